@@ -1,0 +1,38 @@
+import { writeFile } from 'node:fs/promises'
+import type { Setting } from '../shared/config/setting.ts'
+import { SETTINGS } from '../shared/config/settings.ts'
+import { runCommand } from '../shared/process/command.ts'
+
+const FILE = new URL('../docs/configuration.md', import.meta.url)
+
+await runCommand(
+  {
+    name: 'configuration',
+    about: 'Prints docs/configuration.md from the table of settings (shared/config/settings.ts).',
+  },
+  async ({ say }) => {
+    await writeFile(FILE, page())
+    say('Wrote docs/configuration.md.')
+  },
+)
+
+function page(): string {
+  const rows = Object.entries<Setting>(SETTINGS).map(
+    ([name, { type, default: fallback, about }]) =>
+      `| \`${name}\` | ${type} | ${fallback === '' ? '' : `\`${fallback}\``} | ${about} |`,
+  )
+  return [
+    '# Configuration',
+    '',
+    'Everything is set by environment variables; every setting has a default that works. Durations are written as',
+    '`500ms`, `30s`, `5m`, `2h`. A value that cannot be used stops the start with a sentence; an unknown name with one of',
+    'our prefixes is warned of.',
+    '',
+    'Printed from `shared/config/settings.ts` by `npm run configuration`.',
+    '',
+    '| name | type | default | meaning |',
+    '|---|---|---|---|',
+    ...rows,
+    '',
+  ].join('\n')
+}

@@ -1,0 +1,55 @@
+import t from 'tap'
+import { ConfigError, readConfig, unknownSettings } from './config.ts'
+import { formatDuration, parseDuration } from './durations.ts'
+
+t.test('every setting has a default that works', async t => {
+  const config = readConfig({})
+  t.equal(config.PORT, 8080)
+  t.equal(config.EMBED_DELAY, 2 * 3_600_000)
+  t.equal(config.CRAWL_HOST_DELAY, 1_000)
+  t.same(config.CRAWL_ALLOW_PRIVATE, [])
+})
+
+t.test('an empty variable counts as not set, spaces around a value do not matter', async t => {
+  t.equal(readConfig({ PORT: '' }).PORT, 8080)
+  t.equal(readConfig({ PORT: ' 9000 ' }).PORT, 9000)
+  t.same(readConfig({ CRAWL_ALLOW_PRIVATE: '127.0.0.0/8, ,10.0.0.0/8' }).CRAWL_ALLOW_PRIVATE, [
+    '127.0.0.0/8',
+    '10.0.0.0/8',
+  ])
+})
+
+t.test('a wrong value is refused with its name and what may stand there', async t => {
+  t.throws(() => readConfig({ PORT: '65536' }), {
+    name: 'ConfigError',
+    message: /PORT is "65536"; write a whole number from 0 to 65535/,
+  })
+  t.throws(() => readConfig({ PORT: '80a' }), ConfigError)
+  t.throws(() => readConfig({ EMBED_DELAY: '2 hours' }), { message: /EMBED_DELAY .* 500ms, 30s, 5m or 2h/ })
+  t.throws(() => readConfig({ DATABASE_URL: 'localhost' }), { message: /DATABASE_URL/ })
+})
+
+t.test('a password in a mistyped address is not shown', async t => {
+  t.throws(() => readConfig({ DATABASE_URL: '//me:secret@db' }), { message: /^(?!.*secret)/ })
+})
+
+t.test('an unknown name with a prefix of ours is found, the rest of the environment is let be', async t => {
+  t.same(unknownSettings({ CRAWL_DELAY: '1s', EMBED_DELAY: '0', PATH: '/bin', NODE_ENV: 'x' }), ['CRAWL_DELAY'])
+})
+
+t.test('durations are written with a unit, or as a bare 0', async t => {
+  for (const [text, ms] of [
+    ['500ms', 500],
+    ['30s', 30_000],
+    ['5m', 300_000],
+    ['2h', 7_200_000],
+    ['7d', 604_800_000],
+    ['1.5s', 1_500],
+    ['0', 0],
+  ] as const) {
+    t.equal(parseDuration(text), ms, text)
+  }
+  for (const text of ['', '5', '-1s', '2 h', '1h30m', 's', '1e3s']) t.equal(parseDuration(text), null, text)
+  t.equal(formatDuration(7_200_000), '2h')
+  t.equal(formatDuration(1_500), '1500ms')
+})

@@ -1,0 +1,64 @@
+import { parseDuration } from './durations.ts'
+import type { Setting, SettingValue } from './setting.ts'
+import { OWN_PREFIXES, SETTINGS } from './settings.ts'
+
+export type Config = { readonly [K in keyof typeof SETTINGS]: SettingValue<(typeof SETTINGS)[K]['type']> }
+
+/** A setting that cannot be used; the message is one sentence that says what to write instead. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+}
+
+/**
+ * Reads every setting from `env`. An empty variable counts as not set.
+ * @throws ConfigError naming the variable, what it holds and what it may hold
+ */
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const values: Record<string, string | number | string[]> = {}
+  for (const [name, setting] of Object.entries(SETTINGS) as [string, Setting][]) {
+    values[name] = readSetting(name, setting, env[name]?.trim() || setting.default)
+  }
+  return values as Config
+}
+
+/** Names in `env` that look like settings of ours and are none, in alphabetical order. */
+export function unknownSettings(env: NodeJS.ProcessEnv = process.env): string[] {
+  return Object.keys(env)
+    .filter(name => OWN_PREFIXES.some(prefix => name.startsWith(prefix)) && !(name in SETTINGS))
+    .sort()
+}
+
+function readSetting(name: string, setting: Setting, text: string): string | number | string[] {
+  switch (setting.type) {
+    case 'duration': {
+      const ms = parseDuration(text)
+      if (ms === null) throw new ConfigError(`${name} is "${text}"; write a duration such as 500ms, 30s, 5m or 2h.`)
+      return ms
+    }
+    case 'integer':
+    case 'port': {
+      const min = setting.min ?? 0
+      const max = setting.max ?? 65_535
+      const number = /^\d{1,12}$/.test(text) ? Number(text) : Number.NaN
+      if (!(number >= min && number <= max)) {
+        throw new ConfigError(`${name} is "${text}"; write a whole number from ${min} to ${max}.`)
+      }
+      return number
+    }
+    case 'url':
+      if (text !== '' && !URL.canParse(text)) {
+        throw new ConfigError(`${name} is "${redact(text)}"; write a whole address with its scheme.`)
+      }
+      return text
+    case 'list':
+      return text
+        .split(',')
+        .map(item => item.trim())
+        .filter(item => item !== '')
+    default:
+      return text
+  }
+}
+
+// A mistyped DATABASE_URL may still hold a password.
+const redact = (text: string) => text.replace(/:[^:@/]*@/, ':***@')

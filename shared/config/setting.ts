@@ -1,0 +1,15 @@
+/** One line of the settings table. */
+export interface Setting {
+  type: 'text' | 'secret' | 'url' | 'list' | 'integer' | 'port' | 'duration'
+  default: string
+  min?: number
+  max?: number
+  about: string
+}
+
+/** The value a setting has once it is read: durations in milliseconds, lists without empty elements. */
+export type SettingValue<T extends Setting['type']> = T extends 'integer' | 'port' | 'duration'
+  ? number
+  : T extends 'list'
+    ? string[]
+    : string

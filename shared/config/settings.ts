@@ -1,0 +1,162 @@
+import type { Setting } from './setting.ts'
+
+/**
+ * Every environment variable that Perscope reads: name, type, default, meaning.
+ * `docs/configuration.md` is printed from this table (`npm run configuration`).
+ */
+export const SETTINGS = {
+  DATABASE_URL: {
+    type: 'url',
+    default: '',
+    about: 'Postgres ≥ 15, the truth. Empty under `npm start`: one of its own.',
+  },
+  DATABASE_POOL: {
+    type: 'integer',
+    default: '8',
+    min: 2,
+    max: 200,
+    about: 'Connections per process for ordinary queries.',
+  },
+  REDIS_URL: {
+    type: 'url',
+    default: '',
+    about: 'Redis for the work queues (`maxmemory-policy noeviction`). Empty: the queues are in Postgres.',
+  },
+  QDRANT_URL: { type: 'url', default: '', about: 'Qdrant, the vector store. Empty: semantic search answers 503.' },
+  QDRANT_API_KEY: { type: 'secret', default: '', about: 'Key of the vector store.' },
+  QDRANT_COLLECTION: {
+    type: 'text',
+    default: 'articles',
+    about: 'Alias of the serving collection and beginning of the names of all; another for each system on one Qdrant.',
+  },
+  DATA_DIR: { type: 'text', default: '.data', about: 'Where the embedded servers keep their data.' },
+  OUTLETS: {
+    type: 'text',
+    default: '',
+    about: 'Catalogue that `npm start` crawls. Empty: the sample outlets, served on loopback.',
+  },
+
+  PORT: { type: 'port', default: '8080', about: 'Port of the API.' },
+  HOST: { type: 'text', default: '127.0.0.1', about: 'Address the API listens on.' },
+  METRICS_PORT: {
+    type: 'port',
+    default: '0',
+    about: 'Port for metrics and health of this process; 0 takes a free one.',
+  },
+  PUBLIC_URL: {
+    type: 'url',
+    default: '',
+    about: 'Address of the API as its clients write it. Empty: taken from HOST and PORT.',
+  },
+  SERVICE_NAME: { type: 'text', default: 'Perscope', about: 'Name of the service in feeds and pages.' },
+  FEED_NAMESPACE_URL: {
+    type: 'url',
+    default: 'https://perscope.example/ns/feed/1',
+    about: 'Address the RSS prefix `pc` is bound to.',
+  },
+  CORS_ORIGINS: {
+    type: 'list',
+    default: '',
+    about: 'Origins that browsers may call the API from, comma-separated. Empty: none.',
+  },
+  API_KEY: {
+    type: 'secret',
+    default: '',
+    about: 'Key that `npm run query` and `npm run poll` send. Empty: the one that `npm start` made.',
+  },
+  TRUST_PROXY: {
+    type: 'text',
+    default: '',
+    about: 'Proxies whose X-Forwarded-For is believed: a number of hops, or addresses and ranges. Empty: none.',
+  },
+  AUTH_LOCK_FAILURES: {
+    type: 'integer',
+    default: '10',
+    min: 1,
+    max: 1_000_000,
+    about: 'Failed keys from one address that lock it.',
+  },
+  AUTH_LOCK_WINDOW: { type: 'duration', default: '5m', about: 'Time in which they are counted.' },
+  AUTH_LOCK_DURATION: { type: 'duration', default: '15m', about: 'How long the lock holds.' },
+  SEARCH_TIMEOUT: { type: 'duration', default: '15s', about: 'Longest a database statement of a search may run.' },
+
+  CRAWL_USER_AGENT: {
+    type: 'text',
+    default: 'PerscopeBot/1.0 (+https://perscope.example/bot; bot@perscope.example)',
+    about: 'How the crawler introduces itself; name a contact.',
+  },
+  CRAWL_ALLOW_PRIVATE: {
+    type: 'list',
+    default: '',
+    about: 'Address ranges the crawler may enter although private, as `127.0.0.0/8`.',
+  },
+  CRAWL_HOST_DELAY: {
+    type: 'duration',
+    default: '1s',
+    about: 'Pause between two requests to one host; a longer Crawl-delay wins.',
+  },
+  CRAWL_TIMEOUT: { type: 'duration', default: '20s', about: 'Longest one request may take, redirects apart.' },
+  CRAWL_MAX_BYTES: {
+    type: 'integer',
+    default: '10485760',
+    min: 1_000,
+    max: 268_435_456,
+    about: 'Longest answer, decompressed, that is read.',
+  },
+  CRAWL_RETRY_MIN: {
+    type: 'duration',
+    default: '1m',
+    about: 'First pause before a failed page is tried again; doubles, ends after a day.',
+  },
+  CRAWL_CONCURRENCY: {
+    type: 'integer',
+    default: '16',
+    min: 1,
+    max: 512,
+    about: 'Hosts one crawler process visits at a time.',
+  },
+  POLL_INTERVAL_MIN: { type: 'duration', default: '1m', about: 'Shortest pause between two polls of a feed.' },
+  POLL_INTERVAL_MAX: { type: 'duration', default: '1h', about: 'Longest pause between two polls of a feed.' },
+  NORMALISE_THREADS: {
+    type: 'integer',
+    default: '2',
+    min: 1,
+    max: 64,
+    about: 'Threads that take pages apart, per process.',
+  },
+  NORMALISE_TIMEOUT: { type: 'duration', default: '20s', about: 'Longest one page may keep a thread.' },
+  PAGES_KEEP: { type: 'duration', default: '7d', about: 'How long the source of a finished page is kept.' },
+
+  EMBED_DELAY: { type: 'duration', default: '2h', about: 'Time from indexing to embedding; 0 embeds at once.' },
+  EMBED_CONCURRENCY: {
+    type: 'integer',
+    default: '1',
+    min: 1,
+    max: 64,
+    about: 'Batches one embedder process has in hand at a time; more for an endpoint that serves many.',
+  },
+  EMBEDDINGS_URL: {
+    type: 'url',
+    default: '',
+    about: 'Embedding endpoint. Empty: semantic search answers 503 (or Inference Providers, with HF_TOKEN).',
+  },
+  EMBEDDINGS_API: {
+    type: 'text',
+    default: 'openai',
+    about:
+      '`openai`: any OpenAI-compatible `/v1/embeddings`; `tei`: Text Embeddings Inference; `hf`: Inference Providers (needs HF_TOKEN).',
+  },
+  EMBEDDINGS_MODEL: {
+    type: 'text',
+    default: 'intfloat/multilingual-e5-small',
+    about: 'Name of the model; its conventions stand in `shared/embeddings/models.ts`.',
+  },
+  EMBEDDINGS_TOKEN: { type: 'secret', default: '', about: 'Bearer token for the endpoint.' },
+  HF_TOKEN: { type: 'secret', default: '', about: 'Token for Hugging Face Inference Providers.' },
+  EMBEDDINGS_TIMEOUT: { type: 'duration', default: '30s', about: 'Longest a batch of passages may take.' },
+
+  LOG_LEVEL: { type: 'text', default: 'info', about: '`trace`, `debug`, `info`, `warn`, `error` or `silent`.' },
+} as const satisfies Record<string, Setting>
+
+/** A name with one of these beginnings that is not in the table is warned of: it is a typing error. */
+export const OWN_PREFIXES = ['CRAWL_', 'POLL_', 'EMBED', 'AUTH_LOCK_', 'NORMALISE_', 'PAGES_'] as const
