@@ -1,0 +1,100 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { runMigrations } from 'bullmq'
+import pg from 'pg'
+import { PgBoss } from 'pg-boss'
+import { EMBED_DUE, UPKEEP } from '../promises/boss.ts'
+import { QUEUE_SCHEMA } from '../queues/backend.ts'
+
+const FOLDER = new URL('../../infra/migrations/', import.meta.url)
+
+// Any number: whoever migrates holds it, the others wait.
+const MIGRATION_LOCK = 7_211_004_221n
+
+export interface Migrated {
+  /** Files applied by this call, in order. */
+  applied: string[]
+  /** Number of the schema now. */
+  version: number
+}
+
+/**
+ * Brings the database to the present schema: our numbered files, then BullMQ's and pg-boss's own migrations.
+ * Safe to call from several processes at once and again at any time.
+ *
+ * @throws when the database is newer than this checkout, or out of reach
+ */
+export async function migrate(databaseUrl: string): Promise<Migrated> {
+  const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 })
+  await client.connect()
+  try {
+    await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
+    const applied = await applyFiles(client)
+    await runMigrations(client, QUEUE_SCHEMA)
+    await migratePromises(databaseUrl)
+    const files = await migrationFiles()
+    return { applied, version: numberOf(files.at(-1) ?? '0') }
+  } finally {
+    await client.end()
+  }
+}
+
+/** Names of the numbered files, in order. */
+export async function migrationFiles(): Promise<string[]> {
+  return (await readdir(FOLDER)).filter(name => /^\d{4}_.*\.sql$/.test(name)).sort()
+}
+
+async function applyFiles(client: pg.Client): Promise<string[]> {
+  await client.query(
+    'create table if not exists migrations (number int primary key, name text not null, applied_at timestamptz not null default now())',
+  )
+  const { rows } = await client.query<{ number: number }>('select number from migrations order by number')
+  const done = new Set(rows.map(row => row.number))
+  const files = await migrationFiles()
+  const newest = rows.at(-1)?.number ?? 0
+  if (newest > numberOf(files.at(-1) ?? '0')) {
+    throw new Error(`The database is at migration ${newest}, newer than this checkout; update the checkout.`)
+  }
+  const applied: string[] = []
+  for (const file of files) {
+    if (done.has(numberOf(file))) continue
+    const sql = await readFile(new URL(file, FOLDER), 'utf8')
+    await client.query('begin')
+    try {
+      await client.query(sql)
+      await client.query('insert into migrations (number, name) values ($1, $2)', [numberOf(file), file])
+      await client.query('commit')
+    } catch (error) {
+      await client.query('rollback')
+      throw new Error(`Migration ${file} failed: ${error instanceof Error ? error.message : String(error)}`, {
+        cause: error,
+      })
+    }
+    applied.push(file)
+  }
+  return applied
+}
+
+async function migratePromises(databaseUrl: string): Promise<void> {
+  const boss = new PgBoss({ connectionString: databaseUrl, max: 2, supervise: false, schedule: false })
+  boss.on('error', () => {}) // reported by the calls below
+  await boss.start()
+  try {
+    // Retried until it is taken over by the work queue; the sweeper finds what is lost for good.
+    await boss.createQueue(EMBED_DUE, {
+      retryLimit: 20,
+      retryBackoff: true,
+      expireInSeconds: 300,
+      deleteAfterSeconds: 3_600,
+    })
+    await boss.createQueue(UPKEEP, {
+      retryLimit: 2,
+      expireInSeconds: 900,
+      policy: 'singleton',
+      deleteAfterSeconds: 86_400,
+    })
+  } finally {
+    await boss.stop({ graceful: false })
+  }
+}
+
+const numberOf = (file: string) => Number(file.slice(0, 4))
