@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseEnv } from 'node:util'
+
+/** Where in `DATA_DIR` a running `npm start` keeps what the commands beside it need to reach it. */
+export const RUNNING = 'env'
+
+/** The settings kept there. No secrets but the passwords that an address holds. */
+const KEPT = [
+  ...['DATABASE_URL', 'REDIS_URL', 'QDRANT_URL', 'QDRANT_COLLECTION'],
+  ...['EMBEDDINGS_URL', 'EMBEDDINGS_API', 'EMBEDDINGS_MODEL', 'EMBED_DELAY'],
+  ...['CRAWL_ALLOW_PRIVATE', 'HOST', 'PORT', 'PUBLIC_URL'],
+]
+
+/** The lines of the file, for shells and for `settingsBeside`. */
+export function runningLines(env: NodeJS.ProcessEnv): string {
+  const lines = KEPT.map(name => [name, env[name]?.trim() ?? '']).filter(([, value]) => value !== '')
+  return lines.map(([name, value]) => `${name}='${value}'\n`).join('')
+}
+
+/**
+ * `env` with the settings of the `npm start` that runs on `dataDir` where it has none of its own; just `env` when none
+ * runs, or when `env` names a database: the settings of two systems are never mixed.
+ */
+export function settingsBeside(dataDir: string, env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  if (env.DATABASE_URL?.trim()) return env
+  let text: string
+  try {
+    text = readFileSync(join(dataDir, RUNNING), 'utf8')
+  } catch {
+    return env
+  }
+  const own = Object.entries(env).filter(([, value]) => value?.trim())
+  return { ...parseEnv(text), ...Object.fromEntries(own) }
+}

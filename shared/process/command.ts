@@ -1,0 +1,134 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { type Config, ConfigError, readConfig, unknownSettings } from '../config/config.ts'
+import { settingsBeside } from './beside.ts'
+import { onStopSignal } from './signals.ts'
+
+/** An option of a script, as `--help` lists it. */
+export interface Option {
+  type: 'string' | 'boolean'
+  about: string
+  multiple?: boolean
+  /** How `--help` names its value. */
+  value?: string
+}
+
+export interface Command {
+  name: string
+  about: string
+  /** What may stand after the name: `create`, `FILE.ndjson` … */
+  usage?: string[]
+  options?: Record<string, Option>
+  /** Settings that must not be empty. */
+  needs?: ('DATABASE_URL' | 'QDRANT_URL' | 'EMBEDDINGS_URL')[]
+  /** Works on an `npm start` that runs on DATA_DIR when no database is named; as do all that need one. */
+  beside?: boolean
+}
+
+export interface CommandContext {
+  config: Config
+  positionals: string[]
+  options: Record<string, string | boolean | string[] | undefined>
+  /** A sentence for people, on standard error. */
+  say(sentence: string): void
+  /** Data, on standard output. */
+  print(line: string): void
+  /** Aborted by SIGINT or SIGTERM; long work looks at it between two steps. */
+  signal: AbortSignal
+}
+
+/** A mistake of whoever typed the command: the sentence is shown alone, exit code 2. */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}
+
+/**
+ * Runs a script: `--help`, options, configuration, signals, and errors as one sentence.
+ * Exit codes: what `work` returns if it is a number, else 0; 1 failed, 2 wrong use.
+ */
+export async function runCommand(command: Command, work: (context: CommandContext) => Promise<unknown>): Promise<void> {
+  const stopping = new AbortController()
+  onStopSignal(
+    () => stopping.abort(),
+    () => process.exit(130),
+  )
+  // A reader that has seen enough (`… | head`) closes the pipe: that is no error.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    process.exit(error.code === 'EPIPE' ? 0 : 1)
+  })
+  const say = (sentence: string) => void process.stderr.write(`${sentence}\n`)
+  try {
+    const { values, positionals } = parse(command)
+    if (values.help === true) {
+      process.stdout.write(help(command))
+      return
+    }
+    const own = readConfig()
+    const config = (command.beside ?? command.needs) ? readConfig(settingsBeside(own.DATA_DIR)) : own
+    for (const name of unknownSettings()) say(`There is no setting ${name}; see docs/configuration.md.`)
+    for (const name of command.needs ?? []) {
+      if (config[name] === '') throw missingSetting(name, config)
+    }
+    const code = await work({
+      config,
+      positionals,
+      options: values,
+      say,
+      print: line => void process.stdout.write(`${line}\n`),
+      signal: stopping.signal,
+    })
+    process.exitCode = typeof code === 'number' ? code : 0
+  } catch (error) {
+    process.exitCode = error instanceof UsageError || error instanceof ConfigError ? 2 : 1
+    say(`${command.name}: ${sentenceOf(error)}`)
+  }
+}
+
+export const missingSetting = (name: string, config: Config): UsageError =>
+  new UsageError(
+    `Set ${name} (\`npm run servers -- --write-env FILE\` starts servers and writes it), or leave \`npm start\` running on ${config.DATA_DIR}.`,
+  )
+
+/** What went wrong, in one line. Node's connection errors come without a message when they hold several. */
+export function sentenceOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return sentenceOf(error.errors[0])
+  if (error instanceof TypeError && error.message === 'fetch failed' && error.cause) return sentenceOf(error.cause)
+  if (error instanceof Error) {
+    const message = error.message.split('\n')[0] ?? ''
+    if ('code' in error && error.code === 'ECONNREFUSED')
+      return `Nothing answers there (${message}); start it, or mend the address.`
+    return message || error.name
+  }
+  return String(error)
+}
+
+function parse(command: Command) {
+  const options: NonNullable<ParseArgsConfig['options']> = { help: { type: 'boolean', short: 'h' } }
+  for (const [name, option] of Object.entries(command.options ?? {})) {
+    options[name] = { type: option.type, multiple: option.multiple ?? false }
+  }
+  try {
+    const { values, positionals } = parseArgs({ options, allowPositionals: true })
+    return { values: values as Record<string, string | boolean | string[] | undefined>, positionals }
+  } catch (error) {
+    throw new UsageError(`${sentenceOf(error)} See --help.`)
+  }
+}
+
+function help(command: Command): string {
+  const usages = command.usage ?? ['']
+  const lines = [
+    command.about,
+    '',
+    ...usages.map(
+      (usage, index) => `${index === 0 ? 'Usage:' : '      '} npm run ${command.name}${usage ? ` -- ${usage}` : ''}`,
+    ),
+    '',
+  ]
+  const options = { ...command.options, help: { type: 'boolean' as const, about: 'shows this' } }
+  const names = Object.entries(options).map(([name, option]: [string, Option]) => ({
+    left: `--${name}${option.type === 'string' ? ` ${option.value ?? 'VALUE'}` : ''}`,
+    about: option.about,
+  }))
+  const width = Math.max(...names.map(({ left }) => left.length))
+  return `${[...lines, ...names.map(({ left, about }) => `  ${left.padEnd(width)}  ${about}`)].join('\n')}\n`
+}

@@ -1,0 +1,53 @@
+import { createServer } from 'node:http'
+import { registry } from '../metrics/registry.ts'
+
+/** Dependencies that do not answer: name → a short reason without addresses. */
+export type Missing = Record<string, string>
+
+export interface HealthServer {
+  port: number
+  close(): Promise<void>
+}
+
+/**
+ * `/healthz` (the process answers), `/readyz` (200, or 503 with what is missing) and `/metrics` (Prometheus text)
+ * on loopback.
+ *
+ * @param port 0 takes a free one
+ */
+export async function startHealthServer(port: number, missing: () => Promise<Missing>): Promise<HealthServer> {
+  const server = createServer(async (request, response) => {
+    const path = request.url?.split('?')[0]
+    try {
+      if (path === '/healthz')
+        return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"ok"}')
+      if (path === '/readyz') {
+        const gaps = await missing()
+        const ready = Object.keys(gaps).length === 0
+        response.writeHead(ready ? 200 : 503, { 'content-type': 'application/json' })
+        return void response.end(JSON.stringify({ status: ready ? 'ok' : 'missing', missing: gaps }))
+      }
+      if (path === '/metrics') {
+        const text = await registry.metrics()
+        return void response.writeHead(200, { 'content-type': registry.contentType }).end(text)
+      }
+      response.writeHead(404).end()
+    } catch {
+      response.writeHead(500).end()
+    }
+  })
+  server.requestTimeout = 10_000
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  const address = server.address()
+  return {
+    port: typeof address === 'object' && address ? address.port : port,
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}

@@ -1,0 +1,94 @@
+import { type Config, ConfigError, readConfig, unknownSettings } from '../config/config.ts'
+import { createLogger, type Logger } from '../log/logger.ts'
+import { observeProcess } from '../metrics/registry.ts'
+import { sentenceOf } from './command.ts'
+import { type HealthServer, type Missing, startHealthServer } from './health.ts'
+import { whenParentIsGone } from './parent.ts'
+import { onStopSignal } from './signals.ts'
+
+/** A service ends within 20 s of SIGTERM; this leaves room for the process to wind down. */
+const STOP_TIMEOUT = 17_000
+
+export interface ServiceContext {
+  config: Config
+  log: Logger
+}
+
+/** A started service. */
+export interface Running {
+  /** Finishes or hands back what is in hand. */
+  stop(): Promise<void>
+  /** Names of the dependencies that do not answer, and why; empty when all is well. */
+  missing(): Promise<Missing>
+}
+
+/**
+ * Runs one service of the fleet: configuration, logs, health and metrics on a port of their own, and an orderly
+ * end. SIGTERM or SIGINT stops it (0), a second one ends it at once (143); an error nobody handled is logged and ends it
+ * (1), because its state is then unknown and a supervisor starts a fresh one.
+ */
+export async function runService(name: string, start: (context: ServiceContext) => Promise<Running>): Promise<void> {
+  let config: Config
+  try {
+    config = readConfig()
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    process.stderr.write(`${name}: ${error.message}\n`)
+    process.exit(2)
+  }
+  const log = createLogger(name, config.LOG_LEVEL)
+  for (const setting of unknownSettings()) log.warn(`There is no setting ${setting}; see docs/configuration.md.`)
+  if (config.DATABASE_URL === '') {
+    process.stderr.write(
+      `${name}: set DATABASE_URL; \`npm run servers -- --write-env FILE\` starts servers and writes it.\n`,
+    )
+    process.exit(2)
+  }
+  observeProcess(name)
+
+  let running: Running | undefined
+  let health: HealthServer | undefined
+  const stop = async (signal: string) => {
+    log.info({ signal }, 'stopping')
+    const timer = setTimeout(() => {
+      log.warn('did not stop in time; what was in hand is given to another worker')
+      process.exit(143)
+    }, STOP_TIMEOUT)
+    try {
+      await running?.stop()
+      await health?.close()
+    } catch (error) {
+      log.warn({ err: sentenceOf(error) }, 'stopped uncleanly')
+    }
+    clearTimeout(timer)
+    log.info('stopped')
+    process.exit(0)
+  }
+  onStopSignal(
+    signal => void stop(signal),
+    () => process.exit(143),
+  )
+  // A killed npm would leave us on our port, where the service that a supervisor starts instead could not listen.
+  whenParentIsGone(() => process.emit('SIGTERM'))
+  const die = (error: unknown) => {
+    log.fatal(
+      { err: error instanceof Error ? { message: error.message, stack: error.stack } : String(error) },
+      'ending',
+    )
+    process.exit(1)
+  }
+  process.on('uncaughtException', die)
+  process.on('unhandledRejection', die)
+
+  try {
+    health = await startHealthServer(
+      config.METRICS_PORT,
+      () => running?.missing() ?? Promise.resolve({ start: 'not finished' }),
+    )
+    running = await start({ config, log })
+    log.info({ metrics: health.port }, 'started')
+  } catch (error) {
+    process.stderr.write(`${name}: ${sentenceOf(error)}\n`)
+    process.exit(1)
+  }
+}
