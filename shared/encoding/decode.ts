@@ -1,0 +1,104 @@
+import { isAscii, isUtf8 } from 'node:buffer'
+import iconv from 'iconv-lite'
+import { canonicalLabel, declaredLabel, headerLabel } from './labels.ts'
+import { legibility } from './legibility.ts'
+
+/** Text as it was meant, the encoding that it was read in, and what was wrong with the declarations, if anything. */
+export interface Decoded {
+  text: string
+  encoding: string
+  warning?: string
+}
+
+/**
+ * Decodes a document whose declarations may be missing or wrong. Where byte-order mark, HTTP header, declaration
+ * inside and bytes disagree, the text that reads wins: UTF-8 that is valid and not mere ASCII beats every label.
+ * A label that nobody knows is a warning, never an error. NULs, which no text holds, are left out.
+ *
+ * @param bytes as served, after Content-Encoding
+ * @param options.contentType the Content-Type header, null without one
+ * @param options.kind where to look for a declaration: `<meta charset>` or `<?xml encoding?>`
+ */
+export function decodeText(bytes: Uint8Array, options: { contentType: string | null; kind: 'html' | 'xml' }): Decoded {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const labels = [headerLabel(options.contentType), declaredLabel(buffer, options.kind)]
+  const unknown = labels.filter(label => label !== null && canonicalLabel(label) === null)
+  const known = labels.flatMap(label => (label === null ? [] : (canonicalLabel(label) ?? [])))
+  const encoding = chooseEncoding(buffer, known)
+
+  const text = iconv.decode(buffer, encoding, { stripBOM: true }).replaceAll('\u0000', '')
+  const warning = warnOf(unknown, known, encoding, buffer)
+  return warning === null ? { text, encoding } : { text, encoding, warning }
+}
+
+/** @param labels canonical names of what header and document say, in order of precedence */
+function chooseEncoding(buffer: Buffer, labels: string[]): string {
+  const whole = withoutCutCharacter(buffer)
+  if (isAscii(whole)) return wideEncoding(buffer) ?? labels.find(label => label.startsWith('iso-2022')) ?? 'utf-8'
+  if (isUtf8(whole)) return wideEncoding(buffer) ?? 'utf-8'
+  const wide = markedEncoding(buffer) ?? wideEncoding(buffer)
+  if (wide !== null && wide !== 'utf-8') return wide
+  if (mostlyUtf8(buffer)) return 'utf-8'
+  // Bytes above 127 without a label are Western European more often than anything else in this part of the world.
+  const candidates = [...labels.filter(label => !/^utf-/.test(label)), 'windows-1252']
+  const sample = buffer.subarray(0, SAMPLE)
+  const scores = candidates.map(label => legibility(iconv.decode(sample, label)))
+  return candidates[scores.indexOf(Math.max(...scores))] ?? 'windows-1252'
+}
+
+/** So many bytes are enough to compare encodings by. */
+const SAMPLE = 65_536
+
+/** The encoding of a byte-order mark (Unicode Standard, 23.8). */
+function markedEncoding(buffer: Buffer): string | null {
+  if (buffer[0] === 0xff && buffer[1] === 0xfe) return buffer[2] === 0 && buffer[3] === 0 ? 'utf-32le' : 'utf-16le'
+  if (buffer[0] === 0xfe && buffer[1] === 0xff) return 'utf-16be'
+  if (buffer[0] === 0xef && buffer[1] === 0xbb && buffer[2] === 0xbf) return 'utf-8'
+  return null
+}
+
+/** UTF-16 without a mark: markup is ASCII, so every other byte of its beginning is NUL. */
+function wideEncoding(buffer: Buffer): string | null {
+  const length = Math.min(buffer.length, 512) & ~1
+  if (length < 8) return null
+  let even = 0
+  let odd = 0
+  for (let at = 0; at < length; at += 2) {
+    if (buffer[at] === 0) even += 1
+    if (buffer[at + 1] === 0) odd += 1
+  }
+  if (odd > length * 0.35 && even < length * 0.05) return 'utf-16le'
+  if (even > length * 0.35 && odd < length * 0.05) return 'utf-16be'
+  return null
+}
+
+/** A document cut off, or a prefix of one, may end in the middle of a character. */
+function withoutCutCharacter(buffer: Buffer): Buffer {
+  for (let back = 1; back <= Math.min(3, buffer.length); back += 1) {
+    const byte = buffer[buffer.length - back] ?? 0
+    if (byte < 0x80) return buffer
+    if (byte >= 0xc0) return back < (byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2) ? buffer.subarray(0, -back) : buffer
+  }
+  return buffer
+}
+
+/** UTF-8 into which somebody pasted a few bytes of something else. */
+function mostlyUtf8(buffer: Buffer): boolean {
+  const text = buffer.toString('utf8')
+  let broken = 0
+  let good = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at)
+    if (code === 0xfffd) broken += 1
+    else if (code > 0x7f) good += 1
+  }
+  return good > 3 * broken
+}
+
+function warnOf(unknown: (string | null)[], known: string[], encoding: string, buffer: Buffer): string | null {
+  if (unknown.length > 0) return `It calls its encoding "${unknown[0]}", which is none; read as ${encoding}.`
+  const wrong = known.find(label => label !== encoding)
+  // Pure ASCII reads the same in nearly all encodings: nothing was wrong.
+  if (wrong !== undefined && !isAscii(buffer)) return `It calls its encoding ${wrong}, but it reads as ${encoding}.`
+  return null
+}

@@ -1,0 +1,74 @@
+import { Tokenizer } from 'htmlparser2'
+
+/** More of a page is not read for its metadata, in UTF-16 units. */
+const HTML_LIMIT = 10_000_000
+
+/** Attributes beyond this many of one element, and characters beyond this many of one value, are not kept. */
+const ATTRIBUTE_LIMIT = 64
+const VALUE_LIMIT = 20_000
+
+export type Attributes = ReadonlyMap<string, string>
+
+/** What a page's reader is told, in document order. Names in lower case, entities decoded once. */
+export interface TagReader {
+  open(name: string, attributes: Attributes): void
+  close(name: string): void
+  /** A run of text may come in pieces. */
+  text(text: string): void
+}
+
+/**
+ * Reads tags and texts as they stand, without building a tree. A tree costs time quadratic in its depth on hostile
+ * pages (a browser's rules look up the whole stack for every tag); this is linear whatever the page nests.
+ */
+export function readTags(html: string, reader: TagReader): void {
+  const source = html.length > HTML_LIMIT ? html.slice(0, HTML_LIMIT) : html
+  let name = ''
+  let attributes = new Map<string, string>()
+  let attribute = ''
+  let value: string[] = []
+  const opened = () => reader.open(name, attributes)
+  const tokenizer = new Tokenizer(
+    {},
+    {
+      onopentagname(start, end) {
+        name = source.slice(start, end).toLowerCase()
+        attributes = new Map()
+      },
+      onattribname(start, end) {
+        attribute = source.slice(start, Math.min(end, start + 100)).toLowerCase()
+        value = []
+      },
+      onattribdata(start, end) {
+        value.push(source.slice(start, Math.min(end, start + VALUE_LIMIT)))
+      },
+      onattribentity(codePoint) {
+        value.push(String.fromCodePoint(codePoint))
+      },
+      onattribend() {
+        // The first of two attributes with one name counts (HTML Standard, "duplicate-attribute").
+        if (attributes.size < ATTRIBUTE_LIMIT && !attributes.has(attribute)) {
+          attributes.set(attribute, value.join('').slice(0, VALUE_LIMIT))
+        }
+      },
+      onopentagend: opened,
+      onselfclosingtag: opened,
+      onclosetag(start, end) {
+        reader.close(source.slice(start, end).toLowerCase())
+      },
+      ontext(start, end) {
+        reader.text(source.slice(start, end))
+      },
+      ontextentity(codePoint) {
+        reader.text(String.fromCodePoint(codePoint))
+      },
+      oncdata() {},
+      oncomment() {},
+      ondeclaration() {},
+      onend() {},
+      onprocessinginstruction() {},
+    },
+  )
+  tokenizer.write(source)
+  tokenizer.end()
+}

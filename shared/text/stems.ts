@@ -1,0 +1,37 @@
+import stemmers from 'snowball-stemmers'
+import type { Language } from '../articles/article.ts'
+
+/** Luxembourgish has no Snowball stemmer; its plurals and verb endings (-en, -er, -e, -t) fall to the German rules. */
+const ALGORITHMS: Record<Language, string> = { nl: 'dutch', fr: 'french', de: 'german', lb: 'german', en: 'english' }
+
+/** Longer ones are names of files, chemicals and nonsense: their stem is themselves. Bounds the stemmers' time. */
+const LONGEST = 64
+
+/** A stem costs ten times what looking it up does; a language's vocabulary of news fits. */
+const REMEMBERED = 200_000
+
+const memories = new Map<string, { stem: (word: string) => string; known: Map<string, string> }>()
+
+/**
+ * Snowball's stem of a folded word in a language. Stems are taken of folded words, so that accents never matter in a search.
+ * Not idempotent: stem words, never stems.
+ */
+export function stem(language: Language, word: string): string {
+  if (word.length > LONGEST) return word
+  const memory = memoryOf(ALGORITHMS[language])
+  const known = memory.known.get(word)
+  if (known !== undefined) return known
+  const found = memory.stem(word)
+  if (memory.known.size >= REMEMBERED) memory.known.clear()
+  memory.known.set(word, found)
+  return found
+}
+
+function memoryOf(algorithm: string) {
+  const present = memories.get(algorithm)
+  if (present !== undefined) return present
+  const stemmer = stemmers.newStemmer(algorithm)
+  const memory = { stem: (word: string) => stemmer.stem(word), known: new Map<string, string>() }
+  memories.set(algorithm, memory)
+  return memory
+}

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import { foldName, foldWord } from './folding.ts'
+import { hasLetterOrDigit, words } from './tokens.ts'
+
+t.test('decision 16: letters, digits and marks make words, everything else separates', async t => {
+  const cases: [string, string[]][] = [
+    ["l'économie", ['l', 'economie']],
+    ['COVID-19', ['covid', '19']],
+    ['a_b.c/d@e:f', ['a', 'b', 'c', 'd', 'e', 'f']],
+    ['100½ ½x ™a a™b', ['100', 'x', 'a', 'a', 'b']],
+    ['Ⅳ ① 😀 a\u{1f600}b', ['a', 'b']],
+    ['\ud800x\udc00 y', ['x', 'y']],
+    ['١٢٣ ३', ['١٢٣', '३']],
+    ['', []],
+    [' \n\t\u00a0', []],
+  ]
+  for (const [text, expected] of cases) t.same(words(text), expected, JSON.stringify(text))
+})
+
+t.test('decision 16: format characters are not there; superscript and subscript digits are digits', async t => {
+  t.same(words('Zu\u00adsam\u200bmen\u200d \ufeffa\u200eb'), ['zusammen', 'ab'])
+  t.same(words('CO₂ CO2 m² m2 x⁰¹⁹₀₉'), ['co2', 'co2', 'm2', 'm2', 'x01909'])
+})
+
+t.test('decision 16: words are folded', async t => {
+  t.same(words('straße STRASSE ẞ'), ['strasse', 'strasse', 'ss'])
+  t.same(words('cœur coeur Æsir'), ['coeur', 'coeur', 'aesir'])
+  t.same(words('ﬁlm ĳs ŉ Łódź smørrebrød Đà Ðorr þorn ılık İ'), [
+    'film',
+    'ijs',
+    'ʼn',
+    'lodz',
+    'smorrebrod',
+    'da',
+    'dorr',
+    'thorn',
+    'ilik',
+    'i',
+  ])
+  t.same(words('e\u0301te\u0301 été ÉTÉ'), ['ete', 'ete', 'ete'])
+  t.same(words('𝐀𝐁 ＡＢ３'), ['ab', 'ab3'])
+  t.same(words('\u0301 a \u0301'), ['a'], 'a mark alone is no word')
+})
+
+t.test('decision 16: what is folded folds to itself, and its words to themselves', async () => {
+  const text = fc.string({ unit: 'binary', maxLength: 40 })
+  fc.assert(
+    fc.property(text, written => {
+      for (const word of words(written)) assert.equal(foldWord(word), word, JSON.stringify(written))
+    }),
+    { numRuns: 2_000 },
+  )
+})
+
+t.test('decision 16: case, accents as written, and hyphenation never matter', async () => {
+  fc.assert(
+    fc.property(fc.stringMatching(/^[a-zéèüöçß0-9 ]{0,30}$/), written => {
+      const plain = words(written)
+      assert.deepEqual(words(written.normalize('NFD')), plain)
+      assert.deepEqual(words([...written].join('\u00ad')), plain)
+      assert.deepEqual(words(written.toUpperCase()), plain)
+    }),
+  )
+})
+
+t.test('decision 19: what has no letter or digit is nothing to find', async t => {
+  for (const text of ['', ' ', '"-"', '½', '™ €', '\u0301', '\u200b', '😀'])
+    t.notOk(hasLetterOrDigit(text), JSON.stringify(text))
+  for (const text of ['a', '7', '²', 'é', '-x', '日']) t.ok(hasLetterOrDigit(text), text)
+})
+
+t.test('a body of a megabyte takes milliseconds, whatever it holds', async t => {
+  for (const unit of ['a', 'é ', '-', '\u0301', 'ß', '\u{1d400}']) {
+    const start = performance.now()
+    words(unit.repeat(Math.ceil(1_000_000 / unit.length)))
+    t.ok(performance.now() - start < 3_000, JSON.stringify(unit))
+  }
+})
+
+t.test('decision 15: names are folded as words are, and keep what separates them', async t => {
+  t.equal(foldName('  Zoë  de\u00a0la Œuvre-Straße '), 'zoe de la oeuvre-strasse')
+})

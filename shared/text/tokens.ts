@@ -1,0 +1,71 @@
+import { foldWord } from './folding.ts'
+
+/**
+ * The words of a text in their order, folded: the one tokenizer for articles and queries (decision 16). Letters, digits
+ * and combining marks make words, everything else separates; format characters are not there at all; superscript and
+ * subscript digits are digits. Linear in the text, whatever it holds.
+ */
+export function words(text: string): string[] {
+  const normal = text.normalize('NFC')
+  const found: string[] = []
+  let start = -1
+  let kinds = 0
+  const end = normal.length
+  for (let at = 0; at <= end; at++) {
+    const kind = at === end ? SEPARATOR : kindAt(normal, at)
+    if (kind !== SEPARATOR) {
+      if (start < 0) start = at
+      kinds |= kind
+      if (kind === PAIR) at++
+      continue
+    }
+    if (start < 0) continue
+    const written = normal.slice(start, at)
+    // Nearly every word of a text is plain: nothing to fold.
+    const word = kinds === PLAIN ? written : kinds <= (PLAIN | CAPITAL) ? written.toLowerCase() : foldWord(written)
+    if (word !== '') found.push(word)
+    start = -1
+    kinds = 0
+  }
+  return found
+}
+
+/** Whether a text holds anything to search for (decision 19). A mark alone is no letter. */
+export function hasLetterOrDigit(text: string): boolean {
+  return /[\p{L}\p{Nd}⁰¹²³⁴-⁹₀-₉]/u.test(text)
+}
+
+const SEPARATOR = 0
+/** a–z, 0–9 */
+const PLAIN = 1
+/** A–Z */
+const CAPITAL = 2
+/** Any other part of a word, and format characters: they join what they stand between. */
+const FOLDED = 4
+/** A part of a word outside the basic plane, two code units long. */
+const PAIR = 8
+
+const WORD_PART = /[\p{L}\p{Nd}\p{M}\p{Cf}⁰¹²³⁴-⁹₀-₉]/u
+
+/** One kind for each code unit of the basic plane; 255: not looked at yet. */
+const KINDS = new Uint8Array(0x10000).fill(255)
+
+function kindAt(text: string, at: number): number {
+  const unit = text.charCodeAt(at)
+  const known = KINDS[unit]!
+  if (known !== 255) return known
+  if (unit >= 0xd800 && unit <= 0xdbff) {
+    const point = text.codePointAt(at)!
+    return point > 0xffff && WORD_PART.test(String.fromCodePoint(point)) ? PAIR : SEPARATOR
+  }
+  const character = String.fromCharCode(unit)
+  const kind = /[a-z0-9]/.test(character)
+    ? PLAIN
+    : /[A-Z]/.test(character)
+      ? CAPITAL
+      : WORD_PART.test(character)
+        ? FOLDED
+        : SEPARATOR
+  KINDS[unit] = kind
+  return kind
+}
