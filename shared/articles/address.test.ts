@@ -1,0 +1,148 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { ADDRESS_LIMIT, addressKey, cleanAddress, readAddress } from './address.ts'
+
+const host = fc.constantFrom(
+  'nieuws.example',
+  'www.nieuws.example',
+  'sub.nieuws.example',
+  '127.0.0.1:8081',
+  'localhost:9000',
+)
+const segment = fc.stringMatching(/^[a-zA-Z0-9%._~;,éß-]{1,12}$/)
+const path = fc.array(segment, { maxLength: 4 }).map(parts => `/${parts.join('/')}`)
+const parameter = fc.tuple(fc.stringMatching(/^[a-z0-9]{1,6}$/), fc.stringMatching(/^[a-zA-Z0-9%+é]{0,8}$/))
+const query = fc.array(parameter, { maxLength: 4 }).map(all => all.map(([k, v]) => `${k}=${v}`))
+const address = fc
+  .tuple(fc.constantFrom('http', 'https'), host, path, query)
+  .map(([scheme, h, p, q]) => `${scheme}://${h}${p}${q.length > 0 ? `?${q.join('&')}` : ''}`)
+const tracking = fc.constantFrom(
+  'utm_source=rss',
+  'fbclid=IwAR1',
+  'gclid=x',
+  'xtor=RSS-3',
+  'at_medium=Social',
+  'ns_campaign=a',
+  'ref=rss',
+)
+
+t.test('decision 37: a key is its own key', async () => {
+  fc.assert(
+    fc.property(fc.oneof(address, fc.webUrl({ withQueryParameters: true, withFragments: true })), url => {
+      const key = addressKey(url)
+      return key.length <= 512 && addressKey(`https://${key}`) === key
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+t.test('decision 37: tracking parameters, their place and the order of the others never matter', async () => {
+  fc.assert(
+    fc.property(address, tracking, fc.nat(), fc.stringMatching(/^[a-z0-9]{0,8}$/), (url, extra, at, fragment) => {
+      const [before = '', search = ''] = url.split('?')
+      const pairs = search === '' ? [] : search.split('&')
+      const place = at % (pairs.length + 1)
+      const more = [...pairs.slice(0, place), extra, ...pairs.slice(place)].reverse()
+      return addressKey(`${before}?${more.join('&')}#${fragment}`) === addressKey(url)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+t.test('decision 37: another number in a parameter or in the path is another article', async () => {
+  fc.assert(
+    fc.property(fc.nat(), fc.nat(), (a, b) => {
+      fc.pre(a !== b)
+      for (const form of [
+        'https://x.example/?id=',
+        'https://x.example/?p=',
+        'https://x.example/a/',
+        'https://x.example/?ref=2',
+      ]) {
+        if (addressKey(form + a) === addressKey(form + b)) return false
+      }
+      return true
+    }),
+  )
+})
+
+t.test('decision 37: one article, many ways to write its address', async t => {
+  const same: Record<string, string[]> = {
+    'nieuws.example/a/b-1': [
+      'https://nieuws.example/a/b-1',
+      'http://nieuws.example/a/b-1/',
+      'https://www.nieuws.example/a/b-1',
+      'https://m.nieuws.example/a/b-1',
+      'https://amp.nieuws.example/a/b-1',
+      'HTTPS://WWW.Nieuws.Example:443/a/b-1#reacties',
+      'http://nieuws.example:80/a//b-1?utm_source=rss&utm_medium=feed',
+      'https://user:secret@nieuws.example./a/b-1',
+      'https://nieuws.example/a/./x/../b%2D1',
+      'https://nieuws.example/a/b-1/index.html',
+      'https://nieuws.example/a/b-1/index.php?',
+      'https://nieuws.example/a/b-1/amp/',
+      'https://nieuws.example/amp/a/b-1',
+      'https://nieuws.example/a/b-1.amp',
+      'https://nieuws.example/a/b-1?outputType=amp&amp=1',
+      'https://nieuws.example/a/b-1;jsessionid=1A2B?fbclid=1',
+      'https://nieuws.example/a/b-1#xtor=RSS-3',
+      'https://nieuws.example/a/b-1?ns_campaign=nieuwsbrief&at_medium=e-mail&cmpid=x&ref=rss',
+      'https://nieuws-example.cdn.ampproject.org/c/s/nieuws.example/a/b-1',
+      'https://www.google.com/amp/s/nieuws.example/a/b-1',
+    ],
+    'nieuws.example/?b=2&id=1': [
+      'https://nieuws.example/?id=1&amp;b=2&amp;utm_source=rss',
+      'https://nieuws.example?id=1&b=2',
+      'https://nieuws.example/index.php?b=2&gclid=z&id=1',
+    ],
+    'nieuws.example/%C3%A9t%C3%A9?q=a%20b': [
+      'https://nieuws.example/été?q=a+b',
+      'https://nieuws.example/%c3%a9t%c3%a9?q=a%20b',
+    ],
+  }
+  for (const [key, addresses] of Object.entries(same)) {
+    for (const form of addresses) t.equal(addressKey(form), key.replace('/?', '?'), form)
+  }
+})
+
+t.test('decision 37: what looks alike and is not the same article', async t => {
+  const pairs = [
+    ['https://x.example/a', 'https://x.example/b'],
+    ['https://x.example/a', 'https://x.example/A'],
+    ['https://x.example/a', 'https://x.example:8443/a'],
+    ['http://127.0.0.1:8001/a', 'http://127.0.0.1:8002/a'],
+    ['https://x.example/?123', 'https://x.example/?124'],
+    ['https://x.example/a?page=1', 'https://x.example/a?page=2'],
+    ['https://x.example/a?q=%E9', 'https://x.example/a?q=%E8'],
+    ['https://x.example/a%2Fb', 'https://x.example/a/b'],
+    ['https://nl.x.example/a', 'https://fr.x.example/a'],
+    ['https://x.example/#!/a', 'https://x.example/#!/b'],
+    [`https://x.example/${'a'.repeat(600)}1`, `https://x.example/${'a'.repeat(600)}2`],
+  ] as const
+  for (const [a, b] of pairs) t.not(addressKey(a), addressKey(b), `${a.slice(0, 60)} | ${b.slice(0, 60)}`)
+})
+
+t.test('addresses that nobody can fetch are refused with a sentence', async t => {
+  const bad = [
+    'javascript:alert(1)',
+    'mailto:a@b.example',
+    'data:text/html,x',
+    'ftp://x.example/',
+    '/a/b',
+    '',
+    'https://',
+    'x',
+  ]
+  for (const form of [...bad, `https://x.example/${'a'.repeat(ADDRESS_LIMIT)}`]) {
+    t.equal(readAddress(form), null, form.slice(0, 40))
+    t.throws(() => addressKey(form), { name: 'TypeError', message: /^not an http\(s\) address/ })
+  }
+  t.equal(readAddress('../b?c', 'https://x.example/a/d/')?.href, 'https://x.example/a/b?c')
+})
+
+t.test('the shown address keeps the outlet’s own spelling', async t => {
+  const shown = (form: string) => cleanAddress(new URL(form))
+  t.equal(shown('https://www.x.example/A/b/?id=1&utm_source=rss&c=d#e'), 'https://www.x.example/A/b/?id=1&c=d')
+  t.equal(shown('https://x.example/a?q=a+b&c'), 'https://x.example/a?q=a+b&c')
+  t.equal(shown('https://u:p@x.example/a?fbclid=1'), 'https://x.example/a')
+})

@@ -1,0 +1,135 @@
+import { createHash } from 'node:crypto'
+import { getDomain } from 'tldts'
+import { isTracking } from './tracking.ts'
+
+/** Longer addresses are no article's: refused everywhere. In characters. */
+export const ADDRESS_LIMIT = 2048
+
+/** Longer keys are cut and hashed: a btree row holds at most a third of a page, and long addresses share long starts. */
+const KEY_LIMIT = 512
+
+/**
+ * Reads an address as a browser would (WHATWG URL), relative to `base` if given.
+ * Null when it is not http(s), has no host, or is longer than ADDRESS_LIMIT: `javascript:`, `mailto:` and `data:` are nobody's article.
+ */
+export function readAddress(text: string, base?: string): URL | null {
+  if (text.length > ADDRESS_LIMIT) return null
+  const url = URL.parse(text.trim(), base)
+  if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) return null
+  if (url.hostname === '' || url.href.length > ADDRESS_LIMIT) return null
+  return url
+}
+
+/**
+ * The key under which one article is known, whatever way led to it (decision 37): no scheme, no `www.`, `m.` or `amp.`,
+ * no fragment, no tracking parameters, no index file, no trailing slash; the other parameters sorted, for `?id=123` is
+ * identity. The port stays when it is not the scheme's own. At most 512 ASCII characters.
+ * `addressKey('https://' + key)` is `key` again.
+ *
+ * @throws TypeError when the address is none that `readAddress` takes
+ */
+export function addressKey(address: string): string {
+  const url = readAddress(address)
+  if (url === null) {
+    throw new TypeError(`not an http(s) address of at most ${ADDRESS_LIMIT} characters: ${address.slice(0, 100)}`)
+  }
+  const real = outOfAmpCache(url) ?? url
+  const key = keyHost(real) + keyPath(real.pathname) + keyQuery(real.search) + keyFragment(real.hash)
+  if (key.length <= KEY_LIMIT) return key
+  return `${keyHost(real)}/~${createHash('sha256').update(key).digest('hex')}`
+}
+
+/** The address as shown to a client: fragment, credentials and tracking parameters gone, all else as the outlet wrote it. */
+export function cleanAddress(url: URL): string {
+  const clean = new URL(outOfAmpCache(url) ?? url)
+  clean.hash = keyFragment(clean.hash)
+  clean.username = ''
+  clean.password = ''
+  const kept = parameters(clean.search).filter(({ name, value }) => !isTracking(decode(name), decode(value)))
+  if (kept.length < clean.search.slice(1).split('&').length) clean.search = kept.map(({ raw }) => raw).join('&')
+  return clean.href
+}
+
+/** `https://example-nl.cdn.ampproject.org/c/s/example.nl/a` and `https://www.google.com/amp/s/example.nl/a` are copies of `https://example.nl/a`. */
+function outOfAmpCache(url: URL): URL | null {
+  const path = url.hostname.endsWith('.cdn.ampproject.org')
+    ? /^\/[cv]\/(s\/)?(.+)$/.exec(url.pathname)
+    : /^(?:www\.)?google\.[a-z.]+$/.test(url.hostname)
+      ? /^\/amp\/(s\/)?(.+)$/.exec(url.pathname)
+      : null
+  return path === null ? null : readAddress(`${path[1] ? 'https' : 'http'}://${path[2]}${url.search}`)
+}
+
+function keyHost(url: URL): string {
+  let host = url.hostname.replace(/\.+$/, '')
+  for (;;) {
+    const bare = host.replace(/^(?:www|m|mobile|mobiel|amp)\./, '')
+    // `www.` of a bare suffix or of a name without a domain is the name itself.
+    if (bare === host || getDomain(bare) === null) return url.port === '' ? host : `${host}:${url.port}`
+    host = bare
+  }
+}
+
+function keyPath(pathname: string): string {
+  let path = canonicalEscapes(pathname)
+    .replace(/;(?:jsessionid|phpsessid|sid)=[^/]*/gi, '')
+    .replace(/\/{2,}/g, '/')
+  for (;;) {
+    const shorter = path
+      .replace(/\/(?:index\.(?:html?|xhtml|shtml|php\d?|aspx?|jsp|cfm)|default\.aspx?)$/i, '/')
+      .replace(/^\/amp(?=\/[^/])/i, '')
+      .replace(/(?<=\/[^/]+)\/amp\/?$/i, '')
+      .replace(/(?<=[^/.])\.amp(?=\.html?$|$)/i, '')
+      .replace(/\/$/, '')
+    if (shorter === path) return path
+    path = shorter
+  }
+}
+
+function keyQuery(search: string): string {
+  const kept = parameters(search)
+    .filter(({ name, value }) => !isTracking(decode(name), decode(value)))
+    .map(({ name, value }) => {
+      const key = canonicalEscapes(name.replaceAll('+', '%20'))
+      return value === '' ? key : `${key}=${canonicalEscapes(value.replaceAll('+', '%20'))}`
+    })
+    .filter(pair => pair !== '')
+  return kept.length === 0 ? '' : `?${kept.sort().join('&')}`
+}
+
+/** A fragment is a place on the page, except for pages of scripts that keep their path in `#!`. */
+function keyFragment(hash: string): string {
+  return hash.startsWith('#!') && hash.length > 2 ? hash : ''
+}
+
+function parameters(search: string): { raw: string; name: string; value: string }[] {
+  return (
+    search
+      .slice(1)
+      .split('&')
+      // Feeds that escape twice write `?a=1&amp;b=2`.
+      .map(raw => raw.replace(/^(?:amp;)+/i, ''))
+      .filter(raw => raw !== '')
+      .map(raw => {
+        const at = raw.indexOf('=')
+        return at < 0 ? { raw, name: raw, value: '' } : { raw, name: raw.slice(0, at), value: raw.slice(at + 1) }
+      })
+  )
+}
+
+/** One spelling for each escape (RFC 3986 §6.2.2): unreserved characters plain, hexadecimal digits in capitals, a stray `%` escaped. */
+function canonicalEscapes(text: string): string {
+  return text.replace(/%(?![0-9a-f]{2})/gi, '%25').replace(/%([0-9a-f]{2})/gi, (written, hex: string) => {
+    const character = String.fromCharCode(Number.parseInt(hex, 16))
+    return /[A-Za-z0-9._~-]/.test(character) ? character : written.toUpperCase()
+  })
+}
+
+/** For comparing with names of parameters only; an escape that is no UTF-8 stays as it is. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(canonicalEscapes(text.replaceAll('+', ' ')))
+  } catch {
+    return text
+  }
+}

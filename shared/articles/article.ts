@@ -1,0 +1,41 @@
+/** The vocabulary of the contract: countries, languages, and what an article is. */
+
+export const COUNTRIES = ['NL', 'BE', 'LU'] as const
+export type Country = (typeof COUNTRIES)[number]
+
+export const LANGUAGES = ['nl', 'fr', 'de', 'lb', 'en'] as const
+export type Language = (typeof LANGUAGES)[number]
+
+/** First so many code points of the body make the snippet (contract, "Article object"). */
+export const SNIPPET_LENGTH = 200
+
+/** The outlet as it stands on an article, stamped when the article is indexed (decision 24). */
+export interface ArticleOutlet {
+  name: string | null
+  domain: string | null
+}
+
+/**
+ * An article on its way into the index: everything that the normaliser or `import` knows of it.
+ * `addresses` are all keys under which the same article may be met again (see `shared/articles/address.ts`);
+ * the first is its own.
+ */
+export interface NewArticle {
+  /** Kept when it is free; derived from the outlet and the first address otherwise. */
+  id?: string
+  url: string
+  addresses: string[]
+  title: string
+  /** Plain text, paragraphs separated by a blank line; null when none was captured. */
+  body: string | null
+  publishedAt: Date | null
+  /** Absent: stamped with the time of visibility. A date or null: an archive's own (decision 23). */
+  ingestedAt?: Date | null
+  authors: string[]
+  outlet: ArticleOutlet
+  language: Language
+  country: Country
+}
+
+/** What became of a `NewArticle`: a new row, or one that was known already and stays as it is. */
+export type Indexed = { outcome: 'indexed'; seq: bigint; id: string } | { outcome: 'known'; id: string }

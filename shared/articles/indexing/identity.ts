@@ -1,0 +1,139 @@
+import type { Client } from '../../postgres/pool.ts'
+import type { NewArticle } from '../article.ts'
+import { articleId, outletKey } from './ids.ts'
+
+/** What the addresses of an article say: it is new and has this id, or it is known under that id. */
+export interface Claim {
+  id: string
+  known: boolean
+}
+
+/** One article of a batch with all addresses that any of its sightings in the batch brought. */
+interface Candidate {
+  outlet: string
+  /** Own address first. */
+  addresses: string[]
+  id: string
+  known: boolean
+  /** Its id is ours. */
+  settled: boolean
+}
+
+/**
+ * Claims the addresses and ids of some articles inside the caller's transaction (decision 37). Rows are inserted in sorted
+ * order, addresses before ids, so that two writers with the same articles wait for one another here, in one
+ * direction, before either takes the clock. An article known by any of its addresses is known by all of them from
+ * then on; of several sightings in one batch the first is the article.
+ */
+export async function claimIdentities(client: Client, articles: NewArticle[]): Promise<Claim[]> {
+  const { candidates, candidateOf } = gather(articles)
+  await claimAddresses(client, candidates)
+  for (let salt = 0; candidates.some(one => !one.known && !one.settled); salt++)
+    await claimIds(client, candidates, salt)
+  const seen = new Set<Candidate>()
+  return candidateOf.map(candidate => {
+    const repeated = seen.has(candidate)
+    seen.add(candidate)
+    return { id: candidate.id, known: candidate.known || repeated }
+  })
+}
+
+function gather(articles: NewArticle[]): { candidates: Candidate[]; candidateOf: Candidate[] } {
+  const byAddress = new Map<string, Candidate>()
+  const candidates: Candidate[] = []
+  const candidateOf = articles.map(article => {
+    const outlet = outletKey(article.outlet)
+    const [own] = article.addresses
+    if (own === undefined)
+      throw new TypeError(`an article without an address cannot be told from others: ${article.url}`)
+    const keys = article.addresses.map(address => `${outlet}\0${address}`)
+    let candidate = keys.map(key => byAddress.get(key)).find(found => found !== undefined)
+    if (candidate === undefined) {
+      const id = article.id ?? articleId(outlet, own)
+      candidate = { outlet, addresses: [], id, known: false, settled: false }
+      candidates.push(candidate)
+    }
+    for (const [index, key] of keys.entries()) {
+      if (byAddress.has(key)) continue
+      byAddress.set(key, candidate)
+      candidate.addresses.push(article.addresses[index]!)
+    }
+    return candidate
+  })
+  return { candidates, candidateOf }
+}
+
+async function claimAddresses(client: Client, candidates: Candidate[]): Promise<void> {
+  const rows = addressRows(candidates)
+  const added = await client.query<AddressRow>(ADD_ADDRESSES, columns(rows))
+  if (added.rows.length === rows.length) return
+  const present = await client.query<AddressRow>(READ_ADDRESSES, columns(rows).slice(0, 2))
+  const isAdded = new Set(added.rows.map(keyOf))
+  const knownAs = new Map(present.rows.filter(row => !isAdded.has(keyOf(row))).map(row => [keyOf(row), row.id]))
+  for (const candidate of candidates) {
+    const { outlet, addresses } = candidate
+    const id = addresses.map(address => knownAs.get(keyOf({ outlet, address }))).find(found => found !== undefined)
+    if (id !== undefined) Object.assign(candidate, { id, known: true })
+  }
+  // Ways to known articles that nobody had met before stand under an id that is not to be.
+  const moved = addressRows(candidates.filter(one => one.known)).filter(row => isAdded.has(keyOf(row)))
+  if (moved.length > 0) await client.query(MOVE_ADDRESSES, columns(moved))
+}
+
+/** Ids of new articles. One that is another article's gives way to a derived one. */
+async function claimIds(client: Client, candidates: Candidate[], salt: number): Promise<void> {
+  const open = candidates.filter(one => !one.known && !one.settled)
+  const added = await client.query<{ id: string }>(ADD_IDS, [open.map(one => one.id)])
+  const free = new Set(added.rows.map(row => row.id))
+  const moved: Candidate[] = []
+  for (const candidate of open) {
+    candidate.settled = free.delete(candidate.id)
+    if (candidate.settled) continue
+    candidate.id = articleId(candidate.outlet, candidate.addresses[0]!, salt)
+    moved.push(candidate)
+  }
+  if (moved.length > 0) await client.query(MOVE_ADDRESSES, columns(addressRows(moved)))
+}
+
+interface AddressRow {
+  outlet: string
+  address: string
+  id: string
+}
+
+const keyOf = ({ outlet, address }: Omit<AddressRow, 'id'>) => `${outlet}\0${address}`
+
+function addressRows(candidates: Candidate[]): AddressRow[] {
+  return candidates.flatMap(({ outlet, addresses, id }) => addresses.map(address => ({ outlet, address, id })))
+}
+
+function columns(rows: AddressRow[]): string[][] {
+  return [rows.map(row => row.outlet), rows.map(row => row.address), rows.map(row => row.id)]
+}
+
+// $1 outlets, $2 addresses, $3 ids
+const ADD_ADDRESSES = `
+  insert into article_addresses (outlet, address, id)
+  select * from unnest($1::text[], $2::text[], $3::text[]) as a (outlet, address, id)
+  order by outlet collate "C", address collate "C"
+  on conflict do nothing
+  returning outlet, address, id`
+
+// $1 outlets, $2 addresses
+const READ_ADDRESSES = `
+  select a.outlet, a.address, a.id
+  from unnest($1::text[], $2::text[]) as w (outlet, address)
+  join article_addresses a on a.outlet = w.outlet collate "C" and a.address = w.address collate "C"`
+
+// $1 outlets, $2 addresses, $3 ids
+const MOVE_ADDRESSES = `
+  update article_addresses a set id = m.id
+  from unnest($1::text[], $2::text[], $3::text[]) as m (outlet, address, id)
+  where a.outlet = m.outlet collate "C" and a.address = m.address collate "C"`
+
+// $1 ids
+const ADD_IDS = `
+  insert into article_ids (id)
+  select distinct id collate "C" from unnest($1::text[]) as a (id) order by 1
+  on conflict do nothing
+  returning id`

@@ -1,0 +1,171 @@
+import t from 'tap'
+import { createTestDatabase } from '../../../test/database.ts'
+import { createPool } from '../../postgres/pool.ts'
+import { createBoss } from '../../promises/boss.ts'
+import type { NewArticle } from '../article.ts'
+import { indexArticles } from './index.ts'
+
+const database = await createTestDatabase()
+const pool = createPool(database.url, 'test', () => {})
+const boss = createBoss(database.url, () => {}, { supervise: false })
+await boss.start()
+t.teardown(async () => {
+  await boss.stop({ graceful: false })
+  await pool.end()
+  await database.drop()
+})
+
+function article(address: string, more: Partial<NewArticle> = {}): NewArticle {
+  return {
+    url: `https://${address}`,
+    addresses: [address],
+    title: `Titel van ${address}`,
+    body: 'Een tekst.',
+    publishedAt: new Date('2026-01-02T03:04:05.678Z'),
+    authors: ['Jan Jansen'],
+    outlet: { name: 'De Dagkoerier', domain: 'dagkoerier.example' },
+    language: 'nl',
+    country: 'NL',
+    ...more,
+  }
+}
+
+const index = (articles: NewArticle[], delay = 0) => indexArticles(pool, boss, articles, { embedDelay: delay })
+const rows = async (sql: string, values: unknown[] = []) => (await pool.query(sql, values)).rows
+
+t.test('decision 37: an article known by any of its addresses is known by all of them from then on', async t => {
+  const [first] = await index([article('a.example/1', { addresses: ['a.example/1', 'a.example/amp/1'] })])
+  t.equal(first?.outcome, 'indexed')
+  const again = await index([
+    article('a.example/2', { addresses: ['a.example/2', 'a.example/amp/1'], title: 'Gewijzigd' }),
+    article('a.example/2', { title: 'Weer anders' }),
+  ])
+  t.same(again, [
+    { outcome: 'known', id: first?.id },
+    { outcome: 'known', id: first?.id },
+  ])
+  t.same(await rows('select title from article_texts where url like $1', ['https://a.example/%']), [
+    { title: 'Titel van a.example/1' },
+  ])
+})
+
+t.test('decision 37: of several sightings in one batch the first is the article', async t => {
+  const results = await index([
+    article('b.example/1'),
+    article('b.example/1', { title: 'Nog eens' }),
+    article('b.example/2'),
+  ])
+  t.same(
+    results.map(result => result.outcome),
+    ['indexed', 'known', 'indexed'],
+  )
+  t.equal(results[0]?.id, results[1]?.id)
+})
+
+t.test('decision 37: two outlets that print the same text at the same address are two articles', async t => {
+  const results = await index([
+    article('wire.example/1'),
+    article('wire.example/1', { outlet: { name: 'Anders', domain: 'anders.example' } }),
+  ])
+  t.same(
+    results.map(result => result.outcome),
+    ['indexed', 'indexed'],
+  )
+  t.not(results[0]?.id, results[1]?.id)
+})
+
+t.test('an id is kept when it is free, and derived from outlet and address otherwise', async t => {
+  const [kept, derived, taken] = await index([
+    article('c.example/1', { id: 'my-id' }),
+    article('c.example/2'),
+    article('c.example/3', { id: 'my-id' }),
+  ])
+  t.equal(kept?.id, 'my-id')
+  t.match(derived?.id, /^[0-9a-z]{24}$/)
+  t.match(taken?.id, /^[0-9a-z]{24}$/)
+  t.same(await index([article('c.example/3')]), [{ outcome: 'known', id: taken?.id }], 'its addresses know its id')
+})
+
+t.test(
+  'decision 23: a batch is stamped later than the one before, in milliseconds, and never ahead of the clock',
+  async t => {
+    const results = [...(await index([article('d.example/1')])), ...(await index([article('d.example/2')]))]
+    const [a, b] = await rows('select ingested_at, now() as now from articles where id = any($1) order by seq', [
+      results.map(result => result.id),
+    ])
+    t.ok(a.ingested_at < b.ingested_at)
+    t.ok(b.ingested_at <= b.now)
+  },
+)
+
+t.test('decision 23: an archive’s own ingestion time is kept, a null too', async t => {
+  const own = new Date('2019-12-31T23:59:59.999Z')
+  const results = await index([
+    article('e.example/1', { ingestedAt: own }),
+    article('e.example/2', { ingestedAt: null }),
+  ])
+  const found = await rows('select ingested_at from articles where id = any($1) order by seq', [
+    results.map(one => one.id),
+  ])
+  t.same(found, [{ ingested_at: own }, { ingested_at: null }])
+})
+
+t.test('the promise of embedding, and more work of the caller, share the articles’ transaction', async t => {
+  const before = await rows('select last_seq from ingest_clock')
+  const failing = indexArticles(pool, boss, [article('f.example/1'), article('f.example/2')], {
+    embedDelay: 0,
+    async within(client, results) {
+      t.same(
+        results.map(result => result.outcome),
+        ['indexed', 'indexed'],
+      )
+      await client.query("insert into authors (id, outlet, name, folded_name) values ('within', 'x', 'x', 'x')")
+      throw new Error('thought better of it')
+    },
+  })
+  await t.rejects(failing, { message: 'thought better of it' })
+  t.same(await rows('select last_seq from ingest_clock'), before)
+  t.same(await rows("select id from authors where id = 'within'"), [])
+  t.same(await rows("select address from article_addresses where address like 'f.example/%'"), [])
+
+  const [made] = await index([article('f.example/1')], 3_600_000)
+  const seq = made?.outcome === 'indexed' ? made.seq : 0n
+  const [due] = await rows("select due_at > now() + interval '59 minutes' as later from embeddings where seq = $1", [
+    seq,
+  ])
+  t.same(due, { later: true })
+  const jobs = await rows("select count(*)::int as n from pgboss.job where name = 'embed-due' and data->'seqs' ? $1", [
+    String(seq),
+  ])
+  t.same(jobs, [{ n: 1 }])
+})
+
+t.test('what Postgres cannot hold is left out of texts', async t => {
+  const [made] = await index([article('g.example/1', { title: 'een\0twee \ud800drie', body: 'vier\0\udc00vijf' })])
+  const [text] = await rows('select title, body from article_texts join articles using (seq) where id = $1', [made?.id])
+  t.same(text, { title: 'een twee \ufffddrie', body: 'vier \ufffdvijf' })
+})
+
+t.test('large batches are cut so that nobody holds the clock for long', async t => {
+  const articles = Array.from({ length: 120 }, (_, number) => article(`h.example/${number}`))
+  const sizes: number[] = []
+  const results = await indexArticles(pool, boss, articles, {
+    embedDelay: 0,
+    async within(_, outcomes) {
+      sizes.push(outcomes.length)
+    },
+  })
+  t.same(sizes, [50, 50, 20])
+  t.equal(new Set(results.map(result => result.id)).size, 120)
+  const long = Array.from({ length: 3 }, (_, number) =>
+    article(`i.example/${number}`, { body: 'woord '.repeat(150_000) }),
+  )
+  sizes.length = 0
+  await indexArticles(pool, boss, long, {
+    embedDelay: 0,
+    async within(_, outcomes) {
+      sizes.push(outcomes.length)
+    },
+  })
+  t.same(sizes, [1, 1, 1])
+})

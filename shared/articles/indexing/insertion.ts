@@ -1,0 +1,153 @@
+import type { Client } from '../../postgres/pool.ts'
+import { type DocumentWords, indexText } from '../../text/document.ts'
+import { LEXEMES, periodsOf } from '../../text/lexemes.ts'
+import { writeTsvector } from '../../text/tsvector.ts'
+import type { NewArticle } from '../article.ts'
+import { snippetOf } from '../snippet.ts'
+import type { People } from './people.ts'
+
+/** One row of `articles` and what hangs on it, all but what the clock gives. */
+export interface PreparedArticle {
+  publishedAt: Date | null
+  /** undefined: the clock's. */
+  ingestedAt: Date | null | undefined
+  publisherNo: number
+  authorNos: number[]
+  country: string
+  language: string
+  limits: number
+  terms: string
+  words: DocumentWords
+  title: string
+  url: string
+  snippet: string | null
+  body: string | null
+}
+
+/** Everything that takes time and needs no lock: tokenizing, stemming, writing the tsvector. */
+export function prepareArticle(article: NewArticle, people: People): PreparedArticle {
+  const title = storable(article.title)
+  const body = article.body === null ? null : storable(article.body)
+  const { lexemes, limits, words } = indexText(title, body, article.language)
+  const publisherNo = people.publisherNo(article)
+  const authorNos = people.authorNos(article)
+  const filters = [
+    LEXEMES.country(article.country),
+    LEXEMES.language(article.language),
+    LEXEMES.hasAuthor(authorNos.length > 0),
+    LEXEMES.publisher(publisherNo),
+    ...authorNos.map(LEXEMES.author),
+    ...periodsOf(article.publishedAt).map(LEXEMES.published),
+  ]
+  for (const filter of filters) lexemes.set(filter, [])
+  return {
+    publishedAt: article.publishedAt,
+    ingestedAt: article.ingestedAt,
+    publisherNo,
+    authorNos,
+    country: article.country,
+    language: article.language,
+    limits,
+    terms: writeTsvector(lexemes),
+    words,
+    title,
+    url: article.url,
+    snippet: snippetOf(body),
+    body,
+  }
+}
+
+/** What text in Postgres cannot hold: NUL, and halves of surrogate pairs. */
+function storable(text: string): string {
+  return text.replaceAll('\0', ' ').toWellFormed()
+}
+
+/**
+ * Takes the clock and inserts the articles: from here to the commit nobody else can make articles visible, so whatever can
+ * be done before is. Returns the number of the first; the others follow in order.
+ */
+export async function insertArticles(
+  client: Client,
+  articles: (PreparedArticle & { id: string })[],
+  embedAt: Date,
+): Promise<bigint> {
+  const { rows } = await client.query<{ first: bigint }>({
+    name: 'insert-articles',
+    text: INSERT,
+    values: [
+      articles.map(one => one.id),
+      articles.map(one => one.publishedAt),
+      articles.map(one => one.ingestedAt ?? null),
+      articles.map(one => one.ingestedAt === undefined),
+      articles.map(one => one.publisherNo),
+      articles.map(one => `{${one.authorNos.join(',')}}`),
+      articles.map(one => one.country),
+      articles.map(one => one.language),
+      articles.map(one => one.limits),
+      articles.map(one => one.terms),
+      articles.map(one => one.words.title),
+      articles.map(one => one.words.body),
+      articles.map(one => one.words.titleStems),
+      articles.map(one => one.words.bodyStems),
+      articles.map(one => one.title),
+      articles.map(one => one.url),
+      articles.map(one => one.snippet),
+      articles.map(one => one.body),
+      embedAt,
+    ],
+  })
+  return rows[0]!.first
+}
+
+// One statement, so that the clock's lock is held for no round trip more than the promise of embedding and the commit.
+// `incoming` is materialised, and counted by `clock`, so that all of it is parsed before the lock is taken.
+// The stamp grows by at least 1 ms from batch to batch and is never ahead of the wall clock by more than that.
+const INSERT = `
+  with incoming as materialized (
+    select i.id, i.published_at, i.ingested_at, i.stamped, i.publisher_no, i.author_nos::int[], i.country, i.language, i.limits,
+           i.terms::tsvector, i.words_title, i.words_body, i.stems_title, i.stems_body, i.title, i.url, i.snippet, i.body, i.place
+    from unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::boolean[], $5::int[], $6::text[], $7::text[],
+                $8::text[], $9::int[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
+                $16::text[], $17::text[], $18::text[])
+         with ordinality
+      as i (id, published_at, ingested_at, stamped, publisher_no, author_nos, country, language, limits,
+            terms, words_title, words_body, stems_title, stems_body, title, url, snippet, body, place)
+  ), clock as (
+    update ingest_clock
+    set last_at = greatest(date_trunc('milliseconds', clock_timestamp()), last_at + interval '1 ms'),
+        last_seq = last_seq + (select count(*) from incoming)
+    returning last_at, last_seq - (select count(*) from incoming) as base
+  ), numbered as materialized (
+    select i.*, base + place as seq, case when stamped then last_at else ingested_at end as entered_at
+    from incoming i, clock
+  ), indexed as (
+    insert into articles (seq, id, published_at, ingested_at, publisher_no, author_nos, country, language)
+    select seq, id, published_at, entered_at, publisher_no, author_nos, country, language from numbered order by seq
+  ), fresh as (
+    insert into fresh_articles
+      (seq, id, published_at, ingested_at, publisher_no, author_nos, country, language, limits, terms)
+    select seq, id, published_at, entered_at, publisher_no, author_nos, country, language, limits,
+           terms || array_to_tsvector(case when entered_at is null then array['Enull'] else array[
+             to_char(entered_at at time zone 'UTC', '"E"YYYY'),
+             to_char(entered_at at time zone 'UTC', '"E"YYYYMM'),
+             to_char(entered_at at time zone 'UTC', '"E"YYYYMMDD')] end)
+    from numbered order by seq
+  ), worded as (
+    insert into article_words (seq, title, body, title_stems, body_stems)
+    select seq, words_title, words_body, stems_title, stems_body from numbered order by seq
+  ), shown as (
+    insert into article_texts (seq, title, url, snippet, body)
+    select seq, title, url, snippet, body from numbered order by seq
+  ), days as (
+    select 'published_at' as axis, (published_at at time zone 'UTC')::date as day, count(*) as articles
+    from numbered where published_at is not null group by 2
+    union all
+    select 'ingested_at', (entered_at at time zone 'UTC')::date, count(*)
+    from numbered where entered_at is not null group by 2
+  ), counted as (
+    insert into article_days as d (axis, day, articles) select * from days
+    on conflict (axis, day) do update set articles = d.articles + excluded.articles
+  ), promised as (
+    insert into embeddings (seq, due_at) select seq, $19::timestamptz from numbered order by seq
+  )
+  select base + 1 as first from clock`

@@ -1,0 +1,53 @@
+import t from 'tap'
+import { plainText } from './plain-text.ts'
+
+t.test('tags are removed, blocks become paragraphs, entities are decoded once', async t => {
+  t.equal(
+    plainText('<h2>Kop</h2><p>Eén &amp; <b>twee</b>,\n drie.</p><ul><li>a</li><li>b</li></ul>&amp;lt;'),
+    'Kop\n\nEén & twee, drie.\n\na\n\nb\n\n&lt;',
+  )
+  t.equal(plainText('regel 1<br>regel 2<br><br>alinea'), 'regel 1\nregel 2\n\nalinea')
+})
+
+t.test('scripts, styles and comments are no text', async t => {
+  t.equal(plainText('<p>a</p><script>if (a < b) alert("x")</script><style>p{}</style><!-- no --><p>b</p>'), 'a\n\nb')
+  t.equal(plainText('<p>a</p><script>never ends'), 'a')
+})
+
+t.test('text that only looks like markup is kept', async t => {
+  for (const text of [
+    'a < b en b > c',
+    'x<y and y>z',
+    'Gebruik het <b>-element; <script> is gevaarlijk.',
+    'if (a<b && c>d) return;',
+    '3 <4, 5> 2',
+    'R&D; AT&T; &c.',
+  ]) {
+    t.equal(plainText(text), text)
+  }
+  t.equal(plainText('<p>a < b</p>'), 'a < b')
+})
+
+t.test('entities in plain text are decoded', async t => {
+  t.equal(plainText('Stad &amp; Land: &euro; 5 &lt; &#8364; 6'), 'Stad & Land: € 5 < € 6')
+})
+
+t.test('the paragraphs of plain text stay, and what came out goes in unchanged', async t => {
+  const text = plainText('Eerste alinea.\r\n\r\n\r\nTweede  alinea,\nmet een regel.  ')
+  t.equal(text, 'Eerste alinea.\n\nTweede alinea,\nmet een regel.')
+  t.equal(plainText(text ?? ''), text)
+})
+
+t.test('nothing is null', async t => {
+  t.equal(plainText(''), null)
+  t.equal(plainText(' <p>&nbsp;</p> '), null)
+})
+
+t.test('a megabyte of nested or broken markup takes less than a second', async t => {
+  const start = performance.now()
+  plainText('<div>'.repeat(100_000))
+  plainText('<p><svg><svg>'.repeat(50_000))
+  plainText(`${'<a href="'.repeat(100_000)}</a>`)
+  plainText('&amp'.repeat(200_000))
+  t.ok(performance.now() - start < 1_000, `${performance.now() - start} ms`)
+})

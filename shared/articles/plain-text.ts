@@ -1,0 +1,67 @@
+import { readTags } from '../markup/tags.ts'
+
+/**
+ * The plain text of what may be HTML: tags, scripts and styles gone, entities decoded once, blocks as paragraphs with
+ * a blank line between them. Text that holds no markup keeps its `<` and `>`; only entities are decoded in it.
+ * Null when nothing is left.
+ */
+export function plainText(source: string): string | null {
+  const text = MARKUP.test(source) ? ofMarkup(source) : ofPlain(source)
+  return text === '' ? null : text
+}
+
+const BLOCKS =
+  'address|article|aside|blockquote|center|dd|details|div|dl|dt|figcaption|figure|footer|form|h[1-6]|header|hr|li|main|nav|ol|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul'
+/**
+ * What makes a text HTML: the end tag of a known element, or one that needs none. A start tag alone does not: people
+ * write `<b>` when they write about it.
+ */
+const MARKUP = new RegExp(
+  `</(?:a|abbr|b|cite|code|del|em|font|html|body|i|iframe|ins|mark|noscript|q|s|script|small|span|strong|style|sub|sup|u|video|${BLOCKS})\\s*>|<(?:br|hr|p)\\s*/?>|<img\\s[^>]*>|<(?:p|div)\\s[^>]*>|<!--`,
+  'i',
+)
+const BLOCK = new RegExp(`^(?:${BLOCKS})$`)
+const UNREAD = new Set(['script', 'style', 'template'])
+
+function ofMarkup(html: string): string {
+  const pieces: string[] = []
+  let unread: string | null = null
+  readTags(html, {
+    open(name) {
+      if (unread !== null) return
+      if (UNREAD.has(name)) unread = name
+      else if (name === 'br') pieces.push('\n')
+      else if (BLOCK.test(name)) pieces.push('\n\n')
+    },
+    close(name) {
+      if (unread === name) unread = null
+      else if (unread === null && BLOCK.test(name)) pieces.push('\n\n')
+    },
+    text(text) {
+      if (unread === null) pieces.push(text.replace(/\s+/g, ' '))
+    },
+  })
+  return tidy(pieces.join(''))
+}
+
+/** Lines of plain text stay lines. */
+function ofPlain(text: string): string {
+  if (!text.includes('&')) return tidy(text)
+  const pieces: string[] = []
+  readTags(text.replaceAll('<', '&lt;'), {
+    open() {},
+    close() {},
+    text: piece => void pieces.push(piece),
+  })
+  return tidy(pieces.join(''))
+}
+
+/** Single spaces, no space at the ends of lines, at most one blank line. */
+function tidy(text: string): string {
+  return text
+    .replace(/\r\n?/g, '\n')
+    .replace(/[^\S\n]+/g, ' ')
+    .replace(/ ?\n ?/g, '\n')
+    .replace(/\n{3,}/g, '\n\n')
+    .trim()
+}

@@ -1,0 +1,35 @@
+import type { Outlet } from '../outlets/outlet.ts'
+
+/** What a feed or a sitemap said of one address. Texts are raw: HTML and entities as the feed had them after XML parsing. */
+export interface FeedEntry {
+  url: string
+  guid: string | null
+  title: string | null
+  /** RSS description, Atom summary. */
+  summary: string | null
+  /** content:encoded, Atom content, JSON Feed content_html. */
+  content: string | null
+  authors: string[]
+  /** As written in the feed; the normaliser reads it in the outlet's time zone. */
+  published: string | null
+  /** The entry's or the feed's own language tag. */
+  language: string | null
+}
+
+/** A page that the crawler stored and the normaliser turns into an article. */
+export interface StoredPage {
+  pageId: bigint
+  /** As the feed named it. */
+  url: string
+  /** After redirects; the same as `url` when nothing was fetched. */
+  finalUrl: string
+  /** HTTP status; 401, 403, 451 come without a body and become an article from the feed alone. */
+  status: number
+  /** The Content-Type header as sent, with its charset; null without one. */
+  contentType: string | null
+  /** Bytes as served, after Content-Encoding; null when the outlet refused the page. */
+  body: Uint8Array | null
+  fetchedAt: Date
+  entry: FeedEntry | null
+  outlet: Outlet
+}
