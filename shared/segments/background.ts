@@ -1,0 +1,67 @@
+import { Worker } from 'node:worker_threads'
+import type { Pool } from '../postgres/pool.ts'
+import { isDue, SEGMENT_SIZES } from './planning.ts'
+
+/** What this process knows of the articles that wait for a segment, and the sealing it has under way. */
+interface State {
+  /** The next look at the database is due when this article is there. */
+  nextLook: bigint
+  sealing: Promise<void> | null
+}
+
+const states = new WeakMap<Pool, State>()
+
+function stateOf(pool: Pool): State {
+  let state = states.get(pool)
+  if (state === undefined) {
+    state = { nextLook: 0n, sealing: null }
+    states.set(pool, state)
+  }
+  return state
+}
+
+/**
+ * Makes the segments that are due, if any, in a thread of its own and on connections of its own: a large one takes seconds
+ * of computing. Cheap to call after every batch. Resolves when it is decided, not when it is done.
+ *
+ * @param last number of the newest article
+ * @param bulk wait for enough articles to make large segments at once
+ */
+export async function sealWhenDue(pool: Pool, last: bigint, bulk: boolean): Promise<void> {
+  const state = stateOf(pool)
+  if (state.sealing !== null || last < state.nextLook) return
+  const step = bulk ? SEGMENT_SIZES.major : SEGMENT_SIZES.minor
+  const { rows } = await pool.query<{ covered: bigint }>(
+    'select coalesce(max(last_seq), 0)::bigint as covered from segments',
+  )
+  const covered = rows[0]!.covered
+  if (!isDue(covered, last, { minor: step, major: SEGMENT_SIZES.major })) {
+    state.nextLook = covered + step
+    return
+  }
+  // Another process may be at it already: then this one finds nothing to do, and need not ask again with every batch.
+  state.nextLook = last + step / 4n
+  startSealing(pool, state)
+}
+
+/** Makes all segments that are due, and resolves when that is done. */
+export async function sealRest(pool: Pool): Promise<void> {
+  const state = stateOf(pool)
+  await state.sealing
+  startSealing(pool, state)
+  await state.sealing
+}
+
+function startSealing(pool: Pool, state: State): void {
+  const url = pool.options.connectionString
+  if (url === undefined || state.sealing !== null) return
+  state.sealing = new Promise<void>(resolve => {
+    const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: { url } })
+    worker.unref()
+    // Searches find the articles without a segment too; whoever indexes next tries again.
+    worker.on('error', error => process.emitWarning(`Segments could not be made: ${error.message}`))
+    worker.on('exit', () => resolve())
+  }).then(() => {
+    state.sealing = null
+  })
+}

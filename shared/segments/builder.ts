@@ -1,0 +1,231 @@
+import type { Country, Language } from '../articles/article.ts'
+import { LEXEMES } from '../text/lexemes.ts'
+import { stem } from '../text/stems.ts'
+import { STOP_WORDS } from '../text/stopwords.ts'
+import { createWriter, type Writer } from './bytes.ts'
+import { columnsOf, documentOrder, encodeColumns, type SegmentArticle } from './columns.ts'
+import { createNumbers, createPostings, type Numbers } from './grouping.ts'
+import { hashOf } from './hashing.ts'
+import { addNeighbours } from './neighbours.ts'
+import { bucketOf, writeEntry } from './postings.ts'
+
+/** An article as a segment takes it in. */
+export interface SegmentSource extends SegmentArticle {
+  country: Country
+  language: Language
+}
+
+/** A segment, ready to be stored. */
+export interface BuiltSegment {
+  columns: Buffer
+  /** The dictionary has 2^bits buckets. */
+  bucketBits: number
+  /** Those that hold something. */
+  buckets: { bucket: number; block: Buffer }[]
+}
+
+export interface SegmentBuilder {
+  /** Takes in the words of an article, as `words` gives them; every article once, in any order. */
+  addWords(seq: bigint, title: string[], body: string[]): void
+  build(): BuiltSegment
+}
+
+/** @param articles at most 65,536; `seq` from `firstSeq` to 65,535 beyond it */
+export function createSegmentBuilder(articles: SegmentSource[], firstSeq: bigint): SegmentBuilder {
+  const documents = articles.toSorted(documentOrder)
+  const docOf = new Map(documents.map((article, doc) => [article.seq, doc]))
+  const vocabulary = createVocabulary()
+  const texts: DocumentTexts = {
+    tokens: createNumbers(),
+    titleStarts: new Int32Array(documents.length),
+    bodyStarts: new Int32Array(documents.length),
+    ends: new Int32Array(documents.length),
+  }
+  return {
+    addWords(seq, title, body) {
+      const doc = docOf.get(seq)
+      if (doc === undefined) throw new RangeError(`article ${seq} is not of this segment`)
+      texts.titleStarts[doc] = texts.tokens.length
+      for (const word of title) texts.tokens.push(vocabulary.number(word))
+      texts.bodyStarts[doc] = texts.tokens.length
+      for (const word of body) texts.tokens.push(vocabulary.number(word))
+      texts.ends[doc] = texts.tokens.length
+    },
+    build() {
+      const buckets = createBuckets(documents.length)
+      buckets.take(dictionary => {
+        addFilters(dictionary, documents)
+        addWordLists(dictionary, documents, texts, vocabulary.words)
+      })
+      buckets.take(dictionary => addNeighbours(dictionary, texts, vocabulary))
+      return {
+        columns: encodeColumns(columnsOf(documents, firstSeq)),
+        bucketBits: buckets.bits,
+        buckets: buckets.blocks(),
+      }
+    },
+  }
+}
+
+/** The words of all documents as numbers of a vocabulary; a title and its body follow each other. */
+export interface DocumentTexts {
+  tokens: Numbers
+  titleStarts: Int32Array
+  bodyStarts: Int32Array
+  ends: Int32Array
+}
+
+export interface Vocabulary {
+  words: string[]
+  hashes: Numbers
+  number(word: string): number
+}
+
+function createVocabulary(): Vocabulary {
+  const numbers = new Map<string, number>()
+  const words: string[] = []
+  const hashes = createNumbers()
+  return {
+    words,
+    hashes,
+    number(word) {
+      let number = numbers.get(word)
+      if (number === undefined) {
+        number = words.length
+        numbers.set(word, number)
+        words.push(word)
+        hashes.push(hashOf(word))
+      }
+      return number
+    },
+  }
+}
+
+/** Lexemes with their documents. */
+export interface Dictionary {
+  /** A number for a new lexeme; whoever asks makes sure that it is new. */
+  lexeme(text: string): number
+  /** Notes that a document holds a lexeme; again for the same document does nothing. Documents come in ascending order. */
+  add(lexeme: number, doc: number): void
+}
+
+/** All entries of a segment, gathered in parts so that not all of them are in memory in their widest form at once. */
+function createBuckets(size: number) {
+  // A document takes about a kilobyte, so as many buckets as documents make a lookup of one rare word read as much.
+  const bits = Math.ceil(Math.log2(Math.max(size, 1)))
+  const writers = new Map<number, Writer>()
+  return {
+    bits,
+    /** Adds lexemes that no other part has. */
+    take(fill: (dictionary: Dictionary) => void) {
+      const names: string[] = []
+      const latest = createNumbers()
+      const postings = createPostings()
+      fill({
+        lexeme(text) {
+          names.push(text)
+          latest.push(-1)
+          return names.length - 1
+        },
+        add(lexeme, doc) {
+          if (latest.at(lexeme) === doc) return
+          latest.set(lexeme, doc)
+          postings.add(lexeme, doc)
+        },
+      })
+      postings.eachList((lexeme, docs) => {
+        const bucket = bucketOf(names[lexeme]!, bits)
+        let writer = writers.get(bucket)
+        if (writer === undefined) {
+          writer = createWriter(512)
+          writers.set(bucket, writer)
+        }
+        writeEntry(writer, names[lexeme]!, docs, size)
+      })
+    },
+    blocks: () => [...writers].map(([bucket, writer]) => ({ bucket, block: writer.view() })),
+  }
+}
+
+function addFilters(dictionary: Dictionary, documents: SegmentSource[]): void {
+  const numbers = new Map<string, number>()
+  documents.forEach((article, doc) => {
+    const lexemes = [
+      LEXEMES.country(article.country),
+      LEXEMES.language(article.language),
+      LEXEMES.hasAuthor(article.authorNos.length > 0),
+      LEXEMES.publisher(article.publisherNo),
+      ...article.authorNos.map(LEXEMES.author),
+    ]
+    for (const lexeme of lexemes) {
+      let number = numbers.get(lexeme)
+      if (number === undefined) {
+        number = dictionary.lexeme(lexeme)
+        numbers.set(lexeme, number)
+      }
+      dictionary.add(number, doc)
+    }
+  })
+}
+
+/** Words and stems, of the title and of the whole, as `indexText` makes them of one article. */
+function addWordLists(dictionary: Dictionary, documents: SegmentSource[], texts: DocumentTexts, words: string[]): void {
+  const ofWord = numbered(words.length, token => dictionary.lexeme(LEXEMES.word(words[token]!)))
+  const ofTitleWord = numbered(words.length, token => dictionary.lexeme(LEXEMES.titleWord(words[token]!)))
+  const ofStem = stemNumbers(dictionary, words, LEXEMES.stem)
+  const ofTitleStem = stemNumbers(dictionary, words, LEXEMES.titleStem)
+  documents.forEach(({ language }, doc) => {
+    const body = texts.bodyStarts[doc]!
+    const stems = ofStem(language)
+    const titleStems = ofTitleStem(language)
+    for (let at = texts.titleStarts[doc]!; at < texts.ends[doc]!; at++) {
+      const token = texts.tokens.at(at)
+      dictionary.add(ofWord(token), doc)
+      const found = stems(token)
+      if (found >= 0) dictionary.add(found, doc)
+      if (at >= body) continue
+      dictionary.add(ofTitleWord(token), doc)
+      if (found >= 0) dictionary.add(titleStems(token), doc)
+    }
+  })
+}
+
+/** Numbers for tokens, each made when it is first asked for. */
+function numbered(tokens: number, make: (token: number) => number): (token: number) => number {
+  const known = new Int32Array(tokens).fill(-2)
+  return token => {
+    const number = known[token]!
+    if (number !== -2) return number
+    const made = make(token)
+    known[token] = made
+    return made
+  }
+}
+
+/** For each language, the lexeme of a token's stem; −1 for its stop words. */
+function stemNumbers(
+  dictionary: Dictionary,
+  words: string[],
+  lexeme: (language: Language, stem: string) => string,
+): (language: Language) => (token: number) => number {
+  const languages = new Map<Language, (token: number) => number>()
+  return language => {
+    let ofToken = languages.get(language)
+    if (ofToken === undefined) {
+      const ofStem = new Map<string, number>()
+      ofToken = numbered(words.length, token => {
+        const word = words[token]!
+        if (STOP_WORDS[language].has(word)) return -1
+        const found = stem(language, word)
+        let number = ofStem.get(found)
+        if (number === undefined) {
+          number = dictionary.lexeme(lexeme(language, found))
+          ofStem.set(found, number)
+        }
+        return number
+      })
+      languages.set(language, ofToken)
+    }
+    return ofToken
+  }
+}

@@ -1,0 +1,64 @@
+/** A buffer that grows as it is written. */
+export interface Writer {
+  byte(value: number): void
+  /** LEB128: seven bits a byte, lowest first. */
+  varint(value: number): void
+  bytes(source: Uint8Array): void
+  text(value: string): void
+  length(): number
+  /** What was written so far; valid until the next write. */
+  view(): Buffer
+  clear(): void
+}
+
+export function createWriter(capacity = 4096): Writer {
+  let buffer = Buffer.allocUnsafe(capacity)
+  let end = 0
+  const room = (bytes: number) => {
+    if (end + bytes <= buffer.length) return
+    const larger = Buffer.allocUnsafe(Math.max(buffer.length * 2, end + bytes))
+    buffer.copy(larger, 0, 0, end)
+    buffer = larger
+  }
+  return {
+    byte(value) {
+      room(1)
+      buffer[end++] = value
+    },
+    varint(value) {
+      room(5)
+      let rest = value
+      for (; rest > 127; rest >>>= 7) buffer[end++] = (rest & 127) | 128
+      buffer[end++] = rest
+    },
+    bytes(source) {
+      room(source.length)
+      buffer.set(source, end)
+      end += source.length
+    },
+    text(value) {
+      room(value.length * 3)
+      end += buffer.write(value, end)
+    },
+    length: () => end,
+    view: () => buffer.subarray(0, end),
+    clear() {
+      end = 0
+    },
+  }
+}
+
+/** Reads what a writer wrote, from its beginning. */
+export interface Reader {
+  at: number
+  readonly bytes: Buffer
+}
+
+export function readVarint(reader: Reader): number {
+  let value = 0
+  for (let shift = 0; ; shift += 7) {
+    const byte = reader.bytes[reader.at++]!
+    value |= (byte & 127) << shift
+    if (byte < 128) return value >>> 0
+  }
+}

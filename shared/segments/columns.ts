@@ -1,0 +1,94 @@
+/**
+ * What a segment knows of each of its documents. Documents are numbered by publication (without a date last), then by id:
+ * a stretch of time is a stretch of numbers, and the newest match is the highest number.
+ */
+export interface Columns {
+  /** Number of documents. */
+  size: number
+  /** Documents before this one have a publication date. */
+  dated: number
+  /** `seq` − the segment's first. */
+  offsets: Uint16Array
+  /** ms since 1970; NaN: none. */
+  published: Float64Array
+  ingested: Float64Array
+  /** Whether all have an ingestion date. */
+  allIngested: boolean
+  publishers: Int32Array
+  /** Authors of document n are `authors[authorStarts[n]]` to before `authors[authorStarts[n + 1]]`. */
+  authorStarts: Uint32Array
+  authors: Int32Array
+}
+
+/** One article as a segment takes it in; times in ms since 1970. */
+export interface SegmentArticle {
+  seq: bigint
+  id: string
+  published: number | null
+  ingested: number | null
+  publisherNo: number
+  authorNos: number[]
+}
+
+/** The order of documents in a segment. */
+export function documentOrder(a: SegmentArticle, b: SegmentArticle): number {
+  const [x, y] = [a.published ?? Infinity, b.published ?? Infinity]
+  if (x !== y) return x < y ? -1 : 1
+  return a.id < b.id ? -1 : 1
+}
+
+/** @param articles in `documentOrder` */
+export function columnsOf(articles: SegmentArticle[], firstSeq: bigint): Columns {
+  const authorStarts = new Uint32Array(articles.length + 1)
+  articles.forEach((article, doc) => {
+    authorStarts[doc + 1] = authorStarts[doc]! + article.authorNos.length
+  })
+  return {
+    size: articles.length,
+    dated: articles.filter(article => article.published !== null).length,
+    offsets: Uint16Array.from(articles, article => Number(article.seq - firstSeq)),
+    published: Float64Array.from(articles, article => article.published ?? Number.NaN),
+    ingested: Float64Array.from(articles, article => article.ingested ?? Number.NaN),
+    allIngested: articles.every(article => article.ingested !== null),
+    publishers: Int32Array.from(articles, article => article.publisherNo),
+    authorStarts,
+    authors: Int32Array.from(articles.flatMap(article => article.authorNos)),
+  }
+}
+
+const HEADER = 3
+
+/** The arrays one after the other, widest elements first so that each is aligned. */
+export function encodeColumns(columns: Columns): Buffer {
+  const header = Uint32Array.of(columns.size, columns.dated, columns.authors.length, 0)
+  const { published, ingested, publishers, authorStarts, authors, offsets } = columns
+  return Buffer.concat(
+    [header, published, ingested, publishers, authorStarts, authors, offsets].map(
+      array => new Uint8Array(array.buffer, array.byteOffset, array.byteLength),
+    ),
+  )
+}
+
+export function decodeColumns(bytes: Uint8Array): Columns {
+  // Copied, because a view of eight-byte elements must begin at a multiple of eight.
+  const { buffer } = new Uint8Array(bytes)
+  const [size = 0, dated = 0, authors = 0] = new Uint32Array(buffer, 0, HEADER)
+  let at = 16
+  const next = (bytes: number) => {
+    at += bytes
+    return at - bytes
+  }
+  const published = new Float64Array(buffer, next(size * 8), size)
+  const ingested = new Float64Array(buffer, next(size * 8), size)
+  return {
+    size,
+    dated,
+    published,
+    ingested,
+    allIngested: !ingested.includes(Number.NaN),
+    publishers: new Int32Array(buffer, next(size * 4), size),
+    authorStarts: new Uint32Array(buffer, next((size + 1) * 4), size + 1),
+    authors: new Int32Array(buffer, next(authors * 4), authors),
+    offsets: new Uint16Array(buffer, next(size * 2), size),
+  }
+}

@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import { createWriter } from './bytes.ts'
+import {
+  bitSet,
+  type DocSet,
+  difference,
+  docsOf,
+  has,
+  intersection,
+  listSet,
+  passing,
+  rangeSet,
+  union,
+  walk,
+} from './doc-set.ts'
+import { readEntries, writeEntry } from './postings.ts'
+
+const SIZE = 300
+
+/** A set in either form. */
+const docSet = fc
+  .record({ docs: fc.uniqueArray(fc.nat(SIZE - 1), { maxLength: SIZE }), asBits: fc.boolean() })
+  .map(({ docs, asBits }) => {
+    const sorted = Uint16Array.from(docs.sort((a, b) => a - b))
+    if (!asBits) return listSet(sorted, SIZE)
+    const bits = new Uint32Array(Math.ceil(SIZE / 32))
+    for (const doc of sorted) bits[doc >>> 5] = bits[doc >>> 5]! | (1 << (doc & 31))
+    return bitSet(bits, SIZE)
+  })
+
+const plain = (set: DocSet) => {
+  const docs = Array.from(docsOf(set))
+  assert.equal(set.count, docs.length)
+  return docs
+}
+
+t.test('sets of documents in either form combine as sets do', async () => {
+  fc.assert(
+    fc.property(docSet, docSet, (a, b) => {
+      const [x, y] = [new Set(docsOf(a)), new Set(docsOf(b))]
+      const sorted = (docs: Iterable<number>) => [...docs].sort((p, q) => p - q)
+      assert.deepEqual(plain(intersection(a, b)), sorted([...x].filter(doc => y.has(doc))))
+      assert.deepEqual(plain(difference(a, b)), sorted([...x].filter(doc => !y.has(doc))))
+      assert.deepEqual(plain(union([a, b], SIZE)), sorted(new Set([...x, ...y])))
+      assert.deepEqual(
+        plain(passing(a, doc => doc % 3 === 0)),
+        sorted(x).filter(doc => doc % 3 === 0),
+      )
+      for (const doc of [0, 31, 32, 299]) assert.equal(has(a, doc), x.has(doc))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+t.test('documents are walked in either direction until it is enough', async () => {
+  fc.assert(
+    fc.property(docSet, fc.boolean(), fc.nat(20), (set, backwards, limit) => {
+      const visited: number[] = []
+      walk(set, backwards, doc => visited.push(doc) < limit)
+      const all = Array.from(docsOf(set))
+      assert.deepEqual(visited, (backwards ? all.reverse() : all).slice(0, Math.max(limit, 1)))
+    }),
+    { numRuns: 300 },
+  )
+})
+
+t.test('a range holds what lies in it', async () => {
+  fc.assert(
+    fc.property(fc.nat(SIZE), fc.nat(SIZE), (from, to) => {
+      assert.deepEqual(
+        plain(rangeSet(from, to, SIZE)),
+        Array.from({ length: Math.max(0, to - from) }, (_, at) => from + at),
+      )
+    }),
+  )
+})
+
+t.test('lists come back from a bucket as they were written', async () => {
+  const names = fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }), { maxLength: 6 })
+  fc.assert(
+    fc.property(names, fc.array(docSet, { minLength: 6, maxLength: 6 }), (lexemes, sets) => {
+      const bucket = createWriter(1)
+      lexemes.forEach((lexeme, index) => {
+        writeEntry(bucket, lexeme, docsOf(sets[index]!), SIZE)
+      })
+      const found = readEntries(Buffer.from(bucket.view()), [...lexemes, 'absent lexeme'], SIZE)
+      assert.equal(found.size, lexemes.length)
+      lexemes.forEach((lexeme, index) => {
+        assert.deepEqual(docsOf(found.get(lexeme)!), docsOf(sets[index]!))
+      })
+    }),
+    { numRuns: 300 },
+  )
+})

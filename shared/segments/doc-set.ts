@@ -1,0 +1,199 @@
+/**
+ * A set of the documents 0 to `size` − 1 of one segment: a sorted list while they are few, one bit each when they are many.
+ * Never changed once made.
+ */
+export type DocSet =
+  | { kind: 'list'; size: number; count: number; docs: Uint16Array }
+  | { kind: 'bits'; size: number; count: number; bits: Uint32Array }
+
+/** A list of this many takes as much room as the bits. */
+const isSparse = (count: number, size: number) => count * 16 < size
+
+export function listSet(docs: Uint16Array, size: number): DocSet {
+  return { kind: 'list', size, count: docs.length, docs }
+}
+
+export function bitSet(bits: Uint32Array, size: number): DocSet {
+  return { kind: 'bits', size, count: countBits(bits), bits }
+}
+
+export function emptySet(size: number): DocSet {
+  return listSet(new Uint16Array(0), size)
+}
+
+/** The documents from `from` to before `to`. */
+export function rangeSet(from: number, to: number, size: number): DocSet {
+  const bits = new Uint32Array((size + 31) >>> 5)
+  fill(bits, from, to)
+  return { kind: 'bits', size, count: Math.max(0, to - from), bits }
+}
+
+export function intersection(a: DocSet, b: DocSet): DocSet {
+  if (a.count === a.size) return b
+  if (b.count === b.size) return a
+  if (a.kind === 'bits' && b.kind === 'bits') {
+    const bits = new Uint32Array(a.bits.length)
+    for (let at = 0; at < bits.length; at++) bits[at] = a.bits[at]! & b.bits[at]!
+    return settled(bits, a.size)
+  }
+  if (a.kind === 'bits') return intersection(b, a)
+  if (b.kind === 'bits') return filtered(a.docs, a.size, doc => hasBit(b.bits, doc))
+  return common(a.docs, b.docs, a.size)
+}
+
+/** What is in `a` and not in `b`. */
+export function difference(a: DocSet, b: DocSet): DocSet {
+  if (a.count === 0 || b.count === 0) return a
+  if (a.kind === 'list') return filtered(a.docs, a.size, absentFrom(b))
+  const bits = a.bits.slice()
+  if (b.kind === 'bits') for (let at = 0; at < bits.length; at++) bits[at] = bits[at]! & ~b.bits[at]!
+  else for (const doc of b.docs) bits[doc >>> 5] = bits[doc >>> 5]! & ~(1 << (doc & 31))
+  return settled(bits, a.size)
+}
+
+export function union(sets: DocSet[], size: number): DocSet {
+  const some = sets.filter(set => set.count > 0)
+  const [only] = some
+  if (only === undefined) return emptySet(size)
+  if (some.length === 1) return only
+  const bits = new Uint32Array((size + 31) >>> 5)
+  for (const set of some) {
+    if (set.kind === 'bits') for (let at = 0; at < bits.length; at++) bits[at] = bits[at]! | set.bits[at]!
+    else for (const doc of set.docs) bits[doc >>> 5] = bits[doc >>> 5]! | (1 << (doc & 31))
+  }
+  return settled(bits, size)
+}
+
+/** Those that pass a test. */
+export function passing(set: DocSet, test: (doc: number) => boolean): DocSet {
+  return filtered(docsOf(set), set.size, test)
+}
+
+export function has(set: DocSet, doc: number): boolean {
+  if (set.kind === 'bits') return hasBit(set.bits, doc)
+  const at = lowerBound(set.docs, doc)
+  return at < set.docs.length && set.docs[at] === doc
+}
+
+/** Its documents in ascending order. */
+export function docsOf(set: DocSet): Uint16Array {
+  if (set.kind === 'list') return set.docs
+  const docs = new Uint16Array(set.count)
+  let next = 0
+  for (let at = 0; at < set.bits.length; at++) {
+    for (let word = set.bits[at]!; word !== 0; word &= word - 1) {
+      docs[next++] = (at << 5) + (31 - Math.clz32(word & -word))
+    }
+  }
+  return docs
+}
+
+/** Calls back with documents in one direction until told to stop. */
+export function walk(set: DocSet, backwards: boolean, visit: (doc: number) => boolean): void {
+  if (set.kind === 'list') {
+    const { docs } = set
+    if (backwards) for (let at = docs.length - 1; at >= 0 && visit(docs[at]!); at--);
+    else for (let at = 0; at < docs.length && visit(docs[at]!); at++);
+    return
+  }
+  const { bits } = set
+  if (backwards) {
+    for (let at = bits.length - 1; at >= 0; at--) {
+      for (let word = bits[at]! >>> 0; word !== 0; ) {
+        const bit = 31 - Math.clz32(word)
+        if (!visit((at << 5) + bit)) return
+        word = (word & ~(1 << bit)) >>> 0
+      }
+    }
+  } else {
+    for (let at = 0; at < bits.length; at++) {
+      for (let word = bits[at]!; word !== 0; word &= word - 1) {
+        if (!visit((at << 5) + (31 - Math.clz32(word & -word)))) return
+      }
+    }
+  }
+}
+
+function absentFrom(set: DocSet): (doc: number) => boolean {
+  if (set.kind === 'bits') return doc => !hasBit(set.bits, doc)
+  const { docs } = set
+  // Asked in ascending order, so it never looks back.
+  let at = 0
+  return doc => {
+    while (at < docs.length && docs[at]! < doc) at++
+    return at === docs.length || docs[at] !== doc
+  }
+}
+
+function filtered(docs: Uint16Array, size: number, test: (doc: number) => boolean): DocSet {
+  const kept = new Uint16Array(docs.length)
+  let count = 0
+  for (const doc of docs) if (test(doc)) kept[count++] = doc
+  return listSet(kept.slice(0, count), size)
+}
+
+function common(a: Uint16Array, b: Uint16Array, size: number): DocSet {
+  const [few, many] = a.length <= b.length ? [a, b] : [b, a]
+  const kept = new Uint16Array(few.length)
+  let count = 0
+  if (few.length * 16 < many.length) {
+    let from = 0
+    for (const doc of few) {
+      from = lowerBound(many, doc, from)
+      if (from < many.length && many[from] === doc) kept[count++] = doc
+    }
+  } else {
+    for (let i = 0, j = 0; i < few.length && j < many.length; ) {
+      const [x, y] = [few[i]!, many[j]!]
+      if (x === y) kept[count++] = x
+      if (x <= y) i++
+      if (y <= x) j++
+    }
+  }
+  return listSet(kept.slice(0, count), size)
+}
+
+/** Bits that turned out to be few become a list: what follows is then as cheap as they are few. */
+function settled(bits: Uint32Array, size: number): DocSet {
+  const set: DocSet = { kind: 'bits', size, count: countBits(bits), bits }
+  return isSparse(set.count, size) ? listSet(docsOf(set), size) : set
+}
+
+function hasBit(bits: Uint32Array, doc: number): boolean {
+  return ((bits[doc >>> 5]! >>> (doc & 31)) & 1) === 1
+}
+
+function lowerBound(docs: Uint16Array, doc: number, from = 0): number {
+  let low = from
+  let high = docs.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (docs[middle]! < doc) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+function fill(bits: Uint32Array, from: number, to: number): void {
+  for (let doc = from; doc < to; ) {
+    if ((doc & 31) === 0 && doc + 32 <= to) {
+      bits[doc >>> 5] = 0xffffffff
+      doc += 32
+    } else {
+      bits[doc >>> 5] = bits[doc >>> 5]! | (1 << (doc & 31))
+      doc++
+    }
+  }
+}
+
+/** Population count of 32 bits at a time (Warren, Hacker's Delight, 5-1). */
+function countBits(bits: Uint32Array): number {
+  let count = 0
+  for (let at = 0; at < bits.length; at++) {
+    let word = bits[at]!
+    word -= (word >>> 1) & 0x55555555
+    word = (word & 0x33333333) + ((word >>> 2) & 0x33333333)
+    count += Math.imul((word + (word >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
+  }
+  return count
+}

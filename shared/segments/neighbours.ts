@@ -1,0 +1,195 @@
+import { LEXEMES } from '../text/lexemes.ts'
+import type { Dictionary, DocumentTexts, Vocabulary } from './builder.ts'
+import { createNumbers, type Numbers } from './grouping.ts'
+import { hashOf, pairHash } from './hashing.ts'
+import { createPairTable } from './pair-table.ts'
+
+/*
+ * Phrases without positions. Two neighbouring words that stand side by side in many documents are a lexeme of their own,
+ * as if they were one word: whoever looks for the two has the answer. All other neighbours share 65,536 lists by their
+ * hash: such a list holds every document with the two words side by side, and some others; those that remain after the words
+ * themselves are looked up are few, and are looked at one by one. Where two pairs that overlap are both so frequent that
+ * even their documents in common are many, the three words are treated in the same way.
+ */
+
+/** Neighbours in so many documents, or in this part of them if that is more, are a lexeme. */
+const LISTED = { least: 4, part: 1 / 2_048 } as const
+
+/** Pairs in this part of the documents are frequent: two of them that overlap are looked up as three words. */
+const FREQUENT = { least: 4, part: 1 / 64 } as const
+
+const atLeast = (size: number, { least, part }: { least: number; part: number }) =>
+  Math.max(least, Math.floor(size * part))
+
+/** Whether a pair with a list of its own is frequent. */
+export function isFrequent(documents: number, size: number): boolean {
+  return documents >= atLeast(size, FREQUENT)
+}
+
+export const NEIGHBOURS = {
+  pair: LEXEMES.pair,
+  titlePair: LEXEMES.titlePair,
+  triple: (first: string, second: string, third: string) => `W${first}\n${second}\n${third}`,
+  /** The list that a pair without one of its own shares with others. */
+  sharedPair: (first: string, second: string) => sharedPair(pairHash(hashOf(first), hashOf(second))),
+  sharedTriple: (first: string, second: string, third: string) =>
+    sharedTriple(pairHash(pairHash(hashOf(first), hashOf(second)), hashOf(third))),
+} as const
+
+const SHARED_LISTS = 1 << 16
+const sharedPair = (hash: number) => `Q${(hash & (SHARED_LISTS - 1)).toString(36)}`
+const sharedTriple = (hash: number) => `R${(hash & (SHARED_LISTS - 1)).toString(36)}`
+
+/** Adds the neighbours of all documents to their dictionary. */
+export function addNeighbours(dictionary: Dictionary, texts: DocumentTexts, { words, hashes }: Vocabulary): void {
+  const { tokens, titleStarts, bodyStarts, ends } = texts
+  const size = ends.length
+  const enough = atLeast(size, LISTED)
+  const hash = (at: number) => hashes.at(tokens.at(at)) >>> 0
+
+  // Every place in the text that ends a pair; the groups that are listed, by place.
+  const eachPair = (visit: (at: number, doc: number) => void) => {
+    for (let doc = 0; doc < size; doc++) {
+      const body = bodyStarts[doc]!
+      for (let at = titleStarts[doc]! + 1; at < body; at++) visit(at, doc)
+      for (let at = body + 1; at < ends[doc]!; at++) visit(at, doc)
+    }
+  }
+  const pairs = listGroups(tokens.length, enough, eachPair, {
+    hash: at => pairHash(hash(at - 1), hash(at)),
+    first: at => tokens.at(at - 1),
+    second: at => tokens.at(at),
+  })
+  addLists(dictionary, pairs, eachPair, {
+    lexeme: at => NEIGHBOURS.pair(words[tokens.at(at - 1)]!, words[tokens.at(at)]!),
+    shared: at => pairHash(hash(at - 1), hash(at)) & (SHARED_LISTS - 1),
+    sharedLexeme: sharedPair,
+  })
+  addTitlePairs(dictionary, texts, words, enough)
+
+  const isFrequentPair = (at: number) => {
+    const group = pairs.at[at]!
+    return group >= 0 && isFrequent(pairs.documents.at(group), size)
+  }
+  const eachTriple = (visit: (at: number, doc: number) => void) => {
+    eachPair((at, doc) => {
+      const follows = at - 1 > titleStarts[doc]! && at - 1 !== bodyStarts[doc]!
+      if (follows && isFrequentPair(at) && isFrequentPair(at - 1)) visit(at, doc)
+    })
+  }
+  const triples = listGroups(tokens.length, enough, eachTriple, {
+    hash: at => pairHash(pairHash(hash(at - 2), hash(at - 1)), hash(at)),
+    first: at => pairs.at[at - 1]!,
+    second: at => tokens.at(at),
+  })
+  addLists(dictionary, triples, eachTriple, {
+    lexeme: at => NEIGHBOURS.triple(words[tokens.at(at - 2)]!, words[tokens.at(at - 1)]!, words[tokens.at(at)]!),
+    shared: at => pairHash(pairHash(hash(at - 2), hash(at - 1)), hash(at)) & (SHARED_LISTS - 1),
+    sharedLexeme: sharedTriple,
+  })
+}
+
+type Visits = (visit: (at: number, doc: number) => void) => void
+
+interface Groups {
+  /** For each place in the text, the group of words that ends there if it is listed; −1. */
+  at: Int32Array
+  /** How many documents have it. */
+  documents: Numbers
+}
+
+/** Counters for a first guess of how often words stand together; two guesses that share a counter do no harm. */
+const COUNTERS = 1 << 24
+
+/**
+ * Finds the groups of words that enough documents have. Goes through the text twice: the first time it sorts out, at two
+ * bytes each, the many that occur a few times only.
+ */
+function listGroups(
+  places: number,
+  enough: number,
+  each: Visits,
+  { hash, first, second }: Record<'hash' | 'first' | 'second', (at: number) => number>,
+): Groups {
+  const occurrences = new Uint16Array(COUNTERS)
+  each(at => {
+    const counter = hash(at) & (COUNTERS - 1)
+    if (occurrences[counter]! < 65_535) occurrences[counter]!++
+  })
+  const table = createPairTable()
+  const documents = createNumbers()
+  const latest = createNumbers()
+  const groups = new Int32Array(places).fill(-1)
+  each((at, doc) => {
+    if (occurrences[hash(at) & (COUNTERS - 1)]! < enough) return
+    const group = table.number(first(at), second(at))
+    groups[at] = group
+    if (group === documents.length) {
+      documents.push(0)
+      latest.push(-1)
+    }
+    if (latest.at(group) === doc) return
+    latest.set(group, doc)
+    documents.set(group, documents.at(group) + 1)
+  })
+  for (let at = 0; at < places; at++) {
+    const group = groups[at]!
+    if (group >= 0 && documents.at(group) < enough) groups[at] = -1
+  }
+  return { at: groups, documents }
+}
+
+interface Names {
+  lexeme(at: number): string
+  /** Which of the shared lists. */
+  shared(at: number): number
+  sharedLexeme(list: number): string
+}
+
+/** Each place goes to its group's own list, or to a shared one. */
+function addLists(dictionary: Dictionary, groups: Groups, each: Visits, names: Names): void {
+  const own = new Int32Array(groups.documents.length).fill(-1)
+  const shared = new Int32Array(SHARED_LISTS).fill(-1)
+  each((at, doc) => {
+    const group = groups.at[at]!
+    if (group >= 0) {
+      if (own[group]! < 0) own[group] = dictionary.lexeme(names.lexeme(at))
+      dictionary.add(own[group]!, doc)
+    } else {
+      const list = names.shared(at)
+      if (shared[list]! < 0) shared[list] = dictionary.lexeme(names.sharedLexeme(list))
+      dictionary.add(shared[list]!, doc)
+    }
+  })
+}
+
+/** Titles are short: their pairs are listed when enough titles have them, and share no lists but those of the whole. */
+function addTitlePairs(dictionary: Dictionary, texts: DocumentTexts, words: string[], enough: number): void {
+  const { tokens, titleStarts, bodyStarts, ends } = texts
+  const table = createPairTable()
+  const documents = createNumbers()
+  const latest = createNumbers()
+  const each: Visits = visit => {
+    for (let doc = 0; doc < ends.length; doc++) {
+      for (let at = titleStarts[doc]! + 1; at < bodyStarts[doc]!; at++) visit(at, doc)
+    }
+  }
+  each((at, doc) => {
+    const group = table.number(tokens.at(at - 1), tokens.at(at))
+    if (group === documents.length) {
+      documents.push(0)
+      latest.push(-1)
+    }
+    if (latest.at(group) === doc) return
+    latest.set(group, doc)
+    documents.set(group, documents.at(group) + 1)
+  })
+  const own = new Int32Array(table.length).fill(-1)
+  each((at, doc) => {
+    const group = table.find(tokens.at(at - 1), tokens.at(at))
+    if (documents.at(group) < enough) return
+    if (own[group]! < 0)
+      own[group] = dictionary.lexeme(NEIGHBOURS.titlePair(words[tokens.at(at - 1)]!, words[tokens.at(at)]!))
+    dictionary.add(own[group]!, doc)
+  })
+}

@@ -1,0 +1,39 @@
+import t from 'tap'
+import { nextRange, type Range } from './planning.ts'
+
+const SIZES = { minor: 4n, major: 16n }
+
+/** All ranges that are made while articles come in, one by one. */
+function sealAll(last: bigint): Range[] {
+  let live: Range[] = []
+  for (let newest = 0n; newest <= last; newest++) {
+    for (let range = nextRange(live, newest, SIZES); range !== null; range = nextRange(live, newest, SIZES)) {
+      const { first, last: end } = range
+      live = [...live.filter(one => one.first < first || one.last > end), range].sort((a, b) =>
+        Number(a.first - b.first),
+      )
+    }
+  }
+  return live
+}
+
+t.test('segments cover the articles from the first on, each once, large ones where they are full', async t => {
+  t.same(sealAll(3n), [])
+  t.same(sealAll(4n), [{ first: 1n, last: 4n }])
+  t.same(
+    sealAll(15n),
+    [1n, 5n, 9n].map(first => ({ first, last: first + 3n })),
+  )
+  t.same(sealAll(16n), [{ first: 1n, last: 16n }])
+  t.same(sealAll(41n), [
+    { first: 1n, last: 16n },
+    { first: 17n, last: 32n },
+    { first: 33n, last: 36n },
+    { first: 37n, last: 40n },
+  ])
+})
+
+t.test('an archive that comes at once goes straight into large segments', async t => {
+  t.same(nextRange([], 40n, SIZES), { first: 1n, last: 16n })
+  t.same(nextRange([{ first: 1n, last: 16n }], 40n, SIZES), { first: 17n, last: 32n })
+})

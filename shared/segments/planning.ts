@@ -1,0 +1,37 @@
+/** A range of articles by number, both ends included. */
+export interface Range {
+  first: bigint
+  last: bigint
+}
+
+/** Articles in a segment of each kind. Both are powers of two, and at most 65,536. */
+export interface SegmentSizes {
+  /** Made as soon as so many new articles are there: what is not in a segment yet is searched more slowly. */
+  minor: bigint
+  /** Made of minor ones: the fewer segments, the faster a search. */
+  major: bigint
+}
+
+export const SEGMENT_SIZES: SegmentSizes = { minor: 4_096n, major: 65_536n }
+
+/**
+ * The next range to be sealed: whole blocks of the larger size first, then of the smaller, so that segments always cover
+ * the articles from the first on without a gap. Null when nothing is due.
+ *
+ * @param live ranges of the present segments, ascending and without gaps
+ * @param last number of the newest article
+ */
+export function nextRange(live: Range[], last: bigint, { minor, major }: SegmentSizes): Range | null {
+  const covered = live.at(-1)?.last ?? 0n
+  for (let first = 1n; first + major - 1n <= last && first <= covered + 1n; first += major) {
+    const range = { first, last: first + major - 1n }
+    if (!live.some(one => one.first === range.first && one.last === range.last)) return range
+  }
+  const next = { first: covered + 1n, last: covered + minor }
+  return next.last <= last ? next : null
+}
+
+/** Whether sealing would find something to do. */
+export function isDue(covered: bigint, last: bigint, { minor }: SegmentSizes): boolean {
+  return covered + minor <= last
+}

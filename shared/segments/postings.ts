@@ -1,0 +1,85 @@
+import { createWriter, type Reader, readVarint, type Writer } from './bytes.ts'
+import { bitSet, type DocSet, listSet } from './doc-set.ts'
+import { hashOf } from './hashing.ts'
+
+/*
+ * A segment's dictionary: each lexeme with the documents that hold it, spread over buckets by the lexeme's hash. One row of
+ * Postgres is one bucket, so that a lookup reads a kilobyte or two, and a million rare words do not take a million rows.
+ */
+
+/** Which bucket of 2^bits holds a lexeme. */
+export function bucketOf(lexeme: string, bits: number): number {
+  return bits === 0 ? 0 : hashOf(lexeme) >>> (32 - bits)
+}
+
+const GAPS = 0
+const BITS = 1
+
+/** Appends an entry to a bucket. @param docs ascending */
+export function writeEntry(bucket: Writer, lexeme: string, docs: Uint16Array, size: number): void {
+  const name = Buffer.from(lexeme)
+  bucket.varint(name.length)
+  bucket.bytes(name)
+  const body = encode(docs, size)
+  bucket.varint(body.length)
+  bucket.bytes(body)
+}
+
+/** The documents of those lexemes that the bucket holds. @param size documents of the segment */
+export function readEntries(bucket: Buffer, lexemes: string[], size: number): Map<string, DocSet> {
+  const wanted = lexemes.map(lexeme => ({ lexeme, name: Buffer.from(lexeme) }))
+  const found = new Map<string, DocSet>()
+  const reader: Reader = { at: 0, bytes: bucket }
+  while (reader.at < bucket.length && found.size < wanted.length) {
+    const length = readVarint(reader)
+    const start = reader.at
+    reader.at += length
+    const bytes = readVarint(reader)
+    const body = reader.at
+    reader.at += bytes
+    for (const { lexeme, name } of wanted) {
+      if (name.length === length && name.compare(bucket, start, start + length) === 0) {
+        found.set(lexeme, decode(bucket.subarray(body, body + bytes), size))
+      }
+    }
+  }
+  return found
+}
+
+const scratch = createWriter()
+
+function encode(docs: Uint16Array, size: number): Buffer {
+  scratch.clear()
+  // A gap takes a byte or two: from here on the bits are smaller.
+  if (docs.length * 10 > size) {
+    const bits = new Uint8Array(((size + 31) >>> 5) * 4)
+    for (const doc of docs) bits[doc >>> 3] = bits[doc >>> 3]! | (1 << (doc & 7))
+    scratch.byte(BITS)
+    scratch.bytes(bits)
+    return scratch.view()
+  }
+  scratch.byte(GAPS)
+  scratch.varint(docs.length)
+  let before = -1
+  for (const doc of docs) {
+    scratch.varint(doc - before - 1)
+    before = doc
+  }
+  return scratch.view()
+}
+
+function decode(body: Buffer, size: number): DocSet {
+  if (body[0] === BITS) {
+    // Little-endian, as every machine that runs Node is; copied to be aligned.
+    const bytes = new Uint8Array(body.subarray(1))
+    return bitSet(new Uint32Array(bytes.buffer, 0, bytes.length / 4), size)
+  }
+  const reader: Reader = { at: 1, bytes: body }
+  const docs = new Uint16Array(readVarint(reader))
+  let doc = -1
+  for (let at = 0; at < docs.length; at++) {
+    doc += readVarint(reader) + 1
+    docs[at] = doc
+  }
+  return listSet(docs, size)
+}

@@ -1,0 +1,100 @@
+import type { Country, Language } from '../articles/article.ts'
+import type { Client, Queryable } from '../postgres/pool.ts'
+import type { BuiltSegment, SegmentSource } from './builder.ts'
+import type { Range } from './planning.ts'
+
+interface StoredArticle {
+  seq: bigint
+  id: string
+  published: number | null
+  ingested: number | null
+  publisher_no: number
+  author_nos: number[]
+  country: Country
+  language: Language
+}
+
+/** What a segment knows of its articles besides their words. */
+export async function readSegmentArticles(db: Queryable, { first, last }: Range): Promise<SegmentSource[]> {
+  const { rows } = await db.query<StoredArticle>(
+    `select seq, id, (extract(epoch from published_at) * 1000)::float8 as published,
+            (extract(epoch from ingested_at) * 1000)::float8 as ingested, publisher_no, author_nos, country, language
+     from articles where seq between $1 and $2`,
+    [first, last],
+  )
+  return rows.map(({ publisher_no, author_nos, ...row }) => ({
+    ...row,
+    publisherNo: publisher_no,
+    authorNos: author_nos,
+  }))
+}
+
+/** One transaction: a search sees either the articles among the fresh ones (or in smaller segments), or the new segment. */
+export async function storeSegment(
+  client: Client,
+  range: Range,
+  articles: SegmentSource[],
+  built: BuiltSegment,
+): Promise<void> {
+  const replaced = await client.query<{ segment_no: number }>(
+    'delete from segments where first_seq >= $1 and last_seq <= $2 returning segment_no',
+    [range.first, range.last],
+  )
+  await client.query('delete from segment_buckets where segment_no = any($1::int[])', [
+    replaced.rows.map(row => row.segment_no),
+  ])
+  const published = extent(articles.map(article => article.published))
+  const ingested = extent(articles.map(article => article.ingested))
+  const added = await client.query<{ segment_no: number }>(ADD_SEGMENT, [
+    range.first,
+    range.last,
+    built.bucketBits,
+    ...published,
+    ...ingested,
+    articles.filter(article => article.published === null).length,
+    built.columns,
+  ])
+  for (const part of parts(built.buckets)) {
+    await client.query('insert into segment_buckets select $1, * from unnest($2::int[], $3::bytea[])', [
+      added.rows[0]!.segment_no,
+      part.map(one => one.bucket),
+      part.map(one => one.block),
+    ])
+  }
+  await client.query('delete from fresh_articles where seq between $1 and $2', [range.first, range.last])
+  await client.query('update segments_version set version = version + 1')
+}
+
+// $1 $2 range, $3 bits, $4 $5 published, $6 $7 ingested, $8 undated, $9 columns
+const ADD_SEGMENT = `
+  insert into segments (first_seq, last_seq, bucket_bits,
+    first_published, last_published, first_ingested, last_ingested, undated, columns)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  returning segment_no`
+
+function extent(times: (number | null)[]): [Date | null, Date | null] {
+  let [first, last] = [Infinity, -Infinity]
+  for (const time of times) {
+    if (time === null) continue
+    if (time < first) first = time
+    if (time > last) last = time
+  }
+  return first > last ? [null, null] : [new Date(first), new Date(last)]
+}
+
+/** Bytes of one insert. */
+const INSERT_BYTES = 4_000_000
+
+function* parts(buckets: BuiltSegment['buckets']): Generator<BuiltSegment['buckets']> {
+  let part: BuiltSegment['buckets'] = []
+  let bytes = 0
+  for (const one of buckets) {
+    part.push(one)
+    bytes += one.block.length
+    if (bytes < INSERT_BYTES) continue
+    yield part
+    part = []
+    bytes = 0
+  }
+  if (part.length > 0) yield part
+}
