@@ -1,0 +1,119 @@
+import type { Config } from '../config/config.ts'
+import type { Logger } from '../log/logger.ts'
+import { type Backend, createBackend } from './backend.ts'
+import { QUEUE_NAMES, type QueueMessages, type QueueName } from './names.ts'
+
+/** Jobs by state, as `npm run status -- --json` prints them. */
+export interface QueueCounts {
+  waiting: number
+  active: number
+  delayed: number
+  failed: number
+}
+
+/** One message on its way: `key` names the work, so that work already queued is not queued twice. */
+export interface Message<N extends QueueName> {
+  key: string
+  data: QueueMessages[N]
+}
+
+export interface WorkerOptions {
+  /** Messages in hand at a time. */
+  concurrency: number
+  /** ms after which a message whose worker fell silent is given to another. */
+  lockDuration?: number
+}
+
+/** A running consumer. */
+export interface QueueWorker {
+  /** Takes no new message and waits for those in hand; with `force`, waits for none. */
+  close(force?: boolean): Promise<void>
+}
+
+export interface Queues {
+  /**
+   * Queues messages; one whose key is waiting or in hand already is dropped, which is safe because what is
+   * due is derived from Postgres and comes again.
+   */
+  add<N extends QueueName>(name: N, messages: Message<N>[]): Promise<void>
+  /**
+   * Consumes a queue. A message is delivered at least once; one that throws is logged and dropped: the
+   * processor has noted in Postgres what is to be tried again, and when.
+   */
+  work<N extends QueueName>(
+    name: N,
+    processor: (data: QueueMessages[N], signal: AbortSignal) => Promise<void>,
+    options: WorkerOptions,
+  ): QueueWorker
+  counts(): Promise<Record<QueueName, QueueCounts>>
+  /** Removes every message that waits in a queue; what is due comes back from Postgres. */
+  drain(name: QueueName): Promise<void>
+  close(): Promise<void>
+}
+
+/** Opens the work queues on the store that the configuration names: Redis with `REDIS_URL`, else Postgres. */
+export function openQueues(config: Pick<Config, 'REDIS_URL' | 'DATABASE_URL'>, log: Logger): Queues {
+  const backend: Backend = createBackend(config, error =>
+    log.warn({ err: error.message }, 'the queues are out of reach'),
+  )
+  return {
+    async add(name, messages) {
+      if (messages.length === 0) return
+      const queue = await backend.queue(name)
+      await queue.addBulk(
+        messages.map(({ key, data }) => ({
+          name,
+          data,
+          // Jobs are doorbells: done or failed, nothing of them may stand in the way of the next with that key.
+          opts: { jobId: `${name}-${key}`, removeOnComplete: true, removeOnFail: true, attempts: 1 },
+        })),
+      )
+    },
+    work(name, processor, options) {
+      const stopping = new AbortController()
+      const worker = backend.worker(
+        name,
+        async job => {
+          try {
+            await processor(job.data as QueueMessages[typeof name], stopping.signal)
+          } catch (error) {
+            log.error(
+              { queue: name, job: job.id, err: error instanceof Error ? error.message : String(error) },
+              'job failed',
+            )
+            throw error
+          }
+        },
+        {
+          concurrency: options.concurrency,
+          lockDuration: options.lockDuration ?? 30_000,
+          // What a dead worker held is found again within this time after its lock has run out.
+          stalledInterval: Math.min(10_000, options.lockDuration ?? 30_000),
+          maxStalledCount: 1_000,
+        },
+      )
+      return {
+        async close(force = false) {
+          stopping.abort()
+          await worker.close(force)
+        },
+      }
+    },
+    async counts() {
+      const counts = {} as Record<QueueName, QueueCounts>
+      for (const name of QUEUE_NAMES) {
+        const queue = await backend.queue(name)
+        const jobs = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed', 'prioritized')
+        counts[name] = {
+          waiting: (jobs.waiting ?? 0) + (jobs.prioritized ?? 0),
+          active: jobs.active ?? 0,
+          delayed: jobs.delayed ?? 0,
+          failed: jobs.failed ?? 0,
+        }
+      }
+      return counts
+    },
+    drain: async name => (await backend.queue(name)).drain(true),
+    close: () => backend.close(),
+  }
+}
