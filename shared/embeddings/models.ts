@@ -1,0 +1,59 @@
+import { directionsOf } from './directions/known.ts'
+
+/** What a model needs to be asked rightly. */
+export interface Model {
+  /** As the endpoint is told it; Hugging Face's name where there is one. */
+  name: string
+  /** Numbers of a vector; null: not known before the first answer. */
+  dimensions: number | null
+  /** What the model was trained to see before a search term and before a text. */
+  queryPrefix: string
+  passagePrefix: string
+  /** Longest text that the model reads whole, in characters (about 3 a token, the worst of our languages). */
+  maxCharacters: number
+  /** Directions that are taken out of every vector, as a basis (`directions/removal.ts`); empty: none. */
+  directions: Float64Array[]
+}
+
+type Row = [dimensions: number, queryPrefix: string, passagePrefix: string, maxTokens: number]
+
+/** Conventions as the models' own cards state them. */
+const MODELS: Record<string, Row> = {
+  'intfloat/multilingual-e5-small': [384, 'query: ', 'passage: ', 512],
+  'intfloat/multilingual-e5-base': [768, 'query: ', 'passage: ', 512],
+  'intfloat/multilingual-e5-large': [1024, 'query: ', 'passage: ', 512],
+  'intfloat/multilingual-e5-large-instruct': [
+    1024,
+    'Instruct: Given a search query, retrieve relevant news articles\nQuery: ',
+    '',
+    512,
+  ],
+  'BAAI/bge-m3': [1024, '', '', 8192],
+  'Alibaba-NLP/gte-multilingual-base': [768, '', '', 8192],
+  'Snowflake/snowflake-arctic-embed-m-v2.0': [768, 'query: ', '', 8192],
+  'Snowflake/snowflake-arctic-embed-l-v2.0': [1024, 'query: ', '', 8192],
+  'nomic-ai/nomic-embed-text-v2-moe': [768, 'search_query: ', 'search_document: ', 512],
+  'google/embeddinggemma-300m': [768, 'task: search result | query: ', 'title: none | text: ', 2048],
+  'Qwen/Qwen3-Embedding-0.6B': [
+    1024,
+    'Instruct: Given a search query, retrieve relevant news articles\nQuery:',
+    '',
+    8192,
+  ],
+  'sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2': [384, '', '', 128],
+  'sentence-transformers/paraphrase-multilingual-mpnet-base-v2': [768, '', '', 128],
+  'sentence-transformers/LaBSE': [768, '', '', 256],
+  'text-embedding-3-small': [1536, '', '', 8191],
+  'text-embedding-3-large': [3072, '', '', 8191],
+}
+
+const CHARACTERS_PER_TOKEN = 3
+
+/** The conventions of a model; one that the table does not know is asked plainly. */
+export function modelNamed(name: string): Model {
+  const row = Object.entries(MODELS).find(([known]) => known.toLowerCase() === name.toLowerCase())
+  if (!row) return { name, dimensions: null, queryPrefix: '', passagePrefix: '', maxCharacters: 1_500, directions: [] }
+  const [known, [dimensions, queryPrefix, passagePrefix, maxTokens]] = row
+  const maxCharacters = maxTokens * CHARACTERS_PER_TOKEN
+  return { name: known, dimensions, queryPrefix, passagePrefix, maxCharacters, directions: directionsOf(known) }
+}

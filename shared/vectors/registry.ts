@@ -1,0 +1,90 @@
+import type { Client, Queryable } from '../postgres/pool.ts'
+
+/** A collection of the vector store, as Postgres knows it. */
+export interface Collection {
+  name: string
+  state: 'serving' | 'filling'
+  model: string
+  /** What of an article is embedded, and how (`shared/embeddings/recipe.ts`). */
+  recipe: number
+  dimensions: number
+  /** The model's endpoint where it is not the settings'. */
+  api: string | null
+  url: string | null
+  /** While filling: articles up to here are done. */
+  filledTo: bigint
+  registeredAt: Date
+}
+
+/** The collections that every new vector goes to: the serving one first, then one that is being filled. */
+export async function readCollections(db: Queryable): Promise<Collection[]> {
+  const { rows } = await db.query<Stored>({
+    name: 'vector-collections',
+    text: `${SELECT} where state <> 'retired' order by state desc`,
+  })
+  return rows.map(collectionOf)
+}
+
+/**
+ * Registers the collection that serves, if none does yet. Returns the one that does.
+ * Only one process succeeds; to the others it was there before.
+ */
+export async function registerServing(
+  db: Queryable,
+  collection: Pick<Collection, 'name' | 'model' | 'recipe' | 'dimensions'>,
+): Promise<Collection> {
+  const { name, model, recipe, dimensions } = collection
+  await db.query(
+    `insert into vector_collections (name, state, model, recipe, dimensions) values ($1, 'serving', $2, $3, $4)
+     on conflict do nothing`,
+    [name, model, recipe, dimensions],
+  )
+  const { rows } = await db.query<Stored>(`${SELECT} where state = 'serving'`)
+  return collectionOf(rows[0]!)
+}
+
+/** A collection that is filled, and is empty now: all articles are to do again. */
+export async function beginAnew(db: Queryable, { name, registeredAt }: Collection): Promise<void> {
+  await db.query(
+    `update vector_collections set filled_to = 0, registered_at = clock_timestamp()
+     where name = $1 and state = 'filling' and registered_at = $2`,
+    [name, registeredAt],
+  )
+}
+
+// Any number. Shared by whoever notes that articles are embedded, exclusive to whoever changes the collections: so no
+// article is noted as embedded that misses in a collection registered meanwhile.
+const REGISTRY_LOCK = 7_211_004_231n
+
+/** Holds the collections as they are until the transaction ends. */
+export async function holdCollections(client: Client): Promise<Collection[]> {
+  await client.query('select pg_advisory_xact_lock_shared($1)', [REGISTRY_LOCK])
+  return readCollections(client)
+}
+
+/** Waits until nobody holds the collections, and keeps them for the transaction. */
+export async function changeCollections(client: Client): Promise<Collection[]> {
+  await client.query('select pg_advisory_xact_lock($1)', [REGISTRY_LOCK])
+  return readCollections(client)
+}
+
+const SELECT = `
+  select name, state, model, recipe, dimensions, api, url, filled_to, registered_at from vector_collections`
+
+interface Stored {
+  name: string
+  state: 'serving' | 'filling'
+  model: string
+  recipe: number
+  dimensions: number
+  api: string | null
+  url: string | null
+  filled_to: bigint
+  registered_at: Date
+}
+
+const collectionOf = ({ filled_to, registered_at, ...rest }: Stored): Collection => ({
+  ...rest,
+  filledTo: filled_to,
+  registeredAt: registered_at,
+})
