@@ -1,0 +1,47 @@
+import type { OutletHealth } from '../../shared/outlets/health.ts'
+
+/** Health for people: one line an outlet, those in trouble first. */
+export function healthTable(outlets: OutletHealth[], now: Date): string {
+  if (outlets.length === 0) return 'No outlets; `npm run outlets -- sync FILE` brings a catalogue.'
+  const rank = { failing: 0, silent: 1, healthy: 2 }
+  const rows = [...outlets]
+    .sort((a, b) => rank[a.health] - rank[b.health] || (a.domain < b.domain ? -1 : 1))
+    .map(outlet => [
+      outlet.health,
+      outlet.domain,
+      outlet.country,
+      `${outlet.feeds - outlet.failingFeeds}/${outlet.feeds}`,
+      ago(outlet.lastSuccess, now),
+      ago(outlet.lastNew, now),
+      outlet.rhythm === null ? '–' : span(outlet.rhythm),
+      `${outlet.pages.done}`,
+      `${outlet.pages.waiting}`,
+      [...outlet.blocks.map(({ kind, pages }) => `${kind} ${pages}×`), outlet.error ?? ''].filter(Boolean).join('; '),
+    ])
+  const table = [['health', 'domain', '', 'feeds', 'read', 'new', 'rhythm', 'done', 'waiting', 'trouble'], ...rows]
+  const widths = table[0]?.map((_, column) => Math.max(...table.map(row => row[column]?.length ?? 0))) ?? []
+  return table
+    .map(row =>
+      row
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n')
+}
+
+function ago(time: Date | null, now: Date): string {
+  return time === null ? 'never' : `${span(Math.max(0, now.getTime() - time.getTime()))} ago`
+}
+
+function span(ms: number): string {
+  const [amount, unit] =
+    ms < 120_000
+      ? [ms / 1_000, 's']
+      : ms < 7_200_000
+        ? [ms / 60_000, 'm']
+        : ms < 172_800_000
+          ? [ms / 3_600_000, 'h']
+          : [ms / 86_400_000, 'd']
+  return `${Math.round(amount)}${unit}`
+}

@@ -1,0 +1,121 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import { readAddress } from '../articles/address.ts'
+import type { Outlet } from './outlet.ts'
+import { CATALOGUE_SCHEMA } from './schema.ts'
+
+/** A catalogue as read, with what was mended on the way. */
+export interface Catalogue {
+  outlets: Outlet[]
+  /** Sentences for whoever wrote the file. */
+  notes: string[]
+}
+
+/** A catalogue that cannot be used: one sentence for each thing that is wrong. */
+export class CatalogueError extends Error {
+  override name = 'CatalogueError'
+  readonly problems: string[]
+
+  constructor(problems: string[]) {
+    const more = problems.length > 10 ? `\nand ${problems.length - 10} more` : ''
+    super(problems.slice(0, 10).join('\n') + more)
+    this.problems = problems
+  }
+}
+
+interface Written extends Omit<Outlet, 'feeds' | 'sitemaps'> {
+  feeds?: string[]
+  sitemaps?: string[]
+}
+
+const validate = new Ajv({ allErrors: true, strict: true }).compile<{ outlets: Written[] }>(CATALOGUE_SCHEMA)
+
+/**
+ * Reads a catalogue: `{"outlets": [{"name", "domain", "country", "languages", "timeZone", "feeds", "sitemaps"}]}`.
+ *
+ * @throws CatalogueError naming the outlet and the field of everything that is wrong
+ */
+export function readCatalogue(text: string): Catalogue {
+  let file: unknown
+  try {
+    file = JSON.parse(text.replace(/^\ufeff/, ''))
+  } catch (error) {
+    throw new CatalogueError([`The file is not JSON: ${error instanceof Error ? error.message : String(error)}`])
+  }
+  if (!validate(file)) throw new CatalogueError((validate.errors ?? []).map(error => sentence(error, file)))
+  const notes: string[] = []
+  const problems: string[] = []
+  const outlets = file.outlets.map(written => {
+    const domain = written.domain
+      .toLowerCase()
+      .replace(/\.$/, '')
+      .replace(/^www\.(?=[^.]+\.)/, '')
+    if (domain !== written.domain.toLowerCase())
+      notes.push(`${written.name}: the domain is kept as ${domain}, without "www.".`)
+    if (!isTimeZone(written.timeZone)) {
+      problems.push(`${domain}: timeZone is "${written.timeZone}"; write an IANA name such as Europe/Amsterdam.`)
+    }
+    for (const address of [...(written.feeds ?? []), ...(written.sitemaps ?? [])]) {
+      if (readAddress(address) === null) problems.push(`${domain}: "${address}" is no address that can be fetched.`)
+    }
+    for (const field of Object.keys(written).filter(
+      field => !(field in CATALOGUE_SCHEMA.properties.outlets.items.properties),
+    )) {
+      notes.push(`${domain}: the field "${field}" means nothing here.`)
+    }
+    const { name, country, languages, timeZone } = written
+    return {
+      name,
+      domain,
+      country,
+      languages,
+      timeZone,
+      feeds: unique(written.feeds),
+      sitemaps: unique(written.sitemaps),
+    }
+  })
+  for (const { domain } of duplicates(outlets))
+    problems.push(`${domain} stands twice; an outlet is known by its domain.`)
+  for (const { domain, feeds, sitemaps } of outlets) {
+    if (feeds.length + sitemaps.length === 0)
+      notes.push(`${domain} has neither feeds nor sitemaps: nothing of it is crawled.`)
+  }
+  if (problems.length > 0) throw new CatalogueError(problems)
+  return { outlets, notes }
+}
+
+function sentence(error: ErrorObject, file: unknown): string {
+  const [, , index, ...field] = error.instancePath.split('/')
+  if (index === undefined) return `The file ${error.message ?? 'is wrong'}; write {"outlets": [ … ]}.`
+  const allowed: unknown = error.params.allowedValues
+  const expected = Array.isArray(allowed) ? `must be one of ${allowed.join(', ')}` : (error.message ?? 'is wrong')
+  return `${nameOf(file, Number(index))}: ${[...field, ''].join(' ')}${expected}.`
+}
+
+/** How whoever wrote the file knows the outlet: by its domain, its name, or its place. */
+function nameOf(file: unknown, index: number): string {
+  const outlets = isRecord(file) && Array.isArray(file.outlets) ? file.outlets : []
+  const outlet: unknown = outlets[index]
+  const place = `outlet ${index + 1}`
+  if (!isRecord(outlet)) return place
+  if (typeof outlet.domain === 'string') return outlet.domain
+  return typeof outlet.name === 'string' ? `${place} (${outlet.name})` : place
+}
+
+function isTimeZone(name: string): boolean {
+  try {
+    new Intl.DateTimeFormat('en', { timeZone: name })
+    return true
+  } catch {
+    return false
+  }
+}
+
+function duplicates(outlets: Outlet[]): Outlet[] {
+  const seen = new Set<string>()
+  return outlets.filter(({ domain }) => seen.size === seen.add(domain).size)
+}
+
+const unique = (addresses: string[] = []) => [
+  ...new Set(addresses.map(address => readAddress(address)?.href ?? address)),
+]
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null

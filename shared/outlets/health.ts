@@ -1,0 +1,101 @@
+import type { Pool } from '../postgres/pool.ts'
+
+/** One outlet as operators see it. Times are those of its feeds together. */
+export interface OutletHealth {
+  domain: string
+  name: string
+  country: string
+  /** `failing`: no feed can be read. `silent`: nothing new for much longer than its rhythm. */
+  health: 'healthy' | 'silent' | 'failing'
+  lastSuccess: Date | null
+  lastNew: Date | null
+  /** ms between new articles, of its busiest feed; null: not known yet. */
+  rhythm: number | null
+  feeds: number
+  /** Feeds whose last poll failed. */
+  failingFeeds: number
+  /** The longest run of failures among its feeds. */
+  failures: number
+  error: string | null
+  /** What kept a page from us in the last day, the most frequent first: `forbidden`, `challenge`, `cookie wall` … */
+  blocks: { kind: string; pages: number }[]
+  pages: { waiting: number; done: number; refused: number; failed: number }
+}
+
+/** So many rhythms without anything new are a silence; but no shorter one than a day, for there are nights and Sundays. */
+const SILENT_RHYTHMS = 8
+const SILENT_MIN = 86_400_000
+/** Without a known rhythm. */
+const SILENT_UNKNOWN = 7 * 86_400_000
+
+/** The health of every active outlet, by domain. */
+export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
+  const { rows } = await pool.query<Row>(
+    `select o.domain, o.name, o.country, f.*,
+            extract(epoch from clock_timestamp() - coalesce(f.last_new, f.last_success)) * 1000 as silence,
+            coalesce(b.blocks, '[]') as blocks,
+            coalesce(p.waiting, 0) as waiting, coalesce(p.done, 0) as done,
+            coalesce(p.refused, 0) as refused, coalesce(p.failed, 0) as failed
+       from outlets o
+       left join lateral (
+         select count(*)::int as feeds, count(*) filter (where failures > 0)::int as failing_feeds,
+                coalesce(max(failures), 0) as failures, max(last_success_at) as last_success, max(last_new_at) as last_new,
+                min(rhythm) as rhythm, (array_agg(last_error order by failures desc) filter (where failures > 0))[1] as error
+           from feeds where feeds.outlet_no = o.outlet_no and feeds.active
+       ) f on true
+       left join lateral (
+         select jsonb_agg(jsonb_build_object('kind', kind, 'pages', pages) order by pages desc, kind) as blocks
+           from outlet_blocks where outlet_blocks.outlet_no = o.outlet_no and last_at > now() - interval '1 day'
+       ) b on true
+       left join (
+         select outlet_no, count(*) filter (where state in ('waiting', 'stored'))::int as waiting,
+                count(*) filter (where state = 'done')::int as done,
+                count(*) filter (where state = 'refused')::int as refused,
+                count(*) filter (where state = 'failed')::int as failed
+           from pages group by outlet_no
+       ) p using (outlet_no)
+      where o.active order by o.domain`,
+  )
+  return rows.map(row => ({
+    domain: row.domain,
+    name: row.name,
+    country: row.country,
+    health: healthOf(row),
+    lastSuccess: row.last_success,
+    lastNew: row.last_new,
+    rhythm: row.rhythm,
+    feeds: row.feeds,
+    failingFeeds: row.failing_feeds,
+    failures: row.failures,
+    error: row.error,
+    blocks: row.blocks,
+    pages: { waiting: row.waiting, done: row.done, refused: row.refused, failed: row.failed },
+  }))
+}
+
+interface Row {
+  domain: string
+  name: string
+  country: string
+  feeds: number
+  failing_feeds: number
+  failures: number
+  last_success: Date | null
+  last_new: Date | null
+  rhythm: number | null
+  error: string | null
+  silence: string | null
+  blocks: OutletHealth['blocks']
+  waiting: number
+  done: number
+  refused: number
+  failed: number
+}
+
+/** One feed that answers keeps an outlet from failing; one that was never asked yet counts as healthy. */
+function healthOf(row: Row): OutletHealth['health'] {
+  if (row.feeds > 0 && row.failing_feeds === row.feeds) return 'failing'
+  const silence = Number(row.silence ?? 0)
+  const bearable = row.rhythm === null ? SILENT_UNKNOWN : Math.max(row.rhythm * SILENT_RHYTHMS, SILENT_MIN)
+  return silence > bearable ? 'silent' : 'healthy'
+}

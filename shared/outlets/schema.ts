@@ -1,0 +1,31 @@
+import { COUNTRIES, LANGUAGES } from '../articles/article.ts'
+
+// Whether it is an address that can be fetched is `readAddress`'s to say.
+const address = { type: 'string', minLength: 1 }
+const addresses = { type: 'array', items: address, maxItems: 200 }
+
+/** The catalogue file (JSON Schema draft-07): what `npm run outlets -- sync FILE` reads. */
+export const CATALOGUE_SCHEMA = {
+  type: 'object',
+  required: ['outlets'],
+  properties: {
+    outlets: {
+      type: 'array',
+      maxItems: 100_000,
+      items: {
+        type: 'object',
+        required: ['name', 'domain', 'country', 'languages', 'timeZone'],
+        properties: {
+          name: { type: 'string', minLength: 1, maxLength: 200, pattern: '\\S' },
+          // A host name, in capitals or not; an address or a port makes it a test's.
+          domain: { type: 'string', minLength: 1, maxLength: 253, pattern: '^[^\\s/@?#]+$' },
+          country: { type: 'string', enum: COUNTRIES },
+          languages: { type: 'array', minItems: 1, maxItems: 5, items: { type: 'string', enum: LANGUAGES } },
+          timeZone: { type: 'string', minLength: 1 },
+          feeds: addresses,
+          sitemaps: addresses,
+        },
+      },
+    },
+  },
+} as const

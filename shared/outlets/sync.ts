@@ -1,0 +1,107 @@
+import type { Client, Pool } from '../postgres/pool.ts'
+import { transaction } from '../postgres/transaction.ts'
+import type { Outlet } from './outlet.ts'
+
+/** What a sync has changed. */
+export interface Synced {
+  added: string[]
+  changed: string[]
+  /** Left the catalogue: no longer crawled; their articles stay. */
+  removed: string[]
+  unchanged: number
+  feeds: { added: number; removed: number }
+}
+
+/**
+ * Makes the database's catalogue this one, in one transaction. Running crawlers see it at their next look. Addresses of an
+ * outlet that left and was not fetched yet are forgotten, and so is what its feeds were last answered with, so
+ * that all is found again should it come back.
+ *
+ * @param options.dryRun rolls everything back
+ */
+export async function syncOutlets(pool: Pool, outlets: Outlet[], options: { dryRun?: boolean } = {}): Promise<Synced> {
+  const synced: Synced = { added: [], changed: [], removed: [], unchanged: 0, feeds: { added: 0, removed: 0 } }
+  try {
+    await transaction(pool, async client => {
+      await client.query('lock table outlets in share row exclusive mode')
+      for (const outlet of [...outlets].sort((a, b) => (a.domain < b.domain ? -1 : 1)))
+        await syncOutlet(client, outlet, synced)
+      await removeOthers(client, outlets, synced)
+      if (options.dryRun) throw new DryRun()
+    })
+  } catch (error) {
+    if (!(error instanceof DryRun)) throw error
+  }
+  return synced
+}
+
+class DryRun extends Error {}
+
+async function syncOutlet(client: Client, outlet: Outlet, synced: Synced): Promise<void> {
+  const fields = [outlet.domain, outlet.name, outlet.country, outlet.languages, outlet.timeZone]
+  const before = await client.query<{ outlet_no: number; same: boolean }>(
+    `select outlet_no, active and name = $2 and country = $3 and languages = $4 and time_zone = $5 as same
+       from outlets where domain = $1`,
+    fields,
+  )
+  const known = before.rows[0]
+  let outletNo = known?.outlet_no
+  // A row that stays as it is is not written, so that crawlers at work need not be waited for.
+  if (outletNo === undefined || !known?.same) {
+    const { rows } = await client.query<{ outlet_no: number }>(
+      `insert into outlets (domain, name, country, languages, time_zone) values ($1, $2, $3, $4, $5)
+       on conflict (domain) do update
+          set name = excluded.name, country = excluded.country, languages = excluded.languages,
+              time_zone = excluded.time_zone, active = true
+       returning outlet_no`,
+      fields,
+    )
+    outletNo = rows[0]?.outlet_no
+  }
+  if (outletNo === undefined) throw new Error(`The outlet ${outlet.domain} could not be written.`)
+  const feeds = await syncFeeds(client, outletNo, outlet)
+  synced.feeds.added += feeds.added
+  synced.feeds.removed += feeds.removed
+  if (known === undefined) synced.added.push(outlet.domain)
+  else if (!known.same || feeds.added + feeds.removed > 0) synced.changed.push(outlet.domain)
+  else synced.unchanged += 1
+}
+
+async function syncFeeds(client: Client, outletNo: number, { feeds, sitemaps }: Outlet) {
+  const urls = [...feeds, ...sitemaps]
+  const hosts = urls.map(url => new URL(url).host)
+  await client.query(
+    `insert into hosts (host) select distinct name from unnest($1::text[]) as name order by name on conflict do nothing`,
+    [hosts],
+  )
+  const added = await client.query(
+    `insert into feeds (outlet_no, url, kind, host)
+     select $1, url, kind, host from unnest($2::text[], $3::text[], $4::text[]) as named (url, kind, host)
+     on conflict (outlet_no, url) do update
+        set active = true, kind = excluded.kind, next_poll_at = now(), failures = 0, last_error = null
+      where not feeds.active`,
+    [outletNo, urls, urls.map((_, index) => (index < feeds.length ? 'feed' : 'sitemap')), hosts],
+  )
+  const removed = await client.query(
+    `update feeds set active = false, etag = null, last_modified = null
+      where outlet_no = $1 and active and url <> all($2)`,
+    [outletNo, urls],
+  )
+  return { added: added.rowCount ?? 0, removed: removed.rowCount ?? 0 }
+}
+
+async function removeOthers(client: Client, outlets: Outlet[], synced: Synced): Promise<void> {
+  const { rows } = await client.query<{ outlet_no: number; domain: string }>(
+    'update outlets set active = false where active and domain <> all($1) returning outlet_no, domain',
+    [outlets.map(({ domain }) => domain)],
+  )
+  const numbers = rows.map(({ outlet_no }) => outlet_no)
+  const feeds = await client.query(
+    'update feeds set active = false, etag = null, last_modified = null where outlet_no = any($1) and active',
+    [numbers],
+  )
+  await client.query('delete from sitemap_parts p using feeds f where f.feed_no = p.feed_no and not f.active', [])
+  await client.query("delete from pages where outlet_no = any($1) and state = 'waiting'", [numbers])
+  synced.removed.push(...rows.map(({ domain }) => domain).sort())
+  synced.feeds.removed += feeds.rowCount ?? 0
+}
