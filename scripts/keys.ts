@@ -1,0 +1,165 @@
+import { ceilMs, parseInstant } from '../services/api/parameters/instants.ts'
+import { COUNTRIES, type Country } from '../shared/articles/article.ts'
+import { type ApiKey, createKey, listKeys, revokeKey, rotateKey, updateKey } from '../shared/plans/keys.ts'
+import type { HistoryStart, Plan } from '../shared/plans/plan.ts'
+import { createPool, type Pool } from '../shared/postgres/pool.ts'
+import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
+
+const MAX_RATE = 1_000_000
+const MAX_QUOTA = 2_000_000_000
+const MAX_DAYS = 36_500
+
+await runCommand(
+  {
+    name: 'keys',
+    about:
+      'Issues and ends API keys. Keys are stored hashed: the key itself is printed once, by create and rotate. Prints JSON.',
+    usage: [
+      'create --name N --countries NL,BE --history-start 2024-01-01 --rate 60 [--quota 10000]',
+      'create --name N --countries NL --history-days 365 --rate 60',
+      'list',
+      'update ID [--name N] [--countries NL,BE] [--history-days 30] [--rate 100] [--quota 5000 | --no-quota]',
+      'rotate ID',
+      'revoke ID',
+    ],
+    options: {
+      name: { type: 'string', about: 'whose key it is', value: 'N' },
+      countries: { type: 'string', about: 'NL, BE, LU, comma-separated' },
+      'history-start': { type: 'string', about: 'first day, or time, of the history', value: 'DATE' },
+      'history-days': { type: 'string', about: 'days of history instead, moving on every midnight UTC', value: 'N' },
+      rate: { type: 'string', about: 'requests per minute', value: 'N' },
+      quota: { type: 'string', about: 'requests per calendar month (UTC)', value: 'N' },
+      'no-quota': { type: 'boolean', about: 'with update: takes the quota away' },
+    },
+    needs: ['DATABASE_URL'],
+  },
+  async context => {
+    const pool = createPool(context.config.DATABASE_URL, 'keys', () => {}, { max: 1 })
+    try {
+      await run(context, pool)
+    } finally {
+      await pool.end()
+    }
+  },
+)
+
+async function run(context: CommandContext, pool: Pool): Promise<void> {
+  const { positionals, print, say } = context
+  const [verb = '', id, surplus] = positionals
+  if (surplus !== undefined || (id !== undefined && ['create', 'list'].includes(verb))) {
+    throw new UsageError(`"${surplus ?? id}" is one word too many; see --help.`)
+  }
+  const named = (): string => {
+    if (id === undefined) throw new UsageError(`Name the key: npm run keys -- ${verb} ID; list shows the ids.`)
+    return id
+  }
+  const found = <T>(result: T | null): T => {
+    if (result === null) throw new Error(`There is no key ${id} in force; list shows the keys.`)
+    return result
+  }
+  switch (verb) {
+    case 'create': {
+      const { name, plan } = readNew(context)
+      const { key, secret } = await createKey(pool, name, plan)
+      print(JSON.stringify(described(key, secret)))
+      return say(`Issued ${key.id} for ${key.name}. The key is shown this once; keep it.`)
+    }
+    case 'list': {
+      const keys = await listKeys(pool)
+      print(`[${keys.map(key => `\n${JSON.stringify(described(key))}`).join(',')}${keys.length > 0 ? '\n' : ''}]`)
+      return
+    }
+    case 'update': {
+      const change = readChange(context)
+      print(JSON.stringify(described(found(await updateKey(pool, named(), change)))))
+      return say('Changed; every API process follows at once.')
+    }
+    case 'rotate': {
+      const { key, secret } = found(await rotateKey(pool, named()))
+      print(JSON.stringify(described(key, secret)))
+      return say('The old key has ended. The new one is shown this once; keep it.')
+    }
+    case 'revoke': {
+      print(JSON.stringify(described(found(await revokeKey(pool, named())))))
+      return say('Revoked; every API process refuses it from now on.')
+    }
+    default:
+      throw new UsageError('Write create, list, update, rotate or revoke; see --help.')
+  }
+}
+
+/** What is printed of a key; `key` only where it has just been made. */
+function described(key: ApiKey, secret?: string): Record<string, unknown> {
+  const { plan } = key
+  return {
+    id: key.id,
+    ...(secret === undefined ? {} : { key: secret }),
+    name: key.name,
+    countries: plan.countries,
+    history: plan.history.kind === 'fixed' ? { start: plan.history.at.toISOString() } : { days: plan.history.days },
+    rate: plan.rate,
+    quota: plan.quota,
+    created_at: key.createdAt.toISOString(),
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+  }
+}
+
+function readNew(context: CommandContext): { name: string; plan: Plan } {
+  const { name, plan } = readChange(context)
+  const { countries, history, rate, quota } = plan
+  if (name === undefined || !countries || !history || rate === undefined) {
+    throw new UsageError('A key needs --name, --countries, --history-start or --history-days, and --rate; see --help.')
+  }
+  return { name, plan: { countries, history, rate, quota: quota ?? null } }
+}
+
+function readChange({ options }: CommandContext): { name?: string; plan: Partial<Plan> } {
+  const text = (option: string): string | undefined => {
+    const value = options[option]
+    return typeof value === 'string' ? value.trim() : undefined
+  }
+  const number = (option: string, min: number, max: number): number | undefined => {
+    const value = text(option)
+    if (value === undefined) return undefined
+    if (!/^\d{1,10}$/.test(value) || Number(value) < min || Number(value) > max) {
+      throw new UsageError(`--${option} is "${value}"; write a whole number from ${min} to ${max}.`)
+    }
+    return Number(value)
+  }
+  const name = text('name')
+  if (name === '') throw new UsageError('--name is empty; write whose key it is.')
+  const countries = readCountries(text('countries'))
+  const history = readHistory(text('history-start'), number('history-days', 0, MAX_DAYS))
+  const rate = number('rate', 1, MAX_RATE)
+  const quota = number('quota', 0, MAX_QUOTA)
+  if (quota !== undefined && options['no-quota'] === true)
+    throw new UsageError('Write --quota or --no-quota, not both.')
+  return {
+    ...(name === undefined ? {} : { name }),
+    plan: {
+      ...(countries ? { countries } : {}),
+      ...(history ? { history } : {}),
+      ...(rate === undefined ? {} : { rate }),
+      ...(options['no-quota'] === true ? { quota: null } : quota === undefined ? {} : { quota }),
+    },
+  }
+}
+
+function readCountries(text: string | undefined): Country[] | null {
+  if (text === undefined) return null
+  const written = text.split(',').map(name => name.trim().toUpperCase())
+  const strange = written.find(name => !COUNTRIES.some(country => country === name))
+  if (strange !== undefined) throw new UsageError(`--countries names "${strange}"; write of ${COUNTRIES.join(', ')}.`)
+  return COUNTRIES.filter(country => written.includes(country))
+}
+
+function readHistory(start: string | undefined, days: number | undefined): HistoryStart | null {
+  if (start !== undefined && days !== undefined) {
+    throw new UsageError('Write --history-start or --history-days, not both.')
+  }
+  if (days !== undefined) return { kind: 'rolling', days }
+  if (start === undefined) return null
+  const instant = parseInstant(start)
+  if (!instant) throw new UsageError(`--history-start is "${start}"; write a day such as 2024-01-01.`)
+  return { kind: 'fixed', at: new Date(ceilMs(instant)) }
+}

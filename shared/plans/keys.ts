@@ -1,0 +1,138 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { COUNTRIES, type Country } from '../articles/article.ts'
+import type { Queryable } from '../postgres/pool.ts'
+import type { HistoryStart, Plan } from './plan.ts'
+import { hashSecret, looksLikeSecret, makeSecret } from './secret.ts'
+
+/** A key as it is stored: without the key itself. */
+export interface ApiKey {
+  id: string
+  name: string
+  plan: Plan
+  createdAt: Date
+  revokedAt: Date | null
+}
+
+/** A key that has just been made; `secret` is what the client sends, and is nowhere else. */
+export interface IssuedKey {
+  key: ApiKey
+  secret: string
+}
+
+const COLUMNS = 'id, name, countries, history_start, history_days, rate, quota, created_at, revoked_at'
+
+interface KeyRow {
+  id: string
+  name: string
+  countries: string[]
+  history_start: Date | null
+  history_days: number | null
+  rate: number
+  quota: number | null
+  created_at: Date
+  revoked_at: Date | null
+}
+
+/** Issues a key for a plan. */
+export async function createKey(db: Queryable, name: string, plan: Plan): Promise<IssuedKey> {
+  const secret = makeSecret()
+  const { rows } = await db.query<KeyRow>(
+    `insert into api_keys (id, key_hash, name, countries, history_start, history_days, rate, quota)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
+     returning ${COLUMNS}`,
+    // Hexadecimal, so that no id begins with a dash and is taken for an option of `npm run keys`.
+    [`key_${randomBytes(8).toString('hex')}`, hashSecret(secret), name, ...planColumns(plan)],
+  )
+  return { key: fromRow(rows[0]!), secret }
+}
+
+/** All keys, oldest first, revoked ones too. */
+export async function listKeys(db: Queryable): Promise<ApiKey[]> {
+  const { rows } = await db.query<KeyRow>(`select ${COLUMNS} from api_keys order by created_at, id`)
+  return rows.map(fromRow)
+}
+
+/** The key behind what a client sent, or null when it is unknown or revoked. */
+export async function findKey(db: Queryable, secret: string): Promise<ApiKey | null> {
+  if (!looksLikeSecret(secret)) return null
+  const hash = hashSecret(secret)
+  const { rows } = await db.query<KeyRow & { key_hash: Buffer }>({
+    name: 'find-key',
+    text: `select ${COLUMNS}, key_hash from api_keys where key_hash = $1 and revoked_at is null`,
+    values: [hash],
+  })
+  const row = rows[0]
+  return row && timingSafeEqual(row.key_hash, hash) ? fromRow(row) : null
+}
+
+/** Ends a key. Null when there is none of that id; a revoked one stays as it is. */
+export async function revokeKey(db: Queryable, id: string): Promise<ApiKey | null> {
+  const { rows } = await db.query<KeyRow>(
+    `update api_keys set revoked_at = coalesce(revoked_at, now()), updated_at = now() where id = $1 returning ${COLUMNS}`,
+    [id],
+  )
+  return rows[0] ? fromRow(rows[0]) : null
+}
+
+/** Puts a new secret in the place of the old, which ends. Null when there is no such key, or it was revoked. */
+export async function rotateKey(db: Queryable, id: string): Promise<IssuedKey | null> {
+  const secret = makeSecret()
+  const { rows } = await db.query<KeyRow>(
+    `update api_keys set key_hash = $2, updated_at = now() where id = $1 and revoked_at is null returning ${COLUMNS}`,
+    [id, hashSecret(secret)],
+  )
+  return rows[0] ? { key: fromRow(rows[0]), secret } : null
+}
+
+/** Changes a key's name or plan as far as given. Null when there is no such key, or it was revoked. */
+export async function updateKey(
+  db: Queryable,
+  id: string,
+  change: { name?: string; plan?: Partial<Plan> },
+): Promise<ApiKey | null> {
+  const { rows: found } = await db.query<KeyRow>(
+    `select ${COLUMNS} from api_keys where id = $1 and revoked_at is null`,
+    [id],
+  )
+  if (!found[0]) return null
+  const before = fromRow(found[0])
+  const { rows } = await db.query<KeyRow>(
+    `update api_keys
+     set name = $2, countries = $3, history_start = $4, history_days = $5, rate = $6, quota = $7, updated_at = now()
+     where id = $1 and revoked_at is null
+     returning ${COLUMNS}`,
+    [id, change.name ?? before.name, ...planColumns({ ...before.plan, ...change.plan })],
+  )
+  return rows[0] ? fromRow(rows[0]) : null
+}
+
+function planColumns({ countries, history, rate, quota }: Plan): unknown[] {
+  return [
+    countries,
+    history.kind === 'fixed' ? history.at : null,
+    history.kind === 'rolling' ? history.days : null,
+    rate,
+    quota,
+  ]
+}
+
+function fromRow(row: KeyRow): ApiKey {
+  return {
+    id: row.id,
+    name: row.name,
+    plan: {
+      countries: COUNTRIES.filter((country: Country) => row.countries.includes(country)),
+      history: historyOf(row),
+      rate: row.rate,
+      quota: row.quota,
+    },
+    createdAt: row.created_at,
+    revokedAt: row.revoked_at,
+  }
+}
+
+function historyOf(row: KeyRow): HistoryStart {
+  if (row.history_start) return { kind: 'fixed', at: row.history_start }
+  if (row.history_days !== null) return { kind: 'rolling', days: row.history_days }
+  throw new Error(`The key ${row.id} has no history start.`) // the table's check forbids it
+}

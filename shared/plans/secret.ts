@@ -1,0 +1,22 @@
+import { createHash, randomBytes } from 'node:crypto'
+
+/** So that a key is known for one when it turns up in a log or a commit. */
+const PREFIX = 'psk_'
+
+/** A new API key: 256 random bits, 47 characters. Shown once, stored only as its hash. */
+export function makeSecret(): string {
+  return PREFIX + randomBytes(32).toString('base64url')
+}
+
+/** Whether a text has the form of a key; what has not needs no look into the database. */
+export function looksLikeSecret(text: string): boolean {
+  return /^psk_[\w-]{43}$/.test(text)
+}
+
+/**
+ * SHA-256 of a key. A slow hash would protect guessable passwords; 256 random bits cannot be guessed, and the
+ * hash is taken with every request.
+ */
+export function hashSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest()
+}
