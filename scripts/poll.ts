@@ -1,0 +1,106 @@
+import { open } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createClient } from '../shared/client/client.ts'
+import { parseDuration } from '../shared/config/durations.ts'
+import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import { keepPlace, type Place, readPlace } from './poll/place.ts'
+import { poll } from './poll/poll.ts'
+import { CONNECTION_OPTIONS, connection, queryOptions, readQuery } from './query/options.ts'
+
+await runCommand(
+  {
+    name: 'poll',
+    about:
+      'Follows new articles by the contract and writes each once, as NDJSON. Its place is kept in a file; with --out it is exact also when killed, on standard output the page in hand may then come again.',
+    usage: ['--place FILE [--out FILE] [--every 1m | --once] [--since TIME] [--q WORDS] [--country NL] …'],
+    options: {
+      place: { type: 'string', about: 'file that keeps the place; made when there is none', value: 'FILE' },
+      out: { type: 'string', about: 'file to append to instead of standard output', value: 'FILE' },
+      every: { type: 'string', about: 'pause between two polls; 1m by default', value: 'DURATION' },
+      once: { type: 'boolean', about: 'polls once and ends' },
+      since: { type: 'string', about: 'where a new place begins; else with all that the plan covers', value: 'TIME' },
+      // What makes a poll a poll is not to be chosen.
+      ...queryOptions(['sort', 'order', 'per_page', 'ingested_after']),
+      ...CONNECTION_OPTIONS,
+    },
+    beside: true,
+  },
+  run,
+)
+
+async function run(context: CommandContext): Promise<void> {
+  const { options, say, signal } = context
+  if (typeof options.place !== 'string') throw new UsageError('Name the file that keeps the place: --place FILE.')
+  const file = options.place
+  const every = parseDuration(typeof options.every === 'string' ? options.every : '1m')
+  if (every === null) throw new UsageError('--every is a duration such as 30s or 5m.')
+  const query = readQuery(options)
+  if (query.search === 'semantic') {
+    throw new UsageError('Poll with keyword or boolean search: by meaning, articles are found only hours later.')
+  }
+  const since =
+    typeof options.since === 'string' ? readQuery({ 'ingested-after': options.since }).ingested_after : undefined
+
+  const client = createClient({
+    ...(await connection(context)),
+    signal,
+    retries: Number.POSITIVE_INFINITY,
+    onWait: (ms, reason) => say(`Waiting ${Math.ceil(ms / 1_000)} s: ${sentenceOf(reason)}`),
+  })
+  let place = await readPlace(file, new URLSearchParams(Object.entries(query)).toString())
+  if (place.ingestedAfter === null && since !== undefined) place = { ...place, ingestedAfter: since }
+  const output = await openOutput(typeof options.out === 'string' ? options.out : null, place)
+  try {
+    while (!signal.aborted) {
+      await poll(client, query, place, async (articles, reached) => {
+        const bytes = await output.write(articles.map(article => `${JSON.stringify(article)}\n`).join(''))
+        place = { ...reached, bytes }
+        await keepPlace(file, place)
+      })
+      if (options.once === true) break
+      await sleep(every, undefined, { signal })
+    }
+  } catch (error) {
+    // The signal broke off a wait or a request; the place is kept up to the page before.
+    if (!signal.aborted) throw error
+  } finally {
+    await output.close()
+  }
+}
+
+interface Output {
+  /** Returns the bytes written so far, over all runs. */
+  write(text: string): Promise<number>
+  close(): Promise<void>
+}
+
+/** A file is cut back to the place first: what a killed run wrote after it comes again. */
+async function openOutput(path: string | null, place: Place): Promise<Output> {
+  let bytes = place.bytes
+  if (path === null) {
+    return {
+      async write(text) {
+        await new Promise<void>((resolve, reject) =>
+          process.stdout.write(text, error => (error ? reject(error) : resolve())),
+        )
+        bytes += Buffer.byteLength(text)
+        return bytes
+      },
+      close: async () => {},
+    }
+  }
+  const handle = await open(path, 'a')
+  if ((await handle.stat()).size < bytes) {
+    throw new Error(`${path} is shorter than its place says; begin with a new place and a new file.`)
+  }
+  await handle.truncate(bytes)
+  return {
+    async write(text) {
+      await handle.appendFile(text)
+      await handle.sync()
+      bytes += Buffer.byteLength(text)
+      return bytes
+    },
+    close: () => handle.close(),
+  }
+}

@@ -1,0 +1,39 @@
+import type { ArticleObject, ArticlesQuery, Client } from '../../shared/client/client.ts'
+import type { Place } from './place.ts'
+
+/**
+ * One poll by the contract ("Polling for new articles"): everything from the latest `ingested_at` on, oldest first, to
+ * the last page, without what has been processed before. Hands over each page with the place that stands behind it, in
+ * this order, so that keeping the place after processing the page makes the poller exact.
+ *
+ * @param take processes the new articles of a page; resolved, they are done
+ */
+export async function poll(
+  client: Client,
+  query: ArticlesQuery,
+  place: Place,
+  take: (articles: ArticleObject[], place: Place) => Promise<void>,
+): Promise<void> {
+  let now = place
+  const question: ArticlesQuery = {
+    ...query,
+    ...(place.ingestedAfter === null ? {} : { ingested_after: place.ingestedAfter }),
+    sort: 'ingested_at',
+    order: 'asc',
+    per_page: 100,
+  }
+  for await (const page of client.pages(question)) {
+    const known = new Set(now.ids)
+    const fresh = page.articles.filter(article => !known.has(article.id))
+    if (fresh.length === 0) continue
+    now = after(now, fresh)
+    await take(fresh, now)
+  }
+}
+
+/** The place after new articles; those of its latest moment may be met again. */
+function after(place: Place, articles: ArticleObject[]): Place {
+  const latest = articles.at(-1)?.ingested_at ?? place.ingestedAfter
+  const ids = articles.filter(article => article.ingested_at === latest).map(article => article.id)
+  return { ...place, ingestedAfter: latest, ids: latest === place.ingestedAfter ? [...place.ids, ...ids] : ids }
+}

@@ -1,0 +1,59 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { ApiError } from '../../services/api/contract/api-error.ts'
+import { PARAMETER_NAMES, PARAMETERS } from '../../services/api/contract/parameters.ts'
+import { readRequest } from '../../services/api/parameters/request.ts'
+import type { ArticlesQuery } from '../../shared/client/client.ts'
+import type { Config } from '../../shared/config/config.ts'
+import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
+
+/** The API's parameters as options of a script, printed from the contract's table: `--search-in`, `--per-page` … */
+export function queryOptions(without: readonly string[] = []): Record<string, Option> {
+  return Object.fromEntries(
+    PARAMETER_NAMES.filter(name => name !== 'cursor' && !without.includes(name)).map(name => [
+      name.replaceAll('_', '-'),
+      { type: 'string', about: PARAMETERS[name].about.replaceAll('`', ''), value: 'VALUE' },
+    ]),
+  )
+}
+
+/** Where the API is, and with which key. */
+export const CONNECTION_OPTIONS: Record<string, Option> = {
+  url: { type: 'string', about: 'address of the API; else PUBLIC_URL, else HOST and PORT', value: 'URL' },
+  key: { type: 'string', about: 'API key; else API_KEY, else the one that npm start made', value: 'KEY' },
+}
+
+/** @throws UsageError when there is no key to be found */
+export async function connection({ config, options }: CommandContext): Promise<{ url: string; key: string }> {
+  const url = given(options.url) ?? (config.PUBLIC_URL || `http://${config.HOST}:${config.PORT}`)
+  const key = given(options.key) ?? (config.API_KEY || (await readyMadeKey(config)))
+  if (key === null) throw new UsageError('Write --key, or set API_KEY; npm run keys -- create makes one.')
+  return { url, key }
+}
+
+/**
+ * The options that were given, as a query. Held against the contract before anything is sent.
+ * @throws UsageError naming the option
+ */
+export function readQuery(options: CommandContext['options']): ArticlesQuery {
+  const written = PARAMETER_NAMES.flatMap(name => {
+    const value = given(options[name.replaceAll('_', '-')])
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  try {
+    readRequest(new URLSearchParams(Object.fromEntries(written)).toString(), 'articles')
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error
+    const [name, sentences] = Object.entries(error.errors ?? {})[0] ?? ['', [error.message]]
+    throw new UsageError(`--${name.replaceAll('_', '-')}: ${sentences.join(' ')}`)
+  }
+  // Just held against the very definitions that the type is made of; lists travel as they were written.
+  return Object.fromEntries(written) as ArticlesQuery
+}
+
+async function readyMadeKey(config: Config): Promise<string | null> {
+  const text = await readFile(join(config.DATA_DIR, 'api.key'), 'utf8').catch(() => '')
+  return text.trim() || null
+}
+
+const given = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)

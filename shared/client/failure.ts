@@ -1,0 +1,41 @@
+import type { ErrorCode } from '../../services/api/contract/errors.ts'
+
+/** An answer that is an error of the contract; `code` says which. */
+export class ApiFailure extends Error {
+  override name = 'ApiFailure'
+  readonly status: number
+  /** `internal_error` too when what came was no error object: a proxy's page, say. */
+  readonly code: ErrorCode
+  readonly errors: Record<string, string[]>
+  /** Seconds, when the answer said so. */
+  readonly retryAfter: number | null
+
+  constructor(
+    status: number,
+    code: ErrorCode,
+    message: string,
+    errors: Record<string, string[]>,
+    retryAfter: number | null,
+  ) {
+    const details = Object.entries(errors).map(([name, sentences]) => ` ${name}: ${sentences.join(' ')}`)
+    super(`${message}${details.join('')} (${status} ${code})`)
+    this.status = status
+    this.code = code
+    this.errors = errors
+    this.retryAfter = retryAfter
+  }
+}
+
+/** ms to wait before the same request may do better; null when it will not. */
+export function patienceFor(error: unknown, attempt: number): number | null {
+  const backOff = Math.min(30_000, 500 * 2 ** attempt)
+  if (!(error instanceof ApiFailure)) return isSilence(error) ? backOff : null
+  if (error.code === 'rate_limit_exceeded') return (error.retryAfter ?? 1) * 1_000
+  if (error.status >= 500) return error.retryAfter === null ? backOff : Math.min(backOff, error.retryAfter * 1_000)
+  return null
+}
+
+/** fetch throws a TypeError when nothing answers, or an answer breaks off, and a TimeoutError when it takes too long. */
+function isSilence(error: unknown): boolean {
+  return error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError')
+}
