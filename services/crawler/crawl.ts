@@ -1,0 +1,25 @@
+import type { buildConnector } from 'undici'
+import type { Config } from '../../shared/config/config.ts'
+import type { Logger } from '../../shared/log/logger.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import type { Queues } from '../../shared/queues/queues.ts'
+import type { Holds } from './hosts/holds.ts'
+import type { RobotsKnown } from './robots/memory.ts'
+
+/** What every stage of the crawler works with. */
+export interface Crawl {
+  config: Config
+  pool: Pool
+  queues: Pick<Queues, 'add'>
+  log: Logger
+  holds: Holds
+  connect: buildConnector.connector
+  /** By host; see `robots/robots.ts`. */
+  recentRobots: Map<string, RobotsKnown>
+  /** Begin nothing new. */
+  stopping: AbortSignal
+  /** Give up what is under way. */
+  ending: AbortSignal
+  /** True while the normaliser is too far behind to be given more pages. */
+  backlogged: boolean
+}

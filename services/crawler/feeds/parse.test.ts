@@ -1,0 +1,151 @@
+import t from 'tap'
+import { namedAddresses } from './addresses.ts'
+import { parseFeed } from './parse.ts'
+import { recentEntries } from './sitemaps.ts'
+
+const BASE = 'https://krant.example/rss/feed.xml'
+
+t.test('RSS 0.91, 2.0, 1.0, Atom 0.3, 1.0 and JSON Feed say the same', async t => {
+  const forms: Record<string, string> = {
+    'rss 0.91': `<rss version="0.91"><channel><language>nl</language><item><title>Brug open</title><link>/a</link><description>Kort</description></item></channel></rss>`,
+    'rss 2.0': `<?xml version="1.0"?><rss version="2.0"><channel><language>nl</language><item><title>Brug open</title><link>https://krant.example/a</link><description>Kort</description></item></channel></rss>`,
+    rdf: `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns="http://purl.org/rss/1.0/" xmlns:dc="http://purl.org/dc/elements/1.1/"><channel rdf:about="x"><dc:language>nl</dc:language></channel><item rdf:about="/a"><title>Brug open</title><link>/a</link><description>Kort</description></item></rdf:RDF>`,
+    'atom 0.3': `<feed version="0.3" xmlns="http://purl.org/atom/ns#" xml:lang="nl"><entry><title>Brug open</title><link rel="alternate" href="/a"/><summary>Kort</summary></entry></feed>`,
+    'atom 1.0': `<a:feed xmlns:a="http://www.w3.org/2005/Atom" xml:lang="nl"><a:entry><a:title>Brug open</a:title><a:link rel="self" href="/self"/><a:link href="../a"/><a:summary>Kort</a:summary></a:entry></a:feed>`,
+    json: `{"version":"https://jsonfeed.org/version/1.1","language":"nl","items":[{"id":1,"url":"/a","title":"Brug open","summary":"Kort"}]}`,
+  }
+  for (const [name, text] of Object.entries(forms)) {
+    const feed = await parseFeed(text, BASE)
+    t.match(
+      feed && namedAddresses(feed, BASE).map(({ entry }) => entry),
+      [{ url: 'https://krant.example/a', title: 'Brug open', summary: 'Kort', language: 'nl', content: null }],
+      name,
+    )
+  }
+})
+
+t.test('fields are found under all their names', async t => {
+  const feed = await parseFeed(
+    `<rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:e="http://purl.org/rss/1.0/modules/content/" xmlns:f="http://rssnamespace.org/feedburner/ext/1.0"><channel>
+      <item><guid isPermaLink="false">42</guid><title><![CDATA[A & <b>B</b>]]></title><link>https://feeds.example/~r/1</link>
+        <f:origLink>https://krant.example/1</f:origLink><dc:creator>An Peeters</dc:creator><dc:creator>Jan</dc:creator>
+        <e:encoded><![CDATA[<p>Lang</p>]]></e:encoded><pubDate>za, 21 nov 2026 08:00:00 +0100</pubDate></item>
+      <item><guid>https://krant.example/2</guid><title>x &amp;amp; &eacute;</title><author>a@b.example (Els Smit)</author><dc:date>2026-11-21</dc:date></item>
+      <item><title>no address at all</title></item>
+      <item><title>nobody’s article</title><link>javascript:alert(1)</link></item>
+    </channel></rss>`,
+    BASE,
+  )
+  t.match(feed && namedAddresses(feed, BASE).map(({ entry }) => entry), [
+    {
+      ...{ url: 'https://krant.example/1', guid: '42', title: 'A & <b>B</b>', content: '<p>Lang</p>' },
+      ...{ authors: ['An Peeters', 'Jan'], published: 'za, 21 nov 2026 08:00:00 +0100' },
+    },
+    { url: 'https://krant.example/2', title: 'x &amp; é', authors: ['Els Smit'], published: '2026-11-21' },
+  ])
+  t.equal(feed?.whole, true)
+})
+
+t.test('what is broken is read as far as it goes', async t => {
+  const item = '<item><title>A</title><link>https://krant.example/a</link></item>'
+  const broken: Record<string, [string, boolean]> = {
+    'text before the declaration': [`\n\n Warning: x <?xml version="1.0"?><rss><channel>${item}</channel></rss>`, true],
+    'cut in an element': [`<rss><channel>${item}<item><title>B`, false],
+    'cut in CDATA': [`<rss><channel>${item}<item><title><![CDATA[B`, false],
+    'a bare ampersand': [
+      `<rss><channel><item><title>A</title><link>https://krant.example/a?x=1&copy=2</link></item></channel></rss>`,
+      true,
+    ],
+    'an item that is not closed': [
+      `<rss><channel><item><title>A</title><link>https://krant.example/a</link><item><title>C</title><link>https://krant.example/c</link></item></channel></rss>`,
+      true,
+    ],
+    'a wrong closing tag': [`<rss><channel>${item.replace('</title>', '</titel></title>')}</channel></rss>`, true],
+    'an entity declared in it': [`<!DOCTYPE rss [<!ENTITY x "y">]><rss><channel>${item}</channel></rss>`, true],
+    'HTML that is not closed': [
+      `<rss><channel>${item.replace('</item>', '<description><p>a<br>b</description></item>')}</channel></rss>`,
+      true,
+    ],
+  }
+  for (const [name, [text, whole]] of Object.entries(broken)) {
+    const feed = await parseFeed(text, BASE)
+    t.ok(feed && namedAddresses(feed, BASE).some(({ entry }) => entry.url.startsWith('https://krant.example/a')), name)
+    t.equal(feed?.whole, whole, name)
+  }
+  t.equal(
+    (
+      await parseFeed(
+        '<rss><channel><item><link>https://krant.example/a?x=1&copy=2</link></item></channel></rss>',
+        BASE,
+      )
+    )?.entries[0]?.link,
+    'https://krant.example/a?x=1&copy=2',
+  )
+})
+
+t.test('what is no feed is none', async t => {
+  for (const text of [
+    '',
+    'x',
+    '<html><body><p>Niet gevonden</p></body></html>',
+    '{"error": 404}',
+    '[]',
+    '<xml/>',
+    'null',
+    '{"items": 3}',
+  ]) {
+    t.equal(await parseFeed(text, BASE), null, text)
+  }
+})
+
+t.test('a news sitemap, a plain one and an index', async t => {
+  const news = await parseFeed(
+    `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:news="http://www.google.com/schemas/sitemap-news/0.9" xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"><url><loc>https://krant.example/a</loc><image:image><image:title>no</image:title></image:image><news:news><news:publication><news:name>Krant</news:name><news:language>fr</news:language></news:publication><news:publication_date>2026-11-21T08:00:00Z</news:publication_date><news:title>Titre</news:title></news:news></url></urlset>`,
+    BASE,
+  )
+  t.match(news, {
+    format: 'news sitemap',
+    entries: [{ link: 'https://krant.example/a', title: 'Titre', published: '2026-11-21T08:00:00Z', language: 'fr' }],
+  })
+  const plain = await parseFeed(
+    '<urlset><url><loc>https://krant.example/a</loc><lastmod>2026-11-21</lastmod></url></urlset>',
+    BASE,
+  )
+  t.match(plain, { format: 'sitemap', entries: [{ published: null, modified: '2026-11-21' }] })
+  t.match(
+    await parseFeed('<sitemapindex><sitemap><loc>https://krant.example/1.xml</loc></sitemap></sitemapindex>', BASE),
+    {
+      format: 'sitemap index',
+      parts: [{ url: 'https://krant.example/1.xml', modified: null }],
+    },
+  )
+})
+
+const MEGABYTE = 1_000_000
+const hostile: Record<string, string> = {
+  'a billion laughs': `<!DOCTYPE rss [<!ENTITY a "${'x'.repeat(100)}">${'bcdefghij'.replace(/./g, (c, at: number) => `<!ENTITY ${c} "${`&${'abcdefghij'[at]};`.repeat(10)}">`)}]><rss><channel><item><title>&j;</title><link>https://krant.example/a</link></item></channel></rss>`,
+  'elements in elements': `<rss><channel>${'<item>'.repeat(MEGABYTE)}`,
+  'closing tags of nothing': `<rss><channel>${'<a>'.repeat(150)}${'</b>'.repeat(2 * MEGABYTE)}`,
+  'one element with a million attributes': `<rss ${'a1 '.repeat(3 * MEGABYTE)}>`,
+  'a million namespaces': `<rss><channel>${Array.from({ length: 100_000 }, (_, n) => `<item xmlns:a${n}="u${n}">`).join('')}`,
+  'half a million items': `<rss><channel>${'<item><link>a</link></item>'.repeat(MEGABYTE / 3)}</channel></rss>`,
+  'comments that never end': `<rss><channel><item><title>${'<!-- '.repeat(2 * MEGABYTE)}`,
+  'CDATA that never ends': `<rss><channel><item><title>${'<![CDATA['.repeat(MEGABYTE)}`,
+  'ten megabytes of ampersands': `<rss><channel><item><title>${'&'.repeat(10 * MEGABYTE)}</title></item></channel></rss>`,
+  'ten megabytes of brackets': '<'.repeat(10 * MEGABYTE),
+  'nested JSON': '['.repeat(5 * MEGABYTE),
+  'nested JSON in a feed': `{"version":"1","items":${'['.repeat(5 * MEGABYTE)}`,
+  'spaces in a name and address': `<rss><channel><item><author>${' '.repeat(MEGABYTE)}x</author><author>${'a@'.repeat(100_000)}</author></item></channel></rss>`,
+  'document types': '<!DOCTYPE ['.repeat(MEGABYTE),
+  '50,000 addresses': `<urlset>${Array.from({ length: 50_000 }, (_, n) => `<url><loc>https://krant.example/${'x'.repeat(100)}/${n}</loc><lastmod>2026-11-21</lastmod></url>`).join('')}</urlset>`,
+}
+for (const [name, text] of Object.entries(hostile)) {
+  t.test(`${name}: never an error, never a second`, async t => {
+    // Of the processor, for the machine may be busy with something else.
+    const before = process.cpuUsage()
+    const feed = await parseFeed(text, BASE)
+    if (feed !== null) namedAddresses({ ...feed, entries: recentEntries(feed) }, BASE)
+    const { user, system } = process.cpuUsage(before)
+    t.ok(user + system < 1_000_000, `${Math.round((user + system) / 1_000)} ms`)
+  })
+}

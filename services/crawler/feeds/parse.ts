@@ -1,0 +1,47 @@
+import { readEntries } from './entries.ts'
+import type { Feed } from './feed.ts'
+import { readJsonFeed } from './json.ts'
+import { type Element, readMarkup } from './markup.ts'
+import { readSitemap, readSitemapIndex } from './sitemap.ts'
+
+/**
+ * Reads any feed or sitemap: RSS 0.9x, 1.0, 2.0, Atom, RDF, JSON Feed, (news) sitemaps and their indexes.
+ * Null when the text is none of them. Never throws, and its time is bounded whatever the text.
+ *
+ * @param base the address it came from
+ */
+export async function parseFeed(text: string, base: string | null): Promise<Feed | null> {
+  if (/^\s*[{[]/.test(text.slice(0, 1_000))) {
+    const feed = readJsonFeed(text)
+    if (feed !== null) return feed
+  }
+  const markup = await readMarkup(text)
+  const top = findTop(markup.root)
+  if (top === null) return null
+  switch (top.name.replace(/^.*:/, '')) {
+    case 'urlset':
+      return readSitemap(markup, top)
+    case 'sitemapindex':
+      return readSitemapIndex(markup, top)
+    case 'feed':
+      return readEntries(markup, top, 'atom', base)
+    case 'rss':
+    case 'channel':
+      return readEntries(markup, top, 'rss', base)
+    default:
+      return readEntries(markup, top, 'rdf', base)
+  }
+}
+
+/** The element that makes the document a feed: the root, or below what a server put around it. */
+function findTop(root: Element): Element | null {
+  let level = [root]
+  for (let depth = 0; depth < 4 && level.length > 0; depth += 1) {
+    level = level.flatMap(element => element.children).slice(0, 1_000)
+    const top = level.find(({ name }) => TOPS.has(name))
+    if (top !== undefined) return top
+  }
+  return null
+}
+
+const TOPS = new Set(['rss', 'rdf:rdf', 'rdf', 'feed', 'atom:feed', 'channel', 'urlset', 'sitemapindex'])

@@ -1,0 +1,95 @@
+import type { Crawl } from '../crawl.ts'
+import type { Hold } from '../hosts/holds.ts'
+import { pagesDiscovered } from '../metrics.ts'
+import { namedAddresses } from './addresses.ts'
+import { type Document, readDocument } from './document.ts'
+import type { SitemapPart } from './feed.ts'
+import { type DueFeed, savePart, type Validators } from './save.ts'
+import { MAX_PARTS, recentEntries, recentParts } from './sitemaps.ts'
+
+/** What reading the parts of an index has brought; `error` when not one could be read. */
+export interface PartsRead {
+  fresh: number
+  interrupted: boolean
+  error: string | null
+}
+
+interface KnownPart extends Validators {
+  url: string
+  modified: string | null
+}
+
+/** An index inside an index is against the protocol, yet served; an index inside that one is not looked for. */
+const MAX_DEPTH = 2
+/** All parts are read in one visit, also where the host wants long pauses. */
+const PATIENCE = 120_000
+
+/**
+ * Reads those parts of a sitemap index that may hold something new, each a request of its own: the recent ones, except
+ * those whose `lastmod` is the one they were read with. When the index itself is unchanged, the parts it named last are asked
+ * again all the same: many indexes name one part for ever, without a date.
+ */
+export async function readParts(
+  crawl: Crawl,
+  visit: Hold,
+  feed: DueFeed,
+  index: Extract<Document, { kind: 'feed' | 'unchanged' }>,
+): Promise<PartsRead> {
+  const known = await knownParts(crawl, feed)
+  const todo =
+    index.kind === 'feed' ? recentParts(index.feed.parts).map(part => ({ part, depth: 1 })) : knownAgain(known)
+  const result: PartsRead = { fresh: 0, interrupted: false, error: null }
+  let tried = 0
+  let read = 0
+  for (let next = todo.shift(); next !== undefined && tried < MAX_PARTS; next = todo.shift()) {
+    const { part, depth } = next
+    const url = URL.parse(part.url, index.kind === 'feed' ? index.base : feed.url)?.href
+    if (url === undefined) continue
+    const memory = known.get(url)
+    if (memory !== undefined && memory.modified === part.modified && isExact(part.modified)) {
+      read += 1
+      continue
+    }
+    tried += 1
+    const document = await readDocument(crawl, visit, url, memory ?? { etag: null, lastModified: null }, PATIENCE)
+    if (document.kind === 'interrupted') return { ...result, interrupted: true }
+    if (document.kind === 'later' || document.kind === 'failure') {
+      result.error ??= `${url}: ${document.kind === 'later' ? 'its host is busy' : document.detail}`
+      continue
+    }
+    read += 1
+    if (document.kind === 'unchanged') continue
+    if (document.feed.format === 'sitemap index' && depth < MAX_DEPTH) {
+      todo.unshift(...recentParts(document.feed.parts).map(inner => ({ part: inner, depth: depth + 1 })))
+    }
+    const named = namedAddresses({ ...document.feed, entries: recentEntries(document.feed) }, document.base)
+    const fresh = await savePart(crawl.pool, feed, { url, modified: part.modified }, named, document.validators)
+    if (fresh === null) return { ...result, interrupted: true }
+    result.fresh += fresh
+    pagesDiscovered.inc(fresh)
+  }
+  return read > 0 ? { ...result, error: null } : result
+}
+
+async function knownParts(crawl: Crawl, feed: DueFeed): Promise<Map<string, KnownPart>> {
+  const { rows } = await crawl.pool.query<KnownPart>(
+    `select url, modified, etag, last_modified as "lastModified"
+       from sitemap_parts where feed_no = $1 order by read_at desc limit $2`,
+    [feed.feedNo, MAX_PARTS * 4],
+  )
+  return new Map(rows.map(row => [row.url, row]))
+}
+
+function knownAgain(known: Map<string, KnownPart>): { part: SitemapPart; depth: number }[] {
+  return [...known.values()]
+    .filter(({ modified }) => !isExact(modified))
+    .slice(0, MAX_PARTS)
+    .map(({ url, modified }) => ({ part: { url, modified }, depth: MAX_DEPTH }))
+}
+
+/** Whether an equal `lastmod` proves a part unchanged: one that names a day only may hold more than this morning. */
+function isExact(modified: string | null): boolean {
+  if (modified === null) return false
+  const time = Date.parse(modified)
+  return modified.includes('T') ? !Number.isNaN(time) : Date.now() - time > 2 * 86_400_000
+}

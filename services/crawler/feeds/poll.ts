@@ -1,0 +1,48 @@
+import type { Crawl } from '../crawl.ts'
+import type { Hold } from '../hosts/holds.ts'
+import { feedPolls, pagesDiscovered } from '../metrics.ts'
+import { namedAddresses } from './addresses.ts'
+import { readDocument } from './document.ts'
+import { readParts } from './parts.ts'
+import { type DueFeed, postpone, saveFailure, savePoll } from './save.ts'
+import { recentEntries } from './sitemaps.ts'
+
+/** Polls one feed or sitemap. True: the visit may go on; false: its host is not to be asked any more for now. */
+export async function pollFeed(crawl: Crawl, visit: Hold, feed: DueFeed): Promise<boolean> {
+  const document = await readDocument(crawl, visit, feed.url, feed)
+  switch (document.kind) {
+    case 'interrupted':
+      return false
+    case 'later':
+      await postpone(crawl.pool, feed, document.wait)
+      return document.host !== visit.host
+    case 'failure':
+      await saveFailure(crawl.pool, feed, document.detail, document.wait, crawl.config)
+      feedPolls.inc({ outcome: document.reason })
+      crawl.log.info({ feed: feed.url, reason: document.reason, detail: document.detail }, 'a feed could not be read')
+      return true
+    case 'unchanged':
+    case 'feed': {
+      const index = document.kind === 'unchanged' || document.feed.format === 'sitemap index'
+      const parts = index
+        ? await readParts(crawl, visit, feed, document)
+        : { fresh: 0, interrupted: false, error: null }
+      if (parts.interrupted) return false
+      if (parts.error !== null) {
+        await saveFailure(crawl.pool, feed, parts.error, {}, crawl.config)
+        feedPolls.inc({ outcome: 'no part could be read' })
+        return true
+      }
+      const named =
+        document.kind === 'feed'
+          ? namedAddresses({ ...document.feed, entries: recentEntries(document.feed) }, document.base)
+          : []
+      const validators = document.kind === 'feed' ? document.validators : null
+      const fresh = (await savePoll(crawl.pool, feed, named, validators, crawl.config, parts.fresh)) ?? 0
+      pagesDiscovered.inc(fresh - parts.fresh)
+      feedPolls.inc({ outcome: fresh > 0 ? 'new' : document.kind === 'unchanged' ? 'unchanged' : 'nothing new' })
+      crawl.log.debug({ feed: feed.url, fresh, unchanged: document.kind === 'unchanged' }, 'polled')
+      return true
+    }
+  }
+}

@@ -1,0 +1,75 @@
+import { baseOf, childrenOf, type Element, type Markup, markupOf, textOf } from './markup.ts'
+
+/** Text of the first child with one of these names that has any; names in order of trust. */
+export function firstText(markup: Markup, element: Element, ...names: string[]): string | null {
+  for (const name of names) {
+    for (const child of childrenOf(element, name)) {
+      const text = textOf(markup, child)
+      if (text !== '') return text
+    }
+  }
+  return null
+}
+
+/**
+ * A text construct of Atom (RFC 4287 §3.1, and Atom 0.3's `mode`): HTML or plain text as written, XHTML without its
+ * `div`, base64 decoded.
+ */
+export function readConstruct(markup: Markup, element: Element): string | null {
+  const text = constructText(markup, element)
+  const around = text?.includes('<') ? baseOf(element, null) : null
+  return text === null || around === null ? text : withWholeLinks(text, around)
+}
+
+function constructText(markup: Markup, element: Element): string | null {
+  const type = element.attributes.get('type')?.toLowerCase().split(';')[0]?.trim() ?? 'text'
+  const mode = element.attributes.get('mode')?.toLowerCase() ?? null
+  if (type === 'xhtml' || type === 'application/xhtml+xml' || mode === 'xml') {
+    const [only] = element.children
+    const inner = element.children.length === 1 && only && /(^|:)div$/.test(only.name) ? only : element
+    return (inner.children.length === 0 && mode === 'xml' ? textOf(markup, inner) : markupOf(markup, inner)) || null
+  }
+  const text = textOf(markup, element)
+  if (mode === 'base64' || (type.includes('/') && !isTextual(type))) return fromBase64(text) || null
+  return text || null
+}
+
+/** The first of these children that says something, read as an Atom text construct. */
+export function firstConstruct(markup: Markup, element: Element, ...names: string[]): string | null {
+  for (const name of names) {
+    for (const child of childrenOf(element, name)) {
+      const text = readConstruct(markup, child)
+      if (text !== null) return text
+    }
+  }
+  return null
+}
+
+/** An address as written, resolved against `xml:base` when there is one, else against `base`, else left as it is. */
+export function resolveLink(element: Element, text: string, base: string | null): string {
+  const address = text.trim()
+  if (address === '') return baseOf(element, base) ?? ''
+  const around = baseOf(element, base)
+  if (around === null || /^[a-z][a-z0-9+.-]*:/i.test(address)) return address
+  return URL.parse(address, around)?.href ?? address
+}
+
+/** Relative addresses in HTML under an `xml:base` mean nothing once the text has left the feed. */
+function withWholeLinks(html: string, base: string): string {
+  return html.replace(
+    /(\s(?:href|src|cite)\s*=\s*)(["'])([^"'<>]*)\2/gi,
+    (written, name: string, quote: string, address: string) => {
+      const whole = URL.parse(address.trim(), base)?.href
+      return whole === undefined || /^[a-z][a-z0-9+.-]*:/i.test(address.trim()) ? written : name + quote + whole + quote
+    },
+  )
+}
+
+function isTextual(type: string): boolean {
+  return /^text\/|xml$|[/+]json$|html/.test(type) || type === 'application/javascript'
+}
+
+function fromBase64(text: string): string {
+  const compact = text.replace(/\s+/g, '')
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(compact) ? Buffer.from(compact, 'base64').toString('utf8') : text
+}

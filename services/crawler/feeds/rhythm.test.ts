@@ -1,0 +1,69 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { nextPoll, nextPollAfterFailure, nextRhythm } from './rhythm.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const BOUNDS = { min: MINUTE, max: HOUR }
+
+/** Polls a feed that publishes every `every` ms for a day. The last interval, and the mean and longest delay of an article, in minutes. */
+function follow(every: number, from = 0): { interval: number; mean: number; longest: number; polls: number } {
+  const delays: number[] = []
+  let [rhythm, lastNew, now, polls, interval]: [number | null, number, number, number, number] = [
+    null,
+    from,
+    from,
+    0,
+    0,
+  ]
+  let published = from + every
+  while (now < from + 24 * HOUR) {
+    polls += 1
+    let fresh = 0
+    for (; published <= now; published += every) {
+      delays.push(now - published)
+      fresh += 1
+    }
+    const habits = { rhythm, silence: now - lastNew }
+    rhythm = nextRhythm(habits, fresh, polls === 1)
+    if (fresh > 0) lastNew = now
+    interval = nextPoll({ rhythm, silence: now - lastNew }, BOUNDS)
+    now += interval
+  }
+  const mean = delays.reduce((sum, delay) => sum + delay, 0) / Math.max(1, delays.length)
+  return { interval: interval / MINUTE, mean: mean / MINUTE, longest: Math.max(0, ...delays) / MINUTE, polls }
+}
+
+t.test('a busy feed is asked every minute or two, a quiet one once an hour', async t => {
+  t.ok(follow(3 * MINUTE).interval <= 2)
+  t.ok(follow(3 * MINUTE).mean <= 1.5)
+  t.ok(follow(20 * MINUTE).mean <= 5)
+  t.ok(follow(2 * HOUR).interval >= 25)
+  t.equal(follow(8 * HOUR).interval, 60)
+  t.ok(follow(100 * HOUR).polls < 60, 'one that never says anything costs little')
+})
+
+t.test('an article never waits longer than POLL_INTERVAL_MAX', async () => {
+  fc.assert(fc.property(fc.integer({ min: 10_000, max: 30 * HOUR }), every => follow(every).longest <= 60))
+})
+
+t.test('whatever the habits, the next poll lies within the bounds', async () => {
+  const span = fc.double({ min: 0, max: 1e12, noNaN: true })
+  fc.assert(
+    fc.property(fc.option(span), span, fc.nat(1_000), (rhythm, silence, failures) => {
+      const times = [nextPoll({ rhythm, silence }, BOUNDS), nextPollAfterFailure(failures, BOUNDS)]
+      return times.every(time => time >= BOUNDS.min && time <= BOUNDS.max)
+    }),
+  )
+})
+
+t.test('a feed that fails is asked less and less often, yet the end of an outage is soon noticed', async t => {
+  const minutes = [1, 2, 3, 4, 5, 12, 13, 14, 15, 100].map(failures => nextPollAfterFailure(failures, BOUNDS) / MINUTE)
+  t.same(minutes, [2, 4, 8, 16, 16, 16, 32, 60, 60, 60])
+})
+
+t.test('the first poll, which finds the whole feed, says nothing about the rhythm', async t => {
+  t.equal(nextRhythm({ rhythm: null, silence: 0 }, 30, true), null)
+  t.equal(nextRhythm({ rhythm: null, silence: 10 * MINUTE }, 2, false), 5 * MINUTE)
+  t.equal(nextRhythm({ rhythm: 5 * MINUTE, silence: HOUR }, 0, false), 5 * MINUTE)
+})

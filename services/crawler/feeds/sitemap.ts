@@ -1,0 +1,46 @@
+import { EMPTY_ENTRY, type Feed, type RawEntry, type SitemapPart } from './feed.ts'
+import { childrenOf, type Element, type Markup } from './markup.ts'
+import { firstText } from './reading.ts'
+
+/** The protocol's own limit. */
+const MAX_ADDRESSES = 50_000
+
+/** A sitemap (sitemaps.org), with Google's news extension when it has one. */
+export function readSitemap(markup: Markup, urlset: Element): Feed {
+  const urls = childrenOf(urlset, 'url').slice(0, MAX_ADDRESSES)
+  const entries = urls.map(url => readUrl(markup, url))
+  const news = urls.some(url => childrenOf(url, 'news:news').length > 0)
+  return {
+    format: news ? 'news sitemap' : 'sitemap',
+    title: null,
+    language: null,
+    entries,
+    parts: [],
+    whole: markup.whole,
+  }
+}
+
+/** A list of sitemaps. */
+export function readSitemapIndex(markup: Markup, index: Element): Feed {
+  const parts: SitemapPart[] = []
+  for (const sitemap of childrenOf(index, 'sitemap').slice(0, MAX_ADDRESSES)) {
+    const url = firstText(markup, sitemap, 'loc')
+    if (url !== null) parts.push({ url, modified: firstText(markup, sitemap, 'lastmod') })
+  }
+  return { format: 'sitemap index', title: null, language: null, entries: [], parts, whole: markup.whole }
+}
+
+function readUrl(markup: Markup, url: Element): RawEntry {
+  const news = childrenOf(url, 'news:news')[0]
+  const publication = news === undefined ? undefined : childrenOf(news, 'news:publication')[0]
+  return {
+    ...EMPTY_ENTRY,
+    link: firstText(markup, url, 'loc'),
+    title: news === undefined ? null : firstText(markup, news, 'news:title'),
+    published: news === undefined ? null : firstText(markup, news, 'news:publication_date'),
+    language:
+      (publication === undefined ? null : firstText(markup, publication, 'news:language')) ??
+      (news === undefined ? null : firstText(markup, news, 'news:language')),
+    modified: firstText(markup, url, 'lastmod'),
+  }
+}

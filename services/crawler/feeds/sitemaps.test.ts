@@ -1,0 +1,41 @@
+import t from 'tap'
+import { EMPTY_ENTRY, type Feed } from './feed.ts'
+import { MAX_ADDRESSES, MAX_PARTS, recentEntries, recentParts } from './sitemaps.ts'
+
+const names = (parts: { url: string; modified?: string }[]) =>
+  recentParts(parts.map(({ url, modified }) => ({ url, modified: modified ?? null }))).map(({ url }) => url)
+
+t.test('of an index, the parts of the last week, newest first', async t => {
+  t.same(
+    names([
+      { url: '/2019.xml', modified: '2019-12-31' },
+      { url: '/b.xml', modified: '2026-11-19T10:00:00+01:00' },
+      { url: '/a.xml', modified: '2026-11-20T23:00:00Z' },
+      { url: '/month-ago.xml', modified: '2026-10-20' },
+    ]),
+    ['/a.xml', '/b.xml'],
+  )
+})
+
+t.test('without dates, what is called news, then what names the latest date, then the last', async t => {
+  const parts = Array.from({ length: 40 }, (_, n) => ({ url: `/sitemap-${n}.xml` }))
+  const chosen = names([{ url: '/news.xml' }, ...parts])
+  t.equal(chosen.length, MAX_PARTS)
+  t.same(chosen.slice(0, 3), ['/news.xml', '/sitemap-39.xml', '/sitemap-38.xml'])
+  t.same(names([{ url: '/2026-09.xml' }, { url: '/2026-11.xml' }, { url: '/2025-12.xml' }])[0], '/2026-11.xml')
+})
+
+t.test('of a long sitemap, the newest addresses', async t => {
+  const entries = Array.from({ length: MAX_ADDRESSES + 500 }, (_, n) => ({
+    ...EMPTY_ENTRY,
+    link: `/${n}`,
+    modified: n % 2 === 0 ? null : new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString(),
+  }))
+  const feed: Feed = { format: 'sitemap', title: null, language: null, entries, parts: [], whole: true }
+  const recent = recentEntries(feed)
+  t.equal(recent.length, MAX_ADDRESSES)
+  t.equal(recent[0]?.link, `/${MAX_ADDRESSES + 499}`)
+  t.equal(recent.at(-1)?.modified, null)
+  t.equal(recentEntries({ ...feed, entries: entries.slice(0, 10) })[0]?.link, '/0', 'a short one stays as it is')
+  t.equal(recentEntries({ ...feed, format: 'rss' }).length, MAX_ADDRESSES + 500)
+})

@@ -1,0 +1,73 @@
+import { readAddress } from '../../../shared/articles/address.ts'
+import type { Crawl } from '../crawl.ts'
+import type { Hold } from '../hosts/holds.ts'
+import { robotsFor } from '../robots/robots.ts'
+import { isAllowed } from '../robots/rules.ts'
+import type { Answer } from './request.ts'
+import { type Asked, requestInTurn } from './turn-request.ts'
+
+/** What became of fetching an address, redirects followed. */
+export type Fetched =
+  /** `url` is where the answer came from. */
+  | { kind: 'answer'; answer: Answer; url: URL }
+  | { kind: 'failure'; reason: Extract<Asked, { kind: 'failure' }>['reason'] | 'redirects'; detail: string }
+  /** robots.txt of the first or of a later host says no. */
+  | { kind: 'disallowed'; detail: string }
+  /** A robots.txt that is needed does not answer: the host is left alone for `wait` ms. */
+  | { kind: 'robots unreachable'; host: string; wait: number; detail: string }
+  | { kind: 'busy'; host: string; wait: number }
+  | { kind: 'interrupted' }
+
+const MAX_REDIRECTS = 5
+/** How long a visit waits for its own host before it ends, to be called again when the host is free. */
+const OWN_PATIENCE = 5_000
+/** A host that a redirect leads to has visitors of its own; their turns come between ours. */
+const GUEST_PATIENCE = 15_000
+
+/**
+ * Fetches an address as a polite robot: robots.txt of every host on the way, each request in its host's turn, at most five
+ * redirects and none in a circle, no cookies.
+ *
+ * @param ownPatience longest wait for the visited host in ms
+ */
+export async function politeGet(
+  crawl: Crawl,
+  visit: Hold,
+  address: string,
+  headers: Record<string, string>,
+  ownPatience = OWN_PATIENCE,
+): Promise<Fetched> {
+  const passed = new Set<string>()
+  let url = readAddress(address)
+  if (url === null)
+    return { kind: 'failure', reason: 'redirects', detail: `no address that can be fetched: ${address.slice(0, 200)}` }
+  for (;;) {
+    url.hash = ''
+    const host = url.host
+    const patience = host === visit.host ? ownPatience : GUEST_PATIENCE
+    const robots = await robotsFor(crawl, visit, url, patience)
+    if (robots.kind === 'blocked') return { ...robots, kind: 'robots unreachable', host }
+    if (robots.kind === 'busy') return { ...robots, host }
+    if (robots.kind !== 'known') return robots
+    if (!isAllowed(robots.rules, url))
+      return { kind: 'disallowed', detail: `robots.txt of ${host} forbids ${url.pathname.slice(0, 200)}` }
+    const asked = await requestInTurn(crawl, visit, url, headers, { patience })
+    if (asked.kind === 'busy') return { ...asked, host }
+    if (asked.kind !== 'answer') return asked
+    const { status } = asked.answer
+    const location = asked.answer.headers.location
+    if (!REDIRECTS.has(status) || location === undefined) return { kind: 'answer', answer: asked.answer, url }
+    passed.add(url.href)
+    const next = readAddress(location, url.href)
+    if (next === null)
+      return { kind: 'failure', reason: 'redirects', detail: `redirected to ${location.slice(0, 200)}` }
+    next.hash = ''
+    if (passed.has(next.href))
+      return { kind: 'failure', reason: 'redirects', detail: `redirected in a circle at ${next.href.slice(0, 200)}` }
+    if (passed.size > MAX_REDIRECTS)
+      return { kind: 'failure', reason: 'redirects', detail: `redirected more than ${MAX_REDIRECTS} times` }
+    url = next
+  }
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308])

@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { HOLD, type Hold, type Holds, newHoldId } from './holds.ts'
+
+/** The right to make one request to a host. */
+export interface Turn extends Hold {
+  /** Connections in a row that failed before this one. */
+  failures: number
+}
+
+/** What is known when a request has ended. */
+export interface TurnEnd {
+  /** False: no request was made after all, and no pause is due. */
+  requested: boolean
+  /** ms that the host asked us to stay away, or that its failures suggest; 0: the usual pause. */
+  pause: number
+  /** Null: the host answered, whatever it said. */
+  error: string | null
+}
+
+/** A turn; or how long (ms) the host is not free; or the news that the visit is another's now, or is to end. */
+export type TurnOutcome = { kind: 'turn'; turn: Turn } | { kind: 'busy'; wait: number } | { kind: 'interrupted' }
+
+/** Somebody else's request may end at any moment; so often (ms) we look again. */
+const LOOK_AGAIN = 250
+
+/**
+ * Waits until a host may be asked and takes the turn: never before `free_at`, never while another's request is under way,
+ * and only as long as the visit is ours; all by the database's clock, in one statement. While the turn lasts, `free_at`
+ * lies a hold and a pause ahead, so that a crash can only lengthen the pause.
+ *
+ * @param options.patience longest wait in ms; a host that is not free by then is `busy`
+ * @param options.stop ends the wait
+ */
+export async function takeTurn(
+  pool: Pool,
+  holds: Holds,
+  visit: Hold,
+  host: string,
+  options: { delay: number; patience: number; stop: AbortSignal },
+): Promise<TurnOutcome> {
+  const deadline = performance.now() + options.patience
+  const id = newHoldId()
+  for (;;) {
+    if (options.stop.aborted || !visit.alive()) return { kind: 'interrupted' }
+    const since = performance.now()
+    const { rows } = await pool.query<{
+      taken: boolean
+      ours: boolean
+      asked: boolean
+      wait: number
+      failures: number
+    }>(TAKE, [host, id, HOLD, options.delay, visit.host, visit.id])
+    const state = rows[0]
+    if (state === undefined) {
+      await ensureHosts(pool, [host])
+      continue
+    }
+    if (state.taken) {
+      return { kind: 'turn', turn: Object.assign(holds.keep('turn', host, id, since), { failures: state.failures }) }
+    }
+    if (!state.ours) return { kind: 'interrupted' }
+    if (performance.now() + (state.asked ? 0 : state.wait) > deadline) return { kind: 'busy', wait: state.wait }
+    const wait = Math.max(1, state.asked ? Math.min(state.wait, LOOK_AGAIN) : state.wait)
+    await sleep(wait, undefined, { signal: AbortSignal.any([options.stop, visit.lost]) }).catch(() => {})
+  }
+}
+
+// $1 host, $2 turn, $3 ms a hold lasts, $4 pause (ms), $5 and $6 the visit on whose behalf. Primary key.
+const TAKE = `
+  with visiting as (
+    select exists (select from hosts where host = $5 and holder = $6 and leased_until > clock_timestamp()) as ours
+  ), taken as (
+    update hosts
+       set turn = $2, free_at = clock_timestamp() + ($3 + greatest(coalesce(crawl_delay, 0), $4)) * interval '1 ms'
+     where host = $1 and free_at <= clock_timestamp() and (select ours from visiting)
+    returning 1
+  )
+  select exists (select from taken) as taken,
+         (select ours from visiting) as ours,
+         turn is not null as asked,
+         failures,
+         ceil(extract(epoch from free_at - clock_timestamp()) * 1000)::float8 as wait
+    from hosts where host = $1`
+
+/** Ends a turn: the pause begins now. */
+export async function endTurn(pool: Pool, holds: Holds, turn: Turn, delay: number, end: TurnEnd): Promise<void> {
+  holds.drop(turn)
+  // A little longer than asked: times are kept in whole milliseconds, and a busy server may notice the first request late.
+  await pool.query(
+    `with pause as (
+       select greatest(coalesce(crawl_delay, 0), $4::int, $5::int) as ms from hosts where host = $1
+     )
+     update hosts
+        set turn = null,
+            free_at = case when $3 then clock_timestamp() + (1 + ms + least(25, ms / 10)) * interval '1 ms'
+                           else clock_timestamp() end,
+            failures = case when not $3 then failures when $6::text is null then 0 else failures + 1 end,
+            last_error = case when $3 then $6 else last_error end
+       from pause
+      where host = $1 and turn = $2`,
+    [turn.host, turn.id, end.requested, delay, Math.ceil(end.pause), end.error],
+  )
+}
+
+/** Makes hosts known; those that are stay as they are. Sorted, so that two writers never wait crosswise. */
+export async function ensureHosts(db: Pick<Pool, 'query'>, hosts: Iterable<string>): Promise<void> {
+  const names = [...new Set(hosts)].sort()
+  if (names.length === 0) return
+  await db.query(
+    'insert into hosts (host) select name from unnest($1::text[]) as name where not exists (select from hosts where host = name) on conflict do nothing',
+    [names],
+  )
+}

@@ -1,0 +1,67 @@
+import { createPool } from '../../shared/postgres/pool.ts'
+import { isTransient } from '../../shared/postgres/transaction.ts'
+import { runService, type ServiceContext } from '../../shared/process/service.ts'
+import { openQueues } from '../../shared/queues/queues.ts'
+import type { Crawl } from './crawl.ts'
+import { startDispatcher } from './dispatch/dispatcher.ts'
+import { addressRule } from './fetch/addresses.ts'
+import { guardedConnector } from './fetch/connector.ts'
+import { missingDependencies } from './health/missing.ts'
+import { observeOutlets } from './health/outlets.ts'
+import { createHolds } from './hosts/holds.ts'
+import { startUpkeep } from './upkeep/upkeep.ts'
+import { visitHost } from './visits/visit.ts'
+
+/** How long a request may go on when the crawler is told to stop; the page waits and is fetched again otherwise. */
+const GRACE = 8_000
+/** Longest time for a connection, TLS included. */
+const CONNECT_TIMEOUT = 10_000
+
+await runService('crawler', async ({ config, log }: ServiceContext) => {
+  const pool = createPool(
+    config.DATABASE_URL,
+    'crawler',
+    error => log.warn({ err: error.message }, 'lost a connection'),
+    {
+      max: config.DATABASE_POOL,
+    },
+  )
+  const queues = openQueues(config, log)
+  const stopping = new AbortController()
+  const ending = new AbortController()
+  const crawl: Crawl = {
+    ...{ config, pool, queues, log, stopping: stopping.signal, ending: ending.signal },
+    holds: createHolds(pool, log, config.CRAWL_HOST_DELAY),
+    connect: guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE), Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT)),
+    recentRobots: new Map(),
+    backlogged: false,
+  }
+  const visit = async ({ host }: { host: string }) => {
+    try {
+      await visitHost(crawl, host)
+    } catch (error) {
+      // What was due is due still, and is called again when Postgres answers.
+      if (!isTransient(error)) throw error
+      log.warn({ host, err: error instanceof Error ? error.message : String(error) }, 'a visit broke off')
+    }
+  }
+  const worker = queues.work('visit', visit, { concurrency: config.CRAWL_CONCURRENCY })
+  const dispatcher = startDispatcher(crawl)
+  const upkeep = startUpkeep(crawl)
+  observeOutlets(pool)
+
+  return {
+    async stop() {
+      stopping.abort()
+      const grace = setTimeout(() => ending.abort(), GRACE)
+      upkeep.close()
+      await dispatcher.close()
+      await worker.close()
+      clearTimeout(grace)
+      crawl.holds.close()
+      await queues.close()
+      await pool.end()
+    },
+    missing: () => missingDependencies(crawl, queues),
+  }
+})

@@ -1,0 +1,16 @@
+import { counter, histogram } from '../../shared/metrics/registry.ts'
+
+export const requestSeconds = histogram(
+  'request_seconds',
+  'Time of one request to an outlet, connection and body included.',
+  [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
+)
+/** `outcome`: stored, refused:…, blocked:…, retry:…, failed:… */
+export const pagesFetched = counter('pages_fetched_total', 'Pages fetched, by what became of them.', ['outcome'])
+/** `outcome`: new, nothing new, unchanged, or the kind of failure. */
+export const feedPolls = counter('feed_polls_total', 'Polls of feeds and sitemaps, by outcome.', ['outcome'])
+export const pagesDiscovered = counter(
+  'pages_discovered_total',
+  'Addresses that no feed of the outlet had named before.',
+)
+export const blocksMet = counter('blocks_total', 'Pages that an outlet kept from us, by kind.', ['kind'])

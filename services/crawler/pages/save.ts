@@ -1,0 +1,104 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { noteBlock } from '../../../shared/outlets/blocks.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { transaction } from '../../../shared/postgres/transaction.ts'
+import { retryAfter } from './retry.ts'
+import type { Verdict } from './verdict.ts'
+
+/** A page that waits, as a visit takes it up. */
+export interface WaitingPage {
+  pageNo: bigint
+  outletNo: number
+  url: string
+  attempts: number
+  /** ms since its first try. */
+  tried: number
+}
+
+const compress = promisify(gzip)
+
+/**
+ * Writes a verdict. Whatever it is, it counts only while the page still waits: done twice, it leaves one result.
+ *
+ * @returns what became of the page, for metrics: `stored`, `blocked`, `refused`, `waiting`, `failed`, or `known` when another
+ *   crawler had been faster
+ */
+export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, retryMin: number): Promise<string> {
+  switch (verdict.kind) {
+    case 'store':
+      return (await store(pool, page, verdict, await compress(verdict.body))) ? 'stored' : 'known'
+    case 'store without body':
+      return transaction(pool, async client => {
+        if (!(await store(client, page, verdict, null))) return 'known'
+        await noteBlock(client, page.outletNo, verdict.block)
+        return 'blocked'
+      })
+    case 'refuse':
+      await finish(pool, page, 'refused', verdict.reason, verdict.detail)
+      return 'refused'
+    case 'put back':
+      await pool.query(
+        `update pages set next_try_at = clock_timestamp() + $2 * interval '1 ms', reason = $3
+          where page_no = $1 and state = 'waiting'`,
+        [page.pageNo, verdict.wait, verdict.reason],
+      )
+      return 'waiting'
+    case 'retry': {
+      const wait = retryAfter(page.attempts + 1, page.tried, retryMin)
+      if (wait === null) {
+        await finish(pool, page, 'failed', verdict.reason, verdict.detail)
+        return 'failed'
+      }
+      await pool.query(
+        `update pages
+            set attempts = attempts + 1, next_try_at = clock_timestamp() + $2 * interval '1 ms',
+                first_tried_at = coalesce(first_tried_at, clock_timestamp()), reason = $3, detail = $4
+          where page_no = $1 and state = 'waiting'`,
+        [page.pageNo, wait, verdict.reason, verdict.detail],
+      )
+      return 'waiting'
+    }
+  }
+}
+
+/** What was served, and in the same statement the state that promises its normalising. */
+async function store(
+  db: Pick<Pool, 'query'>,
+  page: WaitingPage,
+  { url, status, contentType }: Extract<Verdict, { status: number }>,
+  body: Buffer | null,
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `with page as (
+       update pages
+          set state = 'stored', attempts = 0, next_try_at = clock_timestamp(), reason = null, detail = null,
+              first_tried_at = coalesce(first_tried_at, clock_timestamp())
+        where page_no = $1 and state = 'waiting'
+       returning page_no
+     )
+     insert into page_sources (page_no, final_url, status, content_type, body, fetched_at)
+     select page_no, $2, $3, $4, $5, clock_timestamp() from page
+     on conflict (page_no) do update
+        set final_url = excluded.final_url, status = excluded.status, content_type = excluded.content_type,
+            body = excluded.body, fetched_at = excluded.fetched_at`,
+    [page.pageNo, url, status, contentType?.slice(0, 500) ?? null, body],
+  )
+  return rowCount === 1
+}
+
+async function finish(
+  pool: Pool,
+  page: WaitingPage,
+  state: 'refused' | 'failed',
+  reason: string,
+  detail: string | null,
+) {
+  await pool.query(
+    `update pages
+        set state = $2, reason = $3, detail = $4, attempts = attempts + 1, finished_at = clock_timestamp(),
+            first_tried_at = coalesce(first_tried_at, clock_timestamp())
+      where page_no = $1 and state = 'waiting'`,
+    [page.pageNo, state, reason, detail],
+  )
+}

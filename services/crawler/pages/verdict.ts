@@ -1,0 +1,85 @@
+import type { Fetched } from '../fetch/polite.ts'
+import type { Answer } from '../fetch/request.ts'
+
+/** What is to be done with a page after a try. */
+export type Verdict =
+  | { kind: 'store'; status: number; url: string; contentType: string | null; body: Buffer }
+  /** The outlet refuses the page: an article from what the feed said. `block` is how. */
+  | { kind: 'store without body'; status: number; url: string; contentType: string | null; block: string }
+  /** Not indexed, for good. */
+  | { kind: 'refuse'; reason: 'gone' | 'robots' | 'not-html' | 'private-address' | 'too-large'; detail: string | null }
+  /** Tried again later, with longer and longer pauses. */
+  | { kind: 'retry'; reason: string; detail: string | null }
+  /** Not tried at all: due again in `wait` ms, as if nothing had been. */
+  | { kind: 'put back'; wait: number; reason: string }
+
+/** After so many tries, a page without `</html>` whose end only the connection told is taken for whole: some never have it. */
+const TRIES_WITHOUT_AN_END = 3
+
+/**
+ * Judges what fetching a page has brought.
+ * @param attempts tries before this one
+ */
+export function judge(fetched: Exclude<Fetched, { kind: 'interrupted' }>, attempts: number): Verdict {
+  switch (fetched.kind) {
+    case 'answer':
+      return judgeAnswer(fetched.answer, fetched.url.href, attempts)
+    case 'disallowed':
+      return { kind: 'refuse', reason: 'robots', detail: fetched.detail }
+    case 'robots unreachable':
+      return { kind: 'put back', wait: fetched.wait, reason: 'robots unreachable' }
+    case 'busy':
+      return { kind: 'put back', wait: fetched.wait, reason: 'host busy' }
+    case 'failure':
+      if (fetched.reason === 'private-address' || fetched.reason === 'too-large') {
+        return { kind: 'refuse', reason: fetched.reason, detail: fetched.detail }
+      }
+      return { kind: 'retry', reason: fetched.reason, detail: fetched.detail }
+  }
+}
+
+function judgeAnswer(answer: Answer, url: string, attempts: number): Verdict {
+  const { status, headers } = answer
+  const contentType = headers['content-type'] ?? null
+  const block = blockOf(answer)
+  if (block !== null) return { kind: 'store without body', status, url, contentType, block }
+  if (status === 404 || status === 410)
+    return { kind: 'refuse', reason: 'gone', detail: `the outlet answers ${status}` }
+  if (status === 429) return { kind: 'retry', reason: 'too many requests', detail: 'the outlet answers 429' }
+  if (status < 200 || status > 299)
+    return {
+      kind: 'retry',
+      reason: status < 500 ? 'refused request' : 'server error',
+      detail: `the outlet answers ${status}`,
+    }
+  if (answer.body.length === 0) return { kind: 'retry', reason: 'cut', detail: 'the answer is empty' }
+  if (!isHtml(contentType, answer.body)) return { kind: 'refuse', reason: 'not-html', detail: contentType }
+  if (!answer.framed && attempts + 1 < TRIES_WITHOUT_AN_END && !hasEnd(answer.body)) {
+    return { kind: 'retry', reason: 'cut', detail: 'the connection ended before the page did' }
+  }
+  return { kind: 'store', status, url, contentType, body: answer.body }
+}
+
+/** How an outlet keeps a page from robots or readers, when status and headers say so; walls made of text are the normaliser's. */
+function blockOf({ status, headers }: Answer): string | null {
+  if (headers['cf-mitigated'] === 'challenge' || headers['x-amzn-waf-action'] !== undefined) return 'challenge'
+  if (status === 403 && (headers['x-datadome'] !== undefined || /datadome/i.test(headers.server ?? '')))
+    return 'challenge'
+  return BLOCKS[status] ?? null
+}
+
+const BLOCKS: Record<number, string> = { 401: 'login', 402: 'paywall', 403: 'forbidden', 451: 'legal' }
+
+/** By its type, and where that says little or wrong, by how it begins. */
+function isHtml(contentType: string | null, body: Buffer): boolean {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
+  const start = body.subarray(0, 2_048).toString('latin1')
+  if (/^(%PDF-|\u0089PNG|GIF8|RIFF|\u00ff\u00d8\u00ff)/.test(start)) return false
+  if (type === 'text/html' || type === 'application/xhtml+xml') return true
+  if (type !== '' && !/^(text\/plain|application\/octet-stream|(text|application)\/xml|unknown\/.*)$/.test(type))
+    return false
+  // UTF-16 has a zero beside every letter.
+  return /<!doctype\s+html|<(html|head|body|article|meta|title)[\s>]/i.test(start.replaceAll('\0', ''))
+}
+
+const hasEnd = (body: Buffer) => /<\/html\s*>/i.test(body.subarray(-4_096).toString('latin1').replaceAll('\0', ''))

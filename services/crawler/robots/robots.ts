@@ -1,0 +1,91 @@
+import type { Crawl } from '../crawl.ts'
+import { readRetryAfter } from '../fetch/retry-after.ts'
+import { type Asked, requestInTurn } from '../fetch/turn-request.ts'
+import type { Hold } from '../hosts/holds.ts'
+import {
+  type KnownRobots,
+  type RobotsBlocked,
+  type RobotsKnown,
+  readMemory,
+  rememberRobots,
+  rememberUnreachable,
+} from './memory.ts'
+import { productToken, ROBOTS_LIMIT, readRobots } from './rules.ts'
+
+/** What is known of a host's robots.txt, or why it cannot be asked for now. */
+export type RobotsOutcome = Exclude<KnownRobots, { kind: 'unknown' }> | Exclude<Asked, { kind: 'answer' }>
+
+/** RFC 9309 §2.3.1.2: at least five. */
+const MAX_REDIRECTS = 5
+const LONGEST_WAIT = 3_600_000
+
+/**
+ * The robots.txt of an address's host: from memory for up to a day, else asked for, in the host's turn. 2xx: its rules;
+ * 4xx: everything is allowed; 5xx, 429 or no answer: nothing may be fetched until it answers; redirects are followed, also to
+ * other hosts in their turn, and too many count as 4xx (RFC 9309 §2.3.1).
+ */
+export async function robotsFor(crawl: Crawl, visit: Hold, page: URL, patience: number): Promise<RobotsOutcome> {
+  const recent = crawl.recentRobots
+  const cached = recent.get(page.host)
+  if (cached !== undefined && performance.now() < cached.until) return cached
+  const outcome = await recallOrAsk(crawl, visit, page, patience)
+  recent.delete(page.host)
+  if (outcome.kind === 'known') {
+    if (recent.size >= CACHED_HOSTS) recent.clear()
+    recent.set(page.host, { ...outcome, until: Math.min(outcome.until, performance.now() + CACHED_FOR) })
+  }
+  return outcome
+}
+
+/** Rules read lately are kept in memory, so that a large file is not taken apart for every page; any of it may be lost. */
+const CACHED_HOSTS = 500
+const CACHED_FOR = 30_000
+
+async function recallOrAsk(crawl: Crawl, visit: Hold, page: URL, patience: number): Promise<RobotsOutcome> {
+  const host = page.host
+  const known = await readMemory(crawl.pool, host)
+  if (known.kind !== 'unknown') return known
+  let meanwhile: KnownRobots = known
+  // While this visit waited, another that was redirected here may have asked.
+  const needed = async () => {
+    meanwhile = await readMemory(crawl.pool, host)
+    return meanwhile.kind === 'unknown'
+  }
+  const delay = crawl.config.CRAWL_HOST_DELAY
+  let url = new URL('/robots.txt', page)
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+    const asked = await requestInTurn(
+      crawl,
+      visit,
+      url,
+      { accept: 'text/plain,*/*;q=0.5' },
+      { patience, ...(redirects === 0 ? { needed } : {}) },
+    )
+    if (asked.kind === 'busy' && isSettled(meanwhile)) return meanwhile
+    if (asked.kind === 'busy' || asked.kind === 'interrupted') return asked
+    if (asked.kind === 'failure') {
+      if (asked.reason === 'private-address') return asked
+      return rememberUnreachable(crawl.pool, host, waitAfter(crawl, known.failures), `robots.txt: ${asked.detail}`)
+    }
+    const { status, headers, body } = asked.answer
+    if (status >= 200 && status < 300) {
+      const text = body.subarray(0, ROBOTS_LIMIT).toString('utf8')
+      return rememberRobots(crawl.pool, host, readRobots(text, productToken(crawl.config.CRAWL_USER_AGENT)), delay)
+    }
+    if (status >= 300 && status < 400) {
+      const next = URL.parse(headers.location ?? '', url.href)
+      if (next === null || !/^https?:$/.test(next.protocol)) break
+      url = next
+      continue
+    }
+    if (status >= 400 && status < 500 && status !== 429) break
+    const wait = Math.max(readRetryAfter(headers) ?? 0, waitAfter(crawl, known.failures))
+    return rememberUnreachable(crawl.pool, host, wait, `robots.txt answers ${status}`)
+  }
+  return rememberRobots(crawl.pool, host, { rules: [], crawlDelay: null }, delay)
+}
+
+const isSettled = (robots: KnownRobots): robots is RobotsKnown | RobotsBlocked => robots.kind !== 'unknown'
+
+const waitAfter = (crawl: Crawl, failures: number) =>
+  Math.min(crawl.config.CRAWL_RETRY_MIN * 2 ** Math.min(failures, 20), LONGEST_WAIT)

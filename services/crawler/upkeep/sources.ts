@@ -1,0 +1,36 @@
+import type { Pool } from '../../../shared/postgres/pool.ts'
+
+const BATCH = 500
+/** A page that nobody could try for so long (robots.txt never answered, a host that is never free) is given up. */
+const NEVER_TRIED = 8 * 86_400_000
+
+/**
+ * Removes what outlets served of pages that have been done for longer than PAGES_KEEP, with what their feeds said of
+ * them; crawl memory itself stays. Gives up pages that could not be tried for a week.
+ *
+ * @returns how many sources were removed
+ */
+export async function removeOldSources(pool: Pool, keep: number, stopping: AbortSignal): Promise<number> {
+  await pool.query(
+    `update pages set state = 'failed', reason = coalesce(reason, 'never tried'), finished_at = clock_timestamp()
+      where state = 'waiting' and first_tried_at is null and discovered_at < now() - $1 * interval '1 ms'`,
+    [NEVER_TRIED],
+  )
+  for (let removed = 0; ; ) {
+    // Index page_sources_fetched.
+    const { rowCount } = await pool.query(
+      `with old as (
+         select s.page_no from page_sources s join pages p using (page_no)
+          where s.fetched_at < now() - $1 * interval '1 ms' and p.state in ('done', 'refused')
+            and p.finished_at < now() - $1 * interval '1 ms'
+          order by s.fetched_at limit $2 for update of s skip locked
+       ), forgotten as (
+         update pages set entry = null from old where pages.page_no = old.page_no
+       )
+       delete from page_sources s using old where s.page_no = old.page_no`,
+      [keep, BATCH],
+    )
+    removed += rowCount ?? 0
+    if ((rowCount ?? 0) < BATCH || stopping.aborted) return removed
+  }
+}
