@@ -1,0 +1,247 @@
+import fc from 'fast-check'
+import t from 'tap'
+import type { FeedEntry } from '../../../shared/pages/page.ts'
+import { readMetadata } from '../metadata/metadata.ts'
+import { authorsOf } from './authors.ts'
+import { foldOutlet, peopleIn } from './names.ts'
+
+const outlet = { name: 'De Dagkoerier', domain: 'dagkoerier.example' }
+const own = new Set(['De Dagkoerier', 'dagkoerier.example', 'dagkoerier'].map(foldOutlet))
+
+const statements: Record<string, [string, string[]][]> = {
+  labels: [
+    ['Door Jan Smit', ['Jan Smit']],
+    ['Door: Jan Smit', ['Jan Smit']],
+    ['By JAN SMIT', ['JAN SMIT']],
+    ['Par Anne Muller', ['Anne Muller']],
+    ['Von Anna Weber', ['Anna Weber']],
+    ['Vun Claude Schmit', ['Claude Schmit']],
+    ['Tekst: Jan Smit, Foto: Piet Jansen', ['Jan Smit']],
+    ['Geschreven door Jan Smit', ['Jan Smit']],
+    ['Propos recueillis par Anne Muller', ['Anne Muller']],
+    ['Door onze verslaggever Jan Smit', ['Jan Smit']],
+    ['Von unserem Korrespondenten Max Weber', ['Max Weber']],
+  ],
+  'several people': [
+    ['Jan Smit en Piet de Vries', ['Jan Smit', 'Piet de Vries']],
+    ['Anne Muller et Marc Fassone', ['Anne Muller', 'Marc Fassone']],
+    ['Anna Weber, Jan Smit und Eva Klein', ['Anna Weber', 'Jan Smit', 'Eva Klein']],
+    ['Jean Muller a Claude Weber', ['Jean Muller', 'Claude Weber']],
+    ['A. Smit, B. Jansen and C. Klein', ['A. Smit', 'B. Jansen', 'C. Klein']],
+    ['Jan Smit & Piet Jansen', ['Jan Smit', 'Piet Jansen']],
+    ['Jan Smit &amp; Piet Jansen', ['Jan Smit', 'Piet Jansen']],
+    ['Jan Smit | Piet Jansen; Eva Klein', ['Jan Smit', 'Piet Jansen', 'Eva Klein']],
+    ['van den Berg, Jan', ['van den Berg, Jan']],
+    ['Smit, Jan', ['Smit, Jan']],
+  ],
+  'names as they are': [
+    ['Peter R. de Vries', ['Peter R. de Vries']],
+    ['Els Op de Beeck', ['Els Op de Beeck']],
+    ['Maria in ’t Veld', ['Maria in ’t Veld']],
+    ['Ahmed El Fassi', ['Ahmed El Fassi']],
+    ['Ann-Sophie d’Hondt', ['Ann-Sophie d’Hondt']],
+    ['Dr. Anna Weber', ['Dr. Anna Weber']],
+    ['Zoë Šarić-Müller', ['Zoë Šarić-Müller']],
+    ['R. R.', ['R. R.']],
+    ['jvh', ['jvh']],
+  ],
+  'roles, places, addresses': [
+    ['Jan Smit, correspondent Brussel', ['Jan Smit']],
+    ['Anna Weber, Redakteurin', ['Anna Weber']],
+    ['Max Weber in Berlin', ['Max Weber']],
+    ['Jan Smit (Brussel)', ['Jan Smit']],
+    ['Anna Weber, Jan Smit, Brussel', ['Anna Weber', 'Jan Smit']],
+    ['jan@dagkoerier.example (Jan Smit)', ['Jan Smit']],
+    ['Jan Smit <jan@dagkoerier.example>', ['Jan Smit']],
+    ['jan.smit@dagkoerier.example', []],
+    ['https://www.facebook.com/jan.smit', []],
+    ['Jan Smit 3 november 2026', ['Jan Smit']],
+    ['Pépé SmitAlle artikelen van Pépé Smit', ['Pépé Smit']],
+    ['<a href="/jan">Jan Smit</a>', ['Jan Smit']],
+  ],
+  'agencies are not people': [
+    ['ANP', []],
+    ['anp', []],
+    ['Belga', []],
+    ['AFP', []],
+    ['dpa', []],
+    ['Reuters', []],
+    ['AP', []],
+    ['Agence France-Presse', []],
+    ['Keystone-SDA', []],
+    ['Belga/AFP', []],
+    ['Jan Smit/ANP', ['Jan Smit']],
+    ['ANP / Jan Smit', ['Jan Smit']],
+    ['Jan Smit, Belga', ['Jan Smit']],
+    ['La rédaction avec AFP', []],
+  ],
+  'desks and the outlet itself are not people': [
+    ['redactie', []],
+    ['Redactie De Dagkoerier', []],
+    ['Onze nieuwsredactie', []],
+    ['webredactie', []],
+    ['Van onze verslaggever', []],
+    ['Rédaction', []],
+    ['Redaktion', []],
+    ['Lokalredaktion Esch', []],
+    ['De Dagkoerier', []],
+    ['Dagkoerier.example', []],
+    ['Dagkoerier', []],
+    ['De Dagkoerier, Jan Smit', ['Jan Smit']],
+    ['dagkoerier.example, Maastricht, Nederland', []],
+    ['admin', []],
+    ['', []],
+    ['Lees hier alle artikelen van onze verslaggevers', []],
+  ],
+}
+for (const [name, table] of Object.entries(statements)) {
+  t.test(`decision 35: ${name}`, async t => {
+    for (const [statement, people] of table) t.same(peopleIn(statement, own), people, statement)
+  })
+}
+
+interface Said {
+  jsonLd?: unknown
+  head?: string
+  body?: string
+  feed?: string[]
+}
+
+function authors({ jsonLd, head = '', body = '', feed }: Said): string[] {
+  const data =
+    jsonLd === undefined
+      ? ''
+      : `<script type="application/ld+json">${JSON.stringify({ '@type': 'NewsArticle', headline: 'Brug over de Maas dicht', author: jsonLd })}</script>`
+  const html = `<html><head><title>Brug over de Maas dicht</title>${head}${data}</head><body><h1>Brug over de Maas dicht</h1>${body}</body></html>`
+  const entry: FeedEntry | null =
+    feed === undefined
+      ? null
+      : {
+          url: '',
+          guid: null,
+          title: null,
+          summary: null,
+          content: null,
+          authors: feed,
+          published: null,
+          language: null,
+        }
+  return authorsOf(readMetadata(html, 'https://www.dagkoerier.example/a'), entry, outlet)
+}
+
+t.test('decision 35: the first source that names a person counts', async t => {
+  const named = {
+    jsonLd: { name: 'Anna Data' },
+    head: '<meta name="author" content="Bob Meta">',
+    feed: ['Cas Feed'],
+    body: '<p>Door Dirk Pagina</p>',
+  }
+  t.same(authors(named), ['Anna Data'])
+  t.same(authors({ ...named, jsonLd: { '@type': 'Organization', name: 'Mediagroep Zuid' } }), ['Bob Meta'])
+  t.same(authors({ ...named, jsonLd: 'Redactie' }), ['Bob Meta'])
+  t.same(authors({ feed: named.feed, body: named.body }), ['Cas Feed'])
+  t.same(authors({ feed: ['onze nieuwsredactie'], body: named.body }), ['Dirk Pagina'])
+  t.same(authors({ body: named.body }), ['Dirk Pagina'])
+  t.same(authors({}), [])
+})
+
+t.test('decision 35: bylines that only the page shows', async t => {
+  const bylines: [string, string[]][] = [
+    [
+      '<span class="byline">Door <a rel="author" href="/jan">Jan Smit</a> en <a rel="author" href="/piet">Piet Jansen</a></span>',
+      ['Jan Smit', 'Piet Jansen'],
+    ],
+    ['<div itemprop="author" itemscope><span itemprop="name">Jan Smit</span>, redacteur</div>', ['Jan Smit']],
+    ['<p class="article__author">Jan Smit</p>', ['Jan Smit']],
+    ['<span class="author vcard"><a class="url fn n">Jan Smit</a></span>', ['Jan Smit']],
+    ['<p>Gepubliceerd op 3 november 2026 door Jan Smit</p>', ['Jan Smit']],
+    ['<p>Von Anna Weber und Max Klein</p>', ['Anna Weber', 'Max Klein']],
+    ['<p>Jan Smit (ANP)</p>', ['Jan Smit']],
+    ['<p>Door ANP</p>', []],
+    ['<p>Von der Leyen will reden</p>', []],
+    ['<p>Par la rédaction</p>', []],
+  ]
+  for (const [body, people] of bylines) t.same(authors({ body }), people, body)
+})
+
+t.test('decision 35: who comments, who is teased, who took the picture did not write it', async t => {
+  const others = [
+    '<div class="comments"><span class="comment-author">Boze Lezer</span></div>',
+    '<aside class="related"><span class="author">Andere Schrijver</span></aside>',
+    '<figure><figcaption>Foto: Piet Jansen</figcaption></figure>',
+    '<span class="photo-credit author">Piet Jansen</span>',
+    '<p>De minister sprak met Jan Smit over de brug.</p>',
+  ]
+  t.same(authors({ body: others.join('') }), [])
+})
+
+t.test('decision 35: the account that posted is the author only if readers see it', async t => {
+  const account = {
+    '@type': 'Person',
+    '@id': 'https://www.dagkoerier.example/#/schema/person/1a2b',
+    name: 'Wim Beheer',
+  }
+  t.same(authors({ jsonLd: account, head: '<meta name="author" content="Wim Beheer">' }), [])
+  t.same(authors({ jsonLd: account, body: '<p>Wim Beheer</p>' }), ['Wim Beheer'])
+  t.same(authors({ jsonLd: account, body: '<p>Door Jan Smit</p><p>Wim Beheer</p>' }), ['Jan Smit'])
+})
+
+t.test('decision 35: order is kept, nobody comes twice', async t => {
+  t.same(authors({ jsonLd: ['Zoë Bakker', 'Anna Weber', 'zoë bakker'] }), ['Zoë Bakker', 'Anna Weber'])
+  t.same(
+    authors({ jsonLd: 'Jan Smit', head: '<meta name="author" content="Jan Smit, Anna Weber">' }),
+    ['Jan Smit', 'Anna Weber'],
+    'the fuller statement',
+  )
+})
+
+t.test('whatever a byline holds, names come out short, single-lined and once', async () => {
+  const word = fc.constantFrom(
+    'Jan',
+    'Smit',
+    'en',
+    'door',
+    ',',
+    '/',
+    '(',
+    ')',
+    'ANP',
+    'redactie',
+    '&amp;',
+    '<b>',
+    '@',
+    '3.11.2026',
+    'van',
+    'den',
+    '\n',
+    ':',
+    '-',
+    '’s',
+  )
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.array(word, { maxLength: 30 }).map(words => words.join(' ')),
+        fc.string({ unit: 'binary', maxLength: 600 }),
+      ),
+      statement =>
+        peopleIn(statement, own).every(name => name.length <= 60 && name.trim() === name && !/[\n@<>]/.test(name)),
+    ),
+    { numRuns: 3000 },
+  )
+})
+
+t.test('hostile bylines take no time', async t => {
+  const start = process.cpuUsage()
+  for (const text of [
+    'Jan '.repeat(100_000),
+    ','.repeat(100_000),
+    '('.repeat(100_000),
+    'door '.repeat(50_000),
+    'a.b@'.repeat(50_000),
+    '<'.repeat(100_000),
+  ])
+    peopleIn(text, own)
+  const { user, system } = process.cpuUsage(start)
+  t.ok(user + system < 3_000_000, `${Math.round((user + system) / 1000)} ms`)
+})

@@ -1,0 +1,146 @@
+import type { Outlet } from '../../../shared/outlets/outlet.ts'
+import type { FeedEntry } from '../../../shared/pages/page.ts'
+import { fold } from '../metadata/fold.ts'
+import type { PageMark, PageMetadata } from '../metadata/metadata.ts'
+import { foldOutlet, peopleIn } from './names.ts'
+import { isNear, spokenBylines } from './spoken.ts'
+
+/** More people than this sign no article: a list of staff was taken for a byline. */
+const MOST = 20
+
+/**
+ * The people who wrote the article, as the outlet names them and in its order (decision 35). The first source that
+ * names a person counts: structured data, meta tags, the feed, the byline on the page. `[]` rather than junk.
+ */
+export function authorsOf(
+  meta: PageMetadata,
+  entry: FeedEntry | null,
+  outlet: Pick<Outlet, 'name' | 'domain'>,
+): string[] {
+  const own = ownNames(meta, outlet)
+  const people = (statements: string[]) => distinct(statements.flatMap(statement => peopleIn(statement, own)))
+  const accounts = new Set(meta.authors.structured.filter(author => author.account).map(author => fold(author.name)))
+  const shown = (names: string[]) => names.filter(name => !accounts.has(fold(name)) || isShown(meta, name))
+  const persons = meta.authors.structured.filter(author => !author.organisation)
+  const marks = meta.marks.filter(isByline)
+
+  const stated = people(persons.filter(author => !author.account).map(author => author.name))
+  const tagged = people(meta.authors.meta)
+  const fed = people(entry?.authors ?? [])
+  const spoken = people(spokenBylines(meta))
+  const posted = shown(people(persons.filter(author => author.account).map(author => author.name)))
+  const sources: (() => string[])[] = [
+    () =>
+      fuller(
+        stated,
+        [...meta.authors.meta, ...(entry?.authors ?? [])].map(statement => people([statement])),
+      ),
+    () => (posted.length > 0 && spoken.length > 0 ? spoken : posted),
+    () => tagged.filter(name => !accounts.has(fold(name))),
+    () => fed.filter(name => !accounts.has(fold(name))),
+    () => spoken,
+    () =>
+      people(
+        bylines(
+          marks.filter(mark => isNear(mark.line, meta.headline)),
+          own,
+        ),
+      ),
+    () => fed,
+    () =>
+      people(
+        bylines(
+          marks.filter(mark => mark.by !== 'class' || SIGNED.test(mark.text)),
+          own,
+        ),
+      ),
+    () => people(boxes(meta)),
+  ]
+  for (const source of sources) {
+    const names = source()
+    if (names.length > 0 && names.length <= MOST) return names.map(name => asShown(name, marks))
+  }
+  return []
+}
+
+/** Folded, with and without spaces: the outlet's name, its domain, and what the page calls its site. */
+function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): Set<string> {
+  const host = (URL.parse(meta.url)?.hostname ?? '').replace(/^www\./, '')
+  const label = (domain: string) => domain.split('.').at(-2) ?? ''
+  const names = [outlet.name, outlet.domain, label(outlet.domain), host, label(host), ...meta.siteNames].map(foldOutlet)
+  return new Set([...names, ...names.map(name => name.replaceAll(' ', ''))].filter(name => name.length > 1))
+}
+
+/** One statement that names all of these people and more is the whole byline, of which structured data gave a part. */
+function fuller(names: string[], statements: string[][]): string[] {
+  const has = (list: string[], name: string) => list.some(other => fold(other) === fold(name))
+  const whole = statements.find(list => list.length > names.length && names.every(name => has(list, name)))
+  return names.length > 0 && whole !== undefined ? whole : names
+}
+
+/** Bylines by markup, down to two lines below the first. An element that holds others counts if it says more than they do. */
+function bylines(marks: PageMark[], own: ReadonlySet<string>): string[] {
+  const named = marks.filter(mark => peopleIn(textOf(mark), own).length > 0)
+  const first = named[0]
+  if (first === undefined) return []
+  const together = named.filter(mark => mark.line - first.line <= 2)
+  const inside = (outer: PageMark) =>
+    together.filter(mark => mark !== outer && mark.path.includes(outer.path.at(-1) ?? -1))
+  return together
+    .filter(mark => {
+      const inner = inside(mark).flatMap(each => peopleIn(textOf(each), own))
+      const outer = peopleIn(textOf(mark), own)
+      return inner.length === 0 || (outer.length > new Set(inner).size && inner.every(name => outer.includes(name)))
+    })
+    .map(textOf)
+}
+
+function textOf(mark: PageMark): string {
+  return mark.value ?? mark.text
+}
+
+function isByline(mark: PageMark): boolean {
+  return mark.kind === 'author' && !mark.aside && !NO_BYLINE.test(mark.hints)
+}
+
+const NO_BYLINE =
+  /(?:^|[\s_-])(?:comment\w*|avatar|image\w*|media\w*|licen[sc]e|photo\w*|foto\w*|caption|bio|box|social|related|category|categories|tags)(?:$|[\s_-])/
+const SIGNED = /^(?:von|door|par|by|vun|autor(?:in|en)?|auteurs?|authors?)\s?:?\s/i
+
+/** A box about the author, behind the article: its first line, when it is no sentence. */
+function boxes(meta: PageMetadata): string[] {
+  const box = meta.marks.find(
+    mark =>
+      mark.kind === 'author' &&
+      !mark.aside &&
+      /author|auteur|autor/.test(mark.hint) &&
+      /bio|box|info|about/.test(mark.hint),
+  )
+  const line = box === undefined ? undefined : meta.lines[box.line]
+  return line !== undefined && line.text.length <= 40 ? [line.text] : []
+}
+
+/** Whether readers see the name as a byline, not in prose, navigation or the copyright notice. */
+function isShown(meta: PageMetadata, name: string): boolean {
+  const wanted = ` ${fold(name)} `
+  return meta.lines.some(
+    line => line.text.length <= 80 && !line.text.includes('©') && ` ${fold(line.text)} `.includes(wanted),
+  )
+}
+
+/** An account's name (`annaweber`) as the byline spells it (`Anna Weber`). */
+function asShown(name: string, marks: PageMark[]): string {
+  if (name !== name.toLowerCase() || name.includes(' ')) return name
+  const spelt = marks
+    .map(mark => textOf(mark).replace(SIGNED, ''))
+    .find(text => text !== name && fold(text).replaceAll(' ', '') === fold(name).replaceAll(' ', ''))
+  return spelt ?? name
+}
+
+function distinct(names: string[]): string[] {
+  const seen = new Set<string>()
+  return names.filter(name => {
+    const key = fold(name)
+    return key !== '' && !seen.has(key) && seen.add(key)
+  })
+}

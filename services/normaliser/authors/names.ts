@@ -1,0 +1,140 @@
+import { fold } from '../metadata/fold.ts'
+import { oneLine } from '../metadata/plain.ts'
+import { isAgency, isOffice, isRole } from './words.ts'
+
+/** No byline of one source is longer, in characters. */
+const BYLINE_LIMIT = 500
+/** No name of a person is longer, in characters and in words. */
+const NAME_LIMIT = 60
+const NAME_WORDS = 6
+
+/** What stands before the names. `von der Leyen, Ursula` is a name; `Von der Redaktion` names nobody anyway. */
+const LABEL =
+  /^(?:(?:geschreven|written|reported|posted|published|gepubliceerd|geplaatst|publié|veröffentlicht|verfasst|geschrieben|erstellt|propos recueillis|texte?|tekst|words|story|auteurs?|authors?|autor(?:en|in|:in)?|redacteur|redakteur(?:in)?|artikel|article|beitrag|ein (?:artikel|beitrag|gastbeitrag|kommentar|bericht)|un article|een artikel|interview|analyse|reportage|kommentar|opinion)\s*(?::|[-–—]|\b(?:van|door|by|par|von|de|vun)\b)|(?:door|by|par|vun|durch|von(?!\s(?:der|den|dem|und)\s))(?=\s|:))\s*:?\s*/iu
+
+/** "onze verslaggever Jan Smit", "unser Korrespondent in Brüssel Max Weber": the name is what follows. */
+const OFFICE_BEFORE =
+  /^(?:(?:van\s|von\s)?(?:[Oo]nze|[Nn]otre|[Uu]nser\p{L}*|[Oo]ur)\s)?(?:\p{L}+\s)?\p{L}*(?:erslaggever|erslaggeefster|orrespondent|edacteur|edactrice|edakteur|eporter|ournalist|echtsanw[aä]lt|nvoyée?\sspécial)\p{L}*(?:\s(?:in|à|en)\s\p{L}+)?\s+(?=\p{Lu}\S*\s+\p{L})/u
+
+/** Who made the picture or the translation did not write the article. */
+const CREDIT =
+  /(?:^|[\s,;|/–-])(?:foto\p{L}*|photo\p{L}*|bild\p{L}*|beeld|images?|video|illustra\p{L}*|grafi\p{L}*|montage|übersetzung|vertaling|traduction|eindredactie)\s*:\s*[^,;|/]*/giu
+
+/**
+ * The people that one statement of a byline names, in order and in the outlet's own spelling: without labels,
+ * addresses, roles, agencies and desks. `own` are names of the outlet as `foldOutlet` gives them, none of which is a person.
+ */
+export function peopleIn(statement: string, own: ReadonlySet<string>): string[] {
+  const text = bare(oneLine(statement.slice(0, BYLINE_LIMIT * 4)).slice(0, BYLINE_LIMIT))
+  const names = parts(text)
+    .map(trim)
+    .filter(name => name !== '')
+  const people = names.filter(name => isPerson(name, own))
+  // Beside the outlet's or an office's name a lone word is its place: "hessenschau.de, Frankfurt, Germany".
+  const office = isOwn(text, own) || names.some(name => isOffice(name) || isOwn(name, own))
+  return office ? people.filter(name => words(name).length > 1) : people
+}
+
+/** Without e-mail and web addresses, without what stands in brackets; `jan@x.example (Jan Smit)` is Jan Smit. */
+function bare(text: string): string {
+  const rss = /^\s*\S+@\S+\s*\((.+)\)\s*$/.exec(text)?.[1] ?? text
+  let rest = rss
+    .replace(CREDIT, ' ')
+    .replace(/<[^<>]*>|\[[^\]]*\]|\([^()]*\)/g, ' ')
+    .replace(/\S+@\S+\.\S+|https?:\/\/\S+|(?<=^|\s)@\w+/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+  // Labels come in layers: "Text: Von Anna Weber".
+  for (let layer = 0; layer < 3; layer += 1) rest = rest.replace(LABEL, '').trim()
+  return rest.replace(/^[^:]{1,40}:\s/, '').replace(OFFICE_BEFORE, '')
+}
+
+/** The people of a list, and the roles among them; a comma may also stand inside a name ("van den Berg, Jan"). */
+function parts(text: string): string[] {
+  const groups = text.split(
+    /\s*(?:;|\||·|•|\/|\+|\n|\s[–—-]\s|\s&\s|\s(?:en|et|und|and|an|a(?=\s\p{Lu}\p{Ll}+\s\p{Lu}))\s)\s*/u,
+  )
+  return groups.flatMap(group => {
+    const pieces = group.split(/\s*,\s*(?:(?:en|et|und|and|an|&)\s)?/).filter(piece => piece !== '')
+    if (pieces.length === 2 && isSurnameFirst(pieces[0] ?? '', pieces[1] ?? '')) return [group]
+    const full = pieces.some(piece => words(piece).length > 1 && !isRole(piece))
+    // Beside full names a lone word is a place or a desk: "Anna Weber, Brussel".
+    return full ? pieces.filter(piece => words(piece).length > 1) : pieces
+  })
+}
+
+function isSurnameFirst(first: string, second: string): boolean {
+  const particle = /^(?:van|von|de|den|der|di|du|la|le|ter|ten|'t)\s/i.test(first)
+  return words(second).length === 1 && !isRole(second) && !isAgency(second) && (particle || words(first).length === 1)
+}
+
+function words(text: string): string[] {
+  return text.split(/\s+/).filter(word => word !== '')
+}
+
+/** Where a name ends: a place, a date, the links of its box. */
+const PLACE = /\s(?:in|aus|uit|from|für|voor|pour|bij|à)\s(?:(?:de|het|le|la|die|der|das|the)\s|l['’])?\p{Lu}.*$/u
+const DATE =
+  /\s(?:(?:am|op|le|on|um|at|vom)\s(?:\d|\p{L}+\.?,?\s\d|\p{L}+(?:day|tag|dag|di)\b)|\d{1,2}\.?\s?\p{L}|\d{1,2}[./-]\d).*$/iu
+const LINKS =
+  /(?:\s?(?:Alle\s(?:artikelen|berichten|Artikel|Beiträge)|Alles\svon|Tous\sles\sarticles|All\s(?:articles|posts)|Meer\svan|Mehr\svon)|\s(?:kategori|categor|catégor|kommentar|comment|reacti|veröffentl|publi|gepubl|geplaatst|posted|symbolbild|foto|photo|tags\b)).*$/iu
+
+/** Behind a whole name, its bearer's work: "Anna Weber Redakteurin". */
+const WORK = /(?<=\S\s\S+)\s(?:redact|redakt|rédact|correspond|korrespond|journalist|reporter|autor|auteur).*$/iu
+
+function trim(part: string): string {
+  const name = part
+    .replace(LABEL, '')
+    .replace(PLACE, '')
+    .replace(DATE, '')
+    .replace(LINKS, '')
+    .replace(WORK, '')
+    .replace(/^[\s"'„“”«»*.,:_–—-]+|[\s"„“”«»*,:_–—-]+$/gu, '')
+  // A picture's alternative text and the link beside it say the name twice.
+  const half = name.slice(0, (name.length - 1) / 2)
+  return half.includes(' ') && name === `${half} ${half}` ? half : name
+}
+
+const PARTICLES = new Set(
+  'van von vom zu zum zur der den dem des de del della di da do dos das du la le les el al bin ibn ben ter ten te op in aan auf und y e af av vande vander t s'.split(
+    ' ',
+  ),
+)
+const BY_WORD = /^(?:von|door|par|by|vun|van|de|durch)$/i
+
+/** In a name every word has a capital or is a particle, unless its two words are both written small. */
+function isWrittenAsName(name: string): boolean {
+  const small = words(name).filter(word => /^\p{Ll}/u.test(word))
+  return (
+    (small.length === words(name).length && small.length <= 2) ||
+    small.every(word => PARTICLES.has(word.replace(/['’].*$/, '')) || /^\p{Ll}{1,2}['’]/u.test(word))
+  )
+}
+
+function isPerson(name: string, own: ReadonlySet<string>): boolean {
+  const count = words(name).length
+  if (name.length > NAME_LIMIT || count > NAME_WORDS || !/\p{L}{2}|\p{L}\.\s?\p{L}/u.test(name)) return false
+  if (
+    /@|\.(?:com|net|org|de|nl|be|lu|fr|at|ch|eu|info|tv|news|example)$/i.test(name) ||
+    /^(?:null|undefined|none|n a|nan)$/.test(fold(name))
+  )
+    return false
+  if ((count > 1 && /\d/.test(name)) || /[!?]/.test(name)) return false
+  if (BY_WORD.test(name) || !isWrittenAsName(name)) return false
+  return !isAgency(name) && !isOffice(name) && !isRole(name) && !isOwn(name, own)
+}
+
+/** For comparing outlets' names: "De Dagkoerier" signs as "Dagkoerier" too. */
+export function foldOutlet(name: string): string {
+  return fold(name).replace(/^(?:de|het|le|la|les|l|der|die|das|the|d) /, '')
+}
+
+/** The outlet's name, alone or with a word before or behind: "NOS Nieuws", "FOCUS online". */
+function isOwn(name: string, own: ReadonlySet<string>): boolean {
+  const folded = foldOutlet(name)
+  if (own.has(folded) || own.has(folded.replaceAll(' ', ''))) return true
+  for (const known of own) {
+    if (known.length >= 3 && (folded.startsWith(`${known} `) || folded.endsWith(` ${known}`))) return true
+  }
+  return false
+}

@@ -1,0 +1,65 @@
+import type { PageMetadata } from '../metadata/metadata.ts'
+import { isAgency, isOffice } from './words.ts'
+
+/** How many lines behind the headline, and before it, a byline may stand. */
+export const BEHIND = 12
+export const BEFORE = 4
+
+/** A byline is no longer, in characters. */
+const BYLINE_LENGTH = 120
+
+const NAME = String.raw`(\p{L}[\p{L}\p{M}\d_.'’ ,&-]{1,80})`
+
+/** Near the headline: "Von Anna Weber", "Door: Jan Smit", "Ein Artikel von Anna Weber | 3.11.2026". */
+const OPENING = new RegExp(
+  String.raw`^(?:(?:een|ein|un|eng)\s)?(?:(?:geschreven|geschrieben|erstellt|verfasst|écrit|written|reported|posted|(?:blog )?beitrag|artikel|article|gastbeitrag)\s)?(?:von|door|par|by|vun)\s?:?\s${NAME}`,
+  'iu',
+)
+
+/** Near the headline: "Gepubliceerd op 3 november 2026 door Jan Smit", "3.11.2026 14:05 von Anna Weber", "Redaktion: Anna Weber". */
+const BEHIND_DATE = new RegExp(
+  String.raw`(?:(?:veröffentlicht|publiziert|geschrieben|erstellt|eingestellt|posted|published|publié|rédigé|gepubliceerd|geplaatst|geschreven)\b[^.]{0,60}\s(?:von|by|par|door|vun)|(?:19|20)\d{2}[\s\d:.,–|-]{0,20}(?:uhr|uur)?\s*(?:von|by|par|door|vun)|(?:^|[-–—|]\s)(?:redaktion|redactie|tekst|text|texte)\s?(?=:))\s?:?\s${NAME}`,
+  'iu',
+)
+
+/** Anywhere in the article: "Autorin: Anna Weber, Korrespondentin". */
+const SIGNED = new RegExp(
+  String.raw`^(?:(?:autor(?:in|en|innen)?|auteurs?|authors?)\s?:\s(?:von |door |par |by )?|(?:geschreven|geschrieben|erstellt|verfasst|written|écrit|rédigé)\s(?:von|door|par|by)\s)${NAME}`,
+  'iu',
+)
+
+/** Bylines that the page speaks out, though no markup says what they are. */
+export function spokenBylines(meta: PageMetadata): string[] {
+  const lines = meta.lines
+    .map((line, index) => ({ ...line, index }))
+    .filter(line => !line.aside && line.text.length <= BYLINE_LENGTH)
+  const near = lines.filter(line => isNear(line.index, meta.headline))
+  const spoken = near.flatMap(line => nameIn(OPENING, line.text) ?? nameIn(BEHIND_DATE, line.text) ?? [])
+  const shared = near.flatMap(line => (withAgency(line.text) ? [line.text] : []))
+  if (spoken.length + shared.length > 0) return [...spoken, ...shared].slice(0, 1)
+  const title = meta.titles.headline ?? ''
+  return lines
+    .flatMap(line => nameIn(SIGNED, line.text) ?? [])
+    .filter(name => !title.startsWith(name.slice(0, 12)))
+    .slice(0, 1)
+}
+
+export function isNear(line: number, headline: number | null): boolean {
+  return headline === null || (line !== headline && line >= headline - BEFORE && line <= headline + BEHIND)
+}
+
+/** A name beside an agency's is a byline without a label: "Peter Maahn/SP-X", "Jan Smit (ANP)". */
+function withAgency(line: string): boolean {
+  const [, name, agency] =
+    /^(\p{Lu}[\p{L}.'’-]+(?:\s[\p{L}.'’-]+){1,3})\s*[/,(]\s*([\p{L}-]{2,30})\)?$/u.exec(line) ?? []
+  return name !== undefined && agency !== undefined && isAgency(agency) && !isOffice(name)
+}
+
+/** What follows the label, up to where a date or a place begins. */
+function nameIn(label: RegExp, line: string): string | null {
+  const name = label
+    .exec(line)?.[1]
+    ?.replace(/\s[-–—]\s.*$/u, '')
+    .trim()
+  return name !== undefined && name !== '' ? name : null
+}

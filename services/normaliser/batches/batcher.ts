@@ -1,0 +1,88 @@
+/** Collects items that come one by one and hands them on together. */
+export interface Batcher<T, R> {
+  /** Resolves with what became of the item once its batch is through. */
+  add(item: T): Promise<R>
+}
+
+export interface BatchLimits {
+  /** Most items of a batch. */
+  items: number
+  /** Most weight of a batch of several. */
+  weight: number
+  /** ms that the first item waits for others. */
+  wait: number
+}
+
+/**
+ * One batch is under way at a time; what comes meanwhile makes the next, which then waits for no more. When a batch of
+ * several fails, each of its items is tried alone, so that one bad item harms no other; `isWhole` tells the
+ * failures that have nothing to do with any item, as a lost connection.
+ *
+ * @param flush results in the order of the items
+ */
+export function createBatcher<T, R>(
+  limits: BatchLimits,
+  weigh: (item: T) => number,
+  flush: (items: T[]) => Promise<R[]>,
+  isWhole: (error: unknown) => boolean,
+): Batcher<T, R> {
+  interface Waiting {
+    item: T
+    resolve: (result: R) => void
+    reject: (error: unknown) => void
+  }
+  const queue: Waiting[] = []
+  let timer: NodeJS.Timeout | undefined
+  let busy = false
+
+  const run = async (batch: Waiting[]): Promise<void> => {
+    try {
+      const results = await flush(batch.map(({ item }) => item))
+      for (const [at, { resolve, reject }] of batch.entries()) {
+        const result = results[at]
+        if (result === undefined) reject(new RangeError('The batch came back shorter than it went.'))
+        else resolve(result)
+      }
+    } catch (error) {
+      if (batch.length === 1 || isWhole(error)) for (const { reject } of batch) reject(error)
+      else for (const one of batch) await run([one])
+    }
+  }
+  const begin = async () => {
+    clearTimeout(timer)
+    timer = undefined
+    if (busy || queue.length === 0) return
+    busy = true
+    await run(
+      queue.splice(
+        0,
+        batchLength(
+          queue.map(({ item }) => weigh(item)),
+          limits,
+        ),
+      ),
+    )
+    busy = false
+    void begin()
+  }
+  return {
+    add(item) {
+      return new Promise((resolve, reject) => {
+        queue.push({ item, resolve, reject })
+        if (queue.length >= limits.items) void begin()
+        else if (!busy) timer ??= setTimeout(begin, limits.wait)
+      })
+    },
+  }
+}
+
+function batchLength(weights: number[], { items, weight }: BatchLimits): number {
+  let total = 0
+  let length = 0
+  for (const each of weights.slice(0, items)) {
+    total += each
+    if (length > 0 && total > weight) break
+    length += 1
+  }
+  return length
+}

@@ -1,0 +1,191 @@
+import iconv from 'iconv-lite'
+import t from 'tap'
+import { snippetOf } from '../../../shared/articles/snippet.ts'
+import type { FeedEntry, StoredPage } from '../../../shared/pages/page.ts'
+import { ANNOUNCED, ANNOUNCED_AT, WALL_EXAMPLES } from '../walls/examples.ts'
+import { type Composition, composeArticle } from './article.ts'
+
+t.setTimeout(120_000)
+
+const NOW = new Date('2026-11-20T12:00:00Z')
+const LEAD = 'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor vrachtwagens van meer dan 3,5 ton.'
+const SECOND =
+  'Dat heeft het agentschap Wegen en Verkeer dinsdag bekendgemaakt na een inspectie van de pijlers onder het wegdek.'
+const THIRD =
+  'Vrachtwagens moeten omrijden via de tunnel onder de Schelde bij Antwerpen, wat drie kwartier langer duurt.'
+
+const ENTRY: FeedEntry = {
+  url: ANNOUNCED_AT,
+  guid: '4711',
+  title: ANNOUNCED,
+  summary: `<p>${LEAD}</p>`,
+  content: null,
+  authors: [],
+  published: 'Tue, 17 Nov 2026 09:30:00 +0100',
+  language: 'nl-BE',
+}
+
+const PAGE: StoredPage = {
+  pageId: 1n,
+  url: ANNOUNCED_AT,
+  finalUrl: ANNOUNCED_AT,
+  status: 200,
+  contentType: 'text/html; charset=utf-8',
+  body: Buffer.from(markup(LEAD, SECOND, THIRD)),
+  fetchedAt: NOW,
+  entry: ENTRY,
+  outlet: {
+    name: 'De Dagkoerier',
+    domain: 'dagkoerier.example',
+    country: 'BE',
+    languages: ['nl'],
+    timeZone: 'Europe/Brussels',
+    feeds: [],
+    sitemaps: [],
+  },
+}
+
+function markup(...paragraphs: string[]): string {
+  const text = paragraphs.map(paragraph => `<p>${paragraph}</p>`).join('')
+  return `<!doctype html><html lang="nl"><head><meta charset="utf-8"><title>${ANNOUNCED} | De Dagkoerier</title></head>
+<body><nav><a href="/">Voorpagina</a> <a href="/sport">Sport</a></nav>
+<article><h1>${ANNOUNCED}</h1><p class="byline">Door Jan Peeters</p>${text}</article>
+<aside><h2>Lees ook</h2><a href="/ander">Een heel ander artikel over iets anders</a></aside></body></html>`
+}
+
+const compose = (changes: Partial<StoredPage> = {}, options = {}) =>
+  composeArticle({ ...PAGE, ...changes }, NOW, options)
+
+function articleOf(composition: Composition) {
+  if (composition.kind !== 'article') throw new Error(`refused: ${composition.detail}`)
+  return composition.article
+}
+
+t.test('a page and its feed entry become an article', async t => {
+  const composition = await compose()
+  t.equal(composition.wall, null)
+  const article = articleOf(composition)
+  t.equal(article.title, ANNOUNCED)
+  t.equal(article.body, [LEAD, SECOND, THIRD].join('\n\n'))
+  t.equal(article.language, 'nl')
+  t.equal(article.country, 'BE')
+  t.same(article.outlet, { name: 'De Dagkoerier', domain: 'dagkoerier.example' })
+  t.same(article.publishedAt, new Date('2026-11-17T08:30:00Z'))
+  t.same(article.authors, ['Jan Peeters'])
+  t.equal(article.url, ANNOUNCED_AT)
+  t.ok(snippetOf(article.body)?.startsWith(LEAD))
+})
+
+t.test('decision 33: the body is the page’s, else the feed’s full content, else its summary', async t => {
+  const entry = { ...ENTRY, content: `<p>${SECOND}</p><p>${THIRD}</p>` }
+  t.equal(articleOf(await compose({ entry })).body, [LEAD, SECOND, THIRD].join('\n\n'))
+  const empty = { body: Buffer.from('<html><body></body></html>') }
+  t.equal(articleOf(await compose({ ...empty, entry })).body, `${SECOND}\n\n${THIRD}`)
+  t.equal(articleOf(await compose(empty)).body, LEAD)
+  t.equal(articleOf(await compose({ ...empty, entry: { ...ENTRY, summary: null } })).body, null)
+})
+
+t.test('a page that the outlet refuses (401, 403, 451) becomes an article from its feed alone', async t => {
+  for (const status of [401, 403, 451]) {
+    const composition = await compose({ status, body: null, contentType: null })
+    t.equal(composition.wall, 'forbidden')
+    t.equal(articleOf(composition).body, LEAD)
+  }
+})
+
+t.test('without a title from page or feed there is no article', async t => {
+  const composition = await compose({ status: 403, body: null, entry: { ...ENTRY, title: null } })
+  t.match(composition, { kind: 'refused', reason: 'no-title' })
+  t.match(await compose({ status: 403, body: null, entry: null }), { kind: 'refused', reason: 'no-title' })
+})
+
+for (const { name, kind, html, finalUrl, says } of WALL_EXAMPLES) {
+  t.test(`${name} leaves the body to the feed, and nothing of itself`, async t => {
+    const changes = { body: Buffer.from(html), ...(finalUrl === undefined ? {} : { finalUrl }) }
+    const composition = await compose(changes)
+    t.equal(composition.wall, kind)
+    const article = articleOf(composition)
+    t.equal(article.body, LEAD)
+    t.equal(article.title, ANNOUNCED)
+    t.equal(article.url, ANNOUNCED_AT)
+    const silent = articleOf(await compose({ ...changes, entry: { ...ENTRY, summary: null } }))
+    t.equal(silent.body, null)
+    const alone = await compose({ ...changes, entry: { ...ENTRY, title: null, summary: null } })
+    if (alone.kind === 'article') t.notOk(alone.article.body?.includes(says))
+  })
+}
+
+t.test('a text served under many addresses is not the article’s', async t => {
+  const composition = await compose({}, { repeated: true })
+  t.equal(composition.wall, 'repeated text')
+  t.equal(articleOf(composition).body, LEAD)
+})
+
+t.test('an article in another language is refused, not guessed', async t => {
+  const text =
+    'Il ponte sulla Schelda rimarrà chiuso ai mezzi pesanti almeno fino a venerdì, ha detto il comune martedì sera. '
+  const entry = { ...ENTRY, title: 'Il ponte resta chiuso ai camion fino a venerdì', summary: null, language: null }
+  const body = Buffer.from(`<html><body><h1>${entry.title}</h1><p>${text.repeat(4)}</p></body></html>`)
+  t.match(await compose({ body, entry }), { kind: 'refused', reason: 'language' })
+})
+
+t.test('where header and bytes disagree, the text that reads wins', async t => {
+  const accented =
+    'Eén café in Zoëzele hield déjà vu’s tegoed: “naïef” was het woord dat de cafébazin ervoor koos, zei ze dinsdag.'
+  for (const [encoding, contentType] of [
+    ['utf-8', 'text/html; charset=iso-8859-1'],
+    ['windows-1252', 'text/html; charset=utf-8'],
+    ['utf-16le', 'text/html'],
+    ['windows-1252', null],
+  ] as const) {
+    const body = iconv.encode(markup(accented, SECOND, THIRD).replace('<meta charset="utf-8">', ''), encoding)
+    t.ok(articleOf(await compose({ body, contentType })).body?.includes(accented), `${encoding} as ${contentType}`)
+  }
+})
+
+t.test('a page that only its scripts fill has its text from JSON-LD, unless it is for those who pay', async t => {
+  const data = (free: boolean) =>
+    Buffer.from(
+      `<html><head><title>${ANNOUNCED}</title><script type="application/ld+json">${JSON.stringify({
+        '@context': 'https://schema.org',
+        '@type': 'NewsArticle',
+        headline: ANNOUNCED,
+        isAccessibleForFree: free,
+        articleBody: `${LEAD}\n\n${SECOND}\n\n${THIRD}`,
+      })}</script></head><body><div id="root"></div></body></html>`,
+    )
+  t.equal(articleOf(await compose({ body: data(true) })).body, [LEAD, SECOND, THIRD].join('\n\n'))
+  t.equal(articleOf(await compose({ body: data(false) })).body, LEAD)
+})
+
+t.test('what is no page, a film or a document, becomes an article from its feed', async t => {
+  const body = Buffer.from('%PDF-1.7\n%âãÏÓ\n1 0 obj')
+  t.equal(articleOf(await compose({ body, contentType: 'application/pdf' })).body, LEAD)
+})
+
+t.test('NULs and halves of characters never reach the index', async t => {
+  const body = Buffer.from(markup(`${LEAD.slice(0, 20)}\u0000${LEAD.slice(20)}`, SECOND, THIRD))
+  t.equal(articleOf(await compose({ body })).body?.includes('\u0000'), false)
+})
+
+const P = 'De brug over de Schelde blijft tot vrijdag dicht voor vrachtwagens, zegt de gemeente. '
+const hostile: Record<string, string> = {
+  'nested 100,000 deep': `${'<div>'.repeat(100_000)}<p>${P}</p>${'</div>'.repeat(100_000)}`,
+  'ten megabytes of paragraphs': `<p>${P.repeat(3)}</p>`.repeat(37_000),
+  'ten megabytes of one text': `<p>${P.repeat(110_000)}</p>`,
+  'five megabytes of tags': '<p>x</p>'.repeat(650_000),
+  'a megabyte of quotes': `<p>${'"'.repeat(1_000_000)}</p>`,
+  'ten megabytes of entities': `<p>${'&amp;'.repeat(2_000_000)}</p>`,
+  'a list in a list, 5,000 times': '<ul><li>'.repeat(5_000),
+  'one attribute of five megabytes': `<div class="${'share nav '.repeat(500_000)}"><p>${P}</p></div>`,
+}
+for (const [name, html] of Object.entries(hostile)) {
+  t.test(`a hostile page, ${name}, takes seconds of processor time and keeps its title`, async t => {
+    const start = process.cpuUsage()
+    const article = articleOf(await compose({ body: Buffer.from(`<html><body>${html}</body></html>`) }))
+    const { user, system } = process.cpuUsage(start)
+    t.ok(user + system < 10_000_000, `${Math.round((user + system) / 1_000)} ms`)
+    t.equal(article.title, ANNOUNCED)
+    t.ok((article.body?.length ?? 0) <= 500_000)
+  })
+}

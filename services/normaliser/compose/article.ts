@@ -1,0 +1,89 @@
+import type { NewArticle } from '../../../shared/articles/article.ts'
+import { plainText } from '../../../shared/articles/plain-text.ts'
+import type { StoredPage } from '../../../shared/pages/page.ts'
+import { authorsOf } from '../authors/authors.ts'
+import { publishedAt } from '../dates/published.ts'
+import { identify } from '../identity/identity.ts'
+import { detectLanguage } from '../language/language.ts'
+import { MAX_TEXT } from '../markup/tree.ts'
+import { chooseTitle } from '../metadata/title.ts'
+import { feedText } from '../text/feed-text.ts'
+import { textFingerprint } from '../walls/fingerprint.ts'
+import type { WallKind } from '../walls/walls.ts'
+import { lookAt } from './look.ts'
+
+/** Why a page never becomes an article; `pages.reason`. */
+export type Refusal = 'language' | 'no-title' | 'not-an-article'
+
+/** What a stored page comes to. */
+export type Composition =
+  | {
+      kind: 'article'
+      article: NewArticle
+      /** What stood in the article's place, or before its end. */
+      wall: WallKind | null
+      /** Of a text that came from the page, for `served_texts`. */
+      fingerprint: Uint8Array | null
+    }
+  | { kind: 'refused'; reason: Refusal; detail: string; wall: WallKind | null }
+
+/**
+ * Makes one article of a stored page and what the feed said of it. Depends on nothing but its arguments.
+ *
+ * @param now bounds publication dates (decision 36)
+ * @param options.repeated the page's text has been served under other addresses: it is not the article's
+ */
+export async function composeArticle(
+  page: StoredPage,
+  now: Date,
+  options: { repeated?: boolean } = {},
+): Promise<Composition> {
+  const { entry, outlet } = page
+  const fed = entry?.title ? plainText(entry.title) : null
+  const { wall, meta, text } = lookAt(page, fed, options.repeated ?? false)
+
+  const title = chooseTitle(meta, entry, outlet)
+  if (title === null) {
+    const detail =
+      wall === null
+        ? 'Neither the page nor the feed gives a title.'
+        : `The outlet served a ${wall}, and its feed gives no title.`
+    return { kind: 'refused', reason: wall === 'error page' ? 'not-an-article' : 'no-title', detail, wall }
+  }
+  const body = cut(text ?? (entry && (feedText(entry.content) ?? feedText(entry.summary))))
+  const language = await detectLanguage({
+    title,
+    body,
+    outletLanguages: outlet.languages,
+    declared: [...meta.languages, entry?.language ?? ''].filter(tag => tag !== ''),
+  })
+  if (language === null) {
+    return { kind: 'refused', reason: 'language', detail: 'It is in none of the five languages.', wall }
+  }
+  const { url, addresses } = identify({
+    url: page.url,
+    finalUrl: meta.url,
+    canonical: meta.canonical,
+    amp: meta.amp,
+    guid: entry?.guid ?? null,
+    outlet,
+  })
+  const article: NewArticle = {
+    url,
+    addresses,
+    title,
+    body,
+    publishedAt: publishedAt(meta, entry, outlet, text ?? '', now),
+    authors: authorsOf(meta, entry, outlet),
+    outlet: { name: outlet.name, domain: outlet.domain },
+    language,
+    country: outlet.country,
+  }
+  return { kind: 'article', article, wall, fingerprint: text === null ? null : textFingerprint(text) }
+}
+
+/** A body longer than what is read of a page ends with the last word that fits. */
+function cut(body: string | null): string | null {
+  if (body === null || body.length <= MAX_TEXT) return body
+  return body.slice(0, MAX_TEXT).replace(/\s\S*$/, '')
+}

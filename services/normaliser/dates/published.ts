@@ -1,0 +1,65 @@
+import type { Outlet } from '../../../shared/outlets/outlet.ts'
+import type { FeedEntry } from '../../../shared/pages/page.ts'
+import type { PageMetadata } from '../metadata/metadata.ts'
+import { addressDate, pageDates } from './page.ts'
+import { type Reading, readDate, type WrittenDate } from './written.ts'
+import { utcInstant, type WallTime, zonedInstant } from './zone.ts'
+
+const DAY = 86_400_000
+const EARLIEST = Date.UTC(1990, 0, 1)
+
+/**
+ * When the outlet says that it published the article (decision 36): structured data, meta tags, the feed, the page
+ * itself, in that order of trust; null when none of them can be right. Never the time of fetching.
+ *
+ * - Structured data is JSON-LD; microdata comes behind the meta tags, for templates give it to the day of a change.
+ * - A date more than 24 hours after `now`, or before 1990, is no date: the next source is asked.
+ * - A time without an offset is the outlet's wall clock.
+ * - A day without a time takes its time from the next source that names the same day; failing that it is that day,
+ *   00:00 UTC, so that a client who asks for the day finds it.
+ *
+ * `pageText` is the article's own text, looked at last and only at its start.
+ */
+export function publishedAt(
+  meta: PageMetadata,
+  entry: FeedEntry | null,
+  outlet: Pick<Outlet, 'timeZone'>,
+  pageText: string,
+  now: Date,
+): Date | null {
+  const reading: Reading = { monthFirst: /^en-us\b/i.test(meta.languages[0] ?? '') }
+  const read = (value: string) => [readDate(value, reading)].filter(date => date !== null)
+  const written = [
+    ...meta.dates.structured.flatMap(read),
+    ...meta.dates.meta.flatMap(read),
+    ...meta.dates.microdata.flatMap(read),
+    ...(entry?.published ? [entry.published] : []).flatMap(read),
+    ...pageDates(meta, pageText, addressDate(meta.url), reading),
+  ]
+  return choose(written, outlet.timeZone, now)
+}
+
+function choose(written: WrittenDate[], timeZone: string, now: Date): Date | null {
+  const possible = written.filter(date => {
+    const instant = instantOf(date, timeZone)
+    return instant !== null && instant >= EARLIEST && instant <= now.getTime() + DAY
+  })
+  const best = possible[0]
+  if (best === undefined) return null
+  const timed = best.time !== null ? best : possible.find(date => date.time !== null && sameDay(date, best))
+  const instant = instantOf(timed ?? best, timeZone)
+  return instant === null ? null : new Date(instant)
+}
+
+function instantOf(date: WrittenDate, timeZone: string): number | null {
+  const none = { hour: 0, minute: 0, second: 0, millisecond: 0 }
+  const wall: WallTime = { year: date.year, month: date.month, day: date.day, ...(date.time ?? none) }
+  if (date.time === null) return utcInstant(wall)
+  if (date.offset === null) return zonedInstant(wall, timeZone)
+  const asUtc = utcInstant(wall)
+  return asUtc === null ? null : asUtc - date.offset * 60_000
+}
+
+function sameDay(a: WrittenDate, b: WrittenDate): boolean {
+  return a.year === b.year && a.month === b.month && a.day === b.day
+}

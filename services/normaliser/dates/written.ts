@@ -1,0 +1,186 @@
+import { monthOf, zoneOffset } from './names.ts'
+
+/** A date as somebody wrote it, not yet an instant. */
+export interface WrittenDate {
+  year: number
+  month: number
+  day: number
+  /** Null: a day without a time. */
+  time: { hour: number; minute: number; second: number; millisecond: number } | null
+  /** Minutes east of UTC; null: as the outlet's clocks show. */
+  offset: number | null
+}
+
+/** A date found in a text. */
+export interface FoundDate extends WrittenDate {
+  /** Where it begins, and where its day ends, in characters. */
+  index: number
+  end: number
+  /** The words before it say that this is a change, not the publication. */
+  modified: boolean
+  /** The words before it say that this is the publication. */
+  published: boolean
+}
+
+export interface Reading {
+  /** `3/4/2026` is the fourth of March (as in the United States) instead of the third of April. */
+  monthFirst?: boolean
+}
+
+/**
+ * Reads a value that is a date: RFC 3339, ISO 8601 basic, RFC 822 in all its decay, Unix seconds or milliseconds, or
+ * the words of the five languages. Null when there is none, or more before it than a label.
+ */
+export function readDate(value: string, reading: Reading = {}): WrittenDate | null {
+  const text = value.slice(0, 200).trim()
+  if (/^\d{10}(?:\d{3}|\.\d+)?$/.test(text)) return fromUnix(text.length === 13 ? Number(text) : Number(text) * 1000)
+  const found = findDates(text, reading)[0]
+  return found !== undefined && found.index <= 40 ? found : null
+}
+
+/** Text longer than this is not searched. */
+const TEXT_LIMIT = 20_000
+const FOUND_LIMIT = 50
+
+/** All dates in a text, in order. A date needs its year; relative ones ("yesterday") are not guessed. */
+export function findDates(text: string, reading: Reading = {}): FoundDate[] {
+  const found: FoundDate[] = []
+  const source = text.slice(0, TEXT_LIMIT)
+  for (const match of source.matchAll(DATE)) {
+    if (found.length >= FOUND_LIMIT) break
+    const day = dayOf(match.groups ?? {}, reading)
+    if (day === null) continue
+    const before = source.slice(Math.max(0, match.index - 60), match.index)
+    const after = source.slice(match.index + match[0].length, match.index + match[0].length + 60)
+    const within = match.groups?.clock
+    const clock = within !== undefined ? timeAfter(` ${within}`) : (timeAfter(after) ?? timeBefore(before))
+    const label = before.slice(-40)
+    found.push({
+      ...day,
+      time: clock?.time ?? null,
+      offset: clock?.offset ?? null,
+      index: match.index,
+      end: match.index + match[0].length,
+      modified: MODIFIED.test(label) && !PUBLISHED.test(label.slice(label.search(MODIFIED))),
+      published: PUBLISHED.test(label),
+    })
+  }
+  return found
+}
+
+const MODIFIED =
+  /(?:updat|aktualis|actualis|bijgewerkt|gewijzigd|aangepast|modifi|mise?s? à jour|màj|geändert|geännert|überarbeitet|letzte änderung|last change|laatst(?:e)? (?:keer|wijziging)|stand:? ?$|edited)[^\d]{0,40}$/i
+const PUBLISHED =
+  /(?:publi[ceés]|gepubliceerd|geplaatst|veröffentlicht|verëffentlecht|erschienen|erstellt|posted|(?:artikel|beitrag|bericht) (?:wurde|werd)|mise? en ligne|created|online (?:seit|sinds|depuis))[^\d]{0,40}$/i
+
+const WORD = String.raw`\p{L}[\p{L}\p{M}]{2,9}\.?`
+const CLOCK = String.raw`\d{1,2}:\d{2}(?::\d{2})?(?:\s(?:[A-Z]{2,5}|[+-]\d{4}))?`
+
+/** Year first; day, month's name, year; month's name, day, year; month's name, day, clock, year (C, Java); digits, year last. */
+const DATE = new RegExp(
+  [
+    String.raw`(?<![\d.,/-])(?<y1>\d{4})(?<s1>[-/.])(?<m1>\d{1,2})\k<s1>(?<d1>\d{1,2})(?![\d/])`,
+    String.raw`(?<![\d.,/-])(?<y2>(?:19|20)\d{2})(?<m2>[01]\d)(?<d2>[0-3]\d)(?=T\d|Z?$)`,
+    String.raw`(?<![\d.,/:-])(?<d3>\d{1,2})(?:\.|er|ère|e|ste|de|st|nd|rd|th)?[\s-]*(?:of\s|de\s)?(?<w3>${WORD})[\s,-]*(?<y3>\d{4}|'?\d{2})(?![\d:.]\d|\d)`,
+    String.raw`(?<!\p{L})(?<w4>${WORD})\s+(?<d4>\d{1,2})(?:st|nd|rd|th)?(?:,\s*|\s+)(?<y4>\d{4})(?!\d)`,
+    String.raw`(?<!\p{L})(?<w5>${WORD})\s+(?<d5>\d{1,2})\s+(?<clock>${CLOCK})\s+(?<y5>\d{4})(?!\d)`,
+    String.raw`(?<![\d.,/-])(?<a6>\d{1,2})(?<s6>[./-])\s?(?<b6>\d{1,2})\k<s6>\s?(?<y6>\d{4}|\d{2})(?![\d/]|[.,-]\d)`,
+  ].join('|'),
+  'giu',
+)
+
+function dayOf(
+  groups: Record<string, string | undefined>,
+  reading: Reading,
+): Pick<WrittenDate, 'year' | 'month' | 'day'> | null {
+  const n = (name: string) => Number(groups[name])
+  if (groups.y1 !== undefined) return calendarDay(n('y1'), n('m1'), n('d1'))
+  if (groups.y2 !== undefined) return calendarDay(n('y2'), n('m2'), n('d2'))
+  if (groups.y3 !== undefined) return calendarDay(fullYear(groups.y3), monthOf(groups.w3 ?? ''), n('d3'))
+  if (groups.y4 !== undefined) return calendarDay(n('y4'), monthOf(groups.w4 ?? ''), n('d4'))
+  if (groups.y5 !== undefined) return calendarDay(n('y5'), monthOf(groups.w5 ?? ''), n('d5'))
+  const [a, b, year] = [n('a6'), n('b6'), fullYear(groups.y6 ?? '')]
+  const monthFirst = groups.s6 === '/' && (reading.monthFirst || b > 12)
+  return monthFirst ? calendarDay(year, a, b) : calendarDay(year, b, a)
+}
+
+function calendarDay(
+  year: number,
+  month: number | null,
+  day: number,
+): Pick<WrittenDate, 'year' | 'month' | 'day'> | null {
+  if (month === null || month < 1 || month > 12 || day < 1) return null
+  return day <= new Date(Date.UTC(year, month, 0)).getUTCDate() ? { year, month, day } : null
+}
+
+/** Two digits are of the hundred years around 2040, RFC 2822's rule. */
+function fullYear(digits: string): number {
+  const year = Number(digits.replace("'", ''))
+  return digits.length >= 4 ? year : year < 50 ? 2000 + year : 1900 + year
+}
+
+type Clock = { time: NonNullable<WrittenDate['time']>; offset: number | null }
+
+const ZONE = String.raw`(?:\s?(?<zone>[+-]\d{2}:?\d{2}|[+-]\d{2}(?!\d)|(?:GMT|UTC)[+-]\d{1,2}(?::?\d{2})?|\s\d{2}:\d{2}$|\(?[A-Z]{1,5}\)?(?![\p{L}\d])))?`
+const AFTER = new RegExp(
+  String.raw`^(?:T|[\s,;|·•/@(–—-]{1,8})(?:(?<link>om|um|à|a|at|kl|op|ëm|er|gegen|uhrzeit:?)\s)?(?<hour>\d{1,2})(?:(?<sep>[:.hu]|\s?h\s?)(?<minute>\d{2})(?::?(?<second>\d{2}|(?<=:)\d)(?:[.,](?<fraction>\d{1,9}))?)?)?(?!\d)(?:\s?(?<unit>[ap]\.?m\b\.?|uhr|uur|auer|h(?!\p{L})|u(?!\p{L})))?${ZONE}`,
+  'iu',
+)
+const BASIC =
+  /^T(?<hour>\d{2})(?<minute>\d{2})(?<second>\d{2})?(?:[.,](?<fraction>\d{1,9}))?(?<zone>Z|[+-]\d{2}:?\d{2})?/i
+const BEFORE =
+  /(?<![\d.,:])(?<hour>\d{1,2})(?<sep>[:.hu])(?<minute>\d{2})(?::(?<second>\d{2}))?\s?(?<unit>[ap]\.?m\b\.?|uhr|uur|auer|h|u)?(?:\s(?<zone>[A-Z]{2,4}))?[\s,;|·•/()–—-]{1,5}(?:(?:op|le|am|on|den|de)\s)?(?:\p{L}{2,12}\.?,?\s)?$/iu
+
+function timeAfter(text: string): Clock | null {
+  return clockOf(BASIC.exec(text)?.groups, true) ?? clockOf(AFTER.exec(text)?.groups, text.startsWith('T'))
+}
+
+function timeBefore(text: string): Clock | null {
+  return clockOf(BEFORE.exec(text)?.groups, false)
+}
+
+function clockOf(groups: Record<string, string | undefined> | undefined, certain: boolean): Clock | null {
+  if (groups === undefined) return null
+  const unit = (groups.unit ?? '').toLowerCase().replaceAll('.', '')
+  const known = certain || unit !== '' || groups.link !== undefined
+  // A bare number is no time, and with a point it may be a price: "3 mei 2026 12.50".
+  if (!known && (groups.minute === undefined || groups.sep === '.')) return null
+  if (groups.minute === undefined && unit === '') return null
+  let hour = Number(groups.hour)
+  if (unit === 'pm' && hour < 12) hour += 12
+  if (unit === 'am' && hour === 12) hour = 0
+  const minute = Number(groups.minute ?? 0)
+  // A leap second is read as the second before it: no clock of ours has it.
+  const second = Math.min(Number(groups.second ?? 0), groups.second === '60' ? 59 : 99)
+  if (hour > 23 || minute > 59 || second > 59) return null
+  const millisecond = Number((groups.fraction ?? '').slice(0, 3).padEnd(3, '0'))
+  return { time: { hour, minute, second, millisecond }, offset: offsetOf(groups.zone) }
+}
+
+function offsetOf(zone: string | undefined): number | null {
+  if (zone === undefined) return null
+  const name = zone.replace(/[()\s]/g, '')
+  const digits = /^(?:GMT|UTC)?([+-]?)(\d{1,2}):?(\d{2})?$/i.exec(name)
+  // In lower case these are words: `est`, `met`, `west`.
+  if (digits === null) return name === name.toUpperCase() || name === 'z' ? zoneOffset(name) : null
+  const minutes = Number(digits[2]) * 60 + Number(digits[3] ?? 0)
+  // A plus sign that came through a web address is a space.
+  return minutes > 14 * 60 ? null : digits[1] === '-' ? -minutes : minutes
+}
+
+function fromUnix(milliseconds: number): WrittenDate | null {
+  const date = new Date(milliseconds)
+  if (Number.isNaN(date.getTime())) return null
+  return {
+    year: date.getUTCFullYear(),
+    month: date.getUTCMonth() + 1,
+    day: date.getUTCDate(),
+    time: {
+      hour: date.getUTCHours(),
+      minute: date.getUTCMinutes(),
+      second: date.getUTCSeconds(),
+      millisecond: date.getUTCMilliseconds(),
+    },
+    offset: 0,
+  }
+}

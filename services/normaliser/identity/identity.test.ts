@@ -1,0 +1,146 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { addressKey } from '../../../shared/articles/address.ts'
+import { identify } from './identity.ts'
+
+const outlet = { domain: 'dagkoerier.example' }
+const article = 'https://www.dagkoerier.example/nieuws/2026/11/brug-over-de-maas-dicht~a123456'
+const key = 'dagkoerier.example/nieuws/2026/11/brug-over-de-maas-dicht~a123456'
+
+/** The page as named, without a redirect unless given. */
+function sight(parts: { url?: string; finalUrl?: string; canonical?: string; amp?: string; guid?: string }) {
+  const url = parts.url ?? article
+  return identify({ url, finalUrl: url, outlet, ...parts })
+}
+
+/** Whether two sightings are one article, as the index would find it. */
+function one(a: Parameters<typeof sight>[0], b: Parameters<typeof sight>[0]): boolean {
+  const known = new Set(sight(a).addresses)
+  return sight(b).addresses.some(address => known.has(address))
+}
+
+t.test('decision 37: the same article by several ways is one', async t => {
+  const canonical = article
+  const ways: [string, Parameters<typeof sight>[0]][] = [
+    ['tracking parameters', { url: `${article}?utm_source=rss&fbclid=x` }],
+    ['http', { url: article.replace('https', 'http') }],
+    ['no www', { url: article.replace('www.', '') }],
+    ['mobile host', { url: article.replace('www.', 'm.') }],
+    ['trailing slash', { url: `${article}/` }],
+    ['fragment', { url: `${article}#reacties` }],
+    ['AMP path', { url: `${article}/amp` }],
+    ['AMP page with a canonical link', { url: 'https://amp.dagkoerier.example/x/123456', canonical }],
+    ['short address with a redirect', { url: 'https://dgk.example/Xy12', finalUrl: `${article}?utm_medium=share` }],
+    ['feed proxy', { url: 'https://feeds.proxy.example/~r/dk/~3/abc', finalUrl: article }],
+    ['canonical link, relative', { url: 'https://www.dagkoerier.example/-/123456', canonical: article.slice(30) }],
+    ['canonical link on a sister host', { url: 'https://regio.dagkoerier.example/artikel/123456', canonical }],
+    ['another GUID', { guid: 'urn:new-scheme:1' }],
+  ]
+  for (const [name, way] of ways) t.ok(one({}, way), name)
+  t.ok(
+    one(
+      { amp: 'https://www.dagkoerier.example/mobiel/123456' },
+      { url: 'https://www.dagkoerier.example/mobiel/123456' },
+    ),
+    'amphtml',
+  )
+})
+
+t.test('decision 37: the canonical address is the public one, its key the first', async t => {
+  const found = sight({
+    url: 'http://m.dagkoerier.example/-/123456?utm_source=x',
+    canonical: `${article}?utm_source=y#z`,
+  })
+  t.same(found, { url: article, addresses: [key, 'dagkoerier.example/-/123456'] })
+  t.equal(sight({ url: `${article}/?page=2&utm_source=x` }).url, `${article}/?page=2`)
+})
+
+t.test('decision 37: a canonical link that cannot be this article’s is not believed', async t => {
+  const links: [string, string][] = [
+    ['root', 'https://www.dagkoerier.example/'],
+    ['root, relative', '/'],
+    ['root with a parameter', 'https://dagkoerier.example/?home'],
+    ['index file', 'https://dagkoerier.example/index.html'],
+    ['section', 'https://www.dagkoerier.example/nieuws/'],
+    ['deeper section', 'https://www.dagkoerier.example/nieuws/binnenland'],
+    ['another domain', 'https://www.zusterkrant.example/nieuws/2026/11/brug-over-de-maas-dicht~a123456'],
+    ['consent wall', 'https://consent.dagkoerier.example/collect?to=123456'],
+    ['login', 'https://www.dagkoerier.example/login'],
+    ['error page', '/404.html'],
+    ['javascript', 'javascript:void(0)'],
+    ['mail', 'mailto:redactie@dagkoerier.example'],
+    ['garbage', 'https://'],
+    ['too long', `https://www.dagkoerier.example/${'a'.repeat(2100)}`],
+  ]
+  for (const [name, canonical] of links) t.same(sight({ canonical }), { url: article, addresses: [key] }, name)
+})
+
+t.test('decision 37: a shorter canonical link that names an article is believed', async t => {
+  const long = 'https://dagkoerier.example/artikel/2349826/brug-dicht'
+  t.equal(sight({ url: long, canonical: '/artikel/2349826' }).url, 'https://dagkoerier.example/artikel/2349826')
+  t.equal(
+    sight({ url: 'https://dagkoerier.example/2026/11/a-b-c', canonical: '/a-b-c-d' }).url,
+    'https://dagkoerier.example/a-b-c-d',
+  )
+  t.equal(
+    sight({ url: 'https://dagkoerier.example/x/y', canonical: '/?p=959' }).url,
+    'https://dagkoerier.example/?p=959',
+  )
+})
+
+t.test('decision 37: redirects that end where many articles end do not make them one', async t => {
+  const other = 'https://www.dagkoerier.example/nieuws/2026/11/een-heel-ander-stuk~a99'
+  for (const finalUrl of [
+    'https://www.dagkoerier.example/',
+    'https://www.dagkoerier.example/nieuws',
+    'https://myprivacy.dpgmedia.example/consent?siteKey=1',
+    'https://login.dagkoerier.example/start',
+    'https://www.dagkoerier.example/cookiewall?to=x',
+  ]) {
+    t.notOk(one({ finalUrl }, { url: other, finalUrl }), finalUrl)
+    t.equal(sight({ finalUrl }).url, article)
+  }
+})
+
+t.test('decision 37: distinct articles with one GUID are several', async t => {
+  const guid = 'https://www.dagkoerier.example/'
+  t.notOk(one({ guid }, { guid, url: 'https://www.dagkoerier.example/nieuws/2026/11/een-heel-ander-stuk~a99' }))
+})
+
+t.test('decision 37: two blogs of one provider, two ports of one machine are different sites', async t => {
+  const blog = identify({
+    url: 'https://a.blogspot.com/x-y-z',
+    finalUrl: 'https://a.blogspot.com/x-y-z',
+    canonical: 'https://b.blogspot.com/x-y-z',
+    outlet,
+  })
+  t.same(blog.addresses, ['a.blogspot.com/x-y-z'])
+  const local = 'http://127.0.0.1:8001/nieuws/artikel-1'
+  t.same(
+    identify({ url: local, finalUrl: local, canonical: 'http://127.0.0.1:8002/nieuws/artikel-2', outlet }).addresses,
+    ['127.0.0.1:8001/nieuws/artikel-1'],
+  )
+  t.equal(
+    identify({ url: local, finalUrl: local, canonical: '/nieuws/artikel-3', outlet }).addresses[0],
+    '127.0.0.1:8001/nieuws/artikel-3',
+  )
+  const suffixless = identify({
+    url: 'http://krant:9000/a/artikel-1',
+    finalUrl: 'http://krant:9000/a/artikel-1',
+    canonical: 'http://ander/a/artikel-1',
+    outlet,
+  })
+  t.same(suffixless.addresses, ['krant:9000/a/artikel-1'])
+})
+
+t.test('whatever a page claims, its own address is among the keys and nothing throws', async () => {
+  fc.assert(
+    fc.property(
+      fc.webUrl({ withQueryParameters: true }),
+      fc.oneof(fc.string(), fc.webUrl()),
+      fc.oneof(fc.string(), fc.webUrl()),
+      (url, finalUrl, canonical) => identify({ url, finalUrl, canonical, outlet }).addresses.includes(addressKey(url)),
+    ),
+    { numRuns: 1000 },
+  )
+})

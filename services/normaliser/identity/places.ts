@@ -1,0 +1,76 @@
+import { getDomain } from 'tldts'
+
+/** Addresses at which many articles meet, so that none of them is known by it. */
+
+const WALLS = new Set([
+  ...[
+    'consent',
+    'cookiewall',
+    'cookie-wall',
+    'cookies',
+    'privacy',
+    'privacy-gate',
+    'privacygate',
+    'privacy-wall',
+    'gdpr',
+  ],
+  ...[
+    'login',
+    'signin',
+    'sign-in',
+    'logon',
+    'aanmelden',
+    'inloggen',
+    'connexion',
+    'anmelden',
+    'sso',
+    'oauth',
+    'register',
+  ],
+  ...[
+    '404',
+    'error',
+    'not-found',
+    'niet-gevonden',
+    'geoblock',
+    'blocked',
+    'captcha',
+    'challenge',
+    'paywall',
+    'subscribe',
+  ],
+])
+const WALL_HOSTS = /^(?:consent|myprivacy|privacy|cookies?|login|sso|auth|account|accounts|id|validate|geo)\./
+
+/** A site's root, or the page of a consent, login or error wall. */
+export function isNoArticle(url: URL): boolean {
+  const parts = segments(url)
+  if (parts.length === 0) return !rootNamesAnArticle(url)
+  if (WALL_HOSTS.test(url.hostname) && getDomain(url.hostname) !== url.hostname) return true
+  const first = (parts[0] ?? '').toLowerCase().replace(/\.(?:html?|php|aspx?)$/, '')
+  return WALLS.has(first) && (parts.length === 1 || !namesAnArticle(parts.at(-1) ?? ''))
+}
+
+/**
+ * Whether the address is a section or front page, seen from an article's own: fewer steps deep, and its last step a
+ * plain word (`/nieuws`, `/sport/voetbal/`), where an article's would hold a number or several words.
+ */
+export function isSectionOf(url: URL, article: URL): boolean {
+  const parts = segments(url)
+  const last = parts.at(-1) ?? ''
+  if (parts.length === 0 || (url.search !== '' && url.search === article.search)) return false
+  return parts.length < segments(article).length && !namesAnArticle(last)
+}
+
+function namesAnArticle(segment: string): boolean {
+  return /\d{3,}/.test(segment) || segment.split(/[-_+]|%20/).length >= 3 || /\.(?:html?|php|aspx?)$/i.test(segment)
+}
+
+/** `/?p=123` and `/?123` are articles of a site without pretty addresses. */
+function rootNamesAnArticle(url: URL): boolean {
+  return /[?&](?:(?:p|id|art|article|artikel|nid|aid|newsid|story|storyid)=\w*)?\d+(?:[&=]|$)/i.test(url.search)
+}
+
+function segments(url: URL): string[] {
+  return url.pathname.split('/').filter(part => part !== '' && !/^index\.\w+$/i.test(part))
+}

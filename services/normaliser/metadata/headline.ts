@@ -1,0 +1,41 @@
+import { fold } from './fold.ts'
+import type { Outline } from './outline.ts'
+
+/**
+ * The index of the line that is the article's headline on the page, or null. Sites put their own name, or another
+ * article's title, into an `h1`: so the line that covers most of the page's title wins over the first `h1`.
+ */
+export function headlineLine(outline: Outline, titles: (string | null)[]): number | null {
+  const known = titles.flatMap(title => (title === null ? [] : [fold(title)])).filter(title => title.length > 3)
+  let best: { index: number; score: number } | null = null
+  for (const [index, line] of outline.lines.entries()) {
+    const text = fold(line.text)
+    if (text.length < 4) continue
+    const covered = Math.max(0, ...known.map(title => coverage(title, text)))
+    const place = (line.heading === 1 ? 4 : line.heading > 1 ? 2 : 0) + (line.aside === null ? 2 : 0)
+    const score = covered * 8 + place
+    const least = line.heading === 1 ? 4 : line.heading > 1 ? 6 : 8
+    if (score >= least && (best === null || score > best.score)) best = { index, score }
+  }
+  return best?.index ?? null
+}
+
+/** Whether an element of `outline.asides` stands beside the article that has that line (its headline), not around it. */
+export function isAside(
+  outline: Pick<Outline, 'asides' | 'lines'>,
+  line: number | null,
+  aside: number | null,
+): boolean {
+  if (aside === null) return false
+  let around = line === null ? null : (outline.lines[line]?.aside ?? null)
+  while (around !== null && around !== aside) around = outline.asides[around] ?? null
+  return around !== aside
+}
+
+/** The share of the title that the line says: all of it, or one of the two holding the other (a kicker, the site's name). */
+function coverage(title: string, text: string): number {
+  if (title === text) return 1
+  if (text.length < 10 || title.length < 10) return 0
+  if (title.includes(text)) return text.length / title.length
+  return text.includes(title) ? title.length / text.length : 0
+}

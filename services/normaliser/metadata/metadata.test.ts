@@ -1,0 +1,220 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { readMetadata } from './metadata.ts'
+
+const PAGE = 'https://www.dagkoerier.example/artikel/2026/brug-dicht'
+
+const withJsonLd = (...scripts: string[]) =>
+  readMetadata(
+    `<html><head><title>Brug dicht | De Dagkoerier</title>${scripts
+      .map(script => `<script type="application/ld+json">${script}</script>`)
+      .join('')}</head><body><h1>Brug dicht</h1></body></html>`,
+    PAGE,
+  )
+
+const ARTICLE = {
+  '@context': 'https://schema.org',
+  '@type': 'NewsArticle',
+  headline: 'Brug dicht',
+  datePublished: '2026-11-03T14:05:00+01:00',
+}
+const names = (meta: ReturnType<typeof readMetadata>) => meta.authors.structured.map(author => author.name)
+
+t.test('JSON-LD in every shape that outlets give it', async t => {
+  const by = (author: unknown) => JSON.stringify({ ...ARTICLE, author })
+  const shapes: [string, string, string[]][] = [
+    ['a name', by('Jan Smit'), ['Jan Smit']],
+    ['a person', by({ '@type': 'Person', name: 'Jan Smit' }), ['Jan Smit']],
+    [
+      'persons',
+      by([
+        { '@type': 'Person', name: 'Jan Smit' },
+        { '@type': 'Person', name: 'Anna Weber' },
+      ]),
+      ['Jan Smit', 'Anna Weber'],
+    ],
+    ['a list', by({ '@list': [{ name: 'Jan Smit' }, 'Anna Weber'] }), ['Jan Smit', 'Anna Weber']],
+    ['names in a list', by({ '@type': 'Person', name: ['Jan Smit', 'Anna Weber'] }), ['Jan Smit', 'Anna Weber']],
+    ['given and family name', by({ givenName: 'Jan', familyName: 'Smit' }), ['Jan Smit']],
+    ['an array', `[${by('Jan Smit')}]`, ['Jan Smit']],
+    [
+      'a graph with a reference',
+      JSON.stringify({
+        '@graph': [
+          { ...ARTICLE, author: { '@id': '#jan' } },
+          { '@id': '#jan', '@type': 'Person', name: 'Jan Smit' },
+        ],
+      }),
+      ['Jan Smit'],
+    ],
+    ['a type with a prefix', by('Jan Smit').replace('NewsArticle', 'http://schema.org/NewsArticle'), ['Jan Smit']],
+    ['several types', by('Jan Smit').replace('"NewsArticle"', '["Article","ReportageNewsArticle"]'), ['Jan Smit']],
+    ['a live blog', by('Jan Smit').replace('NewsArticle', 'LiveBlogPosting'), ['Jan Smit']],
+    [
+      'inside a page',
+      JSON.stringify({ '@type': 'WebPage', mainEntity: { ...ARTICLE, author: 'Jan Smit' } }),
+      ['Jan Smit'],
+    ],
+  ]
+  for (const [name, script, authors] of shapes) {
+    const meta = withJsonLd(script)
+    t.same(names(meta), authors, name)
+    t.equal(meta.dates.structured[0], ARTICLE.datePublished, name)
+    t.equal(meta.titles.structured, 'Brug dicht', name)
+  }
+})
+
+t.test('JSON-LD with the mistakes that templates make', async t => {
+  const good = JSON.stringify({ ...ARTICLE, author: { name: 'Jan Smit' } })
+  const mistakes: [string, string][] = [
+    ['in a comment', `<!-- ${good} -->`],
+    ['in CDATA', `//<![CDATA[\n${good}\n//]]>`],
+    ['in bare CDATA', `<![CDATA[${good}]]>`],
+    ['a semicolon behind', `${good};`],
+    ['a comma too many', good.replace(/}$/, ',}')],
+    ['a raw line break in a string', good.replace('{', '{"description":"een\nregel\t",')],
+    ['an escape that JSON does not know', good.replace('{', `{"description":"c'est \\'la\\'",`)],
+    ['two objects in a row', `${good}\n{"@type":"BreadcrumbList"}`],
+    ['a quote that breaks it all', good.replace('{', '{"description":"de "zogenaamde" brug",')],
+    ['entities for quotes', good.replaceAll('"', '&quot;')],
+  ]
+  for (const [name, script] of mistakes) {
+    const meta = withJsonLd(script)
+    t.same(names(meta), ['Jan Smit'], name)
+    t.equal(meta.dates.structured[0], ARTICLE.datePublished, name)
+  }
+})
+
+t.test('of several articles the page’s own: by its address, by its headline', async t => {
+  const other = {
+    '@type': 'NewsArticle',
+    headline: 'Iets anders',
+    url: 'https://www.dagkoerier.example/ander',
+    datePublished: '2020-01-01',
+  }
+  const own = { ...ARTICLE, mainEntityOfPage: { '@id': `${PAGE}?utm_source=x` } }
+  for (const script of [
+    [other, own],
+    [own, other],
+    [other, ARTICLE],
+    { '@type': 'ItemList', itemListElement: [other], mainEntity: own },
+  ]) {
+    t.equal(withJsonLd(JSON.stringify(script)).titles.structured, 'Brug dicht')
+  }
+  const list = {
+    '@type': 'ItemList',
+    itemListElement: [other, { ...other, headline: 'Nog iets', url: 'https://www.dagkoerier.example/nog' }],
+  }
+  t.same(withJsonLd(JSON.stringify(list)).dates.structured, [], 'a list of other articles')
+  const moved = { ...ARTICLE, headline: 'Herschreven kop', url: 'https://elders.example/artikel/2026/brug-dicht' }
+  t.equal(
+    withJsonLd(JSON.stringify([other, moved])).titles.structured,
+    'Herschreven kop',
+    'the same path on another host',
+  )
+  const mentioned = {
+    ...ARTICLE,
+    headline: undefined,
+    name: undefined,
+    citation: other,
+    isPartOf: { '@type': 'CreativeWork', name: 'Archief' },
+  }
+  t.equal(withJsonLd(JSON.stringify(mentioned)).dates.structured[0], ARTICLE.datePublished)
+})
+
+t.test('links, names of the site, languages, titles, what is free', async t => {
+  const meta = readMetadata(
+    `<!doctype html><html lang="nl-BE"><head>
+     <link rel="canonical" href="/artikel/2026/brug-dicht"><link rel="amphtml" href="/amp/artikel">
+     <meta property="og:site_name" content="De Dagkoerier"><meta property="og:title" content="Brug &amp; weg dicht - De Dagkoerier">
+     <meta property="og:locale" content="nl_BE"><title>Brug &amp; weg dicht | De Dagkoerier</title>
+     <script type="application/ld+json">{"@type":"NewsArticle","isAccessibleForFree":"False","articleBody":"Tekst","publisher":{"name":"Dagkoerier NV"}}</script>
+     </head><body><header><h1>De Dagkoerier</h1></header><main><h1>Brug &amp; weg dicht</h1></main></body></html>`,
+    PAGE,
+  )
+  t.equal(meta.canonical, '/artikel/2026/brug-dicht')
+  t.equal(meta.amp, '/amp/artikel')
+  t.same(meta.languages, ['nl-BE', 'nl_BE'])
+  t.same(meta.siteNames, ['De Dagkoerier', 'Dagkoerier NV'])
+  t.same(meta.titles, {
+    structured: null,
+    social: 'Brug & weg dicht - De Dagkoerier',
+    headline: 'Brug & weg dicht',
+    document: 'Brug & weg dicht | De Dagkoerier',
+  })
+  t.equal(meta.free, false)
+  t.equal(meta.body, 'Tekst')
+})
+
+t.test('canonical links that contradict each other say nothing', async t => {
+  const head = (...hrefs: string[]) =>
+    `<head>${hrefs.map(href => `<link rel=canonical href="${href}">`).join('')}<meta property="og:url" content="https://www.dagkoerier.example/og"></head>`
+  t.equal(readMetadata(head('https://x.example/a', 'http://www.x.example/a/'), PAGE).canonical, 'https://x.example/a')
+  t.equal(
+    readMetadata(head('https://x.example/a', 'https://x.example/b'), PAGE).canonical,
+    'https://www.dagkoerier.example/og',
+  )
+  t.equal(readMetadata(head('javascript:void(0)'), PAGE).canonical, 'https://www.dagkoerier.example/og')
+})
+
+const MEGABYTES = 10_000_000
+const hostile: Record<string, string> = {
+  'nested divs': '<div>'.repeat(MEGABYTES / 5),
+  'nested inline elements': '<b><i class="author">'.repeat(MEGABYTES / 25),
+  'end tags without a start': `${'<div>'.repeat(300_000)}${'</p>'.repeat(MEGABYTES / 5)}`,
+  'one tag that never ends': `<a ${'b=c '.repeat(MEGABYTES / 4)}`,
+  entities: `<p>${'&amp;'.repeat(MEGABYTES / 5)}`,
+  'a comment that never ends': `<!--${'<!--'.repeat(MEGABYTES / 4)}`,
+  'a title that never ends': `<title>${'&lt;b&gt;'.repeat(MEGABYTES / 9)}`,
+  'marks without end': '<span class="author date">x'.repeat(MEGABYTES / 26),
+  'meta tags without end': '<meta name="author" content="x">'.repeat(MEGABYTES / 32),
+  'JSON-LD nested deep': `<script type="application/ld+json">${'['.repeat(MEGABYTES)}</script>`,
+  'JSON-LD nested deep and whole': `<script type="application/ld+json">${'{"author":'.repeat(100_000)}1${'}'.repeat(100_000)}</script>`,
+  'JSON-LD of ten megabytes': `<script type="application/ld+json">{"@type":"NewsArticle","articleBody":"${'tekst '.repeat(MEGABYTES / 6)}"}</script>`,
+  'JSON-LD of blanks': `<script type="application/ld+json">{"a":1}${' '.repeat(3_000_000)}{</script>`,
+  'many pieces of JSON-LD': '<script type="application/ld+json">{"@type":"NewsArticle","headline":"x"}</script>'.repeat(
+    MEGABYTES / 90,
+  ),
+  quotes: '"datePublished"'.repeat(MEGABYTES / 15),
+}
+for (const [name, html] of Object.entries(hostile)) {
+  t.test(`ten hostile megabytes, ${name}, are read within seconds`, async t => {
+    // The processor's time, for others may use the machine too.
+    const start = process.cpuUsage()
+    readMetadata(html, PAGE)
+    const { user, system } = process.cpuUsage(start)
+    t.ok(user + system < 5_000_000, `${Math.round((user + system) / 1000)} ms`)
+  })
+}
+
+t.test('whatever a page holds, it is read', async () => {
+  const piece = fc.oneof(
+    fc.constantFrom(
+      '<div>',
+      '</div>',
+      '<p class="author">',
+      '<time datetime="2026-11-03">',
+      '<script type="application/ld+json">',
+      '</script>',
+      '<title>',
+      '<h1>',
+      '</h1>',
+      '<meta name="date" content="',
+      '">',
+      '{"@type":"NewsArticle","author":',
+      '&amp;',
+      '&#x110000;',
+      '\u0000',
+      '<!--',
+      '-->',
+    ),
+    fc.string({ unit: 'binary', maxLength: 20 }),
+  )
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 40 }), fc.oneof(fc.string(), fc.webUrl()), (pieces, url) => {
+      const meta = readMetadata(pieces.join(''), url)
+      return meta.url === url && Array.isArray(meta.lines)
+    }),
+    { numRuns: 2000 },
+  )
+})

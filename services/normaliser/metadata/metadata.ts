@@ -1,0 +1,154 @@
+import { addressKey, readAddress } from '../../../shared/articles/address.ts'
+import { fold } from './fold.ts'
+import { headlineLine, isAside } from './headline.ts'
+import { type StatedAuthor, thingsIn } from './jsonld.ts'
+import { mainThing } from './main-thing.ts'
+import type { Mark } from './marks.ts'
+import {
+  AUTHOR_NAMES,
+  LANGUAGE_NAMES,
+  named,
+  PUBLISHED_NAMES,
+  SITE_NAMES,
+  TITLE_NAMES,
+  VAGUE_DATE_NAMES,
+} from './names.ts'
+import { type Line, type Outline, outlineOf } from './outline.ts'
+import { collapse, oneLine } from './plain.ts'
+
+/** `aside`: in navigation, comments, teasers to other articles, as seen from the headline. */
+export type PageMark = Omit<Mark, 'aside' | 'within'> & {
+  aside: boolean
+  /** The indexes of the marks of its kind around it and its own, from the outside in. */
+  path: number[]
+  /** The `hint` of all of these. */
+  hints: string
+}
+export type PageLine = Omit<Line, 'aside'> & { aside: boolean }
+
+/** What a page says of itself, before anything is believed. Texts as written. */
+export interface PageMetadata {
+  url: string
+  /** `<link rel="canonical">`, else `og:url`; as written. */
+  canonical: string | null
+  /** `<link rel="amphtml">`, as written. */
+  amp: string | null
+  /** Language tags, the most specific statement first. */
+  languages: string[]
+  /** Names that the site gives itself; neither title nor author. */
+  siteNames: string[]
+  titles: { structured: string | null; social: string | null; headline: string | null; document: string | null }
+  /** In order of trust; `vague` are meta tags that say "date" and not of what. */
+  dates: { structured: string[]; meta: string[]; microdata: string[]; vague: string[]; scripted: string[] }
+  authors: { structured: StatedAuthor[]; meta: string[] }
+  /** Elements whose markup says author or date. */
+  marks: PageMark[]
+  lines: PageLine[]
+  /** The index in `lines` of the headline. */
+  headline: number | null
+  /** The text as JSON-LD's `articleBody` has it, raw. */
+  body: string | null
+  /** Whether JSON-LD says that all may read it (`isAccessibleForFree`). */
+  free: boolean | null
+}
+
+/** Reads a page's metadata in one pass. Never throws; bounded in time and memory on hostile pages. */
+export function readMetadata(html: string, url: string): PageMetadata {
+  const outline = outlineOf(html)
+  const { metas } = outline
+  const canonical = oneCanonical(outline.links, url) ?? named(metas, ['og:url'])[0] ?? null
+  const social = named(metas, TITLE_NAMES)[0] ?? null
+  const things = thingsIn(outline.jsonLd)
+  const article = mainThing(things, [url, canonical], [social, outline.title])
+  const page = things.find(thing => thing.types.some(type => /webpage|itempage/.test(type))) ?? null
+  const structured = article?.headline ? oneLine(article.headline) : null
+  const headline = headlineLine(outline, [structured, social, outline.title])
+  const anchor = headline ?? longestLine(outline.lines)
+  const microdata = (kind: Mark['kind']) => outline.marks.filter(mark => mark.kind === kind && mark.by === 'microdata')
+  return {
+    url,
+    canonical,
+    amp: outline.links.find(link => link.rel === 'amphtml')?.href ?? null,
+    languages: [
+      ...(outline.language ?? '').split(','),
+      ...named(metas, LANGUAGE_NAMES),
+      article?.language ?? '',
+    ].filter(tag => tag.trim() !== ''),
+    siteNames: [...named(metas, SITE_NAMES), ...things.flatMap(thing => thing.publisher ?? [])]
+      .map(oneLine)
+      .filter(name => name !== '' && ![structured, social].some(title => title !== null && fold(title) === fold(name))),
+    titles: {
+      structured,
+      // The attribute's entities are decoded already, and once is enough.
+      social: social === null ? null : collapse(social),
+      headline: headline === null ? null : (outline.lines[headline]?.text ?? null),
+      document: outline.title,
+    },
+    dates: {
+      structured: [...(article?.published ?? []), ...(page === article ? [] : (page?.published ?? []))],
+      meta: named(metas, PUBLISHED_NAMES),
+      microdata: [...named(metas, ['datepublished']), ...microdata('date').flatMap(mark => mark.value ?? mark.text)],
+      vague: named(metas, VAGUE_DATE_NAMES),
+      scripted: scriptedDates(html),
+    },
+    authors: {
+      structured: article?.authors.length ? article.authors : (page?.authors ?? []),
+      meta: [...named(metas, AUTHOR_NAMES), ...sharedByline(metas)],
+    },
+    marks: pageMarks(outline, anchor),
+    lines: outline.lines.map(line => ({ ...line, aside: isAside(outline, anchor, line.aside) })),
+    headline,
+    body: article?.body ?? null,
+    free: article?.free ?? null,
+  }
+}
+
+function pageMarks(outline: Outline, anchor: number | null): PageMark[] {
+  const marks: PageMark[] = []
+  for (const [index, { within, aside, ...mark }] of outline.marks.entries()) {
+    const around = within === null ? undefined : marks[within]
+    const path = [...(around?.path ?? []), index].slice(-20)
+    const hints = `${around?.hints ?? ''} ${mark.hint}`.slice(-1000)
+    marks.push({ ...mark, aside: isAside(outline, anchor, aside), path, hints })
+  }
+  return marks
+}
+
+/** Several canonical links that differ say nothing, as for search engines. */
+function oneCanonical(links: { rel: string; href: string }[], url: string): string | null {
+  const hrefs = links.filter(link => link.rel.split(/\s+/).includes('canonical')).map(link => link.href)
+  const keys = new Set(
+    hrefs
+      .map(href => readAddress(href, url)?.href)
+      .filter(href => href !== undefined)
+      .map(addressKey),
+  )
+  return keys.size === 1 ? (hrefs.find(href => readAddress(href, url) !== null) ?? null) : null
+}
+
+/** Twitter cards pair labels with texts: `label1` "Written by" makes `data1` a byline, "Reading time" does not. */
+function sharedByline(metas: Map<string, string[]>): string[] {
+  return ['1', '2'].flatMap(n => {
+    const label = metas.get(`twitter:label${n}`)?.[0] ?? ''
+    return /^(?:written|by|author|auteur|autor|geschreven|écrit|verfasst|geschrieben|par|von|door)/i.test(label)
+      ? (metas.get(`twitter:data${n}`) ?? [])
+      : []
+  })
+}
+
+/** Pages that scripts build keep their data in one: `"publishedAt":"2026-11-03T14:05:00Z"`. */
+function scriptedDates(html: string): string[] {
+  const found = html.matchAll(
+    /\\?"(?:date_?published|published_?(?:at|date|time)?|publication_?date|publish_?date|first_?published(?:at|date)?|created_?at)\\?"\s*:\s*\\?"(\d{4}-\d{2}-\d{2}[^"\\]{0,25})/gi,
+  )
+  return [...found.take(3)].map(match => match[1] ?? '')
+}
+
+/** Without a headline, the article is where the most is said at once. */
+function longestLine(lines: Line[]): number | null {
+  let longest: number | null = null
+  for (const [index, line] of lines.entries()) {
+    if (longest === null || line.text.length > (lines[longest]?.text.length ?? 0)) longest = index
+  }
+  return longest
+}

@@ -1,0 +1,83 @@
+import t from 'tap'
+import type { FeedEntry } from '../../../shared/pages/page.ts'
+import { readMetadata } from './metadata.ts'
+import { chooseTitle } from './title.ts'
+
+const outlet = { name: 'De Dagkoerier', domain: 'dagkoerier.example' }
+const entry = (title: string): FeedEntry => ({
+  url: 'https://dagkoerier.example/a',
+  guid: null,
+  title,
+  summary: null,
+  content: null,
+  authors: [],
+  published: null,
+  language: null,
+})
+const titled = (head: string, body = '', fed: string | null = null, of = outlet) =>
+  chooseTitle(
+    readMetadata(`<html><head>${head}</head><body>${body}</body></html>`, 'https://dagkoerier.example/a'),
+    fed === null ? null : entry(fed),
+    of,
+  )
+
+t.test('the outlet’s name is no part of the headline', async t => {
+  const cases: [string, string][] = [
+    ['Brug dicht - De Dagkoerier', 'Brug dicht'],
+    ['Brug dicht | De Dagkoerier', 'Brug dicht'],
+    ['Brug dicht – Dagkoerier.example', 'Brug dicht'],
+    ['Brug dicht | Binnenland | De Dagkoerier', 'Brug dicht'],
+    ['De Dagkoerier | Brug dicht', 'Brug dicht'],
+    ['Brug dicht - en nu? - De Dagkoerier', 'Brug dicht - en nu?'],
+    ['Lezers van De Dagkoerier schrijven', 'Lezers van De Dagkoerier schrijven'],
+    ['Brug dicht - wat nu', 'Brug dicht - wat nu'],
+    ['Oost-West: de brug dicht', 'Oost-West: de brug dicht'],
+  ]
+  for (const [document, title] of cases) t.equal(titled(`<title>${document}</title>`), title)
+  t.equal(
+    titled('<title>Tempête sur la côte | NOS</title>', '', null, { name: 'NOS', domain: 'nos.example' }),
+    'Tempête sur la côte',
+  )
+  t.equal(
+    titled('<meta property="og:site_name" content="Le Courrier du Sud"><title>Pont fermé - Le Courrier du Sud</title>'),
+    'Pont fermé',
+  )
+})
+
+t.test('whitespace is collapsed and entities are decoded once', async t => {
+  t.equal(titled('<title>\n  Brug   dicht\u00A0nu \t</title>'), 'Brug dicht nu')
+  t.equal(titled('<title>Jan &amp; Piet</title>'), 'Jan & Piet')
+  t.equal(titled('<title>Zo schrijf je &amp;amp;</title>'), 'Zo schrijf je &amp;')
+  t.equal(titled('<meta property="og:title" content="Zo schrijf je &amp;amp;">'), 'Zo schrijf je &amp;')
+  t.equal(
+    titled(
+      '<script type="application/ld+json">{"@type":"NewsArticle","headline":"Jan &amp; &#8216;Piet&#8217;"}</script>',
+    ),
+    'Jan & ‘Piet’',
+  )
+  t.equal(titled('', '', 'Jan &amp; <b>Piet</b>'), 'Jan & Piet')
+})
+
+t.test('the sources in their order', async t => {
+  const jsonLd =
+    '<script type="application/ld+json">{"@type":"NewsArticle","headline":"Brug dicht, zeggen de gegevens"}</script>'
+  const og = '<meta property="og:title" content="Brug dicht, zegt Open Graph">'
+  const document = '<title>Brug dicht, zegt het document</title>'
+  const page = '<h1>Brug dicht, zegt de pagina</h1>'
+  const feed = 'Brug dicht, zegt de feed'
+  t.equal(titled(jsonLd + og + document, page, feed), 'Brug dicht, zeggen de gegevens')
+  t.equal(titled(og + document, page, feed), 'Brug dicht, zegt de pagina')
+  t.equal(titled(og + document, '', feed), 'Brug dicht, zegt Open Graph')
+  t.equal(titled(document, '', feed), feed)
+  t.equal(titled(document), 'Brug dicht, zegt het document')
+  t.equal(titled('<title>De Dagkoerier</title>', '<h1>De Dagkoerier</h1>', feed), feed)
+  t.equal(titled('<title>De Dagkoerier</title>'), null)
+  t.equal(titled(''), null)
+})
+
+t.test('a heading that no title repeats is the page’s last word', async t => {
+  const section = '<h1>Binnenland en politiek</h1>'
+  t.equal(titled('<meta property="og:title" content="Brug dicht">', section), 'Brug dicht')
+  t.equal(titled('<title>De Dagkoerier</title>', section, 'Brug dicht'), 'Brug dicht')
+  t.equal(titled('<title>De Dagkoerier</title>', '<h1>Brug over de Maas dicht</h1>'), 'Brug over de Maas dicht')
+})

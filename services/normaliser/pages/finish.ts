@@ -1,0 +1,102 @@
+import { noteBlock } from '../../../shared/outlets/blocks.ts'
+import type { Client, Pool, Queryable } from '../../../shared/postgres/pool.ts'
+import { transaction } from '../../../shared/postgres/transaction.ts'
+import type { Refusal } from '../compose/article.ts'
+import type { Failure } from '../threads/composer.ts'
+import type { WallKind } from '../walls/walls.ts'
+
+/** A page whose article is indexed, or was known. */
+export interface DonePage {
+  pageNo: bigint
+  outletNo: number
+  wall: WallKind | null
+  /** Of a text that is now indexed under this address. */
+  fingerprint: Uint8Array | null
+}
+
+/**
+ * Marks pages as done inside the transaction that indexes their articles, and remembers what their outlets served.
+ * A page that somebody else has finished meanwhile is counted once.
+ */
+export async function finishDone(client: Client, pages: DonePage[]): Promise<void> {
+  const { rows } = await client.query<{ page_no: bigint }>(
+    `update pages p set state = 'done', reason = d.wall, detail = null, finished_at = clock_timestamp()
+       from unnest($1::bigint[], $2::text[]) as d (page_no, wall)
+      where p.page_no = d.page_no and p.state = 'stored'
+     returning p.page_no`,
+    [pages.map(page => page.pageNo), pages.map(page => page.wall)],
+  )
+  const ours = new Set(rows.map(row => row.page_no))
+  const finished = pages.filter(page => ours.has(page.pageNo))
+  await rememberTexts(client, finished)
+  await noteWalls(client, finished)
+}
+
+/** One writer after the other, by outlet and fingerprint: two that hold each other's rows would wait for ever. */
+async function rememberTexts(client: Client, pages: DonePage[]): Promise<void> {
+  const texts = pages.filter(page => page.fingerprint !== null)
+  if (texts.length === 0) return
+  await client.query(
+    `insert into served_texts (outlet_no, fingerprint, pages)
+     select outlet_no, fingerprint, count(*)
+       from unnest($1::int[], $2::bytea[]) as t (outlet_no, fingerprint)
+      group by 1, 2 order by 1, 2
+     on conflict (outlet_no, fingerprint) do update
+        set pages = served_texts.pages + excluded.pages, last_seen_at = now()`,
+    [texts.map(page => page.outletNo), texts.map(page => page.fingerprint)],
+  )
+}
+
+/** Refusals by status are the crawler's to note. */
+async function noteWalls(db: Queryable, pages: Pick<DonePage, 'outletNo' | 'wall'>[]): Promise<void> {
+  const walls = pages.flatMap(({ outletNo, wall }) =>
+    wall === null || wall === 'forbidden' ? [] : [{ outletNo, wall }],
+  )
+  walls.sort((a, b) => a.outletNo - b.outletNo || a.wall.localeCompare(b.wall))
+  for (const { outletNo, wall } of walls) await noteBlock(db, outletNo, wall)
+}
+
+/** Marks a page as never to be indexed. */
+export async function finishRefused(
+  pool: Pool,
+  page: { pageNo: bigint; outletNo: number },
+  refusal: { reason: Refusal; detail: string; wall: WallKind | null },
+): Promise<void> {
+  await transaction(pool, async client => {
+    const { rowCount } = await client.query(
+      `update pages set state = 'refused', reason = $2, detail = $3, finished_at = clock_timestamp()
+        where page_no = $1 and state = 'stored'`,
+      [page.pageNo, refusal.reason, refusal.detail],
+    )
+    if (rowCount === 1) await noteWalls(client, [{ outletNo: page.outletNo, wall: refusal.wall }])
+  })
+}
+
+/** Pauses before a page that failed its thread is tried again; after the last it is put into quarantine, `failed`. */
+const PAUSES = [5_000, 30_000]
+
+/** Notes that no article could be made of a page. True: it will be tried again. */
+export async function finishFailed(
+  pool: Pool,
+  pageNo: bigint,
+  failure: { failure: Failure | 'indexing'; message: string },
+): Promise<boolean> {
+  const { rows } = await pool.query<{ state: string }>(
+    `update pages
+        set attempts = attempts + 1, reason = $2, detail = $3,
+            state = case when attempts < $4 then 'stored' else 'failed' end,
+            next_try_at = clock_timestamp() + coalesce(($5::int[])[attempts + 1], 0) * interval '1 ms',
+            finished_at = case when attempts < $4 then null else clock_timestamp() end
+      where page_no = $1 and state = 'stored'
+     returning state`,
+    [pageNo, failure.failure, failure.message.slice(0, 1_000), PAUSES.length, PAUSES],
+  )
+  return rows[0]?.state === 'stored'
+}
+
+/** Gives back a page that was not finished: it is due at once, for any normaliser. */
+export async function giveBack(pool: Pool, pageNos: bigint[]): Promise<void> {
+  await pool.query("update pages set next_try_at = clock_timestamp() where page_no = any ($1) and state = 'stored'", [
+    pageNos,
+  ])
+}

@@ -1,0 +1,81 @@
+import { promisify } from 'node:util'
+import { gunzip } from 'node:zlib'
+import type { Country, Language } from '../../../shared/articles/article.ts'
+import type { FeedEntry, StoredPage } from '../../../shared/pages/page.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+
+/** A stored page and the number of its outlet. */
+export interface LoadedPage {
+  page: StoredPage
+  outletNo: number
+}
+
+interface Row {
+  page_no: bigint
+  outlet_no: number
+  url: string
+  entry: Partial<FeedEntry> | null
+  final_url: string | null
+  status: number | null
+  content_type: string | null
+  body: Buffer | null
+  fetched_at: Date | null
+  name: string
+  domain: string
+  country: Country
+  languages: Language[]
+  time_zone: string
+}
+
+const inflate = promisify(gunzip)
+/** The crawler's limit on an answer is far below it. */
+const MAX_BYTES = 268_435_456
+
+/** A page that waits to be normalised; null when it does not any more: somebody was faster, or it is gone. */
+export async function loadPage(pool: Pool, pageNo: bigint): Promise<LoadedPage | null> {
+  const { rows } = await pool.query<Row>(
+    `select p.page_no, p.outlet_no, p.url, p.entry, s.final_url, s.status, s.content_type, s.body, s.fetched_at,
+            o.name, o.domain, o.country, o.languages, o.time_zone
+       from pages p join outlets o using (outlet_no) left join page_sources s using (page_no)
+      where p.page_no = $1 and p.state = 'stored'`,
+    [pageNo],
+  )
+  const [row] = rows
+  if (row === undefined) return null
+  return {
+    outletNo: row.outlet_no,
+    page: {
+      pageId: row.page_no,
+      url: row.url,
+      finalUrl: row.final_url ?? row.url,
+      status: row.status ?? 0,
+      contentType: row.content_type,
+      body: row.body === null ? null : await inflate(row.body, { maxOutputLength: MAX_BYTES }),
+      fetchedAt: row.fetched_at ?? new Date(),
+      entry: row.entry === null ? null : wholeEntry(row.entry, row.url),
+      outlet: {
+        name: row.name,
+        domain: row.domain,
+        country: row.country,
+        languages: row.languages,
+        timeZone: row.time_zone,
+        feeds: [],
+        sitemaps: [],
+      },
+    },
+  }
+}
+
+/** Entries are kept without what was empty in them. */
+function wholeEntry(entry: Partial<FeedEntry>, url: string): FeedEntry {
+  return {
+    url: entry.url ?? url,
+    guid: entry.guid ?? null,
+    title: entry.title ?? null,
+    summary: entry.summary ?? null,
+    content: entry.content ?? null,
+    authors: entry.authors ?? [],
+    published: entry.published ?? null,
+    language: entry.language ?? null,
+  }
+}

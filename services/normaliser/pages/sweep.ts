@@ -1,0 +1,64 @@
+import type { Logger } from '../../../shared/log/logger.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { isTransient } from '../../../shared/postgres/transaction.ts'
+import type { Queues } from '../../../shared/queues/queues.ts'
+
+const TICK = 1_000
+/** ms after which a page that was called and is not finished is called again: its message may be lost. */
+const CALL = 60_000
+const MOST_AT_ONCE = 500
+/** A page just stored has a message of the crawler's on its way. */
+const OWN_MESSAGE = 2_000
+
+/**
+ * Looks again and again for stored pages that are due and calls them, until it is closed: whatever becomes of the
+ * queues, Postgres alone says what there is to do.
+ */
+export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logger): { close(): Promise<void> } {
+  let timer: NodeJS.Timeout | undefined
+  let closed = false
+  let running = Promise.resolve()
+  const tick = async () => {
+    try {
+      const due = await callDuePages(pool)
+      await queues.add(
+        'normalise',
+        due.map(pageNo => ({ key: String(pageNo), data: { pageNo: String(pageNo) } })),
+      )
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      log.warn({ err: message, transient: isTransient(error) }, 'could not look for stored pages')
+    }
+  }
+  const next = () => {
+    if (closed) return
+    running = tick().then(() => {
+      timer = setTimeout(next, TICK)
+    })
+  }
+  next()
+  return {
+    async close() {
+      closed = true
+      clearTimeout(timer)
+      await running
+    },
+  }
+}
+
+/** Marks due pages as called and returns them; each is called by one normaliser. Index pages_stored. */
+export async function callDuePages(pool: Pool): Promise<bigint[]> {
+  const { rows } = await pool.query<{ page_no: bigint }>(
+    `with due as (
+       select page_no from pages
+        where state = 'stored' and next_try_at <= clock_timestamp() - $1 * interval '1 ms'
+        order by next_try_at limit $2
+          for update skip locked
+     )
+     update pages p set next_try_at = clock_timestamp() + $3 * interval '1 ms'
+       from due where p.page_no = due.page_no
+     returning p.page_no`,
+    [OWN_MESSAGE, MOST_AT_ONCE, CALL],
+  )
+  return rows.map(row => row.page_no)
+}

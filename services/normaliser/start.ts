@@ -1,0 +1,95 @@
+import { BATCH, indexArticles } from '../../shared/articles/indexing/index.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
+import { isTransient } from '../../shared/postgres/transaction.ts'
+import { missingAmong } from '../../shared/process/missing.ts'
+import type { Running, ServiceContext } from '../../shared/process/service.ts'
+import { createBoss } from '../../shared/promises/boss.ts'
+import { openQueues } from '../../shared/queues/queues.ts'
+import { createBatcher } from './batches/batcher.ts'
+import { batchArticles, batchSeconds } from './metrics.ts'
+import { type Finished, type Normaliser, normalisePage } from './normalise.ts'
+import { finishDone, giveBack } from './pages/finish.ts'
+import { startSweeper } from './pages/sweep.ts'
+import { openComposer } from './threads/composer.ts'
+import { openServedTexts } from './walls/served.ts'
+
+/** Articles of a batch wait so long for others; a page takes as long to be taken apart. */
+const BATCH_WAIT = 50
+/** Characters of text in a batch: they are tokenized on this thread, which must answer in the meantime. */
+const BATCH_WEIGHT = 150_000
+/** How long pages in hand may go on when the service is told to stop; then they are given back. */
+const GRACE = 10_000
+
+/** Starts taking stored pages to the index; `main.ts` runs it as a service, the benchmark beside a stopwatch. */
+export async function startNormaliser({ config, log }: ServiceContext): Promise<Running> {
+  const lost = (error: Error) => log.warn({ err: error.message }, 'lost a connection')
+  const pool = createPool(config.DATABASE_URL, 'normaliser', lost, { max: config.DATABASE_POOL })
+  const boss = createBoss(config.DATABASE_URL, lost, { supervise: false })
+  await boss.start()
+  const queues = openQueues(config, log)
+  const composer = openComposer({ threads: config.NORMALISE_THREADS, timeout: config.NORMALISE_TIMEOUT })
+
+  const flush = async (finished: Finished[]) => {
+    const measured = batchSeconds.startTimer()
+    const results = await indexArticles(
+      pool,
+      boss,
+      finished.map(({ article }) => article),
+      {
+        embedDelay: config.EMBED_DELAY,
+        within: (client, outcomes) =>
+          finishDone(
+            client,
+            // What was known already is one article met again: its text is not served twice.
+            finished.map(({ page }, at) =>
+              outcomes[at]?.outcome === 'indexed' ? page : { ...page, fingerprint: null },
+            ),
+          ),
+      },
+    )
+    measured()
+    batchArticles.observe(finished.length)
+    return results.map(({ outcome }) => outcome)
+  }
+  const weigh = ({ article }: Finished) => article.title.length + (article.body?.length ?? 0)
+  const normaliser: Normaliser = {
+    ...{ pool, log, composer },
+    served: openServedTexts(pool),
+    index: createBatcher({ items: BATCH, weight: BATCH_WEIGHT, wait: BATCH_WAIT }, weigh, flush, isTransient),
+  }
+
+  const inHand = new Set<bigint>()
+  const worker = queues.work(
+    'normalise',
+    async ({ pageNo }, signal) => {
+      const no = BigInt(pageNo)
+      inHand.add(no)
+      await normalisePage(normaliser, no, signal).finally(() => inHand.delete(no))
+    },
+    // More than the threads take at a time: the others wait for their batch.
+    { concurrency: config.NORMALISE_THREADS * 8 + 8 },
+  )
+  const sweeper = startSweeper(pool, queues, log)
+
+  return {
+    async stop() {
+      await sweeper.close()
+      const late = setTimeout(() => void giveUp(), GRACE)
+      const giveUp = async () => {
+        log.warn({ pages: inHand.size }, 'pages in hand are given back')
+        await Promise.allSettled([composer.close(), giveBack(pool, [...inHand])])
+        await worker.close(true)
+      }
+      await worker.close()
+      clearTimeout(late)
+      await composer.close()
+      await Promise.allSettled([boss.stop({ graceful: false }), queues.close()])
+      await pool.end()
+    },
+    missing: () =>
+      missingAmong({
+        postgres: () => pool.query('select 1'),
+        ...(config.REDIS_URL === '' ? {} : { redis: () => queues.counts() }),
+      }),
+  }
+}

@@ -1,0 +1,112 @@
+import type { Block } from '../markup/blocks.ts'
+import { type Element, upwards } from '../markup/tree.ts'
+import { isChaffLine } from './lines.ts'
+
+export const linkShare = (block: Block) => block.linked / block.text.length
+export const isHeading = (block: Block) => [...upwards(block.element)].some(({ name }) => /^h[1-6]$/.test(name))
+
+/** Whether a block reads like sentences of an article. */
+export function isProse(block: Block): boolean {
+  const { length } = block.text
+  return linkShare(block) < 0.4 && (length >= 80 || (length >= 40 && /[.!?…:;"”»’)]$/.test(block.text)))
+}
+
+/**
+ * Which blocks of a page are its article, in reading order: those of the region, those that the region lost from
+ * among their like, and none of the lines that only stand between them.
+ *
+ * @param region places of elements, from `articleRegion`
+ * @param isHeadline tells the blocks that repeat the page's title
+ * @returns one truth value per block
+ */
+export function chooseBlocks(
+  blocks: Block[],
+  region: ReadonlySet<number>,
+  isHeadline: (block: Block) => boolean,
+): boolean[] {
+  const chosen = blocks.map(
+    block =>
+      block.holders.some(place => region.has(place)) &&
+      linkShare(block) <= 0.6 &&
+      !isChaffLine(block.text, linkShare(block)),
+  )
+  takeInAlike(blocks, chosen)
+  trimEnds(blocks, chosen, isHeadline)
+  dropShortLines(blocks, chosen)
+  dropEmptyHeadings(blocks, chosen)
+  return chosen
+}
+
+/** Takes in blocks that look like many of the chosen ones, or stand among them. */
+function takeInAlike(blocks: Block[], chosen: boolean[]): void {
+  const first = chosen.indexOf(true)
+  const likenesses = new Map<string, number>()
+  const around = new Map<Element, number>()
+  let total = 0
+  for (const [at, block] of blocks.entries()) {
+    if (!chosen[at] || !isProse(block)) continue
+    total += 1
+    likenesses.set(likeness(block), (likenesses.get(likeness(block)) ?? 0) + 1)
+    for (const element of upwards(block.element)) around.set(element, (around.get(element) ?? 0) + 1)
+  }
+  const container = innermost(around, Math.max(2, total * 0.7))
+  for (const [at, block] of blocks.entries()) {
+    if (chosen[at] || at < first || linkShare(block) >= 0.5 || block.text.length < 20) continue
+    if (isChaffLine(block.text, linkShare(block))) continue
+    const alike = (likenesses.get(likeness(block)) ?? 0) >= Math.max(1, total * 0.2) && hasClass(block)
+    const among =
+      container !== null &&
+      (block.element.name === 'p' || likenesses.has(likeness(block))) &&
+      isProse(block) &&
+      isWithin(block.element, container)
+    if (alike || among) chosen[at] = true
+  }
+}
+
+/** Tag and class of a block's element and of the one around it. */
+function likeness({ element }: Block): string {
+  const name = (at: Element | null) => `${at?.name}.${at?.attributes.class ?? ''}`
+  return `${name(element)}<${name(element.parent)}`
+}
+const hasClass = ({ element }: Block) => Boolean(element.attributes.class ?? element.parent?.attributes.class)
+
+function innermost(weights: Map<Element, number>, least: number): Element | null {
+  let found: Element | null = null
+  for (const [element, weight] of weights)
+    if (weight >= least && (found === null || element.index > found.index)) found = element
+  return found
+}
+const isWithin = (element: Element, container: Element) => [...upwards(element)].includes(container)
+
+/** Before the first and behind the last sentences stand dates, names, buttons. */
+function trimEnds(blocks: Block[], chosen: boolean[], isHeadline: (block: Block) => boolean): void {
+  const sentences = blocks.map(
+    (block, at) => chosen[at] === true && isProse(block) && !isHeading(block) && !isHeadline(block),
+  )
+  const ended = (at: number) => /[.!?…:"”»’)]$/.test(blocks[at]?.text ?? '')
+  const first = sentences.findIndex((sentence, at) => sentence && (ended(at) || (blocks[at]?.text.length ?? 0) >= 150))
+  const last = sentences.lastIndexOf(true)
+  for (const [at, { element, text }] of blocks.entries()) {
+    if (at < first || (at > last && !(PARAGRAPHS.has(element.name) && text.length >= 20))) chosen[at] = false
+  }
+}
+const PARAGRAPHS = new Set(['p', 'li', 'td', 'blockquote'])
+
+/** Short lines outside of paragraphs are labels, captions, credits. */
+function dropShortLines(blocks: Block[], chosen: boolean[]): void {
+  for (const [at, block] of blocks.entries()) {
+    if (!LINES.has(block.element.name) && !isProse(block) && block.text.length < 80) chosen[at] = false
+  }
+}
+const LINES = new Set('p li h2 h3 h4 h5 h6 blockquote pre td th dd dt'.split(' '))
+
+/** A heading with nothing below it was the heading of something that was left out. */
+function dropEmptyHeadings(blocks: Block[], chosen: boolean[]): void {
+  let below: Block | null = null
+  for (let at = blocks.length - 1; at >= 0; at -= 1) {
+    const block = blocks[at]
+    if (!chosen[at] || block === undefined) continue
+    if (isHeading(block) && (below === null || below.element.name === block.element.name)) chosen[at] = false
+    else below = block
+  }
+}

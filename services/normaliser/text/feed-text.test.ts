@@ -1,0 +1,27 @@
+import t from 'tap'
+import { feedText } from './feed-text.ts'
+
+t.test('HTML of a feed becomes paragraphs without captions, links to other articles and notes', async t => {
+  t.equal(
+    feedText(`<figure><img src="x"><figcaption>Foto: An Claes</figcaption></figure>
+      <p>De dijk wordt hoger, zegt de <a href="/w">waterraad</a>.</p><h2>Vier jaar</h2><p>Het duurt vier jaar.</p>
+      <p><a href="/lees">Lees verder</a></p><p>The post De dijk wordt hoger appeared first on De Maaskoerier.</p>`),
+    'De dijk wordt hoger, zegt de waterraad.\n\nVier jaar\n\nHet duurt vier jaar.',
+  )
+})
+
+t.test('plain text and entities of a summary', async t => {
+  t.equal(feedText('De dijk wordt hoger &amp; breder.'), 'De dijk wordt hoger & breder.')
+  t.equal(feedText('Als x < y, dan is y > x.'), 'Als x < y, dan is y > x.')
+})
+
+t.test('an end that only says that there is more is cut off', async t => {
+  t.equal(feedText('De dijk wordt hoger en breder […]'), 'De dijk wordt hoger en breder')
+  t.equal(feedText('<p>La digue sera plus haute. Lire la suite</p>'), 'La digue sera plus haute.')
+  t.equal(feedText('Der Deich wird höher. Weiterlesen …'), 'Der Deich wird höher.')
+})
+
+t.test('nothing is null', async t => {
+  for (const source of [null, '', ' ', '<p> </p>', '<img src="x">', '<a href="/x">Lees meer</a>'])
+    t.equal(feedText(source), null, String(source))
+})

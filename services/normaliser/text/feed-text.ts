@@ -1,0 +1,39 @@
+import { plainText } from '../../../shared/articles/plain-text.ts'
+import { blocksOf } from '../markup/blocks.ts'
+import { boundMarkup } from '../markup/bounds.ts'
+import { parseTree } from '../markup/tree.ts'
+import { isHeading, linkShare } from './choose.ts'
+import { isChaffLine } from './lines.ts'
+import { prune } from './prune.ts'
+
+/**
+ * The text of what a feed says of an article, HTML or plain: paragraphs with blank lines between them; without captions,
+ * links to other articles and the notes that publishing software puts below. Null when nothing is left.
+ */
+export function feedText(source: string | null): string | null {
+  if (source === null || source.trim() === '') return null
+  const paragraphs = /<[a-z!/]/i.test(source) ? paragraphsOf(source) : (plainText(source)?.split('\n\n') ?? [])
+  const kept = paragraphs.filter(text => !isChaffLine(text, 0) && !NOTE.test(text)).map(withoutMore)
+  const text = kept.filter(paragraph => paragraph !== '').join('\n\n')
+  return text === '' ? null : text
+}
+
+function paragraphsOf(html: string): string[] {
+  const root = parseTree(boundMarkup(html))
+  prune(root)
+  const blocks = blocksOf(root)
+  // A heading with nothing below it was the heading of a list of links.
+  const kept = blocks.filter(block => !isChaffLine(block.text, linkShare(block)))
+  while (kept.length > 1 && isHeading(kept[kept.length - 1]!)) kept.pop()
+  const own = kept.filter(block => linkShare(block) <= 0.8)
+  return (own.length > 0 ? own : kept).map(block => block.text)
+}
+
+/** "The post … appeared first on …", as publishing software writes it in five languages. */
+const NOTE =
+  /^(the (post|article) .+ (appeared first on|first appeared on)|(het )?(bericht|artikel) .+ verscheen eerst op|(l.article|cet article|le billet) .+ est apparu en premier sur|(der )?(beitrag|artikel) .+ erschien zuerst auf)\b/iu
+
+/** Ends of summaries that only say that there is more. */
+const MORE =
+  /\s*(\[\s*(…|\.{3}|&hellip;)\s*\]|\((meer|more|lees meer|la suite|mehr)\W*\)|(?<=[.!?…]\s?)(lees (meer|verder)|meer lezen|lire (la suite|plus)|en savoir plus|weiterlesen|mehr lesen|liest méi|read more|continue reading)\W*)$/iu
+const withoutMore = (text: string) => text.replace(MORE, '').trim()

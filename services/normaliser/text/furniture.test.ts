@@ -1,0 +1,64 @@
+import t from 'tap'
+import type { Element } from '../markup/tree.ts'
+import { isConsent, isFurniture, isHidden } from './furniture.ts'
+
+const named = (className: string, attributes: Record<string, string> = {}, name = 'div'): Element => ({
+  name,
+  attributes: { class: className, ...attributes },
+  children: [],
+  parent: null,
+  index: 1,
+})
+
+t.test('furniture is known by its name, in the languages that class names are written in', async t => {
+  for (const name of [
+    'share-buttons',
+    'c-byline__date',
+    'figure-bijschrift',
+    'legende',
+    'lees-ook',
+    'lire-aussi',
+    'mehr-zum-thema',
+    'nieuwsbrief-blok',
+    'inlineSignup',
+    'comments-area',
+    'reacties',
+    'o-advertentie ad-slot',
+    'relatedArticles',
+    'tags',
+    'sr-only',
+    'navbar',
+  ]) {
+    t.equal(isFurniture(named(name)), true, name)
+  }
+  t.equal(isFurniture(named('x', { role: 'navigation' })), true)
+  t.equal(isFurniture(named('x', { 'data-component': 'byline-block' })), true)
+  t.equal(isFurniture(named('x', {}, 'figcaption')), true)
+})
+
+t.test('names that only look alike are the article’s', async t => {
+  for (const name of [
+    'article-body',
+    'commentary',
+    'has-sidebar main',
+    'sidebar-grid__content',
+    'paragraph',
+    'header-image-shadow',
+    'story-headline',
+    'download',
+    'page-layout has-leading-ad',
+  ]) {
+    t.equal(isFurniture(named(name)), false, name)
+  }
+  t.equal(isFurniture(named('', { id: '706e8b39-28d3-4466-a15c-40db356813ad' })), false)
+  t.equal(isFurniture(named('post hentry tag-share category-newsletter', {}, 'article')), false)
+})
+
+t.test('consent dialogs and hidden elements', async t => {
+  t.equal(isConsent(named('cookie-law-info-bar')), true)
+  t.equal(isConsent(named('', { id: 'onetrust-banner-sdk' })), true)
+  t.equal(isConsent(named('cookies-recipe')), false)
+  t.equal(isHidden(named('', { style: 'color:red; display: none' })), true)
+  t.equal(isHidden(named('', { hidden: '' })), true)
+  t.equal(isHidden(named('', { style: 'display:block' })), false)
+})

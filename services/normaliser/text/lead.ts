@@ -1,0 +1,43 @@
+import type { Block } from '../markup/blocks.ts'
+import { label } from '../markup/tree.ts'
+import { linkShare } from './choose.ts'
+import { wordsOf } from './headline.ts'
+import { isChaffLine } from './lines.ts'
+
+/**
+ * The blocks between the headline and the text that are the article's own opening: the standfirst, chapô, Vorspann,
+ * intro. Pages set it apart, so text extractors lose it. It is known by being the page's description, by its name,
+ * or by its place below the headline and its sentences.
+ *
+ * @param headline place of the headline, -1 without one
+ * @param first place of the first block of the text
+ * @param descriptions what the page's head says of it
+ * @returns places of blocks between the two
+ */
+export function findLead(blocks: Block[], headline: number, first: number, descriptions: string[]): number[] {
+  const said = descriptions.map(wordsOf).filter(text => text.length > 30)
+  const lead: number[] = []
+  for (let at = Math.max(headline + 1, 1); at < first; at += 1) {
+    const block = blocks[at]
+    if (block === undefined || block.element.name === 'h1' || linkShare(block) > 0.4) continue
+    const { text } = block
+    if (text.length < 30 || text.length > LONGEST || isChaffLine(text, linkShare(block))) continue
+    if (isSaid(wordsOf(text), said) || (headline >= 0 && (isNamed(block) || isPlaced(block, at - headline))))
+      lead.push(at)
+  }
+  return lead
+}
+
+const LONGEST = 1_200
+const NAMES =
+  /lead(?!ing|er)|lede|intro(?!duc)|teaser|stand-?first|summary|excerpt|sub-?title|sub-?head|sub-?line|(?<![a-z])(deck?|dek|desc|description|strap|strapline|tagline|blurb)(?![a-z])|ingress|synopsis|accroche|chapo|chapeau|preface|vorspann|abstract|anriss|inleiding/
+
+const isNamed = (block: Block) =>
+  block.text.length >= 40 && [block.element, block.element.parent].some(at => at !== null && NAMES.test(label(at)))
+const isPlaced = (block: Block, distance: number) =>
+  distance <= 12 && block.text.length >= 70 && linkShare(block) < 0.2 && /[.!?…"”»]$/.test(block.text)
+
+function isSaid(words: string, descriptions: string[]): boolean {
+  if (words.length <= 30) return false
+  return descriptions.some(text => text.startsWith(words.slice(0, 100)) || words.startsWith(text.slice(0, 100)))
+}

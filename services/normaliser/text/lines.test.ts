@@ -1,0 +1,48 @@
+import t from 'tap'
+import { isChaffLine } from './lines.ts'
+
+const CHAFF = [
+  'Lees ook: Waterraad wil hogere dijken',
+  'Lire aussi : La digue sera plus haute',
+  'Mehr zum Thema',
+  'Liest och: D’Schleis gëtt méi héich',
+  'You may also like...',
+  'Schrijf je in voor onze nieuwsbrief',
+  'Abonnez-vous à notre infolettre quotidienne.',
+  'Folgen Sie uns auf Facebook',
+  'Subscribe to our newsletter.',
+  'Gepubliceerd op 17 november 2026 om 09:30',
+  'Mis à jour le 17/11/2026 à 09h30',
+  'Aktualisiert: 17.11.2026, 09:30 Uhr',
+  '17 novembre 2026',
+  'Nov 17, 2026 9:30 am',
+  'Leestijd: 3 minuten',
+  'Foto: An Claes / Belga',
+  'De dijk bij Roosteren vorige week (Foto: dpa)',
+  'Image 1 of 5',
+  'Reporting by An Claes; editing by Piet Janssen',
+  '12 reacties',
+  'Advertentie',
+  'An dieser Stelle finden Sie einen externen Inhalt von YouTube, der den Artikel ergänzt.',
+  '© 2026 De Maaskoerier. Alle rechten voorbehouden.',
+  '___',
+]
+const TEXT = [
+  'Op 17 november 2026 besloot de waterraad tot hogere dijken.',
+  'Lees ook maar eens een boek, zei de minister tegen de leerlingen, want dat is goed voor iedereen.',
+  'De krant telt een miljoen abonnees op haar nieuwsbrief.',
+  'Published studies say that rivers rise faster than they did a century ago, and nobody doubts it any more.',
+  'Foto’s van de dijk zijn te zien in het gemeentehuis van Roosteren.',
+  'Mehr als hundert Menschen kamen.',
+  'Trending ist das nicht.',
+  'Der Deich ist hoch.',
+  '"Nee", zei ze.',
+]
+
+t.test('lines between the paragraphs are told by their words, in five languages', async t => {
+  for (const line of CHAFF) t.equal(isChaffLine(line, 0), true, line)
+})
+
+t.test('sentences about the same things stay', async t => {
+  for (const line of TEXT) t.equal(isChaffLine(line, 0), false, line)
+})

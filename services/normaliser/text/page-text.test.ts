@@ -1,0 +1,121 @@
+import t from 'tap'
+import { readPageText } from './page-text.ts'
+
+const LEAD = 'Twaalf dorpen langs de Maas krijgen hogere dijken, heeft de waterraad dinsdag na jaren overleg besloten.'
+const BODY = [
+  'De werken beginnen in het voorjaar en duren naar verwachting vier jaar, zegt dijkgraaf Els Vermeer.',
+  'Volgens de waterraad stijgt de rivier bij hevige regen tegenwoordig sneller dan de oude dijken aankunnen.',
+  'Bewoners van Roosteren vrezen dat zij jarenlang last krijgen van vrachtwagens en van stof.',
+]
+const TITLE = 'Twaalf dorpen langs de Maas krijgen hogere dijken'
+
+const page = (body: string, head = '') =>
+  `<!doctype html><html><head><title>${TITLE} | De Maaskoerier</title>${head}</head><body>${body}</body></html>`
+const paragraphs = BODY.map(text => `<p>${text}</p>`).join('\n')
+const read = (html: string) => readPageText(html).paragraphs
+
+t.test('paragraphs, headings, lists and quotations are the text; everything around them is not', async t => {
+  const html = page(`
+    <header class="site-header"><nav><ul><li><a href="/">Voorpagina</a></li><li><a href="/sport">Sport</a></li></ul></nav></header>
+    <main><article>
+      <h1>${TITLE}</h1>
+      <div class="article-meta"><span>Door Piet Janssen</span><time>17 november 2026, 09:30</time></div>
+      <figure><img src="dijk.jpg"><figcaption>De dijk bij Roosteren, vorige week bij hoog water. Foto: An Claes</figcaption></figure>
+      <p>${BODY[0]}</p>
+      <h2>Sneller dan vroeger</h2>
+      <p>${BODY[1]}</p>
+      <div class="share-buttons"><a href="#">Deel op WhatsApp</a></div>
+      <p>Lees ook: <a href="/oud">Waterraad wil hogere dijken langs de Maas</a></p>
+      <blockquote>${BODY[2]}</blockquote>
+      <ul><li>Het eerste dorp is Roosteren, waar de oudste dijk ligt.</li><li>Het laatste dorp is Kessenich, in 2030.</li></ul>
+      <h3>Meer over dit onderwerp</h3>
+      <ul class="related"><li><a href="/a">Maas stijgt</a></li><li><a href="/b">Dijk zakt</a></li></ul>
+      <div class="newsletter-signup"><p>Schrijf u in voor onze nieuwsbrief en ontvang elke ochtend het nieuws.</p></div>
+    </article></main>
+    <footer><p>De Maaskoerier is een uitgave van Maasmedia. Alle rechten voorbehouden, ook op deze lange regel tekst.</p></footer>
+    <div id="cookie-consent"><p>${'Wij gebruiken cookies om uw bezoek te onthouden en advertenties te tonen. '.repeat(20)}</p></div>`)
+  t.same(read(html), [
+    BODY[0],
+    'Sneller dan vroeger',
+    BODY[1],
+    BODY[2],
+    'Het eerste dorp is Roosteren, waar de oudste dijk ligt.',
+    'Het laatste dorp is Kessenich, in 2030.',
+  ])
+})
+
+t.test('the standfirst above the picture is the first paragraph', async t => {
+  for (const lead of [
+    `<header><h1>${TITLE}</h1><p class="intro">${LEAD}</p></header>`,
+    `<h1>${TITLE}</h1><div class="chapo">${LEAD}</div>`,
+    `<hgroup><h1>${TITLE}</h1><h2>${LEAD}</h2></hgroup>`,
+  ]) {
+    const html = page(
+      `<main>${lead}<figure><img><figcaption>De dijk. Foto: An Claes</figcaption></figure><div class="text">${paragraphs}</div></main>`,
+    )
+    t.same(read(html), [LEAD, ...BODY], lead)
+  }
+})
+
+t.test('a standfirst without a telling name or place is known by the page’s description', async t => {
+  const lead = 'Twaalf dorpen krijgen hogere dijken'
+  const long = `${lead}, en dat is volgens de bewoners hoog tijd`
+  const html = page(
+    `<div class="x1"><h1>${TITLE}</h1><div class="x2">${long}</div></div><div class="x3">${paragraphs}</div>`,
+    `<meta name="description" content="${long}">`,
+  )
+  t.same(read(html), [long, ...BODY])
+})
+
+t.test('dates, names and reading times between headline and text are not the text’s beginning', async t => {
+  const html = page(`<article><h1>${TITLE}</h1>
+    <div>Gepubliceerd op 17 november 2026 om 9.30 uur, bijgewerkt om 11.45 uur</div><div>Leestijd: 3 minuten</div>
+    <div>Door Piet Janssen</div>${paragraphs}</article>`)
+  t.equal(read(html)[0], BODY[0])
+})
+
+t.test('names say less than the text: an article inside a `sidebar-grid` is found', async t => {
+  const parts = BODY.map(text => `<div class="sidebar-grid"><div class="sidebar"><p>${text}</p></div></div>`).join('')
+  t.same(read(page(`<h1>${TITLE}</h1>${parts}`)), BODY)
+})
+
+t.test('paragraphs made of line breaks, and text without paragraphs', async t => {
+  t.same(read(page(`<div id="story">${BODY.join('<br><br>')}</div>`)), BODY)
+  t.same(read(page(`<td><center>${BODY.map(text => `<div>${text}</div>`).join('')}</center></td>`)), BODY)
+})
+
+t.test('text behind "read more" is read, text hidden for other reasons is not', async t => {
+  const html = page(`<article><h1>${TITLE}</h1><p class="par">${BODY[0]}</p><p class="par">${BODY[1]}</p>
+    <div style="display:none"><p class="par">${BODY[2]}</p></div>
+    <div hidden><p class="tip">Deze tekst hoort bij een knop en is nooit te zien geweest.</p></div></article>`)
+  t.same(read(html), BODY)
+})
+
+t.test('what is said twice is said once', async t => {
+  t.same(read(page(`<h1>${TITLE}</h1><p class="intro">${BODY[0]}</p><div>${paragraphs}</div>`)), BODY)
+})
+
+t.test('a short report of two sentences is a text', async t => {
+  const short = 'In Kessenich is maandag een dijkpaal omgevallen. Niemand raakte gewond, meldt de brandweer.'
+  t.same(
+    read(page(`<nav><a href="/">Voorpagina</a></nav><article><h1>Dijkpaal omgevallen</h1><p>${short}</p></article>`)),
+    [short],
+  )
+})
+
+t.test('a page without text has none, and no page makes it throw', async t => {
+  for (const html of [
+    '',
+    '<',
+    '<html>',
+    '<frameset><frame></frameset>',
+    '<body><p></p>',
+    '<p>',
+    '\u0000',
+    '<svg><p>x',
+    '<table><div>',
+    '</p></body></html><p>',
+  ]) {
+    t.same(readPageText(html).paragraphs.length <= 1, true, html)
+  }
+})

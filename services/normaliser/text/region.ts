@@ -1,0 +1,93 @@
+import { Readability } from '@mozilla/readability'
+import { parseHTML } from 'linkedom'
+import { type Element, textOf, walk } from '../markup/tree.ts'
+
+/**
+ * The elements that Mozilla's Readability takes for the article, as their places (`Element.index`); null when it
+ * finds none. It works on the tree written out anew: whole, small and bounded, with every element's place in an
+ * attribute that survives its rewriting.
+ */
+export function articleRegion(root: Element): Set<number> | null {
+  const { document } = parseHTML(writeDocument(root))
+  try {
+    const reader = new Readability<Set<number>>(document, {
+      charThreshold: CHARACTER_THRESHOLD,
+      keepClasses: true,
+      disableJSONLD: true,
+      serializer: placesIn,
+    })
+    return reader.parse()?.content ?? null
+  } catch {
+    // Readability takes an order of elements for granted that broken pages do not have.
+    return null
+  }
+}
+
+/** Below so many characters Readability tries again with looser rules. Short news items have 300 (its default is 500). */
+const CHARACTER_THRESHOLD = 250
+/**
+ * A place stands in an attribute's name, not in its value: where Readability merges a parent with its only child,
+ * attributes of both survive, but of two with one name only the parent's.
+ */
+const PLACE = 'place-'
+/** Attributes that Readability looks at. */
+const LOOKED_AT = ['class', 'id', 'role', 'rel', 'itemprop', 'property', 'hidden', 'style', 'aria-hidden', 'aria-modal']
+const HEAD = new Set(['head', 'title', 'meta', 'link', 'base'])
+
+interface DomElement {
+  querySelectorAll(selector: string): Iterable<{ attributes: Iterable<{ name: string }> }>
+}
+
+function placesIn(content: DomElement): Set<number> {
+  const places = new Set<number>()
+  for (const { attributes } of content.querySelectorAll('*')) {
+    for (const { name } of attributes) if (name.startsWith(PLACE)) places.add(Number(name.slice(PLACE.length)))
+  }
+  return places
+}
+
+function writeDocument(root: Element): string {
+  let title = ''
+  walk(root, element => {
+    if (element.name === 'title') title ||= textOf(element)
+    return undefined
+  })
+  return `<!doctype html><html><head><title>${harmless(title)}</title></head><body>${write(root)}</body></html>`
+}
+
+function write(parent: Element): string {
+  // Readability puts loose text into new paragraphs and may then drop the element around it, with its place.
+  const wrapped = !KEEPS_ITS_NAME.has(parent.name)
+  let html = ''
+  for (const node of parent.children) {
+    if (typeof node === 'string') {
+      html += wrapped && /\S/.test(node) ? `<span ${PLACE}${parent.index}>${harmless(node)}</span>` : harmless(node)
+    } else if (node.name === 'html' || node.name === 'body') html += write(node)
+    else if (node.name === 'br' || node.name === 'hr') html += `<${node.name}>`
+    // It throws images without a source away, and counts images to tell galleries from text.
+    else if (node.name === 'img') html += '<img src="x.jpg">'
+    else if (node.name === 'input') html += '<input>'
+    else if (!HEAD.has(node.name) && NAME.test(node.name)) {
+      html += `<${node.name} ${PLACE}${node.index}${attributes(node)}>${write(node)}</${node.name}>`
+    }
+  }
+  return html
+}
+const KEEPS_ITS_NAME = new Set(
+  'p h1 h2 h3 h4 h5 h6 li pre blockquote dt dd a b i em strong span u q s sub sup small code font cite abbr mark time label'.split(
+    ' ',
+  ),
+)
+
+function attributes(element: Element): string {
+  let written = element.name === 'a' && 'href' in element.attributes ? ' href="/"' : ''
+  for (const name of LOOKED_AT) {
+    const value = element.attributes[name]
+    if (value !== undefined) written += ` ${name}="${harmless(value)}"`
+  }
+  return written
+}
+
+const NAME = /^[a-z][a-z0-9-]*$/
+/** The text itself is never read back, only weighed; entities would be slow, each a text node of its own. */
+const harmless = (text: string) => text.replace(/[&<>"]/g, '+')

@@ -1,0 +1,93 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import t from 'tap'
+import type { StoredPage } from '../../../shared/pages/page.ts'
+import { ComposeError, openComposer } from './composer.ts'
+
+t.setTimeout(120_000)
+
+const worker = new URL('./misbehaving.ts', import.meta.url)
+const page = (url: string): StoredPage => ({
+  pageId: 1n,
+  url,
+  finalUrl: url,
+  status: 200,
+  contentType: null,
+  body: Buffer.from('body'),
+  fetchedAt: new Date(),
+  entry: null,
+  outlet: {
+    name: 'N',
+    domain: 'n.example',
+    country: 'NL',
+    languages: ['nl'],
+    timeZone: 'UTC',
+    feeds: [],
+    sitemaps: [],
+  },
+})
+
+t.test(
+  'a page that hangs, eats memory, throws or ends its thread fails alone, and the next one gets a thread',
+  async t => {
+    const composer = openComposer({ threads: 2, timeout: 5_000, worker })
+    t.teardown(() => composer.close())
+    const patient = openComposer({ threads: 1, timeout: 20_000, memory: 64, worker })
+    t.teardown(() => patient.close())
+    const failure = async (url: string, by = composer) => {
+      const error = await by.compose(page(url)).catch((error: unknown) => error)
+      return error instanceof ComposeError ? error.failure : error
+    }
+    t.equal(await failure('throw'), 'error')
+    t.equal(await failure('hang'), 'timeout')
+    t.equal(await failure('eat', patient), 'memory')
+    t.equal(await failure('exit'), 'error')
+    t.same((await composer.compose(page('good'))).kind, 'refused')
+  },
+)
+
+t.test('good pages go through beside a page that hangs', async t => {
+  const composer = openComposer({ threads: 2, timeout: 6_000, worker })
+  t.teardown(() => composer.close())
+  let hangs = true
+  const hanging = composer.compose(page('hang')).catch(() => {
+    hangs = false
+  })
+  await Promise.all(Array.from({ length: 20 }, () => composer.compose(page('good'))))
+  t.equal(hangs, true)
+  await hanging
+  t.equal(hangs, false)
+})
+
+t.test('the time that a page waits for a thread does not count', async t => {
+  const composer = openComposer({ threads: 1, timeout: 3_000, worker })
+  t.teardown(() => composer.close())
+  await composer.compose(page('good'))
+  const results = await Promise.all(Array.from({ length: 5 }, () => composer.compose(page('sleep'))))
+  t.equal(results.length, 5)
+})
+
+t.test('a page that waits for a thread is given up when the service stops', async t => {
+  const composer = openComposer({ threads: 1, timeout: 5_000, worker })
+  const stopping = new AbortController()
+  const first = composer.compose(page('sleep'))
+  const second = composer.compose(page('good'), { signal: stopping.signal })
+  stopping.abort(new Error('stopping'))
+  await t.rejects(second, { message: 'stopping' })
+  await first
+  await t.rejects(composer.compose(page('good'), { signal: stopping.signal }), { message: 'stopping' })
+  const third = composer.compose(page('hang')).catch((error: unknown) => error)
+  await composer.close()
+  t.ok((await third) instanceof ComposeError)
+})
+
+t.test('the event loop answers while threads are busy', async t => {
+  const composer = openComposer({ threads: 2, timeout: 3_000, worker })
+  t.teardown(() => composer.close())
+  await composer.compose(page('good'))
+  const delay = monitorEventLoopDelay({ resolution: 10 })
+  delay.enable()
+  await Promise.allSettled([composer.compose(page('hang')), composer.compose(page('hang'))])
+  delay.disable()
+  // Not the longest: on a busy machine that is the scheduler's.
+  t.ok(delay.percentile(99) < 200_000_000, `${delay.percentile(99) / 1e6} ms`)
+})

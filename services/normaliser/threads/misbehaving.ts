@@ -1,0 +1,23 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Composition } from '../compose/article.ts'
+import type { ComposeTask } from './worker.ts'
+
+/** A thread for tests: it does what the page's address says, in place of composing. */
+export default async function misbehave({ page, now }: ComposeTask): Promise<Composition> {
+  switch (page.url) {
+    case 'hang':
+      for (;;) Math.random()
+    case 'sleep':
+      await sleep(800)
+      break
+    case 'eat': {
+      const eaten: number[][] = []
+      for (;;) eaten.push(Array.from({ length: 100_000 }, (_, at) => at + Math.random()))
+    }
+    case 'throw':
+      throw new TypeError('cannot read that\nand more')
+    case 'exit':
+      process.exit(3)
+  }
+  return { kind: 'refused', reason: 'language', detail: `${page.url} at ${now.getTime() > 0}`, wall: null }
+}

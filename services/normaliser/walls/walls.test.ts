@@ -1,0 +1,125 @@
+import t from 'tap'
+import { readPageText } from '../text/page-text.ts'
+import { ANNOUNCED, ANNOUNCED_AT, WALL_EXAMPLES } from './examples.ts'
+import { textFingerprint } from './fingerprint.ts'
+import { openingOf } from './paywall.ts'
+import { recogniseWall, type WallKind } from './walls.ts'
+
+const look = (html: string, options: { finalUrl?: string; feedTitle?: string | null } = {}): WallKind | null => {
+  const page = readPageText(html)
+  const wall = recogniseWall({
+    url: ANNOUNCED_AT,
+    finalUrl: options.finalUrl ?? ANNOUNCED_AT,
+    html,
+    page,
+    feedTitle: options.feedTitle === undefined ? ANNOUNCED : options.feedTitle,
+    outletDomain: 'dagkoerier.example',
+  })
+  if (wall !== null) return wall
+  return openingOf(page, html.includes('"isAccessibleForFree":false') ? false : null).walled ? 'paywall' : null
+}
+
+for (const { name, kind, html, finalUrl, says } of WALL_EXAMPLES) {
+  t.test(`${name} is recognised`, async t => {
+    t.equal(look(html, finalUrl === undefined ? {} : { finalUrl }), kind)
+    if (kind === 'paywall') t.notOk(openingOf(readPageText(html), false).paragraphs.join('\n').includes(says))
+  })
+}
+
+t.test('a paywall stub is one by its words too, when its data say nothing', async t => {
+  for (const { name, html, says } of WALL_EXAMPLES.filter(({ kind }) => kind === 'paywall')) {
+    const opening = openingOf(readPageText(html.replace(/<script.*<\/script>/, '')), null)
+    t.equal(opening.walled, true, name)
+    t.notOk(opening.paragraphs.join('\n').includes(says), name)
+  }
+})
+
+const article = (title: string, ...paragraphs: string[]) =>
+  `<html><head><title>${title}</title></head><body><article><h1>${title}</h1>${paragraphs.map(text => `<p>${text}</p>`).join('')}</article></body></html>`
+
+t.test('news about cookies, robots and subscriptions is no wall', async t => {
+  const cookies = Array.from(
+    { length: 8 },
+    (_, at) =>
+      `De privacywaakhond legt bedrijf ${at} een boete op omdat het cookies plaatste zonder toestemming van bezoekers.`,
+  )
+  t.equal(
+    look(article('Boete voor cookies zonder toestemming', ...cookies), {
+      feedTitle: 'Boete voor cookies zonder toestemming',
+    }),
+    null,
+  )
+  const paper =
+    'De krant verhoogt de prijs van een abonnement tot 45 euro per maand. De uitgever telt nu een miljoen abonnees.'
+  t.equal(look(article('Krant wordt duurder', paper, paper.repeat(3)), { feedTitle: 'Krant wordt duurder' }), null)
+  const fault =
+    'Een storing in het betaalverkeer trof dinsdag duizenden winkels. De oorzaak was een fout in de software van de bank.'
+  t.equal(
+    look(article('Fout in software legt betaalverkeer plat', fault, fault.repeat(3)), {
+      feedTitle: 'Fout in software legt betaalverkeer plat',
+    }),
+    null,
+  )
+})
+
+t.test('a short report of an agreement is no dialog about consent', async t => {
+  for (const [title, text] of [
+    [
+      'Quorvex: De raad stemt in',
+      'De gemeenteraad bereikte woensdag een akkoord en gaf toestemming voor de bouw van de brug.',
+    ],
+    ['Loi sur le consentement', 'Les députés ont voté la loi sur le consentement, après deux ans de débats.'],
+    ['Der Landtag stimmt zu', 'Die Abgeordneten gaben ihre Zustimmung zum Gesetz über den Datenschutz.'],
+  ] as const) {
+    t.equal(look(article(title, text), { feedTitle: title }), null, title)
+  }
+})
+
+t.test('a bot defence that also works on ordinary pages makes no wall of them', async t => {
+  const html = article(ANNOUNCED, 'De brug over de Schelde blijft tot vrijdag dicht voor vrachtwagens. '.repeat(6))
+  t.equal(
+    look(
+      html.replace(
+        '</body>',
+        '<script src="/cdn-cgi/challenge-platform/scripts/jsd/main.js"></script><script>perimeterx</script></body>',
+      ),
+    ),
+    null,
+  )
+})
+
+t.test('a redirect to another address of the article is no wall', async t => {
+  const html = article(ANNOUNCED, 'De brug over de Schelde blijft tot vrijdag dicht voor vrachtwagens. '.repeat(6))
+  t.equal(look(html, { finalUrl: 'https://www.dagkoerier.example/nieuws/brug-schelde-dicht' }), null)
+  t.equal(look(html, { finalUrl: 'https://dagkoerier.uitgever.example/privacy/boete-voor-cookies' }), null)
+})
+
+t.test('the visible opening of a paywalled article is kept, the offer is not', async t => {
+  const opening = 'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor vrachtwagens. '.repeat(8).trim()
+  const page = readPageText(
+    article(
+      ANNOUNCED,
+      opening,
+      'Lees verder met een abonnement',
+      'Word abonnee en lees onbeperkt voor € 2,50 per week.',
+    ),
+  )
+  t.same(openingOf(page, false), { paragraphs: [opening], walled: true })
+})
+
+t.test('a whole text under a paywall flag is whole', async t => {
+  const paragraphs = Array.from({ length: 12 }, (_, at) =>
+    `Alinea ${at} van een heel artikel. ${'Er staat genoeg in om te lezen. '.repeat(8)}`.trim(),
+  )
+  const opening = openingOf(readPageText(article(ANNOUNCED, ...paragraphs)), false)
+  t.equal(opening.walled, false)
+  t.equal(opening.paragraphs.length, 12)
+})
+
+t.test('one text in other spaces, signs and capitals has one fingerprint; short texts have none', async t => {
+  const text =
+    'Wij gebruiken cookies om u beter van dienst te zijn, en onze partners ook. Maak hieronder uw keuze; u kunt die altijd wijzigen.'
+  t.same(textFingerprint(text), textFingerprint(text.toUpperCase().replaceAll(' ', '\n\n')))
+  t.notSame(textFingerprint(text), textFingerprint(`${text} Nee.`))
+  t.equal(textFingerprint('Foto van de dag'), null)
+})

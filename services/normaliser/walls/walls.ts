@@ -1,0 +1,98 @@
+import { getDomain } from 'tldts'
+import type { PageText } from '../text/page-text.ts'
+import { isRelated, shareOf, totalLength } from './relation.ts'
+import { CHALLENGE, CHALLENGE_MARKUP, CHALLENGE_TITLE, CONSENT, CONSENT_ITSELF, ERROR_TITLE } from './vocabulary.ts'
+
+/** What stood in the article's place, as the outlet's health names it (`outlet_blocks.kind`). */
+export type WallKind = 'forbidden' | 'challenge' | 'cookie wall' | 'error page' | 'paywall' | 'repeated text'
+
+/** A page as it came, for `recogniseWall`. */
+export interface Served {
+  /** As the feed named it, and after redirects. */
+  url: string
+  finalUrl: string
+  html: string
+  page: PageText
+  /** The feed's title as plain text. */
+  feedTitle: string | null
+  outletDomain: string
+}
+
+/**
+ * Recognises pages that are something else than the article asked for, by what such pages have in common: another
+ * host or the site's front page at the end of the redirects, a title that says so, and a text that speaks of little
+ * else and has nothing to do with the feed's title. Paywalls are told in `paywall.ts`: their pages are the article's.
+ */
+export function recogniseWall(served: Served): WallKind | null {
+  if (isConsentAddress(served)) return 'cookie wall'
+  if (isChallenge(served)) return 'challenge'
+  if (isFrontPage(served)) return 'error page'
+  if (isCookieWall(served)) return 'cookie wall'
+  return isErrorPage(served) ? 'error page' : null
+}
+
+const CONSENT_HOST = /(^|[.-])(my)?(consent|cookies?|privacy|cmp|cookiewall|gdpr|choices)[0-9]*([.-]|$)/
+const CONSENT_PATH =
+  /\/(cookie-?(wall|muur|consent|check|accept\w*|info)|consent|privacy-?(wall|gate|consent)|cookies?\/(accept|consent|wall)\w*)(\/|\.|$)/i
+
+/** Redirected to a place for consent: another site, or such a path on the same one. */
+function isConsentAddress({ url, finalUrl, outletDomain }: Served): boolean {
+  const [from, to] = [readUrl(url), readUrl(finalUrl)]
+  if (from === null || to === null || from.href === to.href) return false
+  const sites = [getDomain(from.hostname) ?? from.hostname, getDomain(outletDomain) ?? outletDomain]
+  const otherHost = from.hostname !== to.hostname
+  const otherSite = !sites.includes(getDomain(to.hostname) ?? to.hostname)
+  if (otherHost && CONSENT_HOST.test(to.hostname)) return true
+  return (
+    (otherSite || from.pathname !== to.pathname) && CONSENT_PATH.test(to.pathname) && !CONSENT_PATH.test(from.pathname)
+  )
+}
+
+/** Above so many characters on the whole page, it is more than a challenge or a message. */
+const SHORT_PAGE = 2_500
+
+function isChallenge({ html, page, feedTitle }: Served): boolean {
+  if (totalLength(page.visible) > SHORT_PAGE || isTitledAs(page, feedTitle)) return false
+  if (page.titles.some(title => CHALLENGE_TITLE.test(title))) return true
+  const share = shareOf(page.visible, CHALLENGE)
+  const text = totalLength(page.paragraphs)
+  return (CHALLENGE_MARKUP.test(html) && (text < 200 || share > 0.2)) || share >= 0.4
+}
+
+/** An article that is gone is often answered with the front page. */
+function isFrontPage({ url, finalUrl }: Served): boolean {
+  const [from, to] = [readUrl(url), readUrl(finalUrl)]
+  if (from === null || to === null) return false
+  return isRoot(to) && !isRoot(from)
+}
+// `/nl`, `/fr/` and `/index.html` are front pages too.
+const isRoot = ({ pathname, search }: URL) =>
+  search === '' && /^\/([a-z]{2}\/?)?((index|home)(\.\w+)?\/?)?$/i.test(pathname)
+
+function isErrorPage({ page, feedTitle }: Served): boolean {
+  const text = page.paragraphs.join('\n')
+  if (isTitledAs(page, feedTitle)) return false
+  const says = page.titles.some(title => ERROR_TITLE.test(title))
+  if (says && (text.length < 1_500 || feedTitle !== null)) return true
+  // Neither its title nor its text has a word of what the feed promised: it is another page.
+  return (
+    feedTitle !== null && page.titles.length > 0 && !isRelated(feedTitle, text) && text.length < 1_500 && text !== ''
+  )
+}
+
+function isCookieWall({ page, feedTitle }: Served): boolean {
+  const { paragraphs, visible } = page
+  if (paragraphs.length === 0) return shareOf(visible, CONSENT) >= 0.4 && !isTitledAs(page, feedTitle)
+  if (shareOf(paragraphs, CONSENT) < 0.5 || !CONSENT_ITSELF.test(paragraphs.join('\n'))) return false
+  // News about cookies says so in the feed's title, or is longer than any dialog.
+  const isNews =
+    feedTitle === null ? totalLength(paragraphs) > SHORT_PAGE : CONSENT.test(feedTitle) && isTitledAs(page, feedTitle)
+  return !isNews
+}
+
+const isTitledAs = ({ titles }: PageText, feedTitle: string | null) =>
+  feedTitle !== null && titles.some(title => isRelated(feedTitle, title, 0.5))
+
+function readUrl(url: string): URL | null {
+  return URL.canParse(url) ? new URL(url) : null
+}
