@@ -1,0 +1,64 @@
+import { writeFile } from 'node:fs/promises'
+import { textsOf } from '../infra/outlets/sample/outlet.ts'
+import { SAMPLE_OUTLETS } from '../infra/outlets/sample/outlets.ts'
+import { isLanguage } from '../infra/outlets/sample/texts.ts'
+import { LANGUAGES, type Language } from '../shared/articles/article.ts'
+import { directionsFile } from '../shared/embeddings/directions/known.ts'
+import { openEmbeddings } from '../shared/embeddings/embeddings.ts'
+import { sourceOf } from '../shared/embeddings/endpoint.ts'
+import { runCommand } from '../shared/process/command.ts'
+
+/** Characters of a passage and of a search term: what vectors have in common shows in short ones too. */
+const PASSAGE = 300
+const QUERY = 150
+
+await runCommand(
+  {
+    name: 'directions',
+    about: [
+      'Measures what the vectors of EMBEDDINGS_MODEL have in common, of passages and of search terms in each language, on the texts of the sample outlets, and',
+      'writes it to shared/embeddings/directions, from where it is taken out of every vector. `npm run reembed -- --all`',
+      'then makes the vectors anew.',
+    ].join('\n'),
+    needs: ['EMBEDDINGS_URL'],
+  },
+  async ({ config, say, signal }) => {
+    const source = sourceOf(config)
+    // Raw vectors: what an earlier measurement took out must not be missing from this one.
+    const embeddings = openEmbeddings(
+      { ...source, model: { ...source.model, directions: [] } },
+      { passageTimeout: config.EMBEDDINGS_TIMEOUT },
+    )
+    const texts = sampleTexts()
+    const means: number[][] = []
+    for (const language of LANGUAGES) {
+      const passages: number[][] = []
+      const queries: number[][] = []
+      for (const text of texts[language]) {
+        passages.push(...(await embeddings.embedPassages([text.slice(0, PASSAGE)], signal)))
+        queries.push(await embeddings.embedQuery(text.slice(0, QUERY), signal))
+      }
+      means.push(mean(passages), mean(queries))
+      say(`${language}: ${texts[language].length} texts`)
+    }
+    const file = directionsFile(source.model.name)
+    const rows = means.map(mean => `    ${JSON.stringify(mean)}`).join(',\n')
+    await writeFile(file, `{\n  "model": ${JSON.stringify(source.model.name)},\n  "means": [\n${rows}\n  ]\n}\n`)
+    say(`Wrote ${file.pathname}.`)
+  },
+)
+
+/** Headlines and paragraphs of the sample outlets, by language. */
+function sampleTexts(): Record<Language, string[]> {
+  const texts: Record<Language, string[]> = { nl: [], fr: [], de: [], lb: [], en: [] }
+  for (const { language, title, paragraphs } of SAMPLE_OUTLETS.flatMap(textsOf)) {
+    if (isLanguage(language)) texts[language].push(title, ...paragraphs)
+  }
+  return texts
+}
+
+/** Rounded: more digits than five say nothing here. */
+function mean(vectors: number[][]): number[] {
+  const sum = vectors[0]!.map((_, at) => vectors.reduce((total, vector) => total + vector[at]!, 0))
+  return sum.map(number => Number((number / vectors.length).toFixed(5)))
+}

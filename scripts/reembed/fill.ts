@@ -1,0 +1,123 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type EmbeddableArticle, readEmbeddable } from '../../services/embedder/batch/articles.ts'
+import { storeIn } from '../../services/embedder/batch/store.ts'
+import type { Space, Spaces } from '../../services/embedder/collections/spaces.ts'
+import { EmbeddingFailure } from '../../shared/embeddings/failure.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import { VectorFailure } from '../../shared/vectors/failure.ts'
+import type { Collection } from '../../shared/vectors/registry.ts'
+import type { VectorStore } from '../../shared/vectors/store.ts'
+import { fillingNamed } from './states.ts'
+
+interface Filling {
+  pool: Pool
+  vectors: VectorStore
+  spaces: Spaces
+  say(sentence: string): void
+}
+
+/** Articles done between two notes of how far it is. */
+const STEP = 64
+/** Articles whose vectors are stored together. */
+const GROUP = 4
+const OUTAGE_PAUSE = 2_000
+const PROBE = 'Perscope'
+
+/**
+ * Embeds every article that was embedded before the collection was registered, in the order of their numbers, and notes how
+ * far it is; those embedded since have gone to both. Waits out outages. An article that is refused is given to the embedders,
+ * who try again and put it in quarantine.
+ *
+ * @returns how many articles it embedded; complete unless `signal` has been aborted
+ */
+export async function fill(
+  filling: Filling,
+  name: string,
+  progress: (articles: number) => void,
+  signal: AbortSignal,
+): Promise<number> {
+  const { pool, spaces } = filling
+  let done = 0
+  while (!signal.aborted) {
+    const space = await openSpace(spaces, name)
+    const seqs = await nextSeqs(pool, space.collection)
+    if (seqs.length === 0) return done
+    const articles = await readEmbeddable(pool, seqs)
+    for (let at = 0; at < articles.length && !signal.aborted; at += GROUP) {
+      const group = articles.slice(at, at + GROUP)
+      await storePatiently(filling, space, group, signal)
+      if (!signal.aborted) done += group.length
+      progress(done)
+    }
+    if (!signal.aborted) await noteFilled(pool, space.collection, seqs.at(-1)!)
+  }
+  return done
+}
+
+async function openSpace(spaces: Spaces, name: string): Promise<Space> {
+  const open = await spaces.current()
+  const collection = fillingNamed(
+    name,
+    open.map(space => space.collection),
+  )
+  return open.find(space => space.collection === collection)!
+}
+
+// Index: the primary key.
+async function nextSeqs(pool: Pool, { filledTo, registeredAt }: Collection): Promise<bigint[]> {
+  const { rows } = await pool.query<{ seq: bigint }>(
+    `select seq from embeddings
+     where seq > $1 and embedded_at is not null and embedded_at <= $2 order by seq limit $3`,
+    [filledTo, registeredAt, STEP],
+  )
+  return rows.map(({ seq }) => seq)
+}
+
+/** Unless the vector store has lost it meanwhile, and all begins anew. */
+async function noteFilled(pool: Pool, { name, registeredAt }: Collection, seq: bigint): Promise<void> {
+  await pool.query('update vector_collections set filled_to = $3 where name = $1 and registered_at = $2', [
+    name,
+    registeredAt,
+    seq,
+  ])
+}
+
+async function storePatiently(
+  filling: Filling,
+  space: Space,
+  group: EmbeddableArticle[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (let complaint = ''; !signal.aborted; ) {
+    try {
+      return await storeIn(space, filling.vectors, group, signal)
+    } catch (error) {
+      if (signal.aborted) return
+      if (!(error instanceof EmbeddingFailure || error instanceof VectorFailure)) throw error
+      if (error.kind === 'missing') await filling.spaces.restore()
+      if (await isAlive(filling, space, signal)) {
+        if (group.length === 1) return giveToEmbedders(filling, group[0]!, error.message)
+        for (const article of group) await storePatiently(filling, space, [article], signal)
+        return
+      }
+      if (error.message !== complaint) filling.say(`${error.message} Waiting.`)
+      complaint = error.message
+      await pause(OUTAGE_PAUSE, undefined, { signal }).catch(() => {})
+    }
+  }
+}
+
+async function isAlive({ vectors }: Filling, { embeddings }: Space, signal: AbortSignal): Promise<boolean> {
+  try {
+    await vectors.ping()
+    await embeddings.embedPassages([PROBE], signal)
+    return true
+  } catch {
+    return false
+  }
+}
+
+async function giveToEmbedders({ pool, say }: Filling, { seq }: EmbeddableArticle, why: string): Promise<void> {
+  say(`Article ${seq} is refused (${why}); the embedders try it again.`)
+  await pool.query('update embeddings set embedded_at = null, claimed_until = null, attempts = 0 where seq = $1', [seq])
+}

@@ -1,0 +1,105 @@
+import { EmbeddingFailure } from '../../../shared/embeddings/failure.ts'
+import type { Logger } from '../../../shared/log/logger.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { VectorFailure } from '../../../shared/vectors/failure.ts'
+import type { VectorStore } from '../../../shared/vectors/store.ts'
+import type { Spaces } from '../collections/spaces.ts'
+import { giveBack, takeInHand } from '../due/claims.ts'
+import { articlesEmbedded, embedLag, outages } from '../metrics.ts'
+import { comesAlive } from './alive.ts'
+import { type EmbeddableArticle, forgetGone, readEmbeddable } from './articles.ts'
+import { Outage } from './outage.ts'
+import { refuse } from './refuse.ts'
+import { storeEverywhere } from './store.ts'
+
+export interface Embedder {
+  pool: Pool
+  vectors: VectorStore
+  spaces: Spaces
+  log: Logger
+}
+
+/** Articles whose vectors are stored and noted together: a kill costs the work on no more than these. */
+const GROUP = 4
+/**
+ * ms that articles are in hand before they count as lost; claimed anew before each group, so that a slow model loses
+ * nothing and what a crash of Postgres interrupts is taken up within a minute.
+ */
+const IN_HAND = 60_000
+/** ms after which articles that met an outage are called again. */
+const OUTAGE_PAUSE = 3_000
+
+/**
+ * Embeds the articles of a message that are not embedded yet, group by group. An outage gives back what is left, no attempt
+ * used up; an article that the model or the vector store refuses is set apart from its group and tried again, a few times.
+ */
+export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: AbortSignal): Promise<void> {
+  const { pool, log } = embedder
+  const open = await takeInHand(pool, numbers, IN_HAND)
+  const articles = await readEmbeddable(pool, open)
+  await forgetGone(pool, open, articles)
+  let left = articles
+  try {
+    while (left.length > 0) {
+      signal.throwIfAborted()
+      const group = left.slice(0, GROUP)
+      await embedGroup(embedder, group, signal)
+      left = left.slice(GROUP)
+      if (left.length > 0) await takeInHand(pool, numbersOf(left), IN_HAND)
+    }
+  } catch (error) {
+    const isStopping = signal.aborted
+    await giveBack(pool, numbersOf(left), isStopping ? 0 : OUTAGE_PAUSE)
+    if (isStopping) return
+    if (!(error instanceof Outage)) throw error
+    outages.inc()
+    log.warn({ articles: left.length, err: error.message }, 'an outage: articles wait')
+  }
+}
+
+const numbersOf = (articles: EmbeddableArticle[]) => articles.map(({ seq }) => seq)
+
+/** @param suspected the group has failed before, and what it needs has come alive since */
+async function embedGroup(
+  embedder: Embedder,
+  group: EmbeddableArticle[],
+  signal: AbortSignal,
+  suspected = false,
+): Promise<void> {
+  const { pool, spaces, vectors } = embedder
+  try {
+    await storeEverywhere(pool, spaces, vectors, group, signal)
+    articlesEmbedded.inc(group.length)
+    for (const { dueAt } of group) embedLag.observe((Date.now() - dueAt) / 1_000)
+  } catch (error) {
+    if (signal.aborted || !(error instanceof EmbeddingFailure || error instanceof VectorFailure)) throw error
+    await blame(embedder, group, error, signal, suspected)
+  }
+}
+
+/**
+ * After a failure: when the service does not come back soon, it is an outage. When it does, one of the texts may be to
+ * blame: each gets a try of its own, and one that then fails alone has failed. An article that came alone gets that second
+ * try too, unless it was refused in so many words: it may only have been in hand when the service died.
+ */
+async function blame(
+  embedder: Embedder,
+  group: EmbeddableArticle[],
+  error: EmbeddingFailure | VectorFailure,
+  signal: AbortSignal,
+  suspected: boolean,
+): Promise<void> {
+  const { pool, log } = embedder
+  if (error instanceof EmbeddingFailure && error.retryAfter !== null) throw new Outage(error.message)
+  if (error instanceof VectorFailure && error.kind === 'missing') {
+    log.warn({ err: error.message }, 'the vector store has lost a collection')
+    await embedder.spaces.restore().catch(() => {}) // tried again with the articles
+    throw new Outage(error.message)
+  }
+  if (!(await comesAlive(embedder, signal))) throw new Outage(error.message)
+  if (group.length > 1 || (!suspected && error.kind === 'unavailable')) {
+    for (const article of group) await embedGroup(embedder, [article], signal, true)
+  } else {
+    for (const article of group) await refuse(pool, article, error.message, log)
+  }
+}

@@ -1,0 +1,76 @@
+import { articleVector, passagesOf } from '../../../shared/embeddings/recipe.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { transaction } from '../../../shared/postgres/transaction.ts'
+import { holdCollections } from '../../../shared/vectors/registry.ts'
+import type { VectorStore } from '../../../shared/vectors/store.ts'
+import type { Space, Spaces } from '../collections/spaces.ts'
+import type { EmbeddableArticle } from './articles.ts'
+
+/** Texts in one request: a search that comes meanwhile waits for no more than these. */
+const TEXTS = 4
+
+/** Vectors of articles by the model of a space. @throws EmbeddingFailure */
+export async function vectorsOf(
+  { embeddings }: Space,
+  articles: Pick<EmbeddableArticle, 'title' | 'body'>[],
+  signal: AbortSignal,
+): Promise<number[][]> {
+  const passages = articles.map(article => passagesOf(article))
+  const texts = passages.flat().map(({ text }) => text)
+  const vectors: number[][] = []
+  for (let from = 0; from < texts.length; from += TEXTS) {
+    vectors.push(...(await embeddings.embedPassages(texts.slice(from, from + TEXTS), signal)))
+  }
+  return passages.map(parts => articleVector(parts, vectors.splice(0, parts.length)))
+}
+
+/** Makes vectors of articles for one space and stores them there. @throws EmbeddingFailure, VectorFailure */
+export async function storeIn(
+  space: Space,
+  vectors: VectorStore,
+  articles: EmbeddableArticle[],
+  signal: AbortSignal,
+): Promise<void> {
+  const made = await vectorsOf(space, articles, signal)
+  await vectors.upsert(
+    space.collection.name,
+    articles.map(({ seq, country, coveredAt }, index) => ({ seq, country, coveredAt, vector: made[index]! })),
+  )
+}
+
+/**
+ * Stores the vectors of articles in every space and then notes that they are embedded.
+ * @throws EmbeddingFailure, VectorFailure
+ */
+export async function storeEverywhere(
+  pool: Pool,
+  spaces: Spaces,
+  vectors: VectorStore,
+  articles: EmbeddableArticle[],
+  signal: AbortSignal,
+): Promise<void> {
+  const done = new Set<string>()
+  do {
+    for (const space of await spaces.current()) {
+      if (done.has(space.collection.name)) continue
+      await storeIn(space, vectors, articles, signal)
+      done.add(space.collection.name)
+    }
+  } while (!(await noteEmbedded(pool, articles, done)))
+}
+
+/** False, and nothing is noted, when a collection has been registered meanwhile that misses the articles. */
+function noteEmbedded(pool: Pool, articles: EmbeddableArticle[], done: Set<string>): Promise<boolean> {
+  return transaction(pool, async client => {
+    const collections = await holdCollections(client)
+    if (collections.some(({ name }) => !done.has(name))) return false
+    // $1 seqs. Index: the primary key.
+    await client.query({
+      name: 'embed-note',
+      text: `update embeddings set embedded_at = clock_timestamp(), claimed_until = null, error = null
+             where seq = any ($1::bigint[]) and embedded_at is null`,
+      values: [articles.map(({ seq }) => seq)],
+    })
+    return true
+  })
+}

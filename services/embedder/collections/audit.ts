@@ -1,0 +1,84 @@
+import type { Logger } from '../../../shared/log/logger.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import type { Collection } from '../../../shared/vectors/registry.ts'
+import type { VectorStore } from '../../../shared/vectors/store.ts'
+
+// Any number: one process audits at a time.
+const AUDIT_LOCK = 7_211_004_232n
+const PAGE = 10_000
+
+/**
+ * Compares the serving collection with what Postgres says is embedded, article by article: what misses is marked to be
+ * embedded again, vectors of articles that are gone are removed. Articles embedded while it looks are let be.
+ */
+export async function auditCollection(
+  pool: Pool,
+  vectors: VectorStore,
+  collection: Collection,
+  log: Logger,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (collection.state !== 'serving') return
+  // The lock is the session's: a transaction of minutes would keep the database from tidying up.
+  const client = await pool.connect()
+  try {
+    const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [AUDIT_LOCK])
+    if (!rows[0]?.mine) return
+    try {
+      const { lost, stray } = await compare(pool, vectors, collection.name, signal)
+      if (lost + stray > 0) log.warn({ lost, stray }, 'the vector store had lost vectors, or kept some too long')
+    } finally {
+      await client.query('select pg_advisory_unlock($1)', [AUDIT_LOCK])
+    }
+  } finally {
+    client.release()
+  }
+}
+
+async function compare(
+  pool: Pool,
+  vectors: VectorStore,
+  name: string,
+  signal?: AbortSignal,
+): Promise<{ lost: number; stray: number }> {
+  const started = await pool.query<{ now: Date }>('select clock_timestamp() as now')
+  let [lost, stray] = [0, 0]
+  for (let from: bigint | null = 0n; from !== null && !signal?.aborted; ) {
+    const page: { seqs: bigint[]; next: bigint | null } = await vectors.seqs(name, from, PAGE)
+    stray += await removeStray(pool, vectors, name, page.seqs)
+    lost += await markLost(pool, page.seqs, from, page.next, started.rows[0]!.now)
+    from = page.next
+  }
+  return { lost, stray }
+}
+
+async function removeStray(pool: Pool, vectors: VectorStore, name: string, seqs: bigint[]): Promise<number> {
+  const { rows } = await pool.query<{ seq: bigint }>(
+    `select v.seq from unnest($1::bigint[]) as v (seq) where not exists (select from articles a where a.seq = v.seq)`,
+    [seqs],
+  )
+  await vectors.remove(
+    name,
+    rows.map(({ seq }) => seq),
+  )
+  return rows.length
+}
+
+/** Of the articles numbered from `from` to before `to` (null: to the last), those embedded that have no vector. */
+async function markLost(pool: Pool, present: bigint[], from: bigint, to: bigint | null, since: Date): Promise<number> {
+  for (let lost = 0; ; ) {
+    const { rowCount } = await pool.query(MARK_LOST, [from, to, since, present, PAGE])
+    lost += rowCount ?? 0
+    // When all is lost there are millions: in pieces, each soon done.
+    if ((rowCount ?? 0) < PAGE) return lost
+  }
+}
+
+// $1 from, $2 to, $3 embedded before, $4 seqs that have a vector, $5 limit. Index: the primary key.
+const MARK_LOST = `
+  update embeddings set embedded_at = null, claimed_until = null, attempts = 0
+  where seq in (
+    select e.seq from embeddings e
+    where e.seq >= $1 and ($2::bigint is null or e.seq < $2) and e.embedded_at < $3
+      and not exists (select from unnest($4::bigint[]) as v (seq) where v.seq = e.seq)
+    limit $5)`

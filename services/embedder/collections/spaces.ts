@@ -1,0 +1,109 @@
+import { randomBytes } from 'node:crypto'
+import type { Config } from '../../../shared/config/config.ts'
+import { type Embeddings, openEmbeddings } from '../../../shared/embeddings/embeddings.ts'
+import { sourceOf } from '../../../shared/embeddings/endpoint.ts'
+import { RECIPE } from '../../../shared/embeddings/recipe.ts'
+import type { Logger } from '../../../shared/log/logger.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { beginAnew, type Collection, readCollections, registerServing } from '../../../shared/vectors/registry.ts'
+import type { VectorStore } from '../../../shared/vectors/store.ts'
+import { auditCollection } from './audit.ts'
+
+/** A collection and the model whose vectors it holds. */
+export interface Space {
+  collection: Collection
+  embeddings: Embeddings
+}
+
+export interface Spaces {
+  /**
+   * Where a new vector goes: the serving collection first, then one that is being filled. Registered and made when they
+   * are not there yet.
+   */
+  current(): Promise<Space[]>
+  /** Makes anew what the vector store has lost, and has its articles embedded again. */
+  restore(): Promise<void>
+  /** Why a model is not asked at present; null: all are. */
+  obstacle(): { reason: string; wait: number } | null
+}
+
+type SpaceSettings = Parameters<typeof sourceOf>[0] & Pick<Config, 'EMBEDDINGS_TIMEOUT' | 'QDRANT_COLLECTION'>
+
+export function openSpaces(config: SpaceSettings, pool: Pool, vectors: VectorStore, log: Logger): Spaces {
+  const configured = sourceOf(config)
+  const opened = new Map<string, Space>()
+  let pointed = ''
+
+  async function serving(): Promise<Collection> {
+    // The card says how many numbers; of a model that we have no card of, its first answer does.
+    const dimensions =
+      configured.model.dimensions ??
+      (
+        await openEmbeddings(configured, { passageTimeout: config.EMBEDDINGS_TIMEOUT }).embedPassages(
+          ['Perscope'],
+          AbortSignal.timeout(config.EMBEDDINGS_TIMEOUT),
+        )
+      )[0]!.length
+    const name = collectionName(config.QDRANT_COLLECTION, configured.model.name)
+    return registerServing(pool, { name, model: configured.model.name, recipe: RECIPE, dimensions })
+  }
+
+  async function open(collection: Collection): Promise<Space> {
+    const known = opened.get(collection.name)
+    // `filling` becomes `serving` one day: the same vectors, the same model.
+    if (known) return { ...known, collection }
+    const isNew = await vectors.ensure(collection.name, collection.dimensions)
+    if (isNew && collection.state === 'serving') await auditCollection(pool, vectors, collection, log)
+    if (isNew && collection.state === 'filling') await beginAnew(pool, collection)
+    const source = sourceOf(config, collection)
+    const space = {
+      collection,
+      embeddings: openEmbeddings(source, {
+        passageTimeout: config.EMBEDDINGS_TIMEOUT,
+        dimensions: collection.dimensions,
+      }),
+    }
+    opened.set(collection.name, space)
+    return space
+  }
+
+  return {
+    async current() {
+      const collections = await readCollections(pool)
+      if (!collections.some(({ state }) => state === 'serving')) collections.unshift(await serving())
+      const spaces: Space[] = []
+      for (const collection of collections) {
+        spaces.push(await open(collection))
+        if (collection.state !== 'serving' || pointed === collection.name) continue
+        await vectors.point(config.QDRANT_COLLECTION, collection.name)
+        pointed = collection.name
+        const { model } = configured
+        if (collection.model !== model.name) {
+          log.warn(
+            `The articles are embedded by ${collection.model}, EMBEDDINGS_MODEL says ${model.name}; \`npm run reembed -- --model ${model.name}\` changes that.`,
+          )
+        }
+      }
+      return spaces
+    },
+
+    async restore() {
+      opened.clear()
+      await this.current()
+    },
+
+    obstacle() {
+      for (const { embeddings } of opened.values()) {
+        const obstacle = embeddings.obstacle()
+        if (obstacle) return obstacle
+      }
+      return null
+    },
+  }
+}
+
+/** Never used before: a collection that is left over from another database would bring its articles with it. */
+export function collectionName(prefix: string, model: string): string {
+  const slug = (model.split('/').at(-1) ?? '').toLowerCase().replace(/[^a-z0-9]+/g, '-')
+  return `${prefix}-${slug.slice(0, 60)}-${RECIPE}-${randomBytes(3).toString('hex')}`
+}

@@ -1,0 +1,61 @@
+import type { Logger } from '../../../shared/log/logger.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { sentenceOf } from '../../../shared/process/command.ts'
+import { readCollections } from '../../../shared/vectors/registry.ts'
+import type { VectorStore } from '../../../shared/vectors/store.ts'
+import { auditCollection } from './audit.ts'
+import { dropRetired } from './retired.ts'
+import type { Spaces } from './spaces.ts'
+
+const LOOK = 10_000
+const AUDIT = 3_600_000
+
+/**
+ * Looks every ten seconds whether the serving collection is still there, and has it made anew when not; removes those
+ * that have had their time; every hour, and soon after the start, holds what it contains against Postgres.
+ */
+export function watchCollections(
+  pool: Pool,
+  vectors: VectorStore,
+  spaces: Spaces,
+  log: Logger,
+): { close(): Promise<void> } {
+  let timer: NodeJS.Timeout | undefined
+  const closing = new AbortController()
+  let nextAudit = 0
+  let complaint = ''
+
+  async function look(): Promise<void> {
+    await dropRetired(pool, vectors, log)
+    const serving = (await readCollections(pool)).find(({ state }) => state === 'serving')
+    if (!serving) return
+    if ((await vectors.count(serving.name)) === null) {
+      log.warn({ collection: serving.name }, 'the vector store has lost a collection')
+      await spaces.restore()
+    }
+    if (Date.now() < nextAudit) return
+    await auditCollection(pool, vectors, serving, log, closing.signal)
+    nextAudit = Date.now() + AUDIT
+  }
+
+  const watch = async () => {
+    try {
+      await look()
+      complaint = ''
+    } catch (error) {
+      const said = sentenceOf(error)
+      if (said !== complaint) log.warn({ err: said }, 'cannot look after the vector store')
+      complaint = said
+    }
+    if (!closing.signal.aborted) timer = setTimeout(() => (running = watch()), LOOK)
+  }
+  let running = watch()
+
+  return {
+    async close() {
+      closing.abort()
+      clearTimeout(timer)
+      await running
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import type { Queryable } from '../../../shared/postgres/pool.ts'
+
+/** Articles of one message. */
+export const BATCH = 16
+
+/**
+ * ms for which articles are in a queue or in hand before they count as lost and are called again: a flushed queue
+ * costs no more. Whoever takes them in hand claims them anew.
+ */
+const CLAIM = 30_000
+
+/**
+ * Claims articles whose hour has come, the longest due first; each is given to one caller.
+ * @param among only these; null: whichever are due
+ */
+export async function claimDue(db: Queryable, limit: number, among: bigint[] | null = null): Promise<bigint[]> {
+  if (limit <= 0) return []
+  const { rows } = await db.query<{ seq: bigint }>({
+    name: `embed-claim-${among === null ? 'due' : 'these'}`,
+    text: among === null ? CLAIM_DUE : CLAIM_THESE,
+    values: [CLAIM, limit, ...(among === null ? [] : [among])],
+  })
+  return rows.map(({ seq }) => seq)
+}
+
+/** Articles not yet embedded, now in hand for `ms` more. */
+export async function takeInHand(db: Queryable, seqs: bigint[], ms: number): Promise<bigint[]> {
+  const { rows } = await db.query<{ seq: bigint }>({ name: 'embed-take', text: TAKE, values: [ms, seqs] })
+  return rows.map(({ seq }) => seq)
+}
+
+/** Gives articles back, to be called again in `ms`; no attempt is used up. */
+export async function giveBack(db: Queryable, seqs: bigint[], ms: number): Promise<void> {
+  if (seqs.length > 0) await db.query({ name: 'embed-give-back', text: TAKE, values: [ms, seqs] })
+}
+
+const OPEN = 'embedded_at is null and failed_at is null'
+const FREE = `${OPEN} and due_at <= clock_timestamp() and (claimed_until is null or claimed_until <= clock_timestamp())`
+
+// $1 ms, $2 limit. Index: embeddings_due.
+const CLAIM_DUE = `
+  update embeddings e set claimed_until = clock_timestamp() + $1 * interval '1 ms'
+  from (select seq from embeddings where ${FREE} order by due_at limit $2 for update skip locked) as due
+  where e.seq = due.seq
+  returning e.seq`
+
+// $1 ms, $2 limit, $3 seqs. Index: the primary key.
+const CLAIM_THESE = `
+  update embeddings e set claimed_until = clock_timestamp() + $1 * interval '1 ms'
+  from (select seq from embeddings where seq = any ($3::bigint[]) and ${FREE}
+        order by seq limit $2 for update skip locked) as due
+  where e.seq = due.seq
+  returning e.seq`
+
+// $1 ms, $2 seqs. Index: the primary key.
+const TAKE = `
+  update embeddings set claimed_until = clock_timestamp() + $1 * interval '1 ms'
+  where seq = any ($2::bigint[]) and ${OPEN}
+  returning seq`

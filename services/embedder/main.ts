@@ -1,0 +1,56 @@
+import { createPool } from '../../shared/postgres/pool.ts'
+import { sentenceOf } from '../../shared/process/command.ts'
+import { missingAmong } from '../../shared/process/missing.ts'
+import { runService, type ServiceContext } from '../../shared/process/service.ts'
+import { createBoss, EMBED_DUE, type EmbedDue } from '../../shared/promises/boss.ts'
+import { openQueues } from '../../shared/queues/queues.ts'
+import { openVectorStore } from '../../shared/vectors/store.ts'
+import { embedBatch } from './batch/embed.ts'
+import { openSpaces } from './collections/spaces.ts'
+import { watchCollections } from './collections/watch.ts'
+import { startMover } from './due/mover.ts'
+import { startUpkeep } from './upkeep/upkeep.ts'
+
+const VECTOR_TIMEOUT = 15_000
+
+await runService('embedder', async ({ config, log }: ServiceContext) => {
+  const lost = (error: Error) => log.warn({ err: error.message }, 'lost a connection')
+  const pool = createPool(config.DATABASE_URL, 'embedder', lost, { max: config.DATABASE_POOL })
+  const boss = createBoss(config.DATABASE_URL, lost, { supervise: true })
+  await boss.start()
+  const queues = openQueues(config, log)
+  const vectors = openVectorStore(config, VECTOR_TIMEOUT)
+  const spaces = openSpaces(config, pool, vectors, log)
+
+  const worker = queues.work(
+    'embed',
+    ({ seqs }, signal) => embedBatch({ pool, vectors, spaces, log }, seqs.map(BigInt), signal),
+    { concurrency: config.EMBED_CONCURRENCY },
+  )
+  const mover = startMover(pool, queues, log, () => (vectors.obstacle() ?? spaces.obstacle()) !== null)
+  const watch = watchCollections(pool, vectors, spaces, log)
+  await boss.work<EmbedDue>(EMBED_DUE, { batchSize: 20, pollingIntervalSeconds: 1 }, async jobs => {
+    const seqs = jobs.flatMap(({ data }) => data.seqs.map(BigInt))
+    // What cannot be moved now is found by the mover's own look: the promise has done its part.
+    await mover.move(seqs).catch(error => log.warn({ err: sentenceOf(error) }, 'could not move what is due'))
+  })
+  await startUpkeep(boss, pool, log)
+
+  return {
+    async stop() {
+      await Promise.allSettled([mover.close(), watch.close(), worker.close()])
+      await Promise.allSettled([boss.stop({ graceful: false }), queues.close()])
+      await pool.end()
+    },
+    missing: () =>
+      missingAmong({
+        postgres: () => pool.query('select 1'),
+        vectors: () => vectors.ping(),
+        model: async () => {
+          const obstacle = spaces.obstacle()
+          if (obstacle) throw new Error(obstacle.reason)
+        },
+        ...(config.REDIS_URL === '' ? {} : { redis: () => queues.counts() }),
+      }),
+  }
+})
