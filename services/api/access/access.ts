@@ -1,0 +1,75 @@
+import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import { type ApiKey, findKey } from '../../../shared/plans/keys.ts'
+import type { Queryable } from '../../../shared/postgres/pool.ts'
+import { ApiError } from '../contract/api-error.ts'
+import { accessOf } from '../http/locals.ts'
+import { readCredentials } from './bearer.ts'
+import { type AddressLock, lockAddress } from './lock.ts'
+import { chargeQuota, type QuotaMonth, readQuota } from './quota.ts'
+
+/**
+ * Lets in who sends a valid key and notes the plan on the response; everybody else is answered 401, or 429 from a
+ * locked address. A valid key from a locked address is let in (decision 3), so the lock is asked only about the others.
+ * Nothing about a key is remembered between requests: a revocation counts at once, in every process (decision 21).
+ */
+export function checkKey(db: Queryable, lock: AddressLock): RequestHandler {
+  return async (request: Request, response: Response, next: NextFunction) => {
+    const credentials = readCredentials(request)
+    const address = lockAddress(request.ip, request.socket.remoteAddress)
+    if (credentials.kind === 'missing') {
+      refuseLocked(await lock.remaining(address))
+      throw new ApiError('missing_token', { headers: { 'WWW-Authenticate': 'Bearer realm="perscope"' } })
+    }
+    const key = credentials.kind === 'bearer' ? await findKey(db, credentials.token) : null
+    if (!key) {
+      refuseLocked(await lock.fail(address))
+      throw new ApiError('invalid_token', {
+        headers: { 'WWW-Authenticate': 'Bearer realm="perscope", error="invalid_token"' },
+      })
+    }
+    const month = key.plan.quota === null ? null : await readQuota(db, key.id)
+    response.locals.access = { key, month }
+    setQuotaHeaders(response, key, month)
+    next()
+  }
+}
+
+function refuseLocked(seconds: number | null): void {
+  if (seconds !== null) throw new ApiError('too_many_failed_attempts', { headers: { 'Retry-After': String(seconds) } })
+}
+
+/** Refuses the rest of a used-up month, before anything else is looked at (decision 6). */
+export function checkQuota(response: Response): void {
+  const { key, month } = accessOf(response)
+  if (month && key.plan.quota !== null && month.used >= key.plan.quota) throw exceeded(month)
+}
+
+/**
+ * Takes one request of the month, just before the answer's headers go out (decision 5). A client that has hung up
+ * gets no answer and pays nothing.
+ * @throws ApiError `quota_exceeded` when another request took the last one meanwhile
+ */
+export async function chargeMonth(db: Queryable, response: Response): Promise<void> {
+  const access = accessOf(response)
+  const { key, month } = access
+  if (!month || key.plan.quota === null || response.destroyed || response.socket?.destroyed) return
+  const charged = await chargeQuota(db, key.id, key.plan.quota)
+  access.month = charged ?? { ...month, used: key.plan.quota }
+  setQuotaHeaders(response, key, access.month)
+  if (!charged) throw exceeded(month)
+}
+
+function exceeded(month: QuotaMonth): ApiError {
+  return new ApiError('quota_exceeded', { headers: { 'Retry-After': String(month.left) } })
+}
+
+function setQuotaHeaders(response: Response, key: ApiKey, month: QuotaMonth | null): void {
+  const { quota } = key.plan
+  if (!month || quota === null) return
+  response.set({
+    'X-Quota-Limit': String(quota),
+    'X-Quota-Remaining': String(Math.max(0, quota - month.used)),
+    'X-Quota-Reset': String(month.reset),
+    'X-Quota-Period': month.period,
+  })
+}

@@ -1,0 +1,83 @@
+import { isIP } from 'node:net'
+import { ipKeyGenerator } from 'express-rate-limit'
+import type { Config } from '../../../shared/config/config.ts'
+import type { Queryable } from '../../../shared/postgres/pool.ts'
+
+/** The lock on addresses from which too many invalid keys came (decision 3), shared by all processes. */
+export interface AddressLock {
+  /** Seconds that the address is still locked for, at least 1; null when it is not. */
+  remaining(address: string): Promise<number | null>
+  /**
+   * Counts an invalid key. Returns what `remaining` would have said just before: the failure that locks is itself
+   * an ordinary one.
+   */
+  fail(address: string): Promise<number | null>
+  /** Removes what no longer counts. */
+  sweep(): Promise<void>
+}
+
+const SECONDS_LEFT = 'greatest(1, ceil(extract(epoch from locked_until - clock_timestamp())))::int'
+
+// One row an address: its lock makes the count exact however many processes fail at once.
+// $1 address, $2 failures that lock, $3 ms in which they count, $4 ms the lock holds.
+const FAIL = `
+insert into auth_failures as f (address, failed_at, locked_until, was_locked, seen_at)
+values ($1, array[clock_timestamp()],
+        case when $2::int <= 1 then clock_timestamp() + $4::float8 * interval '1 ms' end,
+        false, clock_timestamp())
+on conflict (address) do update set (failed_at, locked_until, was_locked, seen_at) = (
+  select case when locked then f.failed_at when locks then '{}' else recent || moment end,
+         case when locked then f.locked_until when locks then moment + $4::float8 * interval '1 ms' end,
+         locked,
+         moment
+  from (select clock_timestamp() as moment, coalesce(f.locked_until > clock_timestamp(), false) as locked) lock,
+  lateral (select array(select t from unnest(f.failed_at) t where t > moment - $3::float8 * interval '1 ms') as recent) r,
+  lateral (select cardinality(recent) + 1 >= $2::int as locks) l
+)
+returning was_locked, ${SECONDS_LEFT} as seconds`
+
+const REMAINING = `
+select ${SECONDS_LEFT} as seconds from auth_failures where address = $1 and locked_until > clock_timestamp()`
+
+const SWEEP = `
+delete from auth_failures
+where seen_at < clock_timestamp() - $1::float8 * interval '1 ms'
+  and (locked_until is null or locked_until < clock_timestamp())`
+
+export function createAddressLock(
+  db: Queryable,
+  settings: Pick<Config, 'AUTH_LOCK_FAILURES' | 'AUTH_LOCK_WINDOW' | 'AUTH_LOCK_DURATION'>,
+): AddressLock {
+  const { AUTH_LOCK_FAILURES: failures, AUTH_LOCK_WINDOW: window, AUTH_LOCK_DURATION: duration } = settings
+  return {
+    async remaining(address) {
+      const { rows } = await db.query<{ seconds: number }>({
+        name: 'lock-remaining',
+        text: REMAINING,
+        values: [address],
+      })
+      return rows[0]?.seconds ?? null
+    },
+    async fail(address) {
+      const { rows } = await db.query<{ was_locked: boolean; seconds: number }>({
+        name: 'lock-fail',
+        text: FAIL,
+        values: [address, failures, window, duration],
+      })
+      return rows[0]?.was_locked ? rows[0].seconds : null
+    },
+    async sweep() {
+      await db.query(SWEEP, [window])
+    },
+  }
+}
+
+/**
+ * Whom a failure is counted against: an IPv4 address, or the /56 of an IPv6 one, which is what one household or
+ * office is given. IPv4 inside IPv6 (`::ffff:…`) is IPv4. What a proxy forwarded and is no address falls back
+ * to the connection's own.
+ */
+export function lockAddress(forwarded: string | undefined, connection: string | undefined): string {
+  const address = [forwarded, connection].find(candidate => candidate !== undefined && isIP(candidate) !== 0)
+  return address === undefined ? 'unknown' : ipKeyGenerator(address, 56)
+}

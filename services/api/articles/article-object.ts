@@ -1,0 +1,19 @@
+import type { ArticleObject } from '../contract/resources.ts'
+import type { ArticleRow } from '../search/query.ts'
+
+/** The article object of the contract. */
+export function articleObject(row: ArticleRow & { relevance?: number }): ArticleObject {
+  return {
+    id: row.id,
+    title: row.title,
+    url: row.url,
+    snippet: row.snippet,
+    published_at: row.publishedAt?.toISOString() ?? null,
+    ingested_at: row.ingestedAt?.toISOString() ?? null,
+    authors: row.authors.map(({ id, name }) => ({ id, name })),
+    outlet: { name: row.outlet.name, domain: row.outlet.domain },
+    language: row.language,
+    country: row.country,
+    ...(row.relevance === undefined ? {} : { relevance: row.relevance }),
+  }
+}

@@ -1,0 +1,56 @@
+import type { Plan } from '../../../shared/plans/plan.ts'
+import { ApiError } from '../contract/api-error.ts'
+import type { PageEnvelope } from '../contract/resources.ts'
+import { bindingOf } from '../cursor/binding.ts'
+import { type Cursor, readCursor, writeCursor } from '../cursor/cursor.ts'
+import type { Answer } from '../http/answer.ts'
+import { type ArticlesRequest, readRequest } from '../parameters/request.ts'
+import { articleObject } from './article-object.ts'
+import { checkPlan, historyStart } from './coverage.ts'
+import { findArticles, type Searches } from './find.ts'
+
+/**
+ * `GET /v1/articles`: one page and the cursor of the next.
+ *
+ * @param rawQuery the query string as it arrived, without `?`
+ * @throws ApiError
+ */
+export async function answerArticles(
+  searches: Searches,
+  cursorSecret: Buffer,
+  rawQuery: string,
+  plan: Plan,
+): Promise<Answer> {
+  const request = readRequest(rawQuery, 'articles')
+  const binding = bindingOf(request, plan)
+  const cursor = openCursor(cursorSecret, binding, request)
+  const start = cursor?.historyStart ?? historyStart(plan.history, new Date())
+  const countries = checkPlan(request, plan, start)
+  const found = await findArticles(searches, { request, plan, countries, historyStart: start }, cursor?.at ?? null)
+  const page = {
+    status: 'ok',
+    total_results: found.total,
+    ...(found.estimate ? { total_results_is_estimate: true } : {}),
+    next_cursor: found.next && writeCursor(cursorSecret, binding, { at: found.next, historyStart: start }),
+    articles: found.rows.map(articleObject),
+  } satisfies PageEnvelope
+  const { next_cursor: _, ...tagged } = page
+  return {
+    contentType: 'application/json; charset=utf-8',
+    body: JSON.stringify(page),
+    // Not the cursor: whoever is told that nothing changed keeps theirs, which stays good (decision 8).
+    tagged: JSON.stringify(tagged),
+    search: request.question.search,
+  }
+}
+
+function openCursor(secret: Buffer, binding: string, request: ArticlesRequest): Cursor | null {
+  if (request.cursor === null) return null
+  const cursor = readCursor(secret, binding, request.cursor)
+  if (cursor) return cursor
+  throw new ApiError('invalid_request', {
+    errors: {
+      cursor: ['This is no cursor of this request: send next_cursor as it was, and every other parameter too.'],
+    },
+  })
+}

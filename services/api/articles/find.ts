@@ -1,0 +1,97 @@
+import type { Country } from '../../../shared/articles/article.ts'
+import type { Plan } from '../../../shared/plans/plan.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { ApiError } from '../contract/api-error.ts'
+import { RETRY_SEMANTIC } from '../contract/limits.ts'
+import type { Cursor } from '../cursor/cursor.ts'
+import { ceilMs, nextMidnight } from '../parameters/instants.ts'
+import type { ArticlesRequest } from '../parameters/request.ts'
+import type { ArticleFilter, ArticleRow } from '../search/query.ts'
+import { search } from '../search/search.ts'
+import { type SemanticSearch, SemanticUnavailable, SetExpired } from '../semantic/query.ts'
+
+/** What both operations search with. */
+export interface Searches {
+  pool: Pool
+  semantic: SemanticSearch
+}
+
+/** A page, whichever way it was searched. */
+export interface Found {
+  rows: (ArticleRow & { relevance?: number })[]
+  total: number
+  estimate: boolean
+  next: Cursor['at'] | null
+}
+
+/** A valid request with its plan applied. */
+export interface PlannedRequest {
+  request: ArticlesRequest
+  plan: Plan
+  countries: Country[]
+  historyStart: Date
+}
+
+/**
+ * Finds one page.
+ * @param at where the sequence stands; null: at its beginning
+ * @throws ApiError `semantic_search_unavailable`; `invalid_request` when the candidate set has expired
+ */
+export async function findArticles(
+  searches: Searches,
+  planned: PlannedRequest,
+  at: Cursor['at'] | null,
+): Promise<Found> {
+  const { question, order, perPage } = planned.request
+  const filter = filterOf(planned)
+  if (question.search === 'semantic') {
+    try {
+      const page = await searches.semantic.search(
+        { ...filter, text: question.q, planCountries: planned.plan.countries, sort: question.sort, order, perPage },
+        at?.kind === 'semantic' ? at : null,
+      )
+      return { ...page, estimate: false, next: page.next && { kind: 'semantic', ...page.next } }
+    } catch (error) {
+      throw explain(error)
+    }
+  }
+  const { match, searchIn, sort } = question
+  const page = await search(
+    searches.pool,
+    { ...filter, match, searchIn, sort, order, perPage },
+    at?.kind === 'words' ? at : null,
+  )
+  return { ...page, next: page.next && { kind: 'words', ...page.next } }
+}
+
+function filterOf({ request, countries, historyStart }: PlannedRequest): ArticleFilter {
+  const { publishedAfter: after, publishedBefore: before } = request
+  return {
+    countries,
+    languages: request.languages,
+    hasAuthor: request.hasAuthor,
+    outlet: request.outlet,
+    author: request.author,
+    coverage: {
+      historyStart,
+      publishedAfter: after && new Date(ceilMs(after)),
+      publishedBefore:
+        before &&
+        (before.day
+          ? { at: new Date(nextMidnight(before)), exclusive: true }
+          : { at: new Date(before.ms), exclusive: false }),
+    },
+    ingestedAfter: request.ingestedAfter && new Date(ceilMs(request.ingestedAfter)),
+  }
+}
+
+function explain(error: unknown): unknown {
+  if (error instanceof SemanticUnavailable) {
+    return new ApiError('semantic_search_unavailable', {
+      headers: { 'Retry-After': String(RETRY_SEMANTIC) },
+      cause: error,
+    })
+  }
+  if (error instanceof SetExpired) return new ApiError('invalid_request', { errors: { cursor: ['expired'] } })
+  return error
+}

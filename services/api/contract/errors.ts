@@ -1,0 +1,71 @@
+/**
+ * Every error code: its status, when it is given, and the sentence sent when nothing more exact is known.
+ * The API sends errors from this table, the OpenAPI document and the reference page print it.
+ */
+export const ERRORS = {
+  missing_token: {
+    status: 401,
+    when: 'No key was sent.',
+    message: 'Send your key in the header "Authorization: Bearer <API_KEY>".',
+  },
+  invalid_token: {
+    status: 401,
+    when: 'The key is unknown, revoked or malformed, or another scheme than Bearer was used.',
+    message: 'This key is not valid.',
+  },
+  too_many_failed_attempts: {
+    status: 429,
+    when: 'Too many invalid keys came from this address; `Retry-After` says when it is let in again. A valid key still works.',
+    message: 'Too many invalid keys came from this address; wait before you try again.',
+  },
+  rate_limit_exceeded: {
+    status: 429,
+    when: 'The requests of this minute are used up; `Retry-After` says when the next minute begins.',
+    message: 'The requests of this minute are used up.',
+  },
+  quota_exceeded: {
+    status: 429,
+    when: 'The requests of this month are used up; `Retry-After` runs to the first of next month, 00:00 UTC.',
+    message: 'The requests of this month are used up.',
+  },
+  invalid_request: {
+    status: 422,
+    when: 'A parameter is unknown, given twice, malformed or out of bounds, or does not go with another; `errors` says which and why.',
+    message: 'The request has parameters that cannot be used; see errors.',
+  },
+  country_not_included: {
+    status: 403,
+    when: '`country` names a country that the plan does not cover.',
+    message: 'Your plan does not cover every country asked for.',
+  },
+  history_not_included: {
+    status: 403,
+    when: "`published_after` lies before the plan's history start.",
+    message: 'Your plan does not reach that far back.',
+  },
+  semantic_search_unavailable: {
+    status: 503,
+    when: 'Semantic search is out of order for now; keyword and boolean search are not.',
+    message: 'Semantic search is unavailable for now; retry shortly, or use another search mode.',
+  },
+  not_found: {
+    status: 404,
+    when: 'There is nothing at this path.',
+    message: 'There is nothing at this path; see /docs.',
+  },
+  method_not_allowed: {
+    status: 405,
+    when: 'Only GET and HEAD are served.',
+    message: 'Only GET and HEAD are served here.',
+  },
+  internal_error: {
+    status: 500,
+    when: 'Something went wrong on our side; the request costs nothing of the month.',
+    message: 'Something went wrong on our side; retry, and name the X-Request-Id if it stays.',
+  },
+} as const satisfies Record<string, { status: number; when: string; message: string }>
+
+export type ErrorCode = keyof typeof ERRORS
+
+/** In the order in which they are looked for (decision 6), for people to read. */
+export const ERROR_CODES = Object.keys(ERRORS).filter((code): code is ErrorCode => code in ERRORS)

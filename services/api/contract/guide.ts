@@ -1,0 +1,80 @@
+import { ERROR_CODES, ERRORS } from './errors.ts'
+import { HEADERS } from './headers.ts'
+import { LIMITS } from './limits.ts'
+
+/** What a reader should know before the parameters, in Markdown; tables are printed from the definitions. */
+export function guide(serviceName: string): string {
+  return `
+${serviceName} indexes what news outlets in the Netherlands, Belgium and Luxembourg publish and lets you search it.
+Two operations take the same parameters: \`/v1/articles\` answers JSON with a cursor, \`/v1/articles.rss\` one page of RSS 2.0.
+You get a snippet of each article and the address at its outlet, never the whole text.
+
+## Start
+
+\`\`\`
+curl -H "Authorization: Bearer $API_KEY" "https://…/v1/articles?q=klimaat&country=NL,BE"
+\`\`\`
+
+Here, press **Authorize**, paste your key, open an operation and press **Try it out**.
+
+## Search modes
+
+- **keyword** finds articles with any of the words, by their stem in the article's language. Of articles equal in the
+  sort field, the closer match comes first.
+- **boolean** reads \`word word\` (all must appear), \`"a phrase"\`, \`-excluded\`, \`-"an excluded phrase"\`. Words match as written,
+  but for case and accents. There is no OR. Other punctuation separates words: \`COVID-19\` is \`COVID\` and \`19\`.
+- **semantic** finds the ${LIMITS.candidates} articles of your plan's coverage closest in meaning, then applies your filters to them. New
+  articles join some hours after they enter the index.
+
+## Parameters
+
+Values of lists are written \`country=NL&country=BE\`, \`country[]=NL&country[]=BE\` or \`country=NL,BE\`. Names of values may be in
+any case. An empty value counts as not given. A parameter that does not exist, or is given twice, is refused: a filter
+that is silently ignored would be a wrong answer. Times are UTC unless they carry an offset.
+
+Without \`published_after\`, results begin at your plan's history start. Articles whose time of publication is not known
+are found only without \`published_after\` and \`published_before\`, and come last in both orders.
+
+## Pages
+
+Pass \`next_cursor\` as \`cursor\` and leave every other parameter as it was, until it is null. The pages together are the result
+set as it stood when you began, although new articles arrive all the time. Cursors of keyword and boolean searches
+stay good; a semantic sequence should be read within five minutes, and ends after ten with \`errors.cursor: ["expired"]\`.
+
+## Polling for new articles
+
+Articles arrive minutes to hours after their publication, so don't poll by \`published_after\`. Keep the latest \`ingested_at\`
+that you have seen and ask with
+
+\`\`\`
+ingested_after=<that>&sort=ingested_at&order=asc&per_page=100
+\`\`\`
+
+until \`next_cursor\` is null; drop what you have by \`id\` (the bound is inclusive). \`ingested_at\` grows in the order in which
+articles become visible, so you miss none. Archives that are imported with times of their own are the one exception.
+
+## Limits and counters
+
+| Header | Meaning |
+|---|---|
+${Object.entries(HEADERS)
+  .filter(([name]) => name.startsWith('X-') || name === 'Retry-After')
+  .map(([name, { about }]) => `| \`${name}\` | ${about} |`)
+  .join('\n')}
+
+Every request with a valid key costs one of the minute, errors included, unless the minute itself refuses it. Only
+answers with articles, and 304, cost one of the month.
+
+## Errors
+
+Tell errors apart by \`code\`; \`message\` may change.
+
+| code | status | when |
+|---|---|---|
+${ERROR_CODES.map(code => `| \`${code}\` | ${ERRORS[code].status} | ${ERRORS[code].when} |`).join('\n')}
+
+## Versions
+
+New response fields, error codes and optional parameters may be added within \`/v1\`. Anything else becomes \`/v2\`, beside it.
+`.trim()
+}

@@ -1,0 +1,190 @@
+import { ERRORS, type ErrorCode } from './errors.ts'
+import { guide } from './guide.ts'
+import { HEADERS, type HeaderName, PLAN_HEADERS } from './headers.ts'
+import { PARAMETER_NAMES, PARAMETERS, type Parameter, type ParameterName, parameterSchema } from './parameters.ts'
+import { ARTICLE_SCHEMA, AUTHOR_SCHEMA, ERROR_SCHEMA, OUTLET_SCHEMA, PAGE_SCHEMA } from './resources.ts'
+
+type Json = Record<string, unknown>
+
+/**
+ * The OpenAPI 3.1 document, printed from the definitions that requests are validated with. It names no host: the
+ * server is wherever the document came from.
+ */
+export function openApiDocument(serviceName: string): Json {
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: `${serviceName} article search`,
+      version: '1.0.0',
+      summary: 'News from the Netherlands, Belgium and Luxembourg: by words, by a boolean grammar, by meaning.',
+      description: guide(serviceName),
+      license: { name: 'All rights reserved', url: '/docs' },
+    },
+    servers: [{ url: '/', description: 'Where this document came from.' }],
+    security: [{ key: [] }],
+    tags: [{ name: 'Articles', description: 'One search, as JSON or as a feed.' }],
+    paths: {
+      '/v1/articles': {
+        get: operation('listArticles', {
+          summary: 'Search articles',
+          description:
+            'A page of the articles that match, newest first unless you say otherwise; without filters, the newest that your plan covers.',
+          parameters: PARAMETER_NAMES,
+          description200: 'A page of articles.',
+          content: { 'application/json': { schema: ref('schemas', 'Page'), example: PAGE_EXAMPLE } },
+        }),
+      },
+      '/v1/articles.rss': {
+        get: operation('articlesFeed', {
+          summary: 'The same search as an RSS 2.0 feed',
+          description:
+            'One page of up to 100 items, for feed readers that can send a header. Errors are JSON, as everywhere.',
+          parameters: PARAMETER_NAMES.filter(name => name !== 'cursor'),
+          description200: 'RSS 2.0.',
+          content: { 'application/rss+xml': { schema: { type: 'string' } } },
+        }),
+      },
+    },
+    components: {
+      securitySchemes: {
+        key: { type: 'http', scheme: 'bearer', description: 'Your API key, in `Authorization: Bearer <API_KEY>`.' },
+      },
+      parameters: Object.fromEntries(PARAMETER_NAMES.map(name => [name, parameter(name)])),
+      headers: Object.fromEntries(
+        Object.entries(HEADERS).map(([name, { type, about }]) => [name, { description: about, schema: { type } }]),
+      ),
+      schemas: {
+        Page: { ...PAGE_SCHEMA, properties: { ...PAGE_SCHEMA.properties, articles: ARTICLES } },
+        Article: {
+          ...ARTICLE_SCHEMA,
+          properties: {
+            ...ARTICLE_SCHEMA.properties,
+            authors: { ...ARTICLE_SCHEMA.properties.authors, items: ref('schemas', 'Author') },
+            outlet: ref('schemas', 'Outlet'),
+          },
+        },
+        Author: AUTHOR_SCHEMA,
+        Outlet: OUTLET_SCHEMA,
+        Error: ERROR_SCHEMA,
+      },
+    },
+  }
+}
+
+const ARTICLES = { ...PAGE_SCHEMA.properties.articles, items: { $ref: '#/components/schemas/Article' } }
+
+const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
+
+function operation(
+  operationId: string,
+  about: {
+    summary: string
+    description: string
+    parameters: ParameterName[]
+    description200: string
+    content: Json
+  },
+): Json {
+  return {
+    operationId,
+    tags: ['Articles'],
+    summary: about.summary,
+    description: about.description,
+    parameters: [
+      ...about.parameters.map(name => ref('parameters', name)),
+      {
+        name: 'If-None-Match',
+        in: 'header',
+        description: 'An `ETag` that you have; 304 when nothing changed.',
+        schema: { type: 'string' },
+      },
+    ],
+    responses: {
+      200: {
+        description: about.description200,
+        headers: headers(['X-Request-Id', ...PLAN_HEADERS, 'ETag', 'Cache-Control', 'Vary']),
+        content: about.content,
+      },
+      304: {
+        description: 'Nothing but the cursor has changed since the `ETag` that you sent.',
+        headers: headers(['X-Request-Id', ...PLAN_HEADERS, 'ETag', 'Cache-Control', 'Vary']),
+      },
+      ...Object.fromEntries(
+        [...new Set(codes().map(code => ERRORS[code].status))].map(status => [status, failure(status)]),
+      ),
+    },
+  }
+}
+
+// At these two paths nothing is not found, and another method is another operation.
+const codes = (): ErrorCode[] =>
+  (Object.keys(ERRORS) as ErrorCode[]).filter(code => code !== 'not_found' && code !== 'method_not_allowed')
+
+function failure(status: number): Json {
+  const here = codes().filter(code => ERRORS[code].status === status)
+  const known = status !== 401
+  return {
+    description: here.map(code => `\`${code}\`: ${ERRORS[code].when}`).join('\n\n'),
+    headers: headers([
+      'X-Request-Id',
+      ...(known ? PLAN_HEADERS : []),
+      ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
+      ...(status === 429 || status === 503 ? (['Retry-After'] as const) : []),
+    ]),
+    content: {
+      'application/json': {
+        schema: ref('schemas', 'Error'),
+        examples: Object.fromEntries(
+          here.map(code => [
+            code,
+            {
+              value: {
+                status: 'error',
+                code,
+                message: ERRORS[code].message,
+                ...(code === 'invalid_request'
+                  ? { errors: { per_page: ['Write a whole number from 1 to 100.'] } }
+                  : {}),
+              },
+            },
+          ]),
+        ),
+      },
+    },
+  }
+}
+
+const headers = (names: HeaderName[]) => Object.fromEntries(names.map(name => [name, ref('headers', name)]))
+
+function parameter(name: ParameterName): Json {
+  const definition: Parameter = PARAMETERS[name]
+  return {
+    name,
+    in: 'query',
+    description: definition.about,
+    // An empty value counts as not given.
+    allowEmptyValue: true,
+    schema: parameterSchema(definition),
+    ...(definition.kind === 'choices' ? { style: 'form', explode: false } : {}),
+  }
+}
+
+const PAGE_EXAMPLE = {
+  status: 'ok',
+  total_results: 2134,
+  next_cursor: 'AWY3ZTQx…',
+  articles: [
+    {
+      id: 'a1f0c2e9b7d64e55',
+      title: 'Nieuwe brug over de Schelde geopend',
+      url: 'https://dagkoerier.example/regio/nieuwe-brug',
+      snippet: 'Na drie jaar bouwen is de brug over de Schelde zaterdag voor het verkeer geopend.',
+      published_at: '2026-11-20T08:00:00.000Z',
+      ingested_at: '2026-11-20T08:04:11.250Z',
+      authors: [{ id: '5c1f0a7e', name: 'Anna de Wit' }],
+      outlet: { name: 'De Dagkoerier', domain: 'dagkoerier.example' },
+      language: 'nl',
+      country: 'NL',
+    },
+  ],
+}

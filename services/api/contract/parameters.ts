@@ -1,0 +1,146 @@
+import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
+import { LIMITS } from './limits.ts'
+
+/** What a parameter may hold. */
+export type ParameterKind =
+  | { kind: 'text'; maxLength: number }
+  | { kind: 'choice'; values: readonly string[]; default?: string }
+  /** Several of the values: repeated, bracketed (`country[]=`) or comma-separated. */
+  | { kind: 'choices'; values: readonly string[] }
+  | { kind: 'flag' }
+  /** `dates`: a bare day may be written instead of a date-time. */
+  | { kind: 'instant'; dates: boolean }
+  | { kind: 'integer'; minimum: number; maximum: number; default: number }
+
+export type Parameter = ParameterKind & { about: string }
+
+/**
+ * Every query parameter of both operations, once: the parser reads, ajv validates, the OpenAPI document and the
+ * types are printed from this table.
+ */
+export const PARAMETERS = {
+  q: {
+    kind: 'text',
+    maxLength: LIMITS.q,
+    about:
+      'What to search for. Required, and at least 2 characters long, with `search=semantic`; without it, keyword and boolean search list everything.',
+  },
+  search: {
+    kind: 'choice',
+    values: ['keyword', 'boolean', 'semantic'],
+    default: 'keyword',
+    about:
+      '`keyword`: any of the words, by their stem. `boolean`: every word as written, `"a phrase"`, `-excluded`. `semantic`: by meaning, in any of the languages.',
+  },
+  search_in: {
+    kind: 'choice',
+    values: ['title', 'title_body'],
+    default: 'title',
+    about: 'Where words are looked for: headlines, or headlines and texts. Not with `search=semantic`.',
+  },
+  country: {
+    kind: 'choices',
+    values: COUNTRIES,
+    about: 'Country of the outlet. Repeat it, or separate values by commas. Must be covered by your plan.',
+  },
+  language: { kind: 'choices', values: LANGUAGES, about: 'Language of the article. Repeat it, or separate by commas.' },
+  has_author: { kind: 'flag', about: 'Only articles with (true) or without (false) a named author.' },
+  outlet: {
+    kind: 'text',
+    maxLength: LIMITS.outlet,
+    about: "Part of the outlet's name or domain; case and accents don't matter.",
+  },
+  author: {
+    kind: 'text',
+    maxLength: LIMITS.author,
+    about: "Part of an author's name as published; case and accents don't matter.",
+  },
+  published_after: {
+    kind: 'instant',
+    dates: true,
+    about:
+      "Published at this time or later, as `2026-11-01` or `2026-11-01T08:00:00Z`; a day means from 00:00 UTC. Not before your plan's history start.",
+  },
+  published_before: {
+    kind: 'instant',
+    dates: true,
+    about:
+      'Published at this time or earlier, as `2026-11-30` or `2026-11-30T08:00:00Z`; a day is covered to its end (UTC).',
+  },
+  ingested_after: {
+    kind: 'instant',
+    dates: false,
+    about: 'Entered the index at this time or later, as `2026-11-20T08:00:00Z`; applied exactly; made for polling.',
+  },
+  sort: {
+    kind: 'choice',
+    values: ['published_at', 'ingested_at', 'relevance'],
+    about:
+      'What to sort by: `relevance` by default in semantic search and only there, else `published_at`. `ingested_at` leaves out articles without an ingestion time.',
+  },
+  order: {
+    kind: 'choice',
+    values: ['asc', 'desc'],
+    default: 'desc',
+    about: '`desc`: newest, or best match, first. Articles without a publication time come last in both.',
+  },
+  per_page: {
+    kind: 'integer',
+    ...LIMITS.perPage,
+    about: 'Articles per page.',
+  },
+  cursor: {
+    kind: 'text',
+    maxLength: LIMITS.cursor,
+    about: '`next_cursor` of the page before; every other parameter must stay as it was. Not for the feed.',
+  },
+} as const satisfies Record<string, Parameter>
+
+export type ParameterName = keyof typeof PARAMETERS
+
+/** In the order of the contract. */
+export const PARAMETER_NAMES = Object.keys(PARAMETERS).filter((name): name is ParameterName => name in PARAMETERS)
+
+export type SearchMode = (typeof PARAMETERS.search.values)[number]
+export type Sort = (typeof PARAMETERS.sort.values)[number]
+export type Order = (typeof PARAMETERS.order.values)[number]
+export type SearchIn = (typeof PARAMETERS.search_in.values)[number]
+
+/** The default of `sort`. */
+export const DEFAULT_SORT = {
+  keyword: 'published_at',
+  boolean: 'published_at',
+  semantic: 'relevance',
+} as const satisfies Record<SearchMode, Sort>
+
+/** How `has_author` may be written. */
+export const FLAGS = { true: true, false: false, yes: true, no: false, '1': true, '0': false } as const
+
+/** JSON Schema of a parameter's value: what the document shows is what ajv checks. */
+export function parameterSchema(parameter: Parameter): Record<string, unknown> {
+  switch (parameter.kind) {
+    case 'text':
+      return { type: 'string', maxLength: parameter.maxLength }
+    case 'choice':
+      return {
+        type: 'string',
+        enum: [...parameter.values],
+        ...(parameter.default === undefined ? {} : { default: parameter.default }),
+      }
+    case 'choices':
+      return { type: 'array', items: { type: 'string', enum: [...parameter.values] } }
+    case 'flag':
+      return { type: 'string', enum: Object.keys(FLAGS).sort().reverse() }
+    case 'instant':
+      return parameter.dates
+        ? { type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }] }
+        : { type: 'string', format: 'date-time' }
+    case 'integer':
+      return {
+        type: 'integer',
+        minimum: parameter.minimum,
+        maximum: parameter.maximum,
+        default: parameter.default,
+      }
+  }
+}

@@ -1,0 +1,114 @@
+import type { FromSchema } from 'json-schema-to-ts'
+import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
+import { ERROR_CODES } from './errors.ts'
+
+/**
+ * The objects that answers are made of, as JSON Schema (2020-12, the dialect of OpenAPI 3.1). The OpenAPI document
+ * prints them, the contract tests hold answers against them, and the types below are read from them.
+ */
+export const AUTHOR_SCHEMA = {
+  type: 'object',
+  required: ['id', 'name'],
+  additionalProperties: false,
+  properties: {
+    id: { type: 'string', description: 'Stable for the same name at the same outlet. Opaque.' },
+    name: { type: 'string', description: 'As the outlet publishes it.' },
+  },
+} as const
+
+export const OUTLET_SCHEMA = {
+  type: 'object',
+  required: ['name', 'domain'],
+  additionalProperties: false,
+  properties: {
+    name: { type: ['string', 'null'] },
+    domain: { type: ['string', 'null'] },
+  },
+} as const
+
+export const ARTICLE_SCHEMA = {
+  type: 'object',
+  required: [
+    'id',
+    'title',
+    'url',
+    'snippet',
+    'published_at',
+    'ingested_at',
+    'authors',
+    'outlet',
+    'language',
+    'country',
+  ],
+  additionalProperties: false,
+  properties: {
+    id: { type: 'string', description: 'Stable; use it to tell articles apart across requests. Opaque.' },
+    title: { type: 'string', description: 'Headline.' },
+    url: { type: 'string', format: 'uri', description: 'Address of the article at the outlet.' },
+    snippet: {
+      type: ['string', 'null'],
+      description: 'First 200 characters of the text, without markup; null when no text was captured.',
+    },
+    published_at: { type: ['string', 'null'], format: 'date-time', description: 'Time of publication, UTC.' },
+    ingested_at: {
+      type: ['string', 'null'],
+      format: 'date-time',
+      description: 'Time the article entered the index, UTC. It grows in the order in which articles become visible.',
+    },
+    authors: { type: 'array', items: AUTHOR_SCHEMA, description: 'Empty when the outlet published no by-line.' },
+    outlet: OUTLET_SCHEMA,
+    language: { type: 'string', enum: LANGUAGES },
+    country: { type: 'string', enum: COUNTRIES, description: 'Country of the outlet, not of the subject.' },
+    relevance: {
+      type: 'number',
+      minimum: 0,
+      maximum: 1,
+      description: 'How close the article is to `q`, to four decimals. Only in semantic search.',
+    },
+  },
+} as const
+
+export const PAGE_SCHEMA = {
+  type: 'object',
+  required: ['status', 'total_results', 'next_cursor', 'articles'],
+  additionalProperties: false,
+  properties: {
+    status: { type: 'string', const: 'ok' },
+    total_results: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Articles in the whole result set. Counted to 10,000; exact in semantic search.',
+    },
+    total_results_is_estimate: {
+      type: 'boolean',
+      const: true,
+      description: 'Present when counting stopped at 10,000.',
+    },
+    next_cursor: {
+      type: ['string', 'null'],
+      maxLength: 255,
+      description: 'Send it as `cursor` for the next page; null on the last one.',
+    },
+    articles: { type: 'array', items: ARTICLE_SCHEMA, maxItems: 100 },
+  },
+} as const
+
+export const ERROR_SCHEMA = {
+  type: 'object',
+  required: ['status', 'code', 'message'],
+  additionalProperties: false,
+  properties: {
+    status: { type: 'string', const: 'error' },
+    code: { type: 'string', enum: ERROR_CODES, description: 'Tell errors apart by this.' },
+    message: { type: 'string', description: 'For people; may change.' },
+    errors: {
+      type: 'object',
+      additionalProperties: { type: 'array', items: { type: 'string' }, minItems: 1 },
+      description: 'Only with `invalid_request`: what is wrong with each parameter.',
+    },
+  },
+} as const
+
+export type ArticleObject = FromSchema<typeof ARTICLE_SCHEMA>
+export type PageEnvelope = FromSchema<typeof PAGE_SCHEMA>
+export type ErrorObject = FromSchema<typeof ERROR_SCHEMA>

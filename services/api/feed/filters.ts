@@ -1,0 +1,37 @@
+import { DEFAULT_SORT, PARAMETERS } from '../contract/parameters.ts'
+import type { Instant } from '../parameters/instants.ts'
+import type { ArticlesRequest } from '../parameters/request.ts'
+
+/**
+ * The filters of a request as name and value, in the contract's order and canonical spelling; what is at its default is
+ * left out, and so is `per_page`, which is no filter (decision 32). Requests that mean the same give the same.
+ */
+export function appliedFilters(request: ArticlesRequest): [name: string, value: string][] {
+  const { question } = request
+  const filters: [string, string | null][] = [
+    ['q', request.q],
+    ['search', unless(PARAMETERS.search.default, question.search)],
+    ['search_in', question.search === 'semantic' ? null : unless(PARAMETERS.search_in.default, question.searchIn)],
+    ['country', request.countries?.join(',') ?? null],
+    ['language', request.languages?.join(',') ?? null],
+    ['has_author', request.hasAuthor === null ? null : String(request.hasAuthor)],
+    ['outlet', request.outlet],
+    ['author', request.author],
+    ['published_after', request.publishedAfter && written(request.publishedAfter)],
+    ['published_before', request.publishedBefore && written(request.publishedBefore)],
+    ['ingested_after', request.ingestedAfter && written(request.ingestedAfter)],
+    ['sort', unless(DEFAULT_SORT[question.search], question.sort)],
+    ['order', unless(PARAMETERS.order.default, request.order)],
+  ]
+  return filters.filter((filter): filter is [string, string] => filter[1] !== null)
+}
+
+const unless = (fallback: string, value: string) => (value === fallback ? null : value)
+
+/** A day as a day, a time in UTC, with its fraction as far as it has one. */
+function written({ ms, beyond, day }: Instant): string {
+  const iso = new Date(ms).toISOString()
+  if (day) return iso.slice(0, 10)
+  const fraction = (iso.slice(20, 23) + beyond).replace(/0+$/, '')
+  return `${iso.slice(0, 19)}${fraction === '' ? '' : `.${fraction}`}Z`
+}

@@ -1,0 +1,97 @@
+import { LIMITS } from '../contract/limits.ts'
+import type { ArticlesRequest } from '../parameters/request.ts'
+import type { ArticleRow } from '../search/query.ts'
+import { appliedFilters } from './filters.ts'
+import { type Element, writeXml } from './xml.ts'
+
+/** Who publishes the feed. */
+export interface FeedIdentity {
+  serviceName: string
+  /** Address of the API as its clients write it, without a slash at its end. */
+  publicUrl: string
+  /** What the prefix `pc` is bound to. */
+  namespace: string
+}
+
+type Row = ArticleRow & { relevance?: number }
+
+/** Minutes a reader may wait before it asks again: articles come all the time, readers need not hurry. */
+const TTL = 15
+
+// A feed's language (RSS 2.0, W3C codes) when a country alone decides it.
+const COUNTRY_LANGUAGE = { NL: 'nl-nl', BE: 'nl-be', LU: 'lb-lu' } as const
+
+/** Writes RSS 2.0 (decisions 30–32). Holds no time of its own: as long as the articles stay, so does every byte. */
+export function writeFeed(identity: FeedIdentity, request: ArticlesRequest, rows: Row[]): string {
+  const channel: Element = {
+    name: 'channel',
+    content: [...channelOf(identity, request, rows), ...rows.map(itemOf)],
+  }
+  return writeXml({
+    name: 'rss',
+    attributes: { version: '2.0', 'xmlns:atom': 'http://www.w3.org/2005/Atom', 'xmlns:pc': identity.namespace },
+    content: [channel],
+  })
+}
+
+function channelOf({ serviceName, publicUrl }: FeedIdentity, request: ArticlesRequest, rows: Row[]): Element[] {
+  const endpoint = `${publicUrl}/v1/articles.rss`
+  const filters = appliedFilters(request)
+  const filtered = filters.map(([name, value]) => `${name}=${value}`).join(', ')
+  const self = new URLSearchParams([...filters, ...pageSize(request)]).toString()
+  const latest = Math.max(
+    ...rows.map(row => (row.publishedAt ?? row.ingestedAt)?.getTime() ?? Number.NEGATIVE_INFINITY),
+  )
+  return [
+    text('title', filtered === '' ? serviceName : `${serviceName}: ${filtered}`),
+    text('link', endpoint),
+    text(
+      'description',
+      `News from the Netherlands, Belgium and Luxembourg.${filtered === '' ? '' : ` Filters: ${filtered}`}`,
+    ),
+    {
+      name: 'atom:link',
+      attributes: { href: self === '' ? endpoint : `${endpoint}?${self}`, rel: 'self', type: 'application/rss+xml' },
+    },
+    ...optional('language', languageOf(request)),
+    ...optional('lastBuildDate', Number.isFinite(latest) ? new Date(latest).toUTCString() : null),
+    text('ttl', String(TTL)),
+  ]
+}
+
+function itemOf(row: Row): Element {
+  const { name, domain } = row.outlet
+  const outlet: Element = {
+    name: 'pc:outlet',
+    ...(domain === null ? {} : { attributes: { domain } }),
+    content: name ?? '',
+  }
+  return {
+    name: 'item',
+    content: [
+      text('title', row.title),
+      text('link', row.url),
+      { name: 'guid', attributes: { isPermaLink: 'false' }, content: row.id },
+      // RFC 822 with the four digits of RSS 2.0.
+      ...optional('pubDate', row.publishedAt?.toUTCString() ?? null),
+      ...optional('author', row.authors.map(author => author.name).join(', ') || null),
+      ...(name === null && domain === null ? [] : [outlet]),
+      text('pc:country', row.country),
+      ...optional('pc:relevance', row.relevance === undefined ? null : String(row.relevance)),
+    ],
+  }
+}
+
+const text = (name: string, content: string): Element => ({ name, content })
+
+const optional = (name: string, content: string | null): Element[] => (content === null ? [] : [{ name, content }])
+
+function pageSize({ perPage }: ArticlesRequest): [string, string][] {
+  return perPage === LIMITS.perPage.default ? [] : [['per_page', String(perPage)]]
+}
+
+function languageOf({ languages, countries }: ArticlesRequest): string | null {
+  if (languages?.length === 1) return languages[0]!
+  const only = countries?.length === 1 ? countries[0] : undefined
+  return only ? COUNTRY_LANGUAGE[only] : null
+}

@@ -1,0 +1,45 @@
+/** An element: its attributes, and either text or elements. */
+export interface Element {
+  name: string
+  attributes?: Record<string, string>
+  content?: string | Element[]
+}
+
+/**
+ * Writes an XML 1.0 document, indented by two spaces. Whatever the texts hold, it is well-formed and a parser gives
+ * them back: characters that XML cannot carry (§2.2, half a surrogate pair among them) are removed, line ends that a parser
+ * would change (§2.11, §3.3.3) are written as references.
+ */
+export function writeXml(root: Element): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n${writeElement(root, '')}`
+}
+
+function writeElement({ name, attributes = {}, content = '' }: Element, indent: string): string {
+  const start = Object.entries(attributes).reduce(
+    (tag, [key, value]) => `${tag} ${key}="${quoted(value)}"`,
+    `${indent}<${name}`,
+  )
+  if (content.length === 0) return `${start}/>\n`
+  if (typeof content === 'string') return `${start}>${escaped(content)}</${name}>\n`
+  const children = content.map(child => writeElement(child, `${indent}  `)).join('')
+  return `${start}>\n${children}${indent}</${name}>\n`
+}
+
+const FORBIDDEN = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu
+
+const REFERENCES: Record<string, string> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\t': '&#9;',
+  '\n': '&#10;',
+  '\r': '&#13;',
+}
+
+// `>` too, because of `]]>`.
+const escaped = (text: string) =>
+  text.replace(FORBIDDEN, '').replace(/[&<>\r]/g, character => REFERENCES[character] ?? character)
+
+const quoted = (text: string) =>
+  text.replace(FORBIDDEN, '').replace(/[&<>"\t\n\r]/g, character => REFERENCES[character] ?? character)

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto'
+import type { Request, Response } from 'express'
+import type { SearchMode } from '../contract/parameters.ts'
+
+/** A good answer of an operation, before HTTP's own matters. */
+export interface Answer {
+  contentType: string
+  body: string
+  /** What the ETag is taken of. */
+  tagged: string
+  search: SearchMode
+}
+
+/**
+ * Sends an answer, or 304 when the client has it (decision 8).
+ * @param beforeHeaders runs just before the headers go out; what it throws is sent instead
+ */
+export async function sendAnswer(
+  request: Request,
+  response: Response,
+  answer: Answer,
+  beforeHeaders: () => Promise<void>,
+): Promise<void> {
+  const etag = `W/"${createHash('sha256').update(answer.tagged).digest('base64url').slice(0, 27)}"`
+  const known = matchesEtag(request.headers['if-none-match'], etag)
+  await beforeHeaders()
+  response.vary('Authorization').vary('Accept-Encoding')
+  response.set({ 'Cache-Control': 'private, no-cache', ETag: etag })
+  if (known) {
+    response.status(304).end()
+    return
+  }
+  const body = Buffer.from(answer.body)
+  response.status(200).set({ 'Content-Type': answer.contentType, 'Content-Length': String(body.length) })
+  response.end(body)
+}
+
+/** `If-None-Match` by weak comparison (RFC 9110 §13.1.2): `*`, or a list of tags. */
+export function matchesEtag(header: string | undefined, etag: string): boolean {
+  if (header === undefined) return false
+  if (header.trim() === '*') return true
+  const opaque = (tag: string) => tag.replace(/^W\//, '')
+  return (header.match(/(?:W\/)?"[^"]*"/g) ?? []).some(tag => opaque(tag) === opaque(etag))
+}

@@ -1,0 +1,114 @@
+import compression from 'compression'
+import cors from 'cors'
+import express, { type Express, type RequestHandler } from 'express'
+import helmet from 'helmet'
+import type { Config } from '../../../shared/config/config.ts'
+import type { Logger } from '../../../shared/log/logger.ts'
+import type { Plan } from '../../../shared/plans/plan.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { chargeMonth, checkKey, checkQuota } from '../access/access.ts'
+import type { AddressLock } from '../access/lock.ts'
+import { createRateStore, limitRate } from '../access/rate.ts'
+import { answerArticles } from '../articles/articles.ts'
+import { HEADERS } from '../contract/headers.ts'
+import { answerFeed } from '../feed/feed.ts'
+import { REFERENCE_PATHS, referencePages } from '../reference/pages.ts'
+import type { SemanticSearch } from '../semantic/query.ts'
+import { type Answer, sendAnswer } from './answer.ts'
+import { refuseMethod, refusePath, sendError } from './failure.ts'
+import { healthPages, type Readiness } from './health.ts'
+import { accessOf } from './locals.ts'
+import { observe } from './observe.ts'
+import { nameRequest } from './request-id.ts'
+import { trustProxy } from './trust-proxy.ts'
+
+export interface Parts {
+  config: Config
+  log: Logger
+  pool: Pool
+  semantic: SemanticSearch
+  lock: AddressLock
+  cursorSecret: Buffer
+  /** Address of the API as its clients write it. */
+  publicUrl: string
+  readiness: Readiness
+}
+
+/**
+ * The whole HTTP interface, in the order in which a request meets it: named, measured, the open pages; then the key,
+ * the minute, and only then path and method (decisions 5 and 6).
+ */
+export function createApp(parts: Parts): Express {
+  const { config, log, pool, lock } = parts
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag') // over all but the cursor, see `answer.ts`
+  app.set('query parser', false) // `parameters/querystring.ts` reads it
+  app.enable('strict routing')
+  app.enable('case sensitive routing')
+  app.set('trust proxy', trustProxy(config.TRUST_PROXY))
+
+  app.use(nameRequest, observe(log), securityHeaders(parts.publicUrl))
+  if (config.CORS_ORIGINS.length > 0) app.use(crossOrigin(config.CORS_ORIGINS))
+  app.use(compression())
+
+  app.use(healthPages(parts.readiness))
+  app.use(referencePages(config.SERVICE_NAME))
+
+  app.use(checkKey(pool, lock))
+  app.use(limitRate(createRateStore(pool)))
+
+  const identity = {
+    serviceName: config.SERVICE_NAME,
+    publicUrl: parts.publicUrl,
+    namespace: config.FEED_NAMESPACE_URL,
+  }
+  app
+    .route('/v1/articles')
+    .get(operation(pool, (query, plan) => answerArticles(parts, parts.cursorSecret, query, plan)))
+    .all(refuseMethod)
+  app
+    .route('/v1/articles.rss')
+    .get(operation(pool, (query, plan) => answerFeed(parts, identity, query, plan)))
+    .all(refuseMethod)
+  // The open pages have answered GET and HEAD before the key was looked at.
+  app.all(['/healthz', '/readyz', ...REFERENCE_PATHS], refuseMethod)
+  app.use(refusePath)
+  app.use(sendError(log))
+  return app
+}
+
+/** Runs an operation: the month first, then the question, then the answer, which alone is charged. */
+function operation(pool: Pool, answer: (rawQuery: string, plan: Plan) => Promise<Answer>): RequestHandler {
+  return async (request, response) => {
+    checkQuota(response)
+    const { plan } = accessOf(response).key
+    const found = await answer(rawQueryOf(request.originalUrl), plan)
+    response.locals.search = found.search
+    await sendAnswer(request, response, found, () => chargeMonth(pool, response))
+  }
+}
+
+function rawQueryOf(url: string): string {
+  const mark = url.indexOf('?')
+  return mark < 0 ? '' : url.slice(mark + 1).replace(/#.*$/s, '')
+}
+
+/** What every answer says to browsers; the reference page has a policy of its own. */
+function securityHeaders(publicUrl: string): RequestHandler {
+  return helmet({
+    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    // Only where clients come by https; the port that we listen on speaks http.
+    strictTransportSecurity: publicUrl.startsWith('https:') ? { includeSubDomains: false } : false,
+  })
+}
+
+function crossOrigin(origins: string[]): RequestHandler {
+  return cors({
+    origin: origins.includes('*') ? '*' : origins,
+    methods: ['GET', 'HEAD'],
+    allowedHeaders: ['Authorization', 'If-None-Match', 'X-Request-Id'],
+    exposedHeaders: Object.keys(HEADERS),
+    maxAge: 600,
+  })
+}

@@ -1,0 +1,35 @@
+import type { Response } from 'express'
+import type { RateLimitInfo } from 'express-rate-limit'
+import type { ApiKey } from '../../../shared/plans/keys.ts'
+import type { QuotaMonth } from '../access/quota.ts'
+
+/** Who is asking, once the key is known. */
+export interface Access {
+  key: ApiKey
+  /** null when the plan has no quota. */
+  month: QuotaMonth | null
+}
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** Set by express-rate-limit. */
+      rateLimit?: RateLimitInfo
+    }
+    /** What the middleware notes on a response for those that come after it. */
+    interface Locals {
+      requestId: string
+      access?: Access
+      /** For logs and metrics. */
+      errorCode?: string
+      search?: string
+    }
+  }
+}
+
+/** @throws when called before the key was checked: a mistake in the order of the middleware */
+export function accessOf(response: Response): Access {
+  const { access } = response.locals
+  if (!access) throw new Error('The key has not been checked yet.')
+  return access
+}

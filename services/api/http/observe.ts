@@ -1,0 +1,42 @@
+import type { RequestHandler } from 'express'
+import type { Logger } from '../../../shared/log/logger.ts'
+import { counter, histogram } from '../../../shared/metrics/registry.ts'
+
+const seconds = histogram(
+  'api_request_seconds',
+  'Time from the request to the end of its answer.',
+  [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 15],
+  ['operation', 'search', 'status'],
+)
+const errors = counter('api_errors_total', 'Errors sent, by code: limits that were hit among them.', ['code'])
+
+const OPERATIONS: Record<string, string> = { '/v1/articles': 'articles', '/v1/articles.rss': 'feed' }
+
+/** Measures every request and writes one line about it: never its key, nor what was searched for. */
+export function observe(log: Logger): RequestHandler {
+  return (request, response, next) => {
+    const start = performance.now()
+    response.once('close', () => {
+      const { requestId, access, errorCode, search } = response.locals
+      const ms = performance.now() - start
+      const operation = OPERATIONS[request.path] ?? 'other'
+      seconds.observe({ operation, search: search ?? 'none', status: `${response.statusCode}` }, ms / 1_000)
+      if (errorCode !== undefined) errors.inc({ code: errorCode })
+      log.info(
+        {
+          request: requestId,
+          method: request.method,
+          path: request.path.slice(0, 200),
+          status: response.statusCode,
+          ms: Math.round(ms * 10) / 10,
+          ...(access ? { key: access.key.id } : {}),
+          ...(search ? { search } : {}),
+          ...(errorCode ? { code: errorCode } : {}),
+          ...(response.writableFinished ? {} : { aborted: true }),
+        },
+        'request',
+      )
+    })
+    next()
+  }
+}

@@ -1,0 +1,112 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { ceilMs, nextMidnight, parseDateTime, parseDay, parseInstant, precedes } from './instants.ts'
+
+const iso = (text: string) => {
+  const instant = parseInstant(text)
+  return instant && new Date(instant.ms).toISOString() + (instant.beyond && `+${instant.beyond}`)
+}
+
+const good: [text: string, iso: string][] = [
+  ['2024-02-29', '2024-02-29T00:00:00.000Z'],
+  ['1900-01-01', '1900-01-01T00:00:00.000Z'],
+  ['2100-12-31', '2100-12-31T00:00:00.000Z'],
+  ['2024-05-01T10:20:30Z', '2024-05-01T10:20:30.000Z'],
+  ['2024-05-01t10:20:30z', '2024-05-01T10:20:30.000Z'],
+  ['2024-05-01 10:20:30Z', '2024-05-01T10:20:30.000Z'],
+  ['2024-05-01T10:20:30', '2024-05-01T10:20:30.000Z'],
+  ['2024-05-01T10:20:30.5Z', '2024-05-01T10:20:30.500Z'],
+  ['2024-05-01T10:20:30.123456000Z', '2024-05-01T10:20:30.123Z+456'],
+  ['2024-05-01T10:20:30+02:00', '2024-05-01T08:20:30.000Z'],
+  ['2024-05-01T10:20:30 02:00', '2024-05-01T08:20:30.000Z'],
+  ['2024-05-01 10:20:30 02:00', '2024-05-01T08:20:30.000Z'],
+  ['2024-05-01T10:20:30-02:30', '2024-05-01T12:50:30.000Z'],
+  ['2024-05-01T10:20:30-00:00', '2024-05-01T10:20:30.000Z'],
+  ['2016-12-31T23:59:60Z', '2017-01-01T00:00:00.000Z'],
+  ['2016-12-31T15:59:60-08:00', '2017-01-01T00:00:00.000Z'],
+]
+for (const [text, expected] of good) {
+  t.test(`decision 12: ${text} is read`, async t => {
+    t.equal(iso(text), expected)
+  })
+}
+
+const bad = [
+  '2023-02-29',
+  '2024-13-01',
+  '2024-00-10',
+  '2024-01-00',
+  '2024-04-31',
+  '1899-12-31',
+  '2101-01-01',
+  '0000-01-01',
+  '2024-1-1',
+  '24-01-01',
+  '20240101',
+  '2024-01-01T24:00:00Z',
+  '2024-01-01T10:60:00Z',
+  '2024-01-01T10:00:61Z',
+  '2024-01-01T10:00:60Z',
+  '2024-01-01T10:00Z',
+  '2024-01-01T10:00',
+  '2024-01-01T10',
+  '2024-01-01T',
+  '2024-01-01Z',
+  '2024-01-01T10:00:00+2:00',
+  '2024-01-01T10:00:00+0200',
+  '2024-01-01T10:00:00+24:00',
+  '2024-01-01T10:00:00+02:60',
+  '2024-01-01T10:00:00.Z',
+  '2024-01-01T10:00:00,5Z',
+  '2024-01-01T10:00:00 Z',
+  '2024-01-01  10:00:00',
+  '+2024-01-01',
+  '٢٠٢٤-01-01',
+  'yesterday',
+  '1700000000',
+]
+for (const text of bad) {
+  t.test(`decision 12: ${text} is refused`, async t => {
+    t.equal(parseInstant(text), null)
+  })
+}
+
+t.test('decision 12: every day and every time of the years 1900 to 2100 is read as Date reads it', async t => {
+  const dates = fc.date({ min: new Date('1900-01-01'), max: new Date('2100-12-31T23:59:59.999Z'), noInvalidDate: true })
+  fc.assert(
+    fc.property(dates, date => {
+      const text = date.toISOString()
+      t.equal(parseDateTime(text)?.ms, date.getTime())
+      t.equal(parseDay(text.slice(0, 10))?.ms, new Date(text.slice(0, 10)).getTime())
+    }),
+  )
+})
+
+t.test('contract, rule 3: a bound with more digits than articles have is applied exactly', async t => {
+  const fine = parseInstant('2024-05-01T10:00:00.0001Z')!
+  t.equal(ceilMs(fine), fine.ms + 1, 'a lower bound begins with the next millisecond')
+  t.equal(fine.ms, new Date('2024-05-01T10:00:00Z').getTime(), 'an upper bound ends with this one')
+})
+
+t.test('decision 12: a day reaches to the next midnight', async t => {
+  t.equal(new Date(nextMidnight(parseDay('2024-02-28')!)).toISOString(), '2024-02-29T00:00:00.000Z')
+})
+
+const order: [before: string, after: string, precedes: boolean][] = [
+  ['2024-05-01', '2024-05-01', false],
+  ['2024-04-30', '2024-05-01', true],
+  ['2024-05-01', '2024-05-01T23:59:59.999Z', false],
+  ['2024-05-01', '2024-05-02T00:00:00Z', true],
+  ['2024-05-01T10:00:00Z', '2024-05-01T10:00:00Z', false],
+  ['2024-05-01T10:00:00Z', '2024-05-01T10:00:00.0001Z', true],
+  ['2024-05-01T10:00:00.0002Z', '2024-05-01T10:00:00.00015Z', false],
+  ['2024-05-01T10:00:00+02:00', '2024-05-01T09:00:00Z', true],
+]
+for (const [before, after, expected] of order) {
+  t.test(
+    `published_before=${before} ${expected ? 'precedes' : 'does not precede'} published_after=${after}`,
+    async t => {
+      t.equal(precedes(parseInstant(before)!, parseInstant(after)!), expected)
+    },
+  )
+}

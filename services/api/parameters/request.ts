@@ -1,0 +1,116 @@
+import type { Country, Language } from '../../../shared/articles/article.ts'
+import { foldName } from '../../../shared/text/folding.ts'
+import { hasLetterOrDigit } from '../../../shared/text/tokens.ts'
+import { ApiError } from '../contract/api-error.ts'
+import { LIMITS } from '../contract/limits.ts'
+import type { Order, SearchIn, SearchMode, Sort } from '../contract/parameters.ts'
+import { DEFAULT_SORT, PARAMETERS } from '../contract/parameters.ts'
+import { parseBoolean, parseKeyword } from '../search/grammar.ts'
+import type { Match } from '../search/query.ts'
+import { type Instant, precedes } from './instants.ts'
+import { createProblems, type Problems } from './problems.ts'
+import { readQueryString } from './querystring.ts'
+import { type ParameterValues, readValues } from './values.ts'
+
+/** The two operations; the feed is a single page. */
+export type Operation = 'articles' | 'feed'
+
+/** How `q` is to be matched. */
+export type Question =
+  | { search: 'keyword' | 'boolean'; match: Match; searchIn: SearchIn; sort: Exclude<Sort, 'relevance'> }
+  | { search: 'semantic'; q: string; sort: Sort }
+
+/** A request that is in order, its defaults filled in; the plan has not been looked at. */
+export interface ArticlesRequest {
+  question: Question
+  /** As given, null when absent; for the cursor's binding and the feed's title. */
+  q: string | null
+  /** null: all that the plan covers. In the contract's order. */
+  countries: Country[] | null
+  languages: Language[] | null
+  hasAuthor: boolean | null
+  outlet: string | null
+  author: string | null
+  publishedAfter: Instant | null
+  publishedBefore: Instant | null
+  ingestedAfter: Instant | null
+  order: Order
+  perPage: number
+  cursor: string | null
+}
+
+/**
+ * Reads and validates a raw query string: every parameter by itself, then those that must go together.
+ * @throws ApiError `invalid_request` with a sentence for each parameter that is wrong
+ */
+export function readRequest(rawQuery: string, operation: Operation): ArticlesRequest {
+  const problems = createProblems()
+  const values = readValues(readQueryString(rawQuery), problems)
+  if (operation === 'feed' && values.cursor !== undefined) {
+    problems.add('cursor', 'The feed is a single page; read further pages as JSON.')
+  }
+  if (values.published_before && values.published_after && precedes(values.published_before, values.published_after)) {
+    problems.add('published_before', 'It must not lie before published_after.')
+  }
+  for (const name of ['outlet', 'author'] as const) {
+    // Accents and invisible characters do not count (decision 15): of these alone, the filter would let everything pass.
+    if (values[name] !== undefined && foldName(values[name]) === '') {
+      problems.add(name, 'Write at least one visible character besides accents.')
+    }
+  }
+  const question = readQuestion(values, problems)
+  if (problems.any || !question) throw new ApiError('invalid_request', { errors: problems.toObject() })
+  return {
+    question,
+    q: values.q ?? null,
+    countries: values.country ?? null,
+    languages: values.language ?? null,
+    hasAuthor: values.has_author ?? null,
+    outlet: values.outlet ?? null,
+    author: values.author ?? null,
+    publishedAfter: values.published_after ?? null,
+    publishedBefore: values.published_before ?? null,
+    ingestedAfter: values.ingested_after ?? null,
+    order: values.order ?? PARAMETERS.order.default,
+    perPage: values.per_page ?? PARAMETERS.per_page.default,
+    cursor: values.cursor ?? null,
+  }
+}
+
+/** The rules that `search`, `q`, `search_in` and `sort` have with one another; null when one is broken. */
+function readQuestion(values: ParameterValues, problems: Problems): Question | null {
+  // An unreadable mode says nothing about the others: they are held to no rule of it.
+  if (problems.has('search')) return null
+  const search: SearchMode = values.search ?? PARAMETERS.search.default
+  return search === 'semantic' ? readSemantic(values, problems) : readWords(search, values, problems)
+}
+
+function readSemantic(values: ParameterValues, problems: Problems): Question | null {
+  const { q } = values
+  if (values.search_in !== undefined) problems.add('search_in', 'Leave it out with search=semantic.')
+  if (!problems.has('q')) {
+    if (q === undefined || [...q].length < LIMITS.semanticQ) {
+      problems.add('q', `With search=semantic, write at least ${LIMITS.semanticQ} characters.`)
+    } else if (!hasLetterOrDigit(q)) {
+      problems.add('q', 'Write at least one letter or digit.')
+    }
+  }
+  return q === undefined ? null : { search: 'semantic', q, sort: values.sort ?? DEFAULT_SORT.semantic }
+}
+
+function readWords(search: 'keyword' | 'boolean', values: ParameterValues, problems: Problems): Question | null {
+  const sort = values.sort ?? DEFAULT_SORT[search]
+  if (sort === 'relevance') problems.add('sort', 'sort=relevance needs search=semantic.')
+  const searchIn = values.search_in ?? PARAMETERS.search_in.default
+  const parsed =
+    values.q === undefined
+      ? { ok: true as const, match: { kind: 'all' as const } }
+      : search === 'boolean'
+        ? parseBoolean(values.q)
+        : parseKeyword(values.q)
+  if (!parsed.ok) {
+    for (const sentence of parsed.errors) problems.add('q', sentence)
+    return null
+  }
+  return sort === 'relevance' ? null : { search, match: parsed.match, searchIn, sort }
+}

@@ -1,0 +1,161 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import {
+  FLAGS,
+  PARAMETER_NAMES,
+  PARAMETERS,
+  type Parameter,
+  type ParameterKind,
+  type ParameterName,
+  parameterSchema,
+} from '../contract/parameters.ts'
+import { type Instant, parseDateTime, parseDay, parseInstant } from './instants.ts'
+import type { Problems } from './problems.ts'
+import type { WrittenParameter } from './querystring.ts'
+import { suggest } from './suggest.ts'
+
+type ValueOf<P extends ParameterKind> = P extends { kind: 'choice'; values: readonly (infer V)[] }
+  ? V
+  : P extends { kind: 'choices'; values: readonly (infer V)[] }
+    ? V[]
+    : P extends { kind: 'flag' }
+      ? boolean
+      : P extends { kind: 'instant' }
+        ? Instant
+        : P extends { kind: 'integer' }
+          ? number
+          : string
+
+/** The parameters that were given, each read and within its bounds. */
+export type ParameterValues = { [N in ParameterName]?: ValueOf<(typeof PARAMETERS)[N]> }
+
+const ajv = new Ajv({
+  allErrors: true,
+  strictTypes: false, // `default` and unions of formats are for the document's readers
+  formats: {
+    date: text => parseDay(text) !== null,
+    'date-time': text => parseDateTime(text) !== null,
+  },
+})
+const validate = ajv.compile({
+  type: 'object',
+  properties: Object.fromEntries(PARAMETER_NAMES.map(name => [name, parameterSchema(PARAMETERS[name])])),
+})
+
+/**
+ * Reads each parameter by its definition (decisions 9–12): names known, single values given once, lists in their
+ * three forms, text NFC-normalised and trimmed, choices in canonical case, and every value within the schema that
+ * the OpenAPI document prints. What cannot be read is added to `problems` and left out.
+ */
+export function readValues(written: WrittenParameter[], problems: Problems): ParameterValues {
+  const texts = collect(written, problems)
+  const shaped: Record<string, unknown> = {}
+  for (const [name, values] of texts) shaped[name] = shape(PARAMETERS[name], values)
+  if (!validate(shaped)) {
+    for (const error of validate.errors ?? []) {
+      const name = parameterOf(error)
+      const sentence = complaint(PARAMETERS[name])
+      problems.add(name, sentence)
+      delete shaped[name]
+    }
+  }
+  const given: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(shaped)) {
+    if (isParameter(name) && !problems.has(name)) given[name] = finish(PARAMETERS[name], value)
+  }
+  // ajv has just held every value against the schema that its type is derived from.
+  return given as ParameterValues
+}
+
+/** The texts written for each known parameter, empty ones left out. */
+function collect(written: WrittenParameter[], problems: Problems): Map<ParameterName, string[]> {
+  const texts = new Map<ParameterName, string[]>()
+  for (const item of written) {
+    const name = parameterNamed(item.name)
+    if ('unreadable' in item) {
+      problems.add(name ?? item.name, item.unreadable)
+      continue
+    }
+    if (!name) {
+      const meant = suggest(item.name)
+      problems.add(item.name, `There is no such parameter${meant ? `; did you mean ${meant}?` : '.'}`)
+      continue
+    }
+    const parameter: Parameter = PARAMETERS[name]
+    const values = parameter.kind === 'choices' ? item.value.split(',') : [item.value]
+    const given = values.map(value => value.normalize('NFC').trim()).filter(value => value !== '')
+    if (given.length === 0) continue
+    const before = texts.get(name) ?? []
+    if (parameter.kind !== 'choices' && before.length > 0) problems.add(name, 'Give this parameter only once.')
+    texts.set(name, [...before, ...given])
+  }
+  return texts
+}
+
+/** `country` and `country[]` are the same list; only lists have brackets. */
+function parameterNamed(name: string): ParameterName | null {
+  if (isParameter(name)) return name
+  const list = name.endsWith('[]') ? name.slice(0, -2) : ''
+  return isParameter(list) && PARAMETERS[list].kind === 'choices' ? list : null
+}
+
+function isParameter(name: string): name is ParameterName {
+  return Object.hasOwn(PARAMETERS, name)
+}
+
+/** Texts as the value that the schema speaks of; a text that does not fit is left for ajv to refuse. */
+function shape(parameter: Parameter, texts: string[]): unknown {
+  const text = texts[0] ?? ''
+  switch (parameter.kind) {
+    case 'choice':
+      return canonical(parameter.values, text)
+    case 'choices': {
+      const chosen = new Set(texts.map(value => canonical(parameter.values, value)))
+      // In the contract's order, so that equal lists are equal.
+      const known = parameter.values.filter(value => chosen.has(value))
+      return [...known, ...[...chosen].filter(value => !known.includes(value))]
+    }
+    case 'flag':
+      return text.toLowerCase()
+    case 'integer':
+      return /^-?\d{1,15}$/.test(text) ? Number(text) : text
+    default:
+      return text
+  }
+}
+
+function canonical(values: readonly string[], text: string): string {
+  return values.find(value => value.toLowerCase() === text.toLowerCase()) ?? text
+}
+
+/** The value that the rest of the API works with. */
+function finish(parameter: Parameter, value: unknown): unknown {
+  if (parameter.kind === 'instant') return parseInstant(String(value))
+  if (parameter.kind === 'flag') return Object.entries(FLAGS).find(([text]) => text === value)?.[1]
+  return value
+}
+
+function parameterOf(error: ErrorObject): ParameterName {
+  const name = error.instancePath.split('/')[1] ?? ''
+  if (!isParameter(name)) throw new Error(`ajv names no parameter: ${error.instancePath} ${error.message}`)
+  return name
+}
+
+/** What a parameter may hold, as a sentence to whoever wrote something else. */
+function complaint(parameter: Parameter): string {
+  switch (parameter.kind) {
+    case 'text':
+      return `Write at most ${parameter.maxLength} characters.`
+    case 'choice':
+      return `Write one of ${parameter.values.join(', ')}.`
+    case 'choices':
+      return `Write one or more of ${parameter.values.join(', ')}.`
+    case 'flag':
+      return 'Write true, false, yes, no, 1 or 0.'
+    case 'integer':
+      return `Write a whole number from ${parameter.minimum} to ${parameter.maximum}.`
+    case 'instant':
+      return parameter.dates
+        ? 'Write a day (2026-11-20) or a date-time (2026-11-20T08:00:00Z) that exists, of the years 1900 to 2100.'
+        : 'Write a date-time (2026-11-20T08:00:00Z) that exists, of the years 1900 to 2100; a bare day is not enough.'
+  }
+}

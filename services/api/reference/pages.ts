@@ -1,0 +1,75 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { type RequestHandler, Router } from 'express'
+import helmet from 'helmet'
+import { openApiDocument } from '../contract/openapi.ts'
+import { type Asset, makeAsset, sendAsset } from './assets.ts'
+
+const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
+
+const own = (file: string) => join(import.meta.dirname, 'page', file)
+const theirs = (file: string) => join(SWAGGER_UI, file)
+
+const ASSETS = {
+  '/v1/openapi.json': (serviceName: string) =>
+    makeAsset('application/json; charset=utf-8', JSON.stringify(openApiDocument(serviceName))),
+  '/docs': async (serviceName: string) => page(await readFile(own('page.html'), 'utf8'), serviceName),
+  '/docs/page.css': () => file('text/css; charset=utf-8', own('page.css')),
+  '/docs/page.js': () => file('text/javascript; charset=utf-8', own('page.js')),
+  '/docs/swagger-ui.css': () => file('text/css; charset=utf-8', theirs('swagger-ui.css')),
+  '/docs/swagger-ui.js': () => file('text/javascript; charset=utf-8', theirs('swagger-ui-bundle.js')),
+} as const
+
+type ReferencePath = keyof typeof ASSETS
+export const REFERENCE_PATHS = Object.keys(ASSETS).filter((path): path is ReferencePath => path in ASSETS)
+
+/**
+ * `/v1/openapi.json` and `/docs`: the reference, in which a visitor can send a request with a key of theirs. Swagger UI,
+ * served from here; the page loads nothing from anywhere else.
+ */
+export function referencePages(serviceName: string): Router {
+  const router = Router({ strict: true, caseSensitive: true })
+  router.get('/docs', pageSecurity)
+  for (const path of REFERENCE_PATHS) router.get(path, serve(ASSETS[path], serviceName))
+  return router
+}
+
+/** Makes the asset with the first request for it, and keeps it. */
+function serve(make: (serviceName: string) => Promise<Asset>, serviceName: string): RequestHandler {
+  let asset: Promise<Asset> | undefined
+  return async (request, response) => {
+    asset ??= make(serviceName).catch(error => {
+      asset = undefined
+      throw error
+    })
+    sendAsset(request, response, await asset)
+  }
+}
+
+async function file(contentType: string, path: string): Promise<Asset> {
+  return makeAsset(contentType, await readFile(path))
+}
+
+const page = (template: string, serviceName: string) =>
+  makeAsset('text/html; charset=utf-8', template.replaceAll('{{service}}', escapeHtml(serviceName)))
+
+const escapeHtml = (text: string) => text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
+
+/** Swagger UI writes style attributes and shows icons from data addresses; scripts come from here alone. */
+const pageSecurity = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'", "'unsafe-inline'"],
+      imgSrc: ["'self'", 'data:'],
+      connectSrc: ["'self'"],
+      baseUri: ["'none'"],
+      formAction: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
+  },
+  strictTransportSecurity: false, // said, or not, by the app
+})

@@ -1,0 +1,22 @@
+/**
+ * What is asked of the index of words, free of how it is asked: of fresh articles as a `tsquery`, of segments by
+ * combining lists.
+ */
+export type Expression =
+  | { kind: 'lexeme'; lexeme: string }
+  /** Two words or more, in order and side by side, within the title or within the body. */
+  | { kind: 'phrase'; words: string[]; scope: 'title' | 'title_body' }
+  /** At least one part each. */
+  | { kind: 'all'; of: Expression[] }
+  | { kind: 'any'; of: Expression[] }
+  | { kind: 'but'; of: Expression; not: Expression[] }
+
+export const lexeme = (text: string): Expression => ({ kind: 'lexeme', lexeme: text })
+
+/** @param of at least one */
+export const allOf = (of: Expression[]): Expression => (of.length === 1 ? of[0]! : { kind: 'all', of })
+
+/** @param of at least one */
+export const anyOf = (of: Expression[]): Expression => (of.length === 1 ? of[0]! : { kind: 'any', of })
+
+export const but = (of: Expression, not: Expression[]): Expression => (not.length === 0 ? of : { kind: 'but', of, not })

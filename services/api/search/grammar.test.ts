@@ -1,0 +1,68 @@
+import t from 'tap'
+import { parseBoolean, parseKeyword } from './grammar.ts'
+
+/** Required phrases, and excluded ones with a minus, as one line each. */
+function read(q: string): string[] | 'refused' {
+  const parsed = parseBoolean(q)
+  if (!parsed.ok || parsed.match.kind !== 'boolean') return 'refused'
+  const { required, excluded } = parsed.match
+  return [...required.map(words => words.join(' ')), ...excluded.map(words => `-${words.join(' ')}`)]
+}
+
+t.test('decision 18: words, phrases and exclusions', async t => {
+  const cases: [string, string[] | 'refused'][] = [
+    ['a b', ['a', 'b']],
+    ['a a A', ['a']],
+    ['"to be or not to be"', ['to be or not to be']],
+    ['a "b c" -d', ['a', 'b c', '-d']],
+    ['-b a', ['a', '-b']],
+    ['a -"b c"', ['a', '-b c']],
+    ['zuid-holland', ['zuid', 'holland']],
+    ['a -anti-corruption', ['a', '-anti corruption']],
+    ["a -l'économie", ['a', '-l economie']],
+    ['a -b"c d"', ['a', 'c d', '-b']],
+    ['"a b"-c', ['a b', '-c']],
+    ['(-x y', ['y', '-x']],
+    ['y (-x)', ['y', '-x']],
+    ['a-b', ['a', 'b']],
+    ['a--b', ['a', 'b']],
+    ['a --b', ['a', 'b']],
+    ['- x', ['x']],
+    ['a - -b', ['a', '-b']],
+    ['a -½b', ['a', 'b']],
+    ['a -²', ['a', '-2']],
+    ['a -\u0301b', ['a', 'b']],
+    ['a -\u200bb', ['a', '-b']],
+    ['“a b” c', ['a', 'b', 'c']],
+    ['“-x a', ['a', '-x']],
+    ['a ""', ['a']],
+    ['a "½"', ['a']],
+    ['a -""', ['a']],
+    ['a"b c"d', ['a', 'b c', 'd']],
+    ['a\u00a0-b', ['a', '-b']],
+    ['-a\nb', ['b', '-a']],
+  ]
+  for (const [q, expected] of cases) t.same(read(q)?.valueOf(), expected, q)
+})
+
+t.test('decision 18: an unbalanced quote, and exclusions alone, are refused with a sentence', async t => {
+  for (const q of ['"a', 'a "b" "', '-"a', '-a', '-a -"b c"', '"" -a', '-a ½']) {
+    const parsed = parseBoolean(q)
+    t.equal(parsed.ok, false, q)
+    if (!parsed.ok) t.match(parsed.errors, [/^[A-Z].*\.$/], q)
+  }
+})
+
+t.test('decision 19: without a letter or digit nothing is searched for', async t => {
+  for (const q of ['', '-', '""', '"-" (½)', '\u0301']) {
+    t.equal(parseBoolean(q).ok, false, JSON.stringify(q))
+    t.equal(parseKeyword(q).ok, false, JSON.stringify(q))
+  }
+})
+
+t.test('decision 17: a keyword query is its words, each once; signs of the grammar are punctuation', async t => {
+  t.same(parseKeyword('"De Fiets" -de FIETS, cœur'), {
+    ok: true,
+    match: { kind: 'keyword', words: ['de', 'fiets', 'coeur'] },
+  })
+})

@@ -1,0 +1,76 @@
+import type { Queryable } from '../../../shared/postgres/pool.ts'
+import { foldName } from '../../../shared/text/folding.ts'
+import type { Span } from './bounds.ts'
+import type { NamedPeople } from './filtering.ts'
+import type { Axis } from './query.ts'
+
+/** What a search reads before it looks for articles. */
+export interface Prelude extends NamedPeople {
+  /** The newest article's number: on a first page, the watermark (decision 22). */
+  lastSeq: bigint
+  /** Of the catalogue of segments (`segments/catalogue.ts`). */
+  version: bigint
+  /** From the first day that has articles to the end of the last; null: there are none. */
+  days: Record<Axis, Span | null>
+}
+
+/**
+ * Reads the clock, and the numbers of the outlets and authors whose names hold a part (decision 15). Names are registered
+ * before their articles become visible, so none is missing.
+ */
+export async function readPrelude(db: Queryable, outlet: string | null, author: string | null): Promise<Prelude> {
+  const { rows } = await db.query<PreludeRow>({
+    ...(outlet === null && author === null
+      ? { name: 'search-prelude', text: preludeStatement(false) }
+      : {
+          name: 'search-prelude-names',
+          text: preludeStatement(true),
+          values: [containing(outlet), containing(author)],
+        }),
+  })
+  const row = rows[0]!
+  return {
+    lastSeq: row.last_seq,
+    version: row.version,
+    days: {
+      published_at: spanOfDays(row.first_published, row.last_published),
+      ingested_at: spanOfDays(row.first_ingested, row.last_ingested),
+    },
+    publisherNos: row.publisher_nos,
+    authorNos: row.author_nos,
+  }
+}
+
+interface PreludeRow {
+  last_seq: bigint
+  version: bigint
+  first_published: number | null
+  last_published: number | null
+  first_ingested: number | null
+  last_ingested: number | null
+  publisher_nos: number[] | null
+  author_nos: number[] | null
+}
+
+/** @param first days since 1970 */
+function spanOfDays(first: number | null, last: number | null): Span | null {
+  return first === null || last === null ? null : { from: first * 86_400_000, to: (last + 1) * 86_400_000 }
+}
+
+/** A pattern for LIKE in which `%`, `_` and `\` are ordinary characters. */
+function containing(part: string | null): string | null {
+  return part === null ? null : `%${foldName(part).replace(/[\\%_]/g, '\\$&')}%`
+}
+
+// $1 pattern of outlets, $2 pattern of authors, if names are asked for. Indexes: the primary key of article_days,
+// authors_folded_name (from three characters on). One statement, one snapshot: no article up to `last_seq` lies
+// outside of the days.
+const preludeStatement = (names: boolean) => `
+  select last_seq, (select version from segments_version) as version,
+    (select min(day) from article_days where axis = 'published_at') - date '1970-01-01' as first_published,
+    (select max(day) from article_days where axis = 'published_at') - date '1970-01-01' as last_published,
+    (select min(day) from article_days where axis = 'ingested_at') - date '1970-01-01' as first_ingested,
+    (select max(day) from article_days where axis = 'ingested_at') - date '1970-01-01' as last_ingested,
+    ${names ? 'case when $1::text is not null then array(select publisher_no from publishers where folded_name like $1 or folded_domain like $1) end' : 'null::int[]'} as publisher_nos,
+    ${names ? 'case when $2::text is not null then array(select author_no from authors where folded_name like $2) end' : 'null::int[]'} as author_nos
+  from ingest_clock`

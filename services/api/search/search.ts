@@ -1,0 +1,122 @@
+import type { Queryable } from '../../../shared/postgres/pool.ts'
+import { boundsOf } from './bounds.ts'
+import { filteringOf, leavesNothing } from './filtering.ts'
+import { searchFresh } from './fresh/search.ts'
+import { matchingOf } from './matching.ts'
+import { firstInOrder } from './ordering.ts'
+import { readPrelude } from './prelude.ts'
+import type { ArticleQuery, Position, SearchPage } from './query.ts'
+import { readArticles } from './rows.ts'
+import { readCatalogue, SegmentsChanged } from './segments/catalogue.ts'
+import { searchSegments } from './segments/search.ts'
+
+/** Matches are counted to here (decision 25). */
+export const TOTAL_CAP = 10_000
+
+/** Sizes that change how an answer is found and never the answer, but for `cap`. Tests make them small. */
+export interface SearchSizes {
+  cap: number
+  /** Fresh articles in the first stretch of time, when nothing is known of how many of them match. */
+  firstStretch: number
+  /** Outlets or authors that are looked up one by one. */
+  fewPeople: number
+}
+
+const SIZES: SearchSizes = { cap: TOTAL_CAP, firstStretch: 4_000, fewPeople: 64 }
+
+/**
+ * For the connections of searches: the table of fresh articles is small at one moment and large at the next, so the planner is
+ * not to think that it might as well be read through, nor to think again about each search.
+ */
+export const SEARCH_SETTINGS = { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan', jit: 'off' }
+
+/** Segments change once in some thousand articles; a search takes milliseconds. */
+const ATTEMPTS = 10
+
+/**
+ * One page of a keyword or boolean search, or of a list, with its total; both as of the watermark (decisions 22, 25).
+ * Fresh articles are found by Postgres' full text, all others in segments; what each finds first is put in order together.
+ *
+ * @param position `next` of the page before; null: the first page
+ */
+export async function search(
+  db: Queryable,
+  query: ArticleQuery,
+  position: Position | null,
+  sizes: SearchSizes = SIZES,
+): Promise<SearchPage> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await searchOnce(db, query, position, sizes)
+    } catch (error) {
+      if (!(error instanceof SegmentsChanged) || attempt === ATTEMPTS) throw error
+    }
+  }
+}
+
+const NOTHING: SearchPage = { rows: [], total: 0, estimate: false, next: null }
+
+async function searchOnce(
+  db: Queryable,
+  query: ArticleQuery,
+  position: Position | null,
+  sizes: SearchSizes,
+): Promise<SearchPage> {
+  const prelude = await readPrelude(db, query.outlet, query.author)
+  const bounds = boundsOf(query, prelude)
+  if (bounds === null || leavesNothing(prelude)) return NOTHING
+  const catalogue = await readCatalogue(db, prelude.version)
+  const { version, covered } = catalogue
+
+  const { expression: match, recheck, probes } = matchingOf(query.match, query.searchIn, query.languages)
+  const { expressions: filters, publisherNos, authorNos } = filteringOf(query, prelude, sizes.fewPeople)
+  const watermark = position?.watermark ?? prelude.lastSeq
+  // One more than a page holds tells whether another page follows.
+  const wanted = query.perPage + 1
+  const cap = position === null ? sizes.cap : 0
+  const conditions = { version, covered, watermark, publisherNos, authorNos, recheck, probes, match, filters }
+  const question = {
+    expressions: match === null ? filters : [match, ...filters],
+    restriction: { bounds, watermark, publisherNos: setOf(publisherNos), authorNos: setOf(authorNos) },
+    recheck,
+    ranked: probes.length > 0,
+  }
+  const [fresh, older] = await Promise.all([
+    watermark <= covered
+      ? { hits: [], count: 0 }
+      : searchFresh(db, query, position, bounds, conditions, {
+          wanted,
+          cap,
+          firstStretch: firstStretch(watermark - covered, sizes),
+        }),
+    searchSegments(db, catalogue, query, position, question, { wanted, cap }),
+  ])
+  const hits = await firstInOrder(db, [...fresh.hits, ...older.hits], wanted, query, position, probes, version)
+  const rows = await readArticles(
+    db,
+    hits.slice(0, query.perPage).map(hit => hit.seq),
+  )
+
+  const count = fresh.count + older.count
+  const total = position?.total ?? Math.min(count, sizes.cap)
+  const estimate = position?.estimate ?? count >= sizes.cap
+  const end = rows.at(-1)
+  const last = hits[rows.length - 1]
+  const more = hits.length > rows.length && end !== undefined && last !== undefined
+  return {
+    rows,
+    total,
+    estimate,
+    // A match without a rank equals no other: any rank will do.
+    next: more ? { watermark, total, estimate, last: { value: last.value, rank: last.rank ?? 0, id: end.id } } : null,
+  }
+}
+
+/** A few fresh articles are looked at in one go. */
+function firstStretch(fresh: bigint, sizes: SearchSizes): number {
+  return fresh <= BigInt(sizes.firstStretch * 4) ? Infinity : sizes.firstStretch
+}
+
+function setOf(numbers: number[] | null): Set<number> | null {
+  return numbers === null ? null : new Set(numbers)
+}

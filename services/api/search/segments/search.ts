@@ -1,0 +1,165 @@
+import type { Queryable } from '../../../../shared/postgres/pool.ts'
+import { type DocSet, rangeSet } from '../../../../shared/segments/doc-set.ts'
+import { allOf, type Expression } from '../expression.ts'
+import type { Hit } from '../hits.ts'
+import type { Recheck } from '../matching.ts'
+import type { ArticleQuery, Position } from '../query.ts'
+import type { Catalogue, Segment } from './catalogue.ts'
+import { collect } from './collect.ts'
+import { evaluate, type Reading } from './evaluate.ts'
+import { mayHold, type Restriction, restrict } from './restriction.ts'
+import { type Shelf, shelfOf, type WantedList } from './shelf.ts'
+import { type Read, settle } from './verify.ts'
+
+/** What is asked of every segment. */
+export interface SegmentQuestion {
+  /** Of words and filters; null: everything. */
+  expressions: Expression[]
+  restriction: Restriction
+  recheck: Recheck | null
+  /** Whether closeness decides among equals. */
+  ranked: boolean
+}
+
+/**
+ * The first matches in order among the articles that are in segments, and how many there are. Goes through the segments
+ * from the end of time where the page begins, and stops when no other can have a place on the page and the count is at
+ * its cap. Hits stand in no order, and may be more than wanted.
+ *
+ * @param cap counted to here; 0: no count is needed
+ */
+export async function searchSegments(
+  db: Queryable,
+  catalogue: Catalogue,
+  query: ArticleQuery,
+  position: Position | null,
+  question: SegmentQuestion,
+  { wanted, cap }: { wanted: number; cap: number },
+): Promise<{ hits: Hit[]; count: number }> {
+  const { restriction, ranked } = question
+  const ahead = inOrder(catalogue, query, position, restriction)
+  const shelf = shelfOf(db)
+  const hits: Hit[] = []
+  let count = 0
+  for (let seen = 0, batch = 1; seen < ahead.length; ) {
+    const part = ahead.slice(seen, seen + batch)
+    const segments = part.map(one => one.segment)
+    const reads = await readSegments(db, shelf, segments, question, catalogue.version)
+    const matches = await settle(db, shelf, reads, question.recheck)
+    const full = isFull(hits, wanted, part[0]!.first, query, position)
+    reads.forEach(({ segment, columns }, index) => {
+      count += matches[index]!.count
+      if (!full) hits.push(...collect(matches[index]!, segment, columns, query, position, wanted, ranked))
+    })
+    seen += part.length
+    const next = ahead[seen]
+    if (next !== undefined && count >= cap && isFull(hits, wanted, next.first, query, position)) break
+    // As many as are likely to be needed, but never so many that a wrong guess costs much.
+    const needed = count > 0 && cap > count ? ((cap - count) * seen) / count : seen
+    batch = Math.max(1, Math.min(Math.ceil(needed), seen * 4))
+  }
+  return { hits, count }
+}
+
+/** A segment that is still ahead, and the sort value that its matches begin with: ±Infinity if only undated ones are left. */
+interface Ahead {
+  segment: Segment
+  first: number
+}
+
+/** The segments that can hold matches for this page and those after it, in the order in which their matches begin. */
+function inOrder(
+  catalogue: Catalogue,
+  { sort, order }: ArticleQuery,
+  position: Position | null,
+  restriction: Restriction,
+): Ahead[] {
+  const ascending = order === 'asc'
+  const end = ascending ? Infinity : -Infinity
+  const after = position === null ? -end : (position.last.value ?? end)
+  return catalogue.segments
+    .filter(segment => mayHold(segment, restriction))
+    .flatMap(segment => {
+      const span = sort === 'published_at' ? segment.published : segment.ingested
+      const follows = span !== null && (ascending ? span.last >= after : span.first <= after)
+      if (follows) return [{ segment, first: ascending ? span.first : span.last }]
+      const undated = sort === 'published_at' && restriction.bounds.undatedSince !== null && segment.undated > 0
+      return undated ? [{ segment, first: end }] : []
+    })
+    .sort((a, b) => (a.first === b.first ? 0 : ascending === a.first < b.first ? -1 : 1))
+}
+
+/** Whether enough hits follow the page before and come before everything that begins with a value. */
+function isFull(hits: Hit[], wanted: number, first: number, query: ArticleQuery, position: Position | null): boolean {
+  let before = 0
+  for (const { value } of hits) {
+    if (value === null || value === position?.last.value) continue
+    if (query.order === 'asc' ? value < first : value > first) before++
+  }
+  return before >= wanted
+}
+
+/** Reads what is needed of some segments, and what their lists say. */
+async function readSegments(
+  db: Queryable,
+  shelf: Shelf,
+  segments: Segment[],
+  { expressions, restriction }: SegmentQuestion,
+  version: bigint,
+): Promise<Read[]> {
+  const expression = expressions.length === 0 ? null : allOf(expressions)
+  const [columns, readings] = await Promise.all([
+    shelf.columns(db, segments, version),
+    expression === null ? null : readExpression(db, shelf, segments, expression, version),
+  ])
+  return segments.map((segment, index) => {
+    const own = columns[index]!
+    const { sure, maybe } = readings?.[index] ?? everything(own.size)
+    const allowed = restrict(maybe, segment, own, restriction)
+    const exact = sure.count === maybe.count
+    return {
+      segment,
+      columns: own,
+      reading: { sure: exact ? allowed : restrict(sure, segment, own, restriction), maybe: allowed },
+    }
+  })
+}
+
+function everything(size: number): Reading {
+  const all = rangeSet(0, size, size)
+  return { sure: all, maybe: all }
+}
+
+/** Which lists are needed shows while evaluating; those that are not in memory are read together, and it begins again. */
+async function readExpression(
+  db: Queryable,
+  shelf: Shelf,
+  segments: Segment[],
+  expression: Expression,
+  version: bigint,
+): Promise<Reading[]> {
+  const held = segments.map(() => new Map<string, DocSet>())
+  for (;;) {
+    const wanted: (WantedList & { index: number })[] = []
+    const asked = new Set<string>()
+    const readings = segments.map((segment, index) =>
+      evaluate(
+        expression,
+        lexeme => {
+          const list = held[index]!.get(lexeme) ?? shelf.list(segment, lexeme)
+          if (list !== undefined) {
+            held[index]!.set(lexeme, list)
+            return list
+          }
+          if (!asked.has(`${index} ${lexeme}`)) wanted.push({ segment, lexeme, index })
+          asked.add(`${index} ${lexeme}`)
+          return null
+        },
+        Number(segment.last - segment.first) + 1,
+      ),
+    )
+    if (wanted.length === 0) return readings
+    const lists = await shelf.readLists(db, wanted, version)
+    wanted.forEach(({ index, lexeme }, place) => void held[index]!.set(lexeme, lists[place]!))
+  }
+}

@@ -1,0 +1,140 @@
+import type { Config } from '../../../shared/config/config.ts'
+import { type Embeddings, openEmbeddings } from '../../../shared/embeddings/embeddings.ts'
+import { sourceOf } from '../../../shared/embeddings/endpoint.ts'
+import { EmbeddingFailure } from '../../../shared/embeddings/failure.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { VectorFailure } from '../../../shared/vectors/failure.ts'
+import { type Collection, readCollections } from '../../../shared/vectors/registry.ts'
+import { type Candidate, type Coverage, openVectorStore } from '../../../shared/vectors/store.ts'
+
+/** The set of a question holds so many articles at most (contract, "Limits"). */
+const CANDIDATES = 500
+/** ms for model and vector store together: the answer is there, or 503, within two seconds. */
+const BUDGET = 1_500
+const VECTOR_TIMEOUT = 1_200
+const READY_TIMEOUT = 900
+/** ms after which a switch to another collection is noticed at the latest. */
+const FRESH = 1_000
+
+/** The collection that serves, and the model that its vectors were made by. */
+export interface Space {
+  collection: Collection
+  embeddings: Embeddings
+}
+
+/** The two semantic dependencies. */
+export interface Candidates {
+  /** null: nothing has ever been embedded. */
+  space(): Promise<Space | null>
+  /**
+   * The nearest articles of a coverage, best first; empty when nothing is embedded yet.
+   * @throws EmbeddingFailure or VectorFailure, within 1.5 s
+   */
+  nearest(text: string, coverage: Coverage): Promise<Candidate[]>
+  missing(): Promise<Record<string, string>>
+}
+
+export function openCandidates(config: Config, pool: Pool): Candidates {
+  const vectors = openVectorStore(config, VECTOR_TIMEOUT)
+  const options = { passageTimeout: BUDGET }
+  // Checks the settings at the start; also the model to ask before anything is embedded.
+  const configured = openEmbeddings(sourceOf(config), options)
+  let present: { at: number; space: Promise<Space | null> } | null = null
+
+  async function readSpace(before: Promise<Space | null> | undefined): Promise<Space | null> {
+    const collection = (await readCollections(pool)).find(one => one.state === 'serving')
+    if (!collection) return null
+    const known = await before?.catch(() => null)
+    // Its circuit and its connections go on as long as it stays the same.
+    if (known && known.collection.name === collection.name) return known
+    const source = sourceOf(config, collection)
+    return { collection, embeddings: openEmbeddings(source, { ...options, dimensions: collection.dimensions }) }
+  }
+
+  function space(fresh = FRESH): Promise<Space | null> {
+    if (!present || present.at + fresh < Date.now()) {
+      const mine = { at: Date.now(), space: readSpace(present?.space) }
+      present = mine
+      mine.space.catch(() => {
+        if (present === mine) present = null
+      })
+    }
+    return present.space
+  }
+
+  async function search({ collection, embeddings }: Space, text: string, coverage: Coverage, signal: AbortSignal) {
+    const vector = await twice(signal, () => embeddings.embedQuery(text, signal))
+    return twice(signal, () => within(signal, vectors.search(collection.name, vector, coverage, CANDIDATES)))
+  }
+
+  return {
+    space: () => space(),
+
+    async nearest(text, coverage) {
+      const signal = AbortSignal.timeout(BUDGET)
+      const serving = await space()
+      if (!serving) {
+        // Whether it would work is told all the same.
+        await Promise.all([configured.embedQuery(text, signal), within(signal, vectors.ping())])
+        return []
+      }
+      try {
+        return await search(serving, text, coverage, signal)
+      } catch (error) {
+        if (!(error instanceof VectorFailure) || error.kind !== 'missing') throw error
+        // Another has taken its place, or it is lost and is being made again.
+        const now = await space(0)
+        if (now && now.collection.name !== serving.collection.name) return search(now, text, coverage, signal)
+        if (await isAnythingEmbedded(pool)) throw error
+        return []
+      }
+    },
+
+    async missing() {
+      const signal = AbortSignal.timeout(READY_TIMEOUT)
+      const serving = await space().catch(() => null)
+      const [model, store] = await Promise.allSettled([
+        (serving?.embeddings ?? configured).embedQuery('ready', signal),
+        within(signal, vectors.ping()),
+      ])
+      return {
+        ...(model.status === 'rejected' ? { model: 'does not answer' } : {}),
+        ...(store.status === 'rejected' ? { vectors: 'does not answer' } : {}),
+      }
+    },
+  }
+}
+
+async function isAnythingEmbedded(pool: Pool): Promise<boolean> {
+  const { rowCount } = await pool.query('select from embeddings where embedded_at is not null limit 1')
+  return rowCount !== 0
+}
+
+/** ms in which a connection fails that the other side has closed meanwhile. */
+const AT_ONCE = 200
+
+/** Tries again what failed at once: a kept connection may end just as it is used, which says nothing about the service. */
+async function twice<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  const began = Date.now()
+  try {
+    return await work()
+  } catch (error) {
+    const isAway = (error instanceof EmbeddingFailure || error instanceof VectorFailure) && error.kind === 'unavailable'
+    if (!isAway || signal.aborted || Date.now() - began > AT_ONCE) throw error
+    return work()
+  }
+}
+
+/** The client of the vector store knows no signals: whoever waits leaves, the request ends by its own time limit. */
+async function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  work.catch(() => {})
+  const late = Promise.withResolvers<never>()
+  const leave = () => late.reject(new VectorFailure('unavailable', 'Qdrant does not answer in time.'))
+  if (signal.aborted) leave()
+  signal.addEventListener('abort', leave, { once: true })
+  try {
+    return await Promise.race([work, late.promise])
+  } finally {
+    signal.removeEventListener('abort', leave)
+  }
+}

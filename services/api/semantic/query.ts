@@ -1,0 +1,62 @@
+import type { Country } from '../../../shared/articles/article.ts'
+import type { ArticleFilter, ArticleRow } from '../search/query.ts'
+
+/** One search by meaning, validated, with its plan applied. The same on all pages of a sequence. */
+export interface SemanticQuery extends ArticleFilter {
+  /** `q`, NFC-normalised and trimmed, 2 to 191 code points. */
+  text: string
+  /**
+   * All of the plan's countries, also when the request names fewer (`countries`): together with
+   * `coverage.historyStart` they bound the candidates (decision 26), the filters apply after that.
+   */
+  planCountries: Country[]
+  sort: 'relevance' | 'published_at' | 'ingested_at'
+  order: 'asc' | 'desc'
+  /** 1 to 100 */
+  perPage: number
+}
+
+/** Where a sequence stands after a page; everything that the next page needs besides the query. */
+export interface SemanticPosition {
+  /** 16 letters of base64url: the frozen candidate set (decision 28). */
+  setId: string
+  /** The last article of the page. `value`: its relevance × 10,000, or ms since 1970; null sorts last. */
+  last: { value: number | null; id: string }
+}
+
+export interface SemanticRow extends ArticleRow {
+  /** Cosine similarity, 0 to 1, rounded half up to four decimals (decision 27). */
+  relevance: number
+}
+
+export interface SemanticPage {
+  rows: SemanticRow[]
+  /** Exact, the same on every page of a sequence. */
+  total: number
+  /** null on the page that ends the set. */
+  next: SemanticPosition | null
+}
+
+/** The set that a cursor names is gone: 422 `errors.cursor: ["expired"]` (decision 28). */
+export class SetExpired extends Error {
+  override name = 'SetExpired'
+}
+
+/** The model or the vector store does not answer: 503 `semantic_search_unavailable` (decision 29). */
+export class SemanticUnavailable extends Error {
+  override name = 'SemanticUnavailable'
+}
+
+/** What `openSemanticSearch` gives the API (`services/api/semantic/search.ts`). */
+export interface SemanticSearch {
+  /**
+   * One page. Without `position` the first; the set is made, or the one of the last five minutes is taken.
+   *
+   * @throws SemanticUnavailable within two seconds
+   * @throws SetExpired when the set of `position` is older than ten minutes
+   */
+  search(query: SemanticQuery, position: SemanticPosition | null): Promise<SemanticPage>
+  /** For `/readyz`: which of `model` and `vectors` does not answer, and why; within a second. */
+  missing(): Promise<Record<string, string>>
+  close(): Promise<void>
+}

@@ -1,0 +1,122 @@
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { Config } from '../../shared/config/config.ts'
+import type { Logger } from '../../shared/log/logger.ts'
+import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { sentenceOf } from '../../shared/process/command.ts'
+import type { Running } from '../../shared/process/service.ts'
+import { createAddressLock } from './access/lock.ts'
+import { loadCursorSecret } from './cursor/secret.ts'
+import { createApp } from './http/app.ts'
+import { createHttpServer } from './http/server.ts'
+import { trustProxy } from './http/trust-proxy.ts'
+import { SEARCH_SETTINGS } from './search/search.ts'
+import { warmSearch } from './search/warm.ts'
+import type { SemanticSearch } from './semantic/query.ts'
+
+/** How long requests in hand may take to finish when the process is to stop. */
+const DRAIN_TIMEOUT = 12_000
+const SWEEP_INTERVAL = 600_000
+const READY_TIMEOUT = 2_000
+
+export interface RunningApi extends Running {
+  port: number
+}
+
+/** Connections for searches and counters; no statement keeps a client waiting longer than SEARCH_TIMEOUT and a second. */
+export function openApiPool(config: Config, log: Logger): Pool {
+  return createPool(config.DATABASE_URL, 'api', error => log.warn({ err: error.message }, 'lost a connection'), {
+    max: config.DATABASE_POOL,
+    statementTimeout: config.SEARCH_TIMEOUT,
+    // The server ends a long statement; a server that hangs is given up by us.
+    queryTimeout: config.SEARCH_TIMEOUT + 1_000,
+    settings: SEARCH_SETTINGS,
+  })
+}
+
+/**
+ * Listens as soon as Postgres answers and holds our schema, which it waits for; without the model or the vector store
+ * it starts all the same.
+ */
+export async function startApi(config: Config, log: Logger, pool: Pool, semantic: SemanticSearch): Promise<RunningApi> {
+  trustProxy(config.TRUST_PROXY) // a wrong value stops the start, not only once the database answers
+  const cursorSecret = await patiently(() => loadCursorSecret(pool), log)
+  const lock = createAddressLock(pool, config)
+  const required = () => answers(pool)
+  const publicUrl = (config.PUBLIC_URL || `http://${hostOf(config.HOST)}:${config.PORT}`).replace(/\/+$/, '')
+  const readiness = { required, semantic: () => semantic.missing() }
+  const app = createApp({ config, log, pool, semantic, lock, cursorSecret, publicUrl, readiness })
+  const server = createHttpServer(app)
+  await listen(server, config)
+  const address = server.address()
+  const port = typeof address === 'object' && address ? address.port : config.PORT
+  log.info({ host: config.HOST, port }, 'listening')
+  warmSearch(pool).catch(error => log.debug({ err: sentenceOf(error) }, 'could not read ahead'))
+
+  const sweeper = setInterval(() => {
+    lock.sweep().catch(error => log.warn({ err: sentenceOf(error) }, 'could not sweep failed attempts'))
+  }, SWEEP_INTERVAL)
+  sweeper.unref()
+
+  return {
+    port,
+    missing: required,
+    async stop() {
+      clearInterval(sweeper)
+      const closed = new Promise(resolve => server.close(resolve))
+      // A connection kept alive turns idle when its last answer is out.
+      const idle = setInterval(() => server.closeIdleConnections(), 100)
+      const late = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT)
+      await closed
+      clearInterval(idle)
+      clearTimeout(late)
+      await semantic.close()
+      await pool.end()
+    },
+  }
+}
+
+async function listen(server: Server, { PORT, HOST }: Pick<Config, 'PORT' | 'HOST'>): Promise<void> {
+  server.listen(PORT, HOST)
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : ''
+    if (code === 'EADDRINUSE') throw new Error(`Port ${PORT} of ${HOST} is in use; set PORT to a free one.`)
+    if (code === 'EACCES')
+      throw new Error(`Port ${PORT} may not be opened by this account; set PORT to one above 1023.`)
+    if (code === 'EADDRNOTAVAIL') throw new Error(`${HOST} is no address of this machine; set HOST to one that is.`)
+    throw error
+  }
+}
+
+/** Tries again every second until it works: the database may still be starting, or waiting for `npm run migrate`. */
+async function patiently<T>(work: () => Promise<T>, log: Logger): Promise<T> {
+  let said = ''
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      const missing = error instanceof Error && 'code' in error && error.code === '42P01'
+      const sentence = missing
+        ? 'The database has no schema of ours yet; run `npm run migrate`. Waiting.'
+        : `The database does not answer (${sentenceOf(error)}). Waiting.`
+      if (sentence !== said) log.warn(sentence)
+      said = sentence
+      await new Promise(resolve => setTimeout(resolve, 1_000))
+    }
+  }
+}
+
+async function answers(pool: Pool): Promise<Record<string, string>> {
+  try {
+    // Read by pg though its types do not know it: a server that hangs must not hang us.
+    const ask = { text: 'select 1', query_timeout: READY_TIMEOUT }
+    await pool.query(ask)
+    return {}
+  } catch {
+    return { postgres: 'does not answer' }
+  }
+}
+
+const hostOf = (host: string) => (host.includes(':') ? `[${host}]` : host)
