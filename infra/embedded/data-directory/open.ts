@@ -1,0 +1,76 @@
+import { constants, existsSync } from 'node:fs'
+import { access, chmod, mkdir, open, realpath, rm, statfs } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { diskProblem, errorCode, Problem } from '../problem.ts'
+import { lockFolder } from './lock.ts'
+
+/** An empty cluster takes about 60 MB with its first write-ahead log; less than this is a full disk. */
+const LEAST_FREE_BYTES = 64 * 1024 * 1024
+
+/** `DATA_DIR`, made when missing, found writable, and ours alone until `release`. */
+export interface DataDirectory {
+  path: string
+  release(): void
+}
+
+/**
+ * Opens the folder in which the embedded servers keep their data.
+ *
+ * @param holder who we are, as a second start on the same folder is told: "npm start (process 12)"
+ * @throws Problem when it cannot be made or written, when its disk is full, or when another process holds it
+ */
+export async function openDataDirectory(folder: string, holder: string): Promise<DataDirectory> {
+  const wanted = resolve(folder)
+  try {
+    await makeFolder(wanted)
+    const path = await realpath(wanted)
+    const lock = await lockFolder(path, 'data', holder)
+    if (!lock.held) {
+      throw new Problem(
+        `DATA_DIR ${path} is in use by ${lock.holder}; end that first, or set DATA_DIR to another folder.`,
+      )
+    }
+    await tryWriting(path)
+    return { path, release: lock.release }
+  } catch (error) {
+    if (error instanceof Problem) throw error
+    throw diskProblem(error, wanted) ?? error
+  }
+}
+
+/** Making a folder on a read-only disk can say "no such file" (ENOENT): the folder above tells the reason. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await makeOpenFolder(path)
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error
+    let above = dirname(path)
+    while (!existsSync(above)) above = dirname(above)
+    await access(above, constants.W_OK)
+    throw error
+  }
+}
+
+/** Folders we make can be entered by all, whatever the umask: the database may run as another user. */
+async function makeOpenFolder(path: string): Promise<void> {
+  const first = await mkdir(path, { recursive: true })
+  if (!first) return
+  for (let made = path; made.length >= first.length; made = dirname(made)) await chmod(made, 0o755)
+}
+
+async function tryWriting(path: string): Promise<void> {
+  const probe = join(path, `.probe-${process.pid}`)
+  try {
+    const file = await open(probe, 'w')
+    try {
+      await file.write(Buffer.alloc(8_192))
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+  } finally {
+    await rm(probe, { force: true })
+  }
+  const { bavail, bsize } = await statfs(path)
+  if (bavail * bsize < LEAST_FREE_BYTES) throw diskProblem('ENOSPC', path) ?? new Problem('The disk is full.')
+}

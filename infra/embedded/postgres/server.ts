@@ -1,0 +1,79 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import type { Owner } from '../owner.ts'
+import { diskProblem, Problem } from '../problem.ts'
+import { kill, postgresIn } from '../supervision/processes.ts'
+import type { Program } from '../supervision/program.ts'
+import { type Cluster, SUPERUSER } from './cluster.ts'
+import { machineMemory, postgresSettings } from './settings.ts'
+
+const DATABASE = 'perscope'
+
+export const databaseUrl = (cluster: Cluster, port: number, database = DATABASE): string =>
+  `postgres://${SUPERUSER}:${encodeURIComponent(cluster.password)}@127.0.0.1:${port}/${database}`
+
+/** The Postgres server of `cluster`, as the supervisor runs it. */
+export function postgresProgram(
+  cluster: Cluster,
+  port: number,
+  programs: string,
+  owner: Owner | null,
+  log: string,
+  throwaway: boolean,
+): Program {
+  const settings = Object.entries(postgresSettings(port, machineMemory(), throwaway))
+  return {
+    name: 'Postgres',
+    command: join(programs, 'bin', 'postgres'),
+    args: ['-D', cluster.folder, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    cwd: cluster.folder,
+    env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
+    owner,
+    log,
+    prepare: () => clearStale(cluster.folder),
+    isReady: () => makeDatabase(cluster, port),
+    // Fast shutdown, then immediate: what is committed is safe in either.
+    stop: [
+      { signal: 'SIGINT', wait: 7_000 },
+      { signal: 'SIGQUIT', wait: 2_000 },
+    ],
+    gentle: 'SIGQUIT',
+  }
+}
+
+/**
+ * After a kill of the server its backends may go on for a while and keep a new server from starting, and the
+ * id in `postmaster.pid` may by now be another process's. We hold the lock of `DATA_DIR`: whoever works in
+ * the cluster's folder is a leftover.
+ */
+async function clearStale(folder: string): Promise<void> {
+  if (process.platform !== 'linux') return
+  for (const pid of postgresIn(folder)) kill(pid)
+  await rm(join(folder, 'postmaster.pid'), { force: true })
+}
+
+/** Whether the server answers, with the database in it. */
+async function makeDatabase(cluster: Cluster, port: number): Promise<boolean> {
+  const client = new pg.Client({
+    connectionString: databaseUrl(cluster, port, 'postgres'),
+    connectionTimeoutMillis: 5_000,
+  })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE])
+    if (rowCount === 0) await client.query(`create database ${DATABASE}`)
+    return true
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** The reason why Postgres did not start, told from its log. */
+export function explainPostgres(log: string, dataDir: string, port: number): Problem | null {
+  if (/Address already in use/.test(log)) {
+    return new Problem(`Port ${port} on 127.0.0.1 is taken by another program; end that one, and start again.`)
+  }
+  return diskProblem(/No space left on device|Disk quota exceeded|Read-only file system/.exec(log)?.[0] ?? '', dataDir)
+}

@@ -1,0 +1,32 @@
+/** Something that the operator has to change; the message is one sentence that says what. */
+export class Problem extends Error {
+  override name = 'Problem'
+}
+
+/** The code of a system error (`ENOSPC`, `EACCES` …), or an empty text. */
+export function errorCode(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : ''
+}
+
+/**
+ * The sentence for a failure to write in `dataDir`, told from a system error or from what a server wrote
+ * to its log; null when it is none of the known kinds.
+ */
+export function diskProblem(error: unknown, dataDir: string): Problem | null {
+  const text = typeof error === 'string' ? error : `${errorCode(error)} ${error instanceof Error ? error.message : ''}`
+  if (/ENOSPC|EDQUOT|No space left on device|Disk quota exceeded/i.test(text)) {
+    return new Problem(
+      `The disk that holds DATA_DIR ${dataDir} is full; free some space there, or set DATA_DIR to a folder on another disk.`,
+    )
+  }
+  if (/EROFS|Read-only file system/i.test(text)) {
+    return new Problem(`DATA_DIR ${dataDir} is on a read-only disk; set DATA_DIR to a folder that can be written.`)
+  }
+  if (/ENOTDIR|EEXIST/.test(text)) {
+    return new Problem(`DATA_DIR ${dataDir} is not a folder; set DATA_DIR to one, or to a path that is still free.`)
+  }
+  if (/EACCES|EPERM/.test(text)) {
+    return new Problem(`DATA_DIR ${dataDir} cannot be written by this user; set DATA_DIR to a folder of your own.`)
+  }
+  return null
+}

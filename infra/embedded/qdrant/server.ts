@@ -1,0 +1,39 @@
+import { chown, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Owner } from '../owner.ts'
+import type { Program } from '../supervision/program.ts'
+
+/** Qdrant with its data in `dataDir`, on loopback, without telemetry, as the supervisor runs it. */
+export async function qdrantProgram(
+  dataDir: string,
+  programs: string,
+  port: number,
+  owner: Owner | null,
+  log: string,
+): Promise<Program> {
+  const folder = join(dataDir, 'qdrant')
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  if (owner) await chown(folder, owner.uid, owner.gid)
+  // JSON is YAML too; Qdrant reads a file named .json as if it were empty, and would then listen to everybody.
+  const config = join(dataDir, 'qdrant.yaml')
+  await writeFile(config, JSON.stringify(settings(folder, port), null, 2), { mode: 0o644 })
+  return {
+    name: 'Qdrant',
+    command: join(programs, 'bin', 'qdrant'),
+    args: ['--config-path', config, '--disable-telemetry'],
+    cwd: folder,
+    env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC', QDRANT__SERVICE__HOST: '127.0.0.1' },
+    owner,
+    log,
+    isReady: async () => (await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) })).ok,
+    stop: [{ signal: 'SIGTERM', wait: 7_000 }],
+    gentle: 'SIGTERM',
+  }
+}
+
+const settings = (folder: string, port: number) => ({
+  log_level: 'WARN',
+  telemetry_disabled: true,
+  storage: { storage_path: join(folder, 'storage'), snapshots_path: join(folder, 'snapshots') },
+  service: { host: '127.0.0.1', http_port: port, grpc_port: null, enable_static_content: false },
+})

@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { readRecord } from '../data-directory/file.ts'
+import { bootId, kill, postgresIn, startTime } from './processes.ts'
+
+const WATCHDOG = fileURLToPath(new URL('watchdog.ts', import.meta.url))
+
+/** The processes that must not outlive us, as the watchdog and the next start know them. */
+export interface Family {
+  adopt(pid: number, gentle: 'SIGTERM' | 'SIGQUIT'): void
+  release(pid: number): void
+  /** The Postgres processes of the cluster in `folder` belong to the family as well. */
+  sweep(folder: string): void
+  /** All children have ended: lets the watchdog go. */
+  disband(): void
+}
+
+/**
+ * Starts the watchdog, and first ends what a killed predecessor in `dataDir` left behind.
+ * Call it only while holding the lock of `dataDir`.
+ */
+export async function createFamily(dataDir: string): Promise<Family> {
+  const file = join(dataDir, 'processes.json')
+  await endLeftovers(file)
+  const members = new Map<number, 'SIGTERM' | 'SIGQUIT'>()
+  const folders: string[] = []
+  let disbanded = false
+  let watchdog = start()
+
+  function start(): ChildProcess {
+    // The folder is an argument for those who read a list of processes.
+    const child = spawn(process.execPath, [WATCHDOG, dataDir], {
+      cwd: '/',
+      env: {},
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    })
+    child.unref()
+    child.stdin.on('error', () => {})
+    child.on('error', () => {})
+    child.once('exit', () => {
+      // Somebody killed it: without it the children could outlive us.
+      if (!disbanded) setTimeout(() => (disbanded ? undefined : restart()), 500).unref()
+    })
+    return child
+  }
+  function restart(): void {
+    watchdog = start()
+    for (const folder of folders) tell(`sweep ${folder}`)
+    for (const [pid, gentle] of members) tell(`+ ${pid} ${gentle}`)
+    record()
+  }
+  const tell = (line: string) => watchdog.stdin?.write(`${line}\n`)
+  const record = () => {
+    const named = [...members.keys(), watchdog.pid ?? 0].map(pid => [pid, startTime(pid)])
+    const text = JSON.stringify({ boot: bootId(), processes: Object.fromEntries(named), folders })
+    try {
+      writeFileSync(`${file}.new`, text, { mode: 0o600 })
+      renameSync(`${file}.new`, file)
+    } catch {
+      // A full disk: the watchdog knows all the same.
+    }
+  }
+  record()
+
+  return {
+    adopt(pid, gentle) {
+      members.set(pid, gentle)
+      tell(`+ ${pid} ${gentle}`)
+      record()
+    },
+    release(pid) {
+      members.delete(pid)
+      tell(`- ${pid}`)
+      record()
+    },
+    sweep(folder) {
+      folders.push(folder)
+      tell(`sweep ${folder}`)
+      record()
+    },
+    disband() {
+      disbanded = true
+      tell('end')
+      watchdog.stdin?.end()
+    },
+  }
+}
+
+/** Ends processes of an earlier run that was killed together with its watchdog, or whose watchdog is still at it. */
+async function endLeftovers(file: string): Promise<void> {
+  const { boot, processes, folders } = await readRecord(file)
+  // After a restart of the machine the same ids are other processes.
+  const began =
+    boot === bootId() && typeof processes === 'object' && processes !== null ? Object.entries(processes) : []
+  const alive = () =>
+    began.map(([pid, time]) => (time !== null && startTime(Number(pid)) === time ? Number(pid) : 0)).filter(Boolean)
+  const places = Array.isArray(folders) ? folders.filter(folder => typeof folder === 'string') : []
+  for (let waited = 0; waited < 10_000; waited += 50) {
+    const left = [...alive(), ...places.flatMap(postgresIn)]
+    if (left.length === 0) return
+    for (const pid of left) kill(pid)
+    await pause(50)
+  }
+}

@@ -1,0 +1,153 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
+import { Problem } from '../problem.ts'
+import type { Family } from './family.ts'
+import { limitLog, logSize, openLog, readLog } from './logs.ts'
+import { signalGroup } from './processes.ts'
+import type { Program, Supervised } from './program.ts'
+
+const PROBE_MS = 100
+const SHORTEST_PAUSE_MS = 100
+const LONGEST_PAUSE_MS = 5_000
+/** A program that ran so long is taken for well: its next start comes at once again. */
+const WELL_MS = 20_000
+const FIRST_ATTEMPTS = 3
+
+export interface Supervision {
+  family: Family
+  report: (sentence: string) => void
+  /** Ends an unfinished start. */
+  signal: AbortSignal
+  /** After so many ms without the program `onLost` is called; null: it is tried for ever. */
+  giveUpAfter: number | null
+  onLost: (problem: Problem) => void
+  /** The programs do not keep our own process alive. */
+  background: boolean
+}
+
+/**
+ * Starts a program, waits until it is ready, and starts it again whenever it ends.
+ * @throws Problem when it does not come up the first time
+ */
+export async function supervise(program: Program, options: Supervision): Promise<Supervised> {
+  const { family, report, signal, giveUpAfter } = options
+  let stopping = false
+  let child: ChildProcess | null = null
+  let ended: Promise<string> = Promise.resolve('')
+  let logged = 0
+  let why = ''
+  let lostTimer: NodeJS.Timeout | undefined
+  limitLog(program.log)
+
+  /** Resolves with how it ended once the process is gone. */
+  function launch(): Promise<string> {
+    logged = logSize(program.log)
+    const log = openLog(program.log)
+    const { owner } = program
+    const started = spawn(program.command, program.args, {
+      cwd: program.cwd,
+      env: program.env,
+      stdio: ['ignore', log, log],
+      // A session of its own: Ctrl-C in a terminal reaches us alone, and we end things in their order.
+      detached: true,
+      ...(owner && { uid: owner.uid, gid: owner.gid }),
+    })
+    closeSync(log)
+    if (options.background) started.unref()
+    child = started
+    const { pid } = started
+    if (pid) family.adopt(pid, program.gentle)
+    return new Promise(resolve => {
+      const done = (how: string) => {
+        if (pid) family.release(pid)
+        if (child === started) child = null
+        resolve(how)
+      }
+      started.once('error', error => done(error.message))
+      started.once('exit', (code, by) => done(by ? `ended by ${by}` : `ended with code ${code}`))
+    })
+  }
+
+  const explain = () => program.explain?.(readLog(program.log, logged)) ?? null
+
+  /** Waits until the program is ready; false when it ended before. */
+  async function becomesReady(): Promise<boolean> {
+    let gone = false
+    ended.then(() => {
+      gone = true
+    })
+    while (!gone && !stopping && !signal.aborted) {
+      if (await program.isReady().catch(() => false)) return !gone
+      await pause(PROBE_MS)
+    }
+    return false
+  }
+
+  async function firstStart(): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      await program.prepare?.()
+      signal.throwIfAborted()
+      ended = launch()
+      if (await becomesReady()) return
+      if (signal.aborted) await stop()
+      signal.throwIfAborted()
+      const how = await ended
+      const reason = explain()
+      if (reason) throw reason
+      if (attempt === FIRST_ATTEMPTS) throw new Problem(`${program.name} does not start (${how}); see ${program.log}.`)
+      await pause(300 * attempt)
+    }
+  }
+
+  async function keepRunning(): Promise<void> {
+    let rest = SHORTEST_PAUSE_MS
+    while (!stopping) {
+      const began = Date.now()
+      const how = await ended
+      if (stopping) return
+      if (giveUpAfter !== null) lostTimer ??= setTimeout(giveUp, giveUpAfter)
+      why = explain()?.message ?? how
+      rest = Date.now() - began > WELL_MS ? SHORTEST_PAUSE_MS : Math.min(rest * 2, LONGEST_PAUSE_MS)
+      report(`${program.name} ${how}; it is started again.${why === how ? '' : ` ${why}`}`)
+      await pause(rest)
+      if (stopping) return
+      await program.prepare?.().catch((error: Error) => report(`${program.name}: ${error.message}`))
+      if (stopping) return
+      ended = launch()
+      if (await becomesReady()) {
+        clearTimeout(lostTimer)
+        lostTimer = undefined
+        report(`${program.name} is back.`)
+      }
+    }
+  }
+
+  function giveUp(): void {
+    const reason = why.replace(/\.$/, '')
+    if (!stopping) options.onLost(new Problem(`${program.name} does not come back (${reason}); see ${program.log}.`))
+  }
+
+  async function stop(): Promise<void> {
+    stopping = true
+    clearTimeout(lostTimer)
+    child?.ref()
+    for (const step of [...program.stop, { signal: 'SIGKILL', wait: 1_000 } as const]) {
+      if (!child?.pid) return
+      signalGroup(child.pid, step.signal)
+      const gone = await Promise.race([ended.then(() => true), pause(step.wait, false, { ref: false })])
+      if (gone) return
+    }
+  }
+
+  await firstStart()
+  void keepRunning()
+  return {
+    name: program.name,
+    stop,
+    kill() {
+      stopping = true
+      if (child?.pid) signalGroup(child.pid, 'SIGKILL')
+    },
+  }
+}

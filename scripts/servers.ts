@@ -1,0 +1,54 @@
+import { once } from 'node:events'
+import { rm } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { writeWhole } from '../infra/embedded/data-directory/file.ts'
+import { openDataDirectory } from '../infra/embedded/data-directory/open.ts'
+import { startServers } from '../infra/embedded/servers.ts'
+import { type Command, runCommand } from '../shared/process/command.ts'
+import { whenParentIsGone } from '../shared/process/parent.ts'
+
+const command: Command = {
+  name: 'servers',
+  about:
+    'Runs Postgres, Qdrant and a model server of our own on loopback, with their data under DATA_DIR, until SIGTERM.',
+  usage: ['[--write-env FILE]'],
+  options: {
+    'write-env': {
+      type: 'string',
+      value: 'FILE',
+      about:
+        'writes their addresses to FILE as DATABASE_URL=… lines once all accept connections; else to standard output',
+    },
+  },
+}
+
+await runCommand(command, async ({ config, options, say, print, signal }) => {
+  whenParentIsGone(() => process.emit('SIGTERM'))
+
+  const dataDir = await openDataDirectory(config.DATA_DIR, `npm run servers (process ${process.pid})`)
+  const file = options['write-env']
+  // Whoever waits for the file must not read the addresses of another run.
+  if (typeof file === 'string') await rm(resolve(file), { force: true })
+  const servers = await startServers(dataDir, { report: say, signal }).catch(error => {
+    if (!signal.aborted) throw error
+    return null
+  })
+  if (!servers) return
+  // A second signal ends the process at once; its children go with it.
+  process.on('exit', servers.kill)
+  try {
+    if (signal.aborted) return
+    const lines = Object.entries(servers.addresses).map(([name, address]) => `${name}=${address}`)
+    if (typeof file === 'string') {
+      await writeWhole(resolve(file), `${lines.join('\n')}\n`)
+      say(`The servers are up; their addresses are in ${file}.`)
+    } else {
+      for (const line of lines) print(line)
+    }
+    const problem = await Promise.race([servers.lost, once(signal, 'abort').then(() => null)])
+    if (problem) throw problem
+  } finally {
+    await servers.stop()
+    dataDir.release()
+  }
+})
