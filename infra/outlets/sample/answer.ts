@@ -1,0 +1,66 @@
+/** One HTTP answer of a sample site, and the rules of HTTP that all of them share. */
+
+import { createHash } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
+
+export interface Answer {
+  status: number
+  headers: Record<string, string>
+  body: Buffer
+}
+
+/** Request headers that matter here; names in lower case. */
+export interface RequestHeaders {
+  'if-none-match'?: string | undefined
+  'if-modified-since'?: string | undefined
+  'accept-encoding'?: string | string[] | undefined
+}
+
+/** An answer with validators, so that it can be asked for conditionally (RFC 9110 §13). */
+export function document(contentType: string, body: Buffer, lastModified: Date): Answer {
+  const tag = createHash('sha1').update(body).digest('hex').slice(0, 16)
+  return {
+    status: 200,
+    headers: { 'Content-Type': contentType, ETag: `"${tag}"`, 'Last-Modified': lastModified.toUTCString() },
+    body,
+  }
+}
+
+export function redirect(status: 301 | 302, location: string): Answer {
+  return { status, headers: { Location: location }, body: Buffer.alloc(0) }
+}
+
+/** The answer itself, or 304 when the client has it already. `If-None-Match` outweighs `If-Modified-Since`. */
+export function conditional(answer: Answer, request: RequestHeaders): Answer {
+  if (answer.status !== 200 || !isCurrent(answer, request)) return answer
+  const kept = ['ETag', 'Last-Modified', 'Vary']
+  const headers = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => kept.includes(name)))
+  return { status: 304, headers, body: Buffer.alloc(0) }
+}
+
+function isCurrent(answer: Answer, request: RequestHeaders): boolean {
+  const { ETag: tag, 'Last-Modified': modified } = answer.headers
+  const wanted = request['if-none-match']
+  if (wanted !== undefined) {
+    const tags = wanted.split(',').map(candidate => candidate.trim().replace(/^W\//, ''))
+    return tag !== undefined && tags.includes(tag.replace(/^W\//, ''))
+  }
+  const since = Date.parse(request['if-modified-since'] ?? '')
+  return modified !== undefined && Date.parse(modified) <= since
+}
+
+/** Gzipped when the client takes it. The tag becomes weak: the bytes are others (RFC 9110 §8.8.1). */
+export function compressed(answer: Answer, request: RequestHeaders): Answer {
+  if (answer.body.length === 0 || !String(request['accept-encoding'] ?? '').includes('gzip')) return answer
+  const tag = answer.headers.ETag
+  return {
+    status: answer.status,
+    headers: {
+      ...answer.headers,
+      ...(tag ? { ETag: `W/${tag}` } : {}),
+      'Content-Encoding': 'gzip',
+      Vary: 'Accept-Encoding',
+    },
+    body: gzipSync(answer.body),
+  }
+}

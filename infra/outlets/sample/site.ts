@@ -1,0 +1,172 @@
+/** All addresses of one outlet's site and what they answer. No sockets here. */
+
+import { gzipSync } from 'node:zlib'
+import { type Answer, compressed, conditional, document, type RequestHeaders, redirect } from './answer.ts'
+import { atomFeed } from './feeds/atom.ts'
+import { type FeedSource, shortAddress } from './feeds/entry.ts'
+import { jsonFeed } from './feeds/json.ts'
+import { rdfFeed } from './feeds/rdf.ts'
+import { rssFeed } from './feeds/rss.ts'
+import { monthPath, monthsOf, newsSitemap, sitemapIndex } from './feeds/sitemap.ts'
+import { encodeMarkup } from './markup.ts'
+import { type SampleOutlet, textsOf } from './outlet.ts'
+import { ampPage, articlePage } from './pages/article.ts'
+import { homePage, sectionsOf } from './pages/home.ts'
+import { consentPage, refusalPage } from './pages/refusals.ts'
+import { pictureOf, styleSheet } from './pages/style.ts'
+import type { SampleText } from './texts.ts'
+
+export type Site = (path: string, request: RequestHeaders) => Answer
+
+type Routes = Map<string, () => Answer>
+
+const EPOCH = new Date('2026-09-01T00:00:00Z')
+
+/** The site of an outlet as seen at `origin`. `path` begins with `/` and may have a query. */
+export function siteOf(outlet: SampleOutlet, origin: string): Site {
+  const texts = textsOf(outlet)
+  const routes: Routes = new Map([
+    ...furnitureRoutes(outlet, texts, origin),
+    ...feedRoutes(outlet, texts, origin),
+    ...articleRoutes(outlet, texts, origin),
+  ])
+  const missing = html(outlet, 404, refusalPage(outlet, sectionsOf(texts), 'notFound'))
+  return (path, request) => {
+    const answer = routes.get(routeOf(path))?.() ?? missing
+    return conditional(outlet.gzip ? compressed(answer, request) : answer, request)
+  }
+}
+
+/** Query parameters say nothing here, except `id`, where one outlet keeps the article's identity. */
+function routeOf(path: string): string {
+  const url = URL.parse(path, 'http://localhost')
+  if (!url) return path
+  const id = url.searchParams.get('id')
+  return id ? `${url.pathname}?id=${id}` : url.pathname
+}
+
+function html(outlet: SampleOutlet, status: number, page: string): Answer {
+  const { bytes, header } = outlet.charset
+  const contentType = header ? `text/html; charset=${header}` : 'text/html'
+  return { status, headers: { 'Content-Type': contentType }, body: encodeMarkup(page, bytes) }
+}
+
+function furnitureRoutes(outlet: SampleOutlet, texts: SampleText[], origin: string): Routes {
+  const robots = [
+    'User-agent: *',
+    ...outlet.robots.disallow.map(path => `Disallow: ${path}`),
+    ...(outlet.robots.crawlDelay === null ? [] : [`Crawl-delay: ${outlet.robots.crawlDelay}`]),
+    ...outlet.feeds.filter(feed => feed.format === 'sitemap-index').map(feed => `Sitemap: ${origin}${feed.path}`),
+  ]
+  const plain = (contentType: string, body: string) => () => document(contentType, Buffer.from(body), EPOCH)
+  return new Map([
+    ['/', () => html(outlet, 200, homePage(outlet, texts))],
+    ['/robots.txt', plain('text/plain; charset=utf-8', `${robots.join('\n')}\n`)],
+    ['/style.css', plain('text/css; charset=utf-8', styleSheet(outlet.colour))],
+    ['/favicon.ico', () => ({ status: 204, headers: {}, body: Buffer.alloc(0) })],
+    ['/consent', () => html(outlet, 200, consentPage(outlet))],
+    ...texts.map((text): [string, () => Answer] => [
+      `/pictures/${text.number}.svg`,
+      plain('image/svg+xml', pictureOf(text.number, outlet.colour)),
+    ]),
+  ])
+}
+
+function feedRoutes(outlet: SampleOutlet, texts: SampleText[], origin: string): Routes {
+  return new Map(
+    outlet.feeds.flatMap(feed => {
+      const source = { outlet, feed, texts: texts.filter(feed.takes), origin }
+      const lastModified = source.texts[0]?.publishedAt ?? EPOCH
+      return feedDocuments(source).map(({ path, contentType, body }): [string, () => Answer] => [
+        path,
+        () => document(contentType, body, lastModified),
+      ])
+    }),
+  )
+}
+
+interface FeedDocument {
+  path: string
+  contentType: string
+  body: Buffer
+}
+
+function feedDocuments(source: FeedSource): FeedDocument[] {
+  const { path, format, charset } = source.feed
+  switch (format) {
+    case 'rss':
+      return [{ path, contentType: 'application/rss+xml', body: encodeMarkup(rssFeed(source), charset) }]
+    case 'rdf':
+      return [{ path, contentType: 'text/xml', body: encodeMarkup(rdfFeed(source), charset) }]
+    case 'atom':
+      return [{ path, contentType: 'application/atom+xml', body: encodeMarkup(atomFeed(source), charset) }]
+    case 'json':
+      return [{ path, contentType: 'application/feed+json', body: Buffer.from(jsonFeed(source)) }]
+    case 'sitemap-index': {
+      // Gzip files, not a Content-Encoding: the reader has to look at the bytes.
+      const gzip = (path: string, xml: string) => ({ path, contentType: 'application/gzip', body: gzipSync(xml) })
+      const months = monthsOf(source.texts)
+      return [
+        gzip(path, sitemapIndex(source)),
+        ...months.map(month => gzip(monthPath(month), newsSitemap(source, month))),
+      ]
+    }
+  }
+}
+
+function articleRoutes(outlet: SampleOutlet, texts: SampleText[], origin: string): Routes {
+  const sections = sectionsOf(texts)
+  const routes: Routes = new Map()
+  for (const text of texts) {
+    const address = outlet.address(text)
+    const related = texts.filter(other => other !== text && other.answer === 'page').slice(0, 3)
+    const around = { origin, sections, related }
+    routes.set(
+      address,
+      articleAnswer(outlet, text, () => articlePage(outlet, text, around), sections),
+    )
+    routes.set(shortAddress(text), () => redirect(301, origin + address))
+    if (outlet.amp) {
+      routes.set(`/amp${address}`, () => html(outlet, 200, ampPage(outlet, text, around)))
+    }
+  }
+  return routes
+}
+
+/** What the article's own address answers, according to the behaviour noted beside the text. */
+function articleAnswer(
+  outlet: SampleOutlet,
+  text: SampleText,
+  page: () => string,
+  sections: readonly string[],
+): () => Answer {
+  const served = () => {
+    const answer = html(outlet, 200, page())
+    return document(answer.headers['Content-Type'] ?? 'text/html', answer.body, text.publishedAt)
+  }
+  const refused = (status: number, kind: 'notFound' | 'forbidden' | 'failed') =>
+    html(outlet, status, refusalPage(outlet, sections, kind))
+  switch (text.answer) {
+    case 'page':
+    case 'paywall':
+    case 'disallowed':
+      return served
+    case 'forbidden':
+      return () => refused(403, 'forbidden')
+    case 'gone':
+      return () => refused(404, 'notFound')
+    case 'fails':
+      return () => refused(500, 'failed')
+    case 'consent-wall':
+      return () => html(outlet, 200, consentPage(outlet))
+    case 'consent-redirect':
+      return () => redirect(302, `/consent?back=${encodeURIComponent(outlet.address(text))}`)
+    case 'fails-once': {
+      let asked = 0
+      return () => {
+        asked += 1
+        return asked === 1 ? refused(503, 'failed') : served()
+      }
+    }
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * The articles of the sample outlets, kept as `texts/<domain>.md`: a headline after `# `, a block of lines
+ * `key: value`, and paragraphs, each after an empty line. All of them are made up for Perscope.
+ */
+
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
+import { instantOf } from './dates.ts'
+
+/** What the site does when the article is asked for; `page` serves it. */
+export const BEHAVIOURS = [
+  'page',
+  'forbidden',
+  'consent-wall',
+  'consent-redirect',
+  'paywall',
+  'disallowed',
+  'gone',
+  'fails',
+  'fails-once',
+] as const
+export type Behaviour = (typeof BEHAVIOURS)[number]
+
+/** Languages of the catalogue, and two that the index must refuse. */
+export const TEXT_LANGUAGES = [...LANGUAGES, 'es', 'pl'] as const
+export type TextLanguage = (typeof TEXT_LANGUAGES)[number]
+
+export function isLanguage(language: TextLanguage): language is Language {
+  return LANGUAGES.some(known => known === language)
+}
+
+export interface SampleText {
+  title: string
+  slug: string
+  /** Six digits drawn from the slug, so that an address survives a change of the order. */
+  number: string
+  publishedAt: Date
+  authors: string[]
+  section: string
+  /** The happening it reports; other outlets report it too, in their own words. */
+  event: string | null
+  language: TextLanguage
+  answer: Behaviour
+  paragraphs: string[]
+}
+
+const KEYS = new Set(['slug', 'at', 'by', 'section', 'event', 'lang', 'answer'])
+
+/**
+ * Reads one file of texts, newest first.
+ * Throws a sentence that names the headline when a key is unknown or missing.
+ */
+export function parseTexts(source: string, timeZone: string, outletLanguage: Language): SampleText[] {
+  const texts = source
+    .split(/^# /m)
+    .slice(1)
+    .map(block => parseText(block, timeZone, outletLanguage))
+  return texts.sort((a, b) => b.publishedAt.getTime() - a.publishedAt.getTime())
+}
+
+function parseText(block: string, timeZone: string, outletLanguage: Language): SampleText {
+  const [title = '', head = '', ...paragraphs] = block.trim().split(/\n\s*\n/)
+  const keys = new Map<string, string>()
+  for (const line of head.split('\n')) {
+    const colon = line.indexOf(': ')
+    const key = line.slice(0, colon)
+    if (!KEYS.has(key)) throw new Error(`"${title}" has a line that is no key: "${line}".`)
+    keys.set(key, line.slice(colon + 2))
+  }
+  const required = (key: string) => {
+    const value = keys.get(key)
+    if (!value) throw new Error(`"${title}" lacks the line "${key}: …".`)
+    return value
+  }
+  const slug = required('slug')
+  return {
+    title,
+    slug,
+    number: numberOf(slug),
+    publishedAt: instantOf(required('at'), timeZone),
+    authors: keys.get('by')?.split(', ') ?? [],
+    section: required('section'),
+    event: keys.get('event') ?? null,
+    language: oneOf(TEXT_LANGUAGES, keys.get('lang') ?? outletLanguage, title),
+    answer: oneOf(BEHAVIOURS, keys.get('answer') ?? 'page', title),
+    paragraphs: paragraphs.map(paragraph => paragraph.replace(/\s+/g, ' ').trim()),
+  }
+}
+
+function oneOf<T extends string>(values: readonly T[], value: string, title: string): T {
+  const found = values.find(candidate => candidate === value)
+  if (!found) throw new Error(`"${title}": "${value}" is none of ${values.join(', ')}.`)
+  return found
+}
+
+function numberOf(slug: string): string {
+  const hash = createHash('sha1').update(slug).digest().readUInt32BE(0)
+  return String(100_000 + (hash % 900_000))
+}
+
+/** The texts of one outlet, newest first. */
+export function readTexts(domain: string, timeZone: string, outletLanguage: Language): SampleText[] {
+  const file = new URL(`./texts/${domain}.md`, import.meta.url)
+  return parseTexts(readFileSync(file, 'utf8'), timeZone, outletLanguage)
+}
+
+/** What a feed gives as summary: the first paragraph. */
+export function summaryOf(text: SampleText): string {
+  return text.paragraphs[0] ?? ''
+}
