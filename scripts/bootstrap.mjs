@@ -1,0 +1,116 @@
+// Runs on any Node from 18 and before anything is installed: Node's own modules only, no syntax newer than 2020.
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const CHECKOUT = dirname(dirname(fileURLToPath(import.meta.url)))
+const MODULES = join(CHECKOUT, 'node_modules')
+/** The runtime that the lockfile pins, whatever Node the machine has. */
+const NODE = join(MODULES, '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
+
+/**
+ * Installs what the lockfile names, unless it is there, and hands over to `script` (TypeScript, from the checkout's
+ * root) on the pinned Node: standard streams, arguments, signals and exit code are its own.
+ */
+export async function bootstrap(script) {
+  try {
+    checkMachine()
+    if (!isInstalled()) await install()
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`)
+    process.exit(1)
+  }
+  handOver(script)
+}
+
+function checkMachine() {
+  const [major] = process.versions.node.split('.')
+  if (Number(major) < 18) {
+    throw new Error(`This is Node ${process.versions.node}; install Node 18 or newer (https://nodejs.org).`)
+  }
+}
+
+/** npm keeps a list of what it installed beside it, and writes it last: compared with the lockfile, entry by entry. */
+function isInstalled() {
+  const locked = packagesOf(join(CHECKOUT, 'package-lock.json'))
+  const present = packagesOf(join(MODULES, '.package-lock.json'))
+  const complete = Object.entries(locked).every(([path, entry]) => {
+    if (path === '') return true
+    const found = present[path]
+    return found === undefined ? Boolean(entry.optional || entry.devOptional) : found.integrity === entry.integrity
+  })
+  return complete && nodeRuns()
+}
+
+function packagesOf(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).packages || {}
+  } catch {
+    return {}
+  }
+}
+
+const nodeRuns = () => existsSync(NODE) && spawnSync(NODE, ['--version']).status === 0
+
+async function install() {
+  process.stderr.write('Installing the packages of package-lock.json (once, about a minute) …\n')
+  // The runtime and the tools are development dependencies: asked for by name, whatever NODE_ENV says.
+  const code = await npm(['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'])
+  if (code !== 0) throw new Error('npm could not install the packages (see above); mend that and run this again.')
+  if (nodeRuns()) return
+  // npm was told not to run the scripts of packages: the one that fetches the runtime is needed.
+  const folder = join(MODULES, 'node')
+  spawnSync(process.execPath, ['installArchSpecificPackage.js'], { cwd: folder, stdio: 'inherit' })
+  if (!nodeRuns()) {
+    throw new Error('The runtime, npm package "node", was not installed; run "npm rebuild node" and then this again.')
+  }
+}
+
+/** The npm that started us where one did; else the one on the PATH. */
+function npm(args) {
+  const started = process.env.npm_execpath
+  const [command, first] = started && /\.[cm]?js$/.test(started) ? [process.execPath, [started]] : ['npm', []]
+  const child = spawn(command, [...first, ...args], {
+    cwd: CHECKOUT,
+    // Standard output is for the task's own words.
+    stdio: ['ignore', 2, 2],
+  })
+  return new Promise((resolve, reject) => {
+    child.once('error', () =>
+      reject(new Error('npm was not found; install it together with Node (https://nodejs.org).')),
+    )
+    child.once('exit', resolve)
+  })
+}
+
+function handOver(script) {
+  const child = spawn(NODE, [join(CHECKOUT, script), ...process.argv.slice(2)], {
+    cwd: CHECKOUT,
+    stdio: 'inherit',
+    // Tells the script to end when this process is gone.
+    env: { ...process.env, PERSCOPE_BOOTSTRAP: String(process.pid) },
+  })
+  // Whatever reaches us is passed on; the script takes two of the same in a moment for one.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  if (process.env.npm_lifecycle_event !== undefined) endWithParent(child)
+  child.once('error', error => {
+    process.stderr.write(
+      `The pinned Node could not be started (${error.message}); remove node_modules and try again.\n`,
+    )
+    process.exit(1)
+  })
+  child.once('exit', (code, signal) => {
+    if (signal === null) process.exit(code === null ? 1 : code)
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(name)
+    process.kill(process.pid, signal)
+  })
+}
+
+/** A killed npm cannot tell us: its child then has another parent. */
+function endWithParent(child) {
+  const parent = process.ppid
+  setInterval(() => {
+    if (process.ppid !== parent) child.kill('SIGTERM')
+  }, 500).unref()
+}

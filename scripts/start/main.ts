@@ -1,0 +1,135 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { writeWhole } from '../../infra/embedded/data-directory/file.ts'
+import { type DataDirectory, openDataDirectory } from '../../infra/embedded/data-directory/open.ts'
+import { rememberedPorts } from '../../infra/embedded/data-directory/ports.ts'
+import { type EmbeddedServers, type ServerName, startServers } from '../../infra/embedded/servers.ts'
+import type { Program } from '../../infra/embedded/supervision/program.ts'
+import type { Config } from '../../shared/config/config.ts'
+import { migrate } from '../../shared/postgres/migrations.ts'
+import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { RUNNING, runningLines } from '../../shared/process/beside.ts'
+import { runCommand } from '../../shared/process/command.ts'
+import { whenParentIsGone } from '../../shared/process/parent.ts'
+import { checkCatalogue, checkPort } from './checks.ts'
+import { serveSample, syncOutlets } from './outlets.ts'
+import { createProgress, type Progress, readCounts } from './progress.ts'
+import { SERVICES, serviceProgram } from './services.ts'
+import { showSearches } from './show.ts'
+
+/*
+ * `npm start`: the whole system on this machine, in the order in which its parts need one another: servers, schema,
+ * outlets, services; then three searches to try, shown once they return articles.
+ */
+
+const LOOK_MS = 15_000
+
+await runCommand(
+  {
+    name: 'start',
+    about:
+      'Runs the whole system on this machine until Ctrl-C: servers under DATA_DIR, sample outlets (or OUTLETS), crawler, normaliser, embedder, API.',
+  },
+  async ({ config, say, print, signal }) => {
+    const ending = new AbortController()
+    const ended = AbortSignal.any([signal, ending.signal])
+    whenParentIsGone(() => ending.abort())
+    const dataDir = await openDataDirectory(config.DATA_DIR, `npm start (process ${process.pid})`)
+    try {
+      await checkPort(config)
+      if (config.OUTLETS !== '') await checkCatalogue(config.OUTLETS)
+      await run({ config, dataDir, say, print, signal: ended })
+    } catch (error) {
+      if (!ended.aborted) throw error
+    } finally {
+      dataDir.release()
+    }
+  },
+)
+
+interface Start {
+  config: Config
+  dataDir: DataDirectory
+  say(sentence: string): void
+  print(line: string): void
+  signal: AbortSignal
+}
+
+async function run(start: Start): Promise<void> {
+  const { config, dataDir, say, print, signal } = start
+  const progress = createProgress(print)
+  const report = (sentence: string) => {
+    // While everything is being ended, what ends is no news.
+    if (signal.aborted) return
+    progress.pause()
+    say(sentence)
+  }
+  // Ended in the opposite order: services, sample outlets, connections, servers.
+  await using open = new AsyncDisposableStack()
+  print('Starting the servers …')
+  const servers = await startServers(dataDir, { servers: missingServers(config), report, signal, keepTrying: true })
+  process.on('exit', servers.kill)
+  open.defer(servers.stop)
+  signal.addEventListener('abort', () => {
+    progress.pause()
+    print('Ending …')
+  })
+  const env = serviceEnvironment(start, servers)
+  const databaseUrl = env.DATABASE_URL ?? ''
+  print('Bringing the database to the present schema …')
+  await migrate(databaseUrl)
+  const pool = createPool(databaseUrl, 'start', () => {}, { max: 2 })
+  open.defer(() => pool.end())
+  let catalogue = config.OUTLETS
+  if (catalogue === '') {
+    const sample = await serveSample(dataDir.path)
+    open.defer(sample.close)
+    catalogue = sample.file
+  }
+  await syncOutlets(catalogue, databaseUrl, signal)
+  const running = join(dataDir.path, RUNNING)
+  await writeWhole(running, runningLines(env))
+  open.defer(() => rm(running, { force: true }))
+  print('Starting crawler, normaliser, embedder and API …')
+  const ports = await rememberedPorts(dataDir.path, report)
+  const programs: Program[] = []
+  for (const name of SERVICES) programs.push(serviceProgram(name, env, await ports.of(name), dataDir.path))
+  const services = await Promise.all(programs.map(servers.supervise))
+  open.defer(async () => {
+    await Promise.all(services.map(service => service.stop()))
+  })
+  await showSearches({ config, env, pool, dataDir: dataDir.path, progress, print, signal })
+  await follow(pool, progress, signal)
+}
+
+/** Servers whose address is not configured are brought by us. */
+function missingServers(config: Config): ServerName[] {
+  const hosted = config.EMBEDDINGS_URL !== '' || config.EMBEDDINGS_API === 'hf' || config.HF_TOKEN !== ''
+  return [
+    ...(config.DATABASE_URL === '' ? (['postgres'] as const) : []),
+    ...(config.QDRANT_URL === '' ? (['qdrant'] as const) : []),
+    ...(hosted ? [] : (['model'] as const)),
+  ]
+}
+
+/** What the services find in their environment; what the user set wins. */
+function serviceEnvironment({ config, dataDir }: Start, servers: EmbeddedServers): NodeJS.ProcessEnv {
+  const env: NodeJS.ProcessEnv = { ...process.env, ...servers.addresses, DATA_DIR: dataDir.path }
+  if (config.OUTLETS !== '') return env
+  return {
+    ...env,
+    // The sample's sites are on this machine, and nobody else's: they need no patience.
+    CRAWL_ALLOW_PRIVATE: [...config.CRAWL_ALLOW_PRIVATE, '127.0.0.0/8'].join(','),
+    CRAWL_HOST_DELAY: process.env.CRAWL_HOST_DELAY || '100ms',
+    EMBED_DELAY: process.env.EMBED_DELAY || '0',
+  }
+}
+
+/** Shows what comes in, until the end. */
+async function follow(pool: Pool, progress: Progress, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await pause(LOOK_MS, undefined, { signal })
+    await readCounts(pool).then(progress.show, () => {})
+  }
+}

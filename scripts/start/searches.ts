@@ -1,0 +1,60 @@
+/** A search to try, as it is shown and as it is tried before it is shown. */
+export interface Search {
+  about: string
+  address: string
+  /** Whether an answer holds articles. */
+  holdsArticles(body: string): boolean
+}
+
+/** The news of the sample outlets; and for a live catalogue, what is in the news on any day. */
+const WORDS = {
+  sample: { keyword: 'nachttrein', language: 'fr', meaning: 'rivers bursting their banks' },
+  live: { keyword: '', language: 'nl', meaning: 'what the government decided today' },
+}
+
+/** The three searches that show what the API does: by words as JSON, by language as a feed, by meaning. */
+export function searches(base: string, kind: keyof typeof WORDS): { json: Search; rss: Search; semantic: Search } {
+  const { keyword, language, meaning } = WORDS[kind]
+  const words = keyword === '' ? '' : `q=${keyword}&search_in=title_body&`
+  return {
+    json: {
+      about: keyword === '' ? 'The newest articles:' : `Articles with the word "${keyword}":`,
+      address: `${base}/v1/articles?${words}per_page=5`,
+      holdsArticles: inJson,
+    },
+    rss: {
+      about: `The newest articles in one language (${language}), as an RSS feed:`,
+      address: `${base}/v1/articles.rss?language=${language}&per_page=5`,
+      holdsArticles: body => body.includes('<item>'),
+    },
+    semantic: {
+      about: `Articles about "${meaning}" in any language, by their meaning:`,
+      address: `${base}/v1/articles?search=semantic&q=${meaning.replaceAll(' ', '+')}&per_page=5`,
+      holdsArticles: inJson,
+    },
+  }
+}
+
+function inJson(body: string): boolean {
+  const page: unknown = JSON.parse(body)
+  return typeof page === 'object' && page !== null && 'articles' in page && Array.isArray(page.articles)
+    ? page.articles.length > 0
+    : false
+}
+
+/** The search as one line for a shell. */
+export const curl = (search: Search, key: string): string =>
+  `curl -s -H 'Authorization: Bearer ${key}' '${search.address}'`
+
+/** Whether the search returns articles now. */
+export async function answers(search: Search, key: string): Promise<boolean> {
+  try {
+    const response = await fetch(search.address, {
+      headers: { authorization: `Bearer ${key}` },
+      signal: AbortSignal.timeout(10_000),
+    })
+    return response.ok && search.holdsArticles(await response.text())
+  } catch {
+    return false
+  }
+}

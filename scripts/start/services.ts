@@ -1,0 +1,49 @@
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Problem } from '../../infra/embedded/problem.ts'
+import type { Program } from '../../infra/embedded/supervision/program.ts'
+
+export const SERVICES = ['crawler', 'normaliser', 'embedder', 'api'] as const
+export type ServiceName = (typeof SERVICES)[number]
+
+const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
+
+/**
+ * A service of the fleet as the supervisor runs it: the Procfile's line with an environment.
+ * @param healthPort where it answers `/healthz` and `/metrics`
+ */
+export function serviceProgram(
+  name: ServiceName,
+  env: NodeJS.ProcessEnv,
+  healthPort: number,
+  dataDir: string,
+): Program {
+  return {
+    name: `The ${name}`,
+    command: process.execPath,
+    args: [join('services', name, 'main.ts')],
+    cwd: CHECKOUT,
+    env: { ...env, METRICS_PORT: String(healthPort) },
+    owner: null,
+    log: join(dataDir, 'logs', `${name}.log`),
+    isReady: async () => {
+      const health = await fetch(`http://127.0.0.1:${healthPort}/readyz`, { signal: AbortSignal.timeout(2_000) })
+      // A dependency may be missing for a while; only "not started yet" is worth waiting for.
+      return health.ok || !(await health.text()).includes('not finished')
+    },
+    explain: log => lastSentence(name, log),
+    // Services finish or hand back what they have in hand; the second signal means "now".
+    stop: [
+      { signal: 'SIGTERM', wait: 7_000 },
+      { signal: 'SIGTERM', wait: 1_000 },
+    ],
+    gentle: 'SIGTERM',
+  }
+}
+
+/** Services log JSON; what keeps them from starting they say in a sentence, and a crash names its error. */
+function lastSentence(name: ServiceName, log: string): Problem | null {
+  const lines = log.split('\n')
+  const said = lines.findLast(line => line.startsWith(`${name}: `)) ?? lines.findLast(line => /^\w*Error\b/.test(line))
+  return said ? new Problem(said) : null
+}

@@ -1,0 +1,66 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Config } from '../../shared/config/config.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import { readyMadeKey } from './key.ts'
+import { isSame, type Progress, readCounts } from './progress.ts'
+import { answers, curl, type Search, searches } from './searches.ts'
+
+const LOOK_MS = 1_000
+/** The sample is taken for complete when all is embedded and nothing has changed for so long … */
+const STILL_MS = 4_000
+/** … or after so long: whoever waits wants to see something. */
+const LONGEST_WAIT_MS = 60_000
+
+/** Waits until there is something to find, then prints the address, a key, and searches that return articles. */
+export async function showSearches(options: {
+  config: Config
+  /** The services' environment: which servers there are, and when articles are embedded. */
+  env: NodeJS.ProcessEnv
+  pool: Pool
+  dataDir: string
+  progress: Progress
+  print(line: string): void
+  signal: AbortSignal
+}): Promise<void> {
+  const { config, env, pool, dataDir, progress, print, signal } = options
+  const key = await readyMadeKey(pool, dataDir)
+  const host = ['0.0.0.0', '::', ''].includes(config.HOST) ? '127.0.0.1' : config.HOST
+  const base = `http://${host.includes(':') ? `[${host}]` : host}:${config.PORT}`
+  const { json, rss, semantic } = searches(base, config.OUTLETS === '' ? 'sample' : 'live')
+  const byMeaning = Boolean(env.QDRANT_URL && (env.EMBEDDINGS_URL || env.HF_TOKEN))
+  const atOnce = /^0+(ms|s|m|h|d)?$/.test(env.EMBED_DELAY ?? '')
+  const awaited = byMeaning && atOnce ? [json, rss, semantic] : [json, rss]
+
+  let last = await readCounts(pool)
+  const again = last.articles > 0
+  const began = Date.now()
+  let changedAt = began
+  for (;;) {
+    signal.throwIfAborted()
+    const counts = await readCounts(pool).catch(() => last)
+    if (!isSame(counts, last)) changedAt = Date.now()
+    last = counts
+    progress.show(counts)
+    const still =
+      Date.now() - changedAt > STILL_MS && (!awaited.includes(semantic) || counts.embedded === counts.articles)
+    const enough = again || still || config.OUTLETS !== '' || Date.now() - began > LONGEST_WAIT_MS
+    if (enough && (await allAnswer(awaited, key))) break
+    await pause(LOOK_MS, undefined, { signal })
+  }
+  progress.pause()
+  print('')
+  print(`Perscope is up at ${base}`)
+  print(`Key: ${key}`)
+  for (const search of awaited) print(`\n${search.about}\n${curl(search, key)}`)
+  if (byMeaning && !atOnce) {
+    print(
+      `\n${semantic.about} (an article is found so ${env.EMBED_DELAY || '2h'} after it was indexed)\n${curl(semantic, key)}`,
+    )
+  }
+  print(`\nIts data is in ${dataDir}, the logs of its parts in ${dataDir}/logs. Ctrl-C ends it.\n`)
+}
+
+async function allAnswer(all: readonly Search[], key: string): Promise<boolean> {
+  for (const search of all) if (!(await answers(search, key))) return false
+  return true
+}
