@@ -1,0 +1,43 @@
+import type { Queryable } from '../../shared/postgres/pool.ts'
+
+export interface ArchiveOptions {
+  /** With `body`. */
+  body: boolean
+  /** Inclusive; null: all, also those without an ingestion time. */
+  ingestedAfter: Date | null
+}
+
+/** Articles read at a time. */
+const PART = 200
+
+/** All articles that are visible now, in the order of their numbers, as lines of NDJSON; some lines at a time. */
+export async function* readArchive(db: Queryable, options: ArchiveOptions): AsyncGenerator<string> {
+  const clock = await db.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
+  const last = clock.rows[0]!.last_seq
+  const text = partStatement(options.body)
+  for (let after = 0n; ; ) {
+    const { rows } = await db.query<{ seq: bigint; line: string }>(text, [after, last, options.ingestedAfter, PART])
+    const end = rows.at(-1)
+    if (end === undefined) return
+    after = end.seq
+    yield `${rows.map(row => row.line).join('\n')}\n`
+  }
+}
+
+// $1 after, $2 up to, $3 ingested since, $4 limit. Index: the primary key. Times are written here, so that every line
+// reads `2026-11-21T08:30:00.000Z`, whatever the session's time zone.
+const partStatement = (body: boolean) => `
+  select a.seq, json_build_object(
+    'id', a.id, 'url', t.url, 'title', t.title,
+    ${body ? "'body', t.body," : ''}
+    'published_at', to_char(a.published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'ingested_at', to_char(a.ingested_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'authors', array(select w.name from unnest(a.author_nos) with ordinality as n (no, place)
+                     join authors w on w.author_no = n.no order by n.place),
+    'language', a.language, 'country', a.country,
+    'outlet', json_build_object('name', p.name, 'domain', p.domain))::text as line
+  from articles a
+  join article_texts t on t.seq = a.seq
+  join publishers p on p.publisher_no = a.publisher_no
+  where a.seq > $1::bigint and a.seq <= $2::bigint and ($3::timestamptz is null or a.ingested_at >= $3::timestamptz)
+  order by a.seq limit $4::int`

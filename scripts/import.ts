@@ -1,0 +1,59 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { createGunzip } from 'node:zlib'
+import { indexArticles } from '../shared/articles/indexing/index.ts'
+import { createPool } from '../shared/postgres/pool.ts'
+import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import { createBoss } from '../shared/promises/boss.ts'
+import { sealRest } from '../shared/segments/background.ts'
+import { readGroups } from './import/groups.ts'
+import { progressBar } from './import/progress.ts'
+
+await runCommand(
+  {
+    name: 'import',
+    about: [
+      'Indexes an archive: one JSON object a line with the fields of the article object (authors as names, outlet as name',
+      'and domain), plus `body`, which may hold HTML. `ingested_at` is kept if given, null too; else it is now. `id` is',
+      'kept when it is free. An address that its outlet is known to have is skipped, unchanged. A bad line is reported by',
+      'its number and skipped; exit code 1 then, 0 when all lines were good.',
+    ].join('\n'),
+    usage: ['FILE.ndjson', 'FILE.ndjson.gz', '-      (standard input)'],
+    needs: ['DATABASE_URL'],
+  },
+  async ({ config, positionals: [file, ...rest], say, signal }) => {
+    if (file === undefined || rest.length > 0) throw new UsageError('Name one file, or - for standard input.')
+    const size = file === '-' ? null : (await stat(file)).size
+    const source = file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 1 << 20 })
+    const bar = progressBar(file.endsWith('.gz') ? null : size)
+    const pool = createPool(config.DATABASE_URL, 'import', error => say(`Postgres: ${sentenceOf(error)}`), {
+      statementTimeout: 0,
+    })
+    const boss = createBoss(config.DATABASE_URL, error => say(`Promises: ${sentenceOf(error)}`), { supervise: false })
+    const counts = { indexed: 0, known: 0, bad: 0 }
+    try {
+      await boss.start()
+      const stream = file.endsWith('.gz') ? source.pipe(createGunzip()) : source
+      source.on('error', (error: Error) => stream.destroy(error))
+      for await (const { articles, bad, end } of readGroups(stream)) {
+        for (const { number, reason } of bad) bar.say(`Line ${number}: ${reason}`)
+        counts.bad += bad.length
+        const results = await indexArticles(pool, boss, articles, { embedDelay: config.EMBED_DELAY, bulk: true })
+        for (const { outcome } of results) counts[outcome]++
+        bar.update(end, counts.indexed + counts.known)
+        if (signal.aborted) break
+      }
+      // What is left for smaller segments, and what is under way: a search is fast when the command has ended.
+      if (!signal.aborted) await sealRest(pool)
+    } finally {
+      bar.stop()
+      await boss.stop({ graceful: false }).catch(() => {})
+      await pool.end()
+    }
+    const known = counts.known > 0 ? `, ${counts.known} known already` : ''
+    say(
+      `${signal.aborted ? 'Interrupted. ' : ''}Indexed ${counts.indexed} articles${known}; ${counts.bad} bad lines skipped.`,
+    )
+    return counts.bad > 0 || signal.aborted ? 1 : 0
+  },
+)

@@ -1,0 +1,107 @@
+import { addressKey, readAddress } from '../../shared/articles/address.ts'
+import { type ArticleOutlet, COUNTRIES, LANGUAGES, type NewArticle } from '../../shared/articles/article.ts'
+import { plainText } from '../../shared/articles/plain-text.ts'
+import { readInstant } from './instant.ts'
+
+/** A line that is no article; the message says what to write instead. */
+export class BadLine extends Error {
+  override name = 'BadLine'
+}
+
+/** A cursor holds the id of the last article shown, and is at most 255 characters long. */
+const ID = /^[\x21-\x7e]{1,128}$/
+
+/**
+ * Reads one line of `import`: an object with the article object's fields and `body`. Fields that the index makes itself
+ * (`snippet`, `relevance`) and unknown ones are passed over.
+ *
+ * @throws BadLine
+ */
+export function parseArticle(line: string): NewArticle {
+  const fields = readObject(line)
+  const url = text(fields, 'url')
+  if (readAddress(url) === null) throw new BadLine('url is no http(s) address of at most 2048 characters.')
+  const id = fields.id ?? undefined
+  if (id !== undefined && (typeof id !== 'string' || !ID.test(id))) {
+    throw new BadLine('id must be 1 to 128 printable ASCII characters without spaces; leave it out to be given one.')
+  }
+  const article: NewArticle = {
+    url,
+    addresses: [addressKey(url)],
+    title: text(fields, 'title').replace(/\s+/g, ' '),
+    body: body(fields.body),
+    publishedAt: instant(fields, 'published_at'),
+    authors: authors(fields.authors),
+    outlet: outlet(fields.outlet),
+    language: oneOf(LANGUAGES, text(fields, 'language').toLowerCase(), 'language'),
+    country: oneOf(COUNTRIES, text(fields, 'country').toUpperCase(), 'country'),
+  }
+  if (id !== undefined) article.id = id
+  if (fields.ingested_at !== undefined) article.ingestedAt = instant(fields, 'ingested_at')
+  return article
+}
+
+type Fields = Record<string, unknown>
+
+function readObject(line: string): Fields {
+  let value: unknown
+  try {
+    value = JSON.parse(line)
+  } catch {
+    throw new BadLine('it is not JSON; write one object a line.')
+  }
+  if (!isObject(value)) throw new BadLine('it is JSON, but no object; write one object a line.')
+  return value
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function text(fields: Fields, name: string): string {
+  const value = fields[name]
+  if (typeof value !== 'string' || value.trim() === '') throw new BadLine(`${name} is missing; write it as text.`)
+  return value.trim()
+}
+
+function body(value: unknown): string | null {
+  if (value === undefined || value === null) return null
+  if (typeof value !== 'string') throw new BadLine('body must be text or null.')
+  return plainText(value)
+}
+
+function oneOf<T extends string>(known: readonly T[], value: string, name: string): T {
+  const found = known.find(one => one === value)
+  if (found === undefined) throw new BadLine(`${name} must be one of ${known.join(', ')}.`)
+  return found
+}
+
+function authors(value: unknown): string[] {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value)) throw new BadLine('authors must be a list of names.')
+  const names = value.map((one: unknown) => {
+    const name = isObject(one) ? one.name : one
+    if (typeof name !== 'string') throw new BadLine('authors must be a list of names.')
+    return name.trim().replace(/\s+/g, ' ')
+  })
+  return [...new Set(names)].filter(name => name !== '')
+}
+
+function outlet(value: unknown): ArticleOutlet {
+  if (!isObject(value)) throw new BadLine('outlet must be an object with name and domain.')
+  const part = (name: 'name' | 'domain') => {
+    const written = value[name] ?? null
+    if (written !== null && typeof written !== 'string') throw new BadLine(`outlet.${name} must be text or null.`)
+    return written === null || written.trim() === '' ? null : written.trim()
+  }
+  const domain = part('domain')
+  return { name: part('name'), domain: domain === null ? null : domain.toLowerCase().replace(/^www\./, '') }
+}
+
+function instant(fields: Fields, name: string): Date | null {
+  const value = fields[name] ?? null
+  if (value === null) return null
+  const at = typeof value === 'string' ? readInstant(value) : null
+  if (at === null) throw new BadLine(`${name} must be null or a date-time such as 2026-11-21T08:30:00Z.`)
+  return at
+}
