@@ -1,0 +1,75 @@
+import { authorName } from '../../services/crawler/feeds/entries.ts'
+import type { RawEntry } from '../../services/crawler/feeds/feed.ts'
+
+/** What gofeed expects of one entry, in our words. */
+export interface GoFeedEntry {
+  title: string | null
+  link: string | null
+  id: string | null
+  published: string | null
+  authors: string[]
+}
+
+/**
+ * The entries of one of gofeed's expected files, which come in four shapes: its RSS, Atom and JSON parsers' own, and the
+ * one that it translates them all into. Null: the file expects no feed.
+ */
+export function goFeedEntries(json: string): GoFeedEntry[] | null {
+  let feed: unknown
+  try {
+    feed = JSON.parse(json)
+  } catch {
+    return null
+  }
+  if (!isRecord(feed)) return null
+  const entries = Array.isArray(feed.entries) ? feed.entries : Array.isArray(feed.items) ? feed.items : []
+  return entries.filter(isRecord).map(readEntry)
+}
+
+export function sameEntry(entry: RawEntry, expected: GoFeedEntry | undefined): boolean {
+  if (expected === undefined) return false
+  const { authors, ...fields } = expected
+  const same = Object.entries(fields).every(([field, value]) => entry[field as keyof typeof fields] === value)
+  return same && authors.join('\n') === entry.authors.join('\n')
+}
+
+function readEntry(entry: Record<string, unknown>): GoFeedEntry {
+  const guid = entry.guid
+  const dublinCore = isRecord(entry.dcExt) ? entry.dcExt : {}
+  return {
+    title: text(entry.title),
+    link: text(entry.link) ?? text(entry.url) ?? atomLink(entry.links) ?? text(entry.external_url),
+    id: text(entry.id) ?? text(isRecord(guid) ? guid.value : guid),
+    published:
+      text(entry.published) ??
+      text(entry.pubDate) ??
+      text(entry.date_published) ??
+      text(list(dublinCore.date)[0]) ??
+      text(entry.updated) ??
+      text(entry.date_modified),
+    authors: authorsOf(entry, dublinCore),
+  }
+}
+
+function atomLink(links: unknown): string | null {
+  const alternate = list(links).find(link => isRecord(link) && link.rel === 'alternate')
+  return isRecord(alternate) ? text(alternate.href) : null
+}
+
+function authorsOf(entry: Record<string, unknown>, dublinCore: Record<string, unknown>): string[] {
+  const people = list(entry.authors).length > 0 ? list(entry.authors) : list(entry.author)
+  const names = people.map(person =>
+    isRecord(person) ? (text(person.name) ?? text(person.email)) : authorName(text(person) ?? ''),
+  )
+  // Its translation keeps the first creator only; the extension holds what the feed said.
+  const creators = list(dublinCore.creator).map(text)
+  const podcast = isRecord(entry.itunesExt) ? list(entry.itunesExt.author).map(text) : []
+  const most = creators.length > names.length ? creators : names
+  return (most.length > 0 ? most : podcast).filter(name => name !== null)
+}
+
+const text = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null)
+const list = (value: unknown): unknown[] =>
+  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

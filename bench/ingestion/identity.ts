@@ -1,0 +1,92 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { identify } from '../../services/normaliser/identity/identity.ts'
+import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
+import { addressKey, readAddress } from '../../shared/articles/address.ts'
+import { truePages } from './truth.ts'
+
+/** Ways in which one address is met again. */
+const VARIANTS: ((url: string) => string)[] = [
+  url => url.replace(/^https?/, 'http'),
+  url => url.replace(/^https?/, 'https'),
+  url => (/\/\/www\./.test(url) ? url.replace('//www.', '//') : url.replace('//', '//www.')),
+  url => (/\/\/www\./.test(url) ? url.replace('//www.', '//m.') : url),
+  url => withParameters(url, 'utm_source=rss&utm_medium=feed&utm_campaign=nieuws'),
+  url => withParameters(url, 'fbclid=IwAR0a1b2c'),
+  url => withParameters(url, 'xtor=RSS-3'),
+  url => `${url.split('#')[0]}#reacties`,
+  url => (/[?#]/.test(url) || /\.\w{2,5}$/.test(url) ? url : `${url.replace(/\/$/, '')}/`),
+  url => (/[?#]/.test(url) || /\.\w{2,5}$/.test(url) ? url : `${url.replace(/\/$/, '')}/amp`),
+]
+
+/**
+ * Real addresses of the three countries' outlets: the share whose variants all have one key, and whose key is nobody else's;
+ * then pages of html-fundus and html-trafilatura: the share whose own canonical link is believed, and
+ * whose keys are no other page's.
+ */
+export async function measureIdentity(data: string): Promise<Record<string, number>> {
+  return { ...(await measureAddresses(join(data, 'urls-real-benelux', 'urls.jsonl'))), ...(await measurePages(data)) }
+}
+
+async function measureAddresses(file: string): Promise<Record<string, number>> {
+  const lines = await readFile(file, 'utf8').catch(() => null)
+  if (lines === null) {
+    process.stderr.write(`skipped: no ${file}\n`)
+    return {}
+  }
+  const urls = lines
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => String(JSON.parse(line).url))
+  const distinct = [...new Set(urls)].filter(url => readAddress(url) !== null)
+  const one = distinct.filter(url => VARIANTS.every(variant => addressKey(variant(url)) === addressKey(url)))
+  const keys = distinct.map(addressKey)
+  return {
+    identity_addresses: distinct.length,
+    identity_variants_one: percent(one.length, distinct.length),
+    identity_keys_distinct: percent(new Set(keys).size, distinct.length),
+  }
+}
+
+async function measurePages(data: string): Promise<Record<string, number>> {
+  const owners = new Map<string, string>()
+  let pages = 0
+  let linked = 0
+  let believed = 0
+  let shared = 0
+  for (const set of ['fundus', 'trafilatura'] as const) {
+    for await (const page of truePages(data, set)) {
+      if (readAddress(page.url) === null) continue
+      const meta = readMetadata(page.html, page.url)
+      const outlet = { domain: new URL(page.url).hostname }
+      const { addresses } = identify({
+        url: page.url,
+        finalUrl: page.url,
+        canonical: meta.canonical,
+        amp: meta.amp,
+        outlet,
+      })
+      const canonical = meta.canonical === null ? null : readAddress(meta.canonical, page.url)
+      pages += 1
+      if (canonical !== null) linked += 1
+      if (canonical !== null && addresses[0] === addressKey(canonical.href)) believed += 1
+      if (addresses.some(key => (owners.get(key) ?? page.file) !== page.file)) shared += 1
+      for (const key of addresses) owners.set(key, page.file)
+    }
+  }
+  if (pages === 0) return {}
+  return {
+    identity_pages: pages,
+    identity_canonical_believed: percent(believed, linked),
+    identity_pages_sharing_a_key: percent(shared, pages),
+  }
+}
+
+function withParameters(url: string, parameters: string): string {
+  const [address = '', fragment] = url.split('#')
+  return `${address}${address.includes('?') ? '&' : '?'}${parameters}${fragment === undefined ? '' : `#${fragment}`}`
+}
+
+function percent(part: number, whole: number): number {
+  return Math.round((part / whole) * 10_000) / 100
+}

@@ -1,0 +1,36 @@
+import type { BenchOptions } from '../main.ts'
+import { measureAuthors } from './authors.ts'
+import { measureDates } from './dates.ts'
+import { measureFeeds } from './feeds.ts'
+import { measureIdentity } from './identity.ts'
+import { measureLanguage } from './language.ts'
+import { measureText } from './text.ts'
+import { measureThroughput } from './throughput.ts'
+import { measureWalls } from './walls.ts'
+
+type Measure = (options: BenchOptions) => Promise<Record<string, number>>
+
+/** In the order in which an article passes them. */
+const MEASURES: [string, Measure][] = [
+  ['feeds', ({ data }) => measureFeeds(data)],
+  ['text', ({ data }) => measureText(data)],
+  ['walls', ({ data }) => measureWalls(data)],
+  ['dates', ({ data }) => measureDates(data)],
+  ['authors', ({ data }) => measureAuthors(data)],
+  ['language', ({ data }) => measureLanguage(data)],
+  ['identity', ({ data }) => measureIdentity(data)],
+  ['throughput', measureThroughput],
+]
+
+/** Ingestion on ground truth by others, then from stored page to searchable article; a table on standard error. */
+export async function run(options: BenchOptions): Promise<Record<string, number>> {
+  const figures: Record<string, number> = {}
+  for (const [name, measure] of MEASURES) {
+    if (options.signal.aborted) break
+    const found = await measure(options)
+    process.stderr.write(`\n${name}\n`)
+    for (const [figure, value] of Object.entries(found)) process.stderr.write(`  ${figure.padEnd(36)} ${value}\n`)
+    Object.assign(figures, found)
+  }
+  return figures
+}

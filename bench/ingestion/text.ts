@@ -1,0 +1,82 @@
+import { access, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+import { readPageText } from '../../services/normaliser/text/page-text.ts'
+import { SNIPPET_LENGTH } from '../../shared/articles/article.ts'
+import { decodeText } from '../../shared/encoding/decode.ts'
+import { mean, meanF1, sharesOf, spaced, wordF1 } from './scores.ts'
+import { truePages } from './truth.ts'
+
+/**
+ * Texts against what people marked or wrote down on the same pages:
+ * - `text_f1_aeb`: html-aeb by its own method, runs of four words;
+ * - `text_f1_fundus`: html-fundus, mean F1 of words; `snippet_fundus`: pages whose first 200 characters are equal;
+ * - `text_f1_trafilatura`: html-trafilatura, F1 over pieces that belong to the text and pieces that do not;
+ * - `text_cpu_ms`: processor time of one page, all threads of the runtime included.
+ */
+export async function measureText(data: string): Promise<Record<string, number>> {
+  const before = process.cpuUsage()
+  const counted = { pages: 0 }
+  const textOf = (html: string) => {
+    counted.pages += 1
+    return readPageText(html).paragraphs.join('\n\n')
+  }
+  const figures = {
+    ...(await aeb(data, textOf)),
+    ...(await fundus(data, textOf)),
+    ...(await trafilatura(data, textOf)),
+  }
+  const used = process.cpuUsage(before)
+  if (counted.pages === 0) return figures
+  return { ...figures, text_cpu_ms: round((used.user + used.system) / 1_000 / counted.pages, 1) }
+}
+
+async function aeb(data: string, textOf: (html: string) => string): Promise<Record<string, number>> {
+  const folder = join(data, 'html-aeb')
+  const truths = await access(join(folder, 'ground-truth.json.gz')).then(
+    async () => JSON.parse(gunzipSync(await readFile(join(folder, 'ground-truth.json.gz'))).toString()),
+    () => null,
+  )
+  if (truths === null) {
+    process.stderr.write(`skipped: no set html-aeb in ${data}\n`)
+    return {}
+  }
+  const shares = []
+  for (const [name, { articleBody }] of Object.entries<{ articleBody: string }>(truths)) {
+    const bytes = gunzipSync(await readFile(join(folder, 'html', `${name}.html.gz`)))
+    shares.push(sharesOf(articleBody, textOf(decodeText(bytes, { contentType: null, kind: 'html' }).text), 4))
+  }
+  return { text_f1_aeb: round(meanF1(shares)) }
+}
+
+async function fundus(data: string, textOf: (html: string) => string): Promise<Record<string, number>> {
+  const scores: number[] = []
+  let snippets = 0
+  for await (const { html, text } of truePages(data, 'fundus')) {
+    if (text === null || !('whole' in text)) continue
+    const found = textOf(html)
+    scores.push(wordF1(text.whole, found))
+    if (start(text.whole) === start(found)) snippets += 1
+  }
+  return scores.length === 0
+    ? {}
+    : { text_f1_fundus: round(mean(scores)), snippet_fundus: round(snippets / scores.length) }
+}
+const start = (text: string) => [...spaced(text)].slice(0, SNIPPET_LENGTH).join('').trimEnd()
+
+async function trafilatura(data: string, textOf: (html: string) => string): Promise<Record<string, number>> {
+  let [right, missed, wrong] = [0, 0, 0]
+  for await (const { html, text } of truePages(data, 'trafilatura')) {
+    if (text === null || !('with' in text)) continue
+    const found = spaced(textOf(html))
+    const inside = text.with.filter(piece => found.includes(spaced(piece))).length
+    right += inside
+    missed += text.with.length - inside
+    wrong += text.without.filter(piece => found.includes(spaced(piece))).length
+  }
+  return right === 0 ? {} : { text_f1_trafilatura: round((2 * right) / (2 * right + missed + wrong)) }
+}
+
+function round(value: number, digits = 4): number {
+  return Math.round(value * 10 ** digits) / 10 ** digits
+}

@@ -1,0 +1,128 @@
+import { access, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
+
+/** A page with what people or their parsers say of it. Fields that the set does not state are null. */
+export interface TruePage {
+  set: 'fundus' | 'trafilatura' | 'htmldate'
+  file: string
+  url: string
+  html: string
+  title: string | null
+  /** To the day (`2026-11-03`), or to the second with or without an offset. */
+  date: string | null
+  authors: string[] | null
+  /** The whole text, or pieces that belong to it and pieces of the same page that do not. */
+  text: { whole: string } | { with: string[]; without: string[] } | null
+}
+
+/** The pages of a set, in the order of its index; none where the set is absent, which is said on standard error. */
+export async function* truePages(data: string, set: TruePage['set']): AsyncGenerator<TruePage> {
+  const folder = join(data, `html-${set}`)
+  const index = join(folder, set === 'fundus' ? 'index.jsonl' : 'truth.jsonl')
+  if (
+    !(await access(index).then(
+      () => true,
+      () => false,
+    ))
+  ) {
+    process.stderr.write(`skipped: no set html-${set} in ${data}\n`)
+    return
+  }
+  for (const line of (await readFile(index, 'utf8')).split('\n')) {
+    if (line !== '') yield set === 'fundus' ? await fundusPage(folder, line) : await listedPage(folder, set, line)
+  }
+}
+
+interface FundusTruth {
+  title?: string
+  publishing_date?: string
+  authors?: string[]
+  body?: { summary: string[]; sections: { headline: string[]; paragraphs: string[] }[] }
+}
+
+interface FundusEntry {
+  file: string
+  country: string
+  publisher: string
+  url: string
+  crawl_date: string
+  truth_versions: string[]
+}
+
+/** Truth comes per version of the publisher's parser; a page's own is the one dated last before its crawl. */
+async function fundusPage(folder: string, line: string): Promise<TruePage> {
+  const entry: FundusEntry = JSON.parse(line)
+  const versions: Record<string, FundusTruth> = JSON.parse(
+    gunzipSync(await readFile(join(folder, entry.country, `${entry.publisher}.truth.json.gz`))).toString(),
+  )
+  const crawled = Date.parse(`${entry.crawl_date.replace(' ', 'T')}Z`) + 86_400_000
+  const dated = entry.truth_versions
+    .map(version => versions[version] ?? {})
+    .filter(truth => Date.parse(truth.publishing_date ?? '') <= crawled)
+    .sort((a, b) => Date.parse(a.publishing_date ?? '') - Date.parse(b.publishing_date ?? ''))
+  const truth = dated.at(-1) ?? {}
+  return {
+    set: 'fundus',
+    file: entry.file,
+    url: entry.url,
+    html: text(gunzipSync(await readFile(join(folder, entry.file)))),
+    title: truth.title ?? null,
+    date: truth.publishing_date ?? null,
+    authors: truth.authors ?? null,
+    text: truth.body === undefined ? null : { whole: wholeText(truth.body) },
+  }
+}
+
+/** As fundus writes it out: summary, then headings and paragraphs. */
+function wholeText({ summary, sections }: NonNullable<FundusTruth['body']>): string {
+  const parts = sections.flatMap(({ headline, paragraphs }) => [...headline, ...paragraphs])
+  return [...summary, ...parts].join('\n\n')
+}
+
+interface ListedEntry {
+  file: string
+  url: string
+  title?: string | null
+  date?: string | null
+  author?: string | null
+  with?: string[]
+  without?: string[]
+}
+
+async function listedPage(folder: string, set: TruePage['set'], line: string): Promise<TruePage> {
+  const entry: ListedEntry = JSON.parse(line.replace(/: NaN\b/g, ': null'))
+  const bytes = await readFile(join(folder, 'html', `${entry.file}.gz`)).then(gunzipSync, () =>
+    readFile(join(folder, 'html', entry.file)),
+  )
+  return {
+    set,
+    file: entry.file,
+    url: entry.url,
+    html: text(bytes),
+    title: entry.title || null,
+    date: isDay(entry.date) ? entry.date : null,
+    authors:
+      typeof entry.author === 'string'
+        ? entry.author
+            .split(/;|,| & | und | et /)
+            .map(name => name.trim())
+            .filter(name => name !== '')
+        : null,
+    text: entry.with === undefined ? null : { with: entry.with, without: entry.without ?? [] },
+  }
+}
+
+/** UTF-8 where the bytes are, else what the West wrote before. */
+function text(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes)
+  }
+}
+
+/** A day that a calendar has: the sets know a 29th month too. */
+function isDay(date: string | null | undefined): date is string {
+  return /^\d{4}-\d{2}-\d{2}$/.test(date ?? '') && !Number.isNaN(Date.parse(date ?? ''))
+}

@@ -1,0 +1,40 @@
+import { access } from 'node:fs/promises'
+import { runCommand, UsageError } from '../shared/process/command.ts'
+
+const NAMES = ['search', 'semantic', 'ingestion'] as const
+
+await runCommand(
+  {
+    name: 'bench',
+    about: `Benchmarks, each with servers of its own: ${NAMES.join(', ')}.`,
+    usage: ['NAME [--data DIR] [--json] [--rows N]'],
+    options: {
+      data: { type: 'string', value: 'DIR', about: 'where the corpora lie (default ../shared/data)' },
+      json: { type: 'boolean', about: 'prints one object {"bench", "figures"} last' },
+      rows: { type: 'string', value: 'N', about: 'articles to generate (search, semantic)' },
+    },
+  },
+  async ({ positionals: [name, ...rest], options, print, signal }) => {
+    if (!NAMES.some(known => known === name) || rest.length > 0)
+      throw new UsageError(`Name one of ${NAMES.join(', ')}.`)
+    const main = new URL(`./${name}/main.ts`, import.meta.url)
+    await access(main)
+    const bench: { run(options: BenchOptions): Promise<Record<string, number>> } = await import(main.href)
+    const figures = await bench.run({
+      data: typeof options.data === 'string' ? options.data : new URL('../../shared/data', import.meta.url).pathname,
+      rows: typeof options.rows === 'string' ? Number(options.rows) : null,
+      signal,
+    })
+    if (options.json === true) print(JSON.stringify({ bench: name, figures }))
+    else for (const [figure, value] of Object.entries(figures)) print(`${figure.padEnd(40)} ${value}`)
+  },
+)
+
+/** What every bench gets. It prints its tables to standard error and returns its figures. */
+export interface BenchOptions {
+  /** Folder of the corpora; may be absent: then say so and measure what can be measured. */
+  data: string
+  /** `--rows`, or null. */
+  rows: number | null
+  signal: AbortSignal
+}

@@ -1,0 +1,171 @@
+import type { Country, Language, NewArticle } from '../../shared/articles/article.ts'
+import { STOP_WORDS } from '../../shared/text/stopwords.ts'
+import { createRandom, type Random } from './random.ts'
+
+/**
+ * Articles as a crawl of five years brings them, the same for the same seed: words by Zipf's law over a vocabulary of each
+ * language whose most frequent words are its stop words, names of two or three words that stand together, outlets of
+ * unequal diligence, ingestion minutes to hours after publication.
+ */
+export interface Archive {
+  articles(from: number, to: number): NewArticle[]
+  vocabularies: Record<Language, Vocabulary>
+  outlets: Outlet[]
+  /** First and last moment of publication, ms. */
+  start: number
+  end: number
+}
+
+export interface Vocabulary {
+  /** By falling frequency. */
+  words: string[]
+  /** Names of several words. */
+  names: string[][]
+  draw(random: Random): string
+}
+
+interface Outlet {
+  name: string
+  domain: string
+  country: Country
+  language: Language
+  authors: string[]
+}
+
+const OUTLETS = 300
+const WORDS = 60_000
+const NAMES = 4_000
+const YEARS = 5
+const BODY_WORDS = 340
+
+/** Share of the articles. */
+const LANGUAGE_SHARES: [Language, number][] = [
+  ['nl', 0.45],
+  ['fr', 0.3],
+  ['de', 0.12],
+  ['en', 0.08],
+  ['lb', 0.05],
+]
+const COUNTRIES_OF: Record<Language, Country[]> = {
+  nl: ['NL', 'NL', 'BE'],
+  fr: ['BE', 'BE', 'LU'],
+  de: ['LU', 'BE'],
+  en: ['NL', 'BE', 'LU'],
+  lb: ['LU'],
+}
+
+export function createArchive(rows: number): Archive {
+  const end = Date.UTC(2026, 10, 1)
+  const start = end - YEARS * 365 * 86_400_000
+  const vocabularies = {
+    nl: makeVocabulary('nl', 11),
+    fr: makeVocabulary('fr', 12),
+    de: makeVocabulary('de', 13),
+    en: makeVocabulary('en', 14),
+    lb: makeVocabulary('lb', 15),
+  }
+  const outlets = makeOutlets()
+  // Outlet number n is about n times less diligent than the first.
+  const diligence = cumulative(outlets.map((_, index) => 1 / (index + 8)))
+  const article = (number: number): NewArticle => {
+    const random = createRandom(number + 1)
+    const outlet = outlets[drawn(diligence, random.next())]!
+    const vocabulary = vocabularies[outlet.language]
+    const published = Math.floor(start + ((number + random.next()) / rows) * (end - start))
+    const body = text(random, vocabulary, Math.round(BODY_WORDS * (0.4 + random.next() * 1.2)))
+    return {
+      url: `https://${outlet.domain}/${number}`,
+      addresses: [`${outlet.domain}/${number}`],
+      title: text(random, vocabulary, 6 + random.below(7)),
+      body: random.chance(0.03) ? null : body,
+      publishedAt: random.chance(0.005) ? null : new Date(published),
+      ingestedAt: new Date(published + Math.floor(600_000 + random.next() ** 3 * 6 * 3_600_000)),
+      authors: random.chance(0.55) ? [random.one(outlet.authors)] : [],
+      outlet: { name: outlet.name, domain: outlet.domain },
+      language: outlet.language,
+      country: outlet.country,
+    }
+  }
+  return {
+    articles: (from, to) => Array.from({ length: to - from }, (_, index) => article(from + index)),
+    vocabularies,
+    outlets,
+    start,
+    end,
+  }
+}
+
+function text(random: Random, vocabulary: Vocabulary, words: number): string {
+  const parts: string[] = []
+  while (parts.length < words) {
+    if (random.chance(0.02)) parts.push(...random.one(vocabulary.names))
+    else parts.push(vocabulary.draw(random))
+    if (random.chance(0.07)) parts[parts.length - 1] += random.one([',', '.', '.\n\n', ':'])
+  }
+  return parts.join(' ')
+}
+
+function makeVocabulary(language: Language, seed: number): Vocabulary {
+  const random = createRandom(seed * 7_919)
+  const words = [...STOP_WORDS[language]]
+  const seen = new Set(words)
+  while (words.length < WORDS) {
+    const word = inventWord(random, words.length)
+    if (!seen.has(word)) words.push(word)
+    seen.add(word)
+  }
+  // Mandelbrot's form of the law: news is flatter at the head than 1/rank.
+  const chances = cumulative(words.map((_, rank) => 1 / (rank + 2.7) ** 1.05))
+  const names = Array.from({ length: NAMES }, () =>
+    Array.from({ length: 2 + random.below(2) }, () => words[200 + random.below(20_000)]!),
+  )
+  return { words, names, draw: source => words[drawn(chances, source.next())]! }
+}
+
+const SYLLABLES =
+  'ba be bi bo da de di do fa fe ga ge ha he ja ka ke ki ko la le li lo ma me mi mo na ne ni no pa pe po ra re ri ro sa se si so ta te ti to va ve wa we za ze an en in on er ar or el al is es'.split(
+    ' ',
+  )
+
+function inventWord(random: Random, rank: number): string {
+  let word = ''
+  for (let at = 0; at < (rank < 2_000 ? 2 : 3) + random.below(2); at++) word += random.one(SYLLABLES)
+  return random.chance(0.3) ? `${word}${random.one(['n', 's', 't', 'en', 'er'])}` : word
+}
+
+function makeOutlets(): Outlet[] {
+  const random = createRandom(99)
+  const shares = cumulative(LANGUAGE_SHARES.map(([, share]) => share))
+  return Array.from({ length: OUTLETS }, (_, number) => {
+    const [language] = LANGUAGE_SHARES[drawn(shares, random.next())]!
+    const title = `${random.one(['De', 'Le', 'Het', 'La', 'Der'])} ${inventWord(random, 9_999)} ${number}`
+    return {
+      name: title,
+      domain: `${title.toLowerCase().replaceAll(' ', '-')}.example`,
+      country: random.one(COUNTRIES_OF[language]),
+      language,
+      authors: Array.from({ length: 40 }, () => `${inventWord(random, 0)} ${inventWord(random, 9_999)}`),
+    }
+  })
+}
+
+function cumulative(weights: number[]): Float64Array {
+  const sums = new Float64Array(weights.length)
+  let sum = 0
+  weights.forEach((weight, index) => {
+    sum += weight
+    sums[index] = sum
+  })
+  return sums.map(value => value / sum)
+}
+
+function drawn(sums: Float64Array, chance: number): number {
+  let low = 0
+  let high = sums.length - 1
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (sums[middle]! < chance) low = middle + 1
+    else high = middle
+  }
+  return low
+}

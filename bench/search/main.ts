@@ -1,0 +1,85 @@
+import { join, resolve } from 'node:path'
+import { openDataDirectory } from '../../infra/embedded/data-directory/open.ts'
+import { startServers } from '../../infra/embedded/servers.ts'
+import { SEARCH_SETTINGS } from '../../services/api/search/search.ts'
+import { readConfig } from '../../shared/config/config.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
+import type { BenchOptions } from '../main.ts'
+import { buildArchive } from './build.ts'
+import { queryClasses } from './classes.ts'
+import type { Archive } from './generator.ts'
+import { type ClassTimes, measureClass, quantile } from './measure.ts'
+
+const ROWS = 100_000
+const QUERIES = 5
+
+const say = (line: string) => void process.stderr.write(`${line}\n`)
+
+/**
+ * Times keyword and boolean searches, lists and polls: each class is what the API answers, a page with its total,
+ * through the API's own search function, on Postgres of its own.
+ *
+ * @returns p50, p95 over all queries of all classes, and of the slowest class the median of its queries, in ms
+ */
+export async function run(options: BenchOptions): Promise<Record<string, number>> {
+  const rows = options.rows ?? ROWS
+  const dataDir = await openDataDirectory(
+    resolve(join(readConfig().DATA_DIR, 'bench-search')),
+    'npm run bench -- search',
+  )
+  const servers = await startServers(dataDir, { servers: ['postgres'], report: say, signal: options.signal })
+  try {
+    return await measure(servers.addresses.DATABASE_URL!, rows, options.signal)
+  } finally {
+    await servers.stop()
+    dataDir.release()
+  }
+}
+
+/** Builds the archive, or takes the one that stands, and measures. @param server address of a database on the server */
+async function measure(server: string, rows: number, signal: AbortSignal): Promise<Record<string, number>> {
+  const { url, archive, seconds } = await buildArchive(server, rows, signal)
+  const figures = await measureClasses(url, archive, signal)
+  return { rows, ...figures, ...(seconds === null ? {} : { insert_s: seconds.insert, index_s: seconds.index }) }
+}
+
+export async function measureClasses(
+  url: string,
+  archive: Archive,
+  signal: AbortSignal,
+): Promise<Record<string, number>> {
+  const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
+  try {
+    const results: ClassTimes[] = []
+    for (const one of queryClasses(archive, QUERIES)) {
+      signal.throwIfAborted()
+      results.push(await measureClass(pool, one))
+    }
+    report(results)
+    const all = results.flatMap(one => one.times)
+    const cold = results.flatMap(one => one.coldTimes)
+    return {
+      classes: results.length,
+      p50_ms: rounded(quantile(all, 0.5)),
+      p95_ms: rounded(quantile(all, 0.95)),
+      worst_class_ms: rounded(Math.max(...results.map(one => quantile(one.times, 0.5)))),
+      worst_query_ms: rounded(Math.max(...all)),
+      cold_p50_ms: rounded(quantile(cold, 0.5)),
+      cold_p95_ms: rounded(quantile(cold, 0.95)),
+    }
+  } finally {
+    await pool.end()
+  }
+}
+
+/** One line a class, slowest first: warm median, slowest query, cold median, articles found. */
+function report(results: ClassTimes[]): void {
+  const column = (ms: number) => ms.toFixed(1).padStart(8)
+  const slowestFirst = results.toSorted((a, b) => quantile(b.times, 0.5) - quantile(a.times, 0.5))
+  for (const { name, times, coldTimes, total } of slowestFirst) {
+    const figures = [quantile(times, 0.5), Math.max(...times), quantile(coldTimes, 0.5)].map(column).join('')
+    say(`${figures}  ${String(total).padStart(6)}  ${name}`)
+  }
+}
+
+const rounded = (ms: number) => Math.round(ms * 100) / 100
