@@ -1,0 +1,177 @@
+import t from 'tap'
+import { revokeKey, rotateKey, updateKey } from '../../shared/plans/keys.ts'
+import { startTestApi } from './api.ts'
+
+const api = await startTestApi({ AUTH_LOCK_FAILURES: '10', TRUST_PROXY: '1' })
+t.teardown(() => api.stop())
+const { secret } = await api.issue()
+
+/** A request from an address of the test's choosing, so that locks do not meet. */
+const from = (address: string, authorization?: string, path = '/v1/articles') =>
+  api.ask(null, path, {
+    headers: { 'X-Forwarded-For': address, ...(authorization === undefined ? {} : { Authorization: authorization }) },
+  })
+
+t.test('decision 1: no key is missing_token, 401, with a challenge that names no error', async t => {
+  for (const authorization of [undefined, '', 'Bearer', 'bearer', 'Bearer ']) {
+    const { status, headers, json } = await from('192.0.2.1', authorization)
+    t.equal(status, 401, `Authorization: ${authorization}`)
+    t.equal(json.code, 'missing_token')
+    t.equal(json.status, 'error')
+    t.equal(headers.get('www-authenticate'), 'Bearer realm="perscope"')
+  }
+})
+
+t.test('decision 1: a key that is not valid is invalid_token, 401, and the challenge says so', async t => {
+  const wrong = [
+    'Bearer x',
+    `Bearer ${secret}x`,
+    `Basic ${secret}`,
+    `Bearer ${secret} x`,
+    secret,
+    'Bearer "x"',
+    `Token ${secret}`,
+  ]
+  for (const [index, authorization] of wrong.entries()) {
+    const { status, headers, json } = await from(`192.0.2.${10 + index}`, authorization)
+    t.equal(status, 401, authorization.replaceAll(secret, 'KEY'))
+    t.equal(json.code, 'invalid_token')
+    t.equal(headers.get('www-authenticate'), 'Bearer realm="perscope", error="invalid_token"')
+  }
+})
+
+t.test('RFC 7235: the scheme is read in any case', async t => {
+  t.equal((await from('192.0.2.30', `bEARER  ${secret}`)).status, 200)
+})
+
+t.test('decision 1: a key in the query is no key', async t => {
+  t.equal((await from('192.0.2.31', undefined, `/v1/articles?access_token=${secret}`)).json.code, 'missing_token')
+})
+
+t.test('decision 4: without a known plan there are no counters', async t => {
+  for (const authorization of [undefined, 'Bearer x']) {
+    const { headers } = await from('192.0.2.40', authorization)
+    t.notOk([...headers.keys()].some(name => /^x-(ratelimit|quota)/.test(name)))
+  }
+})
+
+t.test('decision 3: the tenth invalid key locks the address for 15 minutes', async t => {
+  const address = '198.51.100.1'
+  for (let i = 0; i < 10; i++) t.equal((await from(address, `Bearer wrong${i}`)).status, 401)
+  const locked = await from(address, 'Bearer wrong')
+  t.equal(locked.status, 429)
+  t.equal(locked.json.code, 'too_many_failed_attempts')
+  const wait = Number(locked.headers.get('retry-after'))
+  t.ok(Number.isInteger(wait) && wait > 890 && wait <= 900, `Retry-After: ${wait}`)
+  t.notOk(locked.headers.has('x-ratelimit-limit'))
+  t.equal(locked.headers.get('cache-control'), 'no-store')
+
+  t.equal((await from(address)).json.code, 'too_many_failed_attempts', 'no key is refused too')
+  t.equal((await from(address, `Bearer ${secret}`)).status, 200, 'a valid key is let in')
+  t.equal((await from('198.51.100.2', 'Bearer wrong')).status, 401, 'a neighbour is not locked')
+})
+
+t.test('decision 3: a request without a key is no failure', async t => {
+  const address = '198.51.100.3'
+  for (let i = 0; i < 15; i++) t.equal((await from(address)).status, 401)
+  t.equal((await from(address, 'Bearer wrong')).status, 401)
+})
+
+t.test('decision 3: IPv6 addresses of one /56 are one address', async t => {
+  for (let i = 0; i < 10; i++) await from(`2001:db8:1:${i.toString(16)}::${i}`, 'Bearer wrong')
+  t.equal((await from('2001:db8:1:ff:1::1', 'Bearer wrong')).status, 429)
+  t.equal((await from('2001:db8:1:100::1', 'Bearer wrong')).status, 401)
+})
+
+t.test('decision 3: ten failures at once, in several processes, are exactly ten', async t => {
+  const other = await api.another()
+  const attempts = Array.from({ length: 40 }, (_, i) =>
+    fetch(`${i % 2 ? api.base : other.base}/v1/articles`, {
+      headers: { 'X-Forwarded-For': '198.51.100.4', Authorization: 'Bearer wrong' },
+    }).then(response => response.status),
+  )
+  const statuses = await Promise.all(attempts)
+  t.equal(statuses.filter(status => status === 401).length, 10)
+  t.equal(statuses.filter(status => status === 429).length, 30)
+})
+
+t.test('decision 3: failures count for five minutes, each from its own time', async t => {
+  const address = '198.51.100.5'
+  for (let i = 0; i < 9; i++) await from(address, 'Bearer wrong')
+  await api.pool.query(
+    `update auth_failures set failed_at = array(select u - interval '5 minutes 1 second' from unnest(failed_at[1:5]) u) || failed_at[6:9]
+     where address = $1`,
+    [address],
+  )
+  for (let i = 0; i < 6; i++) t.equal((await from(address, 'Bearer wrong')).status, 401, 'five no longer count')
+  t.equal((await from(address, 'Bearer wrong')).status, 429)
+})
+
+t.test('decision 3: when the lock ends, counting begins anew', async t => {
+  const address = '198.51.100.6'
+  for (let i = 0; i < 11; i++) await from(address, 'Bearer wrong')
+  await api.pool.query("update auth_failures set locked_until = now() - interval '1 second' where address = $1", [
+    address,
+  ])
+  for (let i = 0; i < 10; i++) t.equal((await from(address, 'Bearer wrong')).status, 401)
+  t.equal((await from(address, 'Bearer wrong')).status, 429)
+})
+
+t.test('decision 3: without TRUST_PROXY nobody names their own address', async t => {
+  const direct = await api.another({ TRUST_PROXY: '', AUTH_LOCK_FAILURES: '3' })
+  const statuses: number[] = []
+  for (let i = 0; i < 4; i++) {
+    const response = await fetch(`${direct.base}/v1/articles`, {
+      headers: { 'X-Forwarded-For': `203.0.113.${i}`, Authorization: 'Bearer wrong' },
+    })
+    statuses.push(response.status)
+  }
+  t.strictSame(statuses, [401, 401, 401, 429])
+})
+
+t.test('decision 21: a revoked, rotated or changed key counts in every process at once', async t => {
+  const other = await api.another()
+  const { key, secret: old } = await api.issue({ rate: 50 })
+  const both = async (secret: string) =>
+    Promise.all(
+      [api.base, other.base].map(async base => {
+        const response = await fetch(`${base}/v1/articles`, {
+          headers: { Authorization: `Bearer ${secret}`, 'X-Forwarded-For': '198.51.100.7' },
+        })
+        return [response.status, response.headers.get('x-ratelimit-limit')]
+      }),
+    )
+  t.strictSame(await both(old), [
+    [200, '50'],
+    [200, '50'],
+  ])
+  await updateKey(api.pool, key.id, { plan: { rate: 70 } })
+  t.strictSame(await both(old), [
+    [200, '70'],
+    [200, '70'],
+  ])
+  const rotated = await rotateKey(api.pool, key.id)
+  t.strictSame(
+    await both(rotated!.secret),
+    [
+      [200, '70'],
+      [200, '70'],
+    ],
+    'a new key works at once',
+  )
+  t.strictSame(await both(old), [
+    [401, null],
+    [401, null],
+  ])
+  await revokeKey(api.pool, key.id)
+  t.strictSame(await both(rotated!.secret), [
+    [401, null],
+    [401, null],
+  ])
+})
+
+t.test('decision 5: keys are stored as hashes only', async t => {
+  const { rows } = await api.pool.query('select row_to_json(k)::text as text from api_keys k')
+  t.ok(rows.length > 0)
+  t.notOk(rows.some(({ text }) => text.includes(secret) || text.includes(secret.slice(4, 20))))
+})

@@ -1,0 +1,139 @@
+import { type SemanticSearch, SemanticUnavailable } from '../../services/api/semantic/query.ts'
+import { openApiPool, startApi } from '../../services/api/start.ts'
+import type { NewArticle } from '../../shared/articles/article.ts'
+import { indexArticles } from '../../shared/articles/indexing/index.ts'
+import { type Config, readConfig } from '../../shared/config/config.ts'
+import { createLogger } from '../../shared/log/logger.ts'
+import { createKey, type IssuedKey } from '../../shared/plans/keys.ts'
+import type { Plan } from '../../shared/plans/plan.ts'
+import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { createBoss } from '../../shared/promises/boss.ts'
+import { createTestDatabase } from '../database.ts'
+
+/** A listening API on a database of its own. */
+export interface TestApi {
+  base: string
+  pool: Pool
+  config: Config
+  /** Another API on the same database. */
+  another(env?: Record<string, string>): Promise<{ base: string; stop(): Promise<void> }>
+  issue(plan?: Partial<Plan>): Promise<IssuedKey>
+  /** Asks with a key; `path` with its query. */
+  ask(secret: string | null, path: string, init?: RequestInit): Promise<Answered>
+  /** Makes articles visible, each with defaults for what it does not say. */
+  index(articles: (Partial<NewArticle> & { title: string })[]): Promise<void>
+  stop(): Promise<void>
+}
+
+export interface Answered {
+  status: number
+  headers: Headers
+  text: string
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers that they have not yet held against the schema
+  json: any
+}
+
+const PLAN: Plan = {
+  countries: ['NL', 'BE', 'LU'],
+  history: { kind: 'fixed', at: new Date('2020-01-01T00:00:00Z') },
+  rate: 100_000,
+  quota: null,
+}
+
+/** What semantic search is where no model is configured. */
+export const noSemanticSearch: SemanticSearch = {
+  async search() {
+    throw new SemanticUnavailable('No model is configured.')
+  },
+  missing: async () => ({ model: 'is not configured' }),
+  close: async () => {},
+}
+
+/**
+ * Starts an API in this process: on a real port, on a real database.
+ *
+ * @param reach how the API gets to the database, when not straight; the test itself always does
+ */
+export async function startTestApi(
+  env: Record<string, string> = {},
+  semantic = noSemanticSearch,
+  reach: (databaseUrl: string) => Promise<string> = async url => url,
+): Promise<TestApi> {
+  const database = await createTestDatabase()
+  const config = readConfig({
+    PORT: '0',
+    LOG_LEVEL: 'silent',
+    PUBLIC_URL: 'https://news.example',
+    ...env,
+    DATABASE_URL: database.url,
+  })
+  const start = async (own: Config) => {
+    const log = createLogger('api', own.LOG_LEVEL)
+    const api = await startApi(own, log, openApiPool(own, log), semantic)
+    return { base: `http://127.0.0.1:${api.port}`, stop: () => api.stop() }
+  }
+  const api = await start({ ...config, DATABASE_URL: await reach(database.url) })
+  const others: { stop(): Promise<void> }[] = []
+  const pool = createPool(database.url, 'test', () => {})
+  let numbered = 0
+  return {
+    base: api.base,
+    pool,
+    config,
+    async another(more = {}) {
+      const other = await start(
+        readConfig({ PORT: '0', LOG_LEVEL: 'silent', ...env, ...more, DATABASE_URL: database.url }),
+      )
+      others.push(other)
+      return other
+    },
+    issue: plan => createKey(pool, 'test', { ...PLAN, ...plan }),
+    ask: (secret, path, init) => ask(`${api.base}${path}`, secret, init),
+    async index(articles) {
+      const boss = createBoss(database.url, () => {}, { supervise: false })
+      await boss.start()
+      try {
+        const complete = articles.map(article => completed(article, ++numbered))
+        await indexArticles(pool, boss, complete, { embedDelay: 3_600_000 })
+      } finally {
+        await boss.stop({ graceful: false })
+      }
+    },
+    async stop() {
+      for (const other of others) await other.stop()
+      await api.stop()
+      await pool.end()
+      await database.drop()
+    },
+  }
+}
+
+/** One request on a connection of its own, its answer read whole. */
+export async function ask(url: string, secret: string | null, init: RequestInit = {}): Promise<Answered> {
+  const headers = new Headers(init.headers)
+  if (secret !== null) headers.set('Authorization', `Bearer ${secret}`)
+  const response = await fetch(url, { ...init, headers })
+  const text = await response.text()
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    json: isJson && text !== '' ? JSON.parse(text) : null,
+  }
+}
+
+function completed(article: Partial<NewArticle> & { title: string }, number: number): NewArticle {
+  const url = article.url ?? `https://dagkoerier.example/artikel/${number}`
+  return {
+    url,
+    addresses: [url.replace(/^https?:\/\//, '')],
+    body: null,
+    publishedAt: new Date(Date.UTC(2026, 0, 1) + number * 60_000),
+    authors: [],
+    outlet: { name: 'De Dagkoerier', domain: 'dagkoerier.example' },
+    language: 'nl',
+    country: 'NL',
+    ...article,
+  }
+}

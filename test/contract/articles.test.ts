@@ -1,0 +1,96 @@
+import t from 'tap'
+import { startTestApi } from './api.ts'
+
+const api = await startTestApi()
+t.teardown(() => api.stop())
+const { secret } = await api.issue()
+
+interface Shown {
+  id: string
+  title: string
+  snippet: string | null
+  published_at: string | null
+  ingested_at: string | null
+  authors: { id: string; name: string }[]
+}
+const all = async (): Promise<Shown[]> =>
+  (await api.ask(secret, '/v1/articles?per_page=100&sort=ingested_at&order=asc')).json.articles
+
+t.test('decision 24: what is indexed again stays as it was, to the byte', async t => {
+  const url = 'https://dagkoerier.example/vast'
+  await api.index([{ title: 'Vast', body: 'Zoals het was.', url, authors: ['Anna'], publishedAt: null }])
+  const before = (await all()).find(article => article.title === 'Vast')
+  t.ok(before)
+  await api.index([
+    {
+      title: 'Anders',
+      body: 'Zoals het werd.',
+      url,
+      authors: ['Bert'],
+      publishedAt: new Date('2026-02-02'),
+      language: 'fr',
+    },
+  ])
+  t.strictSame(
+    (await all()).find(article => article.id === before?.id),
+    before,
+  )
+  t.equal((await all()).filter(article => article.title === 'Anders').length, 0)
+})
+
+t.test('decision 23: ingested_at has milliseconds, and later batches have later ones', async t => {
+  for (let batch = 0; batch < 5; batch++)
+    await api.index([{ title: `Stempel ${batch}` }, { title: `Stempel ${batch} b` }])
+  const stamps = (await all()).filter(({ title }) => title.startsWith('Stempel'))
+  t.equal(stamps.length, 10)
+  for (const { ingested_at } of stamps) t.match(ingested_at, /\.\d{3}Z$/)
+  const byBatch = [0, 1, 2, 3, 4].map(batch =>
+    stamps.filter(({ title }) => title.startsWith(`Stempel ${batch}`)).map(one => one.ingested_at),
+  )
+  for (let batch = 1; batch < 5; batch++) {
+    t.ok(byBatch[batch]!.every(stamp => byBatch[batch - 1]!.every(earlier => String(stamp) > String(earlier))))
+  }
+})
+
+const snippets: [about: string, body: string | null, snippet: string | null][] = [
+  ['none without a text', null, null],
+  ['a short text is whole', 'Kort en goed.', 'Kort en goed.'],
+  ['space is collapsed', ' Een\n\n  twee\tdrie ', 'Een twee drie'],
+  ['200 code points', 'a'.repeat(300), 'a'.repeat(200)],
+  ['space at the cut goes', `${'a'.repeat(199)} bcd`, 'a'.repeat(199)],
+  ['code points, not code units', '😀'.repeat(250), '😀'.repeat(200)],
+  ['never half a grapheme', `${'a'.repeat(199)}e\u0323\u0307x`, 'a'.repeat(199)],
+]
+for (const [index, [about, body, snippet]] of snippets.entries()) {
+  t.test(`decision 33: ${about}`, async t => {
+    await api.index([{ title: `Snippet ${index}`, body }])
+    const shown = (await all()).find(article => article.title === `Snippet ${index}`)
+    t.equal(shown?.snippet ?? null, snippet)
+  })
+}
+
+t.test("decision 35: an author's id is the same for the same name at the same outlet, and no other", async t => {
+  const elsewhere = { name: 'Le Courrier', domain: 'courrier.example' }
+  await api.index([
+    { title: 'Auteur 1', authors: ['Anna de Wit', 'Bert'] },
+    { title: 'Auteur 2', authors: ['Anna de Wit'] },
+    { title: 'Auteur 3', authors: ['Anna de Wit'], outlet: elsewhere, url: 'https://courrier.example/x' },
+  ])
+  const [one, two, three] = (await all())
+    .filter(({ title }) => title.startsWith('Auteur'))
+    .sort((a, b) => (a.title < b.title ? -1 : 1))
+  t.strictSame(
+    one?.authors.map(({ name }) => name),
+    ['Anna de Wit', 'Bert'],
+    'in the order of the outlet',
+  )
+  t.equal(one?.authors[0]?.id, two?.authors[0]?.id)
+  t.not(one?.authors[0]?.id, three?.authors[0]?.id)
+  t.not(one?.authors[0]?.id, one?.authors[1]?.id)
+})
+
+t.test('decision 38: the version is in the path, and there is one', async t => {
+  for (const path of ['/articles', '/v0/articles', '/v2/articles', '/v1.0/articles']) {
+    t.equal((await api.ask(secret, path)).status, 404)
+  }
+})

@@ -1,0 +1,127 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import t from 'tap'
+import { ERRORS } from '../../services/api/contract/errors.ts'
+import { ERROR_SCHEMA, PAGE_SCHEMA } from '../../services/api/contract/resources.ts'
+import { startTestApi } from './api.ts'
+
+const api = await startTestApi({ SERVICE_NAME: 'Nieuws' })
+t.teardown(() => api.stop())
+const { secret } = await api.issue({ countries: ['NL', 'BE'] })
+await api.index([
+  { title: 'Alles', body: 'Een tekst.', authors: ['Anna de Wit'] },
+  { title: 'Niets', publishedAt: null, ingestedAt: null, outlet: { name: null, domain: 'x.example' } },
+  { title: 'Sans texte', language: 'fr', country: 'BE' },
+])
+const document = (await api.ask(null, '/v1/openapi.json')).json
+
+t.test('issue 4.1: the OpenAPI document is 3.1 and linted clean', async t => {
+  t.equal(document.openapi, '3.1.0')
+  const folder = await mkdtemp(join(tmpdir(), 'perscope-document-'))
+  const file = join(folder, 'openapi.json')
+  await writeFile(file, JSON.stringify(document))
+  const redocly = new URL('../../node_modules/.bin/redocly', import.meta.url).pathname
+  const { stdout } = await promisify(execFile)(redocly, ['lint', '--extends=recommended', '--format=json', file], {
+    env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+  })
+  t.strictSame(JSON.parse(stdout).problems, [])
+  await rm(folder, { recursive: true })
+})
+
+t.test('issue 4.1: it has both operations, every parameter with its bounds, every code', async t => {
+  const { parameters, schemas } = document.components
+  t.strictSame(Object.keys(document.paths), ['/v1/articles', '/v1/articles.rss'])
+  t.equal(parameters.q.schema.maxLength, 191)
+  t.equal(parameters.cursor.schema.maxLength, 255)
+  t.match(parameters.per_page.schema, { type: 'integer', minimum: 1, maximum: 100, default: 25 })
+  t.strictSame(parameters.country.schema.items.enum, ['NL', 'BE', 'LU'])
+  t.strictSame(parameters.language.schema.items.enum, ['nl', 'fr', 'de', 'lb', 'en'])
+  t.strictSame(schemas.Error.properties.code.enum, Object.keys(ERRORS))
+  const names = (path: string) =>
+    document.paths[path].get.parameters.map(
+      (one: { $ref?: string; name?: string }) => one.name ?? one.$ref?.split('/').at(-1),
+    )
+  t.ok(names('/v1/articles').includes('cursor'))
+  t.notOk(names('/v1/articles.rss').includes('cursor'))
+})
+
+const ajv = new Ajv2020({ strict: false, formats: { uri: true, 'date-time': true } })
+const isPage = ajv.compile(PAGE_SCHEMA)
+const isError = ajv.compile(ERROR_SCHEMA)
+
+t.test('the contract: pages are as the document says', async t => {
+  for (const query of ['', 'per_page=1', 'q=niets', 'published_before=1990-01-01', 'sort=ingested_at']) {
+    const { json } = await api.ask(secret, `/v1/articles?${query}`)
+    t.ok(isPage(json), JSON.stringify(isPage.errors))
+  }
+  const { json } = await api.ask(secret, '/v1/articles?order=asc')
+  t.strictSame(Object.keys(json), ['status', 'total_results', 'next_cursor', 'articles'])
+  const [first, second] = json.articles
+  t.strictSame(Object.keys(first), [
+    'id',
+    'title',
+    'url',
+    'snippet',
+    'published_at',
+    'ingested_at',
+    'authors',
+    'outlet',
+    'language',
+    'country',
+  ])
+  t.match(first, {
+    title: 'Alles',
+    snippet: 'Een tekst.',
+    authors: [{ name: 'Anna de Wit' }],
+    language: 'nl',
+    country: 'NL',
+  })
+  t.match(first.published_at, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+  t.strictSame(second.authors, [])
+  t.equal(second.snippet, null)
+})
+
+t.test('decision 14: an article with neither time is never served', async t => {
+  const { json } = await api.ask(secret, '/v1/articles')
+  t.notOk(json.articles.some((article: { title: string }) => article.title === 'Niets'))
+})
+
+t.test('decision 7: errors are as the document says, with the status that it names', async t => {
+  for (const path of [
+    '/v1/articles?foo=1',
+    '/v1/articles?country=LU',
+    '/v1/nothing',
+    '/v1/articles?search=semantic&q=ab',
+  ]) {
+    const { status, json } = await api.ask(secret, path)
+    t.ok(isError(json), JSON.stringify(isError.errors))
+    t.equal(status, ERRORS[json.code as keyof typeof ERRORS].status)
+    t.equal('errors' in json, json.code === 'invalid_request')
+  }
+})
+
+t.test(
+  'issue 4.1: the reference page and all it needs come from here, under a policy that allows nothing else',
+  async t => {
+    const page = await api.ask(null, '/docs')
+    t.match(page.headers.get('content-type'), /^text\/html/)
+    const policy = page.headers.get('content-security-policy') ?? ''
+    t.match(policy, /default-src 'none'/)
+    t.notMatch(policy, /unsafe-eval|https?:|script-src[^;]*unsafe/)
+    t.equal(page.headers.get('x-content-type-options'), 'nosniff')
+    t.equal(page.headers.get('referrer-policy'), 'no-referrer')
+    t.match(page.text, /<title>Nieuws API<\/title>/)
+    const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)]
+      .map(match => match[1] ?? '')
+      .filter(to => !to.startsWith('data:'))
+    t.ok(files.length >= 4)
+    for (const file of files) {
+      t.notMatch(file, /^(https?:)?\/\//)
+      t.equal((await api.ask(null, `/${file}`)).status, 200, file)
+    }
+  },
+)

@@ -1,0 +1,122 @@
+import { parseRssFeed } from 'feedsmith'
+import RssParser from 'rss-parser'
+import t from 'tap'
+import { startTestApi } from './api.ts'
+
+const api = await startTestApi({ SERVICE_NAME: 'Nieuws & Co', FEED_NAMESPACE_URL: 'https://news.example/ns' })
+t.teardown(() => api.stop())
+const { secret } = await api.issue()
+
+await api.index([
+  { title: 'Brug "A" & <B> geopend', authors: ['Anna de Wit', 'Zoë Müller'] },
+  {
+    title: 'Le pont ouvert',
+    language: 'fr',
+    country: 'BE',
+    outlet: { name: 'Le Courrier', domain: 'courrier.example' },
+  },
+  { title: 'Zonder datum', publishedAt: null },
+  { title: 'Zonder naam', outlet: { name: null, domain: 'naamloos.example' }, country: 'LU', language: 'lb' },
+  { title: 'Bel \x07 en smiley 😀', body: 'Een lange tekst.', url: 'https://dagkoerier.example/a?b=1&c=2' },
+])
+
+interface Item {
+  title?: string
+  link?: string
+  guid?: string
+  pubDate?: string
+  author?: string
+  /** An element without attributes is its text. */
+  outlet?: ({ _?: string; $?: { domain?: string } } | string)[]
+  country?: string
+  isoDate?: string
+  content?: string
+}
+const parser = new RssParser<object, Item>({
+  customFields: { item: [['pc:outlet', 'outlet', { keepArray: true }], ['pc:country', 'country'], 'author'] },
+})
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: XML cannot carry it
+const carried = (text: string) => text.replace(/\x07/g, '')
+
+t.test('the contract: the feed is the JSON operation, row by row', async t => {
+  for (const query of [
+    '',
+    'q=brug',
+    'country=BE,LU',
+    'order=asc&per_page=2',
+    'sort=ingested_at&order=asc',
+    'search=boolean&q=-brug+datum',
+  ]) {
+    const { json } = await api.ask(secret, `/v1/articles?${query}`)
+    const { status, headers, text } = await api.ask(secret, `/v1/articles.rss?${query}`)
+    t.equal(status, 200)
+    t.equal(headers.get('content-type'), 'application/rss+xml; charset=UTF-8')
+    const { items } = await parser.parseString(text)
+    t.equal(items.length, json.articles.length)
+    for (const [index, article] of json.articles.entries()) {
+      const item = items[index]!
+      t.equal(item.title, carried(article.title))
+      t.equal(item.link, article.url)
+      t.equal(item.guid, article.id)
+      t.equal(item.pubDate, article.published_at === null ? undefined : new Date(article.published_at).toUTCString())
+      t.equal(item.author, article.authors.map(({ name }: { name: string }) => name).join(', ') || undefined)
+      t.equal(item.country, article.country)
+      const [first] = item.outlet ?? []
+      const outlet = typeof first === 'string' ? { _: first } : first
+      t.equal(outlet?._ ?? null, article.outlet.name)
+      t.equal(outlet?.$?.domain ?? null, article.outlet.domain)
+    }
+    t.equal(parseRssFeed(text).items?.length ?? 0, items.length, 'feedsmith reads as many')
+    t.notMatch(text, 'Een lange tekst', 'the snippet is not in it')
+  }
+})
+
+t.test('the contract: the channel', async t => {
+  const channel = parseRssFeed((await api.ask(secret, '/v1/articles.rss?country=BE&q=pont')).text)
+  t.equal(channel.title, 'Nieuws & Co: q=pont, country=BE')
+  t.equal(channel.link, 'https://news.example/v1/articles.rss')
+  t.equal(channel.language, 'nl-be')
+  t.ok(channel.description)
+  const bare = await api.ask(
+    secret,
+    '/v1/articles.rss?search=keyword&search_in=title&order=desc&sort=published_at&per_page=1',
+  )
+  t.equal(parseRssFeed(bare.text).title, 'Nieuws & Co', 'decision 32: without filters, the name alone')
+  t.match(bare.text, 'xmlns:pc="https://news.example/ns"')
+})
+
+t.test('the contract: errors are error objects, as JSON', async t => {
+  for (const [path, status, code] of [
+    ['/v1/articles.rss?cursor=abc', 422, 'invalid_request'],
+    ['/v1/articles.rss?per_page=101', 422, 'invalid_request'],
+    ['/v1/articles.rss?search=semantic&q=ab', 503, 'semantic_search_unavailable'],
+  ] as const) {
+    const answer = await api.ask(secret, path)
+    t.equal(answer.status, status)
+    t.equal(answer.json.code, code)
+  }
+  t.equal((await api.ask(null, '/v1/articles.rss')).json.code, 'missing_token')
+})
+
+t.test('decision 30: nothing changes, no byte changes', async t => {
+  const first = await api.ask(secret, '/v1/articles.rss')
+  await new Promise(resolve => setTimeout(resolve, 1_100))
+  const second = await api.ask(secret, '/v1/articles.rss', {
+    headers: { 'If-None-Match': first.headers.get('etag') ?? '' },
+  })
+  t.equal(second.status, 304)
+})
+
+t.test('decision 30: processes that know themselves by different addresses agree that nothing has changed', async t => {
+  const other = await api.another({ PUBLIC_URL: 'https://elsewhere.example' })
+  const first = await api.ask(secret, '/v1/articles.rss?q=brug')
+  const second = await fetch(`${other.base}/v1/articles.rss?q=brug`, {
+    headers: { Authorization: `Bearer ${secret}`, 'If-None-Match': first.headers.get('etag') ?? '' },
+  })
+  t.equal(second.status, 304)
+})
+
+t.test('decision 30: the address in the feed holds no secret', async t => {
+  t.notMatch((await api.ask(secret, '/v1/articles.rss')).text, secret)
+})

@@ -1,0 +1,106 @@
+import { spawn } from 'node:child_process'
+import t from 'tap'
+import { startTestApi } from './api.ts'
+
+const api = await startTestApi()
+t.teardown(() => api.stop())
+
+function keys(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
+  const child = spawn(process.execPath, [new URL('../../scripts/keys.ts', import.meta.url).pathname, ...args], {
+    env: { ...process.env, DATABASE_URL: api.config.DATABASE_URL },
+  })
+  let out = ''
+  let err = ''
+  child.stdout.on('data', part => {
+    out += part
+  })
+  child.stderr.on('data', part => {
+    err += part
+  })
+  return new Promise(resolve => child.once('close', code => resolve({ code, out, err })))
+}
+const json = async (...args: string[]) => JSON.parse((await keys(...args)).out)
+const PLAN = ['--countries', 'nl, BE', '--history-start', '2024-01-01', '--rate', '60']
+
+t.test('create prints the key once, and it works', async t => {
+  const made = await json('create', '--name', 'Een lezer', ...PLAN, '--quota', '1000')
+  t.match(made, {
+    id: /^key_[0-9a-f]{16}$/,
+    key: /^psk_[\w-]{43}$/,
+    name: 'Een lezer',
+    countries: ['NL', 'BE'],
+    history: { start: '2024-01-01T00:00:00.000Z' },
+    rate: 60,
+    quota: 1000,
+  })
+  const { status, headers } = await api.ask(made.key, '/v1/articles')
+  t.equal(status, 200)
+  t.equal(headers.get('x-ratelimit-limit'), '60')
+  t.equal(headers.get('x-quota-limit'), '1000')
+  const listed = await keys('list')
+  t.notMatch(listed.out, made.key)
+  t.match(JSON.parse(listed.out), [{ id: made.id, name: 'Een lezer', revoked_at: null }])
+})
+
+t.test('a rolling history, and no quota', async t => {
+  const made = await json('create', '--name', 'Rol', '--countries', 'LU', '--history-days', '365', '--rate', '5')
+  t.match(made, { countries: ['LU'], history: { days: 365 }, quota: null })
+  t.notOk((await api.ask(made.key, '/v1/articles')).headers.has('x-quota-limit'))
+})
+
+t.test('decision 21: update, rotate and revoke count in the running API at once', async t => {
+  const made = await json('create', '--name', 'Wissel', ...PLAN)
+  t.equal((await api.ask(made.key, '/v1/articles?country=LU')).status, 403)
+  const updated = await json(
+    'update',
+    made.id,
+    '--countries',
+    'LU',
+    '--rate',
+    '7',
+    '--history-days',
+    '30',
+    '--quota',
+    '9',
+  )
+  t.match(updated, { id: made.id, name: 'Wissel', countries: ['LU'], rate: 7, quota: 9, history: { days: 30 } })
+  const after = await api.ask(made.key, '/v1/articles?country=LU')
+  t.equal(after.status, 200)
+  t.equal(after.headers.get('x-ratelimit-limit'), '7')
+  t.equal(after.headers.get('x-quota-remaining'), '8')
+  t.equal((await json('update', made.id, '--no-quota')).quota, null)
+
+  const rotated = await json('rotate', made.id)
+  t.equal(rotated.id, made.id)
+  t.not(rotated.key, made.key)
+  t.equal((await api.ask(rotated.key, '/v1/articles')).status, 200)
+  t.equal((await api.ask(made.key, '/v1/articles')).status, 401)
+
+  t.ok((await json('revoke', made.id)).revoked_at)
+  t.equal((await api.ask(rotated.key, '/v1/articles')).status, 401)
+  t.equal((await keys('rotate', made.id)).code, 1, 'what is revoked stays so')
+  t.equal((await keys('revoke', made.id)).code, 0, 'and may be revoked again')
+})
+
+const wrong: [args: string[], sentence: RegExp, code: number][] = [
+  [[], /create, list, update, rotate or revoke/, 2],
+  [['create', '--name', 'x'], /needs --name, --countries/, 2],
+  [['create', '--name', 'x', ...PLAN, '--history-days', '3'], /not both/, 2],
+  [['create', '--name', 'x', '--countries', 'NL,DE', '--history-days', '3', '--rate', '1'], /"DE"/, 2],
+  [['create', '--name', 'x', '--countries', 'NL', '--history-start', '2024-02-30', '--rate', '1'], /2024-02-30/, 2],
+  [['create', '--name', 'x', '--countries', 'NL', '--history-days', '3', '--rate', '0'], /--rate/, 2],
+  [['create', '--name', '', ...PLAN], /--name is empty/, 2],
+  [['revoke'], /Name the key/, 2],
+  [['revoke', 'key_0'], /no key key_0/, 1],
+  [['list', 'x'], /one word too many/, 2],
+  [['create', '--colour', 'red'], /--colour/, 2],
+]
+for (const [args, sentence, code] of wrong) {
+  t.test(`keys ${args.join(' ')} is refused in one sentence`, async t => {
+    const refused = await keys(...args)
+    t.equal(refused.code, code)
+    t.equal(refused.out, '')
+    t.match(refused.err, sentence)
+    t.equal(refused.err.trim().split('\n').length, 1)
+  })
+}

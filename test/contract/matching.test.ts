@@ -1,0 +1,147 @@
+import t from 'tap'
+import { startTestApi } from './api.ts'
+
+const api = await startTestApi()
+t.teardown(() => api.stop())
+const { secret } = await api.issue()
+
+/** Titles found, in order. */
+async function titles(query: Record<string, string>): Promise<string[]> {
+  const { status, json } = await api.ask(
+    secret,
+    `/v1/articles?per_page=100&${new URLSearchParams({ order: 'asc', ...query })}`,
+  )
+  if (status !== 200) throw new Error(JSON.stringify(json))
+  return json.articles.map((article: { title: string }) => article.title)
+}
+const keyword = (q: string, more = {}) => titles({ q, ...more })
+const boolean = (q: string, more = {}) => titles({ q, search: 'boolean', ...more })
+
+const outlet = (name: string | null, domain: string | null) => ({ name, domain })
+await api.index([
+  {
+    title: "L'économie belge",
+    language: 'fr',
+    country: 'BE',
+    outlet: outlet('Le Courrier Éclair', 'courrier.example'),
+  },
+  { title: 'Die Straße ist lang', language: 'de', country: 'LU' },
+  { title: 'COVID-19 en de zorg', body: 'Het virus in zorgcentra.' },
+  { title: 'Un cœur de pierre', language: 'fr', country: 'BE' },
+  { title: 'CO₂ per m² van een ﬁlm' },
+  { title: 'To be or not to be', language: 'en' },
+  { title: 'Anti-corruptie wet aangenomen', authors: ['José Peeters'] },
+  { title: 'Corruptie anti alles', authors: ['Jos Claes', 'Anna_B'] },
+  { title: 'Honderd 100% zeker', outlet: outlet('100%_Nieuws', 'honderd.example') },
+  { title: 'De katten worden duurder', body: 'De markt is krap. Een kat kost veel.' },
+  { title: 'Een kat te koop', body: null },
+  { title: 'Zonder domein', outlet: outlet('Archief', null) },
+  { title: 'over de grens', body: 'heen en weer' },
+])
+
+t.test('decision 15: outlet is a part of the name or of the domain, without case and accents', async t => {
+  for (const part of ['courrier', 'ECLAIR', 'éclair', 'urrier.exa', 'Courrier Éclair']) {
+    t.strictSame(await titles({ outlet: part }), ["L'économie belge"], part)
+  }
+  t.strictSame(await titles({ outlet: 'archief' }), ['Zonder domein'])
+  t.strictSame(await titles({ outlet: 'courrierx' }), [])
+})
+
+t.test('decision 15: author is a part of a name', async t => {
+  t.strictSame(await titles({ author: 'jose' }), ['Anti-corruptie wet aangenomen'])
+  t.strictSame(await titles({ author: 'JOS' }), ['Anti-corruptie wet aangenomen', 'Corruptie anti alles'])
+})
+
+t.test('decision 15: %, _ and \\ are ordinary characters', async t => {
+  t.strictSame(await titles({ outlet: '100%' }), ['Honderd 100% zeker'])
+  t.strictSame(await titles({ outlet: '%_n' }), ['Honderd 100% zeker'])
+  t.strictSame(await titles({ outlet: 'c_urrier' }), [])
+  t.strictSame(await titles({ author: 'a_b' }), ['Corruptie anti alles'])
+  t.strictSame(await titles({ outlet: '\\' }), [])
+})
+
+t.test('decision 16: one way to cut words, whatever separates them', async t => {
+  t.strictSame(await boolean('économie'), ["L'économie belge"])
+  t.strictSame(await boolean('l économie'), ["L'économie belge"])
+  t.strictSame(await boolean('19'), ['COVID-19 en de zorg'])
+  t.strictSame(await boolean('"covid 19"'), ['COVID-19 en de zorg'])
+  t.strictSame(await boolean('covid/19'), ['COVID-19 en de zorg'])
+})
+
+t.test('decision 16: case, accents and letters written in several ways are one', async t => {
+  for (const written of ['STRASSE', 'straße', 'Strasse', 'strässe'])
+    t.strictSame(await boolean(written), ['Die Straße ist lang'], written)
+  for (const written of ['coeur', 'CŒUR']) t.strictSame(await boolean(written), ['Un cœur de pierre'], written)
+  for (const written of ['co2', 'CO₂', 'm2', 'm²', 'film', 'ﬁlm'])
+    t.strictSame(await boolean(written), ['CO₂ per m² van een ﬁlm'], written)
+  t.strictSame(await boolean('eco\u00adnomie'), ["L'économie belge"], 'a soft hyphen is not there')
+  t.strictSame(await boolean('e\u0301conomie'), ["L'économie belge"], 'NFC')
+})
+
+t.test('decision 17: keyword finds any of the words, by their stem', async t => {
+  t.strictSame(await keyword('kat'), ['De katten worden duurder', 'Een kat te koop'])
+  t.strictSame(await keyword('katten virus', { search_in: 'title_body' }), [
+    'COVID-19 en de zorg',
+    'De katten worden duurder',
+    'Een kat te koop',
+  ])
+})
+
+t.test('decision 17: stop words do not count, unless there is nothing else', async t => {
+  t.strictSame(await keyword('de kat'), ['De katten worden duurder', 'Een kat te koop'])
+  t.ok((await keyword('to be')).includes('To be or not to be'))
+})
+
+t.test('decision 17: of articles published at the same moment, the closer match comes first', async t => {
+  const publishedAt = new Date('2026-05-05T12:00:00Z')
+  await api.index([
+    { title: 'Haven en iets anders', publishedAt },
+    { title: 'Haven haven schip schip', publishedAt },
+    { title: 'Haven schip', publishedAt },
+  ])
+  for (const order of ['asc', 'desc']) {
+    const found = await titles({ q: 'haven schip', order })
+    t.equal(found.at(-1), 'Haven en iets anders', order)
+  }
+})
+
+const grammar: [q: string, titles: string[]][] = [
+  ['"to be or not to be"', ['To be or not to be']],
+  ['"be to"', []],
+  ['kat koop', ['Een kat te koop']],
+  ['kat katten', []],
+  ['corruptie', ['Anti-corruptie wet aangenomen', 'Corruptie anti alles']],
+  ['anti-corruptie', ['Anti-corruptie wet aangenomen', 'Corruptie anti alles']],
+  ['corruptie -wet', ['Corruptie anti alles']],
+  ['-wet corruptie', ['Corruptie anti alles']],
+  ['corruptie -"corruptie wet"', ['Corruptie anti alles']],
+  ['corruptie -anti-corruptie', ['Corruptie anti alles']],
+  ['corruptie (-wet', ['Corruptie anti alles']],
+  ['corruptie - wet', ['Anti-corruptie wet aangenomen']],
+  ['corruptie--wet', ['Anti-corruptie wet aangenomen']],
+  ['""corruptie', ['Anti-corruptie wet aangenomen', 'Corruptie anti alles']],
+  ['"wet"-aangenomen', []],
+  ['corruptie OR kat', []],
+  ["belge -l'économie", []],
+  ['“corruptie anti”', ['Anti-corruptie wet aangenomen', 'Corruptie anti alles']],
+]
+for (const [q, expected] of grammar) {
+  t.test(`decision 18: ${q}`, async t => {
+    t.strictSame(await boolean(q), expected)
+  })
+}
+
+t.test('decision 19: without q, both list everything', async t => {
+  const all = await titles({})
+  t.ok(all.length >= 16)
+  t.strictSame(await titles({ search: 'boolean' }), all)
+  t.strictSame(await titles({ search: 'boolean', q: ' ' }), all)
+})
+
+t.test('decision 20: a phrase stands in the title or in the text, never across', async t => {
+  t.strictSame(await boolean('"de grens"', { search_in: 'title_body' }), ['over de grens'])
+  t.strictSame(await boolean('"en weer"', { search_in: 'title_body' }), ['over de grens'])
+  t.strictSame(await boolean('"grens heen"', { search_in: 'title_body' }), [])
+  t.strictSame(await boolean('grens heen', { search_in: 'title_body' }), ['over de grens'])
+  t.strictSame(await boolean('heen'), [], 'headlines only, by default')
+})

@@ -1,0 +1,128 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { startTestApi } from './api.ts'
+
+const api = await startTestApi()
+t.teardown(() => api.stop())
+const { secret } = await api.issue()
+const folder = await mkdtemp(join(tmpdir(), 'perscope-poll-'))
+t.teardown(() => rm(folder, { recursive: true }))
+
+/** Runs a script as a person would. */
+function script(
+  name: string,
+  args: string[],
+  killAfter?: number,
+): Promise<{ code: number | null; out: string; err: string }> {
+  const file = new URL(`../../scripts/${name}.ts`, import.meta.url).pathname
+  const child = spawn(process.execPath, [file, '--url', api.base, '--key', secret, ...args], {
+    env: { ...process.env, NO_COLOR: '1' },
+  })
+  const timer = killAfter === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), killAfter)
+  let out = ''
+  let err = ''
+  child.stdout.on('data', part => {
+    out += part
+  })
+  child.stderr.on('data', part => {
+    err += part
+  })
+  return new Promise(resolve =>
+    child.once('close', code => {
+      clearTimeout(timer)
+      resolve({ code, out, err })
+    }),
+  )
+}
+
+const lines = (text: string): { id: string; title: string; ingested_at: string }[] =>
+  text
+    .split('\n')
+    .filter(line => line !== '')
+    .map(line => JSON.parse(line))
+
+t.test('the contract, polling: each article once, over any number of runs', async t => {
+  const place = join(folder, 'once.json')
+  const run = async () => lines((await script('poll', ['--place', place, '--once'])).out).map(article => article.title)
+  t.strictSame(await run(), [])
+  await api.index(Array.from({ length: 230 }, (_, i) => ({ title: `Artikel ${i}` })))
+  const titles = Array.from({ length: 230 }, (_, i) => `Artikel ${i}`)
+  t.strictSame((await run()).sort(), titles.sort())
+  t.strictSame(await run(), [], 'the bound is inclusive, the place knows what it has')
+  await api.index([
+    { title: 'Later', publishedAt: new Date('2021-01-01') },
+    { title: 'Ook later', publishedAt: null },
+  ])
+  t.strictSame((await run()).sort(), ['Later', 'Ook later'])
+})
+
+t.test(
+  'the contract, polling: killed again and again while articles arrive, the file has each once, in order',
+  async t => {
+    const place = join(folder, 'killed.json')
+    const file = join(folder, 'killed.ndjson')
+    let writing = true
+    const writer = (async () => {
+      for (let batch = 0; batch < 8; batch++) {
+        await api.index(Array.from({ length: 40 }, (_, i) => ({ title: `Partij ${batch} nummer ${i}` })))
+        await new Promise(resolve => setTimeout(resolve, 150))
+      }
+      writing = false
+    })()
+    let kills = 0
+    while (writing) {
+      await script('poll', ['--place', place, '--out', file, '--every', '50ms'], 350 + (kills % 5) * 90)
+      kills++
+    }
+    await writer
+    t.equal((await script('poll', ['--place', place, '--out', file, '--once'])).code, 0)
+    const articles = lines(await readFile(file, 'utf8'))
+    t.comment(`killed ${kills} times`)
+    const { rows } = await api.pool.query<{ id: string }>('select id from articles')
+    t.equal(new Set(articles.map(article => article.id)).size, articles.length, 'none twice')
+    t.strictSame(new Set(articles.map(article => article.id)), new Set(rows.map(row => row.id)), 'none missing')
+    t.ok(
+      articles.every((article, i) => i === 0 || articles[i - 1]!.ingested_at <= article.ingested_at),
+      'in order',
+    )
+  },
+)
+
+t.test('poll refuses what would go wrong, in one sentence', async t => {
+  for (const [args, sentence] of [
+    [[], /--place FILE/],
+    [['--place', join(folder, 'once.json'), '--q', 'x', '--once'], /place of another question/],
+    [['--place', join(folder, 'x.json'), '--q', 'ab', '--search', 'semantic'], /keyword or boolean/],
+    [['--place', join(folder, 'x.json'), '--country', 'XX'], /--country: /],
+    [['--place', join(folder, 'x.json'), '--sort', 'published_at'], /--sort/],
+  ] as const) {
+    const { code, err } = await script('poll', [...args])
+    t.ok(code === 1 || code === 2)
+    t.match(err, sentence)
+    t.equal(err.trim().split('\n').length, 1)
+  }
+})
+
+t.test('query prints a page for people, or as the API sent it', async t => {
+  const table = await script('query', ['Later', '--order', 'asc'])
+  t.match(table.out, /2021-01-01 00:00 {2}NL nl {2}Later {2}\(De Dagkoerier\)/)
+  t.match(table.out, /2 of 2/)
+  const json = await script('query', ['"nummer 3"', '--search', 'boolean', '--json', '--per-page', '5', '--pages', '2'])
+  const pages = json.out
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  t.equal(pages.length, 2)
+  t.equal(pages[0].articles.length, 5)
+  t.equal(pages[0].total_results, 8)
+  const rss = await script('query', ['Later', '--rss'])
+  t.match(rss.out, /^<\?xml/)
+  const wrong = await script('query', ['x', '--per-page', '101'])
+  t.equal(wrong.code, 2)
+  t.match(wrong.err, /--per-page: Write a whole number from 1 to 100/)
+  const down = await script('query', ['x', '--url', 'http://127.0.0.1:9'])
+  t.equal(down.code, 1)
+})

@@ -1,0 +1,140 @@
+import type { Crawl } from '../../services/crawler/crawl.ts'
+import { callDueHosts } from '../../services/crawler/dispatch/due.ts'
+import { addressRule } from '../../services/crawler/fetch/addresses.ts'
+import { guardedConnector } from '../../services/crawler/fetch/connector.ts'
+import { createHolds } from '../../services/crawler/hosts/holds.ts'
+import { visitHost } from '../../services/crawler/visits/visit.ts'
+import { type Config, readConfig } from '../../shared/config/config.ts'
+import { createLogger } from '../../shared/log/logger.ts'
+import { syncOutlets } from '../../shared/outlets/sync.ts'
+import type { FeedEntry } from '../../shared/pages/page.ts'
+import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { openQueues } from '../../shared/queues/queues.ts'
+import { createTestDatabase } from '../database.ts'
+
+/** A page as crawl memory has it. */
+export interface RememberedPage {
+  url: string
+  domain: string
+  state: string
+  reason: string | null
+  attempts: number
+  /** ms until it is tried again. */
+  wait: number
+  entry: FeedEntry | null
+  status: number | null
+  finalUrl: string | null
+  hasBody: boolean
+}
+
+/** A crawler inside the test, on a real database, whose visits the test makes itself. */
+export interface TestCrawl {
+  crawl: Crawl
+  pool: Pool
+  /** Makes the catalogue: feeds by domain. */
+  outlets(feeds: Record<string, string[]>): Promise<void>
+  /** Visits what is due until nothing is; or, with `ms`, what becomes due in that time. */
+  workOff(ms?: number): Promise<void>
+  /** Makes every feed, or every waiting page, due now. */
+  hurry(what: 'feeds' | 'pages'): Promise<void>
+  pages(): Promise<RememberedPage[]>
+  page(url: string): Promise<RememberedPage | undefined>
+  close(): Promise<void>
+}
+
+export async function startCrawl(settings: Partial<Record<keyof Config, string>> = {}): Promise<TestCrawl> {
+  const database = await createTestDatabase()
+  const config = readConfig({
+    DATABASE_URL: database.url,
+    CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
+    CRAWL_HOST_DELAY: '5ms',
+    CRAWL_TIMEOUT: '2s',
+    CRAWL_RETRY_MIN: '1m',
+    ...settings,
+  })
+  const log = createLogger('test', process.env.LOG_LEVEL ?? 'silent')
+  const pool = createPool(database.url, 'test', () => {})
+  const queues = openQueues(config, log)
+  const crawl: Crawl = {
+    ...{ config, pool, queues, log, recentRobots: new Map(), backlogged: false },
+    holds: createHolds(pool, log, config.CRAWL_HOST_DELAY),
+    connect: guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE), 1_000),
+    stopping: new AbortController().signal,
+    ending: new AbortController().signal,
+  }
+  const pages = async () => {
+    const { rows } = await pool.query<RememberedPage>(
+      `select p.url, o.domain, p.state, p.reason, p.attempts, p.entry, s.status, s.final_url as "finalUrl",
+              s.body is not null as "hasBody",
+              (extract(epoch from p.next_try_at - clock_timestamp()) * 1000)::float8 as wait
+         from pages p join outlets o using (outlet_no) left join page_sources s using (page_no)
+        order by p.url, o.domain`,
+    )
+    return rows
+  }
+  return {
+    crawl,
+    pool,
+    pages,
+    page: async url => (await pages()).find(page => page.url === url),
+    async outlets(feeds) {
+      await syncOutlets(
+        pool,
+        Object.entries(feeds).map(([domain, urls]) => ({
+          ...{ name: domain, domain, country: 'NL', languages: ['nl'], timeZone: 'Europe/Amsterdam', sitemaps: [] },
+          feeds: urls,
+        })),
+      )
+    },
+    async workOff(ms) {
+      const end = performance.now() + (ms ?? 20_000)
+      while (performance.now() < end) {
+        const hosts = await callDueHosts(pool, !crawl.backlogged)
+        if (ms === undefined && hosts.length === 0 && !(await isDueSoon(pool, !crawl.backlogged))) return
+        await Promise.all(hosts.map(({ host }) => visitHost(crawl, host)))
+        if (hosts.length === 0) await new Promise(resolve => setTimeout(resolve, 20))
+      }
+    },
+    async hurry(what) {
+      await pool.query(
+        what === 'feeds' ? 'update feeds set next_poll_at = now()' : 'update pages set next_try_at = now()',
+      )
+    },
+    async close() {
+      crawl.holds.close()
+      await queues.close()
+      await pool.end()
+      await database.drop()
+    },
+  }
+}
+
+/** A host that pauses for a moment still has work. */
+async function isDueSoon(pool: Pool, pages: boolean): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `select from hosts h
+      where free_at < now() + interval '2 s' and not (robots_blocked and robots_until > now())
+        and ($1 and exists (select from pages p where p.host = h.host and p.state = 'waiting' and p.next_try_at <= now())
+             or exists (select from feeds f where f.host = h.host and f.active and f.next_poll_at <= now()))`,
+    [pages],
+  )
+  return (rowCount ?? 0) > 0
+}
+
+/** An RSS feed of these links, or items. */
+export function rss(
+  ...items: (
+    | string
+    | Partial<Record<'link' | 'title' | 'description' | 'content:encoded' | 'guid' | 'pubDate', string>>
+  )[]
+): string {
+  const written = items.map(item => {
+    const fields = typeof item === 'string' ? { link: item, title: `Over ${item}` } : item
+    const elements = Object.entries(fields).map(([name, text]) => `<${name}><![CDATA[${text}]]></${name}>`)
+    return `<item>${elements.join('')}</item>`
+  })
+  return `<?xml version="1.0"?><rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/"><channel><title>Nieuws</title>${written.join('')}</channel></rss>`
+}
+
+export const html = (text: string) =>
+  `<!doctype html><html><head><title>t</title></head><body><p>${text}</p></body></html>`

@@ -1,0 +1,221 @@
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { outletHealth } from '../../shared/outlets/health.ts'
+import { html, rss, startCrawl } from './crawl.ts'
+import { type Handler, startSite } from './site.ts'
+
+const site = await startSite()
+const run = await startCrawl({ POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' })
+t.teardown(() => Promise.all([site.close(), run.close()]))
+const at = (path: string) => site.origin + path
+const published = async () => (await run.pages()).map(({ url }) => url.slice(site.origin.length))
+
+/** Polls every feed of the catalogue now, and fetches nothing but feeds. */
+async function poll(): Promise<void> {
+  run.crawl.backlogged = true
+  await run.hurry('feeds')
+  await run.workOff()
+}
+
+/** Only this outlet, with these feeds, and nothing remembered of it. */
+async function only(feeds: Record<string, string[]>): Promise<void> {
+  await run.outlets({})
+  await run.pool.query('truncate pages, feeds, outlets, sitemap_parts, outlet_blocks cascade')
+  await run.outlets(Object.fromEntries(Object.entries(feeds).map(([domain, paths]) => [domain, paths.map(at)])))
+}
+
+/** An answer with an ETag that says "unchanged" to whoever has it. */
+const tagged =
+  (etag: string, body: string | Buffer): Handler =>
+  (request, response) => {
+    if (request.headers['if-none-match'] === etag) return void response.writeHead(304, { etag }).end()
+    response
+      .writeHead(200, { 'content-type': 'application/xml', etag, 'last-modified': 'Sat, 21 Nov 2026 08:00:00 GMT' })
+      .end(body)
+  }
+
+t.test('an unchanged feed is not sent again, and its next poll comes later and later', async t => {
+  await only({ 'x.example': ['/feed.xml'] })
+  site.on('/feed.xml', tagged('"1"', rss(at('/a'), at('/b'))))
+  await poll()
+  t.same(await published(), ['/a', '/b'])
+  t.equal(site.to('/feed.xml')[0]?.headers['if-none-match'], undefined)
+  await poll()
+  t.match(site.to('/feed.xml')[1]?.headers, {
+    'if-none-match': '"1"',
+    'if-modified-since': 'Sat, 21 Nov 2026 08:00:00 GMT',
+  })
+  site.on('/feed.xml', tagged('"2"', rss(at('/c'), at('/a'))))
+  await poll()
+  t.same(await published(), ['/a', '/b', '/c'])
+  t.match(await outletHealth(run.pool), [{ health: 'healthy', failures: 0 }])
+})
+
+t.test('promise 1: an ETag is never kept without the addresses that came with it', async t => {
+  await only({ 'x.example': ['/feed.xml'] })
+  site.on('/feed.xml', tagged('"1"', rss(at('/lost-1'), at('/lost-2'))))
+  // The crash, where it would hurt most: after the addresses, before the commit.
+  await run.pool.query(
+    `create function crash() returns trigger language plpgsql as $$ begin raise exception 'crash'; end $$`,
+  )
+  await run.pool.query(
+    'create constraint trigger crash after insert on pages deferrable initially deferred for each row execute function crash()',
+  )
+  await poll()
+  t.same(await published(), [])
+  await run.pool.query('drop function crash() cascade')
+  await poll()
+  t.equal(site.to('/feed.xml').at(-1)?.headers['if-none-match'], undefined)
+  t.same(await published(), ['/lost-1', '/lost-2'])
+})
+
+t.test('decision 37: one address by several ways is one page, with the entry that says most', async t => {
+  await only({ 'x.example': ['/main.xml', '/full.xml'], 'y.example': ['/main.xml'] })
+  site.on(
+    '/main.xml',
+    rss(
+      { link: at('/a/?utm_source=rss'), title: 'A' },
+      { link: at('/b?id=1'), title: 'B' },
+      { link: at('/b?id=2'), title: 'B' },
+    ),
+  )
+  site.on('/full.xml', rss({ link: at('/a#top'), title: 'A', description: 'kort', 'content:encoded': '<p>lang</p>' }))
+  await poll()
+  await poll()
+  const pages = await run.pages()
+  t.same(pages.map(({ url, domain }) => [domain, url.slice(site.origin.length)]).sort(), [
+    ['x.example', '/a/?utm_source=rss'],
+    ['x.example', '/b?id=1'],
+    ['x.example', '/b?id=2'],
+    ['y.example', '/a/?utm_source=rss'],
+    ['y.example', '/b?id=1'],
+    ['y.example', '/b?id=2'],
+  ])
+  t.match(
+    pages.find(({ url, domain }) => domain === 'x.example' && url.includes('/a/')),
+    { entry: { content: '<p>lang</p>', title: 'A' } },
+  )
+  t.match(
+    pages.find(({ url, domain }) => domain === 'y.example' && url.includes('/a/')),
+    { entry: { content: null } },
+  )
+})
+
+t.test('distinct articles with one GUID are several; one article with a new GUID is one', async t => {
+  await only({ 'x.example': ['/feed.xml'] })
+  site.on(
+    '/feed.xml',
+    rss({ link: at('/1'), guid: 'same' }, { link: at('/2'), guid: 'same' }, { link: at('/2'), guid: 'changed' }),
+  )
+  await poll()
+  t.same(await published(), ['/1', '/2'])
+})
+
+t.test('a feed that fails is asked less and less often, and says why', async t => {
+  await only({ 'x.example': ['/broken.xml', '/page.html', '/fine.xml'], 'y.example': ['/gone.xml'] })
+  site.on('/broken.xml', (_request, response) => response.writeHead(500).end())
+  site.on('/page.html', html('not a feed'))
+  site.on('/gone.xml', (_request, response) => response.writeHead(410).end())
+  site.on('/fine.xml', rss(at('/fine')))
+  await poll()
+  await poll()
+  const { rows } = await run.pool.query<{ url: string; last_error: string; failures: number; wait: number }>(
+    'select url, last_error, failures, (extract(epoch from next_poll_at - now()) * 1000)::float8 as wait from feeds order by url',
+  )
+  const [broken, fine, gone, page] = rows
+  t.match(broken, { last_error: 'the feed answers 500', failures: 2 })
+  t.ok(broken && broken.wait > 200_000 && broken.wait <= 240_000, 'POLL_INTERVAL_MIN doubled twice')
+  t.match(fine, { last_error: null, failures: 0 })
+  t.ok(gone && gone.wait > 3_600_000, 'gone: not before a day has passed')
+  t.match(page, { last_error: /no feed: text\/html/ })
+  t.match(await outletHealth(run.pool), [
+    { domain: 'x.example', health: 'healthy', feeds: 3, failingFeeds: 2 },
+    { domain: 'y.example', health: 'failing', error: 'the feed answers 410' },
+  ])
+})
+
+t.test('Retry-After of a feed is obeyed beyond its own back-off', async t => {
+  await only({ 'x.example': ['/later.xml'] })
+  site.on('/later.xml', (_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end())
+  await poll()
+  const { rows } = await run.pool.query<{ wait: number }>(
+    'select (extract(epoch from next_poll_at - now()))::float8 as wait from feeds',
+  )
+  t.ok(rows[0] && rows[0].wait > 3_500)
+  await run.pool.query("update hosts set free_at = 'epoch'")
+})
+
+t.test('a feed cut short is tried again, not believed', async t => {
+  await only({ 'x.example': ['/cut.xml'] })
+  site.on('/cut.xml', (_request, response) => {
+    response.writeHead(200, { 'content-length': '100000', etag: '"cut"' })
+    response.write(rss(at('/a')).slice(0, -20), () => response.destroy())
+  })
+  await poll()
+  t.same(await published(), [])
+  site.on('/cut.xml', (_request, response) =>
+    response.writeHead(200, { etag: '"broken off"' }).end(rss(at('/a')).slice(0, -20)),
+  )
+  await poll()
+  t.same(await published(), ['/a'], 'one that its server broke off is read as far as it goes')
+  const { rows } = await run.pool.query<{ etag: string | null }>('select etag from feeds')
+  t.equal(rows[0]?.etag, null, 'but asked for again in full')
+})
+
+t.test('a sitemap index: recent parts are read, gzip or not, each in its turn and conditionally', async t => {
+  await only({ 'x.example': ['/index.xml'] })
+  const part = (path: string, modified: string | null) =>
+    `<sitemap><loc>${at(path)}</loc>${modified === null ? '' : `<lastmod>${modified}</lastmod>`}</sitemap>`
+  const index = (...parts: string[]) =>
+    `<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">${parts.join('')}</sitemapindex>`
+  const news = (...paths: string[]) =>
+    `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:n="http://www.google.com/schemas/sitemap-news/0.9">${paths
+      .map(
+        path =>
+          `<url><loc>${at(path)}</loc><n:news><n:publication><n:name>X</n:name><n:language>nl</n:language></n:publication><n:publication_date>2026-11-20T10:00:00+01:00</n:publication_date><n:title>Over ${path}</n:title></n:news></url>`,
+      )
+      .join('')}</urlset>`
+  site.on(
+    '/index.xml',
+    tagged(
+      '"i"',
+      index(part('/old.xml', '2020-01-01'), part('/new.xml.gz', '2026-11-20T12:00:00Z'), part('/live.xml', null)),
+    ),
+  )
+  site.on('/old.xml', news('/old'))
+  site.on('/new.xml.gz', (_request, response) =>
+    response.writeHead(200, { 'content-type': 'application/gzip' }).end(gzipSync(news('/new'))),
+  )
+  site.on('/live.xml', tagged('"l1"', news('/live-1')))
+  await poll()
+  t.same(await published(), ['/live-1', '/new'])
+  t.match((await run.pages())[1], {
+    entry: { title: 'Over /new', published: '2026-11-20T10:00:00+01:00', language: 'nl' },
+  })
+  site.on('/live.xml', tagged('"l2"', news('/live-2', '/live-1')))
+  await poll()
+  t.same(
+    await published(),
+    ['/live-1', '/live-2', '/new'],
+    'a part without a date is asked again though the index is unchanged',
+  )
+  t.equal(site.to('/live.xml').at(-1)?.headers['if-none-match'], '"l1"')
+  t.equal(site.to('/new.xml.gz').length, 1, 'one whose date is the same is not')
+  t.equal(site.to('/old.xml').length, 0)
+  const { rows } = await run.pool.query<{ news: boolean }>('select last_new_at is not null as news from feeds')
+  t.equal(rows[0]?.news, true)
+})
+
+t.test('a feed that left the catalogue is no longer asked; one that comes back is read from the beginning', async t => {
+  await only({ 'x.example': ['/feed.xml'] })
+  site.on('/feed.xml', tagged('"1"', rss(at('/a'))))
+  await poll()
+  const before = site.to('/feed.xml').length
+  await run.outlets({})
+  t.same(await published(), [], 'what nobody fetched yet is forgotten')
+  await poll()
+  t.equal(site.to('/feed.xml').length, before)
+  await run.outlets({ 'x.example': [at('/feed.xml')] })
+  await poll()
+  t.same(await published(), ['/a'])
+})

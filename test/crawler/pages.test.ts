@@ -1,0 +1,168 @@
+import type { Socket } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import t from 'tap'
+import { html, rss, startCrawl } from './crawl.ts'
+import { startSite } from './site.ts'
+
+const site = await startSite()
+const other = await startSite('127.0.0.2')
+const run = await startCrawl()
+t.teardown(async () => {
+  await Promise.all([site.close(), other.close(), run.close()])
+})
+const at = (path: string) => site.origin + path
+
+/** Publishes these paths in a new feed of their own and crawls them once. */
+let feeds = 0
+async function crawl(...paths: string[]): Promise<void> {
+  feeds += 1
+  site.on(`/feed-${feeds}.xml`, rss(...paths.map(path => (path.startsWith('http') ? path : at(path)))))
+  await run.outlets({ 'x.example': [at(`/feed-${feeds}.xml`)] })
+  await run.workOff()
+}
+
+t.test('a page is stored with what it was served as, and promised to the normaliser', async t => {
+  site.on('/a.html', (_request, response) =>
+    response
+      .writeHead(200, { 'content-type': 'text/html; charset=iso-8859-1', 'content-encoding': 'gzip' })
+      .end(gzipSync(Buffer.from(html('caf\u00e9'), 'latin1'))),
+  )
+  await crawl('/a.html?utm_source=rss')
+  const page = await run.page(at('/a.html?utm_source=rss'))
+  t.match(page, { state: 'stored', status: 200, finalUrl: at('/a.html?utm_source=rss'), attempts: 0, hasBody: true })
+  const { rows } = await run.pool.query<{ content_type: string }>('select content_type from page_sources')
+  t.equal(rows[0]?.content_type, 'text/html; charset=iso-8859-1')
+  t.notOk(site.to('/a.html?utm_source=rss')[0]?.headers.cookie)
+  t.match(site.seen[0]?.headers['user-agent'], /^PerscopeBot\/1\.0 \(\+https?:\/\/.*@/, 'with a contact')
+})
+
+t.test('what the outlet refuses goes to the normaliser without a body', async t => {
+  for (const status of [401, 402, 403, 451]) {
+    site.on(`/status-${status}`, (_request, response) =>
+      response.writeHead(status, { 'content-type': 'text/html' }).end('wall'),
+    )
+  }
+  site.on('/challenge', (_request, response) => response.writeHead(503, { 'cf-mitigated': 'challenge' }).end())
+  await crawl('/status-401', '/status-402', '/status-403', '/status-451', '/challenge')
+  for (const status of [401, 402, 403, 451]) {
+    t.match(await run.page(at(`/status-${status}`)), { state: 'stored', status, hasBody: false })
+  }
+  t.match(await run.page(at('/challenge')), { state: 'stored', status: 503, hasBody: false })
+  const { rows } = await run.pool.query<{ kind: string }>('select kind from outlet_blocks order by kind')
+  t.same(
+    rows.map(({ kind }) => kind),
+    ['challenge', 'forbidden', 'legal', 'login', 'paywall'],
+  )
+})
+
+t.test('what is gone, or no page, is refused for good', async t => {
+  site.on('/gone', (_request, response) => response.writeHead(410).end())
+  site.on('/file.pdf', (_request, response) =>
+    response.writeHead(200, { 'content-type': 'application/pdf' }).end('%PDF-1.7'),
+  )
+  site.on('/called-html', (_request, response) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end('%PDF-1.7 …'),
+  )
+  site.on('/typeless', (_request, response) => response.end(html('x')))
+  await crawl('/missing', '/gone', '/file.pdf', '/called-html', '/typeless', 'http://10.1.2.3/secret')
+  t.match(await run.page(at('/missing')), { state: 'refused', reason: 'gone' })
+  t.match(await run.page(at('/gone')), { state: 'refused', reason: 'gone' })
+  t.match(await run.page(at('/file.pdf')), { state: 'refused', reason: 'not-html' })
+  t.match(await run.page(at('/called-html')), { state: 'refused', reason: 'not-html' })
+  t.match(await run.page(at('/typeless')), { state: 'stored' })
+  t.match(await run.page('http://10.1.2.3/secret'), { state: 'refused', reason: 'private-address' })
+})
+
+t.test('a failed page is tried again by itself, later and later, and then is as if nothing had been', async t => {
+  let answer = 500
+  site.on('/flaky', (_request, response) =>
+    response.writeHead(answer, { 'content-type': 'text/html' }).end(html('at last')),
+  )
+  site.on('/cut', (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html', 'content-length': '1000' })
+    response.write(html('cut'), () => response.destroy())
+  })
+  site.on('/slow', () => {})
+  await crawl('/flaky', '/cut', '/slow')
+  for (const [path, reason] of [
+    ['/flaky', 'server error'],
+    ['/cut', 'cut'],
+    ['/slow', 'time-out'],
+  ] as const) {
+    const page = await run.page(at(path))
+    t.match(page, { state: 'waiting', reason, attempts: 1, hasBody: false }, path)
+    t.ok(page && page.wait > 50_000 && page.wait <= 60_000, 'CRAWL_RETRY_MIN')
+  }
+  await run.hurry('pages')
+  await run.workOff()
+  const again = await run.page(at('/flaky'))
+  t.ok(again && again.attempts === 2 && again.wait > 110_000 && again.wait <= 120_000, 'doubled')
+  answer = 200
+  await run.hurry('pages')
+  await run.workOff()
+  t.match(await run.page(at('/flaky')), { state: 'stored', attempts: 0, reason: null })
+
+  await run.pool.query(
+    "update pages set first_tried_at = now() - interval '24 hours 1 second', next_try_at = now() where state = 'waiting'",
+  )
+  await run.workOff()
+  t.match(await run.page(at('/cut')), { state: 'failed', reason: 'cut' })
+})
+
+t.test('a page that only the end of the connection ended is whole when it has its end', async t => {
+  site.on('/whole', (_request, response) => closeDelimited(response.socket, html('whole')))
+  site.on('/no-end', (_request, response) => closeDelimited(response.socket, '<!doctype html><p>never any end'))
+  await crawl('/whole', '/no-end')
+  t.match(await run.page(at('/whole')), { state: 'stored' })
+  t.match(await run.page(at('/no-end')), { state: 'waiting', reason: 'cut' })
+  for (let tries = 2; tries <= 3; tries += 1) {
+    await run.hurry('pages')
+    await run.workOff()
+  }
+  t.match(await run.page(at('/no-end')), { state: 'stored' }, 'some never have one')
+})
+
+t.test('redirects are followed, to other hosts too, and never in a circle or for ever', async t => {
+  const to = (from: string, location: string, on = site) =>
+    on.on(from, (_request, response) => response.writeHead(302, { location }).end())
+  to('/r', `${other.origin}/there#part`)
+  other.on('/there', html('there'))
+  to('/circle', '/circle2')
+  to('/circle2', '/circle')
+  for (let hop = 0; hop < 7; hop += 1) to(`/hop${hop}`, `/hop${hop + 1}`)
+  site.on('/hop5', html('five'))
+  to('/private', 'http://169.254.169.254/latest/meta-data/')
+  to('/script', 'javascript:alert(1)')
+  other.on('/robots.txt', 'user-agent: perscopebot\ndisallow: /closed')
+  to('/closed', `${other.origin}/closed/1`)
+  // Raw UTF-8, as some servers send it.
+  to('/accent', Buffer.from('/caf\u00e9').toString('latin1'))
+  site.on('/caf%C3%A9', html('caf\u00e9'))
+  await crawl('/r', '/accent', '/circle', '/hop0', '/private', '/script', '/closed')
+  t.match(await run.page(at('/r')), { state: 'stored', finalUrl: `${other.origin}/there` })
+  t.match(await run.page(at('/accent')), { state: 'stored', finalUrl: at('/caf%C3%A9') })
+  t.match(await run.page(at('/circle')), { state: 'waiting', reason: 'redirects' })
+  t.equal(site.to('/circle').length, 1)
+  t.match(await run.page(at('/hop0')), { state: 'stored', finalUrl: at('/hop5') })
+  t.match(await run.page(at('/private')), { state: 'refused', reason: 'private-address' })
+  t.match(await run.page(at('/script')), { state: 'waiting', reason: 'redirects' })
+  t.match(await run.page(at('/closed')), { state: 'refused', reason: 'robots' }, 're-checked after the redirect')
+  t.equal(other.to('/closed/1').length, 0)
+  to('/hop5', '/hop6')
+  await crawl('/hop0?again')
+  t.match(await run.page(at('/hop0?again')), { state: 'waiting', reason: 'redirects' }, 'six are too many')
+})
+
+t.test('Retry-After is obeyed, and holds for the whole host', async t => {
+  site.on('/busy', (_request, response) => response.writeHead(429, { 'retry-after': '2' }).end())
+  site.on('/next', html('next'))
+  await crawl('/busy', '/next')
+  const [busy, next] = [site.to('/busy')[0], site.to('/next')[0]]
+  t.match(await run.page(at('/busy')), { state: 'waiting', reason: 'too many requests' })
+  t.match(await run.page(at('/next')), { state: 'stored' })
+  t.ok(busy && next && next.from - busy.from >= 2_000, `${(next?.from ?? 0) - (busy?.from ?? 0)} ms`)
+})
+
+function closeDelimited(socket: Socket | null, body: string): void {
+  socket?.end(`HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n${body}`)
+}

@@ -1,0 +1,194 @@
+import { createServer, type Server } from 'node:net'
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import t from 'tap'
+import { addressRule } from '../../services/crawler/fetch/addresses.ts'
+import { guardedConnector } from '../../services/crawler/fetch/connector.ts'
+import { RequestFailure } from '../../services/crawler/fetch/failure.ts'
+import { type Answer, request } from '../../services/crawler/fetch/request.ts'
+import { startSite } from './site.ts'
+
+const TEXT = 'een artikel '.repeat(500)
+const site = await startSite()
+t.teardown(() => site.close())
+const connect = guardedConnector(addressRule(['127.0.0.0/8']), 1_000)
+const closed = guardedConnector(addressRule([]), 1_000)
+
+function get(
+  url: string,
+  options: { connect?: typeof connect; timeout?: number; maxBytes?: number; wanted?: () => boolean } = {},
+): Promise<Answer> {
+  return request(new URL(url), { 'user-agent': 'test' }, options.connect ?? connect, {
+    timeout: options.timeout ?? 2_000,
+    maxBytes: options.maxBytes ?? 100_000,
+    signal: new AbortController().signal,
+    wanted: options.wanted ?? (() => true),
+  })
+}
+
+/** The kind of failure that a request ends in. */
+const failing = (answer: Promise<Answer>): Promise<unknown> =>
+  answer.then(
+    ({ status }) => status,
+    (error: unknown) => (error instanceof RequestFailure ? error.kind : error),
+  )
+
+/** A server that writes these bytes to whoever connects and then ends, or resets, the connection. */
+async function raw(
+  bytes: string | Buffer,
+  ending: 'end' | 'reset' | 'stay' = 'end',
+): Promise<{ url: string; server: Server }> {
+  const server = createServer(socket => {
+    socket.on('error', () => {})
+    socket.once('data', () => {
+      socket.write(bytes, () => {
+        if (ending === 'end') socket.end()
+        if (ending === 'reset') setTimeout(() => socket.resetAndDestroy(), 50)
+      })
+    })
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  t.teardown(() => server.close())
+  return { server, url: `http://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}/` }
+}
+
+t.test('every coding that is asked for is undone', async t => {
+  const codings: [string, Buffer][] = [
+    ['gzip', gzipSync(TEXT)],
+    ['x-gzip', gzipSync(TEXT)],
+    ['deflate', deflateSync(TEXT)],
+    ['deflate', deflateRawSync(TEXT)],
+    ['br', brotliCompressSync(TEXT)],
+    ['zstd', zstdCompressSync(TEXT)],
+    ['deflate, gzip', gzipSync(deflateSync(TEXT))],
+    ['gzip', Buffer.from(TEXT)],
+    ['identity', Buffer.from(TEXT)],
+    ['utf-8', Buffer.from(TEXT)],
+  ]
+  for (const [coding, body] of codings) {
+    site.on('/coded', (_request, response) => response.writeHead(200, { 'content-encoding': coding }).end(body))
+    const answer = await get(`${site.origin}/coded`)
+    t.equal(answer.body.toString(), TEXT, coding)
+  }
+})
+
+t.test('a body cut short is never taken for a whole one', async t => {
+  const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/html\r\n'
+  const cut: [string, string | Buffer, 'end' | 'reset'][] = [
+    ['shorter than its Content-Length', `${head}content-length: 100\r\n\r\nhalf`, 'end'],
+    ['shorter, and reset', `${head}content-length: 100\r\n\r\nhalf`, 'reset'],
+    ['chunks without an end', `${head}transfer-encoding: chunked\r\n\r\n4\r\nhalf\r\n`, 'end'],
+    ['a broken chunk', `${head}transfer-encoding: chunked\r\n\r\nff\r\nhalf`, 'end'],
+    ['nothing but headers begun', head, 'end'],
+    ['nothing at all', '', 'reset'],
+  ]
+  for (const [name, bytes, ending] of cut) {
+    const { url } = await raw(bytes, ending)
+    t.match(await failing(get(url)), /^(cut|connection|protocol)$/, name)
+  }
+  for (const [coding, body] of [
+    ['gzip', gzipSync(TEXT)],
+    ['br', brotliCompressSync(TEXT)],
+    ['deflate', deflateSync(TEXT)],
+    ['zstd', zstdCompressSync(TEXT)],
+  ] as const) {
+    site.on('/half', (_request, response) =>
+      response.writeHead(200, { 'content-encoding': coding }).end(body.subarray(0, body.length - 5)),
+    )
+    t.equal(await failing(get(`${site.origin}/half`)), 'cut', `half of ${coding}`)
+  }
+})
+
+t.test('a body that only the end of the connection ends is known as such', async t => {
+  const { url } = await raw('HTTP/1.0 200 OK\r\ncontent-type: text/html\r\n\r\n<p>whole?')
+  t.match(await get(url), { framed: false, status: 200 })
+  site.on('/whole', 'whole')
+  t.equal((await get(`${site.origin}/whole`)).framed, true)
+})
+
+t.test('no more is read than the limit, before and after decompression', async t => {
+  site.on('/long', (_request, response) => response.end('x'.repeat(100_001)))
+  site.on('/bomb', (_request, response) =>
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(50_000_000))),
+  )
+  site.on('/endless', (_request, response) => {
+    response.on('error', () => {})
+    const more = () => {
+      if (!response.destroyed) response.write('x'.repeat(10_000), () => setImmediate(more))
+    }
+    more()
+  })
+  for (const path of ['/long', '/bomb', '/endless']) t.equal(await failing(get(site.origin + path)), 'too-large', path)
+})
+
+t.test('a server that is slow in any way is left in time', async t => {
+  site.on('/mute', () => {})
+  site.on('/drip', (_request, response) => {
+    const timer = setInterval(() => response.write('x'), 50)
+    response.on('close', () => clearInterval(timer))
+  })
+  const { url } = await raw('HTTP/1.1 200 OK\r\nx-slow: ', 'stay')
+  for (const slow of [`${site.origin}/mute`, `${site.origin}/drip`, url]) {
+    const start = performance.now()
+    t.equal(await failing(get(slow, { timeout: 400 })), 'time-out', slow)
+    t.ok(performance.now() - start < 1_500)
+  }
+})
+
+t.test('failures say what they are', async t => {
+  const port = await new Promise<number>(resolve => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+  t.equal(await failing(get(`http://127.0.0.1:${port}/`)), 'connection')
+  t.equal(await failing(get('http://does-not-exist.invalid/')), 'name')
+  const { url } = await raw('SSH-2.0-OpenSSH_9.2\r\n')
+  t.equal(await failing(get(url)), 'protocol')
+})
+
+t.test('private addresses are refused, written in whatever way, and open only where the operator says', async t => {
+  const { port } = site
+  for (const host of [
+    '127.0.0.1',
+    'localhost',
+    '0.0.0.0',
+    '127.1',
+    '2130706433',
+    '0x7f000001',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '[::]',
+  ]) {
+    t.equal(await failing(get(`http://${host}:${port}/`, { connect: closed })), 'private-address', host)
+  }
+  for (const host of [
+    '10.0.0.1',
+    '172.16.3.4',
+    '192.168.1.1',
+    '169.254.169.254',
+    '100.64.0.1',
+    '224.0.0.1',
+    '198.18.0.1',
+    '[fe80::1]',
+    '[fd00::1]',
+    '[64:ff9b::7f00:1]',
+    '[2002:7f00:1::]',
+  ]) {
+    t.equal(await failing(get(`http://${host}/`)), 'private-address', `${host}, not in 127.0.0.0/8`)
+  }
+  site.on('/', 'open')
+  t.equal((await get(`${site.origin}/`)).body.toString(), 'open')
+  t.equal((await get(`http://localhost:${port}/`)).status, 200)
+  t.throws(() => addressRule(['10.0.0.0/33']), { name: 'ConfigError' })
+  t.throws(() => addressRule(['everything']), { name: 'ConfigError' })
+  t.equal(addressRule(['10.1.2.3'])('10.1.2.3'), true)
+  t.equal(addressRule(['10.1.2.3'])('10.1.2.4'), false)
+})
+
+t.test('a request that is no longer wanted when the connection stands is not made', async t => {
+  site.on('/late', 'x')
+  t.equal(await failing(get(`${site.origin}/late`, { wanted: () => false })), 'aborted')
+  t.equal(site.to('/late').length, 0)
+})

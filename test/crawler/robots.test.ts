@@ -1,0 +1,106 @@
+import t, { type Test } from 'tap'
+import { outletHealth } from '../../shared/outlets/health.ts'
+import { html, rss, startCrawl } from './crawl.ts'
+import { type Site, startSite } from './site.ts'
+
+const run = await startCrawl({ CRAWL_RETRY_MIN: '300ms' })
+t.teardown(() => run.close())
+
+/** A site of its own for each rule, because robots.txt belongs to the host; it is the only one in the catalogue then. */
+async function published(t: Test, robots: Parameters<Site['on']>[1] | null, ...paths: string[]) {
+  const site = await startSite()
+  t.teardown(() => site.close())
+  if (robots !== null) site.on('/robots.txt', robots)
+  for (const path of paths) site.on(path, html(path))
+  site.on('/feed.xml', rss(...paths.map(path => site.origin + path)))
+  await run.outlets({ [`x${site.port}.example`]: [`${site.origin}/feed.xml`] })
+  return { site, at: (path: string) => site.origin + path }
+}
+
+t.test('robots.txt is asked for first, once, and obeyed', async t => {
+  const robots = 'User-agent: *\nDisallow: /\n\nUser-agent: PerscopeBot\nDisallow: /prive/\nAllow: /prive/open'
+  const { site, at } = await published(t, robots, '/a', '/prive/b', '/prive/open')
+  await run.workOff()
+  t.equal(site.seen[0]?.path, '/robots.txt')
+  t.match(await run.page(at('/a')), { state: 'stored' })
+  t.match(await run.page(at('/prive/b')), { state: 'refused', reason: 'robots' })
+  t.match(await run.page(at('/prive/open')), { state: 'stored' })
+  t.equal(site.to('/prive/b').length, 0)
+  run.crawl.recentRobots.clear()
+  await run.hurry('feeds')
+  await run.workOff()
+  t.equal(site.to('/robots.txt').length, 1, 'kept in the database')
+  await run.pool.query("update hosts set robots_until = now() - interval '1 s'")
+  run.crawl.recentRobots.clear()
+  await run.hurry('feeds')
+  await run.workOff()
+  t.equal(site.to('/robots.txt').length, 2, 'asked for again when it is a day old')
+})
+
+t.test('RFC 9309 §2.3.1.3: without one, everything is allowed', async t => {
+  for (const status of [404, 403, 410]) {
+    const { at } = await published(t, (_request, response) => response.writeHead(status).end('Disallow: /'), '/a')
+    await run.workOff()
+    t.match(await run.page(at('/a')), { state: 'stored' }, String(status))
+  }
+})
+
+t.test('RFC 9309 §2.3.1.4: while it does not answer, nothing is fetched; when it does, everything is', async t => {
+  for (const [name, robots] of Object.entries({
+    'a server error': (_request, response) => response.writeHead(503).end(),
+    'too many requests': (_request, response) => response.writeHead(429).end(),
+    'a cut answer': (_request, response) => {
+      response.writeHead(200, { 'content-length': '100' })
+      response.write('User-agent: *\nAllow', () => response.destroy())
+    },
+    'no answer at all': request => request.socket.destroy(),
+  } satisfies Record<string, Parameters<Site['on']>[1]>)) {
+    const { site, at } = await published(t, robots, '/a')
+    await run.workOff(1_200)
+    t.same([...new Set(site.seen.map(({ path }) => path))], ['/robots.txt'], name)
+    t.ok(site.seen.length >= 2 && site.seen.length <= 4, `tried again with longer pauses: ${site.seen.length} times`)
+    t.match(await outletHealth(run.pool), [{ health: 'failing', error: /robots\.txt/ }])
+    site.on('/robots.txt', 'User-agent: *\nAllow: /')
+    await run.workOff(2_500)
+    t.match(await run.page(at('/a')), { state: 'stored' }, name)
+    t.match(await outletHealth(run.pool), [{ health: 'healthy', error: null }])
+  }
+})
+
+t.test('RFC 9309 §2.3.1.2: its redirects are followed, to another host in that host’s turn', async t => {
+  const other = await startSite('127.0.0.2')
+  t.teardown(() => other.close())
+  other.on('/robots.txt', 'User-agent: *\nDisallow: /b')
+  const { at } = await published(
+    t,
+    (_request, response) => response.writeHead(301, { location: `${other.origin}/robots.txt` }).end(),
+    ...['/a', '/b'],
+  )
+  await run.workOff()
+  t.match(await run.page(at('/a')), { state: 'stored' })
+  t.match(await run.page(at('/b')), { state: 'refused', reason: 'robots' })
+  const circle = await published(
+    t,
+    (_request, response) => response.writeHead(302, { location: '/robots.txt' }).end(),
+    '/a',
+  )
+  await run.workOff()
+  t.match(await run.page(circle.at('/a')), { state: 'stored' }, 'too many count as none')
+})
+
+t.test('a feed that robots.txt forbids is not read, and the outlet fails', async t => {
+  const { site } = await published(t, 'User-agent: *\nDisallow: /feed', '/a')
+  await run.workOff()
+  t.equal(site.to('/feed.xml').length, 0)
+  t.match(await outletHealth(run.pool), [{ health: 'failing', error: /forbids \/feed\.xml/ }])
+})
+
+t.test('a longer Crawl-delay wins over CRAWL_HOST_DELAY', async t => {
+  const { site } = await published(t, 'User-agent: *\nCrawl-delay: 0.4', '/a', '/b')
+  await run.workOff()
+  t.equal(site.seen.length, 4)
+  for (const [index, { from }] of site.seen.entries()) {
+    const before = site.seen[index - 1]?.until ?? null
+    if (before !== null) t.ok(from - before >= 399, `${from - before} ms`)
+  }
+})

@@ -1,0 +1,75 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+
+/** One request as the site saw it; times in ms of the monotonic clock of this process. */
+export interface Seen {
+  path: string
+  headers: IncomingMessage['headers']
+  from: number
+  until: number | null
+}
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void
+
+/** An outlet's web server, for tests: answers by path, and remembers who came when. */
+export interface Site {
+  /** `http://127.0.0.1:PORT` */
+  origin: string
+  host: string
+  port: number
+  seen: Seen[]
+  /** Requests for a path, in order. */
+  to(path: string): Seen[]
+  /** Answers a path with a text (type by its ending) or a handler. Paths that nobody set are 404. */
+  on(path: string, answer: string | Buffer | Handler): void
+  close(): Promise<void>
+}
+
+/** @param address loopback addresses differ as hosts do: 127.0.0.1, 127.0.0.2 … */
+export async function startSite(address = '127.0.0.1'): Promise<Site> {
+  const answers = new Map<string, string | Buffer | Handler>()
+  const seen: Seen[] = []
+  const server = createServer((request, response) => {
+    const path = request.url ?? '/'
+    const visit: Seen = { path, headers: request.headers, from: performance.now(), until: null }
+    seen.push(visit)
+    const ended = () => {
+      visit.until ??= performance.now()
+    }
+    // Before the answer is given, not when a busy machine gets round to saying that it was: a pause measured from here
+    // can only seem longer than it is.
+    response.end = new Proxy(response.end, {
+      apply(end, self, given) {
+        ended()
+        return Reflect.apply(end, self, given)
+      },
+    })
+    response.on('close', ended)
+    const answer = answers.get(path) ?? answers.get(path.split('?')[0] ?? '')
+    if (answer === undefined) return void response.writeHead(404).end()
+    if (typeof answer === 'function') return answer(request, response)
+    response.writeHead(200, { 'content-type': typeOf(path) }).end(answer)
+  })
+  await new Promise<void>(resolve => server.listen(0, address, resolve))
+  const bound = server.address()
+  const port = typeof bound === 'object' && bound !== null ? bound.port : 0
+  return {
+    origin: `http://${address}:${port}`,
+    host: `${address}:${port}`,
+    port,
+    seen,
+    to: path => seen.filter(visit => visit.path === path),
+    on: (path, answer) => void answers.set(path, answer),
+    close: () =>
+      new Promise(resolve => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+function typeOf(path: string): string {
+  if (path.endsWith('.txt')) return 'text/plain'
+  if (path.endsWith('.xml') || path.endsWith('.rss')) return 'application/xml; charset=utf-8'
+  if (path.endsWith('.json')) return 'application/json'
+  return 'text/html; charset=utf-8'
+}

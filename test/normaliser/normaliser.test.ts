@@ -1,0 +1,130 @@
+import t from 'tap'
+import { finishFailed } from '../../services/normaliser/pages/finish.ts'
+import { ANNOUNCED, WALL_EXAMPLES } from '../../services/normaliser/walls/examples.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
+import { createTestDatabase } from '../database.ts'
+import { createFleet } from '../fleet.ts'
+import { articlePage, settle, storePages } from './stored.ts'
+
+t.setTimeout(600_000)
+const database = await createTestDatabase()
+t.teardown(() => database.drop())
+const fleetOf = (env: Record<string, string> = {}) => createFleet({ DATABASE_URL: database.url, ...env })
+
+const pagesOf = (start: number, count: number) =>
+  Array.from({ length: count }, (_, at) => {
+    const title = `Raad spreekt over plan ${start + at}`
+    return { path: `/nieuws/plan-${start + at}`, html: articlePage(title, `plan ${start + at}`), title }
+  })
+
+const articles = async () =>
+  (await database.query('select count(*)::int as n, count(distinct id)::int as ids from articles'))[0]
+
+t.test(
+  'stored pages become articles though no queue knows of them; each once, though a worker is killed',
+  { timeout: 150_000 },
+  async t => {
+    await storePages(database, pagesOf(0, 150))
+    const fleet = fleetOf()
+    t.teardown(() => fleet.stop())
+    const killed = await fleet.start('normaliser')
+    while (((await articles())?.n as number) < 20) await new Promise(resolve => setTimeout(resolve, 50))
+    killed.process.kill('SIGKILL')
+    await fleet.start('normaliser')
+    await fleet.start('normaliser')
+    await settle(database, 90_000)
+    t.same(await articles(), { n: 150, ids: 150 })
+    const texts = await database.query("select snippet from article_texts where title = 'Raad spreekt over plan 7'")
+    t.match(String(texts[0]?.snippet), /^Over plan 7 is dinsdag/)
+    const promised = await database.query('select count(*)::int as n from embeddings')
+    t.same(promised, [{ n: 150 }])
+  },
+)
+
+t.test('told to stop, it ends within 20 s; what was in hand is done by the next', { timeout: 150_000 }, async t => {
+  await storePages(database, pagesOf(1_000, 60))
+  const fleet = fleetOf()
+  t.teardown(() => fleet.stop())
+  const first = await fleet.start('normaliser')
+  const before = (await articles())?.n as number
+  while (((await articles())?.n as number) === before) await new Promise(resolve => setTimeout(resolve, 20))
+  const asked = performance.now()
+  first.process.kill('SIGTERM')
+  t.equal(await first.exited, 0)
+  t.ok(performance.now() - asked < 20_000)
+  await fleet.start('normaliser')
+  await settle(database, 60_000)
+  t.same((await articles())?.n, before + 60)
+})
+
+t.test('walls, refusals and other languages end as the outlet’s health shows them', { timeout: 150_000 }, async t => {
+  const [cookies] = WALL_EXAMPLES.filter(({ kind }) => kind === 'cookie wall').slice(1)
+  const italian = 'Il ponte sulla Schelda rimarrà chiuso ai mezzi pesanti almeno fino a venerdì, ha detto il comune. '
+  await storePages(
+    database,
+    [
+      { path: '/a/wand', html: cookies?.html ?? '', title: ANNOUNCED, summary: 'De brug in Temse blijft dicht.' },
+      { path: '/a/verboden', html: null, status: 403, title: 'Gemeente sluit zwembad in Weert voor een jaar' },
+      { path: '/a/naamloos', html: null, status: 403, title: null },
+      { path: '/a/ponte', html: `<p>${italian.repeat(5)}</p>`, title: 'Il ponte resta chiuso ai camion' },
+    ],
+    'muur.example',
+  )
+  const fleet = fleetOf()
+  t.teardown(() => fleet.stop())
+  await fleet.start('normaliser')
+  await settle(database, 30_000)
+  const states = await database.query(
+    "select replace(url, 'https://www.muur.example', '') as path, state, reason from pages where host = 'www.muur.example' order by page_no",
+  )
+  t.same(states, [
+    { path: '/a/wand', state: 'done', reason: 'cookie wall' },
+    { path: '/a/verboden', state: 'done', reason: 'forbidden' },
+    { path: '/a/naamloos', state: 'refused', reason: 'no-title' },
+    { path: '/a/ponte', state: 'refused', reason: 'language' },
+  ])
+  const bodies = await database.query(
+    "select body from article_texts where url like 'https://www.muur.example/%' order by url",
+  )
+  t.same(bodies, [{ body: null }, { body: 'De brug in Temse blijft dicht.' }])
+  t.same(
+    await database.query(
+      "select kind, pages from outlet_blocks join outlets using (outlet_no) where domain = 'muur.example'",
+    ),
+    [{ kind: 'cookie wall', pages: 1 }],
+  )
+})
+
+t.test('one text under many addresses of an outlet is a wall, whatever its words', { timeout: 150_000 }, async t => {
+  const wall = `<html><head><title>Welkom</title></head><body><div><p>${'Voordat u verder gaat vragen wij u om even te kiezen hoe u deze krant wilt gebruiken. '.repeat(4)}</p></div></body></html>`
+  await storePages(
+    database,
+    Array.from({ length: 12 }, (_, at) => ({
+      path: `/x/${at}`,
+      html: wall,
+      title: `Burgemeester opent gymzaal ${at}`,
+    })),
+    'herhaling.example',
+  )
+  const fleet = fleetOf()
+  t.teardown(() => fleet.stop())
+  await fleet.start('normaliser')
+  await settle(database, 30_000)
+  const kept = await database.query(
+    "select count(*)::int as n from article_texts where url like '%herhaling.example%' and body is not null",
+  )
+  t.ok((kept[0]?.n as number) <= 2, `${kept[0]?.n} kept it`)
+})
+
+t.test('a page that fails its thread is tried three times, then put into quarantine', async t => {
+  const [pageNo = 0n] = await storePages(database, pagesOf(2_000, 1))
+  const pool = createPool(database.url, 'test', () => {})
+  t.teardown(() => pool.end())
+  const fail = () => finishFailed(pool, pageNo, { failure: 'timeout', message: 'It kept a thread for more than 20 s.' })
+  t.same([await fail(), await fail(), await fail(), await fail()], [true, true, false, false])
+  const states = await database.query(
+    'select state, reason, attempts, finished_at is null as open from pages where page_no = $1',
+    [pageNo],
+  )
+  t.same(states, [{ state: 'failed', reason: 'timeout', attempts: 3, open: false }])
+})

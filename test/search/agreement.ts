@@ -1,0 +1,46 @@
+import type { NewArticle } from '../../shared/articles/article.ts'
+import { sealArticles } from '../../shared/segments/sealing.ts'
+import { openArchiveIndex } from './archive-index.ts'
+import { difference } from './comparison.ts'
+import { answer } from './oracle.ts'
+import { randomQuestion } from './questions.ts'
+import type { Random } from './random.ts'
+
+export interface Agreement {
+  /** Questions on which the index and the oracle disagree, in words. */
+  differences: string[]
+  /** Articles found by all questions together. */
+  found: number
+}
+
+/**
+ * Asks the index and the oracle the same random questions: first while all articles are fresh, then with some in small
+ * segments, then in larger and fewer ones.
+ */
+export async function askBoth(random: Random, articles: NewArticle[], questions: number): Promise<Agreement> {
+  const index = await openArchiveIndex()
+  try {
+    const known = await index.add(articles)
+    const minor = BigInt(2 ** Math.floor(Math.log2(known.length / 20)))
+    const differences: string[] = []
+    let found = 0
+    for (let number = 0; number < questions; number++) {
+      if (number === Math.floor(questions / 4)) await sealArticles(index.pool, { minor, major: minor * 8n })
+      if (number === Math.floor(questions / 2))
+        await sealArticles(index.pool, { minor: minor * 4n, major: minor * 16n })
+      const question = randomQuestion(random, known)
+      // Small sizes make many stretches, and totals at their cap.
+      const sizes = {
+        cap: random.one([5, 50, 10_000]),
+        firstStretch: random.one([1, 10, 100, 4_000]),
+        fewPeople: random.one([1, 64]),
+      }
+      found += answer(known, question)?.ids.length ?? 0
+      const differs = await difference(index.pool, known, question, sizes)
+      if (differs !== null) differences.push(`question ${number}: ${differs}\n${JSON.stringify({ question, sizes })}`)
+    }
+    return { differences, found }
+  } finally {
+    await index.close()
+  }
+}

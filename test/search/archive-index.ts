@@ -1,0 +1,50 @@
+import { SEARCH_SETTINGS } from '../../services/api/search/search.ts'
+import type { NewArticle } from '../../shared/articles/article.ts'
+import { indexArticles } from '../../shared/articles/indexing/index.ts'
+import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { createBoss } from '../../shared/promises/boss.ts'
+import { createTestDatabase, type TestDatabase } from '../database.ts'
+import type { Known } from './oracle.ts'
+
+/** A database of its own with some articles in it. */
+export interface ArchiveIndex {
+  pool: Pool
+  database: TestDatabase
+  /** Indexes more articles; gives back what became of them, without those known already. */
+  add(articles: NewArticle[]): Promise<Known[]>
+  /** The same, but says nothing of them. */
+  addMany(articles: NewArticle[]): Promise<void>
+  close(): Promise<void>
+}
+
+export async function openArchiveIndex(): Promise<ArchiveIndex> {
+  const database = await createTestDatabase()
+  const pool = createPool(database.url, 'test', () => {}, { settings: SEARCH_SETTINGS })
+  const boss = createBoss(database.url, () => {}, { supervise: false })
+  await boss.start()
+  return {
+    pool,
+    database,
+    async add(articles) {
+      const results = await indexArticles(pool, boss, articles, { embedDelay: 0 })
+      const known: Known[] = []
+      for (const [index, result] of results.entries()) {
+        if (result.outcome !== 'indexed') continue
+        const { rows } = await pool.query<{ ingested_at: Date | null }>(
+          'select ingested_at from articles where seq = $1',
+          [result.seq],
+        )
+        known.push({ ...articles[index]!, id: result.id, seq: result.seq, ingestedAt: rows[0]!.ingested_at })
+      }
+      return known
+    },
+    async addMany(articles) {
+      await indexArticles(pool, boss, articles, { embedDelay: 0, bulk: true })
+    },
+    async close() {
+      await boss.stop({ graceful: false })
+      await pool.end()
+      await database.drop()
+    },
+  }
+}

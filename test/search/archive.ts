@@ -1,0 +1,121 @@
+import { COUNTRIES, LANGUAGES, type NewArticle } from '../../shared/articles/article.ts'
+import type { Random } from './random.ts'
+
+/** Few words, so that they meet often: stop words of all languages, inflected forms, accents, ligatures, digits. */
+const VOCABULARY = [
+  ...'de het een van en in op te dat die niet is le la les des et un une du der die das und ein nicht zu the of to be or not and it dei den vum ass'.split(
+    ' ',
+  ),
+  ...'fiets fietsen Fietser gemeente gemeenten huis huizen élection élections Élection élu élue économie économique'.split(
+    ' ',
+  ),
+  ...'Haus Häuser Straße STRASSE straßen Regierung Regierungen Gemeng Gemengen cœur coeur œuvre bicycle bicycles running runs'.split(
+    ' ',
+  ),
+  ...'COVID 19 2026 CO₂ CO2 m² ﬁlm film Łódź Lodz smørrebrød İstanbul ıstanbul ĳs ijs 𝐀𝐁 ab x́y ٣ ΟΔΟΣ'.split(' '),
+]
+const SEPARATORS = [
+  ' ',
+  ' ',
+  ' ',
+  ' ',
+  ' ',
+  ' ',
+  '-',
+  "'",
+  ', ',
+  '. ',
+  '\n\n',
+  '\u00a0',
+  '½',
+  '™',
+  '/',
+  ' – ',
+  ' "',
+  '" ',
+  '\u00ad',
+  '\u200b',
+  ' (',
+  ') ',
+]
+const OUTLETS = [
+  { name: 'De Dagkoerier', domain: 'dagkoerier.example' },
+  { name: 'Lëtzebuerger Blat', domain: 'blat.lu.example' },
+  { name: 'Le 100%_Écho', domain: null },
+  { name: null, domain: 'noname.example' },
+]
+const AUTHORS = ['Jan Jansen', 'Zoë Müller', 'jan de Vries', 'É. O\u2019Neill', 'A_B', 'A%B', 'AB']
+
+/** Of these alone many texts have the same pairs and triples, and lack the one word more. */
+const FEW_WORDS = ['de', 'fiets', 'film', 'huis', 'the']
+
+export function randomText(random: Random, words: number): string {
+  const vocabulary = random.chance(0.4) ? FEW_WORDS : VOCABULARY
+  let text = ''
+  for (let at = 0; at < words; at++) text += (at === 0 ? '' : random.one(SEPARATORS)) + random.one(vocabulary)
+  return text
+}
+
+/** Articles with many equal and missing times, and texts made of few words. */
+export function randomArticles(random: Random, count: number): NewArticle[] {
+  const times = Array.from(
+    { length: 25 },
+    () =>
+      new Date(
+        Date.UTC(
+          2015 + random.below(11),
+          random.below(12),
+          1 + random.below(28),
+          random.below(24),
+          random.below(60),
+          0,
+          random.below(1000),
+        ),
+      ),
+  )
+  const midnights = [
+    new Date('2020-02-29T00:00:00Z'),
+    new Date('2020-02-28T23:59:59.999Z'),
+    new Date('2020-03-01T00:00:00Z'),
+  ]
+  return Array.from({ length: count }, (_, number) => {
+    const article: NewArticle = {
+      url: `https://random.example/${number}`,
+      addresses: [`random.example/${number}`],
+      title: randomText(random, 1 + random.below(8)),
+      body: random.chance(0.15) ? null : randomText(random, random.below(60)),
+      publishedAt: random.chance(0.15) ? null : random.one(random.chance(0.2) ? midnights : times),
+      authors: random.chance(0.5) ? [] : random.some(AUTHORS).slice(0, 3),
+      outlet: random.one(OUTLETS),
+      language: random.one(LANGUAGES),
+      country: random.one(COUNTRIES),
+    }
+    if (random.chance(0.2)) article.ingestedAt = null
+    else if (random.chance(0.7)) article.ingestedAt = random.one(times)
+    return article
+  })
+}
+
+/** Bodies that one tsvector cannot hold: too long, a word too often, too many different words (decision 18, findings). */
+export function longArticles(random: Random): NewArticle[] {
+  const long = (number: number, body: string): NewArticle => ({
+    url: `https://long.example/${number}`,
+    addresses: [`long.example/${number}`],
+    title: `the long ${randomText(random, 3)}`,
+    body,
+    publishedAt: new Date(Date.UTC(2020, 0, 1 + number)),
+    authors: [],
+    outlet: OUTLETS[0]!,
+    language: LANGUAGES[number % LANGUAGES.length]!,
+    country: 'NL',
+  })
+  const filler = Array.from({ length: 17_000 }, (_, at) => `w${at % 7000}`).join(' ')
+  const different = Array.from({ length: 130_000 }, (_, at) => `q${at.toString(36)}z`).join(' ')
+  return [
+    long(0, `${filler} ${randomText(random, 200)}`),
+    long(1, `${'huis '.repeat(400)} huis de film ${randomText(random, 50)}`),
+    long(2, `${different} ${randomText(random, 200)}`),
+    long(3, `${'x'.repeat(3_000)} fiets ${'y'.repeat(900_000)} ${randomText(random, 20)}`),
+    long(4, `${randomText(random, 20)} ${'de het '.repeat(9_000)} fiets ${randomText(random, 20)}`),
+  ]
+}

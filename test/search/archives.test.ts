@@ -1,0 +1,155 @@
+import { spawn } from 'node:child_process'
+import t from 'tap'
+import { createTestDatabase, type TestDatabase } from '../database.ts'
+
+/** Runs a script as npm does, with something on its standard input. */
+async function run(database: TestDatabase, script: string, args: string[], input = '') {
+  const child = spawn(process.execPath, [new URL(`../../scripts/${script}.ts`, import.meta.url).pathname, ...args], {
+    env: { ...process.env, DATABASE_URL: database.url, EMBED_DELAY: '0' },
+  })
+  const output = { out: '', err: '' }
+  child.stdout.setEncoding('utf8').on('data', text => {
+    output.out += text
+  })
+  child.stderr.setEncoding('utf8').on('data', text => {
+    output.err += text
+  })
+  child.stdin.on('error', () => {})
+  child.stdin.end(input)
+  const code = await new Promise<number | null>(resolve => child.once('close', resolve))
+  return {
+    ...output,
+    code,
+    lines:
+      output.out.trim() === ''
+        ? []
+        : output.out
+            .trimEnd()
+            .split('\n')
+            .map(line => JSON.parse(line)),
+  }
+}
+
+async function withDatabase(t: { teardown(work: () => Promise<void>): void }) {
+  const database = await createTestDatabase()
+  t.teardown(() => database.drop())
+  return database
+}
+
+const LINE = {
+  title: 'Regering valt',
+  url: 'https://www.dagkoerier.example/a/1?utm_source=rss',
+  published_at: '2024-02-29T10:00:00+01:00',
+  authors: ['Jan Jansen', 'Zoë Müller'],
+  outlet: { name: 'De Dagkoerier', domain: 'www.Dagkoerier.example' },
+  language: 'NL',
+  country: 'nl',
+  body: '<p>Het kabinet is <b>gevallen</b>.</p><script>let x</script><p>Caf&eacute;s open.</p>',
+}
+
+t.test('import: a line becomes an article; export: an article becomes a line', async t => {
+  const database = await withDatabase(t)
+  const lines = [
+    { ...LINE, id: 'kept-1', ingested_at: '2024-03-01T00:00:00Z', snippet: 'passed over', relevance: 1 },
+    { ...LINE, url: 'https://dagkoerier.example/a/2', published_at: null, ingested_at: null, authors: [], body: null },
+    {
+      ...LINE,
+      url: 'https://dagkoerier.example/a/3',
+      published_at: '1848-06-01',
+      authors: [{ id: 'x', name: 'Jan Jansen' }],
+    },
+  ]
+  const imported = await run(
+    database,
+    'import',
+    ['-'],
+    `\ufeff${lines.map(line => JSON.stringify(line)).join('\r\n')}\n\n`,
+  )
+  t.equal(imported.code, 0, imported.err)
+  t.match(imported.err, /Indexed 3 articles; 0 bad lines skipped\./)
+  t.equal(imported.out, '', 'words go to standard error')
+
+  const exported = await run(database, 'export', ['--body'])
+  t.equal(exported.code, 0, exported.err)
+  t.same(exported.lines[0], {
+    id: 'kept-1',
+    url: LINE.url,
+    title: 'Regering valt',
+    body: 'Het kabinet is gevallen.\n\nCafés open.',
+    published_at: '2024-02-29T09:00:00.000Z',
+    ingested_at: '2024-03-01T00:00:00.000Z',
+    authors: ['Jan Jansen', 'Zoë Müller'],
+    language: 'nl',
+    country: 'NL',
+    outlet: { name: 'De Dagkoerier', domain: 'dagkoerier.example' },
+  })
+  t.match(exported.lines[1], { body: null, published_at: null, ingested_at: null, authors: [] })
+  t.match(exported.lines[2], { published_at: '1848-06-01T00:00:00.000Z', ingested_at: /^20/, authors: ['Jan Jansen'] })
+  const bare = await run(database, 'export', [])
+  t.notOk('body' in bare.lines[0])
+  const since = await run(database, 'export', ['--ingested-after', '2024-03-01T00:00:00Z'])
+  t.same(
+    since.lines.map(line => line.url),
+    [LINE.url, 'https://dagkoerier.example/a/3'],
+  )
+})
+
+t.test('import: what export writes can be imported elsewhere, and there again without change', async t => {
+  const [here, there] = [await withDatabase(t), await withDatabase(t)]
+  const lines = Array.from({ length: 130 }, (_, number) => ({
+    ...LINE,
+    url: `https://dagkoerier.example/${number}`,
+    title: `Titel ${number} “é”`,
+    body: number % 3 === 0 ? null : `tekst ${number}\n\n1 < 2 & 3 > 2`,
+    ...(number % 4 === 0 ? { ingested_at: null } : {}),
+  }))
+  await run(here, 'import', ['-'], lines.map(line => JSON.stringify(line)).join('\n'))
+  const first = await run(here, 'export', ['--body'])
+  t.equal(first.lines.length, 130)
+  await run(there, 'import', ['-'], first.out)
+  t.equal((await run(there, 'export', ['--body'])).out, first.out)
+  const again = await run(there, 'import', ['-'], first.out)
+  t.match(again.err, /Indexed 0 articles, 130 known already; 0 bad lines skipped\./)
+  t.equal(again.code, 0)
+})
+
+t.test('import: a bad line is reported by its number and skipped; the others are indexed', async t => {
+  const database = await withDatabase(t)
+  const bad: [string, RegExp][] = [
+    ['{', /not JSON/],
+    ['[]', /no object/],
+    [JSON.stringify({ ...LINE, title: ' ' }), /title is missing/],
+    [JSON.stringify({ ...LINE, url: 'javascript:alert(1)' }), /url is no http/],
+    [JSON.stringify({ ...LINE, published_at: '2023-02-29T00:00:00Z' }), /published_at must be/],
+    [JSON.stringify({ ...LINE, ingested_at: 'yesterday' }), /ingested_at must be/],
+    [JSON.stringify({ ...LINE, language: 'es' }), /language must be one of nl, fr, de, lb, en/],
+    [JSON.stringify({ ...LINE, country: 'DE' }), /country must be one of NL, BE, LU/],
+    [JSON.stringify({ ...LINE, authors: 'Jan' }), /authors must be a list/],
+    [JSON.stringify({ ...LINE, outlet: 'Dagkoerier' }), /outlet must be an object/],
+    [JSON.stringify({ ...LINE, body: 5 }), /body must be text/],
+    [JSON.stringify({ ...LINE, id: 'a b' }), /id must be/],
+  ]
+  const input = [
+    JSON.stringify(LINE),
+    ...bad.map(([line]) => line),
+    JSON.stringify({ ...LINE, url: 'https://dagkoerier.example/z' }),
+  ]
+  const { code, err } = await run(database, 'import', ['-'], input.join('\n'))
+  t.equal(code, 1)
+  bad.forEach(([, reason], index) => {
+    t.match(
+      err.split('\n').find(line => line.startsWith(`Line ${index + 2}:`)),
+      reason,
+    )
+  })
+  t.match(err, /Indexed 2 articles; 12 bad lines skipped\./)
+})
+
+t.test('import: a line of any length takes no more memory than is allowed', async t => {
+  const database = await withDatabase(t)
+  const input = `${'x'.repeat(33 << 20)}\n${JSON.stringify(LINE)}\n`
+  const { code, err } = await run(database, 'import', ['-'], input)
+  t.equal(code, 1)
+  t.match(err, /Line 1: it is longer than/)
+  t.match(err, /Indexed 1 articles; 1 bad lines skipped\./)
+})

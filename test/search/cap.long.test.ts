@@ -1,0 +1,39 @@
+import t from 'tap'
+import type { NewArticle } from '../../shared/articles/article.ts'
+import { sealArticles } from '../../shared/segments/sealing.ts'
+import { openArchiveIndex } from './archive-index.ts'
+import { allPages } from './comparison.ts'
+import { EVERYTHING } from './poller.ts'
+
+const ARTICLES = 10_050
+const SIZES = { cap: 10_000, firstStretch: 4_000, fewPeople: 64 }
+
+t.test('decision 25: totals count to 10,000, pages go on to the end', { timeout: 900_000 }, async t => {
+  const index = await openArchiveIndex()
+  t.teardown(() => index.close())
+  await index.addMany(
+    Array.from(
+      { length: ARTICLES },
+      (_, number): NewArticle => ({
+        url: `https://cap.example/${number}`,
+        addresses: [`cap.example/${number}`],
+        title: number < 9_999 ? 'fiets veel' : 'fiets weinig',
+        body: null,
+        publishedAt: new Date(Date.UTC(2024, 0, 1) + number * 60_000),
+        authors: [],
+        outlet: { name: 'De Dagkoerier', domain: 'dagkoerier.example' },
+        language: 'nl',
+        country: 'NL',
+      }),
+    ),
+  )
+  for (const state of ['fresh', 'in segments']) {
+    const all = await allPages(index.pool, { ...EVERYTHING, perPage: 100 }, SIZES)
+    t.same(all.totals, ['10000+'], state)
+    t.equal(new Set(all.ids).size, ARTICLES)
+    const below = await allPages(index.pool, { ...EVERYTHING, match: { kind: 'keyword', words: ['veel'] } }, SIZES)
+    t.same(below.totals, ['9999'], state)
+    t.equal(below.ids.length, 9_999)
+    await sealArticles(index.pool)
+  }
+})

@@ -1,0 +1,55 @@
+import { parseBoolean, parseKeyword } from '../../services/api/search/grammar.ts'
+import type { ArticleQuery, Match, Position } from '../../services/api/search/query.ts'
+import { type SearchSizes, search } from '../../services/api/search/search.ts'
+import type { Queryable } from '../../shared/postgres/pool.ts'
+import { answer, type Known, type Question } from './oracle.ts'
+
+/** The query that a question is, or null when its `q` is refused. */
+export function queryOf({ q, search: mode, ...rest }: Question): ArticleQuery | null {
+  if (q === null) return { ...rest, match: { kind: 'all' } }
+  const parsed = mode === 'keyword' ? parseKeyword(q) : parseBoolean(q)
+  return parsed.ok ? { ...rest, match: parsed.match satisfies Match } : null
+}
+
+/** Ids of all pages in their order, the totals that the pages told, and how many there were. */
+export async function allPages(db: Queryable, query: ArticleQuery, sizes: SearchSizes, between = async () => {}) {
+  const ids: string[] = []
+  const totals = new Set<string>()
+  let pages = 0
+  let position: Position | null = null
+  do {
+    const page = await search(db, query, position, sizes)
+    if (pages > 0 && page.rows.length === 0) throw new Error('a page after the first is empty')
+    if (page.next !== null && page.rows.length !== query.perPage) throw new Error('a page in the middle is not full')
+    ids.push(...page.rows.map(row => row.id))
+    totals.add(`${page.total}${page.estimate ? '+' : ''}`)
+    position = page.next
+    pages++
+    await between()
+  } while (position !== null)
+  return { ids, totals: [...totals], pages }
+}
+
+/** Asks both and says in words where they differ; null when they agree. */
+export async function difference(
+  db: Queryable,
+  articles: Known[],
+  question: Question,
+  sizes: SearchSizes,
+): Promise<string | null> {
+  const expected = answer(articles, question)
+  const query = queryOf(question)
+  if (expected === null || query === null) {
+    return (expected === null) === (query === null)
+      ? null
+      : `refused by one: ${expected === null ? 'the oracle' : 'the parser'}`
+  }
+  const found = await allPages(db, query, sizes)
+  const total = expected.ids.length >= sizes.cap ? `${sizes.cap}+` : `${expected.ids.length}`
+  if (found.totals.join() !== total) return `total ${found.totals.join()} instead of ${total}`
+  const at = expected.ids.findIndex((id, index) => found.ids[index] !== id)
+  if (at < 0 && found.ids.length === expected.ids.length) return null
+  const missing = expected.ids.filter(id => !found.ids.includes(id))
+  const extra = found.ids.filter(id => !expected.ids.includes(id))
+  return `differ at ${at} of ${expected.ids.length}; missing ${missing.slice(0, 3)}; too many ${extra.slice(0, 3)}`
+}

@@ -1,0 +1,26 @@
+import t from 'tap'
+import { askBoth } from './agreement.ts'
+import { longArticles, randomArticles } from './archive.ts'
+import { corpusArticles, haveCorpora } from './corpora.ts'
+import { createRandom } from './random.ts'
+
+const timeout = 3_500_000
+
+t.test('decisions 14–20, 22, 25: thousands of random searches answer as a naive oracle does', { timeout }, async t => {
+  for (let seed = 100; seed < 105; seed++) {
+    const random = createRandom(seed)
+    const articles = [...randomArticles(random, 400), ...longArticles(random)]
+    const { differences } = await askBoth(random, articles, 1_000)
+    t.same(differences, [], `seed ${seed}`)
+  }
+})
+
+t.test(
+  'decisions 14–20, 22, 25: thousands of random searches of real texts answer as a naive oracle does',
+  { timeout, skip: haveCorpora ? false : 'the texts (../shared/data) are not here' },
+  async t => {
+    const random = createRandom(200)
+    const { differences } = await askBoth(random, corpusArticles(random, 0.5), 2_000)
+    t.same(differences, [])
+  },
+)

@@ -1,0 +1,214 @@
+import type { ArticleQuery } from '../../services/api/search/query.ts'
+import type { Language, NewArticle } from '../../shared/articles/article.ts'
+import { stem } from '../../shared/text/stems.ts'
+import { STOP_WORDS } from '../../shared/text/stopwords.ts'
+
+/*
+ * What a search must answer, written down from the decisions and as slowly as they read: every article is looked at,
+ * word by word. It shares the stemmer and the lists of stop words with what it tests, and nothing else.
+ */
+
+/** An article as the oracle sees it; `id`, `seq` and `ingestedAt` as the index gave them. */
+export interface Known extends NewArticle {
+  id: string
+  seq: bigint
+  ingestedAt: Date | null
+}
+
+export interface Question extends Omit<ArticleQuery, 'match'> {
+  q: string | null
+  search: 'keyword' | 'boolean'
+}
+
+export interface Answer {
+  ids: string[]
+}
+
+/** The whole result set in its order, or null when `q` is refused. */
+export function answer(articles: Known[], question: Question): Answer | null {
+  const { q, search } = question
+  if (q !== null && !/[\p{L}\p{Nd}⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉]/u.test(q)) return null
+  const closeness = q === null ? () => 0 : search === 'keyword' ? keyword(q, question) : boolean(q, question)
+  if (closeness === null) return null
+  const { sort, order } = question
+  const found = articles
+    .filter(article => passes(article, question))
+    .map(article => ({
+      id: article.id,
+      rank: closeness(article),
+      value: (sort === 'published_at' ? article.publishedAt : article.ingestedAt)?.getTime() ?? null,
+    }))
+    .filter(({ rank, value }) => rank !== null && !(sort === 'ingested_at' && value === null))
+  const direction = order === 'asc' ? 1 : -1
+  found.sort((a, b) => {
+    if (a.value !== b.value) {
+      if (a.value === null) return 1
+      if (b.value === null) return -1
+      return (a.value - b.value) * direction
+    }
+    if (a.rank !== b.rank) return (b.rank ?? 0) - (a.rank ?? 0)
+    return (a.id < b.id ? -1 : 1) * direction
+  })
+  return { ids: found.map(one => one.id) }
+}
+
+/** Decision 16. */
+export function tokens(text: string): string[] {
+  const digits = '⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉'
+  const read = [...text.normalize('NFC')]
+    .filter(character => !/\p{Cf}/u.test(character))
+    .map(character => (digits.includes(character) ? String(digits.indexOf(character) % 10) : character))
+    .map(character => (/[\p{L}\p{Nd}\p{M}]/u.test(character) ? character : ' '))
+    .join('')
+  return read
+    .split(' ')
+    .map(fold)
+    .filter(word => word !== '')
+}
+
+function fold(word: string): string {
+  const special: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' }
+  const bare = [...word.normalize('NFKD')].filter(character => !/\p{M}/u.test(character)).join('')
+  return [...bare.toLowerCase()].map(character => special[character] ?? character).join('')
+}
+
+const cache = new WeakMap<Known, { title: string[]; body: string[] }>()
+function textOf(article: Known): { title: string[]; body: string[] } {
+  let text = cache.get(article)
+  if (text === undefined) {
+    text = { title: tokens(article.title), body: article.body === null ? [] : tokens(article.body) }
+    cache.set(article, text)
+  }
+  return text
+}
+
+/** Decision 17. More of the query's words is closer, then more of them in the title, then more of them as written. */
+function keyword(q: string, { searchIn }: Question): (article: Known) => number | null {
+  const asked = [...new Set(tokens(q))]
+  return article => {
+    const { title, body } = textOf(article)
+    const { language } = article
+    const all = searchIn === 'title' ? title : [...title, ...body]
+    const stops = STOP_WORDS[language]
+    const meaning = asked.filter(word => !stops.has(word))
+    if (meaning.length === 0) {
+      const here = asked.filter(word => all.includes(word))
+      if (here.length === 0) return null
+      return here.length * 10_000 + (searchIn === 'title' ? 0 : asked.filter(word => title.includes(word)).length * 100)
+    }
+    const stems = new Set(meaning.map(word => stem(language, word)))
+    const stemsIn = (words: string[]) =>
+      new Set(words.filter(word => !stops.has(word)).map(word => stem(language, word)))
+    const found = [...stems].filter(one => cachedStems(article, language, all, searchIn, stemsIn).has(one)).length
+    if (found === 0) return null
+    const titled = searchIn === 'title' ? 0 : [...stems].filter(one => stemsIn(title).has(one)).length
+    const written = meaning.filter(word => all.includes(word)).length
+    return found * 10_000 + titled * 100 + written
+  }
+}
+
+const stemCache = new WeakMap<Known, Map<string, Set<string>>>()
+function cachedStems(
+  article: Known,
+  _: Language,
+  words: string[],
+  scope: string,
+  make: (words: string[]) => Set<string>,
+) {
+  const own = stemCache.get(article) ?? new Map<string, Set<string>>()
+  stemCache.set(article, own)
+  const stems = own.get(scope) ?? make(words)
+  own.set(scope, stems)
+  return stems
+}
+
+/** Decision 18. Null: refused. */
+function boolean(q: string, { searchIn }: Question): ((article: Known) => number | null) | null {
+  const read = readBoolean(q)
+  if (read === null || read.required.length === 0) return null
+  return article => {
+    const { title, body } = textOf(article)
+    const holds = (phrase: string[]) => contains(title, phrase) || (searchIn === 'title_body' && contains(body, phrase))
+    return read.required.every(holds) && !read.excluded.some(holds) ? 0 : null
+  }
+}
+
+function contains(words: string[], phrase: string[]): boolean {
+  return words.some((_, at) => phrase.every((word, index) => words[at + index] === word))
+}
+
+function readBoolean(q: string): { required: string[][]; excluded: string[][] } | null {
+  const characters = [...q.normalize('NFC')].filter(character => !/\p{Cf}/u.test(character))
+  const isLetter = (c: string | undefined) => c !== undefined && /[\p{L}\p{Nd}⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉]/u.test(c)
+  const isWordPart = (c: string | undefined) => isLetter(c) || (c !== undefined && /\p{M}/u.test(c))
+  const required: string[][] = []
+  const excluded: string[][] = []
+  let mode: 'words' | 'phrase' | 'not phrase' | 'not words' = 'words'
+  let text = ''
+  const close = () => {
+    const list = tokens(text)
+    text = ''
+    if (list.length === 0) return
+    if (mode === 'words') required.push(...list.map(word => [word]))
+    else if (mode === 'phrase') required.push(list)
+    else excluded.push(list)
+  }
+  for (let at = 0; at < characters.length; at++) {
+    const c = characters[at]!
+    const previous = characters[at - 1]
+    if (mode === 'phrase' || mode === 'not phrase') {
+      if (c === '"') {
+        close()
+        mode = 'words'
+      } else text += c
+      continue
+    }
+    if (mode === 'not words' && (/\s/.test(c) || c === '"')) {
+      close()
+      mode = 'words'
+    }
+    if (mode === 'words' && c === '"') {
+      close()
+      mode = 'phrase'
+      continue
+    }
+    const startsWord = previous === undefined || (previous !== '-' && !isWordPart(previous))
+    if (mode === 'words' && c === '-' && startsWord && (isLetter(characters[at + 1]) || characters[at + 1] === '"')) {
+      close()
+      if (characters[at + 1] === '"') {
+        mode = 'not phrase'
+        at++
+      } else mode = 'not words'
+      continue
+    }
+    text += c
+  }
+  if (mode === 'phrase' || mode === 'not phrase') return null
+  close()
+  return { required, excluded }
+}
+
+/** Filters, coverage and dates: decisions 12–15. */
+function passes(article: Known, question: Question): boolean {
+  const { coverage, outlet, author } = question
+  if (!question.countries.includes(article.country)) return false
+  if (question.languages !== null && !question.languages.includes(article.language)) return false
+  if (question.hasAuthor !== null && question.hasAuthor !== article.authors.length > 0) return false
+  const part = (name: string | null, wanted: string) =>
+    name !== null && fold(name.normalize('NFC')).includes(fold(wanted.normalize('NFC')))
+  if (outlet !== null && !part(article.outlet.name, outlet) && !part(article.outlet.domain, outlet)) return false
+  if (author !== null && !article.authors.some(name => part(name, author))) return false
+  if (question.ingestedAfter !== null && (article.ingestedAt === null || article.ingestedAt < question.ingestedAfter))
+    return false
+  const { historyStart, publishedAfter, publishedBefore } = coverage
+  if (article.publishedAt === null) {
+    if (publishedAfter !== null || publishedBefore !== null) return false
+    return article.ingestedAt !== null && article.ingestedAt >= historyStart
+  }
+  if (article.publishedAt < historyStart) return false
+  if (publishedAfter !== null && article.publishedAt < publishedAfter) return false
+  if (publishedBefore === null) return true
+  return publishedBefore.exclusive
+    ? article.publishedAt < publishedBefore.at
+    : article.publishedAt <= publishedBefore.at
+}

@@ -1,0 +1,65 @@
+import { setTimeout } from 'node:timers/promises'
+import type { ArticleQuery, Position } from '../../services/api/search/query.ts'
+import { search } from '../../services/api/search/search.ts'
+import { COUNTRIES } from '../../shared/articles/article.ts'
+import type { Queryable } from '../../shared/postgres/pool.ts'
+
+export const EVERYTHING: ArticleQuery = {
+  match: { kind: 'all' },
+  searchIn: 'title',
+  countries: [...COUNTRIES],
+  languages: null,
+  hasAuthor: null,
+  outlet: null,
+  author: null,
+  coverage: { historyStart: new Date('1900-01-01T00:00:00Z'), publishedAfter: null, publishedBefore: null },
+  ingestedAfter: null,
+  sort: 'published_at',
+  order: 'desc',
+  perPage: 100,
+}
+
+export interface Poller {
+  seen: Set<string>
+  /** Times told at each poll, ascending within it. */
+  disorder: string[]
+  /** Polls once more and stops. */
+  finish(): Promise<void>
+}
+
+/** Polls as the contract says ("Polling for new articles"): from the latest time seen, oldest first, until there are no more pages. */
+export function startPoller(db: Queryable): Poller {
+  const seen = new Set<string>()
+  const disorder: string[] = []
+  let latest: Date | null = null
+  let last = false
+  const poll = async () => {
+    const query: ArticleQuery = { ...EVERYTHING, sort: 'ingested_at', order: 'asc', perPage: 20, ingestedAfter: latest }
+    let position: Position | null = null
+    do {
+      const page = await search(db, query, position)
+      for (const { id, ingestedAt } of page.rows) {
+        seen.add(id)
+        if (ingestedAt === null) disorder.push(`${id} has no time`)
+        else if (latest !== null && ingestedAt < latest) disorder.push(`${id} comes after a later one`)
+        else latest = ingestedAt
+      }
+      position = page.next
+    } while (position !== null)
+  }
+  const running = (async () => {
+    while (!last) {
+      await poll()
+      await setTimeout(5)
+    }
+    await poll()
+  })()
+  return {
+    seen,
+    disorder,
+    async finish() {
+      last = true
+      await running
+    },
+  }
+}

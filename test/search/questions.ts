@@ -1,0 +1,89 @@
+import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
+import type { Known, Question } from './oracle.ts'
+import type { Random } from './random.ts'
+
+/** A question about an archive, its words and its bounds mostly taken from it, so that it finds something. */
+export function randomQuestion(random: Random, articles: Known[]): Question {
+  const search = random.chance(0.5) ? 'keyword' : 'boolean'
+  const sort = random.chance(0.6) ? 'published_at' : 'ingested_at'
+  const time = () => random.one(articles).publishedAt ?? new Date('2020-02-29T00:00:00Z')
+  const historyStart = random.chance(0.7) ? new Date('1990-01-01T00:00:00Z') : time()
+  const publishedAfter = random.chance(0.2) ? new Date(Math.max(time().getTime(), historyStart.getTime())) : null
+  const before = { at: time(), exclusive: random.chance(0.5) }
+  // Filters hide what the words are to show.
+  const plain = random.chance(0.5) ? { ...UNFILTERED, coverage: EVERYTHING } : {}
+  return {
+    q: random.chance(0.1) ? null : search === 'keyword' ? words(random, articles) : grammar(random, articles),
+    search,
+    searchIn: random.chance(0.5) ? 'title' : 'title_body',
+    countries: random.chance(0.6) ? [...COUNTRIES] : random.some(COUNTRIES),
+    languages: random.chance(0.7) ? null : random.some(LANGUAGES),
+    hasAuthor: random.chance(0.7) ? null : random.chance(0.5),
+    outlet: random.chance(0.85)
+      ? null
+      : random.one(['koer', 'LETZ', 'example', '%', '_', 'e', 'nobody', 'ÉCHO', 'lu.']),
+    author: random.chance(0.85) ? null : random.one(['jan', 'ZOE', 'muller', '_', 'a%b', 'o’n', 'nobody', 'n']),
+    coverage: {
+      historyStart,
+      publishedAfter,
+      publishedBefore: random.chance(0.2) && before.at >= (publishedAfter ?? historyStart) ? before : null,
+    },
+    ingestedAfter: random.chance(0.2) ? (random.one(articles).ingestedAt ?? time()) : null,
+    sort,
+    order: random.chance(0.5) ? 'asc' : 'desc',
+    perPage: random.one([1, 2, 3, 7, 25, 100]),
+    ...plain,
+  }
+}
+
+const EVERYTHING = { historyStart: new Date('1800-01-01T00:00:00Z'), publishedAfter: null, publishedBefore: null }
+const UNFILTERED = {
+  countries: [...COUNTRIES],
+  languages: null,
+  hasAuthor: null,
+  outlet: null,
+  author: null,
+  ingestedAfter: null,
+}
+
+function excerpt(random: Random, articles: Known[], length: number): string {
+  const article = random.one(articles)
+  const text = random.chance(0.4) || article.body === null ? article.title : article.body
+  const parts = text.slice(-20_000).split(/(?<=\s)/)
+  const at = random.below(parts.length)
+  return parts
+    .slice(at, at + length)
+    .join('')
+    .trim()
+    .slice(0, 150)
+}
+
+function words(random: Random, articles: Known[]): string {
+  const parts = Array.from({ length: 1 + random.below(3) }, () => excerpt(random, articles, 1))
+  return cased(random, parts.join(random.one([' ', ' ', '-', ', ', ' "']))).slice(0, 191)
+}
+
+function grammar(random: Random, articles: Known[]): string {
+  // What one article holds, asked for and excluded, tells more than what hardly any article could hold together.
+  const sources = random.chance(0.6) ? [random.one(articles)] : articles
+  let q = ''
+  for (let part = random.below(3); part >= 0; part--) {
+    const text = excerpt(random, sources, 1 + random.below(5)).replaceAll('"', ' ')
+    const form = random.below(10)
+    if (form < 4) q += text
+    else if (form < 7) q += `"${text}"`
+    else if (form < 8) q += `-${text}`
+    else if (form < 9) q += `-"${text}"`
+    else q += random.one(['"', '- ', '--', '(-', '""', '-""', '½', '-½', '“'])
+    q += random.one([' ', ' ', ' ', '', '-', '\u00a0'])
+  }
+  return cased(random, q).slice(0, 191)
+}
+
+function cased(random: Random, text: string): string {
+  const form = random.below(6)
+  if (form === 0) return text.toUpperCase()
+  if (form === 1) return text.normalize('NFD')
+  if (form === 2) return text.toLowerCase()
+  return text
+}

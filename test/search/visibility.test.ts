@@ -1,0 +1,129 @@
+import { setTimeout } from 'node:timers/promises'
+import t from 'tap'
+import type { ArticleQuery, Position } from '../../services/api/search/query.ts'
+import { search } from '../../services/api/search/search.ts'
+import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { sealArticles } from '../../shared/segments/sealing.ts'
+import { createTestDatabase } from '../database.ts'
+import { EVERYTHING, startPoller } from './poller.ts'
+import { startWriters } from './writers.ts'
+
+const DURATION = 8_000
+
+/** Writers for a while, some of them killed, with a poller beside them; which articles it has not seen. */
+async function pollWhileWriting(url: string, pool: Pool, kills: number) {
+  const writers = startWriters(url, 8, DURATION)
+  const poller = startPoller(pool)
+  for (let kill = 0; kill < kills; kill++) {
+    await setTimeout(DURATION / (kills + 1))
+    writers.killOne()
+  }
+  await writers.done
+  await poller.finish()
+  const { rows } = await pool.query<{ id: string }>('select id from articles')
+  return { missed: rows.filter(({ id }) => !poller.seen.has(id)).length, all: rows.length, disorder: poller.disorder }
+}
+
+t.test('decision 23: a poller misses nothing of eight writers, some of them killed', { timeout: 120_000 }, async t => {
+  const database = await createTestDatabase()
+  const pool = createPool(database.url, 'test', () => {})
+  t.teardown(async () => {
+    await pool.end()
+    await database.drop()
+  })
+  const { missed, all, disorder } = await pollWhileWriting(database.url, pool, 4)
+  t.comment(`${all} articles`)
+  t.ok(all > 30, `writers write: ${all}`)
+  t.equal(missed, 0)
+  t.same(disorder, [])
+  const { rows } = await pool.query(
+    'select count(*)::int as late from articles a join articles b on b.seq = a.seq + 1 where b.ingested_at < a.ingested_at or a.ingested_at > now()',
+  )
+  t.same(rows, [{ late: 0 }], 'times grow with the numbers and none is ahead of the clock')
+  const gaps = await pool.query('select count(*)::int = max(seq) as whole from articles')
+  t.same(gaps.rows, [{ whole: true }], 'numbers have no gaps, whoever was killed')
+})
+
+t.test('decision 23: the same poller misses articles that are stamped with now()', { timeout: 120_000 }, async t => {
+  const database = await createTestDatabase()
+  await database.query(`
+    create function stamp_with_now() returns trigger language plpgsql as
+      'begin new.ingested_at = date_trunc(''milliseconds'', now()); return new; end'`)
+  for (const table of ['articles', 'fresh_articles']) {
+    await database.query(
+      `create trigger stamp before insert on ${table} for each row execute function stamp_with_now()`,
+    )
+  }
+  const pool = createPool(database.url, 'test', () => {})
+  t.teardown(async () => {
+    await pool.end()
+    await database.drop()
+  })
+  const { missed, all } = await pollWhileWriting(database.url, pool, 0)
+  t.comment(`${missed} of ${all} articles missed`)
+  t.ok(missed > 0)
+})
+
+t.test(
+  'decision 22: pages are the set of the start, while writers write and segments are made',
+  { timeout: 120_000 },
+  async t => {
+    const database = await createTestDatabase()
+    const pool = createPool(database.url, 'test', () => {})
+    t.teardown(async () => {
+      await pool.end()
+      await database.drop()
+    })
+    const writers = startWriters(database.url, 4, DURATION)
+    let writing = true
+    const finished = writers.done.then(() => {
+      writing = false
+    })
+    const sealing = (async () => {
+      for (let minor = 4n; writing; minor = minor === 4n ? 8n : 4n) {
+        await sealArticles(pool, { minor, major: 8n * minor })
+        await setTimeout(50)
+      }
+    })()
+    let sequences = 0
+    while (writing) {
+      const query: ArticleQuery = {
+        ...EVERYTHING,
+        perPage: [1, 7, 50][sequences % 3]!,
+        sort: sequences % 2 === 0 ? 'published_at' : 'ingested_at',
+        order: sequences % 4 < 2 ? 'desc' : 'asc',
+      }
+      const ids: string[] = []
+      const totals = new Set<number>()
+      let position: Position | null = null
+      let watermark = 0n
+      for (let pages = 0; pages < 40; pages++) {
+        const page = await search(pool, query, position)
+        ids.push(...page.rows.map(row => row.id))
+        totals.add(page.total)
+        position = page.next
+        watermark = position?.watermark ?? watermark
+        if (position === null) break
+      }
+      if (watermark === 0n) continue
+      sequences++
+      const expected = await idsInOrder(pool, query, watermark)
+      if (totals.size !== 1 || !totals.has(expected.length)) t.fail(`totals ${[...totals]} of ${expected.length}`)
+      const due = position === null ? expected : expected.slice(0, ids.length)
+      if (ids.join() !== due.join()) t.fail(`sequence ${sequences}: pages differ from the set of the start`)
+    }
+    await Promise.all([sealing, finished])
+    t.comment(`${sequences} sequences`)
+    t.ok(sequences > 2, `${sequences} sequences`)
+  },
+)
+
+/** Straight from the table: what was visible at the watermark, by decision 14 and 17. */
+async function idsInOrder(pool: Pool, { sort, order }: ArticleQuery, watermark: bigint): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `select id from articles where seq <= $1 ${sort === 'ingested_at' ? 'and ingested_at is not null' : ''}
+     order by ${sort} ${order} nulls last, id collate "C" ${order}`,
+    [watermark],
+  )
+  return rows.map(row => row.id)
+}

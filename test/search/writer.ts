@@ -1,0 +1,28 @@
+import { setTimeout } from 'node:timers/promises'
+import { indexArticles } from '../../shared/articles/indexing/index.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
+import { createBoss } from '../../shared/promises/boss.ts'
+import { randomArticles } from './archive.ts'
+import { createRandom } from './random.ts'
+
+/*
+ * One of several processes that index at the same time, at random speed: `writer.ts URL SEED MS`. Its transactions are open
+ * for a random while before they take the clock, as a normaliser's are that marks its pages.
+ */
+const [url = '', seed = '1', duration = '1000'] = process.argv.slice(2)
+const random = createRandom(Number(seed))
+const pool = createPool(url, 'writer', () => {}, { max: 2 })
+const boss = createBoss(url, () => {}, { supervise: false })
+await boss.start()
+const end = Date.now() + Number(duration)
+for (let batch = 0; Date.now() < end; batch++) {
+  const articles = randomArticles(random, 1 + random.below(8)).map((article, index) => {
+    delete article.ingestedAt
+    const address = `writer${seed}.example/${batch}/${index}`
+    return { ...article, url: `https://${address}`, addresses: [address] }
+  })
+  await indexArticles(pool, boss, articles, { embedDelay: 0, within: () => setTimeout(random.below(25)) })
+  await setTimeout(random.below(10))
+}
+await boss.stop({ graceful: false })
+await pool.end()
