@@ -1,0 +1,70 @@
+import { runCommand, UsageError } from '../shared/process/command.ts'
+import { chaos, type Verdict } from '../test/faults/chaos.ts'
+import type { KindName } from '../test/faults/injection/kinds.ts'
+import { kindNames } from '../test/faults/injection/plan.ts'
+
+await runCommand(
+  {
+    name: 'chaos',
+    about:
+      'Runs the whole fleet on servers of its own against a site that keeps publishing, kills at random, and tells what was lost.',
+    usage: ['[--seconds N] [--seed S] [--redis]'],
+    options: {
+      seconds: { type: 'string', value: 'N', about: 'how long it publishes and kills (default 60)' },
+      seed: { type: 'string', value: 'S', about: 'the same seed does the same faults in the same order (default 1)' },
+      redis: { type: 'boolean', about: 'the work queues are on a Redis (needs redis-server), and it is killed too' },
+      rate: { type: 'string', value: 'N', about: 'articles published a second (default 2)' },
+      archive: { type: 'string', value: 'N', about: 'articles that are there before (default 0)' },
+      only: { type: 'string', value: 'KIND', multiple: true, about: `only these faults: ${kindNames().join(', ')}` },
+      keep: { type: 'boolean', about: 'keeps data and logs of the run although nothing was found' },
+      json: { type: 'boolean', about: 'prints the verdict as one JSON object' },
+    },
+  },
+  async ({ options, say, print, signal }) => {
+    const verdict = await chaos({
+      seconds: positive(options.seconds, 'seconds', 60),
+      seed: positive(options.seed, 'seed', 1),
+      rate: positive(options.rate, 'rate', 2),
+      archive: options.archive === undefined ? 0 : positive(options.archive, 'archive', 0),
+      redis: options.redis === true,
+      keep: options.keep === true,
+      only: kinds(options.only),
+      signal,
+      say,
+    })
+    if (options.json === true) print(JSON.stringify(verdict))
+    else for (const line of inWords(verdict)) print(line)
+    return verdict.ok ? 0 : 1
+  },
+)
+
+function positive(value: unknown, name: string, usual: number): number {
+  if (value === undefined) return usual
+  const number = Number(value)
+  if (!(number > 0)) throw new UsageError(`--${name} takes a number above 0, not "${value}".`)
+  return number
+}
+
+function kinds(value: unknown): KindName[] {
+  const asked: unknown[] = Array.isArray(value) ? value : []
+  return asked.map(name => {
+    const known = kindNames().find(kind => kind === name)
+    if (!known) throw new UsageError(`There is no fault "${name}"; see --help.`)
+    return known
+  })
+}
+
+function inWords(verdict: Verdict): string[] {
+  const { requests, polled } = verdict
+  const kindsDone = Map.groupBy(verdict.faults, ({ kind }) => kind)
+  return [
+    `${verdict.published} articles published, ${verdict.indexed} indexed, ${verdict.embedded} embedded (queues on ${verdict.queues}, seed ${verdict.seed}).`,
+    `${verdict.faults.length} faults: ${[...kindsDone].map(([kind, done]) => `${done.length} × ${kind}`).join(', ')}.`,
+    `Polled: ${Object.values(polled).join(', ')}. Sequences read to their end: ${verdict.sequences}.`,
+    `${requests.asked} requests, ${requests.forgiven} failed while a fault lasted, ${requests.failed} outside of any; the slowest took ${requests.slowest} ms.`,
+    ...verdict.findings.map(finding => `- ${finding}`),
+    verdict.ok
+      ? 'Nothing was lost, nothing doubled, nothing missed.'
+      : `${verdict.findings.length} findings; logs are in ${verdict.folder}/logs and ${verdict.folder}/data/logs.`,
+  ]
+}

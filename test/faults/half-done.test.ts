@@ -1,0 +1,103 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import t from 'tap'
+import { createTestDatabase } from '../database.ts'
+import { createFleet, freePort, type Member, until } from '../fleet.ts'
+import { SITE_OUTLETS } from './site/outlets.ts'
+import { startSite } from './site/site.ts'
+
+/*
+ * Promise 1 at the worst moments. A lock that the test holds stops a process exactly between two steps of the way of an
+ * article; there it is killed or paused.
+ */
+
+const database = await createTestDatabase()
+const site = await startSite(1, await freePort())
+const fleet = createFleet({
+  DATABASE_URL: database.url,
+  CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
+  CRAWL_HOST_DELAY: '1ms',
+  POLL_INTERVAL_MIN: '500ms',
+  POLL_INTERVAL_MAX: '1s',
+})
+const holder = new pg.Client({ connectionString: database.url })
+holder.on('error', () => {})
+await holder.connect()
+t.teardown(async () => {
+  await fleet.stop()
+  await holder.end().catch(() => {})
+  await site.close()
+  await database.drop()
+})
+t.setTimeout(240_000)
+
+const [forgetful] = SITE_OUTLETS.filter(({ feeds }) => feeds.every(feed => feed.forgetful))
+if (!forgetful) throw new Error('No outlet of the site forgets.')
+const catalogue = join(t.testdir({}), 'outlets.json')
+await writeFile(
+  catalogue,
+  JSON.stringify({ outlets: site.catalogue.outlets.filter(({ domain }) => domain === forgetful.domain) }),
+)
+await fleet.script('outlets', 'sync', catalogue)
+
+const count = async (sql: string) => Number((await database.query(`select count(*)::int as n from ${sql}`))[0]?.n)
+/** Somebody waits for a lock that the test holds. */
+const isWaiting = async () => (await count("pg_locks where not granted and locktype in ('tuple', 'transactionid')")) > 0
+const kill = async (member: Member) => {
+  member.process.kill('SIGKILL')
+  await member.exited
+}
+
+t.test('a crawler that dies between reading a feed and saving it loses none of its addresses', async t => {
+  site.print(5, forgetful)
+  await holder.query('begin; select from feeds for update')
+  const crawler = await fleet.start('crawler')
+  await until(isWaiting, 20_000)
+  t.equal(await count('pages'), 0)
+  await kill(crawler)
+  await holder.query('rollback')
+
+  const next = await fleet.start('crawler')
+  await until(async () => (await count("pages where state = 'stored'")) === 5, 60_000, next.log)
+  t.equal(await count('feeds where etag is not null'), 1)
+})
+
+t.test('a normaliser that dies before its articles are visible leaves nothing half', async t => {
+  await holder.query('begin; select from ingest_clock for update')
+  const normaliser = await fleet.start('normaliser')
+  await until(isWaiting, 20_000)
+  await kill(normaliser)
+  await holder.query('rollback')
+  t.equal(await count('articles'), 0)
+  t.equal(await count("pages where state = 'stored'"), 5)
+
+  await fleet.start('normaliser')
+  await until(async () => (await count('articles')) === 5, 90_000)
+  t.equal(await count('embeddings'), 5)
+  t.equal(await count("pages where state = 'done'"), 5)
+})
+
+t.test(
+  'a paused holder of the clock halts nobody for long, and doubles nothing when it goes on (promise 2)',
+  async t => {
+    const [normaliser] = fleet.members.filter(
+      ({ service, process }) => service === 'normaliser' && process.exitCode === null && !process.killed,
+    )
+    if (!normaliser) throw new Error('No normaliser runs.')
+    await holder.query('begin; select from ingest_clock for update')
+    site.print(3, forgetful)
+    await until(isWaiting, 30_000)
+    normaliser.process.kill('SIGSTOP')
+    // Its backend is given the clock now, and nobody tells it to commit.
+    await holder.query('rollback')
+    await fleet.start('normaliser')
+    site.print(2, forgetful)
+    await until(async () => (await count('articles')) >= 7, 40_000)
+    normaliser.process.kill('SIGCONT')
+    await until(async () => (await count('articles')) === 10, 90_000)
+    await until(async () => (await count("pages where state = 'done'")) === 10, 30_000)
+    t.equal(await count('embeddings'), 10)
+    t.equal(await count('(select from article_texts group by url having count(*) > 1) as doubled'), 0)
+  },
+)

@@ -1,0 +1,123 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import pg from 'pg'
+import type { Family } from '../../../infra/embedded/supervision/family.ts'
+import { freePort, type ServiceName } from '../../fleet.ts'
+import { type Member, startMember } from './member.ts'
+import { type Redis, startRedis } from './redis.ts'
+import { type Servers, startServers } from './servers.ts'
+
+/** The fleet of the run and what it stands on. */
+export interface Machine {
+  servers: Servers
+  redis: Redis | null
+  workers: Worker[]
+  /** Addresses of the APIs. */
+  apis: readonly string[]
+  /** The environment of services and scripts. */
+  env: NodeJS.ProcessEnv
+  answers: {
+    postgres(): Promise<boolean>
+    qdrant(): Promise<boolean>
+    model(): Promise<boolean>
+    redis(): Promise<boolean>
+    api(index: number): Promise<boolean>
+  }
+  /** Starts one more process of a service. */
+  start(service: ServiceName, number: number): Promise<Worker>
+  stop(): Promise<void>
+}
+
+export interface Worker extends Member {
+  service: ServiceName
+}
+
+export const HOST_DELAY_MS = 20
+
+/** Times are short, so that a run of a minute sees every stage; the rules are those of every day. */
+const SETTINGS = {
+  CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
+  CRAWL_HOST_DELAY: `${HOST_DELAY_MS}ms`,
+  CRAWL_TIMEOUT: '5s',
+  CRAWL_RETRY_MIN: '1s',
+  POLL_INTERVAL_MIN: '1s',
+  POLL_INTERVAL_MAX: '4s',
+  EMBED_DELAY: '2s',
+  LOG_LEVEL: 'info',
+  HOST: '127.0.0.1',
+}
+
+/**
+ * Starts the servers, and makes ready to start workers.
+ *
+ * @param folder everything the run writes lies below it
+ */
+export async function startMachine(folder: string, family: Family, withRedis: boolean): Promise<Machine> {
+  const logs = join(folder, 'logs')
+  await mkdir(logs, { recursive: true })
+  const servers = await startServers(folder, family, join(logs, 'servers.log'))
+  const redis = withRedis ? await startRedis(folder, family, join(logs, 'redis.log')) : null
+  const env = { ...process.env, ...SETTINGS, ...servers.env, REDIS_URL: redis?.url ?? '', DATA_DIR: servers.dataDir }
+  const workers: Worker[] = []
+  const apis: string[] = []
+  const { DATABASE_URL = '', QDRANT_URL = '', EMBEDDINGS_URL = '' } = servers.env
+
+  return {
+    servers,
+    redis,
+    workers,
+    apis,
+    env,
+    answers: {
+      postgres: () => postgresAnswers(DATABASE_URL),
+      qdrant: () => httpAnswers(`${QDRANT_URL}/readyz`),
+      model: () => httpAnswers(new URL('/health', EMBEDDINGS_URL).href),
+      redis: async () => redis === null || (await redis.answers()),
+      api: index => httpAnswers(`${apis[index]}/healthz`),
+    },
+    async start(service, number) {
+      const port = service === 'api' ? await freePort() : null
+      if (port !== null) apis[number] = `http://127.0.0.1:${port}`
+      const name = `${service}-${number}`
+      const member = startMember({
+        name,
+        command: process.execPath,
+        args: [fileURLToPath(new URL(`../../../services/${service}/main.ts`, import.meta.url))],
+        env: { ...env, ...(port !== null && { PORT: String(port) }) },
+        log: join(logs, `${name}.log`),
+        family,
+      })
+      const worker = { ...member, service }
+      workers.push(worker)
+      return worker
+    },
+    async stop() {
+      await Promise.all(workers.map(worker => worker.stop()))
+      await redis?.member.stop()
+      await servers.supervisor.stop()
+    },
+  }
+}
+
+async function postgresAnswers(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000, query_timeout: 2_000 })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query('select 1')
+    return true
+  } catch {
+    return false
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function httpAnswers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(2_000) })).ok
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,68 @@
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Family } from '../../../infra/embedded/supervision/family.ts'
+import { type Member, startMember } from './member.ts'
+
+export type EmbeddedServer = 'postgres' | 'qdrant' | 'model'
+
+/** Servers of the run's own: `npm run servers` as it is. */
+export interface Servers {
+  supervisor: Member
+  /** DATABASE_URL, QDRANT_URL, EMBEDDINGS_URL. */
+  env: Record<string, string>
+  dataDir: string
+  /** The id of the server's main process; null while it is away. */
+  pidOf(server: EmbeddedServer): Promise<number | null>
+}
+
+const SCRIPT = fileURLToPath(new URL('../../../scripts/servers.ts', import.meta.url))
+/** The model's environment is made once per checkout, and takes minutes then. */
+const START_MS = 300_000
+
+export async function startServers(folder: string, family: Family, log: string): Promise<Servers> {
+  const dataDir = join(folder, 'data')
+  const file = join(folder, 'servers.env')
+  const supervisor = startMember({
+    name: 'servers',
+    command: process.execPath,
+    args: [SCRIPT, '--write-env', file],
+    env: { ...process.env, DATA_DIR: dataDir },
+    log,
+    family,
+    prepare: () => rm(file, { force: true }),
+  })
+  const end = Date.now() + START_MS
+  for (;;) {
+    const text = await readFile(file, 'utf8').catch(() => null)
+    if (text) return { supervisor, env: parseEnv(text), dataDir, pidOf: server => pidOf(dataDir, server) }
+    if (supervisor.ends.length > 0 || Date.now() > end) {
+      await supervisor.stop()
+      throw new Error(`The servers of the run did not start; see ${log}.`)
+    }
+    await sleep(100)
+  }
+}
+
+function parseEnv(text: string): Record<string, string> {
+  const lines = text.split('\n').filter(line => line.includes('='))
+  return Object.fromEntries(lines.map(line => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]))
+}
+
+const COMMANDS = { qdrant: /^qdrant$/, model: /^python/ }
+
+async function pidOf(dataDir: string, server: EmbeddedServer): Promise<number | null> {
+  if (server === 'postgres') {
+    const pid = await readFile(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').catch(() => '')
+    return Number(pid.split('\n')[0]) || null
+  }
+  const record: { processes?: Record<string, unknown> } = JSON.parse(
+    await readFile(join(dataDir, 'processes.json'), 'utf8').catch(() => '{}'),
+  )
+  for (const pid of Object.keys(record.processes ?? {})) {
+    const command = await readFile(`/proc/${pid}/comm`, 'utf8').catch(() => '')
+    if (COMMANDS[server].test(command.trim())) return Number(pid)
+  }
+  return null
+}

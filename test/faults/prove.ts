@@ -1,0 +1,30 @@
+import t from 'tap'
+import { chaos, type Verdict } from './chaos.ts'
+
+/** What a run may take on top of its faults: starting the fleet, doing what is left, judging. */
+const AROUND_MS = 240_000
+
+/** Runs the fault test as a test: each finding is a failure. */
+export async function proveChaos(options: {
+  seconds: number
+  seed: number
+  redis: boolean
+  rate: number
+  archive: number
+}): Promise<Verdict> {
+  t.setTimeout(options.seconds * 1000 + AROUND_MS)
+  const ending = new AbortController()
+  t.teardown(() => ending.abort())
+  process.once('SIGTERM', () => ending.abort())
+  const verdict = await chaos({
+    ...options,
+    only: [],
+    keep: false,
+    signal: ending.signal,
+    say: sentence => t.comment(sentence),
+  })
+  for (const finding of verdict.findings) t.fail(finding)
+  t.ok(verdict.ok, `nothing was lost in ${options.seconds} s; logs are in ${verdict.folder} otherwise`)
+  t.ok(verdict.published > 0 && verdict.sequences > 0 && verdict.requests.asked > 0, 'something was tried')
+  return verdict
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+
+/** A source of chance that gives the same run for the same seed. */
+export interface Random {
+  /** From 0 up to, not including, 1. */
+  next(): number
+  between(low: number, high: number): number
+  chance(share: number): boolean
+  pick<T>(list: readonly T[]): T
+  shuffled<T>(list: readonly T[]): T[]
+}
+
+/**
+ * Mulberry32, a generator of 32 bits of state by Tommy Ettinger: good enough to choose faults.
+ *
+ * @param stream whose chance it is: the site, the faults, a reader … so that one does not disturb another's
+ */
+export function createRandom(seed: number, stream: string): Random {
+  let state = createHash('sha256').update(`${seed} ${stream}`).digest().readUInt32LE()
+  function next(): number {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  return {
+    next,
+    between: (low, high) => low + next() * (high - low),
+    chance: share => next() < share,
+    pick(list) {
+      const picked = list[Math.floor(next() * list.length)]
+      if (picked === undefined) throw new Error('There is nothing to pick from an empty list.')
+      return picked
+    },
+    shuffled(list) {
+      const rest = [...list]
+      const out: typeof rest = []
+      while (rest.length > 0) out.push(...rest.splice(Math.floor(next() * rest.length), 1))
+      return out
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Country } from '../../../shared/articles/article.ts'
+import type { Findings } from '../findings.ts'
+import { createRandom } from '../random.ts'
+import { askAlways } from './asker.ts'
+import type { Client } from './client.ts'
+import { createPoller, type Poller } from './poller.ts'
+import { readSequence, type Sequence } from './sequence.ts'
+
+/** A poller and the country that it is limited to. */
+export interface LimitedPoller extends Poller {
+  country: Country | null
+}
+
+/** What readers have got hold of. */
+export interface Reading {
+  pollers: readonly LimitedPoller[]
+  sequences: readonly Sequence[]
+}
+
+export interface Readers extends Reading {
+  /** Begins nothing new but polls; resolves when the sequences have come to their end. */
+  rest(): Promise<void>
+  /** Ends the polls too. */
+  stop(): Promise<void>
+}
+
+/** Sequences that are read at a time; each begins at a moment of chance. */
+const SEQUENCES = 4
+
+/** Starts everything that reads: pollers by the contract, slow readers of frozen sequences, and plain requests. */
+export function startReaders(options: { seed: number; client: Client; apis: number; findings: Findings }): Readers {
+  const { seed, client, apis, findings } = options
+  const stopping = new AbortController()
+  const pollers = [
+    poller('a poller that keeps its place by page', 'page', null),
+    poller('a poller that keeps its place by poll', 'poll', null),
+    poller('a poller of Belgium', 'page', 'BE'),
+  ]
+  const sequences: Sequence[] = []
+  const polling = pollers.map(each => each.run())
+  const reading = Array.from({ length: SEQUENCES }, (_, lane) => readAlways(lane))
+  const asking = Array.from({ length: apis }, (_, api) =>
+    askAlways(client, api, createRandom(seed, `asker ${api}`), stopping.signal),
+  )
+
+  function poller(name: string, keepsPlace: 'page' | 'poll', country: Country | null): LimitedPoller {
+    const random = createRandom(seed, name)
+    const filter = country === null ? {} : { country }
+    return { ...createPoller({ name, client, apis, random, findings, keepsPlace, filter }), country }
+  }
+
+  async function readAlways(lane: number): Promise<void> {
+    const random = createRandom(seed, `sequences ${lane}`)
+    for (let count = 1; ; count++) {
+      await sleep(random.between(500, 6_000), undefined, { signal: stopping.signal }).catch(() => {})
+      if (stopping.signal.aborted) return
+      const sequence = await readSequence(`sequence ${lane}.${count}`, client, apis, random, findings)
+      if (sequence) sequences.push(sequence)
+    }
+  }
+
+  return {
+    pollers,
+    sequences,
+    async rest() {
+      stopping.abort()
+      await Promise.all([...reading, ...asking])
+    },
+    async stop() {
+      for (const each of pollers) each.stop()
+      await Promise.all(polling)
+    },
+  }
+}

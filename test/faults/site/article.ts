@@ -1,0 +1,73 @@
+import { textsOf } from '../../../infra/outlets/sample/outlet.ts'
+import { SAMPLE_OUTLETS } from '../../../infra/outlets/sample/outlets.ts'
+import type { Random } from '../random.ts'
+import { drawMood, type Mood } from './moods.ts'
+import type { SiteOutlet } from './outlets.ts'
+
+export interface SiteArticle {
+  /** Counts through the whole run; stands in the title, so that an article is known whatever its address. */
+  number: number
+  outlet: SiteOutlet
+  title: string
+  paragraphs: string[]
+  authors: string[]
+  publishedAt: Date
+  /** Whether page and feed say when it was published. */
+  dated: boolean
+  path: string
+  shortPath: string
+  mood: Mood
+}
+
+/** Made-up words: a title has one or two of them, so that the answer to a query is known beforehand. */
+export const TOPICS = ['Quorvex', 'Blandor', 'Mirtazon', 'Ophelwijn', 'Strakkum', 'Zevelari'] as const
+
+const NAMES = ['Tessa Molenaar', 'Luc Dewael', 'Amina Bakkali', 'Jean-Marc Thill', 'Pia Weber', 'Owen Hartley']
+
+/** Sentences of the sample outlets' texts, by language: no two articles that are made of them read the same. */
+const SENTENCES: ReadonlyMap<string, string[]> = readSentences()
+
+export function composeArticle(random: Random, outlet: SiteOutlet, number: number, publishedAt: Date): SiteArticle {
+  const sentences = SENTENCES.get(outlet.language) ?? []
+  const topics = random.shuffled(TOPICS).slice(0, random.chance(0.3) ? 2 : 1)
+  const start = random.pick(sentences).split(' ').slice(0, 6).join(' ').replace(/\W+$/, '')
+  return {
+    number,
+    outlet,
+    title: `${topics.join(' ')}: ${start} (${tag(number)})`,
+    // Short: the model of the run has to read all of them.
+    paragraphs: [`${topics[0]} ${tag(number)}. ${random.pick(sentences)}`, random.pick(sentences)],
+    authors: random.chance(0.7) ? [random.pick(NAMES)] : [],
+    publishedAt: new Date(Math.floor(publishedAt.getTime() / 1000) * 1000),
+    dated: random.chance(0.96),
+    path: `/artikel/${number}-${topics.join('-').toLowerCase()}.html`,
+    shortPath: `/s/${number}`,
+    mood: moodFor(outlet, drawMood(random)),
+  }
+}
+
+/** A page that is refused tells nobody that it is the same as the one behind a short link. */
+function moodFor({ feeds }: SiteOutlet, mood: Mood): Mood {
+  return mood === 'refused' && feeds.some(({ links }) => links === 'short') ? 'well' : mood
+}
+
+/** `N000042`: one word to every tokenizer. */
+export const tag = (number: number): string => `N${String(number).padStart(6, '0')}`
+
+/** The number of the article that bears this title; null when it is none of ours. */
+export function numberIn(title: string): number | null {
+  const found = /\(N(\d{6})\)/.exec(title)
+  return found ? Number(found[1]) : null
+}
+
+function readSentences(): Map<string, string[]> {
+  const byLanguage = new Map<string, string[]>()
+  for (const outlet of SAMPLE_OUTLETS) {
+    for (const { language, paragraphs } of textsOf(outlet)) {
+      const sentences = paragraphs.flatMap(paragraph => paragraph.split(/(?<=[.!?])\s+(?=\p{Lu})/u))
+      const known = byLanguage.get(language) ?? []
+      byLanguage.set(language, [...known, ...sentences.filter(({ length }) => length > 60 && length < 260)])
+    }
+  }
+  return byLanguage
+}

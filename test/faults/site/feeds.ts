@@ -1,0 +1,62 @@
+import { rfc822 } from '../../../infra/outlets/sample/dates.ts'
+import { escapeMarkup } from '../../../infra/outlets/sample/markup.ts'
+import type { SiteArticle } from './article.ts'
+import type { SiteFeed } from './outlets.ts'
+
+/** Writes a feed, newest first. */
+export function writeFeed(feed: SiteFeed, origin: string, articles: readonly SiteArticle[]): string {
+  const newestFirst = articles.toReversed()
+  if (feed.format === 'rss') return rss(feed, origin, newestFirst)
+  return feed.format === 'atom' ? atom(feed, origin, newestFirst) : sitemap(feed, origin, newestFirst)
+}
+
+function linkOf(feed: SiteFeed, origin: string, article: SiteArticle): string {
+  const path = {
+    plain: article.path,
+    tracked: `${article.path}?utm_source=feed&utm_medium=rss`,
+    short: article.shortPath,
+  }[feed.links]
+  return escapeMarkup(origin + path)
+}
+
+function rss(feed: SiteFeed, origin: string, articles: SiteArticle[]): string {
+  const items = articles.map(
+    article => `<item><title>${escapeMarkup(article.title)}</title><link>${linkOf(feed, origin, article)}</link>
+<guid isPermaLink="false">${article.number}</guid><description>${escapeMarkup(article.paragraphs[0] ?? '')}</description>
+${article.dated ? `<pubDate>${rfc822(article.publishedAt, article.outlet.timeZone)}</pubDate>` : ''}</item>`,
+  )
+  return `<?xml version="1.0" encoding="utf-8"?>
+<rss version="2.0"><channel><title>Feed</title><link>${origin}/</link><description>News</description>
+${items.join('\n')}
+</channel></rss>
+`
+}
+
+function atom(feed: SiteFeed, origin: string, articles: SiteArticle[]): string {
+  const entries = articles.map(article => {
+    const at = article.publishedAt.toISOString()
+    return `<entry><title>${escapeMarkup(article.title)}</title><id>tag:${article.number}</id><link href="${linkOf(feed, origin, article)}"/>
+${article.dated ? `<published>${at}</published><updated>${at}</updated>` : ''}
+${article.authors.map(name => `<author><name>${escapeMarkup(name)}</name></author>`).join('')}
+<summary>${escapeMarkup(article.paragraphs[0] ?? '')}</summary></entry>`
+  })
+  return `<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom"><title>Feed</title><id>${origin}${feed.path}</id>
+${entries.join('\n')}
+</feed>
+`
+}
+
+function sitemap(feed: SiteFeed, origin: string, articles: SiteArticle[]): string {
+  const urls = articles.map(
+    article => `<url><loc>${linkOf(feed, origin, article)}</loc><news:news>
+<news:publication><news:name>${escapeMarkup(article.outlet.name)}</news:name><news:language>${article.outlet.language}</news:language></news:publication>
+${article.dated ? `<news:publication_date>${article.publishedAt.toISOString()}</news:publication_date>` : ''}
+<news:title>${escapeMarkup(article.title)}</news:title></news:news></url>`,
+  )
+  return `<?xml version="1.0" encoding="utf-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:news="http://www.google.com/schemas/sitemap-news/0.9">
+${urls.join('\n')}
+</urlset>
+`
+}

@@ -1,0 +1,49 @@
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { runScript } from '../machine/scripts.ts'
+import { readPoints } from './points.ts'
+
+/** A line of `npm run export`, as far as the verdict looks at it. */
+export interface Exported {
+  id: string
+  url: string
+  title: string
+  country: string
+  language: string
+  published_at: string | null
+  ingested_at: string | null
+}
+
+/** What the system holds. */
+export interface Holdings {
+  exported: Exported[]
+  /** Every article in the order of its number. */
+  order: { seq: bigint; id: string; ingested_at: Date | null }[]
+  embeddings: { seq: bigint; due_at: Date; embedded_at: Date | null; failed_at: Date | null; error: string | null }[]
+  /** Points in Qdrant by the number of their article; null: Qdrant has no collection. */
+  points: ReadonlyMap<bigint, number> | null
+  status: Status
+}
+
+/** `npm run status -- --json`. */
+export interface Status {
+  articles: number
+  embedded: number
+  pages: { waiting: number; done: number; refused: number; failed: number }
+  queues: Record<string, { waiting: number; active: number }>
+}
+
+export async function readHoldings(env: NodeJS.ProcessEnv, pool: Pool): Promise<Holdings> {
+  const lines = (await runScript(env, 'export')).split('\n').filter(line => line !== '')
+  const status: Status = JSON.parse(await runScript(env, 'status', '--json'))
+  const order = await pool.query<Holdings['order'][number]>('select seq, id, ingested_at from articles order by seq')
+  const embeddings = await pool.query<Holdings['embeddings'][number]>(
+    'select seq, due_at, embedded_at, failed_at, error from embeddings order by seq',
+  )
+  return {
+    exported: lines.map((line): Exported => JSON.parse(line)),
+    order: order.rows,
+    embeddings: embeddings.rows,
+    points: await readPoints(env.QDRANT_URL ?? '', pool),
+    status,
+  }
+}

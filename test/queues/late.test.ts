@@ -1,0 +1,82 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { createLogger } from '../../shared/log/logger.ts'
+import { openQueues } from '../../shared/queues/queues.ts'
+import { createTestDatabase } from '../database.ts'
+import { until } from '../fleet.ts'
+
+const log = createLogger('test', 'silent')
+const database = await createTestDatabase()
+
+/** A way to the database that drops every connection until it is opened: what a server does that is starting. */
+async function startDoor(url: string) {
+  const { hostname, port } = new URL(url)
+  const door = new URL(url)
+  const sockets = new Set<Socket>()
+  let open = false
+  const server = createServer(socket => {
+    sockets.add(socket)
+    socket.on('error', () => {})
+    if (!open) return void socket.end()
+    const through = connect(Number(port), hostname)
+    sockets.add(through)
+    through.on('error', () => socket.destroy())
+    socket.pipe(through).pipe(socket)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  if (typeof address === 'object' && address) door.port = String(address.port)
+  return {
+    url: door.href,
+    open() {
+      open = true
+    },
+    async close() {
+      server.close()
+      for (const socket of sockets) socket.destroy()
+      await once(server, 'close')
+    },
+  }
+}
+
+t.test(
+  'who starts while Postgres does not let anybody in works as soon as it does, and stays alive until then',
+  async t => {
+    t.setTimeout(30_000)
+    const door = await startDoor(database.url)
+    t.teardown(async () => {
+      await door.close()
+      await database.drop()
+    })
+    const queues = openQueues({ DATABASE_URL: door.url, REDIS_URL: '' }, log)
+    const seen: string[] = []
+    const worker = queues.work('visit', async ({ host }) => void seen.push(host), { concurrency: 2 })
+    const add = () => queues.add('visit', [{ key: 'a', data: { host: 'a' } }])
+    await t.rejects(add())
+    // The event loop must be free: BullMQ's worker left alone would keep it for ever.
+    const began = performance.now()
+    for (let n = 0; n < 10; n++) await sleep(50)
+    t.ok(performance.now() - began < 3_000, 'the process goes on')
+
+    door.open()
+    await until(async () => {
+      await add()
+      return seen.length > 0
+    }, 10_000)
+    t.same(seen[0], 'a')
+    await worker.close()
+    await queues.close()
+  },
+)
+
+t.test('a worker that never reached its store can be closed', async t => {
+  const queues = openQueues({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', REDIS_URL: '' }, log)
+  const worker = queues.work('visit', async () => {}, { concurrency: 2 })
+  await sleep(100)
+  await worker.close()
+  await queues.close()
+  t.pass()
+})

@@ -1,0 +1,53 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** A Redis of the test's own on a free port; `url` is null where the machine has no `redis-server`. */
+export async function startRedis(): Promise<{ url: string | null; flush(): void; stop(): Promise<void> }> {
+  try {
+    execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
+  } catch {
+    return { url: null, flush() {}, async stop() {} }
+  }
+  const port = await freePort()
+  const dir = mkdtempSync(join(tmpdir(), 'perscope-redis-'))
+  const child: ChildProcess = spawn(
+    'redis-server',
+    ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--maxmemory-policy', 'noeviction'],
+    { stdio: 'ignore' },
+  )
+  const redis = (...args: string[]) => execFileSync('redis-cli', ['-p', String(port), ...args], { encoding: 'utf8' })
+  for (let attempt = 0; ; attempt++) {
+    try {
+      if (redis('ping').startsWith('PONG')) break
+    } catch {
+      if (attempt > 50) throw new Error('redis-server did not start')
+    }
+    await new Promise(resolve => setTimeout(resolve, 100))
+  }
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    flush: () => void redis('flushall'),
+    async stop() {
+      const gone = new Promise(resolve => child.once('exit', resolve))
+      child.kill('SIGKILL')
+      await gone
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() =>
+        typeof address === 'object' && address ? resolve(address.port) : reject(new Error('no port')),
+      )
+    })
+  })
+}

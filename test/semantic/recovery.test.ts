@@ -1,0 +1,33 @@
+import t from 'tap'
+import { openVectorStore } from '../../shared/vectors/store.ts'
+import { until } from '../fleet.ts'
+import { startTestServers } from '../servers.ts'
+import { counts, createWorld, served } from './world.ts'
+
+t.setTimeout(180_000)
+
+t.test('a vector store that lost everything is filled again from Postgres', async t => {
+  const servers = await startTestServers({ servers: ['qdrant'] })
+  t.teardown(() => servers.stop())
+  const world = await createWorld({ QDRANT_URL: servers.addresses.QDRANT_URL ?? '' })
+  t.teardown(() => world.close())
+  await world.fleet.start('embedder')
+  await world.index(Array.from({ length: 30 }, () => ({})))
+  await world.embedded(30)
+  const vectors = openVectorStore(world.config, 5_000)
+  const name = await served(world)
+  await vectors.drop(name)
+  await until(
+    async () => (await vectors.count(name)) === 30,
+    60_000,
+    () => world.fleet.members[0]?.log() ?? '',
+  )
+  await world.embedded(30)
+
+  // And one that lost only some: found when it is held against Postgres, at the start and every hour.
+  const { seqs } = await vectors.seqs(name, 0n, 100)
+  await vectors.remove(name, seqs.slice(3, 8))
+  await world.fleet.start('embedder')
+  await until(async () => (await vectors.count(name)) === 30, 60_000)
+  t.match(await counts(world), { vectors: 30, noted: 30 })
+})

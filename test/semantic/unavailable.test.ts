@@ -1,0 +1,50 @@
+import t from 'tap'
+import { SemanticUnavailable } from '../../services/api/semantic/query.ts'
+import { until } from '../fleet.ts'
+import { startHole } from './hole.ts'
+import { createWorld, query } from './world.ts'
+
+t.setTimeout(180_000)
+
+t.test('a search without the model or the vector store (decision 29)', async t => {
+  const world = await createWorld()
+  t.teardown(() => world.close())
+  const hole = await startHole()
+  t.teardown(() => hole.stop())
+  const nowhere = 'http://127.0.0.1:9'
+
+  t.same(
+    (await (await world.openSearch()).search(query('brood'), null)).total,
+    0,
+    'nothing embedded yet is an empty page (28)',
+  )
+  await world.fleet.start('embedder')
+  await world.index([{ title: 'brood' }, { title: 'kaas' }])
+  await world.embedded(2)
+  const search = await world.openSearch()
+  t.equal((await search.search(query('brood'), null)).total, 2)
+
+  for (const [what, settings] of Object.entries({
+    'no model configured': { EMBEDDINGS_URL: '' },
+    'a model that is down': { EMBEDDINGS_URL: nowhere },
+    'a model that hangs': { EMBEDDINGS_URL: hole.url },
+    'no vector store configured': { QDRANT_URL: '' },
+    'a vector store that is down': { QDRANT_URL: nowhere },
+    'a vector store that hangs': { QDRANT_URL: hole.url },
+  })) {
+    const broken = await world.openSearch(settings)
+    for (let time = 0; time < 5; time++) {
+      const began = Date.now()
+      await t.rejects(broken.search(query(`${what} ${time}`), null), SemanticUnavailable, what)
+      t.ok(Date.now() - began < 2_000, `${what}: within two seconds`)
+    }
+    t.ok(Object.keys(await broken.missing()).length === 1, `${what}: not ready`)
+    t.equal((await broken.search(query('brood'), null)).total, 2, `${what}: a set that is there still answers`)
+  }
+
+  world.model.mood = 'hangs'
+  await Promise.all(Array.from({ length: 5 }, (_, n) => t.rejects(search.search(query(`hangs ${n}`), null))))
+  world.model.mood = 'answers'
+  await until(async () => (await search.search(query('back again'), null)).total === 2, 5_000)
+  t.pass('recovered within seconds')
+})

@@ -1,0 +1,76 @@
+import { createHash } from 'node:crypto'
+import { createServer, type Server } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+
+/** What the endpoint does with a request; tests change it while it runs. */
+export type Mood = 'answers' | 'hangs' | 'fails' | 'throttles'
+
+/**
+ * An endpoint that speaks OpenAI's `/v1/embeddings` over real HTTP. Its model hashes words: texts that share words have
+ * similar vectors, in microseconds, the same on every machine. Refuses texts that hold `refused`.
+ */
+export interface WordModel {
+  url: string
+  mood: Mood
+  /** Bodies of all requests so far. */
+  requests: { input: string[]; model: string; input_type?: string }[]
+  /** ms that each request takes. */
+  delay: number
+  /** Ends it; `start` on the same port brings it back. */
+  stop(): Promise<void>
+  start(): Promise<void>
+}
+
+export const DIMENSIONS = 64
+
+export async function startWordModel(): Promise<WordModel> {
+  let server: Server | undefined
+  let port = 0
+  const model: WordModel = {
+    url: '',
+    mood: 'answers',
+    requests: [],
+    delay: 0,
+    async start() {
+      server = createServer(async (request, response) => {
+        let body = ''
+        for await (const chunk of request) body += chunk
+        const asked = JSON.parse(body) as WordModel['requests'][number]
+        model.requests.push(asked)
+        if (model.delay > 0) await pause(model.delay)
+        if (model.mood === 'hangs') return
+        const answer = (status: number, value: unknown, headers = {}) =>
+          response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))
+        if (model.mood === 'fails') return answer(503, { error: 'overloaded' })
+        if (model.mood === 'throttles') return answer(429, { error: 'slow down' }, { 'retry-after': '1' })
+        if (asked.input.some(text => text.includes('refused'))) return answer(400, { error: 'I will not read this' })
+        const data = asked.input.map((text, index) => ({ index, embedding: wordVector(text) }))
+        answer(200, { data, model: asked.model })
+      })
+      const listening = server
+      await new Promise<void>((resolve, reject) => {
+        listening.once('error', reject)
+        listening.listen(port, '127.0.0.1', resolve)
+      })
+      const address = listening.address()
+      port = typeof address === 'object' && address ? address.port : 0
+      model.url = `http://127.0.0.1:${port}/v1/embeddings`
+    },
+    async stop() {
+      server?.closeAllConnections()
+      await new Promise(resolve => server?.close(resolve))
+    },
+  }
+  await model.start()
+  return model
+}
+
+/** Each word adds a fixed direction. */
+export function wordVector(text: string): number[] {
+  const vector = new Array<number>(DIMENSIONS).fill(0.01)
+  for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
+    const bytes = createHash('sha256').update(word).digest()
+    for (let at = 0; at < DIMENSIONS; at++) vector[at]! += bytes[at % 32]! / 128 - 1 + (at >= 32 ? 0.1 : 0)
+  }
+  return vector
+}

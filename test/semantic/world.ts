@@ -1,0 +1,154 @@
+import { randomBytes } from 'node:crypto'
+import type { SemanticQuery, SemanticRow, SemanticSearch } from '../../services/api/semantic/query.ts'
+import { openSemanticSearch } from '../../services/api/semantic/search.ts'
+import type { NewArticle } from '../../shared/articles/article.ts'
+import { indexArticles } from '../../shared/articles/indexing/index.ts'
+import { type Config, readConfig } from '../../shared/config/config.ts'
+import { createLogger } from '../../shared/log/logger.ts'
+import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { createBoss } from '../../shared/promises/boss.ts'
+import { openVectorStore } from '../../shared/vectors/store.ts'
+import { createTestDatabase } from '../database.ts'
+import { createFleet, type Fleet, until } from '../fleet.ts'
+import { startTestServers } from '../servers.ts'
+import { startWordModel, type WordModel } from './word-model.ts'
+
+/** A database, a vector store and a model of one test's own. */
+export interface World {
+  env: Record<string, string>
+  config: Config
+  pool: Pool
+  model: WordModel
+  fleet: Fleet
+  /** Indexes articles with the promise of their embeddings; returns their numbers. */
+  index(articles: Partial<NewArticle>[], embedDelay?: number): Promise<bigint[]>
+  /** A semantic search as a process of its own would have it. */
+  openSearch(settings?: Record<string, string>): Promise<SemanticSearch>
+  /** Waits until so many articles are embedded. */
+  embedded(count: number, ms?: number): Promise<void>
+  close(): Promise<void>
+}
+
+/** @param settings on top of the world's own */
+export async function createWorld(settings: Record<string, string> = {}): Promise<World> {
+  const database = await createTestDatabase()
+  // `npm test` brings Qdrant; a test file run alone starts one.
+  const servers = process.env.QDRANT_URL ? null : await startTestServers({ servers: ['qdrant'] })
+  const model = await startWordModel()
+  const env: Record<string, string> = {
+    DATABASE_URL: database.url,
+    QDRANT_URL: servers?.addresses.QDRANT_URL ?? process.env.QDRANT_URL ?? '',
+    QDRANT_COLLECTION: `test-${randomBytes(4).toString('hex')}`,
+    EMBEDDINGS_URL: model.url,
+    EMBEDDINGS_API: 'openai',
+    EMBEDDINGS_MODEL: 'words',
+    EMBED_DELAY: '0',
+    REDIS_URL: '',
+    ...settings,
+  }
+  const config = readConfig(env)
+  const pool = createPool(database.url, 'test', () => {})
+  const boss = createBoss(database.url, () => {}, { supervise: false })
+  await boss.start()
+  const fleet = createFleet(env)
+  let made = 0
+
+  return {
+    env,
+    config,
+    pool,
+    model,
+    fleet,
+    async index(articles, embedDelay = 0) {
+      const results = await indexArticles(
+        pool,
+        boss,
+        articles.map(article => ({ ...articleNumber(++made), ...article })),
+        { embedDelay },
+      )
+      return results.flatMap(result => (result.outcome === 'indexed' ? [result.seq] : []))
+    },
+    openSearch: (own = {}) => openSemanticSearch(readConfig({ ...env, ...own }), pool, createLogger('test', 'silent')),
+    embedded: (count, ms = 30_000) =>
+      until(
+        async () => {
+          const { rows } = await pool.query<{ n: number }>(
+            'select count(*)::int as n from embeddings where embedded_at is not null',
+          )
+          return rows[0]?.n === count
+        },
+        ms,
+        () => `${count} articles were not embedded; ${fleet.members.map(member => member.log()).join('\n')}`,
+      ),
+    async close() {
+      await fleet.stop()
+      await boss.stop({ graceful: false })
+      await pool.end()
+      await model.stop()
+      await servers?.stop()
+      await database.drop()
+    },
+  }
+}
+
+function articleNumber(number: number): NewArticle {
+  return {
+    url: `https://dagkoerier.example/${number}`,
+    addresses: [`dagkoerier.example/${number}`],
+    title: `Artikel ${number}`,
+    body: null,
+    publishedAt: new Date(Date.UTC(2026, 0, 1) + number * 60_000),
+    authors: [],
+    outlet: { name: 'De Dagkoerier', domain: 'dagkoerier.example' },
+    language: 'nl',
+    country: 'NL',
+  }
+}
+
+/** A search over everything, with what a test sets apart. */
+export function query(text: string, own: Partial<SemanticQuery> = {}): SemanticQuery {
+  return {
+    text,
+    planCountries: ['NL', 'BE', 'LU'],
+    countries: ['NL', 'BE', 'LU'],
+    languages: null,
+    hasAuthor: null,
+    outlet: null,
+    author: null,
+    coverage: { historyStart: new Date('2000-01-01'), publishedAfter: null, publishedBefore: null },
+    ingestedAfter: null,
+    sort: 'relevance',
+    order: 'desc',
+    perPage: 25,
+    ...own,
+  }
+}
+
+/** All pages of a sequence. */
+export async function allPages(
+  search: SemanticSearch,
+  asked: SemanticQuery,
+): Promise<{ rows: SemanticRow[]; totals: number[] }> {
+  const rows: SemanticRow[] = []
+  const totals: number[] = []
+  for (let page = await search.search(asked, null); ; page = await search.search(asked, page.next)) {
+    rows.push(...page.rows)
+    totals.push(page.total)
+    if (page.next === null) return { rows, totals }
+  }
+}
+
+/** Name of the collection that serves. */
+export const served = async ({ pool }: World): Promise<string> =>
+  (await pool.query<{ name: string }>(`select name from vector_collections where state = 'serving'`)).rows[0]?.name ??
+  ''
+
+/** How many vectors there are, and how many articles are noted as embedded. */
+export async function counts(world: World) {
+  const vectors = openVectorStore(world.config, 5_000)
+  const { rows } = await world.pool.query<{ noted: number; failed: number }>(
+    `select count(*) filter (where embedded_at is not null)::int as noted,
+            count(*) filter (where failed_at is not null)::int as failed from embeddings`,
+  )
+  return { vectors: await vectors.count(await served(world)), ...rows[0] }
+}

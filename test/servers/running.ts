@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { until } from '../fleet.ts'
+
+const SCRIPT = fileURLToPath(new URL('../../scripts/servers.ts', import.meta.url))
+
+/** `npm run servers -- --write-env FILE`, as a process that leads a group of its own. */
+export interface RunningServers {
+  pid: number
+  /** What it said so far. */
+  said(): string
+  /** The lines that it wrote, once they are there. */
+  addresses(): Promise<Record<string, string>>
+  /** Its exit code; null when a signal ended it. */
+  ended: Promise<number | null>
+}
+
+/** A folder that the database's account can enter. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'perscope-servers-'))
+  chmodSync(folder, 0o755)
+  return folder
+}
+
+export function runServers(dataDir: string, env: NodeJS.ProcessEnv = {}, nodeOptions: string[] = []): RunningServers {
+  const folder = temporaryFolder()
+  const file = join(folder, 'env')
+  const script = nodeOptions.at(-1)?.endsWith('.ts') ? [] : [SCRIPT]
+  const child: ChildProcess = spawn(process.execPath, [...nodeOptions, ...script, '--write-env', file], {
+    env: { ...process.env, DATA_DIR: dataDir, ...env },
+    detached: true,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let words = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    words += text
+  })
+  const ended = new Promise<number | null>(resolve => {
+    child.once('close', code => {
+      rmSync(folder, { recursive: true, force: true })
+      resolve(code)
+    })
+  })
+  return {
+    pid: child.pid ?? 0,
+    said: () => words,
+    ended,
+    async addresses() {
+      await until(
+        () => existsSync(file) || child.exitCode !== null,
+        120_000,
+        () => `no addresses: ${words}`,
+      )
+      const lines = readFileSync(file, 'utf8').trim().split('\n')
+      rmSync(file)
+      return Object.fromEntries(
+        lines.map(line => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+      )
+    },
+  }
+}
+
+interface Seen {
+  pid: number
+  parent: number
+  running: boolean
+  command: string
+}
+
+/** Every process of the machine. */
+function processes(): Seen[] {
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .flatMap(name => {
+      try {
+        const [state = 'Z', parent = '0'] =
+          readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? []
+        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ')
+        return [{ pid: Number(name), parent: Number(parent), running: !'ZX'.includes(state), command }]
+      } catch {
+        return []
+      }
+    })
+}
+
+/** All that a process started, and what that started, as far as it still runs. */
+export function descendants(pid: number): Seen[] {
+  const all = processes()
+  const below = (parent: number): Seen[] =>
+    all.filter(seen => seen.parent === parent).flatMap(seen => [seen, ...below(seen.pid)])
+  return below(pid).filter(seen => seen.running)
+}
+
+/** Of these processes, those that still run. */
+export function stillRunning(pids: number[]): Seen[] {
+  return processes().filter(seen => pids.includes(seen.pid) && seen.running)
+}

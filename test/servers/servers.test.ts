@@ -1,0 +1,135 @@
+import { rmSync } from 'node:fs'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import t from 'tap'
+import { until } from '../fleet.ts'
+import { descendants, runServers, stillRunning, temporaryFolder } from './running.ts'
+
+const dataDir = temporaryFolder()
+t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
+
+async function count(databaseUrl: string): Promise<number> {
+  const client = new pg.Client({ connectionString: databaseUrl })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    await client.query('create table if not exists starts (at timestamptz)')
+    await client.query('insert into starts values (now())')
+    return (await client.query('select from starts')).rowCount ?? 0
+  } finally {
+    await client.end()
+  }
+}
+
+const isUp = async (address: string | undefined) => (await fetch(address ?? '')).ok
+
+/** What stands at the end of the model server's address is where texts are posted to. */
+const healthOf = (address: string | undefined) => address?.replace('/v1/embeddings', '/health')
+
+t.setTimeout(200_000)
+
+t.test('servers accept connections when their addresses are written, on loopback below port 32768', async t => {
+  const servers = runServers(dataDir)
+  const env = await servers.addresses()
+  t.equal(await count(env.DATABASE_URL ?? ''), 1, 'Postgres takes statements')
+  t.ok(await isUp(`${env.QDRANT_URL}/readyz`), 'Qdrant is ready')
+  t.ok(await isUp(healthOf(env.EMBEDDINGS_URL)), 'the model server is ready')
+  for (const address of Object.values(env)) {
+    const { hostname, port } = new URL(address)
+    t.equal(hostname, '127.0.0.1')
+    t.ok(Number(port) > 1023 && Number(port) < 32_768, `port ${port}`)
+  }
+
+  const second = runServers(dataDir)
+  t.equal(await second.ended, 1, 'a second start on the same DATA_DIR fails')
+  t.match(
+    second.said(),
+    /^servers: DATA_DIR .* is in use by npm run servers \(process \d+\); .*\.\n$/,
+    'in one sentence',
+  )
+
+  const children = descendants(servers.pid).map(seen => seen.pid)
+  t.ok(children.length >= 4)
+  process.kill(servers.pid, 'SIGTERM')
+  t.equal(await servers.ended, 0, 'SIGTERM ends it with 0')
+  await until(() => stillRunning(children).length === 0, 2_000)
+  t.same(stillRunning(children), [], 'no process is left')
+})
+
+t.test('ports and data are the same at the next start, and a child that died is back on its address', async t => {
+  const { postgres } = JSON.parse(await readFile(join(dataDir, 'ports.json'), 'utf8'))
+  const servers = runServers(dataDir)
+  const env = await servers.addresses()
+  t.equal(new URL(env.DATABASE_URL ?? '').port, String(postgres))
+  t.equal(await count(env.DATABASE_URL ?? ''), 2, 'the data of the first start is there')
+
+  for (const child of descendants(servers.pid).filter(seen => seen.parent === servers.pid)) {
+    process.kill(child.pid, 'SIGKILL')
+  }
+  await until(
+    async () =>
+      (await count(env.DATABASE_URL ?? '')) > 0 &&
+      (await isUp(`${env.QDRANT_URL}/readyz`)) &&
+      (await isUp(healthOf(env.EMBEDDINGS_URL))),
+    45_000,
+    () => `not back: ${servers.said()}`,
+  )
+  await until(() => descendants(servers.pid).some(seen => seen.command.includes('watchdog.ts')), 5_000)
+  t.pass('all killed children are back, the watchdog too')
+
+  const children = descendants(servers.pid).map(seen => seen.pid)
+  const client = new pg.Client({ connectionString: env.DATABASE_URL })
+  client.on('error', () => {})
+  await client.connect()
+  // A backend at work notices the end of its server only when it is done.
+  client.query('select count(*) from generate_series(1, 1e12::bigint)').catch(() => {})
+  process.kill(-servers.pid, 'SIGKILL')
+  await servers.ended
+  await until(
+    () => stillRunning(children).length === 0,
+    10_000,
+    () => JSON.stringify(stillRunning(children)),
+  )
+  t.pass('no child outlives a SIGKILL of the group by more than 10 s')
+})
+
+t.test('a start takes over what a SIGKILL left', async t => {
+  // The id in the file belongs to a process that lives: this one's.
+  await writeFile(join(dataDir, 'postgres', 'postmaster.pid'), `${process.pid}\n${join(dataDir, 'postgres')}\n`)
+  const servers = runServers(dataDir)
+  const env = await servers.addresses()
+  t.ok((await count(env.DATABASE_URL ?? '')) >= 3, 'a stale postmaster.pid; the data is there')
+
+  // Together with its watchdog: then only the next start can end what is left.
+  const children = descendants(servers.pid).filter(seen => seen.parent === servers.pid)
+  const watchdog = children.find(seen => seen.command.includes('watchdog.ts'))
+  process.kill(servers.pid, 'SIGSTOP')
+  process.kill(watchdog?.pid ?? 0, 'SIGKILL')
+  process.kill(servers.pid, 'SIGKILL')
+  const next = runServers(dataDir)
+  const again = await next.addresses()
+  t.same(again, env, 'the same addresses')
+  t.same(stillRunning(children.map(seen => seen.pid)), [], 'the children of the killed one are gone')
+  t.ok((await count(again.DATABASE_URL ?? '')) >= 4)
+  process.kill(next.pid, 'SIGTERM')
+  await new Promise(resolve => setTimeout(resolve, 300))
+  const began = Date.now()
+  process.kill(next.pid, 'SIGTERM')
+  await next.ended
+  t.ok(Date.now() - began < 2_000, 'a second SIGTERM means now')
+})
+
+t.test('half an initdb is thrown away, not taken for a database', async t => {
+  const folder = temporaryFolder()
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const first = runServers(folder)
+  await until(() => first.said() !== '' || descendants(first.pid).some(seen => seen.command.includes('initdb')), 20_000)
+  process.kill(-first.pid, 'SIGKILL')
+  await first.ended
+  const servers = runServers(folder)
+  const env = await servers.addresses()
+  t.equal(await count(env.DATABASE_URL ?? ''), 1)
+  process.kill(servers.pid, 'SIGTERM')
+  t.equal(await servers.ended, 0)
+})

@@ -1,0 +1,123 @@
+import { execFile, spawn } from 'node:child_process'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { freePort, until } from '../fleet.ts'
+import { descendants, stillRunning, temporaryFolder } from '../servers/running.ts'
+
+t.setTimeout(280_000)
+
+const SCRIPT = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url))
+
+/** `npm start` with servers of its own, whatever the test run has. */
+function start(env: Record<string, string>) {
+  const child = spawn(process.execPath, [SCRIPT], {
+    env: {
+      ...process.env,
+      ...{ DATABASE_URL: '', QDRANT_URL: '', EMBEDDINGS_URL: '', REDIS_URL: '', OUTLETS: '', EMBED_DELAY: '' },
+      ...env,
+    },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  let errors = ''
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    text += part
+  })
+  child.stderr.setEncoding('utf8').on('data', (part: string) => {
+    errors += part
+  })
+  const ended = new Promise<number | null>(resolve => child.once('close', resolve))
+  // What a failed test leaves; the watchdog ends the rest.
+  t.teardown(() => child.exitCode === null && child.signalCode === null && process.kill(-(child.pid ?? 0), 'SIGKILL'))
+  return { pid: child.pid ?? 0, printed: () => text, said: () => errors, ended }
+}
+
+const curls = (text: string) => text.split('\n').filter(line => line.startsWith('curl '))
+
+async function articlesFrom(curl: string): Promise<number> {
+  const { stdout } = await promisify(execFile)('/bin/sh', ['-c', curl])
+  return curl.includes('.rss') ? stdout.split('<item>').length - 1 : JSON.parse(stdout).articles.length
+}
+
+t.test(
+  'a start shows three searches that return articles; Ctrl-C ends all; the next start finds data and key',
+  async t => {
+    const dataDir = temporaryFolder()
+    t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
+    const port = String(await freePort())
+    const first = start({ DATA_DIR: dataDir, PORT: port })
+    await until(
+      () => curls(first.printed()).length === 3,
+      200_000,
+      () => `${first.printed()}\n${first.said()}`,
+    )
+    t.match(first.printed(), `http://127.0.0.1:${port}`, 'the address is shown')
+    t.notMatch(first.printed(), '\u001b', 'without colours when not on a terminal')
+    const lines = curls(first.printed())
+    for (const line of lines) t.ok((await articlesFrom(line)) > 0, line.replace(/psk_\S+'/, "…'"))
+    t.match(lines.join('\n'), /articles\?.*\n.*articles\.rss.*\n.*search=semantic/, 'JSON, RSS, semantic')
+
+    const second = start({ DATA_DIR: dataDir, PORT: String(await freePort()) })
+    t.equal(await second.ended, 1)
+    t.match(second.said(), /^start: DATA_DIR \S+ is in use by npm start \(process \d+\); [^\n]+\.\n$/, 'one sentence')
+
+    const members = descendants(first.pid).map(seen => seen.pid)
+    t.ok(members.length >= 9, 'four services, three servers, a watchdog')
+    // As a terminal does: to every process of the group.
+    process.kill(-first.pid, 'SIGINT')
+    t.equal(await first.ended, 0)
+    t.same(stillRunning(members), [], 'no process is left')
+
+    const again = start({ DATA_DIR: dataDir, PORT: port })
+    await until(
+      () => curls(again.printed()).length === 3,
+      100_000,
+      () => `${again.printed()}\n${again.said()}`,
+    )
+    t.same(curls(again.printed()), lines, 'the same key and searches')
+    const children = descendants(again.pid).map(seen => seen.pid)
+    process.kill(again.pid, 'SIGKILL')
+    await until(
+      () => stillRunning(children).length === 0,
+      25_000,
+      () => JSON.stringify(stillRunning(children)),
+    )
+    t.pass('a SIGKILL of the parent leaves no process behind')
+  },
+)
+
+t.test('what keeps it from starting is said in one sentence, before any work', async t => {
+  const dataDir = temporaryFolder()
+  const port = await freePort()
+  const other = createServer().listen(port, '127.0.0.1')
+  t.teardown(() => {
+    other.close()
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  const free = String(await freePort())
+  const damaged = join(dataDir, 'outlets.json')
+  writeFileSync(damaged, '{"outlets": [')
+  mkdirSync(join(dataDir, 'closed'), { mode: 0o700 })
+  const cases: [Record<string, string>, RegExp][] = [
+    [{ PORT: String(port) }, /Port \d+ on 127\.0\.0\.1 is in use by another program; .*PORT/],
+    [{ PORT: 'http' }, /PORT is "http"; write a whole number/],
+    [{ PORT: free, OUTLETS: join(dataDir, 'none.json') }, /OUTLETS is \S+none\.json, which cannot be read/],
+    [{ PORT: free, OUTLETS: damaged }, /OUTLETS is \S+outlets\.json, which is not JSON/],
+    [{ PORT: free, EMBED_DELAY: 'soon' }, /EMBED_DELAY is "soon"; write a duration/],
+    [{ PORT: free, DATA_DIR: damaged }, /DATA_DIR \S+ is not a folder/],
+    [{ PORT: free, HOST: '192.0.2.1' }, /cannot listen on 192\.0\.2\.1/],
+  ]
+  for (const [env, sentence] of cases) {
+    const began = Date.now()
+    const attempt = start({ DATA_DIR: dataDir, ...env })
+    t.ok((await attempt.ended) ?? 1, 'fails')
+    t.match(attempt.said(), sentence)
+    t.match(attempt.said(), /^start: [^\n]+\.\n$/, 'one line')
+    t.ok(Date.now() - began < 15_000, 'soon')
+  }
+})
