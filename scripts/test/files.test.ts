@@ -1,0 +1,73 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { createFamily } from '../../infra/embedded/supervision/family.ts'
+import { runFiles } from './files.ts'
+import { readReport } from './report.ts'
+
+t.setTimeout(60_000)
+
+t.test('assertions are counted; a file that breaks off is a failure', async t => {
+  mkdirSync('.tap', { recursive: true })
+  // Inside the checkout: the files must find tap.
+  const folder = mkdtempSync(join('.tap', 'trial-'))
+  const family = await createFamily(folder)
+  t.teardown(() => {
+    family.disband()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  const files = {
+    'good.test.ts': "import t from 'tap'\nt.test('good', async t => { t.ok(1); t.ok(2); t.comment('12 of 12') })\n",
+    'bad.test.ts': "import t from 'tap'\nt.test('bad', async t => { t.ok(1); t.equal(1, 2, 'one is two') })\n",
+    'broken.test.ts': "import t from 'tap'\nt.ok(1)\nprocess.exit(3)\n",
+    'silent.test.ts': 'process.exit(0)\n',
+    'unreadable.test.ts': 'const = 1\n',
+    'skipping.test.ts': "import t from 'tap'\nt.test('maybe', { skip: 'no redis-server' }, async t => { t.ok(1) })\n",
+    // A grandchild in a session of its own keeps the streams open.
+    'leaving.test.ts': `import { spawn } from 'node:child_process'
+import t from 'tap'
+spawn('sleep', ['30'], { stdio: 'inherit', detached: true }).unref()
+t.ok(1)
+`,
+  }
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  const run = async (...names: (keyof typeof files)[]) => {
+    const lines: string[] = []
+    const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TAP')))
+    const counts = await runFiles(
+      names.map(name => join(folder, name)),
+      { ...{ long: false, env, family }, signal: new AbortController().signal, print: line => void lines.push(line) },
+    )
+    return { counts, text: lines.join('\n') }
+  }
+
+  const good = await run('good.test.ts')
+  t.same(good.counts, { passed: 2, failed: 0 })
+  t.match(good.text, /^\[1\/1\] ok .*good\.test\.ts [\d.]+ s$/m)
+  t.match(good.text, '# 12 of 12', 'measurements are shown')
+
+  const mixed = await run('good.test.ts', 'bad.test.ts')
+  t.same(mixed.counts, { passed: 3, failed: 1 })
+  t.match(mixed.text, /FAILED .*bad\.test\.ts/)
+  t.match(mixed.text, 'one is two', 'the failure is shown')
+
+  for (const name of ['broken.test.ts', 'silent.test.ts', 'unreadable.test.ts'] as const) {
+    const { counts } = await run(name, 'good.test.ts')
+    t.ok(counts.failed === 1 && counts.passed >= 2, name)
+  }
+
+  const skipping = await run('skipping.test.ts')
+  t.same(skipping.counts, { passed: 0, failed: 0 })
+  t.match(skipping.text, 'left out: # SKIP no redis-server')
+
+  const began = Date.now()
+  t.same((await run('leaving.test.ts')).counts, { passed: 1, failed: 0 })
+  t.ok(Date.now() - began < 10_000, 'what a file leaves behind is not waited for')
+})
+
+t.test('a report without its sum has failed, and so has one that ended with an error after it', async t => {
+  t.equal(readReport('TAP version 14\n# Subtest: a\n    ok 1 - x\n', 0).failed, 1)
+  t.equal(readReport('1..1\n# { total: 1, pass: 1 }\n', 1).failed, 1)
+  t.equal(readReport('1..1\n# { total: 1, pass: 1 }\n', null).failed, 1)
+  t.equal(readReport('1..1\n# { total: 1, pass: 1 }\n', 0).failed, 0)
+})

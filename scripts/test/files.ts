@@ -1,0 +1,70 @@
+import { availableParallelism } from 'node:os'
+import type { Family } from '../../infra/embedded/supervision/family.ts'
+import { runTool } from '../../infra/embedded/supervision/tool.ts'
+import { type Report, readReport } from './report.ts'
+
+/** A file may take so long before tap gives it up; a hanging one is ended a little later. */
+const FILE_S = 300
+const LONG_FILE_S = 3_600
+const GRACE_S = 15
+const KEPT_OUTPUT = 8 * 1024 * 1024
+/** Beyond two, files that start servers and services of their own are in one another's way. */
+const JOBS = Math.min(2, availableParallelism())
+
+export interface Counts {
+  passed: number
+  failed: number
+}
+
+/**
+ * Runs test files, each in a process of its own, and counts their assertions. Prints a line for each as it ends,
+ * with its measurements, and of one that failed what failed.
+ *
+ * The files print TAP when they are run; tap's own runner is not needed for that (and loses the last file when
+ * another one exceeds its time).
+ *
+ * @param options.env what the tests find in their environment
+ */
+export async function runFiles(
+  files: readonly string[],
+  options: {
+    long: boolean
+    env: NodeJS.ProcessEnv
+    family: Family
+    signal: AbortSignal
+    print: (line: string) => void
+  },
+): Promise<Counts> {
+  const { long, env, family, signal, print } = options
+  const seconds = long ? LONG_FILE_S : FILE_S
+  const counts = { passed: 0, failed: 0 }
+  const waiting = [...files]
+  let done = 0
+
+  async function runOne(file: string): Promise<void> {
+    const began = Date.now()
+    const { code, output, timedOut } = await runTool(process.execPath, [file], {
+      ...{ family, signal, cwd: process.cwd(), keep: KEPT_OUTPUT },
+      within: (seconds + GRACE_S) * 1_000,
+      env: { ...env, TAP_TIMEOUT: String(seconds) },
+    })
+    const report = readReport(output, code)
+    counts.passed += report.passed
+    counts.failed += report.failed
+    done++
+    const took = `${((Date.now() - began) / 1_000).toFixed(1)} s`
+    print(`[${done}/${files.length}] ${report.failed > 0 ? 'FAILED' : 'ok'} ${file} ${took}`)
+    for (const line of details(report, timedOut)) print(`    ${line}`)
+  }
+  async function work(): Promise<void> {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) await runOne(file)
+  }
+  await Promise.all(Array.from({ length: JOBS }, work))
+  return counts
+}
+
+const details = (report: Report, timedOut: boolean): string[] => [
+  ...(timedOut ? ['It did not end in time and was ended.'] : []),
+  ...(report.failures.length > 0 ? report.failures : report.comments),
+  ...report.skipped.map(skipped => `left out: ${skipped}`),
+]
