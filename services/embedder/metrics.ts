@@ -1,13 +1,26 @@
+import { LAG_BUCKETS } from '../../shared/metrics/lag.ts'
 import { counter, histogram } from '../../shared/metrics/registry.ts'
 
-export const articlesEmbedded = counter('articles_embedded_total', 'Articles whose vector is stored and noted.')
+const articlesEmbedded = counter('articles_embedded_total', 'Articles whose vector is stored and noted.')
 /** `outcome`: again, quarantined */
 export const articlesRefused = counter('articles_refused_total', 'Articles that model or vector store refused.', [
   'outcome',
 ])
 export const outages = counter('embed_outages_total', 'Batches given back because model or vector store was away.')
-export const embedLag = histogram(
-  'embed_lag_seconds',
+const overdue = histogram(
+  'embed_overdue_seconds',
   'Time from the hour at which an article was to be embedded until it was.',
   [1, 2, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400],
 )
+const vectorLag = histogram(
+  'vector_lag_seconds',
+  'Time from the indexing of an article to its vector, EMBED_DELAY included.',
+  LAG_BUCKETS,
+)
+
+/** Counts an article whose vector is there. Times in ms since 1970. */
+export function observeArticle({ dueAt, ingestedAt }: { dueAt: number; ingestedAt: number | null }): void {
+  articlesEmbedded.inc()
+  overdue.observe(Math.max(0, (Date.now() - dueAt) / 1_000))
+  if (ingestedAt !== null) vectorLag.observe(Math.max(0, (Date.now() - ingestedAt) / 1_000))
+}

@@ -1,3 +1,5 @@
+import type { NewArticle } from '../../shared/articles/article.ts'
+import { LAG_BUCKETS } from '../../shared/metrics/lag.ts'
 import { counter, histogram } from '../../shared/metrics/registry.ts'
 
 /** `outcome`: indexed, known, refused:…, retry:…, failed:… */
@@ -20,3 +22,14 @@ export const batchSeconds = histogram(
   'Time of one such transaction.',
   [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5],
 )
+const articlesIndexed = counter('articles_indexed_total', 'Articles that have become visible to searches.', [
+  'country',
+  'language',
+])
+const indexLag = histogram('index_lag_seconds', 'Time from the publication of an article to its indexing.', LAG_BUCKETS)
+
+/** Counts an article that has just become visible. One whose time of publication is not known has no lag. */
+export function observeArticle({ country, language, publishedAt }: NewArticle): void {
+  articlesIndexed.inc({ country, language })
+  if (publishedAt !== null) indexLag.observe(Math.max(0, (Date.now() - publishedAt.getTime()) / 1_000))
+}

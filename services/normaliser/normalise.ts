@@ -1,10 +1,10 @@
-import type { NewArticle } from '../../shared/articles/article.ts'
+import type { Indexed, NewArticle } from '../../shared/articles/article.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
 import type { Batcher } from './batches/batcher.ts'
 import type { Composition } from './compose/article.ts'
-import { pagesNormalised, wallsMet } from './metrics.ts'
+import { observeArticle, pagesNormalised, wallsMet } from './metrics.ts'
 import { type DonePage, finishFailed, finishRefused, giveBack } from './pages/finish.ts'
 import { type LoadedPage, loadPage } from './pages/load.ts'
 import { ComposeError, type Composer } from './threads/composer.ts'
@@ -22,7 +22,7 @@ export interface Normaliser {
   log: Logger
   composer: Composer
   served: ServedTexts
-  index: Batcher<Finished, 'indexed' | 'known'>
+  index: Batcher<Finished, Indexed>
 }
 
 /**
@@ -36,9 +36,9 @@ export async function normalisePage(normaliser: Normaliser, pageNo: bigint, sign
   try {
     const loaded = await loadPage(pool, pageNo)
     if (loaded === null) return
-    const outcome = await bringToEnd(normaliser, loaded, signal)
-    pagesNormalised.inc({ outcome })
-    log.debug({ page: String(pageNo), url: loaded.page.url, outcome }, 'page')
+    const end = await bringToEnd(normaliser, loaded, signal)
+    pagesNormalised.inc({ outcome: end.outcome })
+    log.info({ page: String(pageNo), url: loaded.page.url, ...end }, 'normalised')
   } catch (error) {
     if (signal.aborted) return await giveBack(pool, [pageNo])
     // Still stored: the sweeper calls it again when Postgres answers.
@@ -55,7 +55,7 @@ async function bringToEnd(
   normaliser: Normaliser,
   { page, outletNo }: LoadedPage,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<{ outcome: string; article?: string }> {
   const { pool, composer, served, index } = normaliser
   const pageNo = page.pageId
   let composition: Composition = await composer.compose(page, { signal })
@@ -70,10 +70,15 @@ async function bringToEnd(
     if (composition.wall !== null) wallsMet.inc({ kind: composition.wall })
     if (composition.kind === 'refused') {
       await finishRefused(pool, { pageNo, outletNo }, composition)
-      return `refused: ${composition.reason}`
+      return { outcome: `refused: ${composition.reason}` }
     }
     const { article, wall } = composition
-    return await index.add({ article, page: { pageNo, outletNo, wall, fingerprint } })
+    const indexed = await index.add({
+      article: { ...article, pageNo },
+      page: { pageNo, outletNo, wall, fingerprint },
+    })
+    if (indexed.outcome === 'indexed') observeArticle(article)
+    return { outcome: indexed.outcome, article: indexed.id }
   } finally {
     if (fingerprint !== null) served.forget({ outletNo, pageNo, fingerprint })
   }

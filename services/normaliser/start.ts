@@ -49,7 +49,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
     )
     measured()
     batchArticles.observe(finished.length)
-    return results.map(({ outcome }) => outcome)
+    return results
   }
   const weigh = ({ article }: Finished) => article.title.length + (article.body?.length ?? 0)
   const normaliser: Normaliser = {

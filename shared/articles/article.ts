@@ -35,6 +35,8 @@ export interface NewArticle {
   outlet: ArticleOutlet
   language: Language
   country: Country
+  /** Number of the page it was made of; absent: it came with an archive. */
+  pageNo?: bigint
 }
 
 /** What became of a `NewArticle`: a new row, or one that was known already and stays as it is. */

@@ -1,16 +1,19 @@
 import { type Logger, pino } from 'pino'
+import { logContext } from './context.ts'
 
 export type { Logger }
 
 /**
  * JSON lines on standard error: standard output is for data.
- * `service` stands on every line; bind request, job and page ids with `logger.child`.
+ * `service` stands on every line, and the job or request in hand (`context.ts`). `page` is the number of a page and
+ * stays with its article to the end, `article` the article's id.
  */
 export function createLogger(service: string, level: string): Logger {
   return pino(
     {
       level,
       base: { service },
+      mixin: () => ({ ...logContext() }),
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: label => ({ level: label }) },
       redact: ['headers.authorization', 'req.headers.authorization'],

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { withLogContext } from '../log/context.ts'
 import type { Logger } from '../log/logger.ts'
 import { type Backend, createBackend } from './backend.ts'
 import { QUEUE_NAMES, type QueueMessages, type QueueName } from './names.ts'
@@ -74,15 +75,14 @@ export function openQueues(config: Pick<Config, 'REDIS_URL' | 'DATABASE_URL'>, l
       const worker = backend.worker(
         name,
         async job => {
-          try {
-            await processor(job.data as QueueMessages[typeof name], stopping.signal)
-          } catch (error) {
-            log.error(
-              { queue: name, job: job.id, err: error instanceof Error ? error.message : String(error) },
-              'job failed',
-            )
-            throw error
-          }
+          await withLogContext({ job: job.id ?? name }, async () => {
+            try {
+              await processor(job.data as QueueMessages[typeof name], stopping.signal)
+            } catch (error) {
+              log.error({ queue: name, err: error instanceof Error ? error.message : String(error) }, 'job failed')
+              throw error
+            }
+          })
         },
         {
           concurrency: options.concurrency,

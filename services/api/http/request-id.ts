@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RequestHandler } from 'express'
+import { withLogContext } from '../../../shared/log/context.ts'
 
 // Long enough for every tracing system's ids, nothing that could break a log line or a header.
 const WELL_FORMED = /^[\w.:+/=~@-]{1,128}$/
@@ -10,7 +11,8 @@ export function requestId(header: string | undefined): string {
 }
 
 export const nameRequest: RequestHandler = (request, response, next) => {
-  response.locals.requestId = requestId(request.get('x-request-id'))
-  response.set('X-Request-Id', response.locals.requestId)
-  next()
+  const id = requestId(request.get('x-request-id'))
+  response.locals.requestId = id
+  response.set('X-Request-Id', id)
+  withLogContext({ request: id }, next)
 }

@@ -15,7 +15,7 @@ export async function fetchPage(crawl: Crawl, visit: Hold, page: WaitingPage): P
   const became = await savePage(crawl.pool, page, verdict, crawl.config.CRAWL_RETRY_MIN)
   pagesFetched.inc({ outcome: outcomeOf(verdict, became) })
   if (verdict.kind === 'store without body') blocksMet.inc({ kind: verdict.block })
-  crawl.log.debug({ page: String(page.pageNo), url: page.url, became, ...reasonOf(verdict) }, 'page')
+  crawl.log.info({ page: String(page.pageNo), url: page.url, became, ...reasonOf(verdict) }, 'fetched')
   if (became === 'stored' || became === 'blocked') await ringNormaliser(crawl, page.pageNo)
   const ownHost = 'host' in fetched && fetched.host === visit.host
   return !ownHost

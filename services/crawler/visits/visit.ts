@@ -42,7 +42,10 @@ async function doWork(crawl: Crawl, visit: Hold, work: Work): Promise<boolean> {
     if (isTransient(error)) throw error
     const detail = error instanceof Error ? error.message : String(error)
     crawl.log.error(
-      { ...(work.kind === 'feed' ? { feed: work.feed.url } : { page: work.page.url }), err: detail },
+      {
+        ...(work.kind === 'feed' ? { feed: work.feed.url } : { page: String(work.page.pageNo), url: work.page.url }),
+        err: detail,
+      },
       'poison',
     )
     if (work.kind === 'feed') await saveFailure(crawl.pool, work.feed, detail, {}, crawl.config)

@@ -4,15 +4,26 @@ import type { Queryable } from '../../../shared/postgres/pool.ts'
 /** What of an article is embedded, and what plans limit. */
 export interface EmbeddableArticle {
   seq: bigint
+  id: string
+  /** Of the page it was made of; null: it came with an archive. */
+  pageNo: bigint | null
   title: string
   /** Its beginning; null: it has none. */
   body: string | null
   country: Country
   /** `published_at`, else `ingested_at`, in ms since 1970 (decision 26). */
   coveredAt: number | null
+  /** ms since 1970; null where an archive says nothing. */
+  ingestedAt: number | null
   /** ms since 1970 */
   dueAt: number
 }
+
+/** What an article is called in the logs of all services. */
+export const namesOf = ({ id, pageNo }: EmbeddableArticle) => ({
+  article: id,
+  ...(pageNo === null ? {} : { page: String(pageNo) }),
+})
 
 /** More of a body is never embedded; reading all of it would cost memory for nothing. */
 const BODY = 4_000
@@ -20,29 +31,35 @@ const BODY = 4_000
 /** Reads articles by number, in that order; those that are gone are left out. */
 export async function readEmbeddable(db: Queryable, seqs: bigint[]): Promise<EmbeddableArticle[]> {
   const { rows } = await db.query<Stored>({ name: 'embed-articles', text: READ, values: [seqs, BODY] })
-  return rows.map(({ seq, title, body, country, covered_at, due_at }) => ({
+  return rows.map(({ seq, id, page_no, title, body, country, covered_at, ingested_at, due_at }) => ({
     seq,
+    id,
+    pageNo: page_no,
     title,
     body,
     country,
     coveredAt: covered_at === null ? null : covered_at.getTime(),
+    ingestedAt: ingested_at === null ? null : ingested_at.getTime(),
     dueAt: due_at.getTime(),
   }))
 }
 
 interface Stored {
   seq: bigint
+  id: string
+  page_no: bigint | null
   title: string
   body: string | null
   country: Country
   covered_at: Date | null
+  ingested_at: Date | null
   due_at: Date
 }
 
 // $1 seqs, $2 characters of body. Indexes: the primary keys.
 const READ = `
-  select a.seq, t.title, left(t.body, $2) as body, a.country, coalesce(a.published_at, a.ingested_at) as covered_at,
-    e.due_at
+  select a.seq, a.id, e.page_no, t.title, left(t.body, $2) as body, a.country, coalesce(a.published_at, a.ingested_at) as covered_at,
+    a.ingested_at, e.due_at
   from embeddings e join articles a on a.seq = e.seq join article_texts t on t.seq = e.seq
   where e.seq = any ($1::bigint[])
   order by e.seq`

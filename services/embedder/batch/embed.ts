@@ -5,9 +5,9 @@ import { VectorFailure } from '../../../shared/vectors/failure.ts'
 import type { VectorStore } from '../../../shared/vectors/store.ts'
 import type { Spaces } from '../collections/spaces.ts'
 import { giveBack, takeInHand } from '../due/claims.ts'
-import { articlesEmbedded, embedLag, outages } from '../metrics.ts'
+import { observeArticle, outages } from '../metrics.ts'
 import { comesAlive } from './alive.ts'
-import { type EmbeddableArticle, forgetGone, readEmbeddable } from './articles.ts'
+import { type EmbeddableArticle, forgetGone, namesOf, readEmbeddable } from './articles.ts'
 import { Outage } from './outage.ts'
 import { refuse } from './refuse.ts'
 import { storeEverywhere } from './store.ts'
@@ -66,11 +66,13 @@ async function embedGroup(
   signal: AbortSignal,
   suspected = false,
 ): Promise<void> {
-  const { pool, spaces, vectors } = embedder
+  const { pool, spaces, vectors, log } = embedder
   try {
     await storeEverywhere(pool, spaces, vectors, group, signal)
-    articlesEmbedded.inc(group.length)
-    for (const { dueAt } of group) embedLag.observe((Date.now() - dueAt) / 1_000)
+    for (const article of group) {
+      observeArticle(article)
+      log.info({ ...namesOf(article), ms: Date.now() - article.dueAt }, 'embedded')
+    }
   } catch (error) {
     if (signal.aborted || !(error instanceof EmbeddingFailure || error instanceof VectorFailure)) throw error
     await blame(embedder, group, error, signal, suspected)

@@ -1,15 +1,15 @@
 import type { Logger } from '../../../shared/log/logger.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { articlesRefused } from '../metrics.ts'
-import type { EmbeddableArticle } from './articles.ts'
+import { type EmbeddableArticle, namesOf } from './articles.ts'
 
 /** ms before the second and the third attempt; there is no fourth. */
 const PAUSES = [2_000, 15_000]
 
 /** Notes that an article was refused: it is tried again later, and after the third time lies in quarantine. */
-export async function refuse(db: Queryable, { seq }: EmbeddableArticle, why: string, log: Logger): Promise<void> {
+export async function refuse(db: Queryable, article: EmbeddableArticle, why: string, log: Logger): Promise<void> {
   const { rows } = await db.query<{ attempts: number; failed: boolean }>(REFUSE, [
-    seq,
+    article.seq,
     why.slice(0, 500),
     PAUSES,
     PAUSES.length + 1,
@@ -17,7 +17,7 @@ export async function refuse(db: Queryable, { seq }: EmbeddableArticle, why: str
   const failed = rows[0]?.failed === true
   articlesRefused.inc({ outcome: failed ? 'quarantined' : 'again' })
   log.warn(
-    { seq: String(seq), attempts: rows[0]?.attempts, err: why },
+    { ...namesOf(article), attempts: rows[0]?.attempts, err: why },
     failed ? 'an article cannot be embedded; see `npm run queues -- list`' : 'an article was refused',
   )
 }

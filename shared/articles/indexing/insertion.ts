@@ -22,6 +22,7 @@ export interface PreparedArticle {
   url: string
   snippet: string | null
   body: string | null
+  pageNo: bigint | null
 }
 
 /** Everything that takes time and needs no lock: tokenizing, stemming, writing the tsvector. */
@@ -54,6 +55,7 @@ export function prepareArticle(article: NewArticle, people: People): PreparedArt
     url: article.url,
     snippet: snippetOf(body),
     body,
+    pageNo: article.pageNo ?? null,
   }
 }
 
@@ -94,6 +96,7 @@ export async function insertArticles(
       articles.map(one => one.snippet),
       articles.map(one => one.body),
       embedAt,
+      articles.map(one => one.pageNo),
     ],
   })
   return rows[0]!.first
@@ -105,13 +108,13 @@ export async function insertArticles(
 const INSERT = `
   with incoming as materialized (
     select i.id, i.published_at, i.ingested_at, i.stamped, i.publisher_no, i.author_nos::int[], i.country, i.language, i.limits,
-           i.terms::tsvector, i.words_title, i.words_body, i.stems_title, i.stems_body, i.title, i.url, i.snippet, i.body, i.place
+           i.terms::tsvector, i.words_title, i.words_body, i.stems_title, i.stems_body, i.title, i.url, i.snippet, i.body, i.page_no, i.place
     from unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::boolean[], $5::int[], $6::text[], $7::text[],
                 $8::text[], $9::int[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
-                $16::text[], $17::text[], $18::text[])
+                $16::text[], $17::text[], $18::text[], $20::bigint[])
          with ordinality
       as i (id, published_at, ingested_at, stamped, publisher_no, author_nos, country, language, limits,
-            terms, words_title, words_body, stems_title, stems_body, title, url, snippet, body, place)
+            terms, words_title, words_body, stems_title, stems_body, title, url, snippet, body, page_no, place)
   ), clock as (
     update ingest_clock
     set last_at = greatest(date_trunc('milliseconds', clock_timestamp()), last_at + interval '1 ms'),
@@ -148,6 +151,6 @@ const INSERT = `
     insert into article_days as d (axis, day, articles) select * from days
     on conflict (axis, day) do update set articles = d.articles + excluded.articles
   ), promised as (
-    insert into embeddings (seq, due_at) select seq, $19::timestamptz from numbered order by seq
+    insert into embeddings (seq, due_at, page_no) select seq, $19::timestamptz, page_no from numbered order by seq
   )
   select base + 1 as first from clock`
