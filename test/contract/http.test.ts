@@ -157,6 +157,14 @@ t.test('decision 8: CORS for the origins that are configured, and for no other',
   t.match(allowed.headers.get('access-control-expose-headers'), /X-RateLimit-Remaining/)
   const strange = await api.ask(secret, '/v1/articles', { headers: { Origin: 'https://other.example' } })
   t.notOk(strange.headers.has('access-control-allow-origin'))
+  for (const headers of [
+    { Origin: 'https://other.example', 'Access-Control-Request-Method': 'GET' },
+    { Origin: 'https://reader.example' },
+    {},
+  ]) {
+    const { status } = await api.ask(null, '/v1/articles', { method: 'OPTIONS', headers })
+    t.equal(status, 401, 'no preflight of these: an ordinary request, without a key')
+  }
   const closed = await startTestApi()
   t.teardown(() => closed.stop())
   const off = await closed.ask(null, '/v1/articles', {
@@ -232,7 +240,83 @@ t.test('issue 4.6: what is not HTTP is told so and cut off', async t => {
     t.match(text, /^HTTP\/1\.1 400 /)
     t.ok(ms < 3_000)
   }
-  t.match((await raw(`${head('/v1/articles?q=é')}\r\n`)).text, /must be percent-encoded/, 'curl sends what is typed')
+})
+
+t.test('decision 7: what the server refuses before it is a request is an error object too, with an id', async t => {
+  for (const bytes of [
+    'hello\r\n\r\n',
+    `GET /v1/articles HTTP/1.1\r\nAuthorization: Bearer ${secret}\r\n\r\n`,
+    `${head('/v1/articles', 'Host: y\r\n')}\r\n`,
+    `${head('/v1/articles?q=a b')}\r\n`,
+    head('/v1/articles', 'X-A: b\r\n'.repeat(20_000)),
+  ]) {
+    const { text } = await raw(bytes)
+    const [top = '', body = ''] = text.split('\r\n\r\n')
+    t.match(top, /^HTTP\/1\.1 4(00|31) /)
+    t.match(top, /\r\nX-Request-Id: [0-9a-f-]{36}(\r\n|$)/)
+    t.match(top, /\r\nCache-Control: no-store/)
+    t.match(top, /\r\nConnection: close/)
+    const { status, code, message, ...more } = JSON.parse(body)
+    t.strictSame({ status, code, more }, { status: 'error', code: 'invalid_request', more: {} })
+    t.match(message, /^[A-Z].*\.$/)
+    t.notMatch(text, /node|\.ts|HPE_|llhttp/)
+  }
+})
+
+t.test('decision 11: there is no 400 for what a client forgot to percent-encode', async t => {
+  const asked = async (target: string, more = `Authorization: Bearer ${secret}\r\n`) => {
+    const { text } = await raw(`${head(target, more)}\r\n`)
+    const [top = '', body = ''] = text.split('\r\n\r\n')
+    return { status: Number(top.slice(9, 12)), top, json: JSON.parse(body) }
+  }
+  await api.index([{ title: 'Het café om de hoek' }])
+  for (const target of ['/v1/articles?q=café', '/v1/articles?q=caf%C3%A9', '/v1/articles?outlet=D%C3%A9\x7f&q=café']) {
+    const { status, top, json } = await asked(target)
+    t.equal(status, 200, target)
+    t.match(top, /X-RateLimit-Remaining: \d/)
+    t.equal(json.articles.length, target.includes('outlet') ? 0 : 1)
+  }
+  const nul = await asked('/v1/articles?per_page=5&q=a\0é')
+  t.equal(nul.status, 422)
+  t.strictSame(Object.keys(nul.json.errors), ['q'])
+  const unknown = await asked('/v1/articles?città=1')
+  t.strictSame([unknown.status, Object.keys(unknown.json.errors)], [422, ['città']])
+  t.equal((await asked('/v1/café')).status, 404)
+  t.equal((await asked('/v1/articles?q=café', '')).json.code, 'missing_token', 'nobody comes past the key')
+  t.match((await raw(`${head('/v1/articles?q=café&foo=1')}X-Late: `, 30_000)).text, /^HTTP\/1\.1 408 /)
+})
+
+t.test('decision 5: CONNECT is a method as others are, an unknown expectation none', async t => {
+  const key = `Authorization: Bearer ${secret}\r\n`
+  t.match((await raw(`CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`)).text, /^HTTP\/1\.1 401 [\s\S]*missing_token/)
+  t.match(
+    (await raw(`CONNECT x:1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`)).text,
+    /^HTTP\/1\.1 40[45] [\s\S]*"status":"error"/,
+  )
+  t.match(
+    (await raw(`${head('/v1/articles', `${key}Connection: close\r\nExpect: 200-maybe\r\n`)}\r\n`)).text,
+    /^HTTP\/1\.1 200 /,
+  )
+})
+
+t.test('decision 7: every form of address that HTTP knows is answered as any other', async t => {
+  const key = `Host: x\r\nAuthorization: Bearer ${secret}\r\nConnection: close\r\n\r\n`
+  for (const [line, expected] of [
+    ['GET http://x/v1/articles?per_page=1 HTTP/1.1', /^HTTP\/1\.1 200 /],
+    ['GET HTTPS://x:1/v1/articles?foo=1 HTTP/1.1', /^HTTP\/1\.1 422 [\s\S]*"foo"/],
+    ['GET http://x HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
+    ['GET http://x?q=1 HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
+    ['OPTIONS * HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
+    ['GET //v1/articles HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
+    ['GET /v1/%61rticles HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
+    ['GET /%ff HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
+    ['GET /v1/articles#a?q=1 HTTP/1.1', /^HTTP\/1\.1 (200|404) /],
+  ] as const) {
+    const { text } = await raw(`${line}\r\n${key}`)
+    t.match(text, expected, line)
+    t.match(text, /\r\nX-Request-Id: /)
+    t.match(text, /\r\nX-RateLimit-Remaining: /)
+  }
 })
 
 t.test('issue 4.6: slow senders are cut off', async t => {

@@ -103,12 +103,24 @@ function securityHeaders(publicUrl: string): RequestHandler {
   })
 }
 
-function crossOrigin(origins: string[]): RequestHandler {
-  return cors({
-    origin: origins.includes('*') ? '*' : origins,
-    methods: ['GET', 'HEAD'],
-    allowedHeaders: ['Authorization', 'If-None-Match', 'X-Request-Id'],
-    exposedHeaders: Object.keys(HEADERS),
-    maxAge: 600,
-  })
+/**
+ * Lets pages of the origins read answers, and answers their browsers' preflights. Any other OPTIONS is a method that is
+ * not served, after the key as everything.
+ */
+function crossOrigin(origins: string[]): RequestHandler[] {
+  return [
+    cors({
+      origin: origins.includes('*') ? '*' : origins,
+      methods: ['GET', 'HEAD'],
+      allowedHeaders: ['Authorization', 'If-None-Match', 'X-Request-Id'],
+      exposedHeaders: Object.keys(HEADERS),
+      maxAge: 600,
+      preflightContinue: true,
+    }),
+    (request, response, next) => {
+      const asks = request.method === 'OPTIONS' && request.get('Access-Control-Request-Method') !== undefined
+      if (asks && response.hasHeader('Access-Control-Allow-Origin')) response.status(204).end()
+      else next()
+    },
+  ]
 }
