@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { readCatalogue } from '../shared/outlets/catalogue.ts'
-import { outletHealth } from '../shared/outlets/health.ts'
+import { outletHealthAndPages } from '../shared/outlets/health.ts'
 import type { Outlet } from '../shared/outlets/outlet.ts'
 import { syncOutlets } from '../shared/outlets/sync.ts'
 import { createPool } from '../shared/postgres/pool.ts'
@@ -52,7 +52,7 @@ async function sync(context: CommandContext, file: string): Promise<void> {
 
 async function list(context: CommandContext): Promise<void> {
   await withPool(context, async pool => {
-    const health = await outletHealth(pool)
+    const health = await outletHealthAndPages(pool)
     if (context.options.json === true) for (const outlet of health) context.print(JSON.stringify(outlet))
     else context.print(healthTable(health, new Date()))
   })

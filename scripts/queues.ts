@@ -3,7 +3,8 @@ import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { QUEUE_NAMES } from '../shared/queues/names.ts'
 import { openQueues } from '../shared/queues/queues.ts'
-import { listQuarantine, type Quarantined, retryQuarantine } from './queues/quarantine.ts'
+import { listQuarantine, type Quarantined } from '../shared/status/quarantine.ts'
+import { retryQuarantine } from './queues/quarantine.ts'
 
 const LIST_LIMIT = 1_000
 

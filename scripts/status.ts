@@ -1,9 +1,9 @@
 import { createLogger } from '../shared/log/logger.ts'
-import { outletHealth } from '../shared/outlets/health.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { runCommand } from '../shared/process/command.ts'
 import { openQueues } from '../shared/queues/queues.ts'
-import { readStatus, statusTable } from './status/status.ts'
+import { readStatus } from '../shared/status/status.ts'
+import { statusTable } from './status/table.ts'
 
 await runCommand(
   {
@@ -18,9 +18,7 @@ await runCommand(
     const pool = createPool(config.DATABASE_URL, 'status', () => {})
     const queues = openQueues(config, log)
     try {
-      const outlets = { healthy: 0, silent: 0, failing: 0 }
-      for (const { health } of await outletHealth(pool)) outlets[health] += 1
-      const status = await readStatus(pool, queues, outlets)
+      const status = await readStatus(pool, queues)
       print(options.json === true ? JSON.stringify(status) : statusTable(status))
     } finally {
       await queues.close()

@@ -1,7 +1,7 @@
-import type { OutletHealth } from '../../shared/outlets/health.ts'
+import type { OutletHealth, OutletPages } from '../../shared/outlets/health.ts'
 
 /** Health for people: one line an outlet, those in trouble first. */
-export function healthTable(outlets: OutletHealth[], now: Date): string {
+export function healthTable(outlets: (OutletHealth & OutletPages)[], now: Date): string {
   if (outlets.length === 0) return 'No outlets; `npm run outlets -- sync FILE` brings a catalogue.'
   const rank = { failing: 0, silent: 1, healthy: 2 }
   const rows = [...outlets]

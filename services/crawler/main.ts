@@ -1,3 +1,4 @@
+import { observeFleet } from '../../shared/metrics/fleet.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
 import { runService, type ServiceContext } from '../../shared/process/service.ts'
@@ -49,6 +50,7 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
   const dispatcher = startDispatcher(crawl)
   const upkeep = startUpkeep(crawl)
   observeOutlets(pool)
+  observeFleet(pool, queues)
 
   return {
     async stop() {

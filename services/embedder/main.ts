@@ -1,3 +1,4 @@
+import { observeFleet } from '../../shared/metrics/fleet.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import { missingAmong } from '../../shared/process/missing.ts'
@@ -35,6 +36,7 @@ await runService('embedder', async ({ config, log }: ServiceContext) => {
     await mover.move(seqs).catch(error => log.warn({ err: sentenceOf(error) }, 'could not move what is due'))
   })
   await startUpkeep(boss, pool, log)
+  observeFleet(pool, queues)
 
   return {
     async stop() {

@@ -1,4 +1,5 @@
 import { BATCH, indexArticles } from '../../shared/articles/indexing/index.ts'
+import { observeFleet } from '../../shared/metrics/fleet.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
 import { missingAmong } from '../../shared/process/missing.ts'
@@ -70,6 +71,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
     { concurrency: config.NORMALISE_THREADS * 8 + 8 },
   )
   const sweeper = startSweeper(pool, queues, log)
+  observeFleet(pool, queues)
 
   return {
     async stop() {

@@ -50,6 +50,13 @@ function readSetting(name: string, setting: Setting, text: string): string | num
         throw new ConfigError(`${name} is "${redact(text)}"; write a whole address with its scheme.`)
       }
       return text
+    case 'secret':
+      if (setting.min !== undefined && text !== '' && (text.length < setting.min || !TOKEN.test(text))) {
+        throw new ConfigError(
+          `${name} cannot be used; write at least ${setting.min} letters, digits and -._~+/ that nobody can guess.`,
+        )
+      }
+      return text
     case 'list':
       return text
         .split(',')
@@ -59,6 +66,9 @@ function readSetting(name: string, setting: Setting, text: string): string | num
       return text
   }
 }
+
+// What may stand after `Bearer` (RFC 6750 §2.1), short enough for a header.
+const TOKEN = /^[\w.~+/-]{1,500}$/
 
 // A mistyped DATABASE_URL may still hold a password.
 const redact = (text: string) => text.replace(/:[^:@/]*@/, ':***@')

@@ -2,6 +2,7 @@
 export interface Setting {
   type: 'text' | 'secret' | 'url' | 'list' | 'integer' | 'port' | 'duration'
   default: string
+  /** Of a number; of a secret: its least length, and then it is sent as a Bearer token. */
   min?: number
   max?: number
   about: string

@@ -43,6 +43,18 @@ export const SETTINGS = {
     default: '0',
     about: 'Port for metrics and health of this process; 0 takes a free one.',
   },
+  METRICS_HOST: {
+    type: 'text',
+    default: '127.0.0.1',
+    about: 'Address that port listens on; it asks for no key, so let none but your own network reach it.',
+  },
+  OPERATOR_KEY: {
+    type: 'secret',
+    default: '',
+    min: 24,
+    about:
+      'Opens `/status` and, with `REDIS_URL`, `/queues` on the API; at least 24 letters, digits and `-._~+/`. Empty: there are no such pages.',
+  },
   PUBLIC_URL: {
     type: 'url',
     default: '',

@@ -1,6 +1,6 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-/** The registry of this process; every metric of Perscope is made here or with `registers: [registry]`. */
+/** The registry of this process; every metric of Perscope is made here. */
 export const registry = new Registry()
 
 /** Turns on the metrics of the process itself (memory, event loop, garbage collection). */
@@ -22,4 +22,47 @@ export function histogram<L extends string>(
   labelNames: L[] = [],
 ): Histogram<L> {
   return new Histogram({ name: `perscope_${name}`, help, buckets, labelNames, registers: [registry] })
+}
+
+/**
+ * A gauge named `perscope_…` whose figures are read when somebody scrapes; without them when they cannot be read.
+ *
+ * @param read a few gauges may share one reading, see `shared`
+ */
+export function gauge<L extends string, T>(
+  name: string,
+  help: string,
+  labelNames: L[],
+  read: () => Promise<T>,
+  show: (set: (labels: Partial<Record<L, string>>, value: number) => void, figures: T) => void,
+): void {
+  registry.removeSingleMetric(`perscope_${name}`) // of a service that this process ran before, as benchmarks do
+  new Gauge({
+    name: `perscope_${name}`,
+    help,
+    labelNames,
+    registers: [registry],
+    async collect() {
+      const figures = await read().catch(() => null)
+      this.reset()
+      // A gauge without labels begins with a zero, which nobody has read.
+      if (labelNames.length === 0) this.remove()
+      if (figures !== null) show((labels, value) => this.set(labels as Record<L, string>, value), figures)
+    },
+  })
+}
+
+/** Scrapes within this time (ms) share one reading. */
+const FRESH = 10_000
+
+/** One reading for all who ask within ten seconds. */
+export function shared<T>(read: () => Promise<T>, fresh = FRESH): () => Promise<T> {
+  let last: { at: number; figures: Promise<T> } | undefined
+  return () => {
+    if (last === undefined || performance.now() - last.at > fresh) {
+      last = { at: performance.now(), figures: read() }
+      last.figures.catch(() => {})
+    }
+    return last.figures
+  }
 }

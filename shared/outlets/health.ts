@@ -19,6 +19,10 @@ export interface OutletHealth {
   error: string | null
   /** What kept a page from us in the last day, the most frequent first: `forbidden`, `challenge`, `cookie wall` … */
   blocks: { kind: string; pages: number }[]
+}
+
+/** How many pages of an outlet stand where: counted over all of its pages. */
+export interface OutletPages {
   pages: { waiting: number; done: number; refused: number; failed: number }
 }
 
@@ -33,9 +37,7 @@ export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
   const { rows } = await pool.query<Row>(
     `select o.domain, o.name, o.country, f.*,
             extract(epoch from clock_timestamp() - coalesce(f.last_new, f.last_success)) * 1000 as silence,
-            coalesce(b.blocks, '[]') as blocks,
-            coalesce(p.waiting, 0) as waiting, coalesce(p.done, 0) as done,
-            coalesce(p.refused, 0) as refused, coalesce(p.failed, 0) as failed
+            coalesce(b.blocks, '[]') as blocks
        from outlets o
        left join lateral (
          select count(*)::int as feeds, count(*) filter (where failures > 0)::int as failing_feeds,
@@ -47,13 +49,6 @@ export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
          select jsonb_agg(jsonb_build_object('kind', kind, 'pages', pages) order by pages desc, kind) as blocks
            from outlet_blocks where outlet_blocks.outlet_no = o.outlet_no and last_at > now() - interval '1 day'
        ) b on true
-       left join (
-         select outlet_no, count(*) filter (where state in ('waiting', 'stored'))::int as waiting,
-                count(*) filter (where state = 'done')::int as done,
-                count(*) filter (where state = 'refused')::int as refused,
-                count(*) filter (where state = 'failed')::int as failed
-           from pages group by outlet_no
-       ) p using (outlet_no)
       where o.active order by o.domain`,
   )
   return rows.map(row => ({
@@ -69,8 +64,31 @@ export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
     failures: row.failures,
     error: row.error,
     blocks: row.blocks,
-    pages: { waiting: row.waiting, done: row.done, refused: row.refused, failed: row.failed },
   }))
+}
+
+/** How many active outlets there are of each health. */
+export async function outletCounts(pool: Pool): Promise<Record<OutletHealth['health'], number>> {
+  const counts = { healthy: 0, silent: 0, failing: 0 }
+  for (const { health } of await outletHealth(pool)) counts[health] += 1
+  return counts
+}
+
+/** The same with the pages of each: reads crawl memory from end to end, which takes a while with millions. */
+export async function outletHealthAndPages(pool: Pool): Promise<(OutletHealth & OutletPages)[]> {
+  const [outlets, { rows }] = await Promise.all([
+    outletHealth(pool),
+    pool.query<OutletPages['pages'] & { domain: string }>(
+      `select domain, count(*) filter (where state in ('waiting', 'stored'))::int as waiting,
+              count(*) filter (where state = 'done')::int as done,
+              count(*) filter (where state = 'refused')::int as refused,
+              count(*) filter (where state = 'failed')::int as failed
+         from pages join outlets using (outlet_no) group by domain`,
+    ),
+  ])
+  const pages = new Map(rows.map(({ domain, ...counts }) => [domain, counts]))
+  const none = { waiting: 0, done: 0, refused: 0, failed: 0 }
+  return outlets.map(outlet => ({ ...outlet, pages: pages.get(outlet.domain) ?? none }))
 }
 
 interface Row {
@@ -86,10 +104,6 @@ interface Row {
   error: string | null
   silence: string | null
   blocks: OutletHealth['blocks']
-  waiting: number
-  done: number
-  refused: number
-  failed: number
 }
 
 /** One feed that answers keeps an outlet from failing; one that was never asked yet counts as healthy. */

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { registry } from '../metrics/registry.ts'
+import { gauge, registry, shared } from '../metrics/registry.ts'
 
 /** Dependencies that do not answer: name → a short reason without addresses. */
 export type Missing = Record<string, string>
@@ -10,12 +10,17 @@ export interface HealthServer {
 }
 
 /**
- * `/healthz` (the process answers), `/readyz` (200, or 503 with what is missing) and `/metrics` (Prometheus text)
- * on loopback.
+ * `/healthz` (the process answers), `/readyz` (200, or 503 with what is missing) and `/metrics` (Prometheus text).
  *
  * @param port 0 takes a free one
+ * @param host whoever reaches it may read: loopback, or a network of one's own
  */
-export async function startHealthServer(port: number, missing: () => Promise<Missing>): Promise<HealthServer> {
+export async function startHealthServer(
+  port: number,
+  host: string,
+  missing: () => Promise<Missing>,
+): Promise<HealthServer> {
+  observeReadiness(missing)
   const server = createServer(async (request, response) => {
     const path = request.url?.split('?')[0]
     try {
@@ -39,7 +44,7 @@ export async function startHealthServer(port: number, missing: () => Promise<Mis
   server.requestTimeout = 10_000
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
+    server.listen(port, host, resolve)
   })
   const address = server.address()
   return {
@@ -50,4 +55,15 @@ export async function startHealthServer(port: number, missing: () => Promise<Mis
         server.closeAllConnections()
       }),
   }
+}
+
+/** The same for Prometheus: one look for both gauges. */
+function observeReadiness(missing: () => Promise<Missing>): void {
+  const look = shared(missing, 1_000)
+  gauge('ready', 'Whether all that the process needs answers.', [], look, (set, gaps) => {
+    set({}, Object.keys(gaps).length === 0 ? 1 : 0)
+  })
+  gauge('missing', 'Dependencies of the process that do not answer.', ['dependency'], look, (set, gaps) => {
+    for (const dependency of Object.keys(gaps)) set({ dependency }, 1)
+  })
 }

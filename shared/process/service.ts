@@ -83,6 +83,7 @@ export async function runService(name: string, start: (context: ServiceContext) 
   try {
     health = await startHealthServer(
       config.METRICS_PORT,
+      config.METRICS_HOST,
       () => running?.missing() ?? Promise.resolve({ start: 'not finished' }),
     )
     running = await start({ config, log })

@@ -1,0 +1,28 @@
+import type { Status } from '../../shared/status/status.ts'
+
+/** The status for people: one short table. */
+export function statusTable(status: Status): string {
+  const number = (n: number) => n.toLocaleString('en')
+  const rows: [string, string][] = [
+    ['articles', `${number(status.articles)}, newest indexed ${status.newest.ingested_at ?? 'never'}`],
+    [
+      'embedded',
+      `${number(status.embedded)}, promised ${number(status.embeddings.promised)}, due ${number(status.embeddings.due)}, failed ${number(status.embeddings.failed)}`,
+    ],
+    [
+      'pages',
+      `waiting ${number(status.pages.waiting)}, done ${number(status.pages.done)}, refused ${number(status.pages.refused)}, failed ${number(status.pages.failed)}`,
+    ],
+    ...Object.entries(status.reasons).map(([reason, n]): [string, string] => [`  ${reason}`, number(n)]),
+    ...Object.entries(status.queues).map(([name, { waiting, active, delayed, failed }]): [string, string] => [
+      `queue ${name}`,
+      `waiting ${number(waiting)}, active ${number(active)}, delayed ${number(delayed)}, failed ${number(failed)}`,
+    ]),
+    [
+      'outlets',
+      `healthy ${status.outlets.healthy}, silent ${status.outlets.silent}, failing ${status.outlets.failing}`,
+    ],
+  ]
+  const width = Math.max(...rows.map(([name]) => name.length))
+  return rows.map(([name, text]) => `${name.padEnd(width)}  ${text}`).join('\n')
+}

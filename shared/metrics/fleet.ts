@@ -1,0 +1,59 @@
+import type { Pool } from '../postgres/pool.ts'
+import { QUEUE_NAMES } from '../queues/names.ts'
+import type { QueueCounts, Queues } from '../queues/queues.ts'
+import { type Flow, readFlow } from '../status/flow.ts'
+import { countQuarantine } from '../status/quarantine.ts'
+import { gauge, shared } from './registry.ts'
+
+/**
+ * Shows where work stands between the services, read when somebody scrapes. Every worker shows the same figures, so
+ * that they are known as long as one of them lives: take the greatest over the processes, not the sum. What cannot be read is
+ * left out of the scrape.
+ */
+export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
+  const flow = shared(() => readFlow(pool))
+  const counts = shared(() => queues.counts())
+  const quarantine = shared(() => countQuarantine(pool))
+
+  gauge('articles', 'Articles in the index.', [], flow, (set, { articles }) => set({}, articles))
+  gauge('vectors', 'Articles whose vector is stored.', [], flow, (set, { embedded }) => set({}, embedded))
+  gauge('newest_article_age_seconds', 'Time since an article last became visible.', [], flow, (set, { newest }) => {
+    if (newest !== null) set({}, Math.max(0, (Date.now() - newest.getTime()) / 1_000))
+  })
+  gauge(
+    'pages_open',
+    'Pages by what they wait for: later, fetch, normalise.',
+    ['waits_for'],
+    flow,
+    (set, { pages }) => {
+      set({ waits_for: 'later' }, pages.waiting - pages.due)
+      set({ waits_for: 'fetch' }, pages.due)
+      set({ waits_for: 'normalise' }, pages.stored)
+    },
+  )
+  gauge('embeddings_open', 'Articles without a vector: promised for later, or due.', ['state'], flow, (set, flow) => {
+    set({ state: 'promised' }, flow.embeddings.promised)
+    set({ state: 'due' }, flow.embeddings.due)
+  })
+  gauge(
+    'oldest_work_seconds',
+    'How long the oldest work of a stage has been waiting.',
+    ['stage'],
+    flow,
+    (set, flow) => {
+      for (const [stage, age] of Object.entries(oldest(flow))) set({ stage }, age)
+    },
+  )
+  gauge('queue_messages', 'Messages in the work queues.', ['queue', 'state'], counts, (set, all) => {
+    for (const queue of QUEUE_NAMES) {
+      for (const state of STATES) set({ queue, state }, all[queue][state])
+    }
+  })
+  gauge('quarantine', 'What failed for good, by kind and reason.', ['kind', 'reason'], quarantine, (set, all) => {
+    for (const { kind, reason, n } of all) set({ kind, reason }, n)
+  })
+}
+
+const STATES = ['waiting', 'active', 'delayed', 'failed'] as const satisfies (keyof QueueCounts)[]
+
+const oldest = ({ pages, embeddings }: Flow) => ({ normalise: pages.oldest, embed: embeddings.oldest })

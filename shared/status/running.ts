@@ -1,0 +1,31 @@
+import type { Pool } from '../postgres/pool.ts'
+
+/** What goes on in the fleet at this moment, as Postgres sees it. */
+export interface Running {
+  /** Connections to the database by service: none means that no process of it runs, or that it cannot get there. */
+  connections: { crawler: number; normaliser: number; embedder: number; api: number }
+  /** Hosts being visited. */
+  visits: number
+  /** Requests with keys in the minutes that are running, and how many keys sent them. */
+  requests: number
+  keys: number
+}
+
+const READ = `
+  select count(*) filter (where application_name = 'perscope crawler')::int as crawler,
+         count(*) filter (where application_name = 'perscope normaliser')::int as normaliser,
+         count(*) filter (where application_name = 'perscope embedder')::int as embedder,
+         count(*) filter (where application_name = 'perscope api')::int as api,
+         (select count(*) from hosts where leased_until > now())::int as visits,
+         (select coalesce(sum(used), 0) from rate_windows where started_at > now() - interval '1 minute')::int as requests,
+         (select count(*) from rate_windows where started_at > now() - interval '1 minute')::int as keys
+    from pg_stat_activity where datname = current_database()`
+
+export async function readRunning(db: Pick<Pool, 'query'>): Promise<Running> {
+  const { rows } = await db.query<Running['connections'] & Omit<Running, 'connections'>>({
+    name: 'status-running',
+    text: READ,
+  })
+  const { crawler, normaliser, embedder, api, visits, requests, keys } = rows[0]!
+  return { connections: { crawler, normaliser, embedder, api }, visits, requests, keys }
+}

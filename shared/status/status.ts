@@ -1,0 +1,70 @@
+import { outletCounts } from '../outlets/health.ts'
+import type { Pool } from '../postgres/pool.ts'
+import type { QueueName } from '../queues/names.ts'
+import type { QueueCounts, Queues } from '../queues/queues.ts'
+import { readFlow } from './flow.ts'
+
+/** The state of the whole system, in the words of `npm run status -- --json`. */
+export interface Status {
+  /** Lines that `export` would write. */
+  articles: number
+  embedded: number
+  embeddings: {
+    /** Promised for an hour that has not come yet. */
+    promised: number
+    due: number
+    /** In quarantine: `npm run queues -- list`. */
+    failed: number
+  }
+  /** `waiting` holds pages to be fetched, tried again or normalised; `refused` those never to be indexed. */
+  pages: { waiting: number; done: number; refused: number; failed: number }
+  /** Why pages were refused or failed. */
+  reasons: Record<string, number>
+  queues: Record<string, QueueCounts>
+  outlets: { healthy: number; silent: number; failing: number }
+  newest: { ingested_at: string | null; published_at: string | null }
+}
+
+/** Reads the state from Postgres and the queues' store. Counts every row, which takes a while with millions. */
+export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>): Promise<Status> {
+  const [flow, articles, embedded, pages, reasons, newest, counts, outlets] = await Promise.all([
+    readFlow(pool),
+    pool.query<{ n: number }>('select count(*)::int as n from articles'),
+    pool.query<{ n: number }>('select count(*)::int as n from embeddings where embedded_at is not null'),
+    pool.query<{ done: number; refused: number }>(
+      `select count(*) filter (where state = 'done')::int as done, count(*) filter (where state = 'refused')::int as refused
+         from pages`,
+    ),
+    pool.query<{ reason: string; n: number }>(
+      `select coalesce(reason, 'unknown') as reason, count(*)::int as n
+         from pages where state in ('refused', 'failed') group by 1 order by 2 desc, 1 limit 20`,
+    ),
+    pool.query<{ ingested_at: Date | null; published_at: Date | null }>(
+      'select max(ingested_at) as ingested_at, max(published_at) as published_at from articles',
+    ),
+    queues.counts(),
+    outletCounts(pool),
+  ])
+  const { promised, due, failed } = flow.embeddings
+  const { waiting, stored } = flow.pages
+  const { done = 0, refused = 0 } = pages.rows[0] ?? {}
+  const latest = newest.rows[0]
+  return {
+    articles: articles.rows[0]?.n ?? 0,
+    embedded: embedded.rows[0]?.n ?? 0,
+    embeddings: { promised, due, failed },
+    pages: { waiting: waiting + stored, done, refused, failed: flow.pages.failed },
+    reasons: Object.fromEntries(reasons.rows.map(({ reason, n }) => [reason, n])),
+    queues: withPromised(counts, promised),
+    outlets,
+    newest: {
+      ingested_at: latest?.ingested_at?.toISOString() ?? null,
+      published_at: latest?.published_at?.toISOString() ?? null,
+    },
+  }
+}
+
+/** What is promised for a later hour is delayed work of the embedder, wherever it waits. */
+export function withPromised(counts: Record<QueueName, QueueCounts>, promised: number): Record<QueueName, QueueCounts> {
+  return { ...counts, embed: { ...counts.embed, delayed: counts.embed.delayed + promised } }
+}
