@@ -8,8 +8,8 @@ import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts
 import { readCollections } from '../shared/vectors/registry.ts'
 import { openVectorStore } from '../shared/vectors/store.ts'
 import { fill } from './reembed/fill.ts'
-import { articlesBar } from './reembed/progress.ts'
 import { cancelFilling, left, registerFilling, takeOver } from './reembed/states.ts'
+import { articlesBar } from './terminal/articles-bar.ts'
 
 const VECTOR_TIMEOUT = 15_000
 

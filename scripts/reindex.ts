@@ -1,39 +1,96 @@
-import { createPool } from '../shared/postgres/pool.ts'
+import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
-import { readRanges, withoutSealing } from '../shared/segments/sealing.ts'
-import { reindexFresh } from './reindex/fresh.ts'
-import { reindexSegment } from './reindex/segments.ts'
+import { createPace } from './reindex/pace.ts'
+import { beginRun, endRun, findRun } from './reindex/run.ts'
+import { type Chosen, countChosen, lookUpOutlet, selectionOf } from './reindex/selection.ts'
+import { reindexVectors } from './reindex/vectors.ts'
+import { type Progress, reindexWords } from './reindex/words.ts'
+import { articlesBar } from './terminal/articles-bar.ts'
 
 await runCommand(
   {
     name: 'reindex',
     about: [
-      'Makes the index of words anew from the texts: after an upgrade with another tokenizer, other stop words or stems, or',
-      'when the index is not believed. Articles stay as they are; searches go on, and see each part in its old or its new',
-      'form. Interrupted, it can be started again.',
+      'Makes the index anew from the texts, of all articles or of some: their words (after an upgrade with another tokenizer,',
+      'other stop words or stems, or when the index is not believed), or with --vectors their vectors, which the embedders',
+      'then make. Ids and times stay; searches go on, and see each part in its old or its new form. Interrupted, or killed,',
+      'the same command goes on where it was.',
     ].join('\n'),
+    usage: ['[--outlet DOMAIN] [--language nl] [--from T] [--to T] [--rate N]', '--vectors [the same]'],
+    options: {
+      vectors: { type: 'boolean', about: 'the vectors, not the words' },
+      outlet: { type: 'string', value: 'DOMAIN', about: 'only articles of this outlet' },
+      language: { type: 'string', value: 'LANGUAGE', about: 'only articles in nl, fr, de, lb or en' },
+      from: { type: 'string', value: 'T', about: 'only articles published then or later (ISO 8601, UTC)' },
+      to: { type: 'string', value: 'T', about: 'only articles published before' },
+      rate: { type: 'string', value: 'N', about: 'articles a second at most' },
+      restart: { type: 'boolean', about: 'from the beginning, although the same command was interrupted' },
+      json: { type: 'boolean', about: 'prints {"what", "articles", "segments", "done"}' },
+      'dry-run': { type: 'boolean', about: 'says what would be done' },
+    },
     needs: ['DATABASE_URL'],
   },
-  async ({ config, positionals, say, signal }) => {
-    if (positionals.length > 0) throw new UsageError('reindex takes no names; it does everything.')
+  async ({ config, options, positionals, print, say, signal }) => {
+    if (positionals.length > 0) throw new UsageError(`"${positionals[0]}" is not understood; see --help.`)
+    const selection = selectionOf(options)
+    const rate = rateOf(options.rate)
     const pool = createPool(config.DATABASE_URL, 'reindex', error => say(`Postgres: ${sentenceOf(error)}`), {
       statementTimeout: 0,
     })
+    const report = ({ articles, segments }: Progress, done: boolean) => {
+      if (options.json === true) print(JSON.stringify({ what: selection.what, articles, segments, done }))
+    }
     try {
-      // Fresh articles stay where they are until all is done.
-      return await withoutSealing(pool, async () => {
-        const ranges = await readRanges(pool)
-        for (const [number, range] of ranges.entries()) {
-          if (signal.aborted) return 1
-          await reindexSegment(pool, range)
-          say(`Segment ${number + 1} of ${ranges.length}: articles ${range.first} to ${range.last}.`)
-        }
-        const fresh = await reindexFresh(pool)
-        say(`${fresh} fresh articles. The index is new.`)
-        return 0
-      })
+      const chosen = await lookUpOutlet(pool, selection)
+      const earlier = options.restart === true ? null : await findRun(pool, selection)
+      if (options['dry-run'] === true) {
+        const articles = await countChosen(pool, chosen, earlier?.doneTo ?? 0n, earlier?.last ?? (await newest(pool)))
+        report({ articles, segments: 0 }, false)
+        return say(`Would make the ${selection.what} of ${articles} articles anew.`)
+      }
+      if (earlier !== null) {
+        say(`Going on where it was interrupted; it began ${earlier.startedAt.toISOString()} (--restart begins anew).`)
+      }
+      const run = earlier ?? (await beginRun(pool, selection))
+      const bar = articlesBar(await countChosen(pool, chosen, run.doneTo, run.last))
+      let progress: Progress = { articles: 0, segments: 0 }
+      const tell = (now: Progress) => {
+        progress = now
+        bar.update(now.articles)
+      }
+      const pace = createPace(rate, signal)
+      let done: boolean
+      try {
+        done =
+          selection.what === 'vectors'
+            ? await reindexVectors(pool, chosen, run, pace, tell, bar.say, signal)
+            : await reindexWords(pool, chosen, run, pace, tell, signal)
+      } finally {
+        bar.stop()
+      }
+      if (done) await endRun(pool, selection)
+      report(progress, done)
+      say(summary(chosen, progress, done))
+      return done ? 0 : 1
     } finally {
       await pool.end()
     }
   },
 )
+
+function rateOf(text: unknown): number | null {
+  if (typeof text !== 'string') return null
+  const rate = Number(text)
+  if (!(rate > 0 && rate <= 1_000_000)) throw new UsageError('--rate is a number of articles a second, as 200.')
+  return rate
+}
+
+async function newest(pool: Pool): Promise<bigint> {
+  const { rows } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
+  return rows[0]!.last_seq
+}
+
+function summary({ selection }: Chosen, { articles }: Progress, done: boolean): string {
+  if (!done) return `Interrupted after ${articles} articles; the same command goes on.`
+  return `The ${selection.what} of ${articles} articles are new.`
+}

@@ -5,29 +5,24 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import { LEXEMES, periodsOf } from '../../shared/text/lexemes.ts'
 import { quote } from '../../shared/text/tsvector.ts'
 
-const PART = 200
-
-/** Makes the full text of the articles anew that are not in a segment yet. Returns how many. */
-export async function reindexFresh(pool: Pool): Promise<number> {
-  let count = 0
-  for (let after = 0n; ; ) {
-    const { rows } = await pool.query<Fresh>(READ, [after, PART])
-    const last = rows.at(-1)
-    if (last === undefined) return count
-    const prepared = rows.map(prepare)
-    await pool.query(WRITE, [
-      rows.map(row => row.seq),
-      prepared.map((one, index) => `${one.terms} ${ingestedLexemes(rows[index]!.ingested_at)}`),
-      prepared.map(one => one.limits),
-      prepared.map(one => one.words.title),
-      prepared.map(one => one.words.body),
-      prepared.map(one => one.words.titleStems),
-      prepared.map(one => one.words.bodyStems),
-    ])
-    await mergeEntries(pool, rows.length, true)
-    count += rows.length
-    after = last.seq
-  }
+/**
+ * Makes the full text of some articles anew that are not in a segment yet. Those that are in one by now, and are no more
+ * fresh, stay as they are.
+ */
+export async function reindexFresh(pool: Pool, seqs: bigint[]): Promise<void> {
+  const { rows } = await pool.query<Fresh>(READ, [seqs])
+  if (rows.length === 0) return
+  const prepared = rows.map(prepare)
+  await pool.query(WRITE, [
+    rows.map(row => row.seq),
+    prepared.map((one, index) => `${one.terms} ${ingestedLexemes(rows[index]!.ingested_at)}`),
+    prepared.map(one => one.limits),
+    prepared.map(one => one.words.title),
+    prepared.map(one => one.words.body),
+    prepared.map(one => one.words.titleStems),
+    prepared.map(one => one.words.bodyStems),
+  ])
+  await mergeEntries(pool, rows.length, true)
 }
 
 interface Fresh {
@@ -65,11 +60,11 @@ function ingestedLexemes(at: Date | null): string {
     .join(' ')
 }
 
-// $1 after, $2 limit. Index: the primary key.
+// $1 seqs. Index: the primary key.
 const READ = `
   select seq, url, title, body, published_at, ingested_at, publisher_no, author_nos, country, language
   from fresh_articles join article_texts using (seq)
-  where seq > $1 order by seq limit $2`
+  where seq = any ($1::bigint[]) order by seq`
 
 // $1 seqs, $2 terms, $3 limits, $4 $5 words, $6 $7 stems
 const WRITE = `

@@ -1,4 +1,4 @@
-import type { Pool } from '../../shared/postgres/pool.ts'
+import type { Client, Pool, Queryable } from '../../shared/postgres/pool.ts'
 import { transaction } from '../../shared/postgres/transaction.ts'
 import { createSegmentBuilder } from '../../shared/segments/builder.ts'
 import type { Range } from '../../shared/segments/planning.ts'
@@ -9,40 +9,101 @@ import { words } from '../../shared/text/tokens.ts'
 /** Articles whose texts are in memory at a time. */
 const PART = 500n
 
+export interface SegmentWork {
+  /** The articles whose texts are read once more; the words of the others are taken as they are. */
+  chosen: ReadonlySet<bigint>
+  /** Told after each part, how many of the chosen it held. */
+  worked(articles: number): Promise<void>
+  /** In the transaction that puts the new segment in place. */
+  within(client: Client): Promise<void>
+  signal: AbortSignal
+}
+
 /**
- * Reads the texts of a segment's articles once more, and puts their words and a new segment in place of the old, all in one
- * transaction: searches see the one or the other.
+ * Makes a segment anew from its articles' texts and puts it, with the words that have changed, in place of the old one in
+ * one transaction: searches see the one or the other. The work before is done outside of it.
+ *
+ * @returns false when it was interrupted, and nothing changed
  */
-export async function reindexSegment(pool: Pool, range: Range): Promise<void> {
+export async function reindexSegment(pool: Pool, range: Range, work: SegmentWork): Promise<boolean> {
+  const articles = await readSegmentArticles(pool, range)
+  const builder = createSegmentBuilder(articles, range.first)
+  const changed: bigint[] = []
+  for (let from = range.first; from <= range.last; from += PART) {
+    if (work.signal.aborted) return false
+    const rows = await readTexts(pool, from, from + PART - 1n < range.last ? from + PART - 1n : range.last)
+    let read = 0
+    for (const row of rows) {
+      if (!work.chosen.has(row.seq)) {
+        builder.addWords(row.seq, listed(row.title_words), listed(row.body_words))
+        continue
+      }
+      const { title, body } = wordsOf(row)
+      builder.addWords(row.seq, title, body)
+      if (wordList(title) !== row.title_words || wordList(body) !== row.body_words) changed.push(row.seq)
+      read++
+    }
+    await work.worked(read)
+  }
+  const built = builder.build()
+  if (work.signal.aborted) return false
   await transaction(pool, async client => {
-    // A large segment takes seconds of computing, which the server must not take for a holder that fell asleep.
+    // A tokenizer's change can mean tens of thousands of texts, which the server must not take for a holder that fell asleep.
     await client.query('set local idle_in_transaction_session_timeout = 0')
-    const articles = await readSegmentArticles(client, range)
-    const builder = createSegmentBuilder(articles, range.first)
-    for (let from = range.first; from <= range.last; from += PART) {
-      const to = from + PART - 1n < range.last ? from + PART - 1n : range.last
-      const { rows } = await client.query<{ seq: bigint; title: string; body: string | null }>(
-        'select seq, title, body from article_texts where seq between $1 and $2',
-        [from, to],
-      )
-      const read = rows.map(row => ({
-        seq: row.seq,
-        title: words(row.title),
-        body: row.body === null ? [] : words(row.body),
-      }))
-      for (const { seq, title, body } of read) builder.addWords(seq, title, body)
+    for (let at = 0; at < changed.length; at += Number(PART)) {
+      const rows = await readTextsOf(client, changed.slice(at, at + Number(PART)))
+      const read = rows.map(wordsOf)
       await client.query(WORDS, [
-        read.map(one => one.seq),
+        rows.map(row => row.seq),
         read.map(one => wordList(one.title)),
         read.map(one => wordList(one.body)),
       ])
     }
-    await storeSegment(client, range, articles, builder.build())
+    await storeSegment(client, range, articles, built)
+    await work.within(client)
   })
+  return true
 }
 
-// $1 seqs, $2 titles, $3 bodies; rows that are as they should be stay.
+interface Texts {
+  seq: bigint
+  title: string
+  body: string | null
+}
+
+interface TextsAndWords extends Texts {
+  title_words: string
+  body_words: string
+}
+
+function wordsOf({ title, body }: Texts) {
+  return { title: words(title), body: body === null ? [] : words(body) }
+}
+
+/** The words of a list as `wordList` writes it. */
+function listed(list: string): string[] {
+  return list.length < 2 ? [] : list.slice(1, -1).split('\n')
+}
+
+// Indexes: the primary keys.
+async function readTexts(db: Queryable, first: bigint, last: bigint): Promise<TextsAndWords[]> {
+  const { rows } = await db.query<TextsAndWords>(
+    `select seq, t.title, t.body, w.title as title_words, w.body as body_words
+     from article_texts t join article_words w using (seq) where seq between $1 and $2`,
+    [first, last],
+  )
+  return rows
+}
+
+async function readTextsOf(db: Queryable, seqs: bigint[]): Promise<Texts[]> {
+  const { rows } = await db.query<Texts>('select seq, title, body from article_texts where seq = any ($1::bigint[])', [
+    seqs,
+  ])
+  return rows
+}
+
+// $1 seqs, $2 titles, $3 bodies
 const WORDS = `
   update article_words w set title = n.title, body = n.body
   from unnest($1::bigint[], $2::text[], $3::text[]) as n (seq, title, body)
-  where w.seq = n.seq and (w.title <> n.title or w.body <> n.body)`
+  where w.seq = n.seq`

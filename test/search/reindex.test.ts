@@ -1,12 +1,40 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
+import { spawn } from 'node:child_process'
 import t from 'tap'
 import { sealArticles } from '../../shared/segments/sealing.ts'
 import { longArticles, randomArticles } from './archive.ts'
-import { openArchiveIndex } from './archive-index.ts'
+import { type ArchiveIndex, openArchiveIndex } from './archive-index.ts'
 import { difference } from './comparison.ts'
 import { randomQuestion } from './questions.ts'
 import { createRandom } from './random.ts'
+
+/** The command, on the database of an index. */
+function reindex(index: ArchiveIndex, ...args: string[]) {
+  const script = new URL('../../scripts/reindex.ts', import.meta.url).pathname
+  const child = spawn(process.execPath, [script, ...args], {
+    env: { ...process.env, DATABASE_URL: index.database.url },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let [output, errors] = ['', '']
+  child.stdout.setEncoding('utf8').on('data', text => {
+    output += text
+  })
+  child.stderr.setEncoding('utf8').on('data', text => {
+    errors += text
+  })
+  const ended = new Promise<{ code: number | null; output(): string; errors(): string }>(resolve => {
+    child.once('close', code => resolve({ code, output: () => output, errors: () => errors }))
+  })
+  return { child, ended }
+}
+
+/** As another tokenizer would have left it. */
+async function spoil(index: ArchiveIndex): Promise<void> {
+  await index.database.query("update article_words set title = E'\\nx\\n', body = E'\\n'")
+  await index.database.query("update fresh_articles set terms = 'x', limits = 0")
+  await index.database.query("update segment_buckets set block = ''")
+}
+
+const SPOILT = "select count(*)::int as spoilt from article_words where title = E'\\nx\\n'"
 
 t.test('reindex makes every word of the index anew, and changes no article', { timeout: 200_000 }, async t => {
   const index = await openArchiveIndex()
@@ -16,16 +44,11 @@ t.test('reindex makes every word of the index anew, and changes no article', { t
   await sealArticles(index.pool, { minor: 16n, major: 64n })
   const rows = 'select * from articles join article_texts using (seq) order by seq'
   const before = await index.database.query(rows)
-  // An index as another tokenizer would have left it.
-  await index.database.query("update article_words set title = E'\\nx\\n', body = E'\\n'")
-  await index.database.query("update fresh_articles set terms = 'x', limits = 0")
-  await index.database.query("update segment_buckets set block = ''")
+  await spoil(index)
 
-  const script = new URL('../../scripts/reindex.ts', import.meta.url).pathname
-  const { stderr } = await promisify(execFile)(process.execPath, [script], {
-    env: { ...process.env, DATABASE_URL: index.database.url },
-  })
-  t.match(stderr, /The index is new\./)
+  const { code, errors } = await reindex(index).ended
+  t.equal(code, 0, errors())
+  t.match(errors(), new RegExp(`The words of ${articles.length} articles are new\\.`))
   t.same(await index.database.query(rows), before)
   const differences: string[] = []
   for (let number = 0; number < 60; number++) {
@@ -35,3 +58,66 @@ t.test('reindex makes every word of the index anew, and changes no article', { t
   }
   t.same(differences, [])
 })
+
+t.test(
+  'reindex of a part leaves the rest, a dry run all; killed, it goes on where it was',
+  { timeout: 200_000 },
+  async t => {
+    const index = await openArchiveIndex()
+    t.teardown(() => index.close())
+    const random = createRandom(6)
+    const articles = await index.add(randomArticles(random, 300))
+    await sealArticles(index.pool, { minor: 16n, major: 64n })
+    await spoil(index)
+    const spoilt = async () => Number((await index.database.query(SPOILT))[0]?.spoilt)
+    const ofNl = articles.filter(article => article.language === 'nl').length
+
+    const dry = await reindex(index, '--language', 'nl', '--dry-run', '--json').ended
+    t.equal(dry.code, 0, dry.errors())
+    t.same(JSON.parse(dry.output()), { what: 'words', articles: ofNl, segments: 0, done: false })
+    t.equal(await spoilt(), articles.length, 'nothing is changed')
+
+    const part = await reindex(index, '--language', 'nl', '--json').ended
+    t.equal(part.code, 0, part.errors())
+    t.match(JSON.parse(part.output()), { articles: ofNl, done: true })
+    t.equal(await spoilt(), articles.length - ofNl, 'the others are as they were')
+
+    // Some 64 articles a second: it takes seconds.
+    const killed = reindex(index, '--rate', '64')
+    const half = async () =>
+      Number((await index.database.query('select coalesce(max(done_to), 0) as n from reindex_runs'))[0]?.n)
+    while ((await half()) === 0) await new Promise(resolve => setTimeout(resolve, 50))
+    killed.child.kill('SIGKILL')
+    await killed.ended
+    t.ok((await half()) < articles.length, 'it was killed on the way')
+    const done = await half()
+    const rest = await reindex(index, '--json').ended
+    t.equal(rest.code, 0, rest.errors())
+    t.match(rest.errors(), /Going on where it was interrupted/)
+    t.match(JSON.parse(rest.output()), { articles: articles.length - done, done: true })
+    t.equal(await spoilt(), 0)
+    const differences: string[] = []
+    for (let number = 0; number < 40; number++) {
+      const question = randomQuestion(random, articles)
+      const differs = await difference(index.pool, articles, question, {
+        cap: 10_000,
+        firstStretch: 100,
+        fewPeople: 64,
+      })
+      if (differs !== null) differences.push(`${differs} ${JSON.stringify(question)}`)
+    }
+    t.same(differences, [])
+    t.equal((await index.database.query('select from reindex_runs')).length, 0, 'what is complete is forgotten')
+
+    for (const [wrong, about] of [
+      [['--language', 'xx'], /--language is one of/],
+      [['--from', 'gisteren'], /--from is a date/],
+      [['--outlet', 'nergens.example'], /No article is of an outlet/],
+      [['--rate', '0'], /--rate is a number/],
+    ] as const) {
+      const refused = await reindex(index, ...wrong).ended
+      t.equal(refused.code, 2)
+      t.match(refused.errors(), about)
+    }
+  },
+)

@@ -1,0 +1,44 @@
+import type { Queryable } from '../../shared/postgres/pool.ts'
+import type { Selection } from './selection.ts'
+
+/** A reindexing that is under way. */
+export interface Run {
+  /** Articles numbered later were indexed after it began. */
+  last: bigint
+  /** Articles up to here are done. */
+  doneTo: bigint
+  startedAt: Date
+}
+
+const keyOf = (selection: Selection) => JSON.stringify(selection)
+
+/** Begins a run. */
+export async function beginRun(db: Queryable, selection: Selection): Promise<Run> {
+  await db.query(
+    `insert into reindex_runs (selection, last_seq) select $1, last_seq from ingest_clock
+     on conflict (selection) do update set last_seq = excluded.last_seq, done_to = 0, started_at = clock_timestamp()`,
+    [keyOf(selection)],
+  )
+  return (await findRun(db, selection))!
+}
+
+/** The run that the same command began and did not end. */
+export async function findRun(db: Queryable, selection: Selection): Promise<Run | null> {
+  const { rows } = await db.query<{ last: bigint; doneTo: bigint; startedAt: Date }>(
+    `select last_seq as last, done_to as "doneTo", started_at as "startedAt" from reindex_runs where selection = $1`,
+    [keyOf(selection)],
+  )
+  return rows[0] ?? null
+}
+
+/** Notes that articles up to a number are done. */
+export async function noteDone(db: Queryable, selection: Selection, doneTo: bigint): Promise<void> {
+  await db.query('update reindex_runs set done_to = greatest(done_to, $2) where selection = $1', [
+    keyOf(selection),
+    doneTo,
+  ])
+}
+
+export async function endRun(db: Queryable, selection: Selection): Promise<void> {
+  await db.query('delete from reindex_runs where selection = $1', [keyOf(selection)])
+}

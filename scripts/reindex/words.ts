@@ -1,0 +1,77 @@
+import type { Pool } from '../../shared/postgres/pool.ts'
+import type { Range } from '../../shared/segments/planning.ts'
+import { readRanges, withoutSealing } from '../../shared/segments/sealing.ts'
+import { reindexFresh } from './fresh.ts'
+import type { Pace } from './pace.ts'
+import { noteDone, type Run } from './run.ts'
+import { reindexSegment } from './segments.ts'
+import { type Chosen, chosenSeqs } from './selection.ts'
+
+/** Fresh articles done at a time. */
+const PART = 200
+
+/** What a run tells of itself. */
+export interface Progress {
+  articles: number
+  segments: number
+}
+
+/**
+ * Makes the index of words of the chosen articles anew, segment by segment and then those without one, in the order of their
+ * numbers. Nobody makes segments while one is in hand, and everybody may between two.
+ *
+ * @param tell called whenever more is done
+ * @returns whether it is complete
+ */
+export async function reindexWords(
+  pool: Pool,
+  chosen: Chosen,
+  run: Run,
+  pace: Pace,
+  tell: (progress: Progress) => void,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const progress: Progress = { articles: 0, segments: 0 }
+  let { doneTo } = run
+  const worked = async (articles: number) => {
+    progress.articles += articles
+    tell(progress)
+    await pace(articles)
+  }
+  /** @returns the number up to which all is done, or null when it was interrupted */
+  const segment = async (range: Range): Promise<bigint | null> => {
+    const seqs = await chosenSeqs(pool, chosen, max(doneTo, range.first - 1n), min(run.last, range.last), 65_536)
+    if (seqs.length === 0) return range.last
+    const whole = await reindexSegment(pool, range, {
+      chosen: new Set(seqs),
+      worked,
+      within: client => noteDone(client, chosen.selection, range.last),
+      signal,
+    })
+    if (!whole) return null
+    progress.segments++
+    return range.last
+  }
+  while (doneTo < run.last) {
+    if (signal.aborted) return false
+    let fresh = 0
+    const reached = await withoutSealing(pool, async () => {
+      const range = (await readRanges(pool)).find(one => one.last > doneTo)
+      if (range !== undefined) return segment(range)
+      const seqs = await chosenSeqs(pool, chosen, doneTo, run.last, PART)
+      await reindexFresh(pool, seqs)
+      await noteDone(pool, chosen.selection, seqs.at(-1) ?? run.last)
+      fresh = seqs.length
+      progress.articles += fresh
+      return seqs.length < PART ? run.last : seqs.at(-1)!
+    })
+    if (reached === null) return false
+    doneTo = reached
+    tell(progress)
+    await pace(fresh)
+  }
+  return true
+}
+
+const max = (a: bigint, b: bigint) => (a > b ? a : b)
+const min = (a: bigint, b: bigint) => (a < b ? a : b)
