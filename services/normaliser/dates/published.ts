@@ -1,6 +1,7 @@
 import type { Outlet } from '../../../shared/outlets/outlet.ts'
 import type { FeedEntry } from '../../../shared/pages/page.ts'
 import type { PageMetadata } from '../metadata/metadata.ts'
+import { monthFirstIn } from './datelines.ts'
 import { addressDate, pageDates } from './page.ts'
 import { type Reading, readDate, type WrittenDate } from './written.ts'
 import { utcInstant, type WallTime, zonedInstant } from './zone.ts'
@@ -27,7 +28,7 @@ export function publishedAt(
   pageText: string,
   now: Date,
 ): Date | null {
-  const reading: Reading = { monthFirst: /^en-us\b/i.test(meta.languages[0] ?? '') }
+  const reading: Reading = { monthFirst: monthFirstIn(meta) ?? /^en-us\b/i.test(meta.languages[0] ?? '') }
   const read = (value: string) => [readDate(value, reading)].filter(date => date !== null)
   const written = [
     ...meta.dates.structured.flatMap(read),

@@ -54,24 +54,32 @@ export function findDates(text: string, reading: Reading = {}): FoundDate[] {
     const after = source.slice(match.index + match[0].length, match.index + match[0].length + 60)
     const within = match.groups?.clock
     const clock = within !== undefined ? timeAfter(` ${within}`) : (timeAfter(after) ?? timeBefore(before))
-    const label = before.slice(-40)
+    const label = labelOf(before)
     found.push({
       ...day,
       time: clock?.time ?? null,
       offset: clock?.offset ?? null,
       index: match.index,
       end: match.index + match[0].length,
-      modified: MODIFIED.test(label) && !PUBLISHED.test(label.slice(label.search(MODIFIED))),
-      published: PUBLISHED.test(label),
+      modified: label === 'modified',
+      published: label === 'published',
     })
   }
   return found
 }
 
+/** What the words before a date say that it is; the nearest word counts. Null when they say nothing. */
+export function labelOf(before: string): 'published' | 'modified' | null {
+  const label = before.slice(-40)
+  const modified = label.search(MODIFIED)
+  if (PUBLISHED.test(modified < 0 ? label : label.slice(modified))) return 'published'
+  return modified < 0 ? null : 'modified'
+}
+
 const MODIFIED =
   /(?:updat|aktualis|actualis|bijgewerkt|gewijzigd|aangepast|modifi|mise?s? à jour|màj|geändert|geännert|überarbeitet|letzte änderung|last change|laatst(?:e)? (?:keer|wijziging)|stand:? ?$|edited)[^\d]{0,40}$/i
 const PUBLISHED =
-  /(?:publi[ceés]|gepubliceerd|geplaatst|veröffentlicht|verëffentlecht|erschienen|erstellt|posted|(?:artikel|beitrag|bericht) (?:wurde|werd)|mise? en ligne|created|online (?:seit|sinds|depuis))[^\d]{0,40}$/i
+  /(?:publi[ceész]|gepubliceerd|geplaatst|gepost|verschenen|veröffentlicht|verëffentlecht|publizéiert|erschienen|erstellt|posted|posté|\bparu|(?:artikel|beitrag|bericht) (?:wurde|werd)|mise? en ligne|created|online (?:seit|sinds|depuis|zënter|zanter|gesat))[^\d]{0,40}$/i
 
 const WORD = String.raw`\p{L}[\p{L}\p{M}]{2,9}\.?`
 const CLOCK = String.raw`\d{1,2}:\d{2}(?::\d{2})?(?:\s(?:[A-Z]{2,5}|[+-]\d{4}))?`

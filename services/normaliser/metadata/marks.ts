@@ -23,7 +23,12 @@ export const WHOLE = /^(?:html|body|main|article|h1)$/
 const AUTHOR_HINT =
   /(?:^|[\s_-]|post|article|entry)(?:authors?|auteurs?|autor(?:en|in)?|auteursnaam|byline|by-line|redacteur|writer|contributors?|signature|journalist|verfasser|creators?|author-?name|fn)(?:$|[\s_-]|name|link)/
 const DATE_HINT =
-  /(?:^|[\s_-]|post|article|entry|publi\w*)(?:date|datum|time|tijd|datetime|zeit|timestamp|published|publish|pubdate|posted|publication|created|meta|datestamp|dateline|heure)(?:$|[\s_-]|s?time|line)/
+  /(?:^|[\s_-]|post|article|entry|publi\w*)(?:date|datum|time|tijd|datetime|zeit|timestamp|published|publish|pubdate|updated|posted|publication|created|meta|datestamp|dateline|heure)(?:$|[\s_-]|s?time|line)/
+
+/** Whether a name is of a byline, whatever else is in it: `teaser-meta` is the article's where its standfirst is a teaser. */
+export function isByline(hint: string): boolean {
+  return !/\s/.test(hint.trim()) && (AUTHOR_HINT.test(hint) || DATE_HINT.test(hint))
+}
 
 /** Whether an element holds a name or a time, and how it says so. `inAuthor`: inside microdata's author, whose name counts. */
 export function markOf(

@@ -1,5 +1,5 @@
 import { type Attributes, readTags } from '../../../shared/markup/tags.ts'
-import { type Mark, markOf, WHOLE } from './marks.ts'
+import { isByline, type Mark, markOf, WHOLE } from './marks.ts'
 import { collapse } from './plain.ts'
 
 /** A run of text as a reader sees it: one block, whitespace collapsed, cut after LINE_LIMIT characters. */
@@ -42,8 +42,8 @@ const INLINE = new Set(
 )
 const UNREAD = new Set('script style template svg select textarea button iframe object'.split(' '))
 
-const ASIDE_NAME = /^(?:nav|aside|menu|form|dialog|header|footer)$/
-const ASIDE_IN_ARTICLE = /^(?:nav|menu|form|dialog)$/
+const ASIDE_NAME = /^(?:nav|aside|menu|form|dialog|header|footer|blockquote)$/
+const ASIDE_IN_ARTICLE = /^(?:nav|menu|form|dialog|blockquote)$/
 const ASIDE_HINT =
   /(?:^|[\s_-])(?:nav|navi|navbar|navigation|menu|sidebar|comments?|commentlist|kommentare?|reacties|reactions|related|verwandt\w*|similar|recommend\w*|recirc\w*|teasers?|teaserlist|popular|most-?read|meistgelesen|trending|newsletter|breadcrumbs?|carousel|slider|ticker|outbrain|taboola|promo|readmore|read-more|more-news|latest|modal|cookie\w*|consent|topbar|masthead|site-header|site-footer)(?:$|[\s_-])|(?:^|\s)widget(?:$|[\s_])/
 /** Inline elements that bylines set side by side without a space between. */
@@ -143,7 +143,7 @@ export function outlineOf(html: string): Outline {
       const begins =
         !VOID.has(name) &&
         !WHOLE.test(name) &&
-        ((above.article ? ASIDE_IN_ARTICLE : ASIDE_NAME).test(name) || ASIDE_HINT.test(hint))
+        ((above.article ? ASIDE_IN_ARTICLE : ASIDE_NAME).test(name) || (ASIDE_HINT.test(hint) && !isByline(hint)))
       const aside = begins && outline.asides.length < ASIDES ? outline.asides.push(above.aside) - 1 : above.aside
       const unread = above.unread || UNREAD.has(name)
       const mark = unread ? null : openMark(name, attributes, hint, aside)
