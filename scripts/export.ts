@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { createPool } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
-import { readArchive } from './export/archive.ts'
+import { countArchive, readArchive } from './export/archive.ts'
 import { readInstant } from './import/instant.ts'
+import { articlesBar } from './terminal/articles-bar.ts'
 
 await runCommand(
   {
@@ -14,6 +15,7 @@ await runCommand(
     usage: ['[--body] [--ingested-after T] > FILE.ndjson'],
     options: {
       body: { type: 'boolean', about: 'with the whole text' },
+      json: { type: 'boolean', about: 'JSON lines, as always' },
       'ingested-after': { type: 'string', value: 'T', about: 'only what entered the index at or after T (ISO 8601)' },
     },
     needs: ['DATABASE_URL'],
@@ -29,13 +31,19 @@ await runCommand(
       max: 1,
       statementTimeout: 0,
     })
+    // Where the lines themselves go to a terminal, a bar would be torn by them.
+    const bar = process.stdout.isTTY ? null : articlesBar(await countArchive(pool, ingestedAfter))
+    let written = 0
     try {
-      for await (const lines of readArchive(pool, { body: options.body === true, ingestedAfter })) {
+      for await (const { lines, articles } of readArchive(pool, { body: options.body === true, ingestedAfter })) {
         if (signal.aborted) return 1
+        written += articles
+        bar?.update(written)
         // A slow reader is waited for: an archive does not fit in memory.
         if (!process.stdout.write(lines)) await once(process.stdout, 'drain')
       }
     } finally {
+      bar?.stop()
       await pool.end()
     }
     return 0

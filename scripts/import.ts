@@ -19,9 +19,13 @@ await runCommand(
       'its number and skipped; exit code 1 then, 0 when all lines were good.',
     ].join('\n'),
     usage: ['FILE.ndjson', 'FILE.ndjson.gz', '-      (standard input)'],
+    options: {
+      json: { type: 'boolean', about: 'prints {"indexed", "known", "bad"} at the end' },
+      'dry-run': { type: 'boolean', about: 'reads all lines and reports the bad ones; indexes nothing' },
+    },
     needs: ['DATABASE_URL'],
   },
-  async ({ config, positionals: [file, ...rest], say, signal }) => {
+  async ({ config, positionals: [file, ...rest], options, print, say, signal }) => {
     if (file === undefined || rest.length > 0) throw new UsageError('Name one file, or - for standard input.')
     const size = file === '-' ? null : (await stat(file)).size
     const source = file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 1 << 20 })
@@ -30,25 +34,38 @@ await runCommand(
       statementTimeout: 0,
     })
     const boss = createBoss(config.DATABASE_URL, error => say(`Promises: ${sentenceOf(error)}`), { supervise: false })
+    const dryRun = options['dry-run'] === true
     const counts = { indexed: 0, known: 0, bad: 0 }
+    let good = 0
     try {
-      await boss.start()
+      if (!dryRun) await boss.start()
       const stream = file.endsWith('.gz') ? source.pipe(createGunzip()) : source
       source.on('error', (error: Error) => stream.destroy(error))
       for await (const { articles, bad, end } of readGroups(stream)) {
         for (const { number, reason } of bad) bar.say(`Line ${number}: ${reason}`)
         counts.bad += bad.length
+        good += articles.length
+        if (dryRun) {
+          bar.update(end, good)
+          if (signal.aborted) break
+          continue
+        }
         const results = await indexArticles(pool, boss, articles, { embedDelay: config.EMBED_DELAY, bulk: true })
         for (const { outcome } of results) counts[outcome]++
         bar.update(end, counts.indexed + counts.known)
         if (signal.aborted) break
       }
       // What is left for smaller segments, and what is under way: a search is fast when the command has ended.
-      if (!signal.aborted) await sealRest(pool)
+      if (!signal.aborted && !dryRun) await sealRest(pool)
     } finally {
       bar.stop()
       await boss.stop({ graceful: false }).catch(() => {})
       await pool.end()
+    }
+    if (options.json === true) print(JSON.stringify(counts))
+    if (dryRun) {
+      say(`${good} good lines, ${counts.bad} bad ones; nothing is indexed.`)
+      return counts.bad > 0 || signal.aborted ? 1 : 0
     }
     const known = counts.known > 0 ? `, ${counts.known} known already` : ''
     say(

@@ -17,6 +17,7 @@ await runCommand(
       place: { type: 'string', about: 'file that keeps the place; made when there is none', value: 'FILE' },
       out: { type: 'string', about: 'file to append to instead of standard output', value: 'FILE' },
       every: { type: 'string', about: 'pause between two polls; 1m by default', value: 'DURATION' },
+      json: { type: 'boolean', about: 'JSON lines, as always' },
       once: { type: 'boolean', about: 'polls once and ends' },
       since: { type: 'string', about: 'where a new place begins; else with all that the plan covers', value: 'TIME' },
       // What makes a poll a poll is not to be chosen.

@@ -11,7 +11,10 @@ export interface ArchiveOptions {
 const PART = 200
 
 /** All articles that are visible now, in the order of their numbers, as lines of NDJSON; some lines at a time. */
-export async function* readArchive(db: Queryable, options: ArchiveOptions): AsyncGenerator<string> {
+export async function* readArchive(
+  db: Queryable,
+  options: ArchiveOptions,
+): AsyncGenerator<{ lines: string; articles: number }> {
   const clock = await db.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
   const last = clock.rows[0]!.last_seq
   const text = partStatement(options.body)
@@ -20,8 +23,20 @@ export async function* readArchive(db: Queryable, options: ArchiveOptions): Asyn
     const end = rows.at(-1)
     if (end === undefined) return
     after = end.seq
-    yield `${rows.map(row => row.line).join('\n')}\n`
+    yield { lines: `${rows.map(row => row.line).join('\n')}\n`, articles: rows.length }
   }
+}
+
+/** About how many lines there will be, for a progress bar. */
+export async function countArchive(db: Queryable, ingestedAfter: Date | null): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    ingestedAfter === null
+      ? 'select last_seq::int as count from ingest_clock'
+      : `select coalesce(sum(articles), 0)::int as count from article_days
+         where axis = 'ingested_at' and day >= $1::timestamptz::date`,
+    ingestedAfter === null ? [] : [ingestedAfter],
+  )
+  return rows[0]!.count
 }
 
 // $1 after, $2 up to, $3 ingested since, $4 limit. Index: the primary key. Times are written here, so that every line

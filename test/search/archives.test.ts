@@ -134,8 +134,13 @@ t.test('import: a bad line is reported by its number and skipped; the others are
     ...bad.map(([line]) => line),
     JSON.stringify({ ...LINE, url: 'https://dagkoerier.example/z' }),
   ]
-  const { code, err } = await run(database, 'import', ['-'], input.join('\n'))
+  const tried = await run(database, 'import', ['-', '--dry-run', '--json'], input.join('\n'))
+  t.equal(tried.code, 1)
+  t.match(tried.err, /\n2 good lines, 12 bad ones; nothing is indexed\./)
+  t.equal((await database.query('select from articles')).length, 0)
+  const { code, err, lines } = await run(database, 'import', ['-', '--json'], input.join('\n'))
   t.equal(code, 1)
+  t.same(lines, [{ indexed: 2, known: 0, bad: 12 }])
   bad.forEach(([, reason], index) => {
     t.match(
       err.split('\n').find(line => line.startsWith(`Line ${index + 2}:`)),
