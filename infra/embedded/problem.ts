@@ -23,10 +23,13 @@ export function diskProblem(error: unknown, dataDir: string): Problem | null {
     return new Problem(`DATA_DIR ${dataDir} is on a read-only disk; set DATA_DIR to a folder that can be written.`)
   }
   if (/ENOTDIR|EEXIST/.test(text)) {
-    return new Problem(`DATA_DIR ${dataDir} is not a folder; set DATA_DIR to one, or to a path that is still free.`)
+    return new Problem(notAFolder(dataDir))
   }
   if (/EACCES|EPERM/.test(text)) {
     return new Problem(`DATA_DIR ${dataDir} cannot be written by this user; set DATA_DIR to a folder of your own.`)
   }
   return null
 }
+
+export const notAFolder = (dataDir: string): string =>
+  `DATA_DIR ${dataDir} is not a folder; set DATA_DIR to one, or to a path that is still free.`

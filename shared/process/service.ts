@@ -1,6 +1,8 @@
+import { join } from 'node:path'
 import { type Config, ConfigError, readConfig, unknownSettings } from '../config/config.ts'
 import { createLogger, type Logger } from '../log/logger.ts'
 import { observeProcess } from '../metrics/registry.ts'
+import { RUNNING } from './beside.ts'
 import { sentenceOf } from './command.ts'
 import { type HealthServer, type Missing, startHealthServer } from './health.ts'
 import { whenParentIsGone } from './parent.ts'
@@ -40,7 +42,7 @@ export async function runService(name: string, start: (context: ServiceContext) 
   for (const setting of unknownSettings()) log.warn(`There is no setting ${setting}; see docs/configuration.md.`)
   if (config.DATABASE_URL === '') {
     process.stderr.write(
-      `${name}: set DATABASE_URL; \`npm run servers -- --write-env FILE\` starts servers and writes it.\n`,
+      `${name}: set DATABASE_URL; \`npm run servers -- --write-env FILE\` starts servers and writes it to FILE, a running \`npm start\` keeps it in ${join(config.DATA_DIR, RUNNING)}.\n`,
     )
     process.exit(2)
   }

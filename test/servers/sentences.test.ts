@@ -25,6 +25,12 @@ t.test('what the operator has to change is said in one sentence', async t => {
   await refused(file, /DATA_DIR .*file is not a folder/)
   await refused(join(file, 'below'), /DATA_DIR .*below is not a folder/)
 
+  // Nothing can be made there, not even by root.
+  if (process.platform === 'linux') {
+    await refused('/proc/perscope', /DATA_DIR \/proc\/perscope cannot (hold files|be written)/)
+    await refused('/proc', /DATA_DIR \/proc cannot (hold files|be written)/)
+  }
+
   const foreign = join(folder, 'foreign')
   mkdirSync(join(foreign, 'postgres'), { recursive: true })
   writeFileSync(join(foreign, 'postgres', 'letter.txt'), '')

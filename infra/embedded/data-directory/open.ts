@@ -1,7 +1,7 @@
 import { constants, existsSync } from 'node:fs'
-import { access, chmod, mkdir, open, realpath, rm, statfs } from 'node:fs/promises'
+import { access, chmod, mkdir, open, realpath, rm, stat, statfs } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
-import { diskProblem, errorCode, Problem } from '../problem.ts'
+import { diskProblem, errorCode, notAFolder, Problem } from '../problem.ts'
 import { lockFolder } from './lock.ts'
 
 /** An empty cluster takes about 60 MB with its first write-ahead log; less than this is a full disk. */
@@ -34,6 +34,9 @@ export async function openDataDirectory(folder: string, holder: string): Promise
     return { path, release: lock.release }
   } catch (error) {
     if (error instanceof Problem) throw error
+    if (errorCode(error) === 'ENOENT') {
+      throw new Problem(`DATA_DIR ${wanted} cannot hold files; set DATA_DIR to a folder on a disk.`)
+    }
     throw diskProblem(error, wanted) ?? error
   }
 }
@@ -51,11 +54,18 @@ async function makeFolder(path: string): Promise<void> {
   }
 }
 
-/** Folders we make can be entered by all, whatever the umask: the database may run as another user. */
+/**
+ * Folders we make can be entered by all, whatever the umask: the database may run as another user. Made one by one:
+ * where nothing can be made (`/proc`), Node's `recursive` tries for ever.
+ */
 async function makeOpenFolder(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true })
-  if (!first) return
-  for (let made = path; made.length >= first.length; made = dirname(made)) await chmod(made, 0o755)
+  const missing: string[] = []
+  for (let folder = path; !existsSync(folder); folder = dirname(folder)) missing.unshift(folder)
+  for (const folder of missing) {
+    await mkdir(folder)
+    await chmod(folder, 0o755)
+  }
+  if (!(await stat(path)).isDirectory()) throw new Problem(notAFolder(path))
 }
 
 async function tryWriting(path: string): Promise<void> {
