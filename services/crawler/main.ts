@@ -1,6 +1,8 @@
+import { createTrouble } from '../../shared/log/trouble.ts'
 import { observeFleet } from '../../shared/metrics/fleet.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
+import { postgresTrouble } from '../../shared/postgres/trouble.ts'
 import { runService, type ServiceContext } from '../../shared/process/service.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import type { Crawl } from './crawl.ts'
@@ -19,14 +21,8 @@ const GRACE = 8_000
 const CONNECT_TIMEOUT = 10_000
 
 await runService('crawler', async ({ config, log }: ServiceContext) => {
-  const pool = createPool(
-    config.DATABASE_URL,
-    'crawler',
-    error => log.warn({ err: error.message }, 'lost a connection'),
-    {
-      max: config.DATABASE_POOL,
-    },
-  )
+  const postgres = postgresTrouble(log, () => pool)
+  const pool = createPool(config.DATABASE_URL, 'crawler', postgres.met, { max: config.DATABASE_POOL })
   const queues = openQueues(config, log)
   const stopping = new AbortController()
   const ending = new AbortController()
@@ -37,13 +33,15 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
     recentRobots: new Map(),
     backlogged: false,
   }
+  const trouble = createTrouble(log, { begins: 'visits break off', ends: 'visits come to their end again' })
   const visit = async ({ host }: { host: string }) => {
     try {
       await visitHost(crawl, host)
+      trouble.over()
     } catch (error) {
       // What was due is due still, and is called again when Postgres answers.
       if (!isTransient(error)) throw error
-      log.warn({ host, err: error instanceof Error ? error.message : String(error) }, 'a visit broke off')
+      trouble.met(error)
     }
   }
   const worker = queues.work('visit', visit, { concurrency: config.CRAWL_CONCURRENCY })

@@ -1,6 +1,7 @@
+import { createTrouble } from '../../shared/log/trouble.ts'
 import { observeFleet } from '../../shared/metrics/fleet.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
-import { sentenceOf } from '../../shared/process/command.ts'
+import { postgresTrouble } from '../../shared/postgres/trouble.ts'
 import { missingAmong } from '../../shared/process/missing.ts'
 import { runService, type ServiceContext } from '../../shared/process/service.ts'
 import { createBoss, EMBED_DUE, type EmbedDue } from '../../shared/promises/boss.ts'
@@ -15,25 +16,28 @@ import { startUpkeep } from './upkeep/upkeep.ts'
 const VECTOR_TIMEOUT = 15_000
 
 await runService('embedder', async ({ config, log }: ServiceContext) => {
-  const lost = (error: Error) => log.warn({ err: error.message }, 'lost a connection')
-  const pool = createPool(config.DATABASE_URL, 'embedder', lost, { max: config.DATABASE_POOL })
-  const boss = createBoss(config.DATABASE_URL, lost, { supervise: true })
+  const postgres = postgresTrouble(log, () => pool)
+  const pool = createPool(config.DATABASE_URL, 'embedder', postgres.met, { max: config.DATABASE_POOL })
+  const boss = createBoss(config.DATABASE_URL, postgres.met, { supervise: true })
   await boss.start()
   const queues = openQueues(config, log)
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   const spaces = openSpaces(config, pool, vectors, log)
 
+  const outage = createTrouble(log, {
+    begins: 'the model or the vector store is away: articles wait',
+    ends: 'articles are embedded again',
+  })
   const worker = queues.work(
     'embed',
-    ({ seqs }, signal) => embedBatch({ pool, vectors, spaces, log }, seqs.map(BigInt), signal),
+    ({ seqs }, signal) => embedBatch({ pool, vectors, spaces, log, outage }, seqs.map(BigInt), signal),
     { concurrency: config.EMBED_CONCURRENCY },
   )
   const mover = startMover(pool, queues, log, () => (vectors.obstacle() ?? spaces.obstacle()) !== null)
   const watch = watchCollections(pool, vectors, spaces, log)
   await boss.work<EmbedDue>(EMBED_DUE, { batchSize: 20, pollingIntervalSeconds: 1 }, async jobs => {
     const seqs = jobs.flatMap(({ data }) => data.seqs.map(BigInt))
-    // What cannot be moved now is found by the mover's own look: the promise has done its part.
-    await mover.move(seqs).catch(error => log.warn({ err: sentenceOf(error) }, 'could not move what is due'))
+    await mover.move(seqs)
   })
   await startUpkeep(boss, pool, log)
   observeFleet(pool, queues)

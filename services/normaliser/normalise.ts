@@ -1,5 +1,6 @@
 import type { Indexed, NewArticle } from '../../shared/articles/article.ts'
 import type { Logger } from '../../shared/log/logger.ts'
+import type { Trouble } from '../../shared/log/trouble.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
 import type { Batcher } from './batches/batcher.ts'
@@ -20,6 +21,8 @@ export interface Finished {
 export interface Normaliser {
   pool: Pool
   log: Logger
+  /** Met when pages have to wait for Postgres. */
+  trouble: Trouble
   composer: Composer
   served: ServedTexts
   index: Batcher<Finished, Indexed>
@@ -32,17 +35,18 @@ export interface Normaliser {
  * @param signal aborted when the service stops: pages without a thread are given back
  */
 export async function normalisePage(normaliser: Normaliser, pageNo: bigint, signal: AbortSignal): Promise<void> {
-  const { pool, log } = normaliser
+  const { pool, log, trouble } = normaliser
   try {
     const loaded = await loadPage(pool, pageNo)
     if (loaded === null) return
     const end = await bringToEnd(normaliser, loaded, signal)
+    trouble.over()
     pagesNormalised.inc({ outcome: end.outcome })
     log.info({ page: String(pageNo), url: loaded.page.url, ...end }, 'normalised')
   } catch (error) {
     if (signal.aborted) return await giveBack(pool, [pageNo])
     // Still stored: the sweeper calls it again when Postgres answers.
-    if (isTransient(error)) return log.warn({ page: String(pageNo), err: messageOf(error) }, 'a page has to wait')
+    if (isTransient(error)) return trouble.met(error)
     const { failure, message } =
       error instanceof ComposeError ? error : { failure: 'indexing' as const, message: messageOf(error) }
     const again = await finishFailed(pool, pageNo, { failure, message })
@@ -62,8 +66,7 @@ async function bringToEnd(
   const fingerprint = composition.kind === 'article' ? composition.fingerprint : null
   try {
     if (composition.kind === 'article' && fingerprint !== null) {
-      const { title, body } = composition.article
-      if (await served.isRepeated({ outletNo, pageNo, title, text: body ?? '', fingerprint })) {
+      if (await served.isRepeated({ outletNo, pageNo, titled: composition.titled, fingerprint })) {
         composition = await composer.compose(page, { repeated: true, signal })
       }
     }

@@ -1,7 +1,9 @@
 import { BATCH, indexArticles } from '../../shared/articles/indexing/index.ts'
+import { createTrouble } from '../../shared/log/trouble.ts'
 import { observeFleet } from '../../shared/metrics/fleet.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
+import { postgresTrouble } from '../../shared/postgres/trouble.ts'
 import { missingAmong } from '../../shared/process/missing.ts'
 import type { Running, ServiceContext } from '../../shared/process/service.ts'
 import { createBoss } from '../../shared/promises/boss.ts'
@@ -16,16 +18,16 @@ import { openServedTexts } from './walls/served.ts'
 
 /** Articles of a batch wait so long for others; a page takes as long to be taken apart. */
 const BATCH_WAIT = 50
-/** Characters of text in a batch: they are tokenized on this thread, which must answer in the meantime. */
+/** Characters of text in a batch: it is written out for Postgres on this thread, which must answer in the meantime. */
 const BATCH_WEIGHT = 150_000
 /** How long pages in hand may go on when the service is told to stop; then they are given back. */
 const GRACE = 10_000
 
 /** Starts taking stored pages to the index; `main.ts` runs it as a service, the benchmark beside a stopwatch. */
 export async function startNormaliser({ config, log }: ServiceContext): Promise<Running> {
-  const lost = (error: Error) => log.warn({ err: error.message }, 'lost a connection')
-  const pool = createPool(config.DATABASE_URL, 'normaliser', lost, { max: config.DATABASE_POOL })
-  const boss = createBoss(config.DATABASE_URL, lost, { supervise: false })
+  const postgres = postgresTrouble(log, () => pool)
+  const pool = createPool(config.DATABASE_URL, 'normaliser', postgres.met, { max: config.DATABASE_POOL })
+  const boss = createBoss(config.DATABASE_URL, postgres.met, { supervise: false })
   await boss.start()
   const queues = openQueues(config, log)
   const composer = openComposer({ threads: config.NORMALISE_THREADS, timeout: config.NORMALISE_TIMEOUT })
@@ -55,6 +57,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
   const weigh = ({ article }: Finished) => article.title.length + (article.body?.length ?? 0)
   const normaliser: Normaliser = {
     ...{ pool, log, composer },
+    trouble: createTrouble(log, { begins: 'pages have to wait', ends: 'pages are finished again' }),
     served: openServedTexts(pool),
     index: createBatcher({ items: BATCH, weight: BATCH_WEIGHT, wait: BATCH_WAIT }, weigh, flush, isTransient),
   }

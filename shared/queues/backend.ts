@@ -1,7 +1,8 @@
-import { createPostgresBackend, type Job, Queue, Worker, withBackend } from 'bullmq'
+import { type Job, Queue } from 'bullmq'
 import type { Config } from '../config/config.ts'
 import { openReady, runWhenReady } from './late-start.ts'
 import type { QueueMessages, QueueName } from './names.ts'
+import { onPostgres, PatientPostgresWorker, PatientWorker, RETRY } from './patient-worker.ts'
 
 type AnyMessage = QueueMessages[QueueName]
 type Handler = (job: Job) => Promise<void>
@@ -23,6 +24,8 @@ export interface Backend {
   /** @throws when the store cannot be reached; the next call tries again */
   queue(name: QueueName): Promise<JobQueue>
   worker(name: QueueName, handler: Handler, settings: WorkerSettings): { close(force?: boolean): Promise<void> }
+  /** Asks a queue that is open already for something small. @throws when the store does not answer */
+  ask(): Promise<void>
   close(): Promise<void>
 }
 
@@ -36,7 +39,7 @@ export function createBackend(
 ): Backend {
   const queues = new Map<QueueName, Promise<JobQueue>>()
   const { openQueue, startWorker } =
-    config.REDIS_URL === '' ? onPostgres(config.DATABASE_URL, onError) : onRedis(config.REDIS_URL, onError)
+    config.REDIS_URL === '' ? inPostgres(config.DATABASE_URL, onError) : inRedis(config.REDIS_URL, onError)
   return {
     queue(name) {
       const known = queues.get(name)
@@ -47,16 +50,17 @@ export function createBackend(
       return queue
     },
     worker: startWorker,
+    async ask() {
+      const queue = await queues.values().next().value
+      await queue?.getJobCounts('active')
+    },
     async close() {
       await Promise.allSettled([...queues.values()].map(async queue => (await queue).close()))
     },
   }
 }
 
-/** Lost connections are retried after this, in ms; BullMQ's own 15 s would be added to every restart of a store. */
-const RETRY = 1_000
-
-function onRedis(url: string, onError: (error: Error) => void) {
+function inRedis(url: string, onError: (error: Error) => void) {
   const connection = { url, maxRetriesPerRequest: null, enableReadyCheck: true }
   return {
     // A producer gives up soon and says so; a worker waits for Redis to come back.
@@ -66,22 +70,23 @@ function onRedis(url: string, onError: (error: Error) => void) {
       return queue
     },
     startWorker(name: string, handler: Handler, settings: WorkerSettings) {
-      const worker = new Worker(name, handler, { connection, runRetryDelay: RETRY, ...settings })
+      const worker = new PatientWorker(name, handler, { connection, runRetryDelay: RETRY, ...settings })
       worker.on('error', onError)
       return worker
     },
   }
 }
 
-function onPostgres(url: string, onError: (error: Error) => void) {
-  const classes = withBackend(createPostgresBackend)
+function inPostgres(url: string, onError: (error: Error) => void) {
   // Per queue and per worker: up to three connections and, for a worker, one that listens.
   const connection = { connectionString: url, schema: QUEUE_SCHEMA, max: 3, application_name: 'perscope queues' }
   return {
-    openQueue: (name: string): Promise<JobQueue> => openReady(() => new classes.Queue(name, { connection }), onError),
+    openQueue: (name: string): Promise<JobQueue> =>
+      openReady(() => new onPostgres.Queue(name, { connection }), onError),
     startWorker: (name: string, handler: Handler, settings: WorkerSettings) =>
       runWhenReady(
-        () => new classes.Worker(name, handler, { connection, autorun: false, runRetryDelay: RETRY, ...settings }),
+        () =>
+          new PatientPostgresWorker(name, handler, { connection, autorun: false, runRetryDelay: RETRY, ...settings }),
         onError,
       ),
   }

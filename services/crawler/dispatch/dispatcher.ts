@@ -1,4 +1,4 @@
-import { isTransient } from '../../../shared/postgres/transaction.ts'
+import { createTrouble } from '../../../shared/log/trouble.ts'
 import type { Crawl } from '../crawl.ts'
 import { callDueHosts, isBacklogged, takeBackCalls } from './due.ts'
 
@@ -11,6 +11,7 @@ export function startDispatcher(crawl: Crawl): { close(): Promise<void> } {
   let timer: NodeJS.Timeout | undefined
   let closed = false
   let running = Promise.resolve()
+  const trouble = createTrouble(crawl.log, { begins: 'cannot look for due work', ends: 'due work is found again' })
 
   const tick = async () => {
     try {
@@ -29,9 +30,9 @@ export function startDispatcher(crawl: Crawl): { close(): Promise<void> } {
         await takeBackCalls(crawl.pool, hosts)
         throw error
       }
+      trouble.over()
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      crawl.log.warn({ err: message, transient: isTransient(error) }, 'could not look for due work')
+      trouble.met(error)
     }
   }
   const next = () => {

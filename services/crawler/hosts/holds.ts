@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../../shared/log/logger.ts'
+import { createTrouble } from '../../../shared/log/trouble.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 
 /** How long a dead process keeps what it held. */
@@ -44,6 +45,7 @@ export function createHolds(pool: Pool, log: Logger, hostDelay: number): Holds {
   const kept = new Map<string, Kept>()
   let beating = false
   let lastBeat = 0
+  const trouble = createTrouble(log, { begins: 'cannot prolong the holds', ends: 'the holds are prolonged again' })
 
   const lose = (hold: Kept) => {
     kept.delete(hold.id)
@@ -70,8 +72,9 @@ export function createHolds(pool: Pool, log: Logger, hostDelay: number): Holds {
         else if (kept.has(hold.id)) lose(hold)
       }
       lastBeat = since
+      trouble.over()
     } catch (error) {
-      log.warn({ err: error instanceof Error ? error.message : String(error) }, 'could not prolong the holds')
+      trouble.met(error)
     } finally {
       beating = false
     }

@@ -1,5 +1,6 @@
 import { EmbeddingFailure } from '../../../shared/embeddings/failure.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
+import type { Trouble } from '../../../shared/log/trouble.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { VectorFailure } from '../../../shared/vectors/failure.ts'
 import type { VectorStore } from '../../../shared/vectors/store.ts'
@@ -17,6 +18,8 @@ export interface Embedder {
   vectors: VectorStore
   spaces: Spaces
   log: Logger
+  /** Met when model or vector store is away. */
+  outage: Trouble
 }
 
 /** Articles whose vectors are stored and noted together: a kill costs the work on no more than these. */
@@ -34,7 +37,7 @@ const OUTAGE_PAUSE = 3_000
  * used up; an article that the model or the vector store refuses is set apart from its group and tried again, a few times.
  */
 export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: AbortSignal): Promise<void> {
-  const { pool, log } = embedder
+  const { pool, outage } = embedder
   const open = await takeInHand(pool, numbers, IN_HAND)
   const articles = await readEmbeddable(pool, open)
   await forgetGone(pool, open, articles)
@@ -53,7 +56,7 @@ export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: 
     if (isStopping) return
     if (!(error instanceof Outage)) throw error
     outages.inc()
-    log.warn({ articles: left.length, err: error.message }, 'an outage: articles wait')
+    outage.met(error)
   }
 }
 
@@ -66,9 +69,10 @@ async function embedGroup(
   signal: AbortSignal,
   suspected = false,
 ): Promise<void> {
-  const { pool, spaces, vectors, log } = embedder
+  const { pool, spaces, vectors, log, outage } = embedder
   try {
     await storeEverywhere(pool, spaces, vectors, group, signal)
+    outage.over()
     for (const article of group) {
       observeArticle(article)
       log.info({ ...namesOf(article), ms: Date.now() - article.dueAt }, 'embedded')

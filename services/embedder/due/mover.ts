@@ -1,6 +1,6 @@
 import type { Logger } from '../../../shared/log/logger.ts'
+import { createTrouble } from '../../../shared/log/trouble.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { sentenceOf } from '../../../shared/process/command.ts'
 import type { Queues } from '../../../shared/queues/queues.ts'
 import { BATCH, claimDue } from './claims.ts'
 
@@ -10,7 +10,10 @@ const ROOM = 8
 
 /** Moves articles whose hour has come into the work queue. */
 export interface Mover {
-  /** A promise has come due: these at once, as far as the queue has room; the others are found by the next look. */
+  /**
+   * A promise has come due: these at once, as far as the queue has room; the others, and what cannot be moved now, are
+   * found by the next look.
+   */
   move(seqs: bigint[]): Promise<void>
   close(): Promise<void>
 }
@@ -49,14 +52,15 @@ export function startMover(
     return turn
   }
 
+  const trouble = createTrouble(log, { begins: 'cannot look for what is due', ends: 'what is due is found again' })
   const look = async () => {
-    await inTurn(null).catch(error => log.warn({ err: sentenceOf(error) }, 'could not look for what is due'))
+    await inTurn(null).then(trouble.over, trouble.met)
     if (!closed) timer = setTimeout(look, TICK)
   }
   void look()
 
   return {
-    move: inTurn,
+    move: seqs => inTurn(seqs).catch(trouble.met),
     async close() {
       closed = true
       clearTimeout(timer)

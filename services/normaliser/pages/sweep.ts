@@ -1,7 +1,8 @@
 import type { Logger } from '../../../shared/log/logger.ts'
+import { createTrouble } from '../../../shared/log/trouble.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { isTransient } from '../../../shared/postgres/transaction.ts'
 import type { Queues } from '../../../shared/queues/queues.ts'
+import { giveBack } from './finish.ts'
 
 const TICK = 1_000
 /** ms after which a page that was called and is not finished is called again: its message may be lost. */
@@ -18,16 +19,24 @@ export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logge
   let timer: NodeJS.Timeout | undefined
   let closed = false
   let running = Promise.resolve()
+  const trouble = createTrouble(log, { begins: 'cannot call stored pages', ends: 'stored pages are called again' })
+  let limit = MOST_AT_ONCE
   const tick = async () => {
     try {
-      const due = await callDuePages(pool)
-      await queues.add(
-        'normalise',
-        due.map(pageNo => ({ key: String(pageNo), data: { pageNo: String(pageNo) } })),
-      )
+      const due = await callDuePages(pool, limit)
+      const messages = due.map(pageNo => ({ key: String(pageNo), data: { pageNo: String(pageNo) } }))
+      try {
+        await queues.add('normalise', messages)
+      } catch (error) {
+        // The queues are away: one page at a time finds out when they are back, and none waits for its next call.
+        limit = 1
+        await giveBack(pool, due)
+        throw error
+      }
+      limit = MOST_AT_ONCE
+      trouble.over()
     } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      log.warn({ err: message, transient: isTransient(error) }, 'could not look for stored pages')
+      trouble.met(error)
     }
   }
   const next = () => {
@@ -47,7 +56,7 @@ export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logge
 }
 
 /** Marks due pages as called and returns them; each is called by one normaliser. Index pages_stored. */
-export async function callDuePages(pool: Pool): Promise<bigint[]> {
+export async function callDuePages(pool: Pool, limit = MOST_AT_ONCE): Promise<bigint[]> {
   const { rows } = await pool.query<{ page_no: bigint }>(
     `with due as (
        select page_no from pages
@@ -58,7 +67,7 @@ export async function callDuePages(pool: Pool): Promise<bigint[]> {
      update pages p set next_try_at = clock_timestamp() + $3 * interval '1 ms'
        from due where p.page_no = due.page_no
      returning p.page_no`,
-    [OWN_MESSAGE, MOST_AT_ONCE, CALL],
+    [OWN_MESSAGE, limit, CALL],
   )
   return rows.map(row => row.page_no)
 }
