@@ -41,6 +41,7 @@ export async function answerArticles(
     // Not the cursor: whoever is told that nothing changed keeps theirs, which stays good (decision 8).
     tagged: JSON.stringify(tagged),
     search: request.question.search,
+    searchMs: found.ms,
   }
 }
 

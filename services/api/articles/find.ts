@@ -22,6 +22,8 @@ export interface Found {
   total: number
   estimate: boolean
   next: Cursor['at'] | null
+  /** What finding it took. */
+  ms: number
 }
 
 /** A valid request with its plan applied. */
@@ -42,6 +44,16 @@ export async function findArticles(
   planned: PlannedRequest,
   at: Cursor['at'] | null,
 ): Promise<Found> {
+  const start = performance.now()
+  const found = await findPage(searches, planned, at)
+  return { ...found, ms: performance.now() - start }
+}
+
+async function findPage(
+  searches: Searches,
+  planned: PlannedRequest,
+  at: Cursor['at'] | null,
+): Promise<Omit<Found, 'ms'>> {
   const { question, order, perPage } = planned.request
   const filter = filterOf(planned)
   if (question.search === 'semantic') {

@@ -20,7 +20,7 @@ export async function answerFeed(
   const request = readRequest(rawQuery, 'feed')
   const start = historyStart(plan.history, new Date())
   const countries = checkPlan(request, plan, start)
-  const { rows } = await findArticles(searches, { request, plan, countries, historyStart: start }, null)
+  const { rows, ms } = await findArticles(searches, { request, plan, countries, historyStart: start }, null)
   const body = writeFeed(identity, request, rows)
   return {
     contentType: 'application/rss+xml; charset=UTF-8',
@@ -28,5 +28,6 @@ export async function answerFeed(
     // Not our own address: processes that know themselves by different ones agree on what has changed (decision 30).
     tagged: writeFeed({ ...identity, publicUrl: '' }, request, rows),
     search: request.question.search,
+    searchMs: ms,
   }
 }

@@ -9,6 +9,8 @@ export interface Answer {
   /** What the ETag is taken of. */
   tagged: string
   search: SearchMode
+  /** Of the time to the answer, what the search took. */
+  searchMs: number
 }
 
 /**

@@ -85,6 +85,7 @@ function operation(pool: Pool, answer: (rawQuery: string, plan: Plan) => Promise
     const { plan } = accessOf(response).key
     const found = await answer(rawQueryOf(request.originalUrl), plan)
     response.locals.search = found.search
+    response.locals.searchMs = found.searchMs
     await sendAnswer(request, response, found, () => chargeMonth(pool, response))
   }
 }

@@ -23,6 +23,7 @@ declare global {
       /** For logs and metrics. */
       errorCode?: string
       search?: string
+      searchMs?: number
     }
   }
 }

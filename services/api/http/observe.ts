@@ -17,7 +17,7 @@ export function observe(log: Logger): RequestHandler {
   return (request, response, next) => {
     const start = performance.now()
     response.once('close', () => {
-      const { requestId, access, errorCode, search } = response.locals
+      const { requestId, access, errorCode, search, searchMs } = response.locals
       const ms = performance.now() - start
       const operation = OPERATIONS[request.path] ?? 'other'
       seconds.observe({ operation, search: search ?? 'none', status: `${response.statusCode}` }, ms / 1_000)
@@ -28,9 +28,10 @@ export function observe(log: Logger): RequestHandler {
           method: request.method,
           path: request.path.slice(0, 200),
           status: response.statusCode,
-          ms: Math.round(ms * 10) / 10,
+          ms: rounded(ms),
           ...(access ? { key: access.key.id } : {}),
           ...(search ? { search } : {}),
+          ...(searchMs === undefined ? {} : { searchMs: rounded(searchMs) }),
           ...(errorCode ? { code: errorCode } : {}),
           ...(response.writableFinished ? {} : { aborted: true }),
         },
@@ -40,3 +41,5 @@ export function observe(log: Logger): RequestHandler {
     next()
   }
 }
+
+const rounded = (ms: number) => Math.round(ms * 100) / 100
