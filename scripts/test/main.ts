@@ -7,7 +7,8 @@ import { runFiles } from './files.ts'
 
 /*
  * `npm test`: types, style, and every test on real servers of this run alone. Ends with `N passed, N failed`.
- * `--long` adds the tests that take longer (`*.long.test.ts`). Other arguments choose the files whose path holds one.
+ * `--long` adds the tests that take longer (`*.long.test.ts`). Other arguments choose the files whose path holds one, and
+ * leave types and style to `npm run check`.
  */
 const LONG = '.long.test.ts'
 
@@ -24,11 +25,13 @@ const chosen = process.argv.slice(2).filter(argument => !argument.startsWith('-'
 const counts = { passed: 0, failed: 0 }
 
 try {
-  const checks = await Promise.all([
-    check('types (tsc)', ['tsc', '--noEmit'], print),
-    check('style (biome)', ['biome', 'check', '--colors=off', '.'], print),
-  ])
-  for (const passed of checks) counts[passed ? 'passed' : 'failed']++
+  if (chosen.length === 0) {
+    const checks = await Promise.all([
+      check('types (tsc)', ['tsc', '--noEmit'], print),
+      check('style (biome)', ['biome', 'check', '--colors=off', '.'], print),
+    ])
+    for (const passed of checks) counts[passed ? 'passed' : 'failed']++
+  }
 
   const servers = await startTestServers({ report: print, signal: stopping.signal })
   process.on('exit', servers.kill)
