@@ -1,0 +1,91 @@
+import t from 'tap'
+import { createKey } from '../../shared/plans/keys.ts'
+import { createWorld } from '../semantic/world.ts'
+import { ask } from './api.ts'
+
+t.setTimeout(120_000)
+const world = await createWorld()
+t.teardown(() => world.close())
+const { secret } = await createKey(world.pool, 'test', {
+  countries: ['NL', 'BE', 'LU'],
+  history: { kind: 'fixed', at: new Date('2020-01-01') },
+  rate: 100_000,
+  quota: 1_000,
+})
+const words = ['water', 'brug', 'storm', 'kaas', 'fiets']
+await world.index(
+  Array.from({ length: 30 }, (_, n) => ({
+    title: words.filter((_, bit) => (n + 1) & (1 << bit)).join(' '),
+    publishedAt: n % 7 === 0 ? null : new Date(Date.UTC(2026, 0, 1 + (n % 4))),
+  })),
+)
+await world.fleet.start('embedder')
+await world.embedded(30)
+await world.fleet.start('api')
+const get = (query: string) => ask(`${world.fleet.base()}/v1/articles?${query}`, secret)
+
+t.test('decision 28: a cursor outlives its set by five minutes; then it is expired, over HTTP', async t => {
+  const query = 'search=semantic&q=water+brug&per_page=10'
+  const first = await get(query)
+  t.equal(first.status, 200)
+  const follow = () => get(`${query}&cursor=${first.json.next_cursor}`)
+  const second = await follow()
+  t.equal(second.json.articles.length, 10)
+  const age = (minutes: number) =>
+    world.pool.query(`update semantic_sets set made_at = made_at - $1::float8 * interval '1 minute'`, [minutes])
+  await age(9.5)
+  t.strictSame((await follow()).json, second.json)
+  await age(0.5)
+  const expired = await follow()
+  t.equal(expired.status, 422)
+  t.equal(expired.json.code, 'invalid_request')
+  t.strictSame(expired.json.errors, { cursor: ['expired'] })
+  t.equal(expired.headers.get('x-quota-remaining'), '997', 'decision 5: it costs nothing of the month')
+  t.equal((await get(query)).json.next_cursor, first.json.next_cursor, 'decision 21: the same question begins anew')
+  t.strictSame((await follow()).json, second.json)
+})
+
+t.test('the contract, semantic: every article has its relevance in any order; total_results is exact', async t => {
+  for (const sort of ['', '&sort=relevance', '&sort=published_at', '&sort=ingested_at', '&sort=RELEVANCE&order=ASC']) {
+    const { status, json } = await get(`search=SEMANTIC&q=water&per_page=100${sort}`)
+    t.equal(status, 200)
+    t.equal(json.total_results, 30)
+    t.notOk('total_results_is_estimate' in json)
+    const relevances: number[] = json.articles.map((article: { relevance: number }) => article.relevance)
+    t.ok(relevances.every(value => value >= 0 && value <= 1 && /^[01](\.\d{1,4})?$/.test(String(value))))
+    const sorted = relevances.toSorted((a, b) => (sort.includes('ASC') ? a - b : b - a))
+    if (sort === '' || /relevance/i.test(sort)) t.strictSame(relevances, sorted, sort)
+  }
+  const { json } = await get('q=water&per_page=100')
+  t.notOk(
+    json.articles.some((article: object) => 'relevance' in article),
+    'and none has it elsewhere',
+  )
+})
+
+t.test('the contract, semantic: the feed has the same rows, and their relevance', async t => {
+  const query = 'search=semantic&q=storm+kaas&per_page=7'
+  const { json } = await get(query)
+  const feed = await ask(`${world.fleet.base()}/v1/articles.rss?${query}`, secret)
+  const found = [...feed.text.matchAll(/<guid isPermaLink="false">([^<]+)<[\s\S]*?<pc:relevance>([^<]+)</g)]
+  t.strictSame(
+    found.map(([, id, relevance]) => ({ id, relevance: Number(relevance) })),
+    json.articles.map(({ id, relevance }: { id: string; relevance: number }) => ({ id, relevance })),
+  )
+})
+
+t.test('decision 11: the shortest q is counted in code points after NFC and trimming, seen or not', async t => {
+  for (const [q, expected] of [
+    ['ab', 200],
+    ['a', 422],
+    [' a ', 422],
+    ['e\u0301', 422], // é
+    ['a\u200b', 200],
+    ['x\u0301', 200], // no single character for it
+    ['😀', 422],
+    ['语', 422],
+    ['语言', 200],
+  ] as const) {
+    t.equal((await get(`search=semantic&q=${encodeURIComponent(q)}`)).status, expected, JSON.stringify(q))
+  }
+})
