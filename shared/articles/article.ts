@@ -1,5 +1,7 @@
 /** The vocabulary of the contract: countries, languages, and what an article is. */
 
+import type { PreparedText } from './indexing/text.ts'
+
 export const COUNTRIES = ['NL', 'BE', 'LU'] as const
 export type Country = (typeof COUNTRIES)[number]
 
@@ -35,6 +37,8 @@ export interface NewArticle {
   outlet: ArticleOutlet
   language: Language
   country: Country
+  /** Its text as the index holds it, where a thread has made that beforehand. */
+  prepared?: PreparedText
   /** Number of the page it was made of; absent: it came with an archive. */
   pageNo?: bigint
 }

@@ -9,6 +9,7 @@ import { MAX_TEXT } from '../markup/tree.ts'
 import { chooseTitle } from '../metadata/title.ts'
 import { feedText } from '../text/feed-text.ts'
 import { textFingerprint } from '../walls/fingerprint.ts'
+import { isRelated } from '../walls/relation.ts'
 import type { WallKind } from '../walls/walls.ts'
 import { lookAt } from './look.ts'
 
@@ -24,6 +25,8 @@ export type Composition =
       wall: WallKind | null
       /** Of a text that came from the page, for `served_texts`. */
       fingerprint: Uint8Array | null
+      /** Whether its text has a word of its title. */
+      titled: boolean
     }
   | { kind: 'refused'; reason: Refusal; detail: string; wall: WallKind | null }
 
@@ -79,7 +82,8 @@ export async function composeArticle(
     language,
     country: outlet.country,
   }
-  return { kind: 'article', article, wall, fingerprint: text === null ? null : textFingerprint(text) }
+  const fingerprint = text === null ? null : textFingerprint(text)
+  return { kind: 'article', article, wall, fingerprint, titled: isRelated(title, body ?? '') }
 }
 
 /** A body longer than what is read of a page ends with the last word that fits. */

@@ -1,3 +1,4 @@
+import { prepareText } from '../../../shared/articles/indexing/text.ts'
 import type { StoredPage } from '../../../shared/pages/page.ts'
 import { type Composition, composeArticle } from '../compose/article.ts'
 
@@ -9,7 +10,9 @@ export interface ComposeTask {
   repeated: boolean
 }
 
-/** The entrance of a thread: one page at a time. */
-export default function compose({ page, now, repeated }: ComposeTask): Promise<Composition> {
-  return composeArticle(page, now, { repeated })
+/** The entrance of a thread: one page at a time. What its text costs is paid here, not where the service answers. */
+export default async function compose({ page, now, repeated }: ComposeTask): Promise<Composition> {
+  const composition = await composeArticle(page, now, { repeated })
+  if (composition.kind === 'refused') return composition
+  return { ...composition, article: { ...composition.article, prepared: prepareText(composition.article) } }
 }

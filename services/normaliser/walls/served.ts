@@ -1,5 +1,4 @@
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { isRelated } from './relation.ts'
 
 /** What one outlet served under other addresses, remembered in `served_texts`, and what is in hand right now. */
 export interface ServedTexts {
@@ -7,26 +6,20 @@ export interface ServedTexts {
    * Whether a text is a wall for being served again and again: under two other addresses when it has no word of its
    * title, under five in any case. Until `forget`, the page counts for the others in hand.
    */
-  isRepeated(page: {
-    outletNo: number
-    pageNo: bigint
-    title: string
-    text: string
-    fingerprint: Uint8Array
-  }): Promise<boolean>
+  isRepeated(page: { outletNo: number; pageNo: bigint; titled: boolean; fingerprint: Uint8Array }): Promise<boolean>
   /** The page is finished; what is to be remembered of it stands in Postgres. */
   forget(page: { outletNo: number; pageNo: bigint; fingerprint: Uint8Array }): void
 }
 
 /** Other addresses under which an outlet may well print one text: an agency's report that was moved, twice. */
-const OFTEN = { related: 5, unrelated: 2 }
+const OFTEN = { titled: 5, untitled: 2 }
 
 export function openServedTexts(pool: Pool): ServedTexts {
   const inHand = new Map<string, Set<bigint>>()
   const keyOf = ({ outletNo, fingerprint }: { outletNo: number; fingerprint: Uint8Array }) =>
     `${outletNo} ${Buffer.from(fingerprint).toString('base64')}`
   return {
-    async isRepeated({ outletNo, pageNo, title, text, fingerprint }) {
+    async isRepeated({ outletNo, pageNo, titled, fingerprint }) {
       const key = keyOf({ outletNo, fingerprint })
       const pages = inHand.get(key) ?? new Set()
       inHand.set(key, pages)
@@ -37,7 +30,7 @@ export function openServedTexts(pool: Pool): ServedTexts {
         [outletNo, fingerprint],
       )
       const served = others + (rows[0]?.pages ?? 0)
-      return served >= (isRelated(title, text) ? OFTEN.related : OFTEN.unrelated)
+      return served >= (titled ? OFTEN.titled : OFTEN.untitled)
     },
     forget(page) {
       const key = keyOf(page)

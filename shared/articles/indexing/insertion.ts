@@ -1,13 +1,12 @@
 import type { Client } from '../../postgres/pool.ts'
-import { type DocumentWords, indexText } from '../../text/document.ts'
 import { LEXEMES, periodsOf } from '../../text/lexemes.ts'
-import { writeTsvector } from '../../text/tsvector.ts'
+import { quote } from '../../text/tsvector.ts'
 import type { NewArticle } from '../article.ts'
-import { snippetOf } from '../snippet.ts'
 import type { People } from './people.ts'
+import { type PreparedText, prepareText } from './text.ts'
 
 /** One row of `articles` and what hangs on it, all but what the clock gives. */
-export interface PreparedArticle {
+export interface PreparedArticle extends PreparedText {
   publishedAt: Date | null
   /** undefined: the clock's. */
   ingestedAt: Date | null | undefined
@@ -15,21 +14,13 @@ export interface PreparedArticle {
   authorNos: number[]
   country: string
   language: string
-  limits: number
-  terms: string
-  words: DocumentWords
-  title: string
   url: string
-  snippet: string | null
-  body: string | null
   pageNo: bigint | null
 }
 
-/** Everything that takes time and needs no lock: tokenizing, stemming, writing the tsvector. */
+/** Everything that takes time and needs no lock; little is left to do for an article whose text is prepared. */
 export function prepareArticle(article: NewArticle, people: People): PreparedArticle {
-  const title = storable(article.title)
-  const body = article.body === null ? null : storable(article.body)
-  const { lexemes, limits, words } = indexText(title, body, article.language)
+  const { terms, ...text } = article.prepared ?? prepareText(article)
   const publisherNo = people.publisherNo(article)
   const authorNos = people.authorNos(article)
   const filters = [
@@ -40,28 +31,18 @@ export function prepareArticle(article: NewArticle, people: People): PreparedArt
     ...authorNos.map(LEXEMES.author),
     ...periodsOf(article.publishedAt).map(LEXEMES.published),
   ]
-  for (const filter of filters) lexemes.set(filter, [])
   return {
+    ...text,
+    terms: `${terms} ${filters.map(quote).join(' ')}`,
     publishedAt: article.publishedAt,
     ingestedAt: article.ingestedAt,
     publisherNo,
     authorNos,
     country: article.country,
     language: article.language,
-    limits,
-    terms: writeTsvector(lexemes),
-    words,
-    title,
     url: article.url,
-    snippet: snippetOf(body),
-    body,
     pageNo: article.pageNo ?? null,
   }
-}
-
-/** What text in Postgres cannot hold: NUL, and halves of surrogate pairs. */
-function storable(text: string): string {
-  return text.replaceAll('\0', ' ').toWellFormed()
 }
 
 /**
