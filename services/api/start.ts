@@ -13,6 +13,7 @@ import { trustProxy } from './http/trust-proxy.ts'
 import { SEARCH_SETTINGS } from './search/search.ts'
 import { warmSearch } from './search/warm.ts'
 import type { SemanticSearch } from './semantic/query.ts'
+import { openOperatorPages } from './status/pages.ts'
 
 /** How long requests in hand may take to finish when the process is to stop. */
 const DRAIN_TIMEOUT = 12_000
@@ -45,7 +46,9 @@ export async function startApi(config: Config, log: Logger, pool: Pool, semantic
   const required = () => answers(pool)
   const publicUrl = (config.PUBLIC_URL || `http://${hostOf(config.HOST)}:${config.PORT}`).replace(/\/+$/, '')
   const readiness = { required, semantic: () => semantic.missing() }
-  const app = createApp({ config, log, pool, semantic, lock, cursorSecret, publicUrl, readiness })
+  const pages = config.OPERATOR_KEY === '' ? null : openOperatorPages({ config, log, lock, readiness })
+  const operators = pages?.router ?? null
+  const app = createApp({ config, log, pool, semantic, lock, cursorSecret, publicUrl, readiness, operators })
   const server = createHttpServer(app)
   await listen(server, config)
   const address = server.address()
@@ -70,6 +73,7 @@ export async function startApi(config: Config, log: Logger, pool: Pool, semantic
       await closed
       clearInterval(idle)
       clearTimeout(late)
+      await pages?.close()
       await semantic.close()
       await pool.end()
     },

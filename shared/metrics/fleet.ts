@@ -49,9 +49,15 @@ export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
       for (const state of STATES) set({ queue, state }, all[queue][state])
     }
   })
-  gauge('quarantine', 'What failed for good, by kind and reason.', ['kind', 'reason'], quarantine, (set, all) => {
-    for (const { kind, reason, n } of all) set({ kind, reason }, n)
-  })
+  gauge(
+    'quarantine',
+    'What failed for good, by kind and reason.',
+    ['kind', 'reason', 'ours'],
+    quarantine,
+    (set, all) => {
+      for (const { kind, reason, ours, n } of all) set({ kind, reason, ours: String(ours) }, n)
+    },
+  )
 }
 
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const satisfies (keyof QueueCounts)[]

@@ -26,16 +26,27 @@ export async function listQuarantine(pool: Pool, limit: number): Promise<Quarant
   return rows.map(row => ({ ...row, since: row.since.toISOString() }))
 }
 
+export interface QuarantineCount {
+  kind: 'page' | 'embedding'
+  reason: string
+  n: number
+  /** Whether something of ours failed on it, rather than its outlet: somebody should look. */
+  ours: boolean
+}
+
+/** Reasons that the normaliser, the crawler itself and the embedder write; all others are an outlet's or a network's. */
+const OURS = ['timeout', 'memory', 'error', 'indexing', 'crawler error', 'embedding']
+
 /** How many lie there, by what they are and why. Indexes: pages_failed, embeddings_failed. */
-export async function countQuarantine(
-  pool: Pool,
-): Promise<{ kind: 'page' | 'embedding'; reason: string; n: number }[]> {
-  const { rows } = await pool.query<{ kind: 'page' | 'embedding'; reason: string; n: number }>(
-    `select 'page' as kind, coalesce(reason, 'unknown') as reason, count(*)::int as n
-       from pages where state = 'failed' group by 2
+export async function countQuarantine(pool: Pool): Promise<QuarantineCount[]> {
+  const { rows } = await pool.query<QuarantineCount>(
+    `select 'page' as kind, coalesce(reason, 'unknown') as reason, count(*)::int as n,
+            coalesce(reason = any($1), false) as ours
+       from pages where state = 'failed' group by reason
      union all
-     select 'embedding', 'embedding', count(*)::int from embeddings where failed_at is not null having count(*) > 0
+     select 'embedding', 'embedding', count(*)::int, true from embeddings where failed_at is not null having count(*) > 0
      order by n desc, kind, reason`,
+    [OURS],
   )
   return rows
 }

@@ -1,6 +1,6 @@
 import compression from 'compression'
 import cors from 'cors'
-import express, { type Express, type RequestHandler } from 'express'
+import express, { type Express, type RequestHandler, type Router } from 'express'
 import helmet from 'helmet'
 import type { Config } from '../../../shared/config/config.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
@@ -10,6 +10,7 @@ import { chargeMonth, checkKey, checkQuota } from '../access/access.ts'
 import type { AddressLock } from '../access/lock.ts'
 import { createRateStore, limitRate } from '../access/rate.ts'
 import { answerArticles } from '../articles/articles.ts'
+import { ApiError } from '../contract/api-error.ts'
 import { HEADERS } from '../contract/headers.ts'
 import { answerFeed } from '../feed/feed.ts'
 import { REFERENCE_PATHS, referencePages } from '../reference/pages.ts'
@@ -32,6 +33,8 @@ export interface Parts {
   /** Address of the API as its clients write it. */
   publicUrl: string
   readiness: Readiness
+  /** The pages behind OPERATOR_KEY; null: it is not set. */
+  operators: Router | null
 }
 
 /**
@@ -54,6 +57,7 @@ export function createApp(parts: Parts): Express {
 
   app.use(healthPages(parts.readiness))
   app.use(referencePages(config.SERVICE_NAME))
+  if (parts.operators) app.use(parts.operators)
 
   app.use(checkKey(pool, lock))
   app.use(limitRate(createRateStore(pool)))
@@ -73,9 +77,15 @@ export function createApp(parts: Parts): Express {
     .all(refuseMethod)
   // The open pages have answered GET and HEAD before the key was looked at.
   app.all(['/healthz', '/readyz', ...REFERENCE_PATHS], refuseMethod)
+  app.all(['/status', '/queues'], sayThatPagesAreOff)
   app.use(refusePath)
   app.use(sendError(log))
   return app
+}
+
+/** Reached only where OPERATOR_KEY is not set, and by nobody without an API key. */
+const sayThatPagesAreOff: RequestHandler = (_request, _response, next) => {
+  next(new ApiError('not_found', { message: 'The pages for operators are off: OPERATOR_KEY is not set.' }))
 }
 
 /** Runs an operation: the month first, then the question, then the answer, which alone is charged. */

@@ -1,0 +1,72 @@
+import { createBullBoard } from '@bull-board/api'
+import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
+import { ExpressAdapter } from '@bull-board/express'
+import { Queue } from 'bullmq'
+import { type RequestHandler, Router } from 'express'
+import helmet from 'helmet'
+import type { Logger } from '../../../shared/log/logger.ts'
+import { QUEUE_NAMES } from '../../../shared/queues/names.ts'
+
+export interface Board {
+  router: Router
+  close(): Promise<void>
+}
+
+/**
+ * bull-board on the queues in Redis, to look at only: a message is a doorbell, so there is nothing to repair in a queue,
+ * and a browser that sends a password by itself must not be led to change anything. `npm run queues` does.
+ */
+export function openBoard(redisUrl: string, path: string, log: Logger): Board {
+  const queues = QUEUE_NAMES.map(name => {
+    const queue = new Queue(name, { connection: { url: redisUrl, maxRetriesPerRequest: 1 } })
+    queue.on('error', error => log.debug({ err: error.message }, 'the queues are out of reach'))
+    return queue
+  })
+  const adapter = new ExpressAdapter()
+  adapter.setBasePath(path)
+  createBullBoard({
+    queues: queues.map(queue => new BullMQAdapter(queue, { readOnlyMode: true })),
+    serverAdapter: adapter,
+    options: { uiConfig: { boardTitle: 'Perscope queues', hideRedisDetails: true, miscLinks: [] } },
+  })
+  const app = adapter.getRouter()
+  app.disable('x-powered-by')
+  const router = Router()
+  router.use(pageSecurity, noStore, withoutFonts, app)
+  return {
+    router,
+    async close() {
+      await Promise.allSettled(queues.map(queue => queue.close()))
+    },
+  }
+}
+
+/** Everything from here; it writes style attributes. */
+const pageSecurity = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'", "'unsafe-inline'"],
+      imgSrc: ["'self'", 'data:'],
+      connectSrc: ["'self'"],
+      baseUri: ["'self'"],
+      formAction: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
+  },
+  strictTransportSecurity: false, // said, or not, by the app
+})
+
+/** Its page asks others for a font: nothing leaves the house, and no browser need complain. */
+const withoutFonts: RequestHandler = (_request, response, next) => {
+  const send = response.send.bind(response)
+  response.send = body => send(typeof body === 'string' ? body.replace(/<link href="https?:[^>]*>/g, '') : body)
+  next()
+}
+
+const noStore: RequestHandler = (_request, response, next) => {
+  response.set('Cache-Control', 'private, no-cache')
+  next()
+}

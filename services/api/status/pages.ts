@@ -1,0 +1,99 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type RequestHandler, Router } from 'express'
+import helmet from 'helmet'
+import type { Config } from '../../../shared/config/config.ts'
+import type { Logger } from '../../../shared/log/logger.ts'
+import { createPool } from '../../../shared/postgres/pool.ts'
+import { openQueues } from '../../../shared/queues/queues.ts'
+import type { AddressLock } from '../access/lock.ts'
+import { ApiError } from '../contract/api-error.ts'
+import type { Readiness } from '../http/health.ts'
+import { type Board, openBoard } from './board.ts'
+import { openFigures } from './figures.ts'
+import { requireOperator } from './operator.ts'
+
+/** The pages for operators: the whole of a process's part in them. */
+export interface OperatorPages {
+  router: Router
+  close(): Promise<void>
+}
+
+/** Longest a statement for the page may run, in ms. */
+const STATEMENT_TIMEOUT = 3_000
+
+const FILES = {
+  '/status': { type: 'text/html; charset=utf-8', file: 'page.html' },
+  '/status/page.css': { type: 'text/css; charset=utf-8', file: 'page.css' },
+  '/status/page.js': { type: 'text/javascript; charset=utf-8', file: 'page.js' },
+  '/status/flow.js': { type: 'text/javascript; charset=utf-8', file: 'flow.js' },
+  '/status/lag.js': { type: 'text/javascript; charset=utf-8', file: 'lag.js' },
+  '/status/outlets.js': { type: 'text/javascript; charset=utf-8', file: 'outlets.js' },
+  '/status/elements.js': { type: 'text/javascript; charset=utf-8', file: 'elements.js' },
+} as const
+
+/**
+ * `/status`, a page that shows at a glance what goes on, with its figures at `/status/figures`; and with queues on Redis
+ * `/queues`. All behind OPERATOR_KEY, all read-only, on connections of their own, so that watching takes nothing from searches.
+ */
+export function openOperatorPages(parts: {
+  config: Config
+  log: Logger
+  lock: AddressLock
+  readiness: Readiness
+}): OperatorPages {
+  const { config, log, lock, readiness } = parts
+  const pool = createPool(config.DATABASE_URL, 'status', error => log.debug({ err: error.message }, 'status'), {
+    max: 3,
+    statementTimeout: STATEMENT_TIMEOUT,
+    queryTimeout: STATEMENT_TIMEOUT + 500,
+  })
+  const queues = openQueues(config, log)
+  const board: Board | null = config.REDIS_URL === '' ? null : openBoard(config.REDIS_URL, '/queues', log)
+  const figures = openFigures({ pool, queues, readiness, service: config.SERVICE_NAME, board: board !== null })
+
+  const router = Router({ strict: true, caseSensitive: true })
+  router.use(['/status', '/queues'], requireOperator(config.OPERATOR_KEY, lock), onlyReading)
+  router.get('/status/figures', async (_request, response) => {
+    response.set('Cache-Control', 'no-store').json(await figures())
+  })
+  for (const [path, { type, file }] of Object.entries(FILES)) {
+    router.get(path, pageSecurity, async (_request, response) => {
+      const content = await readFile(join(import.meta.dirname, 'page', file))
+      response.set({ 'Content-Type': type, 'Cache-Control': 'private, no-cache' }).send(content)
+    })
+  }
+  if (board) router.use('/queues', board.router)
+  router.use(['/status', '/queues'], (_request, _response, next) => {
+    next(new ApiError('not_found', board ? {} : { message: 'There is nothing here: `/queues` needs REDIS_URL.' }))
+  })
+  return {
+    router,
+    async close() {
+      await Promise.allSettled([board?.close(), queues.close(), pool.end()])
+    },
+  }
+}
+
+const onlyReading: RequestHandler = (request, _response, next) => {
+  if (request.method === 'GET' || request.method === 'HEAD') return next()
+  next(new ApiError('method_not_allowed', { headers: { Allow: 'GET, HEAD' } }))
+}
+
+/** Everything from here, nothing inline. */
+const pageSecurity = helmet({
+  contentSecurityPolicy: {
+    useDefaults: false,
+    directives: {
+      defaultSrc: ["'none'"],
+      scriptSrc: ["'self'"],
+      styleSrc: ["'self'"],
+      imgSrc: ["'self'", 'data:'],
+      connectSrc: ["'self'"],
+      baseUri: ["'none'"],
+      formAction: ["'none'"],
+      frameAncestors: ["'none'"],
+    },
+  },
+  strictTransportSecurity: false, // said, or not, by the app
+})
