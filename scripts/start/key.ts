@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { readIfThere, writeWhole } from '../../infra/embedded/data-directory/file.ts'
 import { COUNTRIES } from '../../shared/articles/article.ts'
@@ -19,4 +20,14 @@ export async function readyMadeKey(pool: Pool, dataDir: string): Promise<string>
   const { secret } = await createKey(pool, 'npm start', { countries: [...COUNTRIES], history, rate: RATE, quota: null })
   await writeWhole(file, `${secret}\n`)
   return secret
+}
+
+/** The key of the pages for operators, kept beside the other. */
+export async function readyMadeOperatorKey(dataDir: string): Promise<string> {
+  const file = join(dataDir, 'operator.key')
+  const known = (await readIfThere(file))?.trim()
+  if (known) return known
+  const key = `pso_${randomBytes(24).toString('base64url')}`
+  await writeWhole(file, `${key}\n`)
+  return key
 }

@@ -13,6 +13,7 @@ import { RUNNING, runningLines } from '../../shared/process/beside.ts'
 import { runCommand } from '../../shared/process/command.ts'
 import { whenParentIsGone } from '../../shared/process/parent.ts'
 import { checkCatalogue, checkPort } from './checks.ts'
+import { readyMadeOperatorKey } from './key.ts'
 import { serveSample, syncOutlets } from './outlets.ts'
 import { createProgress, type Progress, readCounts } from './progress.ts'
 import { SERVICES, serviceProgram } from './services.ts'
@@ -76,6 +77,7 @@ async function run(start: Start): Promise<void> {
     print('Ending …')
   })
   const env = serviceEnvironment(start, servers)
+  env.OPERATOR_KEY = config.OPERATOR_KEY || (await readyMadeOperatorKey(dataDir.path))
   const databaseUrl = env.DATABASE_URL ?? ''
   print('Bringing the database to the present schema …')
   await migrate(databaseUrl)

@@ -57,7 +57,10 @@ export async function showSearches(options: {
       `\n${semantic.about} (an article is found so ${env.EMBED_DELAY || '2h'} after it was indexed)\n${curl(semantic, key)}`,
     )
   }
-  print(`\nIts data is in ${dataDir}, the logs of its parts in ${dataDir}/logs. Ctrl-C ends it.\n`)
+  print(
+    `\nFor operators: ${base}/status (any name, ${config.OPERATOR_KEY === '' ? `password ${env.OPERATOR_KEY}` : 'your OPERATOR_KEY as password'})`,
+  )
+  print(`Its data is in ${dataDir}, the logs of its parts in ${dataDir}/logs. Ctrl-C ends it.\n`)
 }
 
 async function allAnswer(all: readonly Search[], key: string): Promise<boolean> {

@@ -132,8 +132,9 @@ function downwards(steps, width) {
   const svg = picture(steps, width, steps.length * (height + gap) - gap + top * 2)
   for (const [index, step] of steps.entries()) {
     const y = top + index * (height + gap)
+    const low = step.kind === 'store' ? 4 : 0 // below the drum's rim
     const text = (x, down, words, kind, anchor = 'start') =>
-      words === null ? null : s('text', { x, y: y + down, class: kind, 'text-anchor': anchor }, words)
+      words === null ? null : s('text', { x, y: y + down + low, class: kind, 'text-anchor': anchor }, words)
     const group = s('g', { class: `step ${step.kind} ${step.state ?? ''}` }, ...outline(step, 1, y, width - 2, height))
     group.append(
       ...[

@@ -2,7 +2,19 @@
 import { h, number, s, span } from './elements.js'
 
 const [WIDTH, HEIGHT, LEFT, BOTTOM, TOP] = [360, 150, 54, 20, 8]
-const MARKS = [1, 10, 60, 600, 3_600, 21_600, 86_400, 604_800, 2_592_000, 31_536_000]
+/** Seconds, and how they are written. */
+const MARKS = new Map([
+  [1, '1 s'],
+  [10, '10 s'],
+  [60, '1 min'],
+  [600, '10 min'],
+  [3_600, '1 h'],
+  [21_600, '6 h'],
+  [86_400, '1 day'],
+  [604_800, '1 week'],
+  [2_592_000, '30 days'],
+  [31_536_000, '1 year'],
+])
 
 export function drawLag(place, hours) {
   if (hours === null) return place.replaceChildren(h('p', { class: 'quiet' }, 'Could not be read.'))
@@ -21,7 +33,7 @@ function lag(hours, kind, title, nothing) {
   const [low, high] = [Math.log(marks[0]), Math.log(marks.at(-1))]
   const y = seconds =>
     TOP + (1 - (Math.log(Math.max(seconds, marks[0])) - low) / (high - low)) * (HEIGHT - TOP - BOTTOM)
-  const drawn = marks.flatMap(mark => grid(y(mark), span(mark)))
+  const drawn = marks.flatMap(mark => grid(y(mark), MARKS.get(mark)))
   for (const run of runs(points)) {
     const up = run.map(({ at, p95 }) => `${x(at)} ${y(p95)}`)
     const down = run.map(({ at, median }) => `${x(at)} ${y(median)}`)
@@ -97,14 +109,15 @@ const grid = (y, label) => [
 
 /** The marks that all points lie between, and one more on either side where there would be a single one. */
 function marksAround(points) {
+  const marks = [...MARKS.keys()]
   const least = Math.max(1, Math.min(...points.map(({ median }) => median)))
   const most = Math.max(...points.map(({ p95 }) => p95), least)
   const from = Math.max(
     0,
-    MARKS.findLastIndex(mark => mark <= least),
+    marks.findLastIndex(mark => mark <= least),
   )
-  const to = MARKS.findIndex(mark => mark >= most)
-  return MARKS.slice(from, Math.max(to === -1 ? MARKS.length : to + 1, from + 2))
+  const to = marks.findIndex(mark => mark >= most)
+  return marks.slice(from, Math.max(to === -1 ? marks.length : to + 1, from + 2))
 }
 
 /** Hours that follow one another: a gap is shown as a gap. */

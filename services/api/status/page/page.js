@@ -79,7 +79,7 @@ function problemsOf({ at, flow, running, outlets, quarantine, missing, unread })
   const failing = outlets?.filter(({ health }) => health === 'failing').length ?? 0
   note('warn', failing > 0, `${plural(failing, 'outlet')} cannot be read.`)
   const ours = quarantine?.counts.filter(({ ours }) => ours).reduce((sum, { n }) => sum + n, 0) ?? 0
-  note('warn', ours > 0, `${plural(ours, 'thing')} of ours in quarantine.`)
+  note('warn', ours > 0, `${plural(ours, 'page or article', 'pages or articles')} in quarantine failed on our side.`)
   note('warn', unread.length > 0 && !missing.includes('postgres'), `Could not be read in time: ${unread.join(', ')}.`)
   return found.sort((a, b) => (a.level === b.level ? 0 : a.level === 'bad' ? -1 : 1))
 }
@@ -141,12 +141,12 @@ function quarantine({ quarantine, at }) {
       'ol',
       { class: 'newest' },
       ...newest
-        .slice(0, 8)
+        .slice(0, 5)
         .map(({ id, what, reason, detail, since }) =>
           h(
             'li',
             null,
-            h('span', { class: 'quiet' }, `${ago(since, now)} · ${reason} · ${id}`),
+            h('span', { class: 'quiet' }, `${ago(since, now)} · ${id.startsWith('page') ? `${reason} · ` : ''}${id}`),
             h('span', { class: 'what' }, what),
             detail ? h('span', { class: 'quiet' }, detail) : null,
           ),

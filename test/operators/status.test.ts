@@ -1,0 +1,202 @@
+import t from 'tap'
+import { readConfig } from '../../shared/config/config.ts'
+import { ask, startTestApi } from '../contract/api.ts'
+import { until } from '../fleet.ts'
+
+const KEY = 'a-key-for-operators-of-tests'
+const api = await startTestApi({ OPERATOR_KEY: KEY, AUTH_LOCK_FAILURES: '3' })
+t.teardown(() => api.stop())
+const { secret } = await api.issue()
+const basic = (password: string) => ({
+  headers: { Authorization: `Basic ${Buffer.from(`anyone:${password}`).toString('base64')}` },
+})
+
+t.test('without the key for operators their pages tell nothing, and ask a browser for it', async t => {
+  for (const path of ['/status', '/status/figures', '/status/page.js', '/queues', '/queues/api/queues']) {
+    const none = await api.ask(null, path)
+    t.equal(none.status, 401, path)
+    t.equal(none.json.code, 'missing_token')
+    t.match(none.headers.get('www-authenticate'), /^Basic realm=/)
+  }
+})
+
+t.test('the key opens them as a Bearer token and as a password, and is refused everywhere else', async t => {
+  t.equal((await api.ask(KEY, '/status')).status, 200)
+  t.equal((await api.ask(null, '/status', basic(KEY))).status, 200)
+  t.equal((await api.ask(null, '/status', basic(''))).json.code, 'missing_token', 'a dialogue that was left empty')
+  t.equal((await api.ask(KEY, '/v1/articles')).json.code, 'invalid_token')
+})
+
+t.test('a client’s key does not open them', async t => {
+  const other = await startTestApi({ OPERATOR_KEY: KEY })
+  t.teardown(() => other.stop())
+  const client = await other.issue()
+  t.equal((await other.ask(client.secret, '/status')).json.code, 'invalid_token')
+  t.equal((await other.ask(client.secret, '/v1/articles')).status, 200)
+})
+
+t.test('wrong keys lock the address as wrong API keys do; the right one still works', async t => {
+  const other = await startTestApi({ OPERATOR_KEY: KEY, AUTH_LOCK_FAILURES: '3' })
+  t.teardown(() => other.stop())
+  const codes = []
+  for (let attempt = 0; attempt < 5; attempt++) {
+    codes.push((await other.ask(null, '/status', basic(`wrong${attempt}`))).json.code)
+  }
+  t.strictSame(codes, [
+    ...['invalid_token', 'invalid_token', 'invalid_token'],
+    ...['too_many_failed_attempts', 'too_many_failed_attempts'],
+  ])
+  t.equal((await other.ask(null, '/status', basic(KEY))).status, 200)
+  t.equal((await other.ask('psk_wrong', '/v1/articles')).json.code, 'too_many_failed_attempts', 'one lock for both')
+})
+
+t.test('nothing can be changed, and nothing is loaded from elsewhere', async t => {
+  for (const method of ['POST', 'PUT', 'DELETE']) {
+    const { status, headers } = await api.ask(KEY, '/status/figures', { method })
+    t.equal(status, 405)
+    t.equal(headers.get('allow'), 'GET, HEAD')
+  }
+  const { text, headers } = await api.ask(KEY, '/status')
+  t.notMatch(text, /https?:|style=|<script>|onclick/)
+  const policy = headers.get('content-security-policy') ?? ''
+  t.match(policy, /default-src 'none'/)
+  t.match(policy, /script-src 'self'(;|$)/)
+  t.match(policy, /style-src 'self'(;|$)/)
+  t.equal(headers.get('x-powered-by'), null)
+  for (const [, path = ''] of text.matchAll(/(?:href|src)="(status\/[^"]+)"/g)) {
+    t.equal((await api.ask(KEY, `/${path}`)).status, 200, path)
+  }
+  const scripts = await api.ask(KEY, '/status/page.js')
+  for (const [, path = ''] of scripts.text.matchAll(/from '\.\/([^']+)'/g)) {
+    t.match((await api.ask(KEY, `/status/${path}`)).headers.get('content-type'), 'javascript', path)
+  }
+  t.equal((await api.ask(KEY, '/status/nothing')).status, 404)
+})
+
+t.test('the figures are those of the database', async t => {
+  await api.pool.query(
+    `with o as (
+       insert into outlets (domain, name, country, languages, time_zone)
+       values ('stil.example', 'Stil', 'NL', '{nl}', 'Europe/Amsterdam'), ('stuk.example', 'Stuk', 'BE', '{nl}', 'Europe/Brussels'),
+              ('goed.example', 'Goed', 'LU', '{fr}', 'Europe/Luxembourg') returning outlet_no, domain)
+     insert into feeds (outlet_no, url, kind, host, last_success_at, last_new_at, failures, last_error)
+     select outlet_no, 'https://' || domain, 'feed', domain, now(),
+            now() - case domain when 'stil.example' then interval '30 days' else interval '1 hour' end,
+            case domain when 'stuk.example' then 4 else 0 end, case domain when 'stuk.example' then 'answers 503' end
+       from o`,
+  )
+  const insertPage = `
+    insert into pages (outlet_no, url, crawl_key, host, state, reason, next_try_at, finished_at)
+    select outlet_no, $1, $1, domain, $2, $3, now() + $4::interval, case when $2 = 'failed' then now() end
+      from outlets where domain = 'goed.example' returning page_no`
+  for (const page of [
+    ['https://goed.example/1', 'waiting', null, '0'],
+    ['https://goed.example/2', 'waiting', 'server error', '1 hour'],
+    ['https://goed.example/3', 'failed', 'timeout', '0'],
+    ['https://goed.example/4', 'failed', 'server error', '0'],
+  ]) {
+    await api.pool.query(insertPage, page)
+  }
+  const stored = await api.pool.query<{ page_no: bigint }>(insertPage, ['https://goed.example/5', 'stored', null, '0'])
+  await api.pool.query(
+    `insert into page_sources (page_no, final_url, status, fetched_at) values ($1, 'x', 200, now() - interval '90 s')`,
+    [stored.rows[0]?.page_no],
+  )
+  const hourAgo = new Date(Date.now() - 3_600_000)
+  await api.index(['een', 'twee', 'drie'].map((title, at) => ({ title, publishedAt: hourAgo, pageNo: BigInt(at + 1) })))
+  await api.index([{ title: 'uit een archief', publishedAt: new Date('2021-01-01') }])
+  await api.pool.query(`update embeddings set embedded_at = now() + interval '10 s' where page_no = 1`)
+  await api.pool.query(`update embeddings set due_at = now() - interval '5 minutes' where page_no = 2`)
+  await api.pool.query(`update embeddings set failed_at = now(), error = 'too long' where page_no = 3`)
+  await api.ask(secret, '/v1/articles')
+
+  const fresh = await api.another()
+  const { json } = await ask(`${fresh.base}/status/figures`, KEY)
+  t.strictSame(json.unread, [])
+  t.match(json.flow, {
+    articles: 4,
+    embedded: 1,
+    embeddings: { promised: 1, due: 1, failed: 1 },
+    pages: { waiting: 2, due: 1, stored: 1, failed: 2 },
+  })
+  t.ok(json.flow.pages.oldest >= 90 && json.flow.pages.oldest < 120, 'age of the oldest stored page')
+  t.ok(json.flow.embeddings.oldest >= 300 && json.flow.embeddings.oldest < 330, 'age of what is due')
+  t.strictSame(
+    json.outlets.map((outlet: { domain: string; health: string }) => [outlet.domain, outlet.health]),
+    [
+      ['stuk.example', 'failing'],
+      ['stil.example', 'silent'],
+      ['goed.example', 'healthy'],
+    ],
+    'those in trouble first',
+  )
+  t.strictSame(
+    json.quarantine.counts.map(({ kind, reason, n, ours }: Record<string, unknown>) => [kind, reason, n, ours]),
+    [
+      ['embedding', 'embedding', 1, true],
+      ['page', 'server error', 1, false],
+      ['page', 'timeout', 1, true],
+    ],
+  )
+  t.equal(json.queues.embed.delayed, 1, 'what is promised is delayed work, as in `npm run status`')
+  t.equal(json.running.requests, 1)
+  t.equal(json.running.connections.crawler, 0)
+  t.ok(json.running.connections.api > 0)
+  t.equal(json.lag.length, 24)
+  const now = json.lag.at(-1)
+  t.equal(now.articles, 3, 'what came with an archive says nothing about the crawl')
+  t.ok(Math.abs(now.index.median - 3_600) < 60, 'an hour from publication to index')
+  t.ok(now.vector.median >= 9 && now.vector.median < 60, 'from index to vector')
+  t.strictSame(json.missing, ['model'])
+})
+
+t.test('many viewers cost one look at the database: figures are good for some seconds', async t => {
+  const { base, pool, stop } = await startTestApi({ OPERATOR_KEY: KEY })
+  t.teardown(stop)
+  const read = async () => (await ask(`${base}/status/figures`, KEY)).json.flow.pages.waiting
+  t.equal(await read(), 0)
+  await pool.query(
+    `with o as (insert into outlets (domain, name, country, languages, time_zone)
+                values ('a.example', 'A', 'NL', '{nl}', 'Europe/Amsterdam') returning outlet_no)
+     insert into pages (outlet_no, url, crawl_key, host) select outlet_no, 'x', 'x', 'a.example' from o`,
+  )
+  const answers = await Promise.all(Array.from({ length: 40 }, read))
+  t.strictSame([...new Set(answers)], [0])
+  await until(async () => (await read()) === 1, 10_000)
+  t.pass('and then they are read again')
+})
+
+t.test('without OPERATOR_KEY there are no such pages: a client is told so, nobody else anything', async t => {
+  const plain = await startTestApi()
+  t.teardown(() => plain.stop())
+  const client = await plain.issue()
+  for (const path of ['/status', '/queues']) {
+    t.equal((await plain.ask(null, path)).status, 401)
+    const { status, json } = await plain.ask(client.secret, path)
+    t.equal(status, 404)
+    t.match(json.message, 'OPERATOR_KEY is not set')
+  }
+})
+
+t.test('a key that can be guessed or sent by no browser stops the start', async t => {
+  for (const key of ['short', 'spaces are not for headers at all', 'ünïcödé-ünïcödé-ünïcödé']) {
+    t.throws(() => readConfig({ OPERATOR_KEY: key }), { message: /^OPERATOR_KEY cannot be used; write at least 24 / })
+  }
+  t.throws(() => readConfig({ OPERATOR_KEY: 'short' }), { message: /^(?!.*short)/ }, 'it is not shown')
+})
+
+t.test('the page is there, and says what is wrong, while the database is away', async t => {
+  const gone = await startTestApi({ OPERATOR_KEY: KEY })
+  t.teardown(() => gone.stop())
+  const { rows } = await gone.pool.query<{ name: string }>('select current_database() as name')
+  await api.pool.query(`alter database ${rows[0]?.name} with allow_connections false`)
+  t.teardown(() => api.pool.query(`alter database ${rows[0]?.name} with allow_connections true`))
+  await api.pool.query('select pg_terminate_backend(pid) from pg_stat_activity where datname = $1', [rows[0]?.name])
+  t.equal((await ask(`${gone.base}/status`, null)).status, 401, 'the key is asked for')
+  t.equal((await ask(`${gone.base}/status`, KEY)).status, 200)
+  const { status, json } = await ask(`${gone.base}/status/figures`, KEY)
+  t.equal(status, 200)
+  t.equal(json.flow, null)
+  t.ok(json.unread.includes('flow'))
+  t.ok(json.missing.includes('postgres'))
+})
