@@ -12,6 +12,11 @@ await runCommand(
       data: { type: 'string', value: 'DIR', about: 'where the corpora lie (default ../shared/data)' },
       json: { type: 'boolean', about: 'prints one object {"bench", "figures"} last' },
       rows: { type: 'string', value: 'N', about: 'articles to generate (search, semantic)' },
+      peers: { type: 'boolean', about: 'search: other engines beside, on the same articles and queries' },
+      writing: { type: 'boolean', about: 'search: 300 articles/s written meanwhile' },
+      seconds: { type: 'string', value: 'N', about: 'how long with --writing (default 300)' },
+      http: { type: 'boolean', about: 'search: an API process over HTTP' },
+      requests: { type: 'string', value: 'N', about: 'how many over which --http watches its memory (default 100000)' },
     },
   },
   async ({ positionals: [name, ...rest], options, print, signal }) => {
@@ -22,7 +27,12 @@ await runCommand(
     const bench: { run(options: BenchOptions): Promise<Record<string, number>> } = await import(main.href)
     const figures = await bench.run({
       data: typeof options.data === 'string' ? options.data : new URL('../../shared/data', import.meta.url).pathname,
-      rows: typeof options.rows === 'string' ? Number(options.rows) : null,
+      rows: numberOf('rows', options.rows),
+      peers: options.peers === true,
+      writing: options.writing === true,
+      seconds: numberOf('seconds', options.seconds),
+      http: options.http === true,
+      requests: numberOf('requests', options.requests),
       signal,
     })
     if (options.json === true) print(JSON.stringify({ bench: name, figures }))
@@ -30,11 +40,23 @@ await runCommand(
   },
 )
 
+function numberOf(name: string, text: unknown): number | null {
+  if (typeof text !== 'string') return null
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`--${name} is "${text}"; write a whole number from 1.`)
+  return Number(text)
+}
+
 /** What every bench gets. It prints its tables to standard error and returns its figures. */
 export interface BenchOptions {
   /** Folder of the corpora; may be absent: then say so and measure what can be measured. */
   data: string
   /** `--rows`, or null. */
   rows: number | null
+  /** Parts of `search`. */
+  peers: boolean
+  writing: boolean
+  seconds: number | null
+  http: boolean
+  requests: number | null
   signal: AbortSignal
 }

@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
-import { openDataDirectory } from '../../infra/embedded/data-directory/open.ts'
-import { startServers } from '../../infra/embedded/servers.ts'
+import { type DataDirectory, openDataDirectory } from '../../infra/embedded/data-directory/open.ts'
+import { type EmbeddedServers, startServers } from '../../infra/embedded/servers.ts'
 import { SEARCH_SETTINGS } from '../../services/api/search/search.ts'
 import { readConfig } from '../../shared/config/config.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
@@ -8,7 +8,10 @@ import type { BenchOptions } from '../main.ts'
 import { buildArchive } from './build.ts'
 import { queryClasses } from './classes.ts'
 import type { Archive } from './generator.ts'
+import { measureHttp } from './http/main.ts'
 import { type ClassTimes, measureClass, quantile } from './measure.ts'
+import { comparePeers } from './peers/main.ts'
+import { measureWriting } from './writing/main.ts'
 
 const ROWS = 100_000
 const QUERIES = 5
@@ -29,18 +32,32 @@ export async function run(options: BenchOptions): Promise<Record<string, number>
   )
   const servers = await startServers(dataDir, { servers: ['postgres'], report: say, signal: options.signal })
   try {
-    return await measure(servers.addresses.DATABASE_URL!, rows, options.signal)
+    return await measure(options, rows, dataDir, servers)
   } finally {
     await servers.stop()
     dataDir.release()
   }
 }
 
-/** Builds the archive, or takes the one that stands, and measures. @param server address of a database on the server */
-async function measure(server: string, rows: number, signal: AbortSignal): Promise<Record<string, number>> {
+/** Builds the archive, or takes the one that stands, and measures what is asked for. */
+async function measure(
+  { peers, writing, seconds: writingSeconds, http, requests, signal }: BenchOptions,
+  rows: number,
+  dataDir: DataDirectory,
+  servers: EmbeddedServers,
+): Promise<Record<string, number>> {
+  const server = servers.addresses.DATABASE_URL!
   const { url, archive, seconds } = await buildArchive(server, rows, signal)
-  const figures = await measureClasses(url, archive, signal)
-  return { rows, ...figures, ...(seconds === null ? {} : { insert_s: seconds.insert, index_s: seconds.index }) }
+  const figures: Record<string, number> = { rows }
+  const classes = queryClasses(archive, QUERIES)
+  const parts: (() => Promise<Record<string, number>>)[] = []
+  if (peers) parts.push(() => comparePeers({ dataDir, servers, url, classes, signal, say }))
+  if (writing) parts.push(() => measureWriting({ server, url, rows, classes, seconds: writingSeconds, signal, say }))
+  if (http) parts.push(() => measureHttp({ dataDir, servers, url, classes, requests, signal, say }))
+  if (parts.length === 0) parts.push(() => measureClasses(url, archive, signal))
+  for (const part of parts) Object.assign(figures, await part())
+  if (seconds !== null) Object.assign(figures, { insert_s: seconds.insert, index_s: seconds.index })
+  return figures
 }
 
 export async function measureClasses(

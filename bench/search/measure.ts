@@ -1,4 +1,4 @@
-import type { Position } from '../../services/api/search/query.ts'
+import type { ArticleQuery, Position, SearchPage } from '../../services/api/search/query.ts'
 import { search } from '../../services/api/search/search.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
 import type { QueryClass } from './classes.ts'
@@ -13,34 +13,48 @@ export interface ClassTimes {
   total: number
 }
 
-const RUNS = 3
+/** One query, measured, and the page that was. */
+export interface QueryTimes {
+  ms: number
+  coldMs: number
+  page: SearchPage
+  /** What stands before the page; null: it is the first. */
+  after: { seq: bigint; position: Position } | null
+}
+
+export const RUNS = 3
 /** A deep page is this far into its set. */
 const DEPTH = 8
 
-/** Times every query of a class: once as it comes, then warm. */
+/** Times every query of a class. */
 export async function measureClass(db: Queryable, { name, queries, deep }: QueryClass): Promise<ClassTimes> {
-  const times: number[] = []
-  const coldTimes: number[] = []
-  let total = 0
-  for (const query of queries) {
-    let position: Position | null = null
-    const begun = performance.now()
-    let page = await search(db, query, null)
-    coldTimes.push(performance.now() - begun)
-    total = page.total
-    for (let depth = 0; deep && depth < DEPTH && page.next !== null; depth++) {
-      position = page.next
-      page = await search(db, query, position)
-    }
-    const runs: number[] = []
-    for (let run = 0; run < RUNS; run++) {
-      const start = performance.now()
-      await search(db, query, position)
-      runs.push(performance.now() - start)
-    }
-    times.push(quantile(runs, 0.5))
+  const measured: QueryTimes[] = []
+  for (const query of queries) measured.push(await measureQuery(db, query, deep))
+  return {
+    name,
+    times: measured.map(one => one.ms),
+    coldTimes: measured.map(one => one.coldMs),
+    total: measured.at(-1)?.page.total ?? 0,
   }
-  return { name, times, coldTimes, total }
+}
+
+/** Times a query: once as it comes, then warm. */
+export async function measureQuery(db: Queryable, query: ArticleQuery, deep: boolean): Promise<QueryTimes> {
+  const begun = performance.now()
+  let page = await search(db, query, null)
+  const coldMs = performance.now() - begun
+  let after: QueryTimes['after'] = null
+  for (let depth = 0; deep && depth < DEPTH && page.next !== null; depth++) {
+    after = { seq: page.rows.at(-1)!.seq, position: page.next }
+    page = await search(db, query, after.position)
+  }
+  const runs: number[] = []
+  for (let run = 0; run < RUNS; run++) {
+    const start = performance.now()
+    await search(db, query, after?.position ?? null)
+    runs.push(performance.now() - start)
+  }
+  return { ms: quantile(runs, 0.5), coldMs, page, after }
 }
 
 /** Of the sorted values, the one so far up. */

@@ -1,0 +1,79 @@
+import { open, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { DataDirectory } from '../../../infra/embedded/data-directory/open.ts'
+import { freePort } from '../../../infra/embedded/data-directory/ports.ts'
+import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
+
+const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url))
+
+/** A real API process under the watch of the servers. */
+export interface ApiProcess {
+  base: string
+  /** MB of memory that are resident. @throws when it was started anew meanwhile */
+  memory(): Promise<number>
+  /** What its log tells of the requests since the last look: ms in all, and of the search. */
+  requests(): Promise<{ ms: number; searchMs: number; status: number }[]>
+  stop(): Promise<void>
+}
+
+export async function startApiProcess(
+  servers: EmbeddedServers,
+  dataDir: DataDirectory,
+  database: string,
+): Promise<ApiProcess> {
+  const port = await freePort()
+  const metrics = await freePort(candidate => candidate !== port)
+  const log = join(dataDir.path, 'logs', 'api.log')
+  const base = `http://127.0.0.1:${port}`
+  const supervised = await servers.supervise({
+    name: 'The API',
+    command: process.execPath,
+    args: [join(CHECKOUT, 'services/api/main.ts')],
+    cwd: CHECKOUT,
+    env: {
+      PATH: process.env.PATH,
+      DATABASE_URL: database,
+      PORT: String(port),
+      METRICS_PORT: String(metrics),
+      LOG_LEVEL: 'info',
+    },
+    owner: null,
+    log,
+    isReady: async () => (await fetch(`${base}/readyz`)).ok,
+    stop: [{ signal: 'SIGTERM', wait: 15_000 }],
+    gentle: 'SIGTERM',
+  })
+  const gauges = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()
+    return (name: string) => Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1])
+  }
+  const started = (await gauges())('process_start_time_seconds')
+  let seen = (await stat(log)).size
+  return {
+    base,
+    async memory() {
+      const gauge = await gauges()
+      if (gauge('process_start_time_seconds') !== started) throw new Error(`The API ended by itself; see ${log}.`)
+      return gauge('process_resident_memory_bytes') / 1_048_576
+    },
+    async requests() {
+      const file = await open(log)
+      try {
+        const { size } = await file.stat()
+        // Set aside meanwhile for its length: what is left was written since.
+        if (size < seen) seen = 0
+        const { buffer } = await file.read(Buffer.alloc(size - seen), 0, size - seen, seen)
+        seen = size
+        return buffer
+          .toString()
+          .split('\n')
+          .filter(line => line.includes('"searchMs"'))
+          .map(line => JSON.parse(line))
+      } finally {
+        await file.close()
+      }
+    },
+    stop: () => supervised.stop(),
+  }
+}

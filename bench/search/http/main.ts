@@ -1,0 +1,132 @@
+import { loadavg } from 'node:os'
+import type { DataDirectory } from '../../../infra/embedded/data-directory/open.ts'
+import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
+import { COUNTRIES } from '../../../shared/articles/article.ts'
+import { createKey } from '../../../shared/plans/keys.ts'
+import { createPool } from '../../../shared/postgres/pool.ts'
+import type { QueryClass } from '../classes.ts'
+import { quantile } from '../measure.ts'
+import { createRandom } from '../random.ts'
+import { type ApiProcess, startApiProcess } from './api.ts'
+import { load } from './load.ts'
+import { pathOf } from './urls.ts'
+
+const CONNECTIONS = [1, 8, 64]
+const SECONDS = 20
+const REQUESTS = 100_000
+/** In so many parts memory is looked at. */
+const PARTS = 10
+
+export interface HttpBench {
+  dataDir: DataDirectory
+  servers: EmbeddedServers
+  /** Address of the archive. */
+  url: string
+  classes: QueryClass[]
+  /** Over how many memory is watched; null: 100,000. */
+  requests: number | null
+  signal: AbortSignal
+  say: (line: string) => void
+}
+
+/**
+ * The API as its clients meet it: a process of its own, keys, limits and quota, and the first pages of all classes in an
+ * order that is always the same. What is the API's own of a request is all that its search did not take; that holds the
+ * statements for the key, the minute and the month too, so it is measured without a monthly quota as well.
+ */
+export async function measureHttp(bench: HttpBench): Promise<Record<string, number>> {
+  const { url, classes, servers, dataDir, signal, say } = bench
+  const pool = createPool(url, 'bench', () => {})
+  const paths = shuffled(classes.flatMap(one => one.queries.map(pathOf)))
+  const ids: string[] = []
+  const keyOf = async (quota: number | null) => {
+    const history = { kind: 'fixed', at: new Date('2000-01-01T00:00:00Z') } as const
+    const { key, secret } = await createKey(pool, 'bench', {
+      countries: [...COUNTRIES],
+      history,
+      rate: 1_000_000,
+      quota,
+    })
+    ids.push(key.id)
+    return secret
+  }
+  const figures: Record<string, number> = {}
+  let api: ApiProcess | null = null
+  try {
+    const free = await keyOf(null)
+    const counted = await keyOf(2_000_000_000)
+    api = await startApiProcess(servers, dataDir, url)
+    const warm = await load(api.base, counted, paths, 4, { requests: paths.length }, signal)
+    if (warm.failures > 0) throw new Error(`${warm.failures} of ${warm.requests} requests failed; see logs/api.log.`)
+    await api.requests()
+
+    for (const [name, key] of [
+      ['no_quota', free],
+      ['quota', counted],
+    ] as const) {
+      await load(api.base, key, paths, 1, { requests: paths.length }, signal)
+      const logged = await api.requests()
+      const own = logged.map(one => one.ms - one.searchMs)
+      for (const part of [0.5, 0.95]) figures[`own_${name}_p${part * 100}_ms`] = rounded(quantile(own, part))
+      const [p50, p95, p99] = [0.5, 0.95, 0.99].map(part => quantile(own, part).toFixed(2))
+      const search = quantile(
+        logged.map(one => one.searchMs),
+        0.95,
+      ).toFixed(2)
+      say(
+        `${name}: the API's own share p50 ${p50}, p95 ${p95}, p99 ${p99} ms; its search p95 ${search} ms (${own.length} requests)`,
+      )
+    }
+    for (const connections of CONNECTIONS) {
+      const { perSecond, times, failures } = await load(
+        api.base,
+        counted,
+        paths,
+        connections,
+        { seconds: SECONDS },
+        signal,
+      )
+      figures[`http_${connections}_per_s`] = rounded(perSecond)
+      figures[`http_${connections}_p50_ms`] = rounded(quantile(times, 0.5))
+      figures[`http_${connections}_p95_ms`] = rounded(quantile(times, 0.95))
+      say(
+        `${connections} connections: ${perSecond.toFixed(0)} requests/s, p50 ${quantile(times, 0.5).toFixed(1)}, p95 ${quantile(times, 0.95).toFixed(1)} ms, ${failures} failed`,
+      )
+      figures.http_failures = (figures.http_failures ?? 0) + failures
+    }
+    const requests = bench.requests ?? REQUESTS
+    const before = await api.memory()
+    say(`Resident before: ${before.toFixed(0)} MB`)
+    for (let part = 1; part <= PARTS; part++) {
+      const { failures } = await load(api.base, counted, paths, 8, { requests: Math.ceil(requests / PARTS) }, signal)
+      figures.http_failures! += failures
+      say(`after ${Math.round((requests * part) / PARTS)} requests: ${(await api.memory()).toFixed(0)} MB`)
+    }
+    figures.rss_mb = rounded(await api.memory())
+    figures.rss_growth_mb = rounded(figures.rss_mb - before)
+    say(`load ${loadavg()[0]!.toFixed(1)}`)
+    return figures
+  } finally {
+    await api?.stop()
+    // Keys are revoked, never deleted: only a bench leaves nothing behind.
+    for (const [table, column] of [
+      ['quota_months', 'key_id'],
+      ['rate_windows', 'key_id'],
+      ['api_keys', 'id'],
+    ]) {
+      await pool.query(`delete from ${table} where ${column} = any ($1)`, [ids]).catch(() => {})
+    }
+    await pool.end()
+  }
+}
+
+/** Always in the same order, no class beside its like. */
+function shuffled(paths: string[]): string[] {
+  const random = createRandom(1)
+  return paths
+    .map(path => ({ path, at: random.next() }))
+    .sort((a, b) => a.at - b.at)
+    .map(one => one.path)
+}
+
+const rounded = (value: number) => Math.round(value * 100) / 100

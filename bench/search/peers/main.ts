@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { cpus, loadavg } from 'node:os'
+import { join } from 'node:path'
+import type { DataDirectory } from '../../../infra/embedded/data-directory/open.ts'
+import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
+import { SEARCH_SETTINGS } from '../../../services/api/search/search.ts'
+import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
+import type { QueryClass } from '../classes.ts'
+import { type Orders, readDocuments, readOrders } from './documents.ts'
+import { openMariadb } from './mariadb.ts'
+import { type ComparedClass, compareClass } from './measure.ts'
+import type { Peer } from './peer.ts'
+import { openPostgres } from './postgres.ts'
+import { figuresOf, report } from './report.ts'
+import { openSqlite } from './sqlite.ts'
+import { openTantivy } from './tantivy.ts'
+
+/** What the comparison works with. */
+export interface PeerBench {
+  dataDir: DataDirectory
+  servers: EmbeddedServers
+  /** Address of Perscope's archive. */
+  url: string
+  classes: QueryClass[]
+  signal: AbortSignal
+  say: (line: string) => void
+}
+
+/**
+ * Asks Perscope and other engines the same questions of the same articles, cut into the same words, and holds every answer
+ * against Perscope's. What the peers made of the articles is kept for the next run, as the archive itself is.
+ *
+ * @returns figures of Perscope under their usual names, of a peer as `peer_KEY_p50_ms` …
+ */
+export async function comparePeers(bench: PeerBench): Promise<Record<string, number>> {
+  const { url, classes, signal, say } = bench
+  const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
+  const peers: Peer[] = []
+  try {
+    say('Reading the orders of the archive …')
+    const orders = await readOrders(pool)
+    await openPeers(bench, orders, peers)
+    await build(bench, pool, orders, peers)
+    const results: ComparedClass[] = []
+    for (const one of classes) {
+      signal.throwIfAborted()
+      results.push(await compareClass(pool, peers, orders, one))
+      if (results.length % 50 === 0) say(`${results.length} of ${classes.length} classes`)
+    }
+    report(results, peers, say)
+    say(
+      `${cpus().length} processors; load ${loadavg()
+        .map(load => load.toFixed(1))
+        .join(', ')} over 1, 5, 15 minutes`,
+    )
+    return figuresOf(results)
+  } finally {
+    for (const peer of peers) await peer.close().catch(error => say(`${peer.title}: ${error.message}`))
+    await pool.end()
+  }
+}
+
+async function openPeers(bench: PeerBench, orders: Orders, peers: Peer[]): Promise<void> {
+  const { dataDir, servers, url, signal, say } = bench
+  // Another archive, or other ways to store it, are another database.
+  const name = `peer_${new URL(url).pathname.slice(7)}_${await recipe()}`
+  const running = { family: servers.family, signal, report: say }
+  peers.push(await openPostgres(servers.addresses.DATABASE_URL!, name))
+  peers.push(await openSqlite(join(dataDir.path, `${name}.sqlite`)))
+  const mariadb = await openMariadb(join(dataDir.path, 'mariadb'), name, orders, servers, running)
+  if (mariadb !== null) peers.push(mariadb)
+  const tantivy = await openTantivy(join(dataDir.path, 'tantivy'), name, orders, running)
+  if (tantivy !== null) peers.push(tantivy)
+}
+
+/** Gives the articles to all peers that do not have them yet. */
+async function build({ signal, say }: PeerBench, pool: Pool, orders: Orders, peers: Peer[]): Promise<void> {
+  const unbuilt = peers.filter(peer => !peer.built)
+  if (unbuilt.length === 0) return
+  const seconds = new Map(unbuilt.map(peer => [peer, 0]))
+  const timed = async (peer: Peer, work: () => Promise<void>) => {
+    const start = performance.now()
+    await work()
+    seconds.set(peer, seconds.get(peer)! + (performance.now() - start) / 1_000)
+  }
+  let count = 0
+  for await (const documents of readDocuments(pool, orders)) {
+    signal.throwIfAborted()
+    // One after the other, so that each one's time is its own.
+    for (const peer of unbuilt) await timed(peer, () => peer.add(documents))
+    count += documents.length
+    if (count % 20_000 < documents.length) say(`${count} of ${orders.rows} articles given to the peers`)
+  }
+  for (const peer of unbuilt) {
+    signal.throwIfAborted()
+    await timed(peer, () => peer.finish())
+    say(`${peer.title}: built in ${Math.round(seconds.get(peer)!)} s`)
+  }
+}
+
+/** Changes with everything that decides what the peers hold. */
+async function recipe(): Promise<string> {
+  const hash = createHash('sha256')
+  for (const file of ['documents', 'postgres', 'sqlite', 'mariadb']) {
+    const text = await readFile(new URL(`./${file}.ts`, import.meta.url), 'utf8')
+    // Tables and what is put into them; how they are asked may change.
+    hash.update(text.replace(/\n(?:async )?function (?:ask|pageOf|conditionsOf)\b[\s\S]*$/, ''))
+  }
+  hash.update(await readFile(new URL('./tantivy.py', import.meta.url)))
+  return hash.digest('hex').slice(0, 8)
+}

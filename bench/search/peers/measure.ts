@@ -1,0 +1,99 @@
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import type { QueryClass } from '../classes.ts'
+import { measureQuery, type QueryTimes, quantile, RUNS } from '../measure.ts'
+import { samePage } from './compare.ts'
+import type { Orders } from './documents.ts'
+import { LIMIT_MS, OverLimit, type Peer, type PeerAnswer } from './peer.ts'
+import { type PeerQuestion, questionOf } from './questions.ts'
+
+/** What one engine did with a class. */
+export interface EngineTimes {
+  /** ms of each query: the median of its runs, or the limit. */
+  times: number[]
+  overLimit: number
+  /** Answers that were compared with Perscope's, and those that are others. */
+  compared: number
+  mismatches: string[]
+}
+
+export interface ComparedClass {
+  name: string
+  /** By the engine's key; `perscope` is ours. */
+  engines: Map<string, EngineTimes>
+  coldTimes: number[]
+  total: number
+}
+
+/** A slow answer is not asked for so often. */
+const SLOW_MS = 500
+/** When so many queries of a class in a row took too long, the others count as if they did. */
+const GIVE_UP = 2
+
+/** Asks Perscope and each peer the queries of a class, one after the other, and compares what they find. */
+export async function compareClass(
+  pool: Pool,
+  peers: Peer[],
+  orders: Orders,
+  { name, queries, deep }: QueryClass,
+): Promise<ComparedClass> {
+  const engines = new Map(
+    ['perscope', ...peers.map(peer => peer.key)].map((key): [string, EngineTimes] => [
+      key,
+      { times: [], overLimit: 0, compared: 0, mismatches: [] },
+    ]),
+  )
+  const coldTimes: number[] = []
+  let total = 0
+  for (const query of queries) {
+    const own = await measureQuery(pool, query, deep)
+    engines.get('perscope')!.times.push(own.ms)
+    coldTimes.push(own.coldMs)
+    total = own.page.total
+    const after = own.after && { seq: Number(own.after.seq), position: own.after.position }
+    const question = await questionOf(pool, orders, query, after)
+    for (const peer of peers) await measurePeer(peer, question, own, orders, engines.get(peer.key)!)
+  }
+  return { name, engines, coldTimes, total }
+}
+
+async function measurePeer(
+  peer: Peer,
+  question: PeerQuestion,
+  own: QueryTimes,
+  orders: Orders,
+  times: EngineTimes,
+): Promise<void> {
+  const tooLong = () => {
+    times.overLimit++
+    times.times.push(LIMIT_MS)
+  }
+  if (times.overLimit === times.times.length && times.overLimit >= GIVE_UP) return tooLong()
+  const first = await answerOf(peer, question)
+  if (first === null || first.ms > LIMIT_MS) return tooLong()
+  times.compared++
+  const expected = own.page.rows.map(row => Number(row.seq))
+  const total = question.cap === null ? null : own.page.total
+  if (first.total !== total || !samePage(expected, first.seqs, question.sort, orders)) {
+    const pages =
+      expected.join() === first.seqs.join() ? 'same page' : `${expected.slice(0, 5)} / ${first.seqs.slice(0, 5)}`
+    times.mismatches.push(`${JSON.stringify(question.match)}: total ${total} / ${first.total}, ${pages}`)
+  }
+  const runs: number[] = []
+  for (let run = 0, spent = 0; run < RUNS && spent <= SLOW_MS; run++) {
+    const answer = await answerOf(peer, question)
+    runs.push(answer?.ms ?? LIMIT_MS)
+    spent += runs.at(-1)!
+  }
+  const ms = quantile(runs, 0.5)
+  if (ms >= LIMIT_MS) tooLong()
+  else times.times.push(ms)
+}
+
+async function answerOf(peer: Peer, question: PeerQuestion): Promise<PeerAnswer | null> {
+  try {
+    return await peer.ask(question)
+  } catch (error) {
+    if (error instanceof OverLimit) return null
+    throw error
+  }
+}

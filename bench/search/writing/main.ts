@@ -1,0 +1,166 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { loadavg } from 'node:os'
+import pg from 'pg'
+import type { ArticleQuery } from '../../../services/api/search/query.ts'
+import { SEARCH_SETTINGS, search } from '../../../services/api/search/search.ts'
+import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
+import type { QueryClass } from '../classes.ts'
+import { quantile } from '../measure.ts'
+import { createRandom } from '../random.ts'
+import type { Job, Written } from './messages.ts'
+
+const PER_SECOND = 300
+const CLIENTS = 2
+const SECONDS = 300
+/** Longest time of reading alone, and of writing as fast as it can. */
+const MINUTE = 60
+
+export interface WritingBench {
+  /** Address of a database on the server. */
+  server: string
+  /** Address of the archive; it stays as it is, a copy is written to. */
+  url: string
+  rows: number
+  classes: QueryClass[]
+  /** How long it is written; null: five minutes. */
+  seconds: number | null
+  signal: AbortSignal
+  say: (line: string) => void
+}
+
+/**
+ * Searches of two clients alone, then while another process writes 300 articles a second; then what that process can do
+ * at most. Segments are made meanwhile as always: by the writer, in a thread of its own.
+ */
+export async function measureWriting(bench: WritingBench): Promise<Record<string, number>> {
+  const { say, signal, url, rows } = bench
+  const seconds = bench.seconds ?? SECONDS
+  const copy = await copyDatabase(bench)
+  const pool = createPool(copy.url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
+  const writer = fork(new URL('./writer.ts', import.meta.url), [copy.url, String(rows)])
+  const end = () => void writer.kill('SIGTERM')
+  signal.addEventListener('abort', end, { once: true })
+  try {
+    await message(writer, 'ready')
+    const queries = bench.classes.flatMap(one => one.queries)
+    say(`Reading ${queries.length} queries once …`)
+    for (const query of queries) await search(pool, query, null)
+
+    const alone = await readFor(pool, queries, Math.min(seconds, MINUTE), signal)
+    tell(say, 'reading alone', alone)
+    const job: Job = { perSecond: PER_SECOND, seconds, from: rows }
+    const reading = new AbortController()
+    const both = Promise.all([
+      work(writer, job).finally(() => reading.abort()),
+      readFor(pool, queries, Infinity, AbortSignal.any([signal, reading.signal])),
+    ])
+    const [written, beside] = await both
+    signal.throwIfAborted()
+    tell(say, 'while writing', beside)
+    const perSecond = written.articles / (written.ms / 1_000)
+    tell(say, `transactions of ${perSecond.toFixed(0)} articles/s`, written.transactions)
+    tell(say, 'the same with what follows the commit', written.batches)
+    const made = await segmentsSince(pool)
+    say(`${made.segments} segments were made meanwhile; ${made.fresh} articles are fresh`)
+
+    const limit = await work(writer, {
+      perSecond: null,
+      seconds: Math.min(seconds, MINUTE),
+      from: rows + written.articles,
+    })
+    tell(say, 'transactions of a writer alone, as fast as it can', limit.transactions)
+    const steady = limit.articles / (limit.ms / 1_000)
+    say(`One writer: ${steady.toFixed(0)} articles/s; load ${loadavg()[0]!.toFixed(1)}`)
+    return {
+      reading_p50_ms: rounded(quantile(alone, 0.5)),
+      reading_p95_ms: rounded(quantile(alone, 0.95)),
+      writing_p50_ms: rounded(quantile(beside, 0.5)),
+      writing_p95_ms: rounded(quantile(beside, 0.95)),
+      writing_worst_ms: rounded(Math.max(...beside)),
+      writing_p95_ratio: rounded(quantile(beside, 0.95) / quantile(alone, 0.95)),
+      written_per_s: rounded(perSecond),
+      commit_p95_ms: rounded(quantile(written.transactions, 0.95)),
+      commit_worst_ms: rounded(Math.max(...written.transactions)),
+      batch_worst_ms: rounded(Math.max(...written.batches)),
+      segments_made: made.segments,
+      writer_limit_per_s: rounded(steady),
+    }
+  } finally {
+    signal.removeEventListener('abort', end)
+    end()
+    await pool.end()
+    await copy.drop()
+  }
+
+  async function segmentsSince(db: Pool): Promise<{ segments: number; fresh: number }> {
+    const { rows: found } = await db.query<{ segments: number; fresh: number }>(
+      `select (select count(*)::int from segments where last_seq > $1) as segments,
+         (select count(*)::int from fresh_articles) as fresh`,
+      [rows],
+    )
+    return found[0]!
+  }
+
+  async function copyDatabase({ server }: WritingBench) {
+    const name = `${new URL(url).pathname.slice(1)}_written`
+    const onServer = async (...statements: string[]) => {
+      const client = new pg.Client(server)
+      await client.connect()
+      try {
+        for (const statement of statements) await client.query(statement)
+      } finally {
+        await client.end()
+      }
+    }
+    say('Copying the archive …')
+    const drop = () => onServer(`drop database if exists ${name} with (force)`)
+    await drop()
+    await onServer(
+      `create database ${name} template ${new URL(url).pathname.slice(1)} strategy file_copy`,
+      'checkpoint',
+    )
+    const address = new URL(url)
+    address.pathname = `/${name}`
+    return { url: address.href, drop }
+  }
+}
+
+/** ms of each search of the clients, the queries at random but always in the same order. */
+async function readFor(pool: Pool, queries: ArticleQuery[], seconds: number, signal: AbortSignal): Promise<number[]> {
+  const times: number[] = []
+  const end = performance.now() + seconds * 1_000
+  const client = async (number: number) => {
+    const random = createRandom(number)
+    while (!signal.aborted && performance.now() < end) {
+      const start = performance.now()
+      await search(pool, random.one(queries), null)
+      times.push(performance.now() - start)
+    }
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(number + 1)))
+  return times
+}
+
+async function work(writer: ChildProcess, job: Job): Promise<Written> {
+  writer.send(job)
+  return message<Written>(writer)
+}
+
+/** The next thing that the writer says. */
+function message<T>(writer: ChildProcess, _expected?: T): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const ended = () => reject(new Error('The writer ended before it was done.'))
+    writer.once('exit', ended)
+    writer.once('message', said => {
+      writer.off('exit', ended)
+      resolve(said as T)
+    })
+  })
+}
+
+function tell(say: (line: string) => void, what: string, times: number[]): void {
+  const parts = [0.5, 0.95, 0.99].map(part => `p${part * 100} ${quantile(times, part).toFixed(1)}`)
+  say(`${what}: ${times.length}, ${parts.join(', ')}, longest ${Math.max(...times).toFixed(1)} ms`)
+}
+
+const rounded = (value: number) => Math.round(value * 100) / 100

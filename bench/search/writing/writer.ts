@@ -1,0 +1,64 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { BATCH, indexArticles } from '../../../shared/articles/indexing/index.ts'
+import type { Client } from '../../../shared/postgres/pool.ts'
+import { createPool } from '../../../shared/postgres/pool.ts'
+import { createBoss } from '../../../shared/promises/boss.ts'
+import { createArchive } from '../generator.ts'
+import type { Job, Written } from './messages.ts'
+
+// A process that writes articles as a normaliser does: batches through `indexArticles`, which also has segments made.
+// Arguments: the database, and the rows of its archive.
+
+const [url = '', rows = ''] = process.argv.slice(2)
+const archive = createArchive(Number(rows))
+const pool = createPool(url, 'bench writer', () => {})
+const boss = createBoss(url, () => {}, { supervise: false })
+await boss.start()
+
+/** When a connection was taken, and whether for a batch's transaction. */
+const taken = new WeakMap<Client, { at: number; batch: boolean }>()
+let transactions: number[] = []
+pool.on('acquire', client => void taken.set(client, { at: performance.now(), batch: false }))
+pool.on('release', (_error, client) => {
+  const use = taken.get(client)
+  if (use?.batch) transactions.push(performance.now() - use.at)
+})
+
+process.on('disconnect', () => process.exit(0))
+process.on('message', (job: Job) => {
+  write(job).then(
+    written => process.send?.(written),
+    error => {
+      process.stderr.write(`The writer failed: ${error instanceof Error ? error.message : error}\n`)
+      process.exit(1)
+    },
+  )
+})
+process.send?.('ready')
+
+async function write({ perSecond, seconds, from }: Job): Promise<Written> {
+  const batches: number[] = []
+  transactions = []
+  const start = performance.now()
+  let made = 0
+  let articles = 0
+  for (; performance.now() - start - made < seconds * 1_000; articles += BATCH) {
+    if (perSecond !== null) await pause(Math.max(0, start + (articles / perSecond) * 1_000 - performance.now()))
+    const making = performance.now()
+    // The clock's stamp, as everything that is crawled.
+    const batch = archive
+      .articles(from + articles, from + articles + BATCH)
+      .map(({ ingestedAt: _, ...article }) => article)
+    const begun = performance.now()
+    if (perSecond === null) made += begun - making
+    await indexArticles(pool, boss, batch, {
+      embedDelay: 7_200_000,
+      within: async client => {
+        const use = taken.get(client)
+        if (use !== undefined) use.batch = true
+      },
+    })
+    batches.push(performance.now() - begun)
+  }
+  return { articles, ms: performance.now() - start - made, transactions, batches }
+}
