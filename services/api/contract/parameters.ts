@@ -3,7 +3,8 @@ import { LIMITS } from './limits.ts'
 
 /** What a parameter may hold. */
 export type ParameterKind =
-  | { kind: 'text'; maxLength: number }
+  /** `pattern`: what it must hold besides, as a regular expression for the document and a sentence for people. */
+  | { kind: 'text'; maxLength: number; pattern: { source: string; says: string } }
   | { kind: 'choice'; values: readonly string[]; default?: string }
   /** Several of the values: repeated, bracketed (`country[]=`) or comma-separated. */
   | { kind: 'choices'; values: readonly string[] }
@@ -11,6 +12,15 @@ export type ParameterKind =
   /** `dates`: a bare day may be written instead of a date-time. */
   | { kind: 'instant'; dates: boolean }
   | { kind: 'integer'; minimum: number; maximum: number; default: number }
+
+// A value of spaces alone counts as not given, NUL is never taken (decision 11).
+const holding = (characters: string) => `^\\s*$|^[^\\u0000]*${characters}[^\\u0000]*$`
+const NAME = {
+  source: holding('[\\p{L}\\p{N}\\p{P}\\p{S}]'),
+  says: 'Write at least one visible character besides accents.',
+}
+/** Years that dates may have (`LIMITS.years`); the formats say the rest. */
+const YEARS = '^(19|20)[0-9]{2}-|^2100-'
 
 export type Parameter = ParameterKind & { about: string }
 
@@ -22,6 +32,7 @@ export const PARAMETERS = {
   q: {
     kind: 'text',
     maxLength: LIMITS.q,
+    pattern: { source: holding('[\\p{L}\\p{Nd}⁰¹²³⁴-⁹₀-₉]'), says: 'Write at least one letter or digit.' },
     about:
       'What to search for. Required, and at least 2 characters long, with `search=semantic`; without it, keyword and boolean search list everything.',
   },
@@ -48,11 +59,13 @@ export const PARAMETERS = {
   outlet: {
     kind: 'text',
     maxLength: LIMITS.outlet,
+    pattern: NAME,
     about: "Part of the outlet's name or domain; case and accents don't matter.",
   },
   author: {
     kind: 'text',
     maxLength: LIMITS.author,
+    pattern: NAME,
     about: "Part of an author's name as published; case and accents don't matter.",
   },
   published_after: {
@@ -92,6 +105,7 @@ export const PARAMETERS = {
   cursor: {
     kind: 'text',
     maxLength: LIMITS.cursor,
+    pattern: { source: '^[A-Za-z0-9_-]*$', says: 'Send next_cursor as it was.' },
     about: '`next_cursor` of the page before; every other parameter must stay as it was. Not for the feed.',
   },
 } as const satisfies Record<string, Parameter>
@@ -120,7 +134,7 @@ export const FLAGS = { true: true, false: false, yes: true, no: false, '1': true
 export function parameterSchema(parameter: Parameter): Record<string, unknown> {
   switch (parameter.kind) {
     case 'text':
-      return { type: 'string', maxLength: parameter.maxLength }
+      return { type: 'string', maxLength: parameter.maxLength, pattern: parameter.pattern.source }
     case 'choice':
       return {
         type: 'string',
@@ -133,8 +147,8 @@ export function parameterSchema(parameter: Parameter): Record<string, unknown> {
       return { type: 'string', enum: Object.keys(FLAGS).sort().reverse() }
     case 'instant':
       return parameter.dates
-        ? { type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }] }
-        : { type: 'string', format: 'date-time' }
+        ? { type: 'string', anyOf: [{ format: 'date' }, { format: 'date-time' }], pattern: YEARS }
+        : { type: 'string', format: 'date-time', pattern: YEARS }
     case 'integer':
       return {
         type: 'integer',

@@ -53,8 +53,7 @@ export function readValues(written: WrittenParameter[], problems: Problems): Par
   if (!validate(shaped)) {
     for (const error of validate.errors ?? []) {
       const name = parameterOf(error)
-      const sentence = complaint(PARAMETERS[name])
-      problems.add(name, sentence)
+      problems.add(name, complaint(PARAMETERS[name], error.keyword))
       delete shaped[name]
     }
   }
@@ -141,10 +140,10 @@ function parameterOf(error: ErrorObject): ParameterName {
 }
 
 /** What a parameter may hold, as a sentence to whoever wrote something else. */
-function complaint(parameter: Parameter): string {
+function complaint(parameter: Parameter, keyword: string): string {
   switch (parameter.kind) {
     case 'text':
-      return `Write at most ${parameter.maxLength} characters.`
+      return keyword === 'pattern' ? parameter.pattern.says : `Write at most ${parameter.maxLength} characters.`
     case 'choice':
       return `Write one of ${parameter.values.join(', ')}.`
     case 'choices':

@@ -1,0 +1,87 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { createKey } from '../../shared/plans/keys.ts'
+import { createWorld } from '../semantic/world.ts'
+import { installPython, type PythonTools } from './python.ts'
+
+const timeout = 1_500_000
+t.setTimeout(timeout)
+const tools = await installPython('schemathesis==4.32.5')
+const skip = typeof tools === 'string' ? tools : false
+
+/** Schemathesis' own words, and whether it is content; `--report` and colours off. */
+function schemathesis({ program, folder }: PythonTools, args: string[]): Promise<{ ok: boolean; output: string }> {
+  const options = { cwd: folder, timeout, maxBuffer: 1 << 26, env: { ...process.env, NO_COLOR: '1' } }
+  return new Promise(resolve => {
+    execFile(program('schemathesis'), ['--no-color', 'run', ...args], options, (error, stdout, stderr) =>
+      resolve({ ok: error === null, output: stdout + stderr }),
+    )
+  })
+}
+
+/** What it counted, and of failures the whole report. */
+const told = ({ ok, output }: { ok: boolean; output: string }) =>
+  ok ? (/Test cases:\n(.*)/.exec(output)?.[1]?.trim() ?? output) : output
+
+t.test('issue 4.6: schemathesis finds nothing', { skip, timeout }, async t => {
+  if (typeof tools === 'string') return
+  t.teardown(tools.remove)
+  const world = await createWorld({ AUTH_LOCK_FAILURES: '1000000' })
+  t.teardown(() => world.close())
+  const { secret } = await createKey(world.pool, 'test', {
+    countries: ['NL', 'BE', 'LU'],
+    history: { kind: 'fixed', at: new Date('1900-01-01') },
+    rate: 1_000_000,
+    quota: null,
+  })
+  await world.index(
+    Array.from({ length: 200 }, (_, i) => ({
+      title: `De brug nummer ${i}`,
+      body: i % 3 ? 'Het water onder le pont.' : null,
+      language: (['nl', 'fr', 'de', 'lb', 'en'] as const)[i % 5]!,
+      publishedAt: i % 9 ? new Date(Date.UTC(2026, i % 10, 1)) : null,
+    })),
+  )
+  await world.fleet.start('embedder')
+  await world.embedded(200)
+  await world.fleet.start('api')
+  const base = world.fleet.base()
+  const seed = Math.floor(Math.random() * 2 ** 31)
+  const common = ['--url', base, '-H', `Authorization: Bearer ${secret}`, '--seed', String(seed)]
+  // biome-ignore lint/suspicious/noExplicitAny: the document, to be changed below
+  const document: any = await (await fetch(`${base}/v1/openapi.json`)).json()
+  const file = join(tools.folder, 'openapi.json')
+
+  await t.test('every answer is as the document says, whatever is asked', async t => {
+    await writeFile(file, JSON.stringify(document))
+    // A document speaks of one parameter at a time; which go together (`sort=relevance` only with `search=semantic` …), and
+    // that a cursor must be one of ours, it cannot say, so values that it allows are refused.
+    const result = await schemathesis(tools, [
+      file,
+      ...common,
+      '-n',
+      '300',
+      '--exclude-checks',
+      'positive_data_acceptance',
+    ])
+    t.ok(result.ok, `seed ${seed}: ${told(result)}`)
+    t.comment(`seed ${seed}: ${told(result)}`)
+  })
+
+  await t.test('what the document allows for each parameter is accepted', async t => {
+    // The same with all checks, without the choices that depend on another parameter.
+    const { parameters } = document.components
+    parameters.search.schema.enum = ['keyword']
+    parameters.sort.schema.enum = ['published_at', 'ingested_at']
+    const dependent = ['#/components/parameters/cursor', '#/components/parameters/published_before']
+    for (const { get } of Object.values<{ get: { parameters: { $ref?: string }[] } }>(document.paths)) {
+      get.parameters = get.parameters.filter(({ $ref = '' }) => !dependent.includes($ref))
+    }
+    await writeFile(file, JSON.stringify(document))
+    const result = await schemathesis(tools, [file, ...common, '-n', '300'])
+    t.ok(result.ok, `seed ${seed}: ${told(result)}`)
+    t.comment(`seed ${seed}: ${told(result)}`)
+  })
+})
