@@ -1,10 +1,11 @@
+import type { Config } from '../shared/config/config.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
-import { QUEUE_NAMES } from '../shared/queues/names.ts'
+import { QUEUE_NAMES, type QueueName } from '../shared/queues/names.ts'
 import { openQueues } from '../shared/queues/queues.ts'
 import { listQuarantine, type Quarantined } from '../shared/status/quarantine.ts'
-import { retryQuarantine } from './queues/quarantine.ts'
+import { countQuarantined, forgetQuarantine, retryQuarantine } from './queues/quarantine.ts'
 
 const LIST_LIMIT = 1_000
 
@@ -12,40 +13,52 @@ await runCommand(
   {
     name: 'queues',
     about:
-      'The quarantine: pages and embeddings that failed for good, listed and given back. `drain` empties a work queue; what is due comes back from Postgres within seconds.',
-    usage: ['list [--json]', 'retry ID… | --all [--dry-run]', `drain ${QUEUE_NAMES.join('|')} [--dry-run]`],
+      'The quarantine: pages and embeddings that failed for good, listed, given back or given up. `drain` empties a work queue; what is due comes back from Postgres within a minute.',
+    usage: [
+      'list [--json]',
+      'retry ID… | --all [--dry-run] [--json]',
+      `drain ${QUEUE_NAMES.join('|')} [--dry-run] [--json]`,
+      'drain quarantine ID… | --all [--dry-run] [--json]',
+    ],
     options: {
-      all: { type: 'boolean', about: 'retry: everything in quarantine' },
+      all: { type: 'boolean', about: 'everything in quarantine' },
       json: { type: 'boolean', about: 'one JSON object a line' },
       'dry-run': { type: 'boolean', about: 'says what would be done' },
     },
     needs: ['DATABASE_URL'],
   },
   async ({ config, positionals: [verb, ...rest], options, say, print }) => {
+    const all = options.all === true
+    const dryRun = options['dry-run'] === true
+    const json = options.json === true
+    /** What was done, or would be. */
+    const tell = (done: string, would: string, count: number, rest: string, fields: object) => {
+      if (json) print(JSON.stringify({ ...fields, count, dry_run: dryRun }))
+      else say(`${dryRun ? would : done} ${count}${rest}.`)
+    }
     const pool = createPool(config.DATABASE_URL, 'queues', () => {})
     try {
       switch (verb) {
         case 'list': {
           const things = await listQuarantine(pool, LIST_LIMIT)
-          for (const thing of things) print(options.json === true ? JSON.stringify(thing) : line(thing))
-          say(things.length === 0 ? 'Nothing is in quarantine.' : `${things.length} in quarantine.`)
+          const count = things.length < LIST_LIMIT ? things.length : await countQuarantined(pool, null)
+          for (const thing of things) print(json ? JSON.stringify(thing) : line(thing))
+          say(count === 0 ? 'Nothing is in quarantine.' : `${count} in quarantine.`)
           return
         }
-        case 'retry':
-          return say(await retry(pool, rest, options.all === true, options['dry-run'] === true))
+        case 'retry': {
+          const count = await onQuarantine(pool, rest, all, dryRun ? countQuarantined : retryQuarantine)
+          return tell('Gave back', 'Would give back', count, '', { action: 'retry' })
+        }
         case 'drain': {
-          const name = QUEUE_NAMES.find(known => known === rest[0])
-          if (!name) throw new UsageError(`Name a queue: ${QUEUE_NAMES.join(', ')}.`)
-          const queues = openQueues(config, createLogger('queues', 'silent'))
-          try {
-            const { waiting, delayed } = (await queues.counts())[name]
-            if (options['dry-run'] !== true) await queues.drain(name)
-            return say(
-              `${options['dry-run'] === true ? 'Would remove' : 'Removed'} ${waiting + delayed} messages from ${name}.`,
-            )
-          } finally {
-            await queues.close()
+          if (rest[0] === 'quarantine') {
+            const count = await onQuarantine(pool, rest.slice(1), all, dryRun ? countQuarantined : forgetQuarantine)
+            return tell('Gave up', 'Would give up', count, '', { action: 'drain', queue: 'quarantine' })
           }
+          const name = QUEUE_NAMES.find(known => known === rest[0])
+          if (!name) throw new UsageError(`Name a queue: ${[...QUEUE_NAMES, 'quarantine'].join(', ')}.`)
+          const count = await drain(config, name, dryRun)
+          return tell('Removed', 'Would remove', count, ` messages from ${name}`, { action: 'drain', queue: name })
         }
         default:
           throw new UsageError('Say list, retry or drain; see --help.')
@@ -56,17 +69,31 @@ await runCommand(
   },
 )
 
-async function retry(pool: Pool, ids: string[], all: boolean, dryRun: boolean): Promise<string> {
+/** Does something to the things in quarantine that were named. */
+async function onQuarantine(
+  pool: Pool,
+  ids: string[],
+  all: boolean,
+  work: (pool: Pool, ids: string[] | null) => Promise<number>,
+): Promise<number> {
   if (all === ids.length > 0) throw new UsageError('Name ids as `list` prints them, or --all.')
   const wrong = ids.find(id => !/^(page|embedding):\d{1,18}$/.test(id))
   if (wrong !== undefined) throw new UsageError(`"${wrong}" is no id; they look like page:12 or embedding:7.`)
-  if (dryRun) {
-    const known = await listQuarantine(pool, LIST_LIMIT)
-    const count = all ? known.length : known.filter(({ id }) => ids.includes(id)).length
-    return `Would give back ${count}.`
-  }
-  return `Gave back ${await retryQuarantine(pool, all ? null : ids)}.`
+  return work(pool, all ? null : ids)
 }
 
-const line = ({ id, since, reason, attempts, what, detail }: Quarantined) =>
-  `${id.padEnd(16)} ${since}  ${reason} (${attempts} attempts)  ${what}${detail ? `\n${' '.repeat(17)}${detail}` : ''}`
+async function drain(config: Config, name: QueueName, dryRun: boolean): Promise<number> {
+  const queues = openQueues(config, createLogger('queues', 'silent'))
+  try {
+    const { waiting, delayed } = (await queues.counts())[name]
+    if (!dryRun) await queues.drain(name)
+    return waiting + delayed
+  } finally {
+    await queues.close()
+  }
+}
+
+function line({ id, since, reason, attempts, what, detail }: Quarantined): string {
+  const below = detail ? `\n${' '.repeat(17)}${detail}` : ''
+  return `${id.padEnd(16)} ${since}  ${reason} (${attempts} attempts)  ${what}${below}`
+}
