@@ -67,7 +67,8 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
         } catch (error) {
           if (error instanceof EmbeddingFailure) throw error
           const why = signal.aborted ? 'does not answer in time' : `is out of reach (${sentenceOf(error)})`
-          const failure = new EmbeddingFailure('unavailable', `The embedding endpoint ${why}.`, { cause: error })
+          const late = signal.aborted ? Date.now() - began : null
+          const failure = new EmbeddingFailure('unavailable', `The embedding endpoint ${why}.`, { cause: error, late })
           if (signal.aborted && Date.now() - began < FAIR) hasty.add(failure)
           throw failure
         }

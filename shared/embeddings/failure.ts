@@ -8,15 +8,18 @@ export class EmbeddingFailure extends Error {
   readonly kind: 'unavailable' | 'refused'
   /** ms after which the endpoint asked to be tried again (Retry-After); null: it did not say. */
   readonly retryAfter: number | null
+  /** ms after which the request was given up; null: it was not for its slowness. */
+  readonly late: number | null
 
   constructor(
     kind: 'unavailable' | 'refused',
     message: string,
-    options: { cause?: unknown; retryAfter?: number | null } = {},
+    options: { cause?: unknown; retryAfter?: number | null; late?: number | null } = {},
   ) {
     super(message, { cause: options.cause })
     this.kind = kind
     this.retryAfter = options.retryAfter ?? null
+    this.late = options.late ?? null
   }
 }
 

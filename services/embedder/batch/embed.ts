@@ -25,8 +25,8 @@ export interface Embedder {
 /** Articles whose vectors are stored and noted together: a kill costs the work on no more than these. */
 const GROUP = 4
 /**
- * ms that articles are in hand before they count as lost; claimed anew before each group, so that a slow model loses
- * nothing and what a crash of Postgres interrupts is taken up within a minute.
+ * ms that articles are in hand before they count as lost; claimed anew all the while, so that a slow model loses nothing
+ * and what a crash of Postgres interrupts is taken up within a minute.
  */
 const IN_HAND = 60_000
 /** ms after which articles that met an outage are called again. */
@@ -42,21 +42,24 @@ export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: 
   const articles = await readEmbeddable(pool, open)
   await forgetGone(pool, open, articles)
   let left = articles
+  const keep = setInterval(() => void takeInHand(pool, numbersOf(left), IN_HAND).catch(() => {}), IN_HAND / 3)
   try {
     while (left.length > 0) {
       signal.throwIfAborted()
       const group = left.slice(0, GROUP)
       await embedGroup(embedder, group, signal)
       left = left.slice(GROUP)
-      if (left.length > 0) await takeInHand(pool, numbersOf(left), IN_HAND)
     }
   } catch (error) {
+    clearInterval(keep)
     const isStopping = signal.aborted
     await giveBack(pool, numbersOf(left), isStopping ? 0 : OUTAGE_PAUSE)
     if (isStopping) return
     if (!(error instanceof Outage)) throw error
     outages.inc()
     outage.met(error)
+  } finally {
+    clearInterval(keep)
   }
 }
 
@@ -102,7 +105,8 @@ async function blame(
     await embedder.spaces.restore().catch(() => {}) // tried again with the articles
     throw new Outage(error.message)
   }
-  if (!(await comesAlive(embedder, signal))) throw new Outage(error.message)
+  const late = error instanceof EmbeddingFailure ? error.late : null
+  if (!(await comesAlive(embedder, signal, late))) throw new Outage(error.message)
   if (group.length > 1 || (!suspected && error.kind === 'unavailable')) {
     for (const article of group) await embedGroup(embedder, [article], signal, true)
   } else {

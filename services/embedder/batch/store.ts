@@ -1,3 +1,4 @@
+import { EmbeddingFailure } from '../../../shared/embeddings/failure.ts'
 import { articleVector, passagesOf } from '../../../shared/embeddings/recipe.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { transaction } from '../../../shared/postgres/transaction.ts'
@@ -6,20 +7,25 @@ import type { VectorStore } from '../../../shared/vectors/store.ts'
 import type { Space, Spaces } from '../collections/spaces.ts'
 import type { EmbeddableArticle } from './articles.ts'
 
-/** Texts in one request: a search that comes meanwhile waits for no more than these. */
-const TEXTS = 4
-
-/** Vectors of articles by the model of a space. @throws EmbeddingFailure */
+/** Vectors of articles by the model of a space; a slow one is given fewer texts at a time. @throws EmbeddingFailure */
 export async function vectorsOf(
-  { embeddings }: Space,
+  { embeddings, pace }: Space,
   articles: Pick<EmbeddableArticle, 'title' | 'body'>[],
   signal: AbortSignal,
 ): Promise<number[][]> {
   const passages = articles.map(article => passagesOf(article))
   const texts = passages.flat().map(({ text }) => text)
   const vectors: number[][] = []
-  for (let from = 0; from < texts.length; from += TEXTS) {
-    vectors.push(...(await embeddings.embedPassages(texts.slice(from, from + TEXTS), signal)))
+  while (vectors.length < texts.length) {
+    const some = texts.slice(vectors.length, vectors.length + pace.texts())
+    try {
+      vectors.push(...(await embeddings.embedPassages(some, signal)))
+      pace.inTime()
+    } catch (error) {
+      if (signal.aborted || !(error instanceof EmbeddingFailure) || error.late === null || some.length === 1)
+        throw error
+      pace.late()
+    }
   }
   return passages.map(parts => articleVector(parts, vectors.splice(0, parts.length)))
 }

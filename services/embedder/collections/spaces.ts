@@ -7,12 +7,14 @@ import type { Logger } from '../../../shared/log/logger.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { beginAnew, type Collection, readCollections, registerServing } from '../../../shared/vectors/registry.ts'
 import type { VectorStore } from '../../../shared/vectors/store.ts'
+import { createPace, type Pace } from '../batch/pace.ts'
 import { auditCollection } from './audit.ts'
 
 /** A collection and the model whose vectors it holds. */
 export interface Space {
   collection: Collection
   embeddings: Embeddings
+  pace: Pace
 }
 
 export interface Spaces {
@@ -26,6 +28,9 @@ export interface Spaces {
   /** Why a model is not asked at present; null: all are. */
   obstacle(): { reason: string; wait: number } | null
 }
+
+/** Texts in one request at most: a search that comes meanwhile waits for no more than these. */
+const TEXTS = 4
 
 type SpaceSettings = Parameters<typeof sourceOf>[0] & Pick<Config, 'EMBEDDINGS_TIMEOUT' | 'QDRANT_COLLECTION'>
 
@@ -62,6 +67,7 @@ export function openSpaces(config: SpaceSettings, pool: Pool, vectors: VectorSto
         passageTimeout: config.EMBEDDINGS_TIMEOUT,
         dimensions: collection.dimensions,
       }),
+      pace: createPace(TEXTS),
     }
     opened.set(collection.name, space)
     return space
