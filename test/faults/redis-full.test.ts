@@ -1,0 +1,72 @@
+import { execFileSync } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { createTestDatabase } from '../database.ts'
+import { createFleet, freePort, until } from '../fleet.ts'
+import { startRedis } from '../queues/redis.ts'
+import { SITE_OUTLETS } from './site/outlets.ts'
+import { startSite } from './site/site.ts'
+
+t.setTimeout(120_000)
+const redis = await startRedis()
+
+t.test(
+  'a Redis at its memory limit: work waits in Postgres, two lines tell, and it goes on by itself',
+  { skip: redis.url === null ? 'no redis-server on this machine' : false },
+  async t => {
+    const url = redis.url ?? ''
+    const limit = (memory: string) =>
+      execFileSync('redis-cli', ['-p', new URL(url).port, 'config', 'set', 'maxmemory', memory])
+    const database = await createTestDatabase()
+    const site = await startSite(1, await freePort())
+    const fleet = createFleet({
+      DATABASE_URL: database.url,
+      REDIS_URL: url,
+      CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
+      CRAWL_HOST_DELAY: '1ms',
+      POLL_INTERVAL_MIN: '500ms',
+      POLL_INTERVAL_MAX: '1s',
+    })
+    t.teardown(async () => {
+      await fleet.stop()
+      await site.close()
+      await redis.stop()
+      await database.drop()
+    })
+    const [outlet] = SITE_OUTLETS
+    if (!outlet) throw new Error('The site has no outlets.')
+    const catalogue = join(t.testdir({}), 'outlets.json')
+    await writeFile(catalogue, JSON.stringify(site.catalogue))
+    await fleet.script('outlets', 'sync', catalogue)
+    const articles = async () => Number((await database.query('select count(*)::int as n from articles'))[0]?.n)
+
+    await fleet.start('crawler')
+    await fleet.start('normaliser')
+    site.print(5, outlet)
+    await until(async () => (await articles()) === 5, 40_000)
+
+    limit('1mb')
+    site.print(20, outlet)
+    await new Promise(resolve => setTimeout(resolve, 8_000))
+    const before = await articles()
+    t.ok(before < 25, `${before} of 25 articles while nothing can be queued`)
+    for (const { service, process, log } of fleet.members) {
+      t.equal(process.exitCode, null, `the ${service} waits`)
+      const warnings = log()
+        .split('\n')
+        .filter(line => line.includes('"level":"warn"'))
+      t.ok(warnings.length <= 6, `the ${service} complains ${warnings.length} times`)
+      t.match(warnings.join('\n'), /OOM command not allowed/, 'and says why')
+    }
+
+    limit('0')
+    await until(
+      async () => (await articles()) === 25,
+      60_000,
+      () => fleet.members.map(({ log }) => log()).join('\n'),
+    )
+    const doubled = await database.query('select url from article_texts group by url having count(*) > 1')
+    t.same(doubled, [])
+  },
+)
