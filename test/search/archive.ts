@@ -110,7 +110,7 @@ export function longArticles(random: Random): NewArticle[] {
     country: 'NL',
   })
   const filler = Array.from({ length: 17_000 }, (_, at) => `w${at % 7000}`).join(' ')
-  const different = Array.from({ length: 130_000 }, (_, at) => `q${at.toString(36)}z`).join(' ')
+  const different = Array.from({ length: 160_000 }, (_, at) => `q${at.toString(36)}z`).join(' ')
   return [
     long(0, `${filler} ${randomText(random, 200)}`),
     long(1, `${'huis '.repeat(400)} huis de film ${randomText(random, 50)}`),

@@ -1,0 +1,37 @@
+import type { Country, Language } from '../../shared/articles/article.ts'
+import type { Queryable } from '../../shared/postgres/pool.ts'
+import type { Known } from './oracle.ts'
+
+interface Row {
+  seq: bigint
+  id: string
+  url: string
+  title: string
+  body: string | null
+  published_at: Date | null
+  ingested_at: Date | null
+  authors: string[]
+  name: string | null
+  domain: string | null
+  language: Language
+  country: Country
+}
+
+/** Articles above `after`, as the oracle sees them, in the order in which they became visible. */
+export async function readKnown(db: Queryable, after: bigint): Promise<Known[]> {
+  const { rows } = await db.query<Row>(
+    `select a.seq, a.id, t.url, t.title, t.body, a.published_at, a.ingested_at, p.name, p.domain, a.language, a.country,
+            array(select w.name from unnest(a.author_nos) with ordinality as n (no, place)
+                  join authors w on w.author_no = n.no order by n.place) as authors
+     from articles a join article_texts t on t.seq = a.seq join publishers p on p.publisher_no = a.publisher_no
+     where a.seq > $1::bigint order by a.seq`,
+    [after],
+  )
+  return rows.map(({ published_at, ingested_at, name, domain, ...row }) => ({
+    ...row,
+    addresses: [],
+    publishedAt: published_at,
+    ingestedAt: ingested_at,
+    outlet: { name, domain },
+  }))
+}

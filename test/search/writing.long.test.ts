@@ -1,0 +1,16 @@
+import t from 'tap'
+import { askWhileWriting } from './writing.ts'
+
+const timeout = 1_800_000
+
+t.test(
+  'decisions 14–20, 22, 25: thousands of searches beside writers answer as a naive oracle does',
+  { timeout },
+  async t => {
+    for (let seed = 300; seed < 304; seed++) {
+      const { differences, questions, articles, sealed } = await askWhileWriting(seed, 500)
+      t.comment(`${questions} questions, ${articles.join(' to ')} articles, ${sealed} segments made`)
+      t.same(differences.slice(0, 3), [], `seed ${seed}`)
+    }
+  },
+)

@@ -1,0 +1,17 @@
+import t from 'tap'
+import { askWhileWriting } from './writing.ts'
+
+const QUESTIONS = 60
+
+t.test(
+  'decisions 14–20, 22, 25: while writers write, searches answer as a naive oracle does',
+  { timeout: 250_000 },
+  async t => {
+    const seed = Number(process.env.SEED ?? 3)
+    const { differences, found, articles, sealed } = await askWhileWriting(seed, QUESTIONS)
+    t.comment(`${found} found, ${articles.join(' to ')} articles, ${sealed} segments made`)
+    t.same(differences.slice(0, 3), [])
+    t.ok(found > 100, `${found} found`)
+    t.ok(articles[1] > articles[0] && sealed > 2, `${articles.join(' to ')} articles, ${sealed} segments made`)
+  },
+)
