@@ -1,3 +1,4 @@
+import { statfsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -9,6 +10,8 @@ import { type Cluster, SUPERUSER } from './cluster.ts'
 import { machineMemory, postgresSettings } from './settings.ts'
 
 const DATABASE = 'perscope'
+/** Of the write-ahead log: without room for one Postgres does not start. */
+const SEGMENT_BYTES = 16 * 1024 * 1024
 
 export const databaseUrl = (cluster: Cluster, port: number, database = DATABASE): string =>
   `postgres://${SUPERUSER}:${encodeURIComponent(cluster.password)}@127.0.0.1:${port}/${database}`
@@ -75,5 +78,8 @@ export function explainPostgres(log: string, dataDir: string, port: number): Pro
   if (/Address already in use/.test(log)) {
     return new Problem(`Port ${port} on 127.0.0.1 is taken by another program; end that one, and start again.`)
   }
+  // On a full disk the log has no room either.
+  const { bavail, bsize } = statfsSync(dataDir)
+  if (bavail * bsize < SEGMENT_BYTES) return diskProblem('ENOSPC', dataDir)
   return diskProblem(/No space left on device|Disk quota exceeded|Read-only file system/.exec(log)?.[0] ?? '', dataDir)
 }

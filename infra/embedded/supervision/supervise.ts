@@ -13,6 +13,7 @@ const LONGEST_PAUSE_MS = 5_000
 /** A program that ran so long is taken for well: its next start comes at once again. */
 const WELL_MS = 20_000
 const FIRST_ATTEMPTS = 3
+const REMIND_MS = 60_000
 
 export interface Supervision {
   family: Family
@@ -102,6 +103,8 @@ export async function supervise(program: Program, options: Supervision): Promise
 
   async function keepRunning(): Promise<void> {
     let rest = SHORTEST_PAUSE_MS
+    let told = ''
+    let toldAt = 0
     while (!stopping) {
       const began = Date.now()
       const how = await ended
@@ -109,7 +112,13 @@ export async function supervise(program: Program, options: Supervision): Promise
       if (giveUpAfter !== null) lostTimer ??= setTimeout(giveUp, giveUpAfter)
       why = explain()?.message ?? how
       rest = Date.now() - began > WELL_MS ? SHORTEST_PAUSE_MS : Math.min(rest * 2, LONGEST_PAUSE_MS)
-      report(`${program.name} ${how}; it is started again.${why === how ? '' : ` ${why}`}`)
+      const sentence = `${program.name} ${how}; it is started again.${why === how ? '' : ` ${why}`}`
+      // What ends again and again for the same reason, as on a full disk, is no news each time.
+      if (sentence !== told || Date.now() - toldAt > REMIND_MS) {
+        report(sentence)
+        told = sentence
+        toldAt = Date.now()
+      }
       await pause(rest)
       if (stopping) return
       await program.prepare?.().catch((error: Error) => report(`${program.name}: ${error.message}`))
@@ -118,6 +127,7 @@ export async function supervise(program: Program, options: Supervision): Promise
       if (await becomesReady()) {
         clearTimeout(lostTimer)
         lostTimer = undefined
+        told = ''
         report(`${program.name} is back.`)
       }
     }

@@ -1,0 +1,136 @@
+import { execFileSync } from 'node:child_process'
+import { chmod, mkdtemp, rm, rmdir, statfs, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import t from 'tap'
+import { openDataDirectory } from '../../infra/embedded/data-directory/open.ts'
+import { startServers } from '../../infra/embedded/servers.ts'
+import { migrate } from '../../shared/postgres/migrations.ts'
+import { createFleet, freePort, until } from '../fleet.ts'
+import { SITE_OUTLETS } from './site/outlets.ts'
+import { startSite } from './site/site.ts'
+
+t.setTimeout(240_000)
+
+const DISK_MB = 320
+
+/** A small disk of its own; null where this account may not mount one. */
+async function mountDisk(): Promise<string | null> {
+  const folder = await mkdtemp(join(tmpdir(), 'perscope-disk-'))
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MB}m,mode=755`, 'tmpfs', folder], { stdio: 'ignore' })
+    // The temporary folder above must let the database's account through.
+    await chmod(folder, 0o755)
+    return folder
+  } catch {
+    await rmdir(folder)
+    return null
+  }
+}
+
+const disk = await mountDisk()
+
+t.test(
+  'a full disk under Postgres: everything waits, few lines tell, and it goes on by itself when there is room',
+  { skip: disk === null ? 'this account may not mount a disk of its own' : false },
+  async t => {
+    const folder = disk ?? ''
+    const ballast = join(folder, 'ballast')
+    const dataDir = await openDataDirectory(join(folder, 'data'), `a test (process ${process.pid})`)
+    const said: string[] = []
+    const servers = await startServers(dataDir, {
+      servers: ['postgres'],
+      report: sentence => void said.push(sentence),
+      throwaway: true,
+      keepTrying: true,
+    })
+    const url = servers.addresses.DATABASE_URL ?? ''
+    await migrate(url)
+    const site = await startSite(1, await freePort())
+    const fleet = createFleet({
+      DATABASE_URL: url,
+      CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
+      CRAWL_HOST_DELAY: '1ms',
+      POLL_INTERVAL_MIN: '500ms',
+      POLL_INTERVAL_MAX: '1s',
+    })
+    t.teardown(async () => {
+      await fleet.stop()
+      await site.close()
+      await servers.stop()
+      dataDir.release()
+      execFileSync('umount', ['-l', folder])
+      await rm(folder, { recursive: true, force: true })
+    })
+    const query = async (sql: string): Promise<Record<string, unknown>[]> => {
+      const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 })
+      client.on('error', () => {})
+      await client.connect()
+      try {
+        return (await client.query(sql)).rows
+      } finally {
+        await client.end().catch(() => {})
+      }
+    }
+    const articles = async () => Number((await query('select count(*)::int as n from articles'))[0]?.n)
+    const fill = async () => {
+      const { bavail, bsize } = await statfs(folder)
+      await writeFile(ballast, Buffer.alloc(bavail * bsize)).catch(() => {})
+    }
+    const [outlet] = SITE_OUTLETS
+    if (!outlet) throw new Error('The site has no outlets.')
+    const catalogue = join(t.testdir({}), 'outlets.json')
+    await writeFile(catalogue, JSON.stringify(site.catalogue))
+    await fleet.script('outlets', 'sync', catalogue)
+    await fleet.start('crawler')
+    await fleet.start('normaliser')
+    site.print(5, outlet)
+    await until(async () => (await articles()) === 5, 60_000)
+
+    let printed = 5
+    for (const how of ['no room for rows', 'no room for the log'] as const) {
+      const lines = () =>
+        fleet.members.map(({ log }) =>
+          log()
+            .split('\n')
+            .filter(line => /"level":"(warn|error|fatal)"/.test(line)),
+        )
+      const before = lines().map(({ length }) => length)
+      said.length = 0
+      await fill()
+      // A new segment of the write-ahead log that cannot be made ends the server.
+      if (how === 'no room for the log') {
+        for (let n = 0; n < 6; n++) {
+          await query("select pg_switch_wal() from pg_logical_emit_message(false, 'test', repeat('x', 100000))").catch(
+            () => {},
+          )
+        }
+      }
+      site.print(40, outlet)
+      printed += 40
+      await new Promise(resolve => setTimeout(resolve, 12_000))
+      t.comment(
+        `${how}: Postgres ${await articles().catch(() => 'is away')}, ${lines()
+          .map(({ length }, at) => length - (before[at] ?? 0))
+          .join('+')} lines, said ${said.length}`,
+      )
+      for (const sentence of said) t.comment(sentence)
+      for (const [at, { service, process }] of fleet.members.entries()) {
+        t.equal(process.exitCode, null, `${how}: the ${service} waits`)
+        const count = (lines()[at]?.length ?? 0) - (before[at] ?? 0)
+        t.ok(count <= 25, `${how}: the ${service} complains ${count} times`)
+      }
+      t.ok(said.length <= 3, `${how}: the supervisor says ${said.length} sentences`)
+      await rm(ballast)
+      await until(
+        async () => (await articles()) === printed,
+        90_000,
+        () => `${said.join('\n')}\n${fleet.members.map(({ log }) => log().slice(-3_000)).join('\n')}`,
+      )
+      t.pass(`${how}: nothing is lost`)
+    }
+    t.same(await query('select url from article_texts group by url having count(*) > 1'), [], 'nothing is doubled')
+    t.same(await query("select state, reason, detail from pages where state = 'failed'"), [], 'nobody is blamed')
+  },
+)
