@@ -47,7 +47,7 @@ export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: 
     while (left.length > 0) {
       signal.throwIfAborted()
       const group = left.slice(0, GROUP)
-      await embedGroup(embedder, group, signal)
+      await unlessAborted(embedGroup(embedder, group, signal), signal)
       left = left.slice(GROUP)
     }
   } catch (error) {
@@ -61,6 +61,20 @@ export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: 
   } finally {
     clearInterval(keep)
   }
+}
+
+/**
+ * Does not wait for a store that hangs when the service is to end. What is under way may still come to its end; done twice,
+ * it leaves one vector.
+ */
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  work.catch(() => {})
+  let stop = () => {}
+  const stopped = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+  })
+  await Promise.race([work, stopped]).finally(() => signal.removeEventListener('abort', stop))
 }
 
 const numbersOf = (articles: EmbeddableArticle[]) => articles.map(({ seq }) => seq)

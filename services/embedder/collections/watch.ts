@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from '../../../shared/log/logger.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../../shared/process/command.ts'
@@ -9,6 +10,7 @@ import type { Spaces } from './spaces.ts'
 
 const LOOK = 10_000
 const AUDIT = 3_600_000
+const LAST_WORDS = 2_000
 
 /**
  * Looks every ten seconds whether the serving collection is still there, and has it made anew when not; removes those
@@ -55,7 +57,8 @@ export function watchCollections(
     async close() {
       closing.abort()
       clearTimeout(timer)
-      await running
+      // A vector store that hangs is not waited for.
+      await Promise.race([running, pause(LAST_WORDS, undefined, { ref: false })])
     },
   }
 }
