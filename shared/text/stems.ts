@@ -1,8 +1,14 @@
-import stemmers from 'snowball-stemmers'
+import { dutch, english, french, german } from 'multilingual-stemmer'
 import type { Language } from '../articles/article.ts'
 
 /** Luxembourgish has no Snowball stemmer; its plurals and verb endings (-en, -er, -e, -t) fall to the German rules. */
-const ALGORITHMS: Record<Language, string> = { nl: 'dutch', fr: 'french', de: 'german', lb: 'german', en: 'english' }
+const ALGORITHMS: Record<Language, (word: string) => string> = {
+  nl: dutch,
+  fr: french,
+  de: german,
+  lb: german,
+  en: english,
+}
 
 /** Longer ones are names of files, chemicals and nonsense: their stem is themselves. Bounds the stemmers' time. */
 const LONGEST = 64
@@ -10,7 +16,7 @@ const LONGEST = 64
 /** A stem costs ten times what looking it up does; a language's vocabulary of news fits. */
 const REMEMBERED = 200_000
 
-const memories = new Map<string, { stem: (word: string) => string; known: Map<string, string> }>()
+const memories = new Map<(word: string) => string, Map<string, string>>()
 
 /**
  * Snowball's stem of a folded word in a language. Stems are taken of folded words, so that accents never matter in a search.
@@ -18,20 +24,20 @@ const memories = new Map<string, { stem: (word: string) => string; known: Map<st
  */
 export function stem(language: Language, word: string): string {
   if (word.length > LONGEST) return word
-  const memory = memoryOf(ALGORITHMS[language])
-  const known = memory.known.get(word)
+  const algorithm = ALGORITHMS[language]
+  const memory = memoryOf(algorithm)
+  const known = memory.get(word)
   if (known !== undefined) return known
-  const found = memory.stem(word)
-  if (memory.known.size >= REMEMBERED) memory.known.clear()
-  memory.known.set(word, found)
+  const found = algorithm(word)
+  if (memory.size >= REMEMBERED) memory.clear()
+  memory.set(word, found)
   return found
 }
 
-function memoryOf(algorithm: string) {
+function memoryOf(algorithm: (word: string) => string): Map<string, string> {
   const present = memories.get(algorithm)
   if (present !== undefined) return present
-  const stemmer = stemmers.newStemmer(algorithm)
-  const memory = { stem: (word: string) => stemmer.stem(word), known: new Map<string, string>() }
+  const memory = new Map<string, string>()
   memories.set(algorithm, memory)
   return memory
 }
