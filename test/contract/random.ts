@@ -1,0 +1,80 @@
+import type { Plan } from '../../shared/plans/plan.ts'
+import { sealArticles } from '../../shared/segments/sealing.ts'
+import { longArticles, randomArticles } from '../search/archive.ts'
+import { readKnown } from '../search/known.ts'
+import { answer, type Question } from '../search/oracle.ts'
+import { randomQuestion } from '../search/questions.ts'
+import { createRandom } from '../search/random.ts'
+import { startTestApi } from './api.ts'
+import { type Asked, spell } from './spelling.ts'
+
+const PLANS: Pick<Plan, 'countries' | 'history'>[] = [
+  { countries: ['NL', 'BE', 'LU'], history: { kind: 'fixed', at: new Date('1990-01-01T00:00:00Z') } },
+  { countries: ['LU', 'NL'], history: { kind: 'fixed', at: new Date('2020-02-29T00:00:00Z') } },
+  { countries: ['BE'], history: { kind: 'fixed', at: new Date('2018-06-15T12:00:00.500Z') } },
+]
+
+/**
+ * Sends random questions, each page of them in another spelling, under several plans, and compares with the oracle what
+ * comes back as JSON and as a feed. Returns where they differ, and how many were right and refused.
+ */
+export async function askOverHttp(seed: number, questions: number) {
+  const random = createRandom(seed)
+  const api = await startTestApi()
+  try {
+    await api.index([...longArticles(random), ...randomArticles(random, 250)])
+    const known = await readKnown(api.pool, 0n)
+    const keys = await Promise.all(PLANS.map(async plan => ({ plan, secret: (await api.issue(plan)).secret })))
+    const differences: string[] = []
+    const counts = { answered: 0, refused: 0, found: 0 }
+    for (let number = 0; number < questions; number++) {
+      if (number === Math.floor(questions / 2)) await sealArticles(api.pool, { minor: 16n, major: 128n })
+      const { plan, secret } = random.one(keys)
+      // Pages of one article are many requests.
+      const drawn = { ...randomQuestion(random, known), perPage: random.one([4, 13, 25, 25, 60, 100]) }
+      const { question, asked } = plannedQuestion(drawn, plan, random.chance(0.6))
+      const expected = answer(known, question)?.ids ?? null
+      const ids: string[] = []
+      let cursor: string | null = null
+      const complain = (what: string) => differences.push(`question ${number}: ${what} ${JSON.stringify(asked)}`)
+      const query = spell(random, asked)
+      do {
+        const page: string = cursor === null ? query : `${spell(random, asked)}&cursor=${cursor}`
+        const { status, json } = await api.ask(secret, `/v1/articles?${page}`)
+        if (expected === null || status !== 200) {
+          if (expected !== null || status !== 422) complain(`${status} ${JSON.stringify(json.errors)} for ${page}`)
+          break
+        }
+        if (json.total_results !== expected.length) complain(`total ${json.total_results} of ${expected.length}`)
+        ids.push(...json.articles.map((article: { id: string }) => article.id))
+        cursor = json.next_cursor
+      } while (cursor !== null)
+      counts[expected === null ? 'refused' : 'answered']++
+      counts.found += ids.length
+      if (expected !== null && ids.join() !== expected.join()) complain(`${ids} instead of ${expected}, ${query}`)
+      const feed = await api.ask(secret, `/v1/articles.rss?${query}`)
+      const guids = [...feed.text.matchAll(/<guid isPermaLink="false">([^<]+)</g)].map(match => match[1])
+      const due = expected?.slice(0, question.perPage) ?? []
+      if (feed.status !== (expected === null ? 422 : 200) || guids.join() !== due.join()) complain(`feed: ${guids}`)
+    }
+    return { differences, ...counts }
+  } finally {
+    await api.stop()
+  }
+}
+
+/** A question as asked under a plan, and as the plan has it answered. */
+function plannedQuestion(question: Question, { countries, history }: (typeof PLANS)[number], all: boolean) {
+  const historyStart = history.kind === 'fixed' ? history.at : new Date(0)
+  const named = question.countries.filter(country => countries.includes(country))
+  const after = question.coverage.publishedAfter
+  const before = question.coverage.publishedBefore
+  const publishedAfter = after !== null && after < historyStart ? historyStart : after
+  const coverage = {
+    historyStart,
+    publishedAfter,
+    publishedBefore: before !== null && before.at > (publishedAfter ?? historyStart) ? before : null,
+  }
+  const asked: Asked = { ...question, coverage, countries: all || named.length === 0 ? null : named }
+  return { asked, question: { ...question, coverage, countries: asked.countries ?? countries } }
+}

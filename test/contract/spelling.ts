@@ -1,0 +1,80 @@
+import type { Question } from '../search/oracle.ts'
+import type { Random } from '../search/random.ts'
+
+/** What a request names: a question as a client asks it, without what its plan adds. */
+export interface Asked extends Omit<Question, 'countries'> {
+  /** null: all that the plan covers. */
+  countries: Question['countries'] | null
+}
+
+/** Writes a question as a query string, in one of the many forms that mean the same (decisions 9, 11, 12, 21). */
+export function spell(random: Random, asked: Asked): string {
+  const { coverage, ingestedAfter } = asked
+  const pairs: string[] = []
+  const add = (name: string, value: string | null) => {
+    if (value !== null) pairs.push(`${name}=${encoded(random, value)}`)
+    else if (random.chance(0.05)) pairs.push(`${name}=${random.one(['', '+', '%20'])}`)
+  }
+  const unless = (fallback: string, value: string) =>
+    value === fallback && random.chance(0.7) ? null : cased(random, value)
+  add('q', asked.q === null ? null : random.one(['', ' ']) + asked.q)
+  add('search', unless('keyword', asked.search))
+  add('search_in', unless('title', asked.searchIn))
+  list(random, pairs, 'country', asked.countries)
+  list(random, pairs, 'language', asked.languages)
+  const flag = asked.hasAuthor ? ['true', 'YES', '1'] : ['False', 'no', '0']
+  add('has_author', asked.hasAuthor === null ? null : random.one(flag))
+  add('outlet', asked.outlet)
+  add('author', asked.author)
+  add('published_after', coverage.publishedAfter && instant(random, coverage.publishedAfter, true))
+  add('published_before', coverage.publishedBefore && upperBound(random, coverage.publishedBefore))
+  add('ingested_after', ingestedAfter && instant(random, ingestedAfter, false))
+  add('sort', unless('published_at', asked.sort))
+  add('order', unless('desc', asked.order))
+  add('per_page', asked.perPage === 25 && random.chance(0.7) ? null : random.one(['', '0']) + asked.perPage)
+  return shuffled(random, pairs).join('&')
+}
+
+/** Repeated, bracketed, comma-separated, and any mixture. */
+function list(random: Random, pairs: string[], name: string, values: readonly string[] | null): void {
+  let left = values === null ? [] : shuffled(random, random.chance(0.2) ? [...values, values[0]!] : [...values])
+  while (left.length > 0) {
+    const taken = left.slice(0, 1 + random.below(left.length))
+    left = left.slice(taken.length)
+    const written = taken.map(value => random.one(['', ' ']) + cased(random, value)).join(random.one([',', ',,']))
+    pairs.push(`${name}${random.one(['', '[]', '%5B%5D'])}=${encoded(random, written + random.one(['', '', ',']))}`)
+  }
+}
+
+const DAY = 86_400_000
+
+function upperBound(random: Random, { at, exclusive }: { at: Date; exclusive: boolean }): string {
+  // "Before midnight" is the day that ends there; else the last millisecond let in.
+  if (exclusive && at.getTime() % DAY === 0) return new Date(at.getTime() - 1).toISOString().slice(0, 10)
+  return instant(random, exclusive ? new Date(at.getTime() - 1) : at, false)
+}
+
+/** A time in UTC or at an offset, with `T` or a space. */
+function instant(random: Random, at: Date, days: boolean): string {
+  if (days && at.getTime() % DAY === 0 && random.chance(0.5)) return at.toISOString().slice(0, 10)
+  const minutes = random.one([0, 0, 60, -330, 120])
+  const local = new Date(at.getTime() + minutes * 60_000).toISOString().slice(0, -1)
+  const time = at.getTime() % 1_000 === 0 && random.chance(0.5) ? local.slice(0, -4) : local
+  const sign = minutes < 0 ? '-' : '+'
+  const offset = `${sign}${new Date(Math.abs(minutes) * 60_000).toISOString().slice(11, 16)}`
+  return time.replace('T', random.one(['T', 't', ' '])) + (minutes === 0 ? random.one(['Z', 'z', '']) : offset)
+}
+
+function cased(random: Random, value: string): string {
+  return random.one([value, value.toUpperCase(), value.toLowerCase()])
+}
+
+function encoded(random: Random, value: string): string {
+  const text = encodeURIComponent(random.chance(0.2) ? value.normalize('NFD') : value)
+  return random.chance(0.5) ? text.replaceAll('%20', '+') : text.replace(/%[0-9A-F]{2}/g, byte => byte.toLowerCase())
+}
+
+function shuffled<T>(random: Random, values: T[]): T[] {
+  const left = [...values]
+  return values.map(() => left.splice(random.below(left.length), 1)[0]!)
+}
