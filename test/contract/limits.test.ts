@@ -149,6 +149,21 @@ t.test('decision 5: the month is counted on paper: another process, started late
   t.equal((await ask(`${later.base}/v1/articles`, secret)).headers.get('x-quota-remaining'), '1')
 })
 
+t.test('decision 4: a new month has its whole quota, whatever was used of those before', async t => {
+  const { key, secret } = await api.issue({ quota: 2 })
+  for (const expected of [200, 200, 429]) t.equal((await api.ask(secret, '/v1/articles')).status, expected)
+  await api.pool.query("update quota_months set month = month - interval '1 month' where key_id = $1", [key.id])
+  const { status, headers } = await api.ask(secret, '/v1/articles')
+  t.equal(status, 200)
+  t.equal(headers.get('x-quota-remaining'), '1')
+  await api.pool.query("update quota_months set month = month - interval '1 month' where key_id = $1", [key.id])
+  t.equal(
+    (await api.ask(secret, '/v1/articles?foo=1')).headers.get('x-quota-remaining'),
+    '2',
+    'two old months, none new',
+  )
+})
+
 t.test('decision 6: lock, key, minute, month, validation, plan, search, in this order', async t => {
   const codes = async (plan: object, ...paths: string[]) => {
     const { secret } = await api.issue(plan)
