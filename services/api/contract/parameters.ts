@@ -3,8 +3,8 @@ import { LIMITS } from './limits.ts'
 
 /** What a parameter may hold. */
 export type ParameterKind =
-  /** `pattern`: what it must hold besides, as a regular expression for the document and a sentence for people. */
-  | { kind: 'text'; maxLength: number; pattern: { source: string; says: string } }
+  /** `pattern`: for the document's readers too, hence in what every language's regular expressions have in common. */
+  | { kind: 'text'; maxLength: number; pattern: string }
   | { kind: 'choice'; values: readonly string[]; default?: string }
   /** Several of the values: repeated, bracketed (`country[]=`) or comma-separated. */
   | { kind: 'choices'; values: readonly string[] }
@@ -13,12 +13,8 @@ export type ParameterKind =
   | { kind: 'instant'; dates: boolean }
   | { kind: 'integer'; minimum: number; maximum: number; default: number }
 
-// A value of spaces alone counts as not given, NUL is never taken (decision 11).
-const holding = (characters: string) => `^\\s*$|^[^\\u0000]*${characters}[^\\u0000]*$`
-const NAME = {
-  source: holding('[\\p{L}\\p{N}\\p{P}\\p{S}]'),
-  says: 'Write at least one visible character besides accents.',
-}
+/** NUL is never taken (decision 11). */
+const ANY_TEXT = '^[^\\u0000]*$'
 /** Years that dates may have (`LIMITS.years`); the formats say the rest. */
 const YEARS = '^(19|20)[0-9]{2}-|^2100-'
 
@@ -32,7 +28,7 @@ export const PARAMETERS = {
   q: {
     kind: 'text',
     maxLength: LIMITS.q,
-    pattern: { source: holding('[\\p{L}\\p{Nd}⁰¹²³⁴-⁹₀-₉]'), says: 'Write at least one letter or digit.' },
+    pattern: ANY_TEXT,
     about:
       'What to search for. Required, and at least 2 characters long, with `search=semantic`; without it, keyword and boolean search list everything.',
   },
@@ -59,13 +55,13 @@ export const PARAMETERS = {
   outlet: {
     kind: 'text',
     maxLength: LIMITS.outlet,
-    pattern: NAME,
+    pattern: ANY_TEXT,
     about: "Part of the outlet's name or domain; case and accents don't matter.",
   },
   author: {
     kind: 'text',
     maxLength: LIMITS.author,
-    pattern: NAME,
+    pattern: ANY_TEXT,
     about: "Part of an author's name as published; case and accents don't matter.",
   },
   published_after: {
@@ -105,7 +101,7 @@ export const PARAMETERS = {
   cursor: {
     kind: 'text',
     maxLength: LIMITS.cursor,
-    pattern: { source: '^[A-Za-z0-9_-]*$', says: 'Send next_cursor as it was.' },
+    pattern: '^[A-Za-z0-9_-]*$',
     about: '`next_cursor` of the page before; every other parameter must stay as it was. Not for the feed.',
   },
 } as const satisfies Record<string, Parameter>
@@ -134,7 +130,7 @@ export const FLAGS = { true: true, false: false, yes: true, no: false, '1': true
 export function parameterSchema(parameter: Parameter): Record<string, unknown> {
   switch (parameter.kind) {
     case 'text':
-      return { type: 'string', maxLength: parameter.maxLength, pattern: parameter.pattern.source }
+      return { type: 'string', maxLength: parameter.maxLength, pattern: parameter.pattern }
     case 'choice':
       return {
         type: 'string',

@@ -1,5 +1,6 @@
 import type { Country, Language } from '../../../shared/articles/article.ts'
 import { foldName } from '../../../shared/text/folding.ts'
+import { hasLetterOrDigit } from '../../../shared/text/tokens.ts'
 import { ApiError } from '../contract/api-error.ts'
 import { LIMITS } from '../contract/limits.ts'
 import type { Order, SearchIn, SearchMode, Sort } from '../contract/parameters.ts'
@@ -52,8 +53,10 @@ export function readRequest(rawQuery: string, operation: Operation): ArticlesReq
     problems.add('published_before', 'It must not lie before published_after.')
   }
   for (const name of ['outlet', 'author'] as const) {
-    // Accents that stand alone do not count either (decision 15): of these, the filter would let everything pass.
-    if (values[name] !== undefined && foldName(values[name]) === '') problems.add(name, PARAMETERS[name].pattern.says)
+    // Accents and invisible characters do not count (decision 15): of these alone, the filter would let everything pass.
+    if (values[name] !== undefined && foldName(values[name]) === '') {
+      problems.add(name, 'Write at least one visible character besides accents.')
+    }
   }
   const question = readQuestion(values, problems)
   if (problems.any || !question) throw new ApiError('invalid_request', { errors: problems.toObject() })
@@ -88,6 +91,8 @@ function readSemantic(values: ParameterValues, problems: Problems): Question | n
   if (!problems.has('q')) {
     if (q === undefined || [...q].length < LIMITS.semanticQ) {
       problems.add('q', `With search=semantic, write at least ${LIMITS.semanticQ} characters.`)
+    } else if (!hasLetterOrDigit(q)) {
+      problems.add('q', 'Write at least one letter or digit.')
     }
   }
   return q === undefined ? null : { search: 'semantic', q, sort: values.sort ?? DEFAULT_SORT.semantic }

@@ -143,7 +143,9 @@ function parameterOf(error: ErrorObject): ParameterName {
 function complaint(parameter: Parameter, keyword: string): string {
   switch (parameter.kind) {
     case 'text':
-      return keyword === 'pattern' ? parameter.pattern.says : `Write at most ${parameter.maxLength} characters.`
+      return keyword === 'pattern'
+        ? 'It holds characters that cannot be part of it.'
+        : `Write at most ${parameter.maxLength} characters.`
     case 'choice':
       return `Write one of ${parameter.values.join(', ')}.`
     case 'choices':
