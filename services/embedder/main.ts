@@ -4,7 +4,7 @@ import { createPool } from '../../shared/postgres/pool.ts'
 import { postgresTrouble } from '../../shared/postgres/trouble.ts'
 import { missingAmong } from '../../shared/process/missing.ts'
 import { runService, type ServiceContext } from '../../shared/process/service.ts'
-import { createBoss, EMBED_DUE, type EmbedDue } from '../../shared/promises/boss.ts'
+import { EMBED_DUE, type EmbedDue, startBoss } from '../../shared/promises/boss.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
 import { embedBatch } from './batch/embed.ts'
@@ -18,8 +18,7 @@ const VECTOR_TIMEOUT = 15_000
 await runService('embedder', async ({ config, log }: ServiceContext) => {
   const postgres = postgresTrouble(log, () => pool)
   const pool = createPool(config.DATABASE_URL, 'embedder', postgres.met, { max: config.DATABASE_POOL })
-  const boss = createBoss(config.DATABASE_URL, postgres.met, { supervise: true })
-  await boss.start()
+  const boss = await startBoss(config.DATABASE_URL, postgres, { supervise: true })
   const queues = openQueues(config, log)
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   const spaces = openSpaces(config, pool, vectors, log)

@@ -6,7 +6,7 @@ import { isTransient } from '../../shared/postgres/transaction.ts'
 import { postgresTrouble } from '../../shared/postgres/trouble.ts'
 import { missingAmong } from '../../shared/process/missing.ts'
 import type { Running, ServiceContext } from '../../shared/process/service.ts'
-import { createBoss } from '../../shared/promises/boss.ts'
+import { startBoss } from '../../shared/promises/boss.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { createBatcher } from './batches/batcher.ts'
 import { batchArticles, batchSeconds } from './metrics.ts'
@@ -27,8 +27,7 @@ const GRACE = 10_000
 export async function startNormaliser({ config, log }: ServiceContext): Promise<Running> {
   const postgres = postgresTrouble(log, () => pool)
   const pool = createPool(config.DATABASE_URL, 'normaliser', postgres.met, { max: config.DATABASE_POOL })
-  const boss = createBoss(config.DATABASE_URL, postgres.met, { supervise: false })
-  await boss.start()
+  const boss = await startBoss(config.DATABASE_URL, postgres, { supervise: false })
   const queues = openQueues(config, log)
   const composer = openComposer({ threads: config.NORMALISE_THREADS, timeout: config.NORMALISE_TIMEOUT })
 

@@ -1,9 +1,15 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { PgBoss } from 'pg-boss'
+import type { Trouble } from '../log/trouble.ts'
 import type { Queryable } from '../postgres/pool.ts'
+import { isTransient } from '../postgres/transaction.ts'
 
 /** Queues of pg-boss: what is promised for later, and what upkeep runs by the clock. */
 export const EMBED_DUE = 'embed-due'
 export const UPKEEP = 'upkeep'
+
+/** ms */
+const START_AGAIN = 1_000
 
 export interface EmbedDue {
   /** Numbers of articles, all indexed in one transaction. */
@@ -30,6 +36,26 @@ export function createBoss(
   })
   boss.on('error', onError)
   return boss
+}
+
+/** As `createBoss`, started; waits for a Postgres that is away, or has only just begun to start. */
+export async function startBoss(
+  databaseUrl: string,
+  postgres: Trouble,
+  options: { supervise: boolean },
+): Promise<PgBoss> {
+  for (;;) {
+    const boss = createBoss(databaseUrl, postgres.met, options)
+    try {
+      await boss.start()
+      return boss
+    } catch (error) {
+      await boss.stop({ graceful: false }).catch(() => {})
+      if (!isTransient(error)) throw error
+      postgres.met(error)
+      await pause(START_AGAIN)
+    }
+  }
 }
 
 /**

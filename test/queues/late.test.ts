@@ -1,46 +1,13 @@
-import { once } from 'node:events'
-import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { createLogger } from '../../shared/log/logger.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { createTestDatabase } from '../database.ts'
 import { until } from '../fleet.ts'
+import { startDoor } from './door.ts'
 
 const log = createLogger('test', 'silent')
 const database = await createTestDatabase()
-
-/** A way to the database that drops every connection until it is opened: what a server does that is starting. */
-async function startDoor(url: string) {
-  const { hostname, port } = new URL(url)
-  const door = new URL(url)
-  const sockets = new Set<Socket>()
-  let open = false
-  const server = createServer(socket => {
-    sockets.add(socket)
-    socket.on('error', () => {})
-    if (!open) return void socket.end()
-    const through = connect(Number(port), hostname)
-    sockets.add(through)
-    through.on('error', () => socket.destroy())
-    socket.pipe(through).pipe(socket)
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  if (typeof address === 'object' && address) door.port = String(address.port)
-  return {
-    url: door.href,
-    open() {
-      open = true
-    },
-    async close() {
-      server.close()
-      for (const socket of sockets) socket.destroy()
-      await once(server, 'close')
-    },
-  }
-}
 
 t.test(
   'who starts while Postgres does not let anybody in works as soon as it does, and stays alive until then',
