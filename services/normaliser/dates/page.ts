@@ -28,14 +28,14 @@ export function addressDate(url: string): WrittenDate | null {
 /**
  * Dates that the page shows, the likeliest publication first: what stands near the headline before what stands
  * further off, what calls itself the publication before what does not, machine-readable before read, the day that the
- * address names before any other.
+ * address names before any other. Found as they are asked for: most pages state their date, and nobody asks.
  */
-export function pageDates(
+export function* pageDates(
   meta: PageMetadata,
   pageText: string,
   address: WrittenDate | null,
   reading: Reading,
-): WrittenDate[] {
+): Generator<WrittenDate> {
   const read = (value: string | null) => [readDate(value ?? '', reading)].filter(date => date !== null)
   const dated = meta.marks.filter(mark => mark.kind === 'date')
   const changes = dated.filter(mark => isChange(meta, mark))
@@ -55,21 +55,18 @@ export function pageDates(
     ...near.flatMap(mark => mark.dates),
     ...lines,
   ]
-  const agreed = address === null ? [] : around.filter(date => sameDay(date, address))
-  return [
-    ...agreed,
-    ...around,
-    ...meta.dates.vague.flatMap(read),
-    ...(address === null ? [] : [address]),
-    ...datelinesOfRepeats(meta, reading),
-    ...marks.filter(mark => !mark.aside).flatMap(inMark),
-    ...meta.lines.flatMap(line =>
-      line.aside ? [] : findDates(line.text, reading).filter(date => date.published || opensWith(line.text, date)),
-    ),
-    ...publications(pageText.slice(0, 200), reading).filter(date => date.published || opensWith(pageText, date)),
-    ...meta.dates.scripted.flatMap(read),
-    ...bareDatelines(meta, reading),
-  ]
+  if (address !== null) yield* around.filter(date => sameDay(date, address))
+  yield* around
+  yield* meta.dates.vague.flatMap(read)
+  if (address !== null) yield address
+  yield* datelinesOfRepeats(meta, reading)
+  yield* marks.filter(mark => !mark.aside).flatMap(inMark)
+  yield* meta.lines.flatMap(line =>
+    line.aside ? [] : findDates(line.text, reading).filter(date => date.published || opensWith(line.text, date)),
+  )
+  yield* publications(pageText.slice(0, 200), reading).filter(date => date.published || opensWith(pageText, date))
+  yield* meta.dates.scripted.flatMap(read)
+  yield* bareDatelines(meta, reading)
 }
 
 /** Whether a mark holds the day of a change, or today's: by its class names, or by the words before it. */

@@ -28,28 +28,26 @@ export function publishedAt(
   pageText: string,
   now: Date,
 ): Date | null {
-  const reading: Reading = { monthFirst: monthFirstIn(meta) ?? /^en-us\b/i.test(meta.languages[0] ?? '') }
-  const read = (value: string) => [readDate(value, reading)].filter(date => date !== null)
-  const written = [
-    ...meta.dates.structured.flatMap(read),
-    ...meta.dates.meta.flatMap(read),
-    ...meta.dates.microdata.flatMap(read),
-    ...(entry?.published ? [entry.published] : []).flatMap(read),
-    ...pageDates(meta, pageText, addressDate(meta.url), reading),
-  ]
-  return choose(written, outlet.timeZone, now)
+  return choose(writtenDates(meta, entry, pageText), outlet.timeZone, now)
 }
 
-function choose(written: WrittenDate[], timeZone: string, now: Date): Date | null {
-  const possible = written.filter(date => {
+function* writtenDates(meta: PageMetadata, entry: FeedEntry | null, pageText: string): Generator<WrittenDate> {
+  const reading: Reading = { monthFirst: monthFirstIn(meta) ?? /^en-us\b/i.test(meta.languages[0] ?? '') }
+  const read = (value: string) => [readDate(value, reading)].filter(date => date !== null)
+  const { structured, meta: tags, microdata } = meta.dates
+  for (const value of [...structured, ...tags, ...microdata, entry?.published ?? '']) yield* read(value)
+  yield* pageDates(meta, pageText, addressDate(meta.url), reading)
+}
+
+function choose(written: Iterable<WrittenDate>, timeZone: string, now: Date): Date | null {
+  let best: { date: WrittenDate; instant: number } | null = null
+  for (const date of written) {
     const instant = instantOf(date, timeZone)
-    return instant !== null && instant >= EARLIEST && instant <= now.getTime() + DAY
-  })
-  const best = possible[0]
-  if (best === undefined) return null
-  const timed = best.time !== null ? best : possible.find(date => date.time !== null && sameDay(date, best))
-  const instant = instantOf(timed ?? best, timeZone)
-  return instant === null ? null : new Date(instant)
+    if (instant === null || instant < EARLIEST || instant > now.getTime() + DAY) continue
+    if (date.time !== null && (best === null || sameDay(date, best.date))) return new Date(instant)
+    best ??= { date, instant }
+  }
+  return best === null ? null : new Date(best.instant)
 }
 
 function instantOf(date: WrittenDate, timeZone: string): number | null {
