@@ -49,6 +49,29 @@ t.test('issue 4.1: it has both operations, every parameter with its bounds, ever
   t.notOk(names('/v1/articles.rss').includes('cursor'))
 })
 
+t.test('issue 4.1: its patterns mean the same to readers that know no Unicode classes', async t => {
+  const examples: Record<string, string> = {
+    cursor: 'AWY3_-',
+    published_after: '2026-11-20',
+    published_before: '2100-01-01',
+  }
+  let patterns = 0
+  for (const [name, { schema }] of Object.entries<{ schema: { pattern?: string } }>(document.components.parameters)) {
+    if (schema.pattern === undefined) continue
+    patterns++
+    for (const flags of ['', 'u']) {
+      const pattern = new RegExp(schema.pattern, flags)
+      t.ok(
+        pattern.test(examples[name] ?? (name === 'ingested_after' ? '1900-01-01T00:00:00Z' : 'café 語 "x" -½')),
+        name,
+      )
+      t.notOk(pattern.test(name.includes('ed_') ? '1899-12-31' : '\0'), name)
+    }
+    t.notMatch(schema.pattern, /\\p/)
+  }
+  t.ok(patterns >= 7)
+})
+
 const ajv = new Ajv2020({ strict: false, formats: { uri: true, 'date-time': true } })
 const isPage = ajv.compile(PAGE_SCHEMA)
 const isError = ajv.compile(ERROR_SCHEMA)
