@@ -1,6 +1,7 @@
 import { createTrouble } from '../../shared/log/trouble.ts'
 import { observeFleet } from '../../shared/metrics/fleet.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
+import { isTransient } from '../../shared/postgres/transaction.ts'
 import { postgresTrouble } from '../../shared/postgres/trouble.ts'
 import { missingAmong } from '../../shared/process/missing.ts'
 import { runService, type ServiceContext } from '../../shared/process/service.ts'
@@ -29,7 +30,15 @@ await runService('embedder', async ({ config, log }: ServiceContext) => {
   })
   const worker = queues.work(
     'embed',
-    ({ seqs }, signal) => embedBatch({ pool, vectors, spaces, log, outage }, seqs.map(BigInt), signal),
+    async ({ seqs }, signal) => {
+      try {
+        await embedBatch({ pool, vectors, spaces, log, outage }, seqs.map(BigInt), signal)
+      } catch (error) {
+        // What was due is due still, and is called again when Postgres answers.
+        if (!isTransient(error)) throw error
+        postgres.met(error)
+      }
+    },
     { concurrency: config.EMBED_CONCURRENCY },
   )
   const mover = startMover(pool, queues, log, () => (vectors.obstacle() ?? spaces.obstacle()) !== null)

@@ -55,7 +55,7 @@ export function createTrouble(log: Logger, { begins, ends, ask }: TroubleOptions
       if (isNew) failures = 0
       since ??= now
       failures += 1
-      const err = error instanceof Error ? error.message || error.name : String(error)
+      const err = wordsOf(error)
       if (isNew || now - told >= REMIND) {
         told = now
         log.warn({ err, ...(isNew ? {} : { seconds: Math.round((now - since) / 1_000), failures }) }, begins)
@@ -64,4 +64,11 @@ export function createTrouble(log: Logger, { begins, ends, ask }: TroubleOptions
     },
     over,
   }
+}
+
+/** pg-boss tells some of its errors in objects that are none. */
+function wordsOf(error: unknown): string {
+  if (error instanceof Error) return error.message || error.name
+  if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message)
+  return typeof error === 'object' ? JSON.stringify(error) : String(error)
 }
