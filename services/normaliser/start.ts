@@ -20,6 +20,11 @@ import { openServedTexts } from './walls/served.ts'
 const BATCH_WAIT = 50
 /** Characters of text in a batch: it is written out for Postgres on this thread, which must answer in the meantime. */
 const BATCH_WEIGHT = 150_000
+/**
+ * ms after which pages of a process that was killed are given to another. Prolonged every half of it by an event loop that is
+ * never held for long; a page given away in vain is done twice and leaves one article.
+ */
+const LOCK = 10_000
 /** How long pages in hand may go on when the service is told to stop; then they are given back. */
 const GRACE = 10_000
 
@@ -70,7 +75,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
       await normalisePage(normaliser, no, signal).finally(() => inHand.delete(no))
     },
     // More than the threads take at a time: the others wait for their batch.
-    { concurrency: config.NORMALISE_THREADS * 8 + 8 },
+    { concurrency: config.NORMALISE_THREADS * 8 + 8, lockDuration: LOCK },
   )
   const sweeper = startSweeper(pool, queues, log)
   observeFleet(pool, queues)
