@@ -33,7 +33,8 @@ export interface Flow {
 }
 
 // `last_seq` counts articles: numbers are drawn in the transaction that inserts them, and none is ever removed.
-// Every article has its row in `embeddings`; those without a vector are in its partial indexes.
+// Every article has its row in `embeddings`, but the few that were given up by hand (`queues -- drain quarantine`); those
+// without a vector are in its partial indexes.
 // Indexes: pages_waiting, pages_stored, pages_failed, embeddings_due, embeddings_failed.
 const READ = `
   with articles as (

@@ -1,0 +1,140 @@
+import { execFile } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { parse } from 'yaml'
+import { createTestDatabase } from '../database.ts'
+import { createFleet, freePort, type ServiceName, until } from '../fleet.ts'
+
+t.setTimeout(180_000)
+
+const FOLDER = fileURLToPath(new URL('../../infra/monitoring/', import.meta.url))
+const read = (path: string) => readFileSync(join(FOLDER, path), 'utf8')
+const run = promisify(execFile)
+
+interface Rule {
+  alert?: string
+  record?: string
+  expr: string
+  annotations?: { summary: string }
+}
+interface Panel {
+  title: string
+  targets?: { expr: string }[]
+}
+
+const rules: Rule[] = parse(read('rules/perscope.yml')).groups.flatMap((group: { rules: Rule[] }) => group.rules)
+const dashboard: { panels: Panel[] } = JSON.parse(read('grafana/dashboards/perscope.json'))
+const alerts = rules.flatMap(({ alert }) => alert ?? [])
+
+/** Names of metrics in an expression; what a recording rule makes has a colon. */
+const namesIn = (expr: string) => expr.match(/\b(?:perscope|process|nodejs)[_:][\w:]+/g) ?? []
+
+t.test('every figure in rules and dashboard is one that the running services show', async t => {
+  const database = await createTestDatabase()
+  const fleet = createFleet({ DATABASE_URL: database.url, QDRANT_URL: '', EMBEDDINGS_URL: '', LOG_LEVEL: 'warn' })
+  t.teardown(async () => {
+    await fleet.stop()
+    await database.drop()
+  })
+  const shown = new Set<string>()
+  const labels = new Map<string, Set<string>>()
+  for (const service of ['api', 'crawler', 'normaliser', 'embedder'] as const satisfies ServiceName[]) {
+    const port = await freePort()
+    const member = await fleet.start(service, { METRICS_PORT: String(port) })
+    const base = `http://127.0.0.1:${port}`
+    await until(
+      async () => (await fetch(`${base}/healthz`)).ok,
+      20_000,
+      () => `${service}: ${member.log()}`,
+    )
+    await until(
+      async () => !(await (await fetch(`${base}/readyz`)).text()).includes('not finished'),
+      20_000,
+      () => `${service}: ${member.log()}`,
+    )
+    const ready = await fetch(`${base}/readyz`)
+    const { missing } = (await ready.json()) as { missing: Record<string, string> }
+    t.equal(ready.status, service === 'embedder' ? 503 : 200)
+    t.equal('vectors' in missing, service === 'embedder', `${service} says what it misses`)
+    const text = await (await fetch(`${base}/metrics`)).text()
+    for (const [, name = '', kind] of text.matchAll(/^# TYPE (\S+) (\w+)$/gm)) {
+      for (const end of kind === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']) shown.add(name + end)
+    }
+    for (const [, name = '', inside = ''] of text.matchAll(/^(\w+)\{(.*)\} /gm)) {
+      const known = labels.get(name) ?? new Set()
+      for (const [, label = ''] of inside.matchAll(/(\w+)="/g)) known.add(label)
+      labels.set(name, known)
+    }
+    t.match(text, new RegExp(`^perscope_ready\\{service="${service}"\\} ${service === 'embedder' ? 0 : 1}$`, 'm'))
+  }
+  const recorded = new Set(rules.flatMap(({ record }) => record ?? []))
+  const expressions = [
+    ...rules.map(({ expr }) => expr),
+    ...dashboard.panels.flatMap(({ targets }) => targets?.map(({ expr }) => expr) ?? []),
+  ]
+  const used = new Set(expressions.flatMap(namesIn))
+  t.ok(used.size > 25, `${used.size} figures are used`)
+  for (const name of used) t.ok(shown.has(name) || recorded.has(name), name)
+  t.strictSame(labels.get('perscope_queue_messages'), new Set(['queue', 'state', 'service']))
+  for (const family of [...shown].filter(name => name.startsWith('perscope_'))) {
+    t.match(family, /^perscope_[a-z0-9_]+$/)
+  }
+})
+
+t.test('every alert has a test and a place in the documentation', async t => {
+  const tested = new Set(
+    parse(read('tests/perscope.test.yml')).tests.flatMap(
+      (one: { alert_rule_test: { alertname: string; exp_alerts: [] }[] }) =>
+        one.alert_rule_test.flatMap(({ alertname, exp_alerts }) => (exp_alerts.length > 0 ? alertname : [])),
+    ),
+  )
+  const guide = readFileSync(join(FOLDER, '../../docs/operations.md'), 'utf8')
+  for (const alert of alerts) {
+    t.ok(tested.has(alert), `${alert} is tested`)
+    t.match(guide, `\`${alert}\``, `${alert} is explained`)
+  }
+})
+
+t.test('Grafana finds the dashboard and its source of data', async t => {
+  const [source] = parse(read('grafana/provisioning/datasources/prometheus.yml')).datasources
+  for (const { title, targets } of dashboard.panels) {
+    for (const target of targets ?? []) t.match(target, { datasource: { uid: source.uid } }, title)
+  }
+  const [provider] = parse(read('grafana/provisioning/dashboards/perscope.yml')).providers
+  const compose = parse(readFileSync(join(FOLDER, '../../docker-compose.yml'), 'utf8'), { merge: true })
+  t.ok(compose.services.grafana.volumes.some((volume: string) => volume.includes(`:${provider.options.path}`)))
+  const ports: number[] = parse(read('prometheus.yml')).scrape_configs.flatMap(
+    ({ job_name, dns_sd_configs }: { job_name: string; dns_sd_configs: { names: string[]; port: number }[] }) =>
+      dns_sd_configs.flatMap(({ names, port }) => {
+        for (const name of names) t.ok(compose.services[name], `${job_name} is a service of docker-compose.yml`)
+        return job_name.startsWith('perscope-') ? port : []
+      }),
+  )
+  t.strictSame([...new Set(ports.map(String))], [compose.services.api.environment.METRICS_PORT])
+})
+
+const hasPromtool = await run('promtool', ['--version']).then(
+  () => true,
+  () => false,
+)
+
+t.test(
+  'promtool accepts and tries them',
+  { skip: !hasPromtool && 'no promtool (Debian package prometheus)' },
+  async t => {
+    const promtool = async (...words: string[]) => {
+      const said = await run('promtool', words, { cwd: FOLDER }).catch(
+        (error: { stdout: string; stderr: string }) => error,
+      )
+      t.match(said.stdout, /SUCCESS/, words.join(' '))
+      t.notMatch(`${said.stdout}${said.stderr}`, /FAILED/, said.stderr)
+    }
+    await promtool('check', 'config', 'prometheus.yml')
+    for (const file of readdirSync(join(FOLDER, 'rules')))
+      await promtool('check', 'rules', join('rules', basename(file)))
+    await promtool('test', 'rules', 'tests/perscope.test.yml')
+  },
+)
