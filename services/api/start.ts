@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { postgresTrouble } from '../../shared/postgres/trouble.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import type { Running } from '../../shared/process/service.ts'
 import { createAddressLock } from './access/lock.ts'
@@ -26,13 +27,14 @@ export interface RunningApi extends Running {
 
 /** Connections for searches and counters; no statement keeps a client waiting longer than SEARCH_TIMEOUT and a second. */
 export function openApiPool(config: Config, log: Logger): Pool {
-  return createPool(config.DATABASE_URL, 'api', error => log.warn({ err: error.message }, 'lost a connection'), {
+  const pool: Pool = createPool(config.DATABASE_URL, 'api', postgresTrouble(log, () => pool).met, {
     max: config.DATABASE_POOL,
     statementTimeout: config.SEARCH_TIMEOUT,
     // The server ends a long statement; a server that hangs is given up by us.
     queryTimeout: config.SEARCH_TIMEOUT + 1_000,
     settings: SEARCH_SETTINGS,
   })
+  return pool
 }
 
 /**
