@@ -47,12 +47,12 @@ t.test('every figure in rules and dashboard is one that the running services sho
     const base = `http://127.0.0.1:${port}`
     await until(
       async () => (await fetch(`${base}/healthz`)).ok,
-      20_000,
+      60_000,
       () => `${service}: ${member.log()}`,
     )
     await until(
       async () => !(await (await fetch(`${base}/readyz`)).text()).includes('not finished'),
-      20_000,
+      60_000,
       () => `${service}: ${member.log()}`,
     )
     const ready = await fetch(`${base}/readyz`)
