@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { namedAddresses } from '../../services/crawler/feeds/addresses.ts'
+import type { Feed, FeedFormat } from '../../services/crawler/feeds/feed.ts'
 import { parseFeed } from '../../services/crawler/feeds/parse.ts'
 import { addressRule } from '../../services/crawler/fetch/addresses.ts'
 import { guardedConnector } from '../../services/crawler/fetch/connector.ts'
 import { RequestFailure } from '../../services/crawler/fetch/failure.ts'
 import { type Answer, gunzipFile, request } from '../../services/crawler/fetch/request.ts'
-import { isAllowed, productToken, readRobots } from '../../services/crawler/robots/rules.ts'
+import { isAllowed, productToken, type RobotsRules, readRobots } from '../../services/crawler/robots/rules.ts'
 import { readAddress } from '../../shared/articles/address.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
@@ -15,13 +16,31 @@ import { sentenceOf } from '../../shared/process/command.ts'
 export interface CheckedFeed {
   domain: string
   url: string
+  /** It can be read and names addresses. */
   ok: boolean
   /** What kind of feed it is and what it holds, or why it cannot be read. */
   detail: string
+  /** HTTP status of the last answer; null: none came. */
+  status: number | null
+  format: FeedFormat | null
+  /** Articles that it names, or parts of a sitemap index. */
+  named: number
+  /** The latest date among its entries. */
+  newest: string | null
+  /** Where redirects led; null: nowhere else. */
+  moved: string | null
+  /** ms, pauses left out. */
+  took: number
 }
+
+/** What a feed turned out to be, before it is known how long that took. */
+type Findings = Pick<CheckedFeed, 'ok' | 'detail'> & Partial<CheckedFeed>
 
 /** Hosts that are asked side by side; one of them is asked for one thing at a time. */
 const SIDE_BY_SIDE = 8
+/** A Crawl-delay of hours is obeyed by the crawler; whoever tries feeds by hand waits no longer than this, in ms. */
+const LONGEST_PAUSE = 30_000
+const UNKNOWN = { status: null, format: null, named: 0, newest: null, moved: null }
 
 /**
  * Tries every feed once, from this machine, without a database: robots.txt, then the feed, with the crawler's own manners.
@@ -44,10 +63,10 @@ export async function checkFeeds(
       wanted: () => true,
     })
 
-  const allowed = async (url: URL): Promise<boolean> => {
+  const robotsOf = async (url: URL): Promise<RobotsRules> => {
     const known =
       robots.get(url.origin) ??
-      follow(new URL('/robots.txt', url), get).then(
+      follow(new URL('/robots.txt', url), get, config.CRAWL_HOST_DELAY).then(
         ({ answer }) => answer,
         () => null,
       )
@@ -55,17 +74,27 @@ export async function checkFeeds(
     const answer = await known
     if (answer === null || answer.status >= 500)
       throw new Error('robots.txt does not answer, so nothing may be fetched')
-    if (answer.status >= 400) return true
-    return isAllowed(readRobots(answer.body.toString('utf8'), productToken(config.CRAWL_USER_AGENT)).rules, url)
+    return readRobots(answer.status < 300 ? answer.body.toString('utf8') : '', productToken(config.CRAWL_USER_AGENT))
   }
 
-  const check = async (domain: string, url: string): Promise<CheckedFeed> => {
+  const check = async (url: string): Promise<{ found: Findings; pause: number; took: number }> => {
+    let pause: number = config.CRAWL_HOST_DELAY
+    let start = performance.now()
     try {
-      if (!(await allowed(new URL(url)))) return { domain, url, ok: false, detail: 'robots.txt forbids it' }
-      await sleep(config.CRAWL_HOST_DELAY, undefined, { signal })
-      return { domain, url, ...(await describe(await follow(new URL(url), get), config)) }
+      const { rules, crawlDelay } = await robotsOf(new URL(url))
+      pause = Math.max(pause, Math.min(crawlDelay ?? 0, LONGEST_PAUSE))
+      const found: Findings = { ok: false, detail: 'robots.txt forbids it' }
+      if (!isAllowed(rules, new URL(url))) return { found, pause, took: performance.now() - start }
+      await sleep(pause, undefined, { signal })
+      start = performance.now()
+      return {
+        found: await describe(await follow(new URL(url), get, pause), url, config),
+        pause,
+        took: performance.now() - start,
+      }
     } catch (error) {
-      return { domain, url, ok: false, detail: error instanceof RequestFailure ? error.message : sentenceOf(error) }
+      const detail = error instanceof RequestFailure ? error.message : sentenceOf(error)
+      return { found: { ok: false, detail }, pause, took: performance.now() - start }
     }
   }
 
@@ -74,10 +103,12 @@ export async function checkFeeds(
     for (let feeds = queue.shift(); feeds !== undefined; feeds = queue.shift()) {
       for (const { domain, url } of feeds) {
         if (signal.aborted) return
-        const result = await check(domain, url)
+        const { found, pause, took } = await check(url)
+        if (signal.aborted) return
+        const result = { ...UNKNOWN, domain, url, ...found, took: Math.round(took) }
         results.push(result)
         report(result)
-        await sleep(config.CRAWL_HOST_DELAY)
+        if (url !== feeds.at(-1)?.url) await sleep(pause, undefined, { signal }).catch(() => {})
       }
     }
   }
@@ -107,7 +138,11 @@ function byHost(outlets: Outlet[]): Map<string, { domain: string; url: string }[
   return hosts
 }
 
-async function follow(from: URL, get: (url: URL) => Promise<Answer>): Promise<{ answer: Answer; url: URL }> {
+async function follow(
+  from: URL,
+  get: (url: URL) => Promise<Answer>,
+  pause: number,
+): Promise<{ answer: Answer; url: URL }> {
   let url = from
   for (let redirects = 0; redirects <= 5; redirects += 1) {
     const answer = await get(url)
@@ -115,23 +150,36 @@ async function follow(from: URL, get: (url: URL) => Promise<Answer>): Promise<{ 
       answer.status >= 300 && answer.status < 400 ? readAddress(answer.headers.location ?? '', url.href) : null
     if (next === null) return { answer, url }
     url = next
+    await sleep(pause)
   }
   throw new Error('redirected more than 5 times')
 }
 
 async function describe(
   { answer, url }: { answer: Answer; url: URL },
+  from: string,
   config: Config,
-): Promise<{ ok: boolean; detail: string }> {
-  if (answer.status !== 200) return { ok: false, detail: `it answers ${answer.status}` }
+): Promise<Findings> {
+  const { status } = answer
+  const moved = url.href === new URL(from).href ? null : url.href
+  if (status !== 200) return { ok: false, status, moved, detail: `it answers ${status}` }
+  const type = answer.headers['content-type'] ?? null
   const bytes = await gunzipFile(answer.body, config.CRAWL_MAX_BYTES)
-  const { text } = decodeText(bytes, { contentType: answer.headers['content-type'] ?? null, kind: 'xml' })
-  const feed = await parseFeed(text, url.href)
-  if (feed === null)
-    return { ok: false, detail: `no feed, but ${answer.headers['content-type'] ?? 'something without a type'}` }
-  const count =
-    feed.format === 'sitemap index'
-      ? `${feed.parts.length} parts`
-      : `${namedAddresses(feed, url.href).length} addresses`
-  return { ok: true, detail: `${feed.format}, ${count}` }
+  const feed = await parseFeed(decodeText(bytes, { contentType: type, kind: 'xml' }).text, url.href)
+  if (feed === null) return { ok: false, status, moved, detail: `no feed, but ${type ?? 'something without a type'}` }
+  const { format } = feed
+  const named = format === 'sitemap index' ? feed.parts.length : namedAddresses(feed, url.href).length
+  const newest = newestOf(feed)
+  const parts = [
+    `${format}, ${named} ${format === 'sitemap index' ? 'parts' : 'addresses'}`,
+    ...(newest === null ? [] : [`newest ${newest.slice(0, 10)}`]),
+    ...(moved === null ? [] : [`moved to ${moved}`]),
+  ]
+  return { ok: named > 0, status, format, named, newest, moved, detail: parts.join(', ') }
+}
+
+function newestOf({ entries, parts }: Feed): string | null {
+  const written = [...entries.map(entry => entry.published ?? entry.modified), ...parts.map(part => part.modified)]
+  const times = written.map(text => Date.parse(text ?? '')).filter(time => !Number.isNaN(time))
+  return times.length === 0 ? null : new Date(times.reduce((a, b) => Math.max(a, b))).toISOString()
 }

@@ -24,6 +24,7 @@ const outlets = (...words: string[]) =>
       DATABASE_URL: database.url,
       CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
       CRAWL_HOST_DELAY: '1ms',
+      CRAWL_TIMEOUT: '3s',
     }
     execFile(process.execPath, [script, ...words], { env }, (error, out, err) =>
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
@@ -88,6 +89,44 @@ t.test('check tries every feed once, with manners, and reports', async t => {
   t.match(err, /FAIL a\.example .*\/missing\.xml it answers 404/)
   t.match(out, /^1 of 4 feeds read, 1 of 1 outlets with at least one/)
   t.equal(site.to('/robots.txt').length, 1)
+})
+
+t.test('check says as JSON what came back, waits as robots.txt asks, and leaves a silent host in time', async t => {
+  const other = await startSite('127.0.0.2')
+  const silent = await startSite('127.0.0.3')
+  t.teardown(async () => {
+    await other.close()
+    await silent.close()
+  })
+  silent.on('/robots.txt', () => {})
+  other.on('/robots.txt', 'user-agent: *\ncrawl-delay: 0.6')
+  other.on('/new.xml', rss({ link: `${other.origin}/1`, title: 'Een', pubDate: 'Tue, 03 Nov 2026 10:00:00 +0100' }))
+  other.on('/old.xml', (_request, response) => response.writeHead(301, { location: '/new.xml' }).end())
+  other.on('/empty.xml', rss())
+  other.on('/map.xml', `<sitemapindex><sitemap><loc>${other.origin}/part.xml</loc></sitemap></sitemapindex>`)
+  await write(
+    { ...A, feeds: ['/old.xml', '/empty.xml'].map(path => other.origin + path), sitemaps: [`${other.origin}/map.xml`] },
+    { ...B, feeds: [`${silent.origin}/feed.xml`] },
+  )
+  const start = performance.now()
+  const { code, out } = await outlets('check', file, '--json')
+  t.ok(performance.now() - start < 25_000)
+  t.equal(code, 1)
+  const lines = out
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
+  const of = (path: string) => lines.find(({ url }) => new URL(url).pathname === path)
+  t.equal(lines.length, 4)
+  t.match(of('/old.xml'), {
+    ...{ domain: 'a.example', ok: true, status: 200, format: 'rss', named: 1, newest: '2026-11-03T09:00:00.000Z' },
+    moved: `${other.origin}/new.xml`,
+  })
+  t.match(of('/empty.xml'), { ok: false, status: 200, format: 'rss', named: 0, detail: 'rss, 0 addresses' })
+  t.match(of('/map.xml'), { ok: true, format: 'sitemap index', named: 1 })
+  t.match(of('/feed.xml'), { domain: 'b.example', ok: false, status: null, detail: /robots\.txt does not answer/ })
+  const asked = other.seen.map(({ from }) => from)
+  for (const [at, time] of asked.slice(2).entries()) t.ok(time - (asked[at + 1] ?? 0) >= 550, 'the pause of robots.txt')
 })
 
 t.test('benelux.json is a catalogue of at least 60 outlets in the three countries and five languages', async t => {
