@@ -1,5 +1,5 @@
 import { SEARCH_SETTINGS } from '../../services/api/search/search.ts'
-import type { NewArticle } from '../../shared/articles/article.ts'
+import type { Indexed, NewArticle } from '../../shared/articles/article.ts'
 import { indexArticles } from '../../shared/articles/indexing/index.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { createBoss } from '../../shared/promises/boss.ts'
@@ -26,7 +26,8 @@ export async function openArchiveIndex(): Promise<ArchiveIndex> {
     pool,
     database,
     async add(articles) {
-      const results = await indexArticles(pool, boss, articles, { embedDelay: 0 })
+      const results: Indexed[] = []
+      for (const part of parts(articles)) results.push(...(await indexArticles(pool, boss, part, { embedDelay: 0 })))
       const known: Known[] = []
       for (const [index, result] of results.entries()) {
         if (result.outcome !== 'indexed') continue
@@ -47,4 +48,14 @@ export async function openArchiveIndex(): Promise<ArchiveIndex> {
       await database.drop()
     },
   }
+}
+
+/** A megabyte holds this process for a while: not while the transaction of those before it is open. */
+function parts(articles: NewArticle[]): NewArticle[][] {
+  const found: NewArticle[][] = [[]]
+  for (const article of articles) {
+    if ((article.body?.length ?? 0) > 50_000) found.push([article], [])
+    else found.at(-1)!.push(article)
+  }
+  return found.filter(part => part.length > 0)
 }
