@@ -10,8 +10,8 @@ const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url))
 /** A real API process under the watch of the servers. */
 export interface ApiProcess {
   base: string
-  /** MB of memory that are resident. @throws when it was started anew meanwhile */
-  memory(): Promise<number>
+  /** MB of memory that are resident, and seconds of processor time since its start. @throws when it was started anew meanwhile */
+  usage(): Promise<{ memory: number; cpu: number }>
   /** What its log tells of the requests since the last look: ms in all, and of the search. */
   requests(): Promise<{ ms: number; searchMs: number; status: number }[]>
   stop(): Promise<void>
@@ -52,10 +52,13 @@ export async function startApiProcess(
   let seen = (await stat(log)).size
   return {
     base,
-    async memory() {
+    async usage() {
       const gauge = await gauges()
       if (gauge('process_start_time_seconds') !== started) throw new Error(`The API ended by itself; see ${log}.`)
-      return gauge('process_resident_memory_bytes') / 1_048_576
+      return {
+        memory: gauge('process_resident_memory_bytes') / 1_048_576,
+        cpu: gauge('process_cpu_seconds_total'),
+      }
     },
     async requests() {
       const file = await open(log)

@@ -1,6 +1,7 @@
 import { loadavg } from 'node:os'
 import type { DataDirectory } from '../../../infra/embedded/data-directory/open.ts'
 import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
+import { SEARCH_SETTINGS, search } from '../../../services/api/search/search.ts'
 import { COUNTRIES } from '../../../shared/articles/article.ts'
 import { createKey } from '../../../shared/plans/keys.ts'
 import { createPool } from '../../../shared/postgres/pool.ts'
@@ -64,7 +65,9 @@ export async function measureHttp(bench: HttpBench): Promise<Record<string, numb
       ['no_quota', free],
       ['quota', counted],
     ] as const) {
+      const { cpu } = await api.usage()
       await load(api.base, key, paths, 1, { requests: paths.length }, signal)
+      figures[`cpu_${name}_ms`] = rounded((((await api.usage()).cpu - cpu) * 1_000) / paths.length)
       const logged = await api.requests()
       const own = logged.map(one => one.ms - one.searchMs)
       for (const part of [0.5, 0.95]) figures[`own_${name}_p${part * 100}_ms`] = rounded(quantile(own, part))
@@ -77,6 +80,10 @@ export async function measureHttp(bench: HttpBench): Promise<Record<string, numb
         `${name}: the API's own share p50 ${p50}, p95 ${p95}, p99 ${p99} ms; its search p95 ${search} ms (${own.length} requests)`,
       )
     }
+    figures.cpu_search_ms = rounded(await searchCpu(url, classes))
+    say(
+      `Processor time of a request: ${figures.cpu_no_quota_ms} ms, with a quota ${figures.cpu_quota_ms} ms; of its search alone ${figures.cpu_search_ms} ms`,
+    )
     for (const connections of CONNECTIONS) {
       const { perSecond, times, failures } = await load(
         api.base,
@@ -95,14 +102,14 @@ export async function measureHttp(bench: HttpBench): Promise<Record<string, numb
       figures.http_failures = (figures.http_failures ?? 0) + failures
     }
     const requests = bench.requests ?? REQUESTS
-    const before = await api.memory()
+    const { memory: before } = await api.usage()
     say(`Resident before: ${before.toFixed(0)} MB`)
     for (let part = 1; part <= PARTS; part++) {
       const { failures } = await load(api.base, counted, paths, 8, { requests: Math.ceil(requests / PARTS) }, signal)
       figures.http_failures! += failures
-      say(`after ${Math.round((requests * part) / PARTS)} requests: ${(await api.memory()).toFixed(0)} MB`)
+      say(`after ${Math.round((requests * part) / PARTS)} requests: ${(await api.usage()).memory.toFixed(0)} MB`)
     }
-    figures.rss_mb = rounded(await api.memory())
+    figures.rss_mb = rounded((await api.usage()).memory)
     figures.rss_growth_mb = rounded(figures.rss_mb - before)
     say(`load ${loadavg()[0]!.toFixed(1)}`)
     return figures
@@ -116,6 +123,21 @@ export async function measureHttp(bench: HttpBench): Promise<Record<string, numb
     ]) {
       await pool.query(`delete from ${table} where ${column} = any ($1)`, [ids]).catch(() => {})
     }
+    await pool.end()
+  }
+}
+
+/** ms of processor time that the same searches take in this process, each. */
+async function searchCpu(url: string, classes: QueryClass[]): Promise<number> {
+  const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
+  try {
+    const queries = classes.flatMap(one => one.queries)
+    for (const query of queries) await search(pool, query, null)
+    const before = process.cpuUsage()
+    for (const query of queries) await search(pool, query, null)
+    const { user, system } = process.cpuUsage(before)
+    return (user + system) / 1_000 / queries.length
+  } finally {
     await pool.end()
   }
 }

@@ -80,6 +80,8 @@ export async function startMariadb(
       '--bind-address=127.0.0.1',
       `--socket=${join(folder, 'mariadb.sock')}`,
       `--pid-file=${join(folder, 'mariadb.pid')}`,
+      // Indexes are sorted there.
+      `--tmpdir=${data}`,
       '--skip-log-bin',
       '--character-set-server=utf8mb4',
       '--collation-server=utf8mb4_bin',

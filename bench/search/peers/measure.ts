@@ -28,6 +28,11 @@ export interface ComparedClass {
 const SLOW_MS = 500
 /** When so many queries of a class in a row took too long, the others count as if they did. */
 const GIVE_UP = 2
+/** An engine that could not be interrupted for so long is not asked the like again, whatever the filter. */
+const HOPELESS_MS = 10_000
+
+/** Kinds of match that an engine is not asked any more. */
+const hopeless = new WeakMap<Peer, Set<string>>()
 
 /** Asks Perscope and each peer the queries of a class, one after the other, and compares what they find. */
 export async function compareClass(
@@ -51,7 +56,8 @@ export async function compareClass(
     total = own.page.total
     const after = own.after && { seq: Number(own.after.seq), position: own.after.position }
     const question = await questionOf(pool, orders, query, after)
-    for (const peer of peers) await measurePeer(peer, question, own, orders, engines.get(peer.key)!)
+    const kind = name.split(' · ').slice(0, 2).join(' · ')
+    for (const peer of peers) await measurePeer(peer, question, kind, own, orders, engines.get(peer.key)!)
   }
   return { name, engines, coldTimes, total }
 }
@@ -59,6 +65,7 @@ export async function compareClass(
 async function measurePeer(
   peer: Peer,
   question: PeerQuestion,
+  kind: string,
   own: QueryTimes,
   orders: Orders,
   times: EngineTimes,
@@ -68,7 +75,10 @@ async function measurePeer(
     times.times.push(LIMIT_MS)
   }
   if (times.overLimit === times.times.length && times.overLimit >= GIVE_UP) return tooLong()
+  if (hopeless.get(peer)?.has(kind)) return tooLong()
+  const start = performance.now()
   const first = await answerOf(peer, question)
+  if (performance.now() - start > HOPELESS_MS) hopeless.set(peer, (hopeless.get(peer) ?? new Set()).add(kind))
   if (first === null || first.ms > LIMIT_MS) return tooLong()
   times.compared++
   const expected = own.page.rows.map(row => Number(row.seq))
