@@ -11,10 +11,19 @@ export interface Manners {
 /** Whoever waited longer has probably gone away before the answer came, and its pause began unseen. */
 const PATIENCE_MS = 4_000
 
-/** @param pause ms that lie at least between the end of an answer and the next request */
-export function watchManners(host: string, pause: number): Manners {
+/**
+ * A crawler gives up a request long before. One that is open for longer belongs to a process that stands still: nobody else can
+ * close its connection, and the host's next visitor has come in its place.
+ */
+const FROZEN_MS = 9_000
+
+/**
+ * @param pause ms that lie at least between the end of an answer and the next request
+ * @param frozen ms after which a request that is not answered is nobody's any more
+ */
+export function watchManners(host: string, pause: number, frozen = FROZEN_MS): Manners {
   const breaches: string[] = []
-  let open: string | null = null
+  let open: { url: string; began: number } | null = null
   let last = { url: '', took: 0, ended: Number.NEGATIVE_INFINITY }
   return {
     breaches,
@@ -22,16 +31,17 @@ export function watchManners(host: string, pause: number): Manners {
       const began = performance.now()
       const when = `${host} was asked for ${url} at ${new Date().toISOString()}`
       const gap = began - last.ended
-      if (open !== null) breaches.push(`${when} while ${open} was not answered yet.`)
+      if (open !== null && began - open.began < frozen) breaches.push(`${when} while ${open.url} was not answered yet.`)
       else if (gap < pause && last.took < PATIENCE_MS)
         breaches.push(`${when}, ${gap.toFixed(1)} ms after ${last.url} was answered in ${last.took.toFixed(0)} ms.`)
-      open = url
+      const mine = { url, began }
+      open = mine
       let over = false
       const end = (ended: number) => {
         if (over) return
         over = true
         last = { url, took: performance.now() - began, ended }
-        if (open === url) open = null
+        if (open === mine) open = null
       }
       // Of a reader who went away we only know that it was some time ago.
       response.once('close', () => end(Number.NEGATIVE_INFINITY))
