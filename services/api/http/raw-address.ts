@@ -37,7 +37,9 @@ export function readAgain(server: Server, socket: Socket, error: ParseError): bo
       done(cause)
     },
   })
-  Object.assign(connection, { remoteAddress: socket.remoteAddress })
+  // What Node and Express ask of a socket besides; `destroySoon` follows the last answer.
+  const { remoteAddress } = socket
+  Object.assign(connection, { remoteAddress, destroySoon: () => connection.end(() => connection.destroy()) })
   connection.push(request)
   socket.on('data', chunk => {
     if (!connection.push(chunk)) socket.pause()
