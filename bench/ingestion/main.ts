@@ -4,6 +4,7 @@ import { measureDates } from './dates.ts'
 import { measureFeeds } from './feeds.ts'
 import { measureIdentity } from './identity.ts'
 import { measureLanguage } from './language.ts'
+import { measureStems } from './stems.ts'
 import { measureText } from './text.ts'
 import { measureThroughput } from './throughput.ts'
 import { measureWalls } from './walls.ts'
@@ -18,6 +19,7 @@ const MEASURES: [string, Measure][] = [
   ['dates', ({ data }) => measureDates(data)],
   ['authors', ({ data }) => measureAuthors(data)],
   ['language', ({ data }) => measureLanguage(data)],
+  ['stems', ({ data }) => measureStems(data)],
   ['identity', ({ data }) => measureIdentity(data)],
   ['throughput', measureThroughput],
 ]

@@ -91,3 +91,28 @@ t.test('the event loop answers while threads are busy', async t => {
   // Not the longest: on a busy machine that is the scheduler's.
   t.ok(delay.percentile(99) < 200_000_000, `${delay.percentile(99) / 1e6} ms`)
 })
+
+t.test('a megabyte of text costs the event loop no tenth of a second', async t => {
+  const composer = openComposer({ threads: 1, timeout: 110_000 })
+  t.teardown(() => composer.close())
+  const sentence = (at: number) => `De brug over de Maas blijft dicht, zegt bewoner ${at} van huis ${at * 7}.`
+  const text = Array.from({ length: 18_000 }, (_, at) => `<p>${sentence(at)}</p>`).join('')
+  const html = `<html lang="nl"><head><title>Brug dicht</title></head><body><article><h1>Brug dicht</h1>${text}</article></body></html>`
+  t.ok(html.length > 1_000_000)
+  // The loop's own processor time between two turns: what the scheduler takes away on a busy machine is not in it.
+  let longest = 0
+  let last = process.threadCpuUsage()
+  const turns = setInterval(() => {
+    const now = process.threadCpuUsage()
+    longest = Math.max(longest, now.user + now.system - last.user - last.system)
+    last = now
+  }, 1)
+  const composition = await composer.compose({ ...page('https://n.example/brug'), body: Buffer.from(html) })
+  clearInterval(turns)
+  t.equal(composition.kind, 'article')
+  t.ok(
+    composition.kind === 'article' && (composition.article.prepared?.terms.length ?? 0) > 200_000,
+    'its words are cut',
+  )
+  t.ok(longest < 100_000, `${longest / 1_000} ms`)
+})
