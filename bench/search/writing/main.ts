@@ -41,12 +41,13 @@ export async function measureWriting(bench: WritingBench): Promise<Record<string
   const end = () => void writer.kill('SIGTERM')
   signal.addEventListener('abort', end, { once: true })
   try {
-    await message(writer, 'ready')
+    await message(writer)
     const queries = bench.classes.flatMap(one => one.queries)
     say(`Reading ${queries.length} queries once …`)
     for (const query of queries) await search(pool, query, null)
 
     const alone = await readFor(pool, queries, Math.min(seconds, MINUTE), signal)
+    signal.throwIfAborted()
     tell(say, 'reading alone', alone)
     const job: Job = { perSecond: PER_SECOND, seconds, from: rows }
     const reading = new AbortController()
@@ -147,9 +148,10 @@ async function work(writer: ChildProcess, job: Job): Promise<Written> {
 }
 
 /** The next thing that the writer says. */
-function message<T>(writer: ChildProcess, _expected?: T): Promise<T> {
+function message<T>(writer: ChildProcess): Promise<T> {
   return new Promise((resolve, reject) => {
     const ended = () => reject(new Error('The writer ended before it was done.'))
+    if (writer.exitCode !== null || writer.signalCode !== null) return ended()
     writer.once('exit', ended)
     writer.once('message', said => {
       writer.off('exit', ended)
