@@ -59,7 +59,7 @@ export function createFleet(env: Record<string, string>): Fleet {
         address ||= `http://127.0.0.1:${port}`
         await until(
           async () => (await fetch(`http://127.0.0.1:${port}/healthz`)).ok,
-          20_000,
+          60_000, // on a busy machine
           () => `the API did not start: ${text}`,
         )
       }
