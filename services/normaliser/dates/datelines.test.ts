@@ -75,6 +75,13 @@ t.test('a line of a date and nothing else may stand further off', async t => {
   t.equal(far('am Dienstag, 03.11.2026 - 10:30'), '2026-11-03')
   t.equal(far('mardi 3 novembre 2026 à 10h30'), '2026-11-03')
   t.equal(far('Op 3 november 2026 ging de brug dicht'), null)
+  t.equal(far('Dit bericht werd gepubliceerd op 3 november 2026 door Jan Smit'), '2026-11-03')
+  const prose =
+    'De aannemer, die al jaren aan bruggen over de Maas werkt en van wie vorig jaar een boek is verschenen op'
+  t.equal(
+    far(`${prose} 3 november 2025, zegt dat er geen haast bij is en dat niemand zich zorgen hoeft te maken.`),
+    null,
+  )
 })
 
 t.test('3/4/2026 is read in the order that the page’s other dates show, else day first', async t => {

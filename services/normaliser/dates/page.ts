@@ -9,7 +9,7 @@ import {
   publications,
   withoutChanges,
 } from './datelines.ts'
-import { findDates, type Reading, readDate, type WrittenDate } from './written.ts'
+import { type FoundDate, findDates, type Reading, readDate, type WrittenDate } from './written.ts'
 
 /** Class names of changes, and of today. */
 const NOT_PUBLISHED = /modif|updat|changed|aktualis|today|current|vandaag|aujourd|heute/
@@ -62,12 +62,20 @@ export function* pageDates(
   yield* datelinesOfRepeats(meta, reading)
   yield* marks.filter(mark => !mark.aside).flatMap(inMark)
   yield* meta.lines.flatMap(line =>
-    line.aside ? [] : findDates(line.text, reading).filter(date => date.published || opensWith(line.text, date)),
+    line.aside
+      ? []
+      : findDates(line.text, reading).filter(date => isNote(line.text, date) || opensWith(line.text, date)),
   )
   yield* publications(pageText.slice(0, 200), reading).filter(date => date.published || opensWith(pageText, date))
   yield* meta.dates.scripted.flatMap(read)
   yield* bareDatelines(meta, reading)
 }
+
+/** Whether a line says of its article when it was published; prose says it too, of books and companies, but not at once. */
+function isNote(line: string, date: FoundDate): boolean {
+  return date.published && (line.length <= NOTE_LENGTH || date.index <= NOTE_LENGTH / 2)
+}
+const NOTE_LENGTH = 120
 
 /** Whether a mark holds the day of a change, or today's: by its class names, or by the words before it. */
 function isChange(meta: PageMetadata, mark: PageMark): boolean {

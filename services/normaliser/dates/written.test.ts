@@ -133,8 +133,25 @@ t.test('a change is told from the publication', async t => {
       ['2026-05-04 10:00', false, true],
     ],
   )
-  for (const label of ['Bijgewerkt op', 'Laatste update:', 'Aktualisiert am', 'Updated', 'Modifié le', 'Gewijzigd']) {
-    t.equal(findDates(`${label} 3-11-2026 14:05`)[0]?.modified, true, label)
+  const changes = [
+    ...[
+      'Bijgewerkt op',
+      'Laatste update:',
+      'Gewijzigd',
+      'Updated',
+      'Last modified',
+      'Aktualisiert am',
+      'Zuletzt geändert:',
+    ],
+    ...['Modifié le', 'Mis à jour le', 'MAJ le', 'Actualisé :', 'Aktualiséiert de', 'Lescht Ännerung:'],
+  ]
+  for (const label of changes) t.equal(findDates(`${label} 3-11-2026 14:05`)[0]?.modified, true, label)
+  const publications = [
+    ...['Gepubliceerd op', 'Geplaatst:', 'Aangemaakt op', 'Verschenen op', 'Posted on', 'Published'],
+    ...['Veröffentlicht am', 'Erstellt:', 'Publiziert:', 'Publié le', 'Mis en ligne le', 'Créé le', 'Publizéiert de'],
+  ]
+  for (const label of publications) {
+    t.match(findDates(`${label} 3-11-2026 14:05`)[0], { published: true, modified: false }, label)
   }
 })
 

@@ -77,9 +77,9 @@ export function labelOf(before: string): 'published' | 'modified' | null {
 }
 
 const MODIFIED =
-  /(?:updat|aktualis|actualis|bijgewerkt|gewijzigd|aangepast|modifi|mise?s? à jour|màj|geändert|geännert|überarbeitet|letzte änderung|last change|laatst(?:e)? (?:keer|wijziging)|stand:? ?$|edited)[^\d]{0,40}$/i
+  /(?:updat|aktualis|actualis|bijgewerkt|gewijzigd|aangepast|modifi|mise?s? à jour|m[àa]j\b|geändert|geännert|überarbeitet|letzte änderung|lescht ännerung|last change|revised|herzien|laatst(?:e)? (?:keer|wijziging)|stand:? ?$|edited)[^\d]{0,40}$/i
 const PUBLISHED =
-  /(?:publi[ceész]|gepubliceerd|geplaatst|gepost|verschenen|veröffentlicht|verëffentlecht|publizéiert|erschienen|erstellt|posted|posté|\bparu|(?:artikel|beitrag|bericht) (?:wurde|werd)|mise? en ligne|created|online (?:seit|sinds|depuis|zënter|zanter|gesat))[^\d]{0,40}$/i
+  /(?:publi[ceész]|gepubliceerd|geplaatst|gepost|verschenen|aangemaakt|toegevoegd|veröffentlicht|verëffentlecht|publizéiert|erschienen|erstellt|eingestellt|gepostet|geschriwwen|posted|posté|diffusé|créé|rédigé|\bparu|(?:artikel|beitrag|bericht) (?:wurde|werd)|mise? en ligne|created|online (?:seit|sinds|depuis|zënter|zanter|gesat))[^\d]{0,40}$/i
 
 const WORD = String.raw`\p{L}[\p{L}\p{M}]{2,9}\.?`
 const CLOCK = String.raw`\d{1,2}:\d{2}(?::\d{2})?(?:\s(?:[A-Z]{2,5}|[+-]\d{4}))?`
