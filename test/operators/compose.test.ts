@@ -1,10 +1,14 @@
+import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import t from 'tap'
 import { parse } from 'yaml'
 import { SETTINGS } from '../../shared/config/settings.ts'
+
+t.setTimeout(120_000)
 
 interface Compose {
   services: Record<string, Service>
@@ -77,4 +81,27 @@ t.test('nothing but the API is open to the world, and no password has a default'
   t.strictSame(published, ['8080:8080', '127.0.0.1:9090:9090', '127.0.0.1:3000:3000'])
   t.match(text, /\$\{POSTGRES_PASSWORD:\?/)
   t.notMatch(text, /PASSWORD:-[^}]/)
+})
+
+const run = promisify(execFile)
+const parsers = [['docker', 'compose'], ['docker-compose']] as const
+const works = async ([program, ...words]: (typeof parsers)[number]) => {
+  const { stdout } = await run(program, [...words, 'version', '--short'])
+  return /^v?\d+\./.test(stdout)
+}
+const parser = (await Promise.all(parsers.map(async one => ((await works(one).catch(() => false)) ? one : null)))).find(
+  one => one !== null,
+)
+
+t.test('Compose itself reads it', { skip: !parser && 'no docker compose (Debian package docker-compose)' }, async t => {
+  const [program = '', ...words] = parser ?? []
+  const config = (password: string) =>
+    run(program, [...words, '--profile', 'monitoring', 'config'], {
+      cwd: at('.'),
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, POSTGRES_PASSWORD: password },
+    })
+  const read: Compose = parse((await config('secret')).stdout)
+  t.strictSame(Object.keys(read.services).sort(), Object.keys(services).sort())
+  t.match(read.services.crawler?.environment?.DATABASE_URL, 'perscope:secret@postgres')
+  await t.rejects(config(''), /set POSTGRES_PASSWORD/, 'a password has to be chosen')
 })
