@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type RequestHandler, Router } from 'express'
 import helmet from 'helmet'
 import type { Config } from '../../../shared/config/config.ts'
@@ -21,6 +22,8 @@ export interface OperatorPages {
 
 /** Longest a statement for the page may run, in ms. */
 const STATEMENT_TIMEOUT = 3_000
+
+const CLOSE_TIMEOUT = 2_000
 
 const FILES = {
   '/status': { type: 'text/html; charset=utf-8', file: 'page.html' },
@@ -70,7 +73,9 @@ export function openOperatorPages(parts: {
   return {
     router,
     async close() {
-      await Promise.allSettled([board?.close(), queues.close(), pool.end()])
+      const closed = Promise.allSettled([board?.close(), queues.close(), pool.end()])
+      // A Redis that is away answers no farewell.
+      await Promise.race([closed, sleep(CLOSE_TIMEOUT, undefined, { ref: false })])
     },
   }
 }

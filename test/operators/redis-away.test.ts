@@ -1,0 +1,29 @@
+import t from 'tap'
+import { ask } from '../contract/api.ts'
+import { createTestDatabase } from '../database.ts'
+import { createFleet, freePort } from '../fleet.ts'
+
+t.setTimeout(120_000)
+
+const KEY = 'a-key-for-operators-of-tests'
+
+t.test('an API whose Redis is away answers, shows all but the queues, and ends in time', async t => {
+  const database = await createTestDatabase()
+  const fleet = createFleet({ DATABASE_URL: database.url, REDIS_URL: `redis://127.0.0.1:${await freePort()}` })
+  t.teardown(async () => {
+    await fleet.stop()
+    await database.drop()
+  })
+  const api = await fleet.start('api', { OPERATOR_KEY: KEY })
+  const { status, json } = await ask(`${fleet.base()}/status/figures`, KEY)
+  t.equal(status, 200)
+  t.strictSame(json.unread, ['queues'])
+  t.equal(json.queues, null)
+  t.equal(json.flow.articles, 0)
+  t.equal((await ask(`${fleet.base()}/queues`, KEY)).status, 200)
+  t.equal((await ask(`${fleet.base()}/healthz`, null)).status, 200, 'still there')
+  const began = Date.now()
+  api.process.kill('SIGTERM')
+  t.equal(await api.exited, 0)
+  t.ok(Date.now() - began < 15_000, `${Date.now() - began} ms`)
+})
