@@ -71,7 +71,7 @@ t.test('issue 4.6: schemathesis finds nothing', { skip, timeout }, async t => {
   })
 
   await t.test('what the document allows for each parameter is accepted', async t => {
-    // The same with all checks, without the choices that depend on another parameter.
+    // That check alone, on a document without what depends on another parameter or can be said in words only.
     const { parameters } = document.components
     parameters.search.schema.enum = ['keyword']
     // Classes of characters mean something in some regular expressions only, so the document says this in words.
@@ -85,7 +85,7 @@ t.test('issue 4.6: schemathesis finds nothing', { skip, timeout }, async t => {
       get.parameters = get.parameters.filter(({ $ref = '' }) => !dependent.includes($ref))
     }
     await writeFile(file, JSON.stringify(document))
-    const result = await schemathesis(tools, [file, ...common, '-n', '300'])
+    const result = await schemathesis(tools, [file, ...common, '-n', '300', '--checks', 'positive_data_acceptance'])
     t.ok(result.ok, `seed ${seed}: ${told(result)}`)
     t.comment(`seed ${seed}: ${told(result)}`)
   })
