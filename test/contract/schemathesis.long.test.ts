@@ -45,7 +45,7 @@ t.test('issue 4.6: schemathesis finds nothing', { skip, timeout }, async t => {
     })),
   )
   await world.fleet.start('embedder')
-  await world.embedded(200)
+  await world.embedded(200, 180_000)
   await world.fleet.start('api')
   const base = world.fleet.base()
   const seed = Math.floor(Math.random() * 2 ** 31)

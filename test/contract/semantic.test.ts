@@ -20,7 +20,7 @@ await world.index(
   })),
 )
 await world.fleet.start('embedder')
-await world.embedded(30)
+await world.embedded(30, 90_000)
 await world.fleet.start('api')
 const get = (query: string) => ask(`${world.fleet.base()}/v1/articles?${query}`, secret)
 
