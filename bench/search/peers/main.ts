@@ -44,16 +44,19 @@ export async function comparePeers(bench: PeerBench): Promise<Record<string, num
     await build(bench, pool, orders, peers)
     const results: ComparedClass[] = []
     for (const one of classes) {
-      signal.throwIfAborted()
-      results.push(await compareClass(pool, peers, orders, one))
+      const result = await compareClass(pool, peers, orders, one).catch(error => {
+        if (!signal.aborted) throw error
+      })
+      if (signal.aborted || !result) break
+      results.push(result)
       if (results.length % 50 === 0) say(`${results.length} of ${classes.length} classes`)
     }
+    // Whoever ends a long run sees what it found so far.
+    if (results.length === 0) signal.throwIfAborted()
     report(results, peers, say)
-    say(
-      `${cpus().length} processors; load ${loadavg()
-        .map(load => load.toFixed(1))
-        .join(', ')} over 1, 5, 15 minutes`,
-    )
+    const load = loadavg().map(minutes => minutes.toFixed(1))
+    say(`${cpus().length} processors; load ${load.join(', ')} over 1, 5, 15 minutes`)
+    signal.throwIfAborted()
     return figuresOf(results)
   } finally {
     for (const peer of peers) await peer.close().catch(error => say(`${peer.title}: ${error.message}`))
