@@ -4,7 +4,7 @@ import t from 'tap'
 import { startTestApi } from '../contract/api.ts'
 import { startRedis } from '../queues/redis.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(280_000)
 
 const KEY = 'a-key-for-operators-of-tests'
 const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
@@ -33,6 +33,7 @@ if (browserPath === undefined) {
   /** The page as somebody sees it, with everything that it asked for or complained of. */
   const open = async (path: string, options: BrowserContextOptions) => {
     const context = await browser.newContext({ httpCredentials: { username: 'me', password: KEY }, ...options })
+    context.setDefaultTimeout(90_000) // on a busy machine
     const page = await context.newPage()
     const heard: string[] = []
     page.on('console', message => ['error', 'warning'].includes(message.type()) && heard.push(message.text()))
