@@ -56,7 +56,7 @@ const PART = 500
  * in another language or in none. Loads its models on first use, once per thread.
  */
 export async function detectLanguage(question: LanguageQuestion): Promise<Language | null> {
-  const models = await loaded()
+  const models = await loadModels()
   const text = sampleOf(question.title, question.body)
   const letters = text.match(/\p{L}/gu)?.length ?? 0
   const latin = text.match(/\p{Script=Latin}/gu)?.length ?? 0
@@ -135,7 +135,8 @@ interface Models {
 
 let models: Promise<Models> | null = null
 
-function loaded(): Promise<Models> {
+/** Once per thread; also called beforehand, so that no page pays for it. */
+export function loadModels(): Promise<Models> {
   models ??= load().catch(error => {
     models = null
     throw error

@@ -66,6 +66,15 @@ t.test('the time that a page waits for a thread does not count', async t => {
   t.equal(results.length, 5)
 })
 
+t.test('the time that a fresh thread takes to start does not count', async t => {
+  const slow = new URL('./slow-start.ts', import.meta.url)
+  const composer = openComposer({ threads: 1, timeout: 1_000, worker: slow })
+  t.teardown(() => composer.close())
+  const began = performance.now()
+  t.equal((await composer.compose(page('good'))).kind, 'refused')
+  t.ok(performance.now() - began > 2_000, 'though it took longer than a page may')
+})
+
 t.test('a page that waits for a thread is given up when the service stops', async t => {
   const composer = openComposer({ threads: 1, timeout: 5_000, worker })
   const stopping = new AbortController()

@@ -2,6 +2,7 @@ import { Piscina } from 'piscina'
 import type { StoredPage } from '../../../shared/pages/page.ts'
 import type { Composition } from '../compose/article.ts'
 import { composeSeconds } from '../metrics.ts'
+import { createBegun, startClock } from './clock.ts'
 import { createTurns } from './turns.ts'
 import type { ComposeTask } from './worker.ts'
 
@@ -56,19 +57,21 @@ export function openComposer(options: { threads: number; timeout: number; memory
   const turns = createTurns(threads)
 
   const run = async (task: ComposeTask): Promise<Composition> => {
-    const timer = AbortSignal.timeout(timeout)
+    const late = new AbortController()
+    const stopClock = startClock(task.begun, timeout, () => late.abort())
     const measured = composeSeconds.startTimer()
     try {
-      return await pool.run(task, { signal: timer })
+      return await pool.run(task, { signal: late.signal })
     } catch (error) {
-      throw failureOf(error, timer.aborted, { timeout, memory })
+      throw failureOf(error, late.signal.aborted, { timeout, memory })
     } finally {
+      stopClock()
       measured()
     }
   }
   return {
     compose: (page, { repeated = false, signal } = {}) =>
-      turns.take(() => run({ page, now: new Date(), repeated }), signal),
+      turns.take(() => run({ page, now: new Date(), repeated, begun: createBegun() }), signal),
     close: () => pool.destroy(),
   }
 }

@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Composition } from '../compose/article.ts'
+import { begin } from './clock.ts'
 import type { ComposeTask } from './worker.ts'
 
 /** A thread for tests: it does what the page's address says, in place of composing. */
-export default async function misbehave({ page, now }: ComposeTask): Promise<Composition> {
+export default async function misbehave({ page, now, begun }: ComposeTask): Promise<Composition> {
+  begin(begun)
   switch (page.url) {
     case 'hang':
       for (;;) Math.random()

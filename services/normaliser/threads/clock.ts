@@ -1,0 +1,38 @@
+/** A word from a thread to its service: it has begun with its page. Shared memory, read while the thread is busy. */
+export type Begun = Int32Array<SharedArrayBuffer>
+
+export const createBegun = (): Begun => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+
+/** Called by the thread. */
+export function begin(begun: Begun): void {
+  Atomics.store(begun, 0, 1)
+  Atomics.notify(begun, 0)
+}
+
+/** A thread that has not begun by then (ms) never will. */
+const LONGEST_START = 180_000
+
+/**
+ * Calls `late` when a thread has had its page for `timeout` ms. A fresh thread first loads what it needs, for which the page is not to
+ * blame: on a busy machine that alone can take longer.
+ *
+ * @returns ends the clock
+ */
+export function startClock(begun: Begun, timeout: number, late: () => void): () => void {
+  let over = false
+  let timer: NodeJS.Timeout | undefined
+  const count = (how: string) => {
+    if (over) return
+    if (how === 'timed-out') late()
+    else timer = setTimeout(late, timeout)
+  }
+  const wait = Atomics.waitAsync(begun, 0, 0, LONGEST_START)
+  if (wait.async) void wait.value.then(count)
+  else count(wait.value)
+  return () => {
+    over = true
+    clearTimeout(timer)
+    // Lets go of the wait.
+    begin(begun)
+  }
+}
