@@ -58,7 +58,7 @@ t.test(
     }
     const began = performance.now()
     const minutes = () => ((performance.now() - began) / 60_000).toFixed(1)
-    await until(async () => Object.values(await look()).reduce((sum, n) => sum + n, 0) === PAGES, 300_000)
+    await until(async () => Object.values(await look()).reduce((sum, n) => sum + n, 0) === PAGES, 600_000)
     await until(async () => ((await look()).stored ?? 0) >= BACKLOG, 900_000)
     const held = performance.now() + 20_000
     while (performance.now() < held) {

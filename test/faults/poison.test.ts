@@ -43,7 +43,7 @@ t.test('poison lies in quarantine after three tries, is seen, given back or give
         const { pages, embeddings } = await status()
         return pages.failed + embeddings.failed === count
       },
-      120_000,
+      180_000,
       () => fleet.members.map(({ log }) => log()).join('\n'),
     )
   }
@@ -58,7 +58,7 @@ t.test('poison lies in quarantine after three tries, is seen, given back or give
   const numbers = await storePages(database, pages)
   const normaliser = await fleet.start('normaliser', { NODE_OPTIONS: `--import ${HOOK}` })
   await fleet.start('embedder')
-  await world.embedded(4, 60_000)
+  await world.embedded(4, 150_000)
   t.pass('what is good is indexed and embedded beside the poison')
 
   await poisoned(4)
@@ -99,7 +99,7 @@ t.test('poison lies in quarantine after three tries, is seen, given back or give
   await fleet.start('normaliser')
   qdrant.spoiled.clear()
   await script('retry', ...ids.filter(id => id !== `embedding:${refused}`))
-  await world.embedded(7, 60_000)
+  await world.embedded(7, 120_000)
   t.match(await status(), { articles: 8, embedded: 7, pages: { done: 6, failed: 0 }, embeddings: { failed: 1 } })
 
   t.match(JSON.parse(await script('drain', 'quarantine', '--all', '--dry-run', '--json')), { count: 1, dry_run: true })
