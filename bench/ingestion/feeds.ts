@@ -72,7 +72,7 @@ async function pairs(set: string): Promise<[string, string][]> {
 }
 
 async function feedFiles(data: string): Promise<string[]> {
-  const sets = (await readdir(data)).filter(name => name.startsWith('feeds-')).sort()
+  const sets = (await readdir(data).catch(() => [])).filter(name => name.startsWith('feeds-')).sort()
   if (sets.length === 0) process.stderr.write(`skipped: no set feeds-* in ${data}\n`)
   const files = new Set((await Promise.all(sets.map(set => filesBelow(join(data, set))))).flat())
   return [...files].filter(

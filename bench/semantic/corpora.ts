@@ -115,9 +115,17 @@ async function readParliament(data: string): Promise<Corpus> {
   return { name: 'parliament', languages, articles, questions }
 }
 
-/** The corpora beside NTREX. */
-export function readOthers(data: string): Promise<Corpus[]> {
-  return Promise.all([readSib(data), readXquad(data), readPiaf(data), readParliament(data)])
+/** The corpora beside NTREX; one that is not there is left out with a sentence. */
+export async function readOthers(data: string, say: (line: string) => void): Promise<Corpus[]> {
+  const corpora: Corpus[] = []
+  for (const read of [readSib, readXquad, readPiaf, readParliament]) {
+    try {
+      corpora.push(await read(data))
+    } catch (error) {
+      say(`left out: ${error instanceof Error ? error.message : error}`)
+    }
+  }
+  return corpora
 }
 
 type Row = Record<string, unknown>

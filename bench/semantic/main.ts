@@ -80,8 +80,8 @@ async function measureVersionsOfNews(data: string, place: Place, client: Client)
 /** The other corpora, in one index with the first. */
 async function measureOthers(data: string, place: Place, client: Client): Promise<Figures> {
   const figures: Figures = {}
-  const corpora = await readOthers(data)
-  await embedCorpora(corpora, place)
+  const corpora = await readOthers(data, say)
+  if (corpora.length > 0) await embedCorpora(corpora, place)
   for (const corpus of corpora) Object.assign(figures, await measureCorpus(client, corpus))
   return figures
 }
