@@ -76,5 +76,7 @@ function plannedQuestion(question: Question, { countries, history }: (typeof PLA
     publishedBefore: before !== null && before.at > (publishedAfter ?? historyStart) ? before : null,
   }
   const asked: Asked = { ...question, coverage, countries: all || named.length === 0 ? null : named }
-  return { asked, question: { ...question, coverage, countries: asked.countries ?? countries } }
+  // A blank value counts as not given (decision 11).
+  const q = question.q?.trim() === '' ? null : question.q
+  return { asked, question: { ...question, q, coverage, countries: asked.countries ?? countries } }
 }
