@@ -82,6 +82,10 @@ async function measure(url: string, count: number, signal: AbortSignal): Promise
             count(*) filter (where state = 'failed')::int as failed from pages`,
     [HEAVY],
   )
+  const failed = await client.query<{ url: string; reason: string | null }>(
+    "select url, reason from pages where state = 'failed' order by url limit 20",
+  )
+  for (const { url, reason } of failed.rows) process.stderr.write(`failed: ${url}: ${reason}\n`)
   await client.end()
   return {
     pages_per_second: Math.round((before / seconds) * 10) / 10,
