@@ -92,6 +92,7 @@ t.test('the figures count the same way', async t => {
     await (await fetch(`http://127.0.0.1:${ports[service]}/metrics`)).text()
   const value = (text: string, name: string) =>
     [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))].map(match => Number(match[1]))
+  await until(async () => /outcome="refused: gone"/.test(await figures('crawler')), 20_000)
   const crawler = await figures('crawler')
   t.strictSame(value(crawler, 'perscope_pages_discovered_total'), [3])
   t.match(crawler, /perscope_pages_fetched_total\{outcome="stored",service="crawler"\} 2/)
