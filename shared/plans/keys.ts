@@ -2,6 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { COUNTRIES, type Country } from '../articles/article.ts'
 import type { Queryable } from '../postgres/pool.ts'
 import type { HistoryStart, Plan } from './plan.ts'
+import { MONTH_OF_KEY, type QuotaMonth } from './quota.ts'
 import { hashSecret, looksLikeSecret, makeSecret } from './secret.ts'
 
 /** A key as it is stored: without the key itself. */
@@ -52,17 +53,31 @@ export async function listKeys(db: Queryable): Promise<ApiKey[]> {
   return rows.map(fromRow)
 }
 
+/** A key that was found, and what it has used of its month; null: its plan has no quota. */
+export interface FoundKey {
+  key: ApiKey
+  month: QuotaMonth | null
+}
+
+// One statement for both: every request pays for it. $1 key_hash. Index: api_keys_key_hash_key
+const FIND = `
+  select k.*, m.* from (
+    select ${COLUMNS}, key_hash from api_keys where key_hash = $1 and revoked_at is null) k
+  left join lateral (${MONTH_OF_KEY}) m on k.quota is not null`
+
 /** The key behind what a client sent, or null when it is unknown or revoked. */
-export async function findKey(db: Queryable, secret: string): Promise<ApiKey | null> {
+export async function findKey(db: Queryable, secret: string): Promise<FoundKey | null> {
   if (!looksLikeSecret(secret)) return null
   const hash = hashSecret(secret)
-  const { rows } = await db.query<KeyRow & { key_hash: Buffer }>({
+  const { rows } = await db.query<KeyRow & QuotaMonth & { key_hash: Buffer }>({
     name: 'find-key',
-    text: `select ${COLUMNS}, key_hash from api_keys where key_hash = $1 and revoked_at is null`,
+    text: FIND,
     values: [hash],
   })
   const row = rows[0]
-  return row && timingSafeEqual(row.key_hash, hash) ? fromRow(row) : null
+  if (!row || !timingSafeEqual(row.key_hash, hash)) return null
+  const { used, period, reset, left } = row
+  return { key: fromRow(row), month: row.quota === null ? null : { used, period, reset, left } }
 }
 
 /** Ends a key. Null when there is none of that id; a revoked one stays as it is. */

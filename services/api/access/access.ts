@@ -1,11 +1,11 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { type ApiKey, findKey } from '../../../shared/plans/keys.ts'
+import { chargeQuota, type QuotaMonth } from '../../../shared/plans/quota.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { ApiError } from '../contract/api-error.ts'
 import { accessOf } from '../http/locals.ts'
 import { readCredentials } from './bearer.ts'
 import { type AddressLock, lockAddress } from './lock.ts'
-import { chargeQuota, type QuotaMonth, readQuota } from './quota.ts'
 
 /**
  * Lets in who sends a valid key and notes the plan on the response; everybody else is answered 401, or 429 from a
@@ -20,16 +20,15 @@ export function checkKey(db: Queryable, lock: AddressLock): RequestHandler {
       refuseLocked(await lock.remaining(address))
       throw new ApiError('missing_token', { headers: { 'WWW-Authenticate': 'Bearer realm="perscope"' } })
     }
-    const key = credentials.kind === 'bearer' ? await findKey(db, credentials.token) : null
-    if (!key) {
+    const found = credentials.kind === 'bearer' ? await findKey(db, credentials.token) : null
+    if (!found) {
       refuseLocked(await lock.fail(address))
       throw new ApiError('invalid_token', {
         headers: { 'WWW-Authenticate': 'Bearer realm="perscope", error="invalid_token"' },
       })
     }
-    const month = key.plan.quota === null ? null : await readQuota(db, key.id)
-    response.locals.access = { key, month }
-    setQuotaHeaders(response, key, month)
+    response.locals.access = found
+    setQuotaHeaders(response, found.key, found.month)
     next()
   }
 }

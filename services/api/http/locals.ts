@@ -1,14 +1,6 @@
 import type { Response } from 'express'
 import type { RateLimitInfo } from 'express-rate-limit'
-import type { ApiKey } from '../../../shared/plans/keys.ts'
-import type { QuotaMonth } from '../access/quota.ts'
-
-/** Who is asking, once the key is known. */
-export interface Access {
-  key: ApiKey
-  /** null when the plan has no quota. */
-  month: QuotaMonth | null
-}
+import type { FoundKey } from '../../../shared/plans/keys.ts'
 
 declare global {
   namespace Express {
@@ -19,7 +11,8 @@ declare global {
     /** What the middleware notes on a response for those that come after it. */
     interface Locals {
       requestId: string
-      access?: Access
+      /** Who is asking, once the key is known. */
+      access?: FoundKey
       /** For logs and metrics. */
       errorCode?: string
       search?: string
@@ -29,7 +22,7 @@ declare global {
 }
 
 /** @throws when called before the key was checked: a mistake in the order of the middleware */
-export function accessOf(response: Response): Access {
+export function accessOf(response: Response): FoundKey {
   const { access } = response.locals
   if (!access) throw new Error('The key has not been checked yet.')
   return access

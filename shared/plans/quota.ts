@@ -1,4 +1,4 @@
-import type { Queryable } from '../../../shared/postgres/pool.ts'
+import type { Queryable } from '../postgres/pool.ts'
 
 /** A key's month, on the database's clock (UTC). */
 export interface QuotaMonth {
@@ -17,10 +17,11 @@ const DESCRIPTION = `
   extract(epoch from (month + interval '1 month') at time zone 'utc')::int8::float8 as reset,
   greatest(1, ceil(extract(epoch from (month + interval '1 month') at time zone 'utc' - clock_timestamp())))::int as left`
 
-const READ = `
-select coalesce(q.used, 0) as used, ${DESCRIPTION}
-from (select ${MONTH} as month) m
-left join (select month as used_in, used from quota_months where key_id = $1) q on q.used_in = m.month::date`
+/** What a key `k` has used of its month, as a table to join: `used` and the rest of `QuotaMonth`. */
+export const MONTH_OF_KEY = `
+  select coalesce(q.used, 0) as used, ${DESCRIPTION}
+  from (select ${MONTH} as month) m
+  left join (select month as used_in, used from quota_months where key_id = k.id) q on q.used_in = m.month::date`
 
 // One conditional statement: of two requests that race for the last one of the month, one is answered. It commits
 // to disk before the answer leaves, so that no restart forgets it.
@@ -31,12 +32,6 @@ with charged as (
   on conflict (key_id, month) do update set used = q.used + 1 where q.used < $2::int
   returning used, month::timestamp as month)
 select used, ${DESCRIPTION} from charged`
-
-/** What a key has used of its month. */
-export async function readQuota(db: Queryable, keyId: string): Promise<QuotaMonth> {
-  const { rows } = await db.query<QuotaMonth>({ name: 'quota-read', text: READ, values: [keyId] })
-  return rows[0]!
-}
 
 /** Takes one request of the month; null when none is left. */
 export async function chargeQuota(db: Queryable, keyId: string, quota: number): Promise<QuotaMonth | null> {
