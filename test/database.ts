@@ -18,6 +18,9 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
+/** For the pools of tests: a machine that does ten things at once is slow, not broken. */
+export const PATIENT = { connectTimeout: 60_000 }
+
 /** Any number: whoever makes the template holds it, the others wait. */
 const TEMPLATE_LOCK = 5_502_118_430n
 const TEMPLATE = 'perscope_template_'

@@ -13,6 +13,7 @@ pg.types.setTypeParser(pg.types.builtins.INT8, BigInt)
  * and the connection is dropped; without that they would end the process.
  *
  * @param options.max connections
+ * @param options.connectTimeout ms to wait for a connection, a free one or a new one; 5 s
  * @param options.statementTimeout ms after which the server ends a statement; 0: never
  * @param options.queryTimeout ms after which we give up a server that does not answer; absent: never
  * @param options.settings of the server for these connections, as `enable_seqscan: 'off'`
@@ -21,13 +22,19 @@ export function createPool(
   url: string,
   name: string,
   onError: (error: Error) => void,
-  options: { max?: number; statementTimeout?: number; queryTimeout?: number; settings?: Record<string, string> } = {},
+  options: {
+    max?: number
+    connectTimeout?: number
+    statementTimeout?: number
+    queryTimeout?: number
+    settings?: Record<string, string>
+  } = {},
 ): Pool {
   const pool = new pg.Pool({
     connectionString: url,
     application_name: `perscope ${name}`,
     max: options.max ?? 8,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: options.connectTimeout ?? 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
     statement_timeout: options.statementTimeout ?? 60_000,

@@ -8,7 +8,7 @@ import { createKey, type IssuedKey } from '../../shared/plans/keys.ts'
 import type { Plan } from '../../shared/plans/plan.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { createBoss } from '../../shared/promises/boss.ts'
-import { createTestDatabase } from '../database.ts'
+import { createTestDatabase, PATIENT } from '../database.ts'
 
 /** A listening API on a database of its own. */
 export interface TestApi {
@@ -74,7 +74,7 @@ export async function startTestApi(
   }
   const api = await start({ ...config, DATABASE_URL: await reach(database.url) })
   const others: { stop(): Promise<void> }[] = []
-  const pool = createPool(database.url, 'test', () => {})
+  const pool = createPool(database.url, 'test', () => {}, PATIENT)
   let numbered = 0
   return {
     base: api.base,

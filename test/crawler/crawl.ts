@@ -10,7 +10,7 @@ import { syncOutlets } from '../../shared/outlets/sync.ts'
 import type { FeedEntry } from '../../shared/pages/page.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
-import { createTestDatabase } from '../database.ts'
+import { createTestDatabase, PATIENT } from '../database.ts'
 
 /** A page as crawl memory has it. */
 export interface RememberedPage {
@@ -53,7 +53,7 @@ export async function startCrawl(settings: Partial<Record<keyof Config, string>>
     ...settings,
   })
   const log = createLogger('test', process.env.LOG_LEVEL ?? 'silent')
-  const pool = createPool(database.url, 'test', () => {})
+  const pool = createPool(database.url, 'test', () => {}, PATIENT)
   const queues = openQueues(config, log)
   const crawl: Crawl = {
     ...{ config, pool, queues, log, recentRobots: new Map(), backlogged: false },

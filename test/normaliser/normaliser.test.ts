@@ -2,7 +2,7 @@ import t from 'tap'
 import { finishFailed } from '../../services/normaliser/pages/finish.ts'
 import { ANNOUNCED, WALL_EXAMPLES } from '../../services/normaliser/walls/examples.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
-import { createTestDatabase } from '../database.ts'
+import { createTestDatabase, PATIENT } from '../database.ts'
 import { createFleet } from '../fleet.ts'
 import { articlePage, settle, storePages } from './stored.ts'
 
@@ -118,7 +118,7 @@ t.test('one text under many addresses of an outlet is a wall, whatever its words
 
 t.test('a page that fails its thread is tried three times, then put into quarantine', async t => {
   const [pageNo = 0n] = await storePages(database, pagesOf(2_000, 1))
-  const pool = createPool(database.url, 'test', () => {})
+  const pool = createPool(database.url, 'test', () => {}, PATIENT)
   t.teardown(() => pool.end())
   const fail = () => finishFailed(pool, pageNo, { failure: 'timeout', message: 'It kept a thread for more than 20 s.' })
   t.same([await fail(), await fail(), await fail(), await fail()], [true, true, false, false])

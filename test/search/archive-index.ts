@@ -3,7 +3,7 @@ import type { Indexed, NewArticle } from '../../shared/articles/article.ts'
 import { indexArticles } from '../../shared/articles/indexing/index.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { createBoss } from '../../shared/promises/boss.ts'
-import { createTestDatabase, type TestDatabase } from '../database.ts'
+import { createTestDatabase, PATIENT, type TestDatabase } from '../database.ts'
 import type { Known } from './oracle.ts'
 
 /** A database of its own with some articles in it. */
@@ -19,7 +19,7 @@ export interface ArchiveIndex {
 
 export async function openArchiveIndex(): Promise<ArchiveIndex> {
   const database = await createTestDatabase()
-  const pool = createPool(database.url, 'test', () => {}, { settings: SEARCH_SETTINGS })
+  const pool = createPool(database.url, 'test', () => {}, { settings: SEARCH_SETTINGS, ...PATIENT })
   const boss = createBoss(database.url, () => {}, { supervise: false })
   await boss.start()
   return {

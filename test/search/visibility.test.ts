@@ -4,7 +4,7 @@ import type { ArticleQuery, Position } from '../../services/api/search/query.ts'
 import { search } from '../../services/api/search/search.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { sealArticles } from '../../shared/segments/sealing.ts'
-import { createTestDatabase } from '../database.ts'
+import { createTestDatabase, PATIENT } from '../database.ts'
 import { EVERYTHING, startPoller } from './poller.ts'
 import { startWriters } from './writers.ts'
 
@@ -26,7 +26,7 @@ async function pollWhileWriting(url: string, pool: Pool, kills: number) {
 
 t.test('decision 23: a poller misses nothing of eight writers, some of them killed', { timeout: 120_000 }, async t => {
   const database = await createTestDatabase()
-  const pool = createPool(database.url, 'test', () => {})
+  const pool = createPool(database.url, 'test', () => {}, PATIENT)
   t.teardown(async () => {
     await pool.end()
     await database.drop()
@@ -54,7 +54,7 @@ t.test('decision 23: the same poller misses articles that are stamped with now()
       `create trigger stamp before insert on ${table} for each row execute function stamp_with_now()`,
     )
   }
-  const pool = createPool(database.url, 'test', () => {})
+  const pool = createPool(database.url, 'test', () => {}, PATIENT)
   t.teardown(async () => {
     await pool.end()
     await database.drop()
@@ -69,7 +69,7 @@ t.test(
   { timeout: 120_000 },
   async t => {
     const database = await createTestDatabase()
-    const pool = createPool(database.url, 'test', () => {})
+    const pool = createPool(database.url, 'test', () => {}, PATIENT)
     t.teardown(async () => {
       await pool.end()
       await database.drop()

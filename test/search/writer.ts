@@ -2,6 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { indexArticles } from '../../shared/articles/indexing/index.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { createBoss } from '../../shared/promises/boss.ts'
+import { PATIENT } from '../database.ts'
 import { randomArticles } from './archive.ts'
 import { createRandom } from './random.ts'
 
@@ -11,7 +12,7 @@ import { createRandom } from './random.ts'
  */
 const [url = '', seed = '1', duration = '1000'] = process.argv.slice(2)
 const random = createRandom(Number(seed))
-const pool = createPool(url, 'writer', () => {}, { max: 2 })
+const pool = createPool(url, 'writer', () => {}, { max: 2, ...PATIENT })
 const boss = createBoss(url, () => {}, { supervise: false })
 await boss.start()
 const end = Date.now() + Number(duration)

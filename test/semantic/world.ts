@@ -8,7 +8,7 @@ import { createLogger } from '../../shared/log/logger.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { createBoss } from '../../shared/promises/boss.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
-import { createTestDatabase } from '../database.ts'
+import { createTestDatabase, PATIENT } from '../database.ts'
 import { createFleet, type Fleet, until } from '../fleet.ts'
 import { startTestServers } from '../servers.ts'
 import { startWordModel, type WordModel } from './word-model.ts'
@@ -47,7 +47,7 @@ export async function createWorld(settings: Record<string, string> = {}): Promis
     ...settings,
   }
   const config = readConfig(env)
-  const pool = createPool(database.url, 'test', () => {})
+  const pool = createPool(database.url, 'test', () => {}, PATIENT)
   const boss = createBoss(database.url, () => {}, { supervise: false })
   await boss.start()
   const fleet = createFleet(env)
