@@ -14,9 +14,9 @@ await runCommand(
     name: 'import',
     about: [
       'Indexes an archive: one JSON object a line with the fields of the article object (authors as names, outlet as name',
-      'and domain), plus `body`, which may hold HTML. `ingested_at` is kept if given, null too; else it is now. `id` is',
-      'kept when it is free. An address that its outlet is known to have is skipped, unchanged. A bad line is reported by',
-      'its number and skipped; exit code 1 then, 0 when all lines were good.',
+      'and domain), plus `body`, which may hold HTML unless `plain` is true. `ingested_at` is kept if given, null too; else',
+      'it is now. `id` is kept when it is free. An address that its outlet is known to have is skipped, unchanged. A bad',
+      'line is reported by its number and skipped; exit code 1 then, 0 when all lines were good.',
     ].join('\n'),
     usage: ['FILE.ndjson', 'FILE.ndjson.gz', '-      (standard input)'],
     options: {

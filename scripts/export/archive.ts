@@ -1,3 +1,4 @@
+import { plainText } from '../../shared/articles/plain-text.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
 
 export interface ArchiveOptions {
@@ -23,8 +24,15 @@ export async function* readArchive(
     const end = rows.at(-1)
     if (end === undefined) return
     after = end.seq
-    yield { lines: `${rows.map(row => row.line).join('\n')}\n`, articles: rows.length }
+    yield { lines: `${rows.map(row => marked(row.line, options)).join('\n')}\n`, articles: rows.length }
   }
+}
+
+/** A text that `import` would take for HTML (it writes about `</p>` or `&copy=2`) says that it is none. */
+function marked(line: string, options: ArchiveOptions): string {
+  if (!options.body) return line
+  const { body }: { body: string | null } = JSON.parse(line)
+  return body === null || plainText(body) === body ? line : `${line.slice(0, -1)}, "plain" : true}`
 }
 
 /** About how many lines there will be, for a progress bar. */

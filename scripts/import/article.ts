@@ -1,5 +1,6 @@
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
 import { type ArticleOutlet, COUNTRIES, LANGUAGES, type NewArticle } from '../../shared/articles/article.ts'
+import { storable } from '../../shared/articles/indexing/text.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
 import { readInstant } from './instant.ts'
 
@@ -11,16 +12,24 @@ export class BadLine extends Error {
 /** A cursor holds the id of the last article shown, and is at most 255 characters long. */
 const ID = /^[\x21-\x7e]{1,128}$/
 
+/** Longer ones are nobody's name, and no index holds them. In characters. */
+const LONGEST_NAME = 500
+
+/** `9999-12-31` and its like say that no date is known; bounds of requests end here too. */
+const LAST_YEAR = 2100
+
+/** What may stand in an address as it is (RFC 3986); whatever else does is percent-encoded. */
+const URI = /^[\w.~:/?#[\]@!$&'()*+,;=%-]+$/
+
 /**
- * Reads one line of `import`: an object with the article object's fields and `body`. Fields that the index makes itself
- * (`snippet`, `relevance`) and unknown ones are passed over.
+ * Reads one line of `import`: an object with the article object's fields and `body`, which with `plain: true` is no HTML.
+ * Fields that the index makes itself (`snippet`, `relevance`) and unknown ones are passed over.
  *
  * @throws BadLine
  */
 export function parseArticle(line: string): NewArticle {
   const fields = readObject(line)
-  const url = text(fields, 'url')
-  if (readAddress(url) === null) throw new BadLine('url is no http(s) address of at most 2048 characters.')
+  const url = address(text(fields, 'url'))
   const id = fields.id ?? undefined
   if (id !== undefined && (typeof id !== 'string' || !ID.test(id))) {
     throw new BadLine('id must be 1 to 128 printable ASCII characters without spaces; leave it out to be given one.')
@@ -29,7 +38,7 @@ export function parseArticle(line: string): NewArticle {
     url,
     addresses: [addressKey(url)],
     title: text(fields, 'title').replace(/\s+/g, ' '),
-    body: body(fields.body),
+    body: body(fields.body, fields.plain === true),
     publishedAt: instant(fields, 'published_at'),
     authors: authors(fields.authors),
     outlet: outlet(fields.outlet),
@@ -60,14 +69,22 @@ function isObject(value: unknown): value is Fields {
 
 function text(fields: Fields, name: string): string {
   const value = fields[name]
-  if (typeof value !== 'string' || value.trim() === '') throw new BadLine(`${name} is missing; write it as text.`)
-  return value.trim()
+  const written = typeof value === 'string' ? storable(value).trim() : ''
+  if (written === '') throw new BadLine(`${name} is missing; write it as text.`)
+  return written
 }
 
-function body(value: unknown): string | null {
+function address(written: string): string {
+  const url = readAddress(written)
+  if (url === null) throw new BadLine('url is no http(s) address of at most 2048 characters.')
+  return URI.test(written) ? written : url.href
+}
+
+/** @param plain the text is no HTML: nothing in it is a tag or an entity, whatever it looks like */
+function body(value: unknown, plain: boolean): string | null {
   if (value === undefined || value === null) return null
   if (typeof value !== 'string') throw new BadLine('body must be text or null.')
-  return plainText(value)
+  return plain ? value.trim() || null : plainText(value)
 }
 
 function oneOf<T extends string>(known: readonly T[], value: string, name: string): T {
@@ -82,7 +99,7 @@ function authors(value: unknown): string[] {
   const names = value.map((one: unknown) => {
     const name = isObject(one) ? one.name : one
     if (typeof name !== 'string') throw new BadLine('authors must be a list of names.')
-    return name.trim().replace(/\s+/g, ' ')
+    return shortName(storable(name).trim().replace(/\s+/g, ' '), 'authors')
   })
   return [...new Set(names)].filter(name => name !== '')
 }
@@ -92,10 +109,15 @@ function outlet(value: unknown): ArticleOutlet {
   const part = (name: 'name' | 'domain') => {
     const written = value[name] ?? null
     if (written !== null && typeof written !== 'string') throw new BadLine(`outlet.${name} must be text or null.`)
-    return written === null || written.trim() === '' ? null : written.trim()
+    return written === null ? null : shortName(storable(written).trim(), `outlet.${name}`) || null
   }
   const domain = part('domain')
   return { name: part('name'), domain: domain === null ? null : domain.toLowerCase().replace(/^www\./, '') }
+}
+
+function shortName(name: string, field: string): string {
+  if (name.length > LONGEST_NAME) throw new BadLine(`${field} may have ${LONGEST_NAME} characters.`)
+  return name
 }
 
 function instant(fields: Fields, name: string): Date | null {
@@ -103,5 +125,7 @@ function instant(fields: Fields, name: string): Date | null {
   if (value === null) return null
   const at = typeof value === 'string' ? readInstant(value) : null
   if (at === null) throw new BadLine(`${name} must be null or a date-time such as 2026-11-21T08:30:00Z.`)
+  if (at.getUTCFullYear() > LAST_YEAR)
+    throw new BadLine(`${name} lies after ${LAST_YEAR}; write null if it is not known.`)
   return at
 }

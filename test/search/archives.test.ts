@@ -113,6 +113,42 @@ t.test('import: what export writes can be imported elsewhere, and there again wi
   t.equal(again.code, 0)
 })
 
+t.test('import: a text about HTML is exported, and read again, as what it is', async t => {
+  const [here, there] = [await withDatabase(t), await withDatabase(t)]
+  const bodies = [
+    '<p>Schrijf &lt;b&gt;vet&lt;/b&gt; en AT&amp;amp;T, zie ?a=1&amp;copy=2</p>',
+    '<p>Gewone tekst: 1 &lt; 2 &amp; 3.</p>',
+  ]
+  const lines = bodies.map((body, number) => ({ ...LINE, url: `https://dagkoerier.example/${number}`, body }))
+  await run(here, 'import', ['-'], lines.map(line => JSON.stringify(line)).join('\n'))
+  const first = await run(here, 'export', ['--body'])
+  t.same(
+    first.lines.map(({ body, plain }) => [body, plain]),
+    [
+      ['Schrijf <b>vet</b> en AT&amp;T, zie ?a=1&copy=2', true],
+      ['Gewone tekst: 1 < 2 & 3.', undefined],
+    ],
+  )
+  await run(there, 'import', ['-'], first.out)
+  t.equal((await run(there, 'export', ['--body'])).out, first.out)
+})
+
+t.test('import: characters that no database holds stop no line, and every address is one', async t => {
+  const database = await withDatabase(t)
+  const lines = [
+    { ...LINE, authors: ['Jan\0Jansen', 'Zo\ud800'] },
+    { ...LINE, url: 'https://dagkoerier.example/2', outlet: { name: 'De\0Krant', domain: 'krant\ud800.example' } },
+    { ...LINE, url: 'https://dagkoerier.example/a\0b c/é', title: 'Twee\0\0woorden' },
+  ]
+  const imported = await run(database, 'import', ['-'], lines.map(line => JSON.stringify(line)).join('\n'))
+  t.match(imported.err, /Indexed 3 articles; 0 bad lines skipped\./)
+  const { lines: found } = await run(database, 'export', [])
+  t.same(found[0].authors, ['Jan Jansen', 'Zo\ufffd'])
+  t.same(found[1].outlet, { name: 'De Krant', domain: 'krant\ufffd.example' })
+  t.equal(found[2].url, 'https://dagkoerier.example/a%20b%20c/%C3%A9')
+  t.equal(found[2].title, 'Twee woorden')
+})
+
 t.test('import: a bad line is reported by its number and skipped; the others are indexed', async t => {
   const database = await withDatabase(t)
   const bad: [string, RegExp][] = [
@@ -128,6 +164,11 @@ t.test('import: a bad line is reported by its number and skipped; the others are
     [JSON.stringify({ ...LINE, outlet: 'Dagkoerier' }), /outlet must be an object/],
     [JSON.stringify({ ...LINE, body: 5 }), /body must be text/],
     [JSON.stringify({ ...LINE, id: 'a b' }), /id must be/],
+    [JSON.stringify({ ...LINE, title: '\0' }), /title is missing/],
+    [JSON.stringify({ ...LINE, published_at: '9999-12-31T23:59:59Z' }), /published_at lies after 2100/],
+    [JSON.stringify({ ...LINE, ingested_at: '2101-01-01T00:00:00Z' }), /ingested_at lies after 2100/],
+    [JSON.stringify({ ...LINE, outlet: { name: 'x'.repeat(501) } }), /outlet\.name may have 500 characters/],
+    [JSON.stringify({ ...LINE, authors: ['x'.repeat(501)] }), /authors may have 500 characters/],
   ]
   const input = [
     JSON.stringify(LINE),
@@ -136,18 +177,18 @@ t.test('import: a bad line is reported by its number and skipped; the others are
   ]
   const tried = await run(database, 'import', ['-', '--dry-run', '--json'], input.join('\n'))
   t.equal(tried.code, 1)
-  t.match(tried.err, /\n2 good lines, 12 bad ones; nothing is indexed\./)
+  t.match(tried.err, /\n2 good lines, 17 bad ones; nothing is indexed\./)
   t.equal((await database.query('select from articles')).length, 0)
   const { code, err, lines } = await run(database, 'import', ['-', '--json'], input.join('\n'))
   t.equal(code, 1)
-  t.same(lines, [{ indexed: 2, known: 0, bad: 12 }])
+  t.same(lines, [{ indexed: 2, known: 0, bad: 17 }])
   bad.forEach(([, reason], index) => {
     t.match(
       err.split('\n').find(line => line.startsWith(`Line ${index + 2}:`)),
       reason,
     )
   })
-  t.match(err, /Indexed 2 articles; 12 bad lines skipped\./)
+  t.match(err, /Indexed 2 articles; 17 bad lines skipped\./)
 })
 
 t.test('import: a line of any length takes no more memory than is allowed', async t => {

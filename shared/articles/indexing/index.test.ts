@@ -169,3 +169,17 @@ t.test('large batches are cut so that nobody holds the clock for long', async t 
   })
   t.same(sizes, [1, 1, 1])
 })
+
+t.test('names that Postgres cannot hold are indexed without what it cannot', async t => {
+  const [one] = await index([
+    article('nul.example/1', {
+      authors: ['Jan\0Jansen', 'Zo\ud800'],
+      outlet: { name: 'De\0Krant', domain: 'nul\ud800.example' },
+    }),
+  ])
+  t.equal(one?.outcome, 'indexed')
+  t.same(await rows('select name, domain from publishers where name = $1', ['De Krant']), [
+    { name: 'De Krant', domain: 'nul\ufffd.example' },
+  ])
+  t.same((await rows("select name from authors where outlet like 'nul%' order by name")).length, 2)
+})

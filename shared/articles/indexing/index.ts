@@ -10,6 +10,7 @@ import { insertArticles, type PreparedArticle, prepareArticle } from './insertio
 import { mergeEntries } from './merging.ts'
 import { ensurePartitions } from './partitions.ts'
 import { registerPeople } from './people.ts'
+import { storable } from './text.ts'
 
 /** Articles made visible by one transaction: more gain nothing and hold the clock longer. */
 export const BATCH = 50
@@ -41,7 +42,7 @@ export async function indexArticles(
   articles: NewArticle[],
   options: IndexOptions,
 ): Promise<Indexed[]> {
-  const batches = split(articles)
+  const batches = split(articles.map(storableNames))
   const results: Indexed[] = []
   // While the database inserts a batch, the words of the next are cut and stemmed.
   let next = batches[0] === undefined ? null : prepareBatch(pool, batches[0])
@@ -56,6 +57,18 @@ export async function indexArticles(
     await sealWhenDue(pool, rooms.get(pool)?.last ?? 0n, options.bulk ?? false)
   }
   return results
+}
+
+/** An article whose names Postgres can hold, as `prepareText` makes its texts: one name would stop a whole batch. */
+function storableNames(article: NewArticle): NewArticle {
+  const { authors, outlet } = article
+  const { name, domain } = outlet
+  if ([...authors, name ?? '', domain ?? ''].every(one => storable(one) === one)) return article
+  return {
+    ...article,
+    authors: authors.map(storable),
+    outlet: { name: name && storable(name), domain: domain && storable(domain) },
+  }
 }
 
 /** Text of one transaction, in code units: a batch of megabytes would hold the clock for seconds. */

@@ -25,7 +25,7 @@ export function prepareText(article: Pick<NewArticle, 'title' | 'body' | 'langua
   return { title, body, snippet: snippetOf(body), terms: writeTsvector(lexemes), limits, words }
 }
 
-/** What text in Postgres cannot hold: NUL, and halves of surrogate pairs. */
-function storable(text: string): string {
+/** A text without what Postgres cannot hold: NUL, and halves of surrogate pairs. */
+export function storable(text: string): string {
   return text.replaceAll('\0', ' ').toWellFormed()
 }
