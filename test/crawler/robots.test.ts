@@ -1,7 +1,8 @@
+import { brotliCompressSync, gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import { outletHealth } from '../../shared/outlets/health.ts'
 import { html, rss, startCrawl } from './crawl.ts'
-import { type Site, startSite } from './site.ts'
+import { type Handler, type Site, startSite } from './site.ts'
 
 const run = await startCrawl({ CRAWL_RETRY_MIN: '300ms' })
 t.teardown(() => run.close())
@@ -103,4 +104,59 @@ t.test('a longer Crawl-delay wins over CRAWL_HOST_DELAY', async t => {
     const before = site.seen[index - 1]?.until ?? null
     if (before !== null) t.ok(from - before >= 399, `${from - before} ms`)
   }
+})
+
+t.test('RFC 9309 §2.5: of one that is larger than any page may be, the first 500 KiB hold', async t => {
+  const lines = 'Allow: /archief/aflevering\n'.repeat(420_000)
+  const robots = `User-agent: *\nDisallow: /a\n${lines}Disallow: /b\n`
+  const answers: Record<string, Handler> = {
+    plain: (_request, response) => response.end(robots),
+    gzip: (_request, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(robots)),
+    brotli: (_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'br' }).end(brotliCompressSync(robots)),
+    endless: (_request, response) => {
+      response.write(robots)
+      const pour = () => {
+        while (!response.destroyed && response.write(lines));
+      }
+      response.on('drain', pour)
+      pour()
+    },
+  }
+  for (const [name, answer] of Object.entries(answers)) {
+    const { at } = await published(t, answer, '/a', '/b')
+    await run.workOff()
+    t.match(await run.page(at('/a')), { state: 'refused', reason: 'robots' }, name)
+    t.match(await run.page(at('/b')), { state: 'stored' }, name)
+  }
+})
+
+t.test('a compressed one that was cut short on the way is no robots.txt', async t => {
+  const whole = gzipSync(
+    `User-agent: *\nDisallow: /a\n${Array.from({ length: 9_000 }, (_, n) => `Disallow: /${n * n}\n`).join('')}`,
+  )
+  const { site, at } = await published(
+    t,
+    (_request, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(whole.subarray(0, whole.length / 2)),
+    '/b',
+  )
+  await run.workOff(500)
+  t.match(await outletHealth(run.pool), [{ health: 'failing', error: /robots\.txt/ }])
+  t.equal(site.to('/feed.xml').length, 0)
+  t.equal(await run.page(at('/b')), undefined)
+})
+
+t.test('one that is behind a redirect is read where the host wants long pauses', async t => {
+  const slow = await startCrawl({ CRAWL_HOST_DELAY: '6s' })
+  t.teardown(() => slow.close())
+  const site = await startSite()
+  t.teardown(() => site.close())
+  site.on('/robots.txt', (_request, response) => response.writeHead(301, { location: '/regels.txt' }).end())
+  site.on('/regels.txt', 'User-agent: *\nDisallow: /feed.xml')
+  site.on('/feed.xml', rss(`${site.origin}/a`))
+  await slow.outlets({ 'slow.example': [`${site.origin}/feed.xml`] })
+  await slow.workOff(14_000)
+  t.same(site.seen.map(({ path }) => path).slice(0, 2), ['/robots.txt', '/regels.txt'])
+  t.match(await outletHealth(slow.pool), [{ health: 'failing', error: /forbids \/feed\.xml/ }])
 })

@@ -4,7 +4,7 @@ import type { Hold } from '../hosts/holds.ts'
 import { robotsFor } from '../robots/robots.ts'
 import { isAllowed } from '../robots/rules.ts'
 import type { Answer } from './request.ts'
-import { type Asked, requestInTurn } from './turn-request.ts'
+import { type Asked, OWN_PAUSE, requestInTurn } from './turn-request.ts'
 
 /** What became of fetching an address, redirects followed. */
 export type Fetched =
@@ -38,13 +38,14 @@ export async function politeGet(
   ownPatience = OWN_PATIENCE,
 ): Promise<Fetched> {
   const passed = new Set<string>()
+  const askedHosts = new Set<string>()
   let url = readAddress(address)
   if (url === null)
     return { kind: 'failure', reason: 'redirects', detail: `no address that can be fetched: ${address.slice(0, 200)}` }
   for (;;) {
     url.hash = ''
     const host = url.host
-    const patience = host === visit.host ? ownPatience : GUEST_PATIENCE
+    const patience = askedHosts.has(host) ? OWN_PAUSE : host === visit.host ? ownPatience : GUEST_PATIENCE
     const robots = await robotsFor(crawl, visit, url, patience)
     if (robots.kind === 'blocked') return { ...robots, kind: 'robots unreachable', host }
     if (robots.kind === 'busy') return { ...robots, host }
@@ -54,6 +55,7 @@ export async function politeGet(
     const asked = await requestInTurn(crawl, visit, url, headers, { patience })
     if (asked.kind === 'busy') return { ...asked, host }
     if (asked.kind !== 'answer') return asked
+    askedHosts.add(host)
     const { status } = asked.answer
     const location = asked.answer.headers.location
     if (!REDIRECTS.has(status) || location === undefined) return { kind: 'answer', answer: asked.answer, url }

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { promisify } from 'node:util'
-import { brotliDecompress, gunzip, inflate, inflateRaw, zstdDecompress } from 'node:zlib'
 import { type buildConnector, Client } from 'undici'
+import { codingsOf, decompress, decompressing, tooLarge } from './compression.ts'
 import { asFailure, RequestFailure } from './failure.ts'
 
 /** A whole answer. */
@@ -20,6 +19,8 @@ export interface RequestLimits {
   timeout: number
   /** Bytes, before and after decompression. */
   maxBytes: number
+  /** What is longer is cut at `maxBytes` instead of refused. */
+  cut?: boolean
   /** Ends the request early. */
   signal: AbortSignal
   /** Asked once more between the connection and the request: whether this request is still wanted. */
@@ -67,8 +68,11 @@ export async function request(
       framed: 'content-length' in response.headers || 'transfer-encoding' in response.headers,
     }
     if (answer.status < 200 || answer.status > 299) return answer
+    const codings = codingsOf(answer.headers['content-encoding'] ?? '')
+    if (limits.cut)
+      return { ...answer, body: await readBeginning(decompressing(response.body, codings), limits.maxBytes) }
     const sent = await readBody(response.body, limits.maxBytes)
-    return { ...answer, body: await decompress(sent, answer.headers['content-encoding'] ?? '', limits.maxBytes) }
+    return { ...answer, body: await decompress(sent, codings, limits.maxBytes) }
   } catch (error) {
     if (limits.signal.aborted) throw new RequestFailure('aborted', 'the request was given up', error)
     if (signal.aborted) throw new RequestFailure('time-out', 'no whole answer in time', error)
@@ -90,56 +94,17 @@ async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
   return Buffer.concat(chunks, length)
 }
 
-const unzip = {
-  gzip: promisify(gunzip),
-  deflate: promisify(inflate),
-  rawDeflate: promisify(inflateRaw),
-  br: promisify(brotliDecompress),
-  zstd: promisify(zstdDecompress),
-}
-
-/** Undoes Content-Encoding (RFC 9110 §8.4), at most two layers. A body that was never compressed is taken as it is. */
-async function decompress(body: Buffer, contentEncoding: string, maxBytes: number): Promise<Buffer> {
-  const codings = contentEncoding
-    .toLowerCase()
-    .split(',')
-    .map(coding => coding.trim().replace(/^x-/, ''))
-    .filter(coding => ['gzip', 'deflate', 'br', 'zstd'].includes(coding))
-  if (codings.length > 2) throw new RequestFailure('protocol', `compressed too often: ${contentEncoding.slice(0, 60)}`)
-  let bytes = body
-  for (const coding of codings.reverse()) bytes = await undo(coding, bytes, maxBytes)
-  return bytes
-}
-
-async function undo(coding: string, bytes: Buffer, maxBytes: number): Promise<Buffer> {
-  const limit = { maxOutputLength: maxBytes }
-  try {
-    if (bytes.length === 0) return bytes
-    if (coding === 'gzip') return isGzip(bytes) ? await unzip.gzip(bytes, limit) : bytes
-    if (coding === 'br') return await unzip.br(bytes, limit)
-    if (coding === 'zstd') return bytes.readUInt32LE(0) === ZSTD_MAGIC ? await unzip.zstd(bytes, limit) : bytes
-    // "deflate" is zlib by the standard and raw deflate by some servers.
-    const zlib = ((bytes[0] ?? 0) & 0x0f) === ZLIB && ((bytes[0] ?? 0) * 256 + (bytes[1] ?? 0)) % 31 === 0
-    return await (zlib ? unzip.deflate(bytes, limit) : unzip.rawDeflate(bytes, limit))
-  } catch (error) {
-    if (error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
-      throw tooLarge(maxBytes)
-    throw new RequestFailure('cut', `the ${coding} body is damaged or cut short`, error)
+/** What comes behind the first `maxBytes` is never waited for. */
+async function readBeginning(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of body) {
+    length += chunk.length
+    chunks.push(chunk)
+    if (length >= maxBytes) break
   }
+  return Buffer.concat(chunks, Math.min(length, maxBytes))
 }
-
-/** The compression method in the first byte of a zlib stream (RFC 1950 §2.2). */
-const ZLIB = 8
-const ZSTD_MAGIC = 0xfd2fb528
-const isGzip = (bytes: Buffer) => bytes[0] === 0x1f && bytes[1] === 0x8b
-
-/** A file that is itself compressed (`sitemap.xml.gz`), whatever its headers say. */
-export async function gunzipFile(bytes: Buffer, maxBytes: number): Promise<Buffer> {
-  return isGzip(bytes) ? undo('gzip', bytes, maxBytes) : bytes
-}
-
-const tooLarge = (maxBytes: number) =>
-  new RequestFailure('too-large', `more than ${maxBytes} bytes; see CRAWL_MAX_BYTES`)
 
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   const flat: Record<string, string> = {}

@@ -6,6 +6,12 @@ import { asFailure, type FailureKind, RequestFailure } from './failure.ts'
 import { type Answer, request } from './request.ts'
 import { readRetryAfter } from './retry-after.ts'
 
+/**
+ * ms that are waited for a host whose pause our own last request began: a redirect within a host, the parts of an index.
+ * Whoever came back later would begin with that request again, and never come to the end. No Crawl-delay that means it is longer.
+ */
+export const OWN_PAUSE = 600_000
+
 /** One request, made in its host's turn. */
 export type Asked =
   | { kind: 'answer'; answer: Answer }
@@ -24,6 +30,7 @@ const LONGEST_REST = 10
  * Makes one request as soon as the host may be asked, and begins the pause after it.
  *
  * @param options.patience longest wait for the host in ms
+ * @param options.beginning so many bytes are enough: what lies behind them is not read
  * @param options.needed asked when the turn has come: false gives it back without a request (`busy`, 0 ms)
  */
 export async function requestInTurn(
@@ -31,7 +38,7 @@ export async function requestInTurn(
   visit: Hold,
   url: URL,
   headers: Record<string, string>,
-  options: { patience: number; needed?: () => Promise<boolean> },
+  options: { patience: number; beginning?: number; needed?: () => Promise<boolean> },
 ): Promise<Asked> {
   const { config, pool, holds } = crawl
   const delay = config.CRAWL_HOST_DELAY
@@ -50,7 +57,8 @@ export async function requestInTurn(
   const started = performance.now()
   const result = await request(url, { 'user-agent': config.CRAWL_USER_AGENT, ...headers }, crawl.connect, {
     timeout: config.CRAWL_TIMEOUT,
-    maxBytes: config.CRAWL_MAX_BYTES,
+    maxBytes: options.beginning ?? config.CRAWL_MAX_BYTES,
+    cut: options.beginning !== undefined,
     signal: AbortSignal.any([crawl.ending, turn.lost, visit.lost]),
     wanted: () => turn.alive() && visit.alive(),
   }).catch((error: unknown) => asFailure(error))

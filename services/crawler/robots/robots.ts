@@ -1,6 +1,6 @@
 import type { Crawl } from '../crawl.ts'
 import { readRetryAfter } from '../fetch/retry-after.ts'
-import { type Asked, requestInTurn } from '../fetch/turn-request.ts'
+import { type Asked, OWN_PAUSE, requestInTurn } from '../fetch/turn-request.ts'
 import type { Hold } from '../hosts/holds.ts'
 import {
   type KnownRobots,
@@ -52,6 +52,7 @@ async function recallOrAsk(crawl: Crawl, visit: Hold, page: URL, patience: numbe
     return meanwhile.kind === 'unknown'
   }
   const delay = crawl.config.CRAWL_HOST_DELAY
+  const askedHosts = new Set<string>()
   let url = new URL('/robots.txt', page)
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
     const asked = await requestInTurn(
@@ -59,8 +60,13 @@ async function recallOrAsk(crawl: Crawl, visit: Hold, page: URL, patience: numbe
       visit,
       url,
       { accept: 'text/plain,*/*;q=0.5' },
-      { patience, ...(redirects === 0 ? { needed } : {}) },
+      {
+        patience: askedHosts.has(url.host) ? OWN_PAUSE : patience,
+        beginning: ROBOTS_LIMIT,
+        ...(redirects === 0 ? { needed } : {}),
+      },
     )
+    askedHosts.add(url.host)
     if (asked.kind === 'busy' && isSettled(meanwhile)) return meanwhile
     if (asked.kind === 'busy' || asked.kind === 'interrupted') return asked
     if (asked.kind === 'failure') {
@@ -69,7 +75,7 @@ async function recallOrAsk(crawl: Crawl, visit: Hold, page: URL, patience: numbe
     }
     const { status, headers, body } = asked.answer
     if (status >= 200 && status < 300) {
-      const text = body.subarray(0, ROBOTS_LIMIT).toString('utf8')
+      const text = wholeLines(body).toString('utf8')
       return rememberRobots(crawl.pool, host, readRobots(text, productToken(crawl.config.CRAWL_USER_AGENT)), delay)
     }
     if (status >= 300 && status < 400) {
@@ -83,6 +89,13 @@ async function recallOrAsk(crawl: Crawl, visit: Hold, page: URL, patience: numbe
     return rememberUnreachable(crawl.pool, host, wait, `robots.txt answers ${status}`)
   }
   return rememberRobots(crawl.pool, host, { rules: [], crawlDelay: null }, delay)
+}
+
+/** Half of `Disallow: /archive/2019` may be `Disallow: /a`: a line that the limit cuts is left out. */
+function wholeLines(body: Buffer): Buffer {
+  return body.length < ROBOTS_LIMIT
+    ? body
+    : body.subarray(0, Math.max(body.lastIndexOf('\n'), body.lastIndexOf('\r')) + 1)
 }
 
 const isSettled = (robots: KnownRobots): robots is RobotsKnown | RobotsBlocked => robots.kind !== 'unknown'

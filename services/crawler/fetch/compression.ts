@@ -1,0 +1,99 @@
+import { pipeline, type Transform } from 'node:stream'
+import { promisify } from 'node:util'
+import * as zlib from 'node:zlib'
+import { RequestFailure } from './failure.ts'
+
+/** What a body is compressed with; "deflate" is zlib by the standard and raw deflate by some servers. */
+type Form = 'gzip' | 'deflate' | 'raw deflate' | 'br' | 'zstd'
+
+const WHOLE: Record<Form, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
+  gzip: promisify(zlib.gunzip),
+  deflate: promisify(zlib.inflate),
+  'raw deflate': promisify(zlib.inflateRaw),
+  br: promisify(zlib.brotliDecompress),
+  zstd: promisify(zlib.zstdDecompress),
+}
+const PIECEWISE: Record<Form, () => Transform> = {
+  gzip: () => zlib.createGunzip(),
+  deflate: () => zlib.createInflate(),
+  'raw deflate': () => zlib.createInflateRaw(),
+  br: () => zlib.createBrotliDecompress(),
+  zstd: () => zlib.createZstdDecompress(),
+}
+
+/** The layers of a Content-Encoding that can be undone (RFC 9110 §8.4), at most two, in the order of undoing. */
+export function codingsOf(contentEncoding: string): string[] {
+  const codings = contentEncoding
+    .toLowerCase()
+    .split(',')
+    .map(coding => coding.trim().replace(/^x-/, ''))
+    .filter(coding => ['gzip', 'deflate', 'br', 'zstd'].includes(coding))
+  if (codings.length > 2) throw new RequestFailure('protocol', `compressed too often: ${contentEncoding.slice(0, 60)}`)
+  return codings.reverse()
+}
+
+/** Undoes the layers of a whole body. One that was never compressed is taken as it is. */
+export async function decompress(body: Buffer, codings: string[], maxBytes: number): Promise<Buffer> {
+  let bytes = body
+  for (const coding of codings) bytes = await undo(coding, bytes, maxBytes)
+  return bytes
+}
+
+/** The same as the body comes, for whoever wants no more than its beginning. */
+export function decompressing(body: AsyncIterable<Buffer>, codings: string[]): AsyncIterable<Buffer> {
+  return codings.reduce(undoing, body)
+}
+
+/** A file that is itself compressed (`sitemap.xml.gz`), whatever its headers say. */
+export async function gunzipFile(bytes: Buffer, maxBytes: number): Promise<Buffer> {
+  return isGzip(bytes) ? undo('gzip', bytes, maxBytes) : bytes
+}
+
+export const tooLarge = (maxBytes: number) =>
+  new RequestFailure('too-large', `more than ${maxBytes} bytes; see CRAWL_MAX_BYTES`)
+
+async function undo(coding: string, bytes: Buffer, maxBytes: number): Promise<Buffer> {
+  const form = formOf(coding, bytes)
+  if (form === null) return bytes
+  try {
+    return await WHOLE[form](bytes, { maxOutputLength: maxBytes })
+  } catch (error) {
+    if (error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
+      throw tooLarge(maxBytes)
+    throw new RequestFailure('cut', `the ${coding} body is damaged or cut short`, error)
+  }
+}
+
+async function* undoing(body: AsyncIterable<Buffer>, coding: string): AsyncIterable<Buffer> {
+  const pieces = body[Symbol.asyncIterator]()
+  let start = Buffer.alloc(0)
+  while (start.length < MAGIC_LENGTH) {
+    const { done, value } = await pieces.next()
+    if (done) break
+    start = Buffer.concat([start, value])
+  }
+  async function* whole() {
+    yield start
+    yield* { [Symbol.asyncIterator]: () => pieces }
+  }
+  const form = formOf(coding, start)
+  if (form === null) return yield* whole()
+  // What goes wrong on either side ends the reading below.
+  yield* pipeline(whole, PIECEWISE[form](), () => {})
+}
+
+/** By its beginning, where that tells it: null for a body that was never compressed. */
+function formOf(coding: string, start: Buffer): Form | null {
+  if (start.length === 0) return null
+  if (coding === 'gzip') return isGzip(start) ? 'gzip' : null
+  if (coding === 'zstd') return start.length >= MAGIC_LENGTH && start.readUInt32LE(0) === ZSTD_MAGIC ? 'zstd' : null
+  if (coding === 'br') return 'br'
+  const isZlib = ((start[0] ?? 0) & 0x0f) === ZLIB && ((start[0] ?? 0) * 256 + (start[1] ?? 0)) % 31 === 0
+  return isZlib ? 'deflate' : 'raw deflate'
+}
+
+/** The compression method in the first byte of a zlib stream (RFC 1950 §2.2). */
+const ZLIB = 8
+const ZSTD_MAGIC = 0xfd2fb528
+const MAGIC_LENGTH = 4
+const isGzip = (bytes: Buffer) => bytes[0] === 0x1f && bytes[1] === 0x8b
