@@ -1,17 +1,25 @@
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { HOLD, type Hold, type Holds, newHoldId } from './holds.ts'
 
+/** The right to visit a host. */
+export interface Visit extends Hold {
+  /** The how manieth visit to the host it is, from 1. */
+  number: number
+}
+
 /** Takes the visit to a host, or null when another has it. */
-export async function takeVisit(pool: Pool, holds: Holds, host: string): Promise<Hold | null> {
+export async function takeVisit(pool: Pool, holds: Holds, host: string): Promise<Visit | null> {
   const id = newHoldId()
   const since = performance.now()
-  const { rowCount } = await pool.query(
+  const { rows } = await pool.query<{ visits: number }>(
     `update hosts
         set holder = $2, leased_until = clock_timestamp() + $3 * interval '1 ms', visits = visits + 1
-      where host = $1 and leased_until <= clock_timestamp()`,
+      where host = $1 and leased_until <= clock_timestamp()
+      returning visits`,
     [host, id, HOLD],
   )
-  return rowCount === 1 ? holds.keep('visit', host, id, since) : null
+  const [taken] = rows
+  return taken === undefined ? null : Object.assign(holds.keep('visit', host, id, since), { number: taken.visits })
 }
 
 /** Ends a visit; the dispatcher calls the next one when there is work. */

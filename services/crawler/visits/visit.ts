@@ -21,9 +21,13 @@ export async function visitHost(crawl: Crawl, host: string): Promise<void> {
   try {
     const end = performance.now() + SLICE
     let goOn = true
+    // Feeds that are due again as soon as they were read must not keep pages waiting for ever, nor pages feeds; where the host
+    // wants long pauses a visit makes one request, so every other visit begins with a page.
+    let feedFirst = visit.number % 2 === 1
     while (goOn && performance.now() < end && visit.alive() && !crawl.stopping.aborted) {
-      const work = await nextWork(crawl.pool, host, !crawl.backlogged)
+      const work = await nextWork(crawl.pool, host, { pages: !crawl.backlogged, feedFirst })
       if (work === null) break
+      feedFirst = work.kind === 'page'
       goOn = await doWork(crawl, visit, work)
     }
   } finally {
