@@ -70,7 +70,8 @@ export function readCatalogue(text: string): Catalogue {
       languages,
       timeZone,
       feeds: unique(written.feeds),
-      sitemaps: unique(written.sitemaps),
+      // Read as what it is, whatever it is called: one address is one feed.
+      sitemaps: unique(written.sitemaps).filter(address => !unique(written.feeds).includes(address)),
     }
   })
   for (const { domain } of duplicates(outlets))
@@ -116,6 +117,6 @@ function duplicates(outlets: Outlet[]): Outlet[] {
 }
 
 const unique = (addresses: string[] = []) => [
-  ...new Set(addresses.map(address => readAddress(address)?.href ?? address)),
+  ...new Set(addresses.map(address => readAddress(address.replace(/#.*$/s, ''))?.href ?? address)),
 ]
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null

@@ -59,6 +59,15 @@ t.test('sync works on an empty database, adds nothing of its own, and says what 
   ])
 })
 
+t.test('one address as feed and as sitemap, or in two spellings, is one feed', async t => {
+  const feed = `${site.origin}/twice.xml`
+  await write({ ...A, feeds: [feed, `${feed}#top`], sitemaps: [feed] }, B)
+  t.match(await outlets('sync', file), { code: 0, err: /1 feeds added/ })
+  t.match((await pool.query('select url, kind from feeds where active')).rows, [{ url: feed, kind: 'feed' }])
+  await write(A)
+  t.match(await outlets('sync', file), { code: 0 })
+})
+
 t.test('a file that cannot be used changes nothing and names what is wrong', async t => {
   await write({ ...A, country: 'FR' })
   const { code, err } = await outlets('sync', file)
