@@ -206,6 +206,83 @@ t.test('a sitemap index: recent parts are read, gzip or not, each in its turn an
   t.equal(rows[0]?.news, true)
 })
 
+/** A sitemap index of parts with their `lastmod`; a plain sitemap of paths. */
+const indexOf = (parts: Record<string, string>) =>
+  `<sitemapindex>${Object.entries(parts)
+    .map(([path, modified]) => `<sitemap><loc>${at(path)}</loc><lastmod>${modified}</lastmod></sitemap>`)
+    .join('')}</sitemapindex>`
+const sitemapOf = (...paths: string[]) =>
+  `<urlset>${paths.map(path => `<url><loc>${at(path)}</loc></url>`).join('')}</urlset>`
+
+t.test('a part of a sitemap index that failed is asked again, though the index is unchanged', async t => {
+  await only({ 'x.example': ['/index.xml'] })
+  const date = '2026-11-20T12:00:00Z'
+  site.on('/index.xml', tagged('"i"', indexOf({ '/fine.xml': date, '/fails.xml': date })))
+  site.on('/fine.xml', sitemapOf('/fine'))
+  site.on('/fails.xml', (_request, response) => response.writeHead(500).end())
+  await poll()
+  t.same(await published(), ['/fine'])
+  site.on('/fails.xml', sitemapOf('/late'))
+  await poll()
+  t.same(await published(), ['/fine', '/late'])
+  await poll()
+  t.equal(site.to('/index.xml').at(-1)?.headers['if-none-match'], '"i"')
+})
+
+t.test('a sitemap index with more recent parts than one poll reads is read in several', async t => {
+  await only({ 'x.example': ['/big-index.xml'] })
+  const numbers = Array.from({ length: 20 }, (_, n) => n)
+  const parts = numbers.map(n => [`/part-${n}.xml`, `2026-11-20T12:00:${String(n).padStart(2, '0')}Z`] as const)
+  site.on('/big-index.xml', tagged('"b"', indexOf(Object.fromEntries(parts))))
+  for (const n of numbers) site.on(`/part-${n}.xml`, sitemapOf(`/from-part-${n}`))
+  await poll()
+  t.equal((await published()).length, 8)
+  await poll()
+  await poll()
+  t.equal((await published()).length, 20)
+  const asked = site.seen.length
+  await poll()
+  t.same(
+    site.seen.slice(asked).map(({ path }) => path),
+    ['/big-index.xml'],
+    'each part once',
+  )
+})
+
+t.test('an index inside an index is read again, though it is unchanged: its parts may have news', async t => {
+  await only({ 'x.example': ['/outer.xml'] })
+  site.on('/outer.xml', `<sitemapindex><sitemap><loc>${at('/inner.xml')}</loc></sitemap></sitemapindex>`)
+  site.on('/inner.xml', tagged('"n"', `<sitemapindex><sitemap><loc>${at('/today.xml')}</loc></sitemap></sitemapindex>`))
+  site.on('/today.xml', sitemapOf('/today-1'))
+  await poll()
+  site.on('/today.xml', sitemapOf('/today-2', '/today-1'))
+  await poll()
+  t.same(await published(), ['/today-1', '/today-2'])
+})
+
+t.test('pages are fetched between feeds that are always due', async t => {
+  await only({ 'x.example': ['/busy.xml'] })
+  let polls = 0
+  site.on('/busy.xml', async (_request, response) => {
+    polls += 1
+    if (polls === 20) await run.pool.query('drop function always_due() cascade')
+    response.end(rss(...Array.from({ length: polls }, (_, n) => at(`/busy/${n}`))))
+  })
+  for (let n = 0; n < 100; n += 1) site.on(`/busy/${n}`, html('druk'))
+  await run.pool.query(
+    `create function always_due() returns trigger language plpgsql as
+     $$ begin new.next_poll_at = clock_timestamp() - interval '1 s'; return new; end $$`,
+  )
+  await run.pool.query('create trigger always_due before update on feeds for each row execute function always_due()')
+  run.crawl.backlogged = false
+  await run.hurry('feeds')
+  await run.workOff()
+  const paths = site.seen.map(({ path }) => path)
+  const first = paths.indexOf('/busy/0')
+  t.ok(first > 0 && first < paths.lastIndexOf('/busy.xml'), 'the first page before the last poll')
+  t.equal(polls, 20)
+})
+
 t.test('a feed that left the catalogue is no longer asked; one that comes back is read from the beginning', async t => {
   await only({ 'x.example': ['/feed.xml'] })
   site.on('/feed.xml', tagged('"1"', rss(at('/a'))))

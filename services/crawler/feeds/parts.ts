@@ -1,4 +1,5 @@
 import type { Crawl } from '../crawl.ts'
+import { OWN_PAUSE } from '../fetch/turn-request.ts'
 import type { Hold } from '../hosts/holds.ts'
 import { pagesDiscovered } from '../metrics.ts'
 import { namedAddresses } from './addresses.ts'
@@ -12,17 +13,21 @@ export interface PartsRead {
   fresh: number
   interrupted: boolean
   error: string | null
+  /** False: parts failed, or are left for the next poll. An index that is unchanged then must be read again all the same. */
+  whole: boolean
 }
+
+const NEVER_READ: Validators = { etag: null, lastModified: null }
 
 interface KnownPart extends Validators {
   url: string
   modified: string | null
 }
 
+/** Far more parts than an index is read of (`recentParts`). */
+const MOST_REMEMBERED = 400
 /** An index inside an index is against the protocol, yet served; an index inside that one is not looked for. */
 const MAX_DEPTH = 2
-/** All parts are read in one visit, also where the host wants long pauses. */
-const PATIENCE = 120_000
 
 /**
  * Reads those parts of a sitemap index that may hold something new, each a request of its own: the recent ones, except
@@ -38,22 +43,31 @@ export async function readParts(
   const known = await knownParts(crawl, feed)
   const todo =
     index.kind === 'feed' ? recentParts(index.feed.parts).map(part => ({ part, depth: 1 })) : knownAgain(known)
-  const result: PartsRead = { fresh: 0, interrupted: false, error: null }
+  const result: PartsRead = { fresh: 0, interrupted: false, error: null, whole: true }
+  const seen = new Set<string>()
   let tried = 0
   let read = 0
-  for (let next = todo.shift(); next !== undefined && tried < MAX_PARTS; next = todo.shift()) {
+  for (let next = todo.shift(); next !== undefined; next = todo.shift()) {
     const { part, depth } = next
     const url = URL.parse(part.url, index.kind === 'feed' ? index.base : feed.url)?.href
-    if (url === undefined) continue
+    if (url === undefined || seen.has(url)) continue
+    seen.add(url)
     const memory = known.get(url)
     if (memory !== undefined && memory.modified === part.modified && isExact(part.modified)) {
       read += 1
       continue
     }
+    if (tried === MAX_PARTS) {
+      // One without a date comes last among its like, poll after poll: the likeliest of these are all that is read.
+      if (isExact(part.modified)) result.whole = false
+      continue
+    }
     tried += 1
-    const document = await readDocument(crawl, visit, url, memory ?? { etag: null, lastModified: null }, PATIENCE)
+    // All parts are read in one visit, also where the host wants long pauses.
+    const document = await readDocument(crawl, visit, url, memory ?? NEVER_READ, OWN_PAUSE)
     if (document.kind === 'interrupted') return { ...result, interrupted: true }
     if (document.kind === 'later' || document.kind === 'failure') {
+      result.whole = false
       result.error ??= `${url}: ${document.kind === 'later' ? 'its host is busy' : document.detail}`
       continue
     }
@@ -63,7 +77,10 @@ export async function readParts(
       todo.unshift(...recentParts(document.feed.parts).map(inner => ({ part: inner, depth: depth + 1 })))
     }
     const named = namedAddresses({ ...document.feed, entries: recentEntries(document.feed) }, document.base)
-    const fresh = await savePart(crawl.pool, feed, { url, modified: part.modified }, named, document.validators)
+    // An index is read again whatever it says of itself: its parts may have changed without it.
+    const fresh = await (document.feed.format === 'sitemap index'
+      ? savePart(crawl.pool, feed, { url, modified: null }, [], NEVER_READ)
+      : savePart(crawl.pool, feed, { url, modified: part.modified }, named, document.validators))
     if (fresh === null) return { ...result, interrupted: true }
     result.fresh += fresh
     pagesDiscovered.inc(fresh)
@@ -75,7 +92,7 @@ async function knownParts(crawl: Crawl, feed: DueFeed): Promise<Map<string, Know
   const { rows } = await crawl.pool.query<KnownPart>(
     `select url, modified, etag, last_modified as "lastModified"
        from sitemap_parts where feed_no = $1 order by read_at desc limit $2`,
-    [feed.feedNo, MAX_PARTS * 4],
+    [feed.feedNo, MOST_REMEMBERED],
   )
   return new Map(rows.map(row => [row.url, row]))
 }
@@ -84,7 +101,7 @@ function knownAgain(known: Map<string, KnownPart>): { part: SitemapPart; depth: 
   return [...known.values()]
     .filter(({ modified }) => !isExact(modified))
     .slice(0, MAX_PARTS)
-    .map(({ url, modified }) => ({ part: { url, modified }, depth: MAX_DEPTH }))
+    .map(({ url, modified }) => ({ part: { url, modified }, depth: 1 }))
 }
 
 /** Whether an equal `lastmod` proves a part unchanged: one that names a day only may hold more than this morning. */

@@ -26,7 +26,7 @@ export async function pollFeed(crawl: Crawl, visit: Hold, feed: DueFeed): Promis
       const index = document.kind === 'unchanged' || document.feed.format === 'sitemap index'
       const parts = index
         ? await readParts(crawl, visit, feed, document)
-        : { fresh: 0, interrupted: false, error: null }
+        : { fresh: 0, interrupted: false, error: null, whole: true }
       if (parts.interrupted) return false
       if (parts.error !== null) {
         await saveFailure(crawl.pool, feed, parts.error, {}, crawl.config)
@@ -37,7 +37,8 @@ export async function pollFeed(crawl: Crawl, visit: Hold, feed: DueFeed): Promis
         document.kind === 'feed'
           ? namedAddresses({ ...document.feed, entries: recentEntries(document.feed) }, document.base)
           : []
-      const validators = document.kind === 'feed' ? document.validators : null
+      const validators =
+        document.kind === 'unchanged' ? null : parts.whole ? document.validators : { etag: null, lastModified: null }
       const fresh = (await savePoll(crawl.pool, feed, named, validators, crawl.config, parts.fresh)) ?? 0
       pagesDiscovered.inc(fresh - parts.fresh)
       feedPolls.inc({ outcome: fresh > 0 ? 'new' : document.kind === 'unchanged' ? 'unchanged' : 'nothing new' })

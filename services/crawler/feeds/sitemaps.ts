@@ -2,6 +2,8 @@ import type { Feed, RawEntry, SitemapPart } from './feed.ts'
 
 /** Documents of an index that are read in one poll. */
 export const MAX_PARTS = 8
+/** Parts of an index that are read at all, poll after poll: beyond them is an archive, whatever its dates. */
+const MOST_PARTS = 40
 /** Addresses of one sitemap that are taken; news sitemaps may hold 1,000. */
 export const MAX_ADDRESSES = 1_000
 /** Parts changed so long before the newest one are archives. */
@@ -29,7 +31,7 @@ export function recentParts(parts: SitemapPart[]): SitemapPart[] {
         Number(b.news) - Number(a.news) ||
         (a.name > b.name ? -1 : a.name < b.name ? 1 : b.index - a.index),
     )
-    .slice(0, MAX_PARTS)
+    .filter(({ time }, place) => place < (time === null ? MAX_PARTS : MOST_PARTS))
     .map(({ part }) => part)
 }
 
