@@ -33,7 +33,10 @@ export async function sendAnswer(
     return
   }
   const body = Buffer.from(answer.body)
-  response.status(200).set({ 'Content-Type': answer.contentType, 'Content-Length': String(body.length) })
+  response.status(200).set('Content-Type', answer.contentType)
+  // GET would be compressed, HEAD is not: its length would be another answer's (RFC 9110 §8.6).
+  const isKnown = request.method !== 'HEAD' || request.acceptsEncodings(['br', 'gzip', 'identity']) === 'identity'
+  if (isKnown) response.set('Content-Length', String(body.length))
   response.end(body)
 }
 
