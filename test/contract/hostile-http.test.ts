@@ -1,0 +1,152 @@
+import { connect } from 'node:net'
+import t from 'tap'
+import { startTestApi } from './api.ts'
+
+const api = await startTestApi()
+t.teardown(() => api.stop())
+const { secret } = await api.issue()
+
+/** What the server says to raw bytes, and how long it took to hang up. */
+async function raw(bytes: string, patience = 20_000): Promise<{ text: string; ms: number }> {
+  const start = Date.now()
+  const socket = connect(Number(new URL(api.base).port), '127.0.0.1')
+  socket.setTimeout(patience, () => socket.destroy(new Error('it did not hang up')))
+  let text = ''
+  socket.setEncoding('utf8').on('data', part => {
+    text += part
+  })
+  socket.on('error', () => {}) // it may be cut off while we are still sending
+  socket.write(bytes)
+  await new Promise(resolve => socket.once('close', resolve))
+  return { text, ms: Date.now() - start }
+}
+
+const head = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}`
+
+t.test('issue 4.6: giant addresses and headers are cut off', async t => {
+  for (const bytes of [
+    `${head(`/v1/articles?q=${'a'.repeat(100_000)}`)}\r\n`,
+    `${head('/v1/articles', `Authorization: Bearer ${'a'.repeat(100_000)}\r\n`)}\r\n`,
+    head('/v1/articles', 'X-A: b\r\n'.repeat(20_000)),
+  ]) {
+    const { text, ms } = await raw(bytes)
+    t.match(text, /^HTTP\/1\.1 431 /)
+    t.match(text, /\r\nX-Request-Id: /)
+    t.match(text, /"status":"error"/)
+    t.ok(ms < 3_000)
+  }
+})
+
+t.test('issue 4.6: the longest request that can be right is taken', async t => {
+  const long = (unit: string) => encodeURIComponent(unit.repeat(191))
+  const query = `q=${long('😀').slice(0, -12)}a&outlet=${long('語')}&author=${long('😀')}&cursor=${'a'.repeat(255)}`
+  const { status, json } = await api.ask(secret, `/v1/articles?${query}`)
+  t.equal(status, 422)
+  t.strictSame(Object.keys(json.errors), ['cursor'])
+})
+
+t.test('issue 4.6: what is not HTTP is told so and cut off', async t => {
+  for (const bytes of [
+    'hello\r\n\r\n',
+    'GET / HTTP/9.9\r\n\r\n',
+    '\x16\x03\x01\x02\x00',
+    'GET /v1/articles HTTP/1.1\r\nHost: x\r\nA b: c\r\n\r\n',
+  ]) {
+    const { text, ms } = await raw(bytes)
+    t.match(text, /^HTTP\/1\.1 400 /)
+    t.ok(ms < 3_000)
+  }
+})
+
+t.test('decision 7: what the server refuses before it is a request is an error object too, with an id', async t => {
+  for (const bytes of [
+    'hello\r\n\r\n',
+    `GET /v1/articles HTTP/1.1\r\nAuthorization: Bearer ${secret}\r\n\r\n`,
+    `${head('/v1/articles', 'Host: y\r\n')}\r\n`,
+    `${head('/v1/articles?q=a b')}\r\n`,
+    head('/v1/articles', 'X-A: b\r\n'.repeat(20_000)),
+  ]) {
+    const { text } = await raw(bytes)
+    const [top = '', body = ''] = text.split('\r\n\r\n')
+    t.match(top, /^HTTP\/1\.1 4(00|31) /)
+    t.match(top, /\r\nX-Request-Id: [0-9a-f-]{36}(\r\n|$)/)
+    t.match(top, /\r\nCache-Control: no-store/)
+    t.match(top, /\r\nConnection: close/)
+    const { status, code, message, ...more } = JSON.parse(body)
+    t.strictSame({ status, code, more }, { status: 'error', code: 'invalid_request', more: {} })
+    t.match(message, /^[A-Z].*\.$/)
+    t.notMatch(text, /node|\.ts|HPE_|llhttp/)
+  }
+})
+
+t.test('decision 11: there is no 400 for what a client forgot to percent-encode', async t => {
+  const asked = async (target: string, more = `Authorization: Bearer ${secret}\r\n`) => {
+    const { text } = await raw(`${head(target, more)}\r\n`)
+    const [top = '', body = ''] = text.split('\r\n\r\n')
+    return { status: Number(top.slice(9, 12)), top, json: JSON.parse(body) }
+  }
+  await api.index([{ title: 'Het café om de hoek' }])
+  for (const target of ['/v1/articles?q=café', '/v1/articles?q=caf%C3%A9', '/v1/articles?outlet=D%C3%A9\x7f&q=café']) {
+    const { status, top, json } = await asked(target)
+    t.equal(status, 200, target)
+    t.match(top, /X-RateLimit-Remaining: \d/)
+    t.equal(json.articles.length, target.includes('outlet') ? 0 : 1)
+  }
+  const nul = await asked('/v1/articles?per_page=5&q=a\0é')
+  t.equal(nul.status, 422)
+  t.strictSame(Object.keys(nul.json.errors), ['q'])
+  const unknown = await asked('/v1/articles?città=1')
+  t.strictSame([unknown.status, Object.keys(unknown.json.errors)], [422, ['città']])
+  t.equal((await asked('/v1/café')).status, 404)
+  t.equal((await asked('/v1/articles?q=café', '')).json.code, 'missing_token', 'nobody comes past the key')
+  t.match((await raw(`${head('/v1/articles?q=café&foo=1')}X-Late: `, 30_000)).text, /^HTTP\/1\.1 408 /)
+})
+
+t.test('decision 5: CONNECT is a method as others are, an unknown expectation none', async t => {
+  const key = `Authorization: Bearer ${secret}\r\n`
+  t.match((await raw(`CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`)).text, /^HTTP\/1\.1 401 [\s\S]*missing_token/)
+  t.match(
+    (await raw(`CONNECT x:1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`)).text,
+    /^HTTP\/1\.1 40[45] [\s\S]*"status":"error"/,
+  )
+  t.match(
+    (await raw(`${head('/v1/articles', `${key}Connection: close\r\nExpect: 200-maybe\r\n`)}\r\n`)).text,
+    /^HTTP\/1\.1 200 /,
+  )
+})
+
+t.test('decision 7: every form of address that HTTP knows is answered as any other', async t => {
+  const key = `Host: x\r\nAuthorization: Bearer ${secret}\r\nConnection: close\r\n\r\n`
+  for (const [line, expected] of [
+    ['GET http://x/v1/articles?per_page=1 HTTP/1.1', /^HTTP\/1\.1 200 /],
+    ['GET HTTPS://x:1/v1/articles?foo=1 HTTP/1.1', /^HTTP\/1\.1 422 [\s\S]*"foo"/],
+    ['GET http://x HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
+    ['GET http://x?q=1 HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
+    ['OPTIONS * HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
+    ['GET //v1/articles HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
+    ['GET /v1/%61rticles HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
+    ['GET /%ff HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
+    ['GET /v1/articles#a?q=1 HTTP/1.1', /^HTTP\/1\.1 (200|404) /],
+  ] as const) {
+    const { text } = await raw(`${line}\r\n${key}`)
+    t.match(text, expected, line)
+    t.match(text, /\r\nX-Request-Id: /)
+    t.match(text, /\r\nX-RateLimit-Remaining: /)
+  }
+})
+
+t.test('issue 4.6: slow senders are cut off', async t => {
+  const { text, ms } = await raw(head('/v1/articles', 'X-Slow: '), 30_000)
+  t.match(text, /^HTTP\/1\.1 408 /)
+  t.ok(ms < 15_000, `${ms} ms`)
+})
+
+t.test('issue 4.6: no answer tells a stack, a query or a host', async t => {
+  await api.pool.query('alter table articles rename to articles_away')
+  const { status, json, text } = await api.ask(secret, '/v1/articles')
+  await api.pool.query('alter table articles_away rename to articles')
+  t.equal(status, 500)
+  t.equal(json.code, 'internal_error')
+  t.strictSame(Object.keys(json), ['status', 'code', 'message'])
+  t.notMatch(text, /articles_away|relation|select|127\.0\.0\.1|\.ts|node_modules/i)
+})
