@@ -70,6 +70,10 @@ t.test('decision 37: a canonical link that cannot be this article’s is not bel
     ['javascript', 'javascript:void(0)'],
     ['mail', 'mailto:redactie@dagkoerier.example'],
     ['garbage', 'https://'],
+    ['a template that nobody filled in', 'https://www.dagkoerier.example/nieuws/2026/11/{{slug}}'],
+    ['the same, escaped', 'https://www.dagkoerier.example/nieuws/2026/11/%7B%7Bslug%7D%7D'],
+    ['a missing value', 'https://www.dagkoerier.example/nieuws/2026/11/null'],
+    ['another', '/nieuws/2026/11/undefined/'],
     ['too long', `https://www.dagkoerier.example/${'a'.repeat(2100)}`],
   ]
   for (const [name, canonical] of links) t.same(sight({ canonical }), { url: article, addresses: [key] }, name)
@@ -96,6 +100,8 @@ t.test('decision 37: redirects that end where many articles end do not make them
     'https://myprivacy.dpgmedia.example/consent?siteKey=1',
     'https://login.dagkoerier.example/start',
     'https://www.dagkoerier.example/cookiewall?to=x',
+    'https://cmp.toestemming.example/gate',
+    'https://parkeren.example/home/',
   ]) {
     t.notOk(one({ finalUrl }, { url: other, finalUrl }), finalUrl)
     t.equal(sight({ finalUrl }).url, article)

@@ -1,7 +1,7 @@
 import { getDomain } from 'tldts'
 import { addressKey, cleanAddress, readAddress } from '../../../shared/articles/address.ts'
 import type { Outlet } from '../../../shared/outlets/outlet.ts'
-import { isNoArticle, isSectionOf } from './places.ts'
+import { isNoArticle, isSectionOf, leadsToNoArticle } from './places.ts'
 
 /** What is known of where an article lives. Addresses as written; relative ones are read against `finalUrl`. */
 export interface Sighting {
@@ -46,7 +46,7 @@ export function identify(sighting: Sighting): Identity {
 /** Where the redirects ended, unless that is a place where many articles end: a front page, a section, a consent wall. */
 function believableEnd(named: URL, end: URL | null): URL {
   if (end === null || end.href === named.href) return named
-  const astray = isNoArticle(end) || (sameSite(named, end) && isSectionOf(end, named))
+  const astray = isNoArticle(end) || (sameSite(named, end) ? isSectionOf(end, named) : leadsToNoArticle(named, end))
   return astray && !isNoArticle(named) ? named : end
 }
 

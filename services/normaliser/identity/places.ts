@@ -42,10 +42,14 @@ const WALLS = new Set([
 ])
 const WALL_HOSTS = /^(?:consent|myprivacy|privacy|cookies?|login|sso|auth|account|accounts|id|validate|geo)\./
 
+/** What templates leave behind that found no value, or were never filled in: `{{slug}}`, `null`. */
+const UNFILLED = /^(?:null|undefined|NaN|\[object(?: |%20)[Oo]bject\])$|\{\{|%7[Bb]%7[Bb]|\$\{|\$%7[Bb]|<%|%3[Cc]%/
+
 /** A site's root, or the page of a consent, login or error wall. */
 export function isNoArticle(url: URL): boolean {
   const parts = segments(url)
   if (parts.length === 0) return !rootNamesAnArticle(url)
+  if (parts.some(part => UNFILLED.test(part))) return true
   if (WALL_HOSTS.test(url.hostname) && getDomain(url.hostname) !== url.hostname) return true
   const first = (parts[0] ?? '').toLowerCase().replace(/\.(?:html?|php|aspx?)$/, '')
   return WALLS.has(first) && (parts.length === 1 || !namesAnArticle(parts.at(-1) ?? ''))
@@ -60,6 +64,15 @@ export function isSectionOf(url: URL, article: URL): boolean {
   const last = parts.at(-1) ?? ''
   if (parts.length === 0 || (url.search !== '' && url.search === article.search)) return false
   return parts.length < segments(article).length && !namesAnArticle(last)
+}
+
+/**
+ * Whether a page that names an article led to one of another site that names none: a consent gate, a parked domain. What the
+ * services do that shorten addresses and count readers is the other way round.
+ */
+export function leadsToNoArticle(article: URL, end: URL): boolean {
+  const [from = '', to = ''] = [segments(article).at(-1), segments(end).at(-1)]
+  return namesAnArticle(from) && !namesAnArticle(to) && /^[a-z]+$/i.test(to)
 }
 
 function namesAnArticle(segment: string): boolean {

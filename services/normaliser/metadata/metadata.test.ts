@@ -146,6 +146,16 @@ t.test('links, names of the site, languages, titles, what is free', async t => {
   t.equal(meta.body, 'Tekst')
 })
 
+t.test('relative links are read against the base that the page names', async t => {
+  const head = (base: string) =>
+    `<head>${base}<link rel=canonical href="artikel/1"><link rel=amphtml href="amp/1"></head>`
+  const based = readMetadata(head('<base target=_top><base href="/nl/"><base href="/fr/">'), PAGE)
+  t.equal(based.canonical, new URL('/nl/artikel/1', PAGE).href)
+  t.equal(based.amp, new URL('/nl/amp/1', PAGE).href)
+  t.equal(readMetadata(head(''), PAGE).canonical, 'artikel/1')
+  t.equal(readMetadata(head('<base href="javascript:1">'), PAGE).canonical, 'artikel/1')
+})
+
 t.test('canonical links that contradict each other say nothing', async t => {
   const head = (...hrefs: string[]) =>
     `<head>${hrefs.map(href => `<link rel=canonical href="${href}">`).join('')}<meta property="og:url" content="https://www.dagkoerier.example/og"></head>`

@@ -29,9 +29,9 @@ export type PageLine = Omit<Line, 'aside'> & { aside: boolean }
 /** What a page says of itself, before anything is believed. Texts as written. */
 export interface PageMetadata {
   url: string
-  /** `<link rel="canonical">`, else `og:url`; as written. */
+  /** `<link rel="canonical">`, else `og:url`; as written, or whole where the page names a base. */
   canonical: string | null
-  /** `<link rel="amphtml">`, as written. */
+  /** `<link rel="amphtml">`, likewise. */
   amp: string | null
   /** Language tags, the most specific statement first. */
   languages: string[]
@@ -56,7 +56,8 @@ export interface PageMetadata {
 export function readMetadata(html: string, url: string): PageMetadata {
   const outline = outlineOf(html)
   const { metas } = outline
-  const canonical = oneCanonical(outline.links, url) ?? named(metas, ['og:url'])[0] ?? null
+  const links = basedLinks(outline, url)
+  const canonical = oneCanonical(links, url) ?? named(metas, ['og:url'])[0] ?? null
   const social = named(metas, TITLE_NAMES)[0] ?? null
   const things = thingsIn(outline.jsonLd)
   const article = mainThing(things, [url, canonical], [social, outline.title])
@@ -68,7 +69,7 @@ export function readMetadata(html: string, url: string): PageMetadata {
   return {
     url,
     canonical,
-    amp: outline.links.find(link => link.rel === 'amphtml')?.href ?? null,
+    amp: links.find(link => link.rel === 'amphtml')?.href ?? null,
     languages: [
       ...(outline.language ?? '').split(','),
       ...named(metas, LANGUAGE_NAMES),
@@ -112,6 +113,13 @@ function pageMarks(outline: Outline, anchor: number | null): PageMark[] {
     marks.push({ ...mark, aside: isAside(outline, anchor, aside), path, hints })
   }
   return marks
+}
+
+/** Links of a page that names a base are read against it (HTML Standard, 4.2.3). */
+function basedLinks({ links, base }: Outline, url: string): Outline['links'] {
+  const around = base === null ? null : readAddress(base, url)
+  if (around === null) return links
+  return links.map(({ rel, href }) => ({ rel, href: readAddress(href, around.href)?.href ?? href }))
 }
 
 /** Several canonical links that differ say nothing, as for search engines. */

@@ -18,6 +18,8 @@ export interface Outline {
   /** Content of meta tags by name, property, itemprop or http-equiv, in lower case; in document order. */
   metas: Map<string, string[]>
   links: { rel: string; href: string }[]
+  /** The first `<base href>`, as written. */
+  base: string | null
   jsonLd: string[]
   lines: Line[]
   marks: Mark[]
@@ -66,6 +68,7 @@ export function outlineOf(html: string): Outline {
     title: null,
     metas: new Map(),
     links: [],
+    base: null,
     jsonLd: [],
     lines: [],
     marks: [],
@@ -132,6 +135,7 @@ export function outlineOf(html: string): Outline {
     open(name, attributes) {
       if (name === 'meta') readMeta(outline, attributes)
       else if (name === 'link') readLink(outline, attributes)
+      else if (name === 'base') outline.base ??= attributes.get('href')?.trim() ?? null
       else if (name === 'html') outline.language ??= attributes.get('lang') ?? attributes.get('xml:lang') ?? null
       else if (name === 'title' && outline.title === null && !top().unread) title = []
       else if (name === 'script' && /^application\/(?:ld\+json|json\+ld)/i.test(attributes.get('type')?.trim() ?? ''))
