@@ -111,7 +111,8 @@ function linkOf(markup: Markup, item: Element, base: string | null): string | nu
   for (const link of childrenOf(item, 'link', 'atom:link')) {
     const href = link.attributes.get('href')
     const rel = link.attributes.get('rel')?.trim().toLowerCase() ?? 'alternate'
-    const text = textOf(markup, link).replace(/\s+/g, '')
+    // Links are broken over lines; a space within one is part of it, and escaped when it is asked for.
+    const text = textOf(markup, link).replace(/\s*[\r\n\t]\s*/g, '')
     // RSS has one and its text is the address; of several the last counts, as in gofeed.
     if (link.name === 'link' && item.name === 'item' && (text !== '' || href !== undefined)) {
       own = resolveLink(link, text || (href ?? ''), base)

@@ -46,6 +46,20 @@ t.test('fields are found under all their names', async t => {
   t.equal(feed?.whole, true)
 })
 
+t.test('white space in a link: a line break is none of it, a space between words is', async t => {
+  const feed = await parseFeed(
+    `<rss><channel><item><link>
+      https://krant.example/
+      lang/adres
+    </link></item><item><link> https://krant.example/twee woorden.html </link></item></channel></rss>`,
+    BASE,
+  )
+  t.same(feed && namedAddresses(feed, BASE).map(({ entry }) => entry.url), [
+    'https://krant.example/lang/adres',
+    'https://krant.example/twee%20woorden.html',
+  ])
+})
+
 t.test('what is broken is read as far as it goes', async t => {
   const item = '<item><title>A</title><link>https://krant.example/a</link></item>'
   const broken: Record<string, [string, boolean]> = {
