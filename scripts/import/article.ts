@@ -12,8 +12,8 @@ export class BadLine extends Error {
 /** A cursor holds the id of the last article shown, and is at most 255 characters long. */
 const ID = /^[\x21-\x7e]{1,128}$/
 
-/** Longer ones are nobody's name, and no index holds them. In characters. */
-const LONGEST_NAME = 500
+/** Longer ones are nobody's name, and no index holds two of them. In characters. */
+const LONGEST_NAME = 300
 
 /** `9999-12-31` and its like say that no date is known; bounds of requests end here too. */
 const LAST_YEAR = 2100
