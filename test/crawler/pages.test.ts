@@ -1,5 +1,6 @@
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { gzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
 import { html, rss, startCrawl } from './crawl.ts'
 import { startSite } from './site.ts'
@@ -107,6 +108,41 @@ t.test('a failed page is tried again by itself, later and later, and then is as 
   )
   await run.workOff()
   t.match(await run.page(at('/cut')), { state: 'failed', reason: 'cut' })
+})
+
+t.test('a part of a page, sent unasked for, is not taken for the whole', async t => {
+  let status = 206
+  site.on('/part', (_request, response) =>
+    response
+      .writeHead(status, {
+        'content-type': 'text/html',
+        ...(status === 206 ? { 'content-range': 'bytes 0-9/99' } : {}),
+      })
+      .end(html('part')),
+  )
+  await crawl('/part')
+  t.match(await run.page(at('/part')), { state: 'waiting', reason: 'cut', attempts: 1 })
+  status = 200
+  await run.hurry('pages')
+  await run.workOff()
+  t.match(await run.page(at('/part')), { state: 'stored' })
+})
+
+t.test('a page that is compressed without saying so is read all the same', async t => {
+  const whole = gzipSync(html('zipped'))
+  const send = (body: Buffer) => (_request: unknown, response: ServerResponse) =>
+    response.writeHead(200, { 'content-type': 'text/html' }).end(body)
+  site.on('/zipped', send(whole))
+  site.on('/zipped-cut', send(whole.subarray(0, -12)))
+  site.on('/zipped-bomb', send(gzipSync(Buffer.alloc(20_000_000))))
+  await crawl('/zipped', '/zipped-cut', '/zipped-bomb')
+  const { rows } = await run.pool.query<{ body: Buffer }>(
+    'select body from page_sources join pages using (page_no) where url = $1',
+    [at('/zipped')],
+  )
+  t.equal(String(gunzipSync(rows[0]?.body ?? '')), html('zipped'))
+  t.match(await run.page(at('/zipped-cut')), { state: 'waiting', reason: 'cut' })
+  t.match(await run.page(at('/zipped-bomb')), { state: 'refused', reason: 'too-large' })
 })
 
 t.test('a page that only the end of the connection ended is whole when it has its end', async t => {

@@ -1,5 +1,7 @@
 import type { Crawl } from '../crawl.ts'
-import { politeGet } from '../fetch/polite.ts'
+import { gunzipFile } from '../fetch/compression.ts'
+import { asFailure } from '../fetch/failure.ts'
+import { type Fetched, politeGet } from '../fetch/polite.ts'
 import type { Hold } from '../hosts/holds.ts'
 import { blocksMet, pagesFetched } from '../metrics.ts'
 import { savePage, type WaitingPage } from './save.ts'
@@ -9,7 +11,7 @@ const HEADERS = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.5', 'ac
 
 /** Tries one page. True: the visit may go on; false: the host is not to be asked any more for now. */
 export async function fetchPage(crawl: Crawl, visit: Hold, page: WaitingPage): Promise<boolean> {
-  const fetched = await politeGet(crawl, visit, page.url, HEADERS)
+  const fetched = await unzipped(await politeGet(crawl, visit, page.url, HEADERS), crawl.config.CRAWL_MAX_BYTES)
   if (fetched.kind === 'interrupted') return false
   const verdict = judge(fetched, page.attempts)
   const became = await savePage(crawl.pool, page, verdict, crawl.config.CRAWL_RETRY_MIN)
@@ -19,6 +21,17 @@ export async function fetchPage(crawl: Crawl, visit: Hold, page: WaitingPage): P
   if (became === 'stored' || became === 'blocked') await ringNormaliser(crawl, page.pageNo)
   const ownHost = 'host' in fetched && fetched.host === visit.host
   return !ownHost
+}
+
+/** Some servers serve files that are compressed as if they were not. */
+async function unzipped(fetched: Fetched, maxBytes: number): Promise<Fetched> {
+  if (fetched.kind !== 'answer') return fetched
+  try {
+    return { ...fetched, answer: { ...fetched.answer, body: await gunzipFile(fetched.answer.body, maxBytes) } }
+  } catch (error) {
+    const { kind, message } = asFailure(error)
+    return { kind: 'failure', reason: kind, detail: message }
+  }
 }
 
 /** Only a bell: the normaliser finds what is stored in Postgres too, should the queues be out of reach. */

@@ -52,6 +52,7 @@ function judgeAnswer(answer: Answer, url: string, attempts: number): Verdict {
       reason: status < 500 ? 'refused request' : 'server error',
       detail: `the outlet answers ${status}`,
     }
+  if (status === 206) return { kind: 'retry', reason: 'cut', detail: 'the outlet sent a part that nobody asked for' }
   if (answer.body.length === 0) return { kind: 'retry', reason: 'cut', detail: 'the answer is empty' }
   if (!isHtml(contentType, answer.body)) return { kind: 'refuse', reason: 'not-html', detail: contentType }
   if (!answer.framed && attempts + 1 < TRIES_WITHOUT_AN_END && !hasEnd(answer.body)) {
