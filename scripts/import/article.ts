@@ -84,7 +84,9 @@ function address(written: string): string {
 function body(value: unknown, plain: boolean): string | null {
   if (value === undefined || value === null) return null
   if (typeof value !== 'string') throw new BadLine('body must be text or null.')
-  return plain ? value.trim() || null : plainText(value)
+  const written = storable(value)
+  if (plain) return written.trim() === '' ? null : written
+  return plainText(written)
 }
 
 function oneOf<T extends string>(known: readonly T[], value: string, name: string): T {

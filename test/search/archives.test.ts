@@ -118,6 +118,7 @@ t.test('import: a text about HTML is exported, and read again, as what it is', a
   const bodies = [
     '<p>Schrijf &lt;b&gt;vet&lt;/b&gt; en AT&amp;amp;T, zie ?a=1&amp;copy=2</p>',
     '<p>Gewone tekst: 1 &lt; 2 &amp; 3.</p>',
+    'Wat erachter staat, telt niet. \0',
   ]
   const lines = bodies.map((body, number) => ({ ...LINE, url: `https://dagkoerier.example/${number}`, body }))
   await run(here, 'import', ['-'], lines.map(line => JSON.stringify(line)).join('\n'))
@@ -127,6 +128,7 @@ t.test('import: a text about HTML is exported, and read again, as what it is', a
     [
       ['Schrijf <b>vet</b> en AT&amp;T, zie ?a=1&copy=2', true],
       ['Gewone tekst: 1 < 2 & 3.', undefined],
+      ['Wat erachter staat, telt niet.', undefined],
     ],
   )
   await run(there, 'import', ['-'], first.out)
