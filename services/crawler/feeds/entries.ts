@@ -112,7 +112,10 @@ function linkOf(markup: Markup, item: Element, base: string | null): string | nu
     const href = link.attributes.get('href')
     const rel = link.attributes.get('rel')?.trim().toLowerCase() ?? 'alternate'
     // Links are broken over lines; a space within one is part of it, and escaped when it is asked for.
-    const text = textOf(markup, link).replace(/\s*[\r\n\t]\s*/g, '')
+    const text = textOf(markup, link)
+      .split(/[\r\n\t]/)
+      .map(line => line.trim())
+      .join('')
     // RSS has one and its text is the address; of several the last counts, as in gofeed.
     if (link.name === 'link' && item.name === 'item' && (text !== '' || href !== undefined)) {
       own = resolveLink(link, text || (href ?? ''), base)
@@ -161,8 +164,12 @@ function authorsOf(markup: Markup, item: Element): string[] {
 /** RFC 4287 §3.2, and Atom 0.3's name for the address. */
 const PERSON = new Set(['name', 'email', 'uri', 'url', 'atom:name', 'atom:email', 'atom:uri', 'atom:url'])
 
+const LONGEST_AUTHOR = 1_000
+
 /** RSS writes `mail@example.org (Name)`; others `Name (mail@example.org)` or `Name <mail@example.org>`. */
-export function authorName(text: string): string {
+export function authorName(written: string): string {
+  // The patterns' time grows with the square of the text, and no name is so long.
+  const text = written.slice(0, LONGEST_AUTHOR)
   const ADDRESS = '[^\\s()<>@]+@[^\\s()<>@]+'
   const behind = new RegExp(`^(?:mailto:)?${ADDRESS}\\s*[(<](.+)[)>]$`).exec(text)
   const before = new RegExp(`^(.+?)\\s*[(<]\\s*(?:mailto:)?${ADDRESS}\\s*[)>]$`).exec(text)

@@ -60,6 +60,16 @@ t.test('white space in a link: a line break is none of it, a space between words
   ])
 })
 
+t.test('no run of spaces takes longer than a moment', async t => {
+  const spaces = ' '.repeat(1_500_000)
+  const feed = await parseFeed(
+    `<rss><channel><item><link>https://krant.example/a${spaces}b</link></item>
+      <item><link>https://krant.example/b</link><author>x${spaces}y</author></item></channel></rss>`,
+    BASE,
+  )
+  t.same(feed && namedAddresses(feed, BASE).map(({ entry }) => entry.url), ['https://krant.example/b'])
+})
+
 t.test('what is broken is read as far as it goes', async t => {
   const item = '<item><title>A</title><link>https://krant.example/a</link></item>'
   const broken: Record<string, [string, boolean]> = {
