@@ -71,6 +71,9 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
     }
     case 'update': {
       const change = readChange(context)
+      if (change.name === undefined && Object.keys(change.plan).length === 0) {
+        throw new UsageError('Say what to change, as --rate 100; see --help.')
+      }
       print(JSON.stringify(described(found(await updateKey(pool, named(), change)))))
       return say('Changed; every API process follows at once.')
     }

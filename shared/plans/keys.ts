@@ -1,6 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto'
 import { COUNTRIES, type Country } from '../articles/article.ts'
-import type { Queryable } from '../postgres/pool.ts'
+import type { Pool, Queryable } from '../postgres/pool.ts'
+import { transaction } from '../postgres/transaction.ts'
 import type { HistoryStart, Plan } from './plan.ts'
 import { MONTH_OF_KEY, type QuotaMonth } from './quota.ts'
 import { hashSecret, looksLikeSecret, makeSecret } from './secret.ts'
@@ -99,26 +100,27 @@ export async function rotateKey(db: Queryable, id: string): Promise<IssuedKey | 
   return rows[0] ? { key: fromRow(rows[0]), secret } : null
 }
 
-/** Changes a key's name or plan as far as given. Null when there is no such key, or it was revoked. */
-export async function updateKey(
-  db: Queryable,
+/** Changes a key's name or plan as far as given, whoever changes it too. Null when there is no such key, or it was revoked. */
+export function updateKey(
+  pool: Pool,
   id: string,
   change: { name?: string; plan?: Partial<Plan> },
 ): Promise<ApiKey | null> {
-  const { rows: found } = await db.query<KeyRow>(
-    `select ${COLUMNS} from api_keys where id = $1 and revoked_at is null`,
-    [id],
-  )
-  if (!found[0]) return null
-  const before = fromRow(found[0])
-  const { rows } = await db.query<KeyRow>(
-    `update api_keys
-     set name = $2, countries = $3, history_start = $4, history_days = $5, rate = $6, quota = $7, updated_at = now()
-     where id = $1 and revoked_at is null
-     returning ${COLUMNS}`,
-    [id, change.name ?? before.name, ...planColumns({ ...before.plan, ...change.plan })],
-  )
-  return rows[0] ? fromRow(rows[0]) : null
+  return transaction(pool, async client => {
+    const { rows: found } = await client.query<KeyRow>(
+      `select ${COLUMNS} from api_keys where id = $1 and revoked_at is null for update`,
+      [id],
+    )
+    if (!found[0]) return null
+    const before = fromRow(found[0])
+    const { rows } = await client.query<KeyRow>(
+      `update api_keys
+       set name = $2, countries = $3, history_start = $4, history_days = $5, rate = $6, quota = $7, updated_at = now()
+       where id = $1 returning ${COLUMNS}`,
+      [id, change.name ?? before.name, ...planColumns({ ...before.plan, ...change.plan })],
+    )
+    return fromRow(rows[0]!)
+  })
 }
 
 function planColumns({ countries, history, rate, quota }: Plan): unknown[] {

@@ -175,3 +175,15 @@ t.test('decision 5: keys are stored as hashes only', async t => {
   t.ok(rows.length > 0)
   t.notOk(rows.some(({ text }) => text.includes(secret) || text.includes(secret.slice(4, 20))))
 })
+
+t.test('two changes of one key at the same time both hold', async t => {
+  for (let round = 0; round < 20; round++) {
+    const { key } = await api.issue({ rate: 1, quota: 1 })
+    await Promise.all([
+      updateKey(api.pool, key.id, { plan: { rate: 2 } }),
+      updateKey(api.pool, key.id, { plan: { quota: 2 } }),
+    ])
+    const { rows } = await api.pool.query('select rate, quota from api_keys where id = $1', [key.id])
+    t.same(rows, [{ rate: 2, quota: 2 }])
+  }
+})

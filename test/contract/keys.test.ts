@@ -91,6 +91,7 @@ const wrong: [args: string[], sentence: RegExp, code: number][] = [
   [['create', '--name', 'x', '--countries', 'NL', '--history-days', '3', '--rate', '0'], /--rate/, 2],
   [['create', '--name', '', ...PLAN], /--name is empty/, 2],
   [['revoke'], /Name the key/, 2],
+  [['update', 'key_0'], /what to change/, 2],
   [['revoke', 'key_0'], /no key key_0/, 1],
   [['list', 'x'], /one word too many/, 2],
   [['create', '--colour', 'red'], /--colour/, 2],
