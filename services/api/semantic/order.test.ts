@@ -18,8 +18,7 @@ t.test('relevance is the cosine clamped to 0–1, rounded half up to four decima
 
 const article = fc.record({
   id: fc.string({ minLength: 1, maxLength: 3, unit: 'grapheme' }),
-  publishedAt: fc.option(fc.integer({ min: 0, max: 4 }).map(ms => new Date(ms))),
-  ingestedAt: fc.option(fc.integer({ min: 0, max: 4 }).map(ms => new Date(ms))),
+  time: fc.option(fc.integer({ min: 0, max: 4 })),
   relevance: fc.integer({ min: 0, max: 3 }),
 })
 

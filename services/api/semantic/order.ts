@@ -16,10 +16,9 @@ type Order = Pick<SemanticQuery, 'sort' | 'order'>
 /** All articles of the set in the order asked for. */
 export function inOrder(found: Found[], relevances: Map<bigint, number>, order: Order): Placed[] {
   return found
-    .map(({ seq, id, publishedAt, ingestedAt }) => {
+    .map(({ seq, id, time }) => {
       const relevance = relevances.get(seq) ?? 0
-      const time = order.sort === 'published_at' ? publishedAt : ingestedAt
-      return { seq, id, relevance, value: order.sort === 'relevance' ? relevance : (time?.getTime() ?? null) }
+      return { seq, id, relevance, value: order.sort === 'relevance' ? relevance : time }
     })
     .sort((a, b) => compare(a, b, order))
 }
