@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { QdrantClient } from '@qdrant/js-client-rest'
 import pg from 'pg'
-import { searchParameters } from '../../shared/vectors/collection.ts'
+import { COUNTRIES, type Country } from '../../shared/articles/article.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
 import type { Fleet } from '../../test/fleet.ts'
 import { createRandom, type Random } from '../search/random.ts'
@@ -53,7 +53,7 @@ export async function measureScale(
     say(`indexed after ${ready.toFixed(0)} s`)
 
     const figures: Figures = { vectors: rows, fill_s: Math.round(filled), index_s: Math.round(ready) }
-    figures.recall_at_500 = await measureRecall(qdrant, name, real, random)
+    figures.recall_at_500 = await measureRecall(env, qdrant, name, real, random)
     Object.assign(figures, await measureSpeed(client, random, ''))
 
     const file = join(folder, 'filling.ndjson')
@@ -108,7 +108,8 @@ function gauss(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
 }
 
-const COUNTRIES = ['NL', 'NL', 'NL', 'BE', 'BE', 'LU'] as const
+/** As unequal as the countries are. */
+const DRAWN = ['NL', 'NL', 'NL', 'BE', 'BE', 'LU'] as const
 const FIRST_DAY = Date.UTC(2021, 0, 1)
 const FIVE_YEARS = 5 * 365 * 86_400_000
 
@@ -130,7 +131,7 @@ async function fill(
     const articles = Array.from({ length: Math.min(CHUNK, rows - at) }, (_, index) => ({
       seq: first + BigInt(at + index),
       vector: mixture(real, random),
-      country: random.one(COUNTRIES),
+      country: random.one(DRAWN),
       coveredAt: FIRST_DAY + random.below(FIVE_YEARS),
     }))
     await database.query(INSERT, [
@@ -164,13 +165,22 @@ async function indexed(qdrant: QdrantClient, name: string): Promise<void> {
 }
 
 /** The share of the exact 500 nearest that a search finds, with and without a plan's bounds. */
-async function measureRecall(qdrant: QdrantClient, name: string, real: number[][], random: Random): Promise<number> {
+async function measureRecall(
+  env: { QDRANT_URL: string },
+  qdrant: QdrantClient,
+  name: string,
+  real: number[][],
+  random: Random,
+): Promise<number> {
+  const vectors = openVectorStore({ ...env, QDRANT_API_KEY: '' }, 300_000)
   const shares: number[] = []
   for (let asked = 0; asked < QUERIES; asked++) {
     const since = asked % 3 === 0 ? FIRST_DAY + (FIVE_YEARS * 4) / 5 : 0
-    const countries = asked % 2 === 0 ? ['NL', 'BE', 'LU'] : ['BE']
-    const request = {
-      query: mixture(real, random),
+    const countries: Country[] = asked % 2 === 0 ? [...COUNTRIES] : ['BE']
+    const query = mixture(real, random)
+    const found = await vectors.search(name, query, { countries, since }, CANDIDATES)
+    const exact = await qdrant.query(name, {
+      query,
       limit: CANDIDATES,
       filter: {
         must: [
@@ -179,11 +189,10 @@ async function measureRecall(qdrant: QdrantClient, name: string, real: number[][
         ],
       },
       with_payload: false,
-    }
-    const found = await qdrant.query(name, { ...request, params: searchParameters(CANDIDATES, false) })
-    const exact = await qdrant.query(name, { ...request, params: { exact: true } })
-    const truth = new Set(exact.points.map(({ id }) => id))
-    shares.push(found.points.filter(({ id }) => truth.has(id)).length / truth.size)
+      params: { exact: true },
+    })
+    const truth = new Set(exact.points.map(({ id }) => String(id)))
+    shares.push(found.filter(({ seq }) => truth.has(String(seq))).length / truth.size)
   }
   const mean = shares.reduce((sum, share) => sum + share, 0) / shares.length
   say(`recall@500 against exact search: mean ${mean.toFixed(4)}, worst ${Math.min(...shares).toFixed(3)}`)

@@ -1,5 +1,5 @@
 import { QdrantClient } from '@qdrant/js-client-rest'
-import type { Country } from '../articles/article.ts'
+import { COUNTRIES, type Country } from '../articles/article.ts'
 import { createCircuit } from '../circuit/circuit.ts'
 import type { Config } from '../config/config.ts'
 import { COLLECTION, PAYLOAD_INDEXES, searchParameters } from './collection.ts'
@@ -109,7 +109,7 @@ export function openVectorStore(config: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_
             query: vector,
             limit,
             filter: coverageFilter(coverage),
-            params: searchParameters(limit, exact),
+            params: searchParameters(limit, { exact, part: !isWhole(coverage) }),
             with_payload: false,
             with_vector: false,
           })
@@ -182,10 +182,14 @@ function createClient(config: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'>, tim
   })
 }
 
-function coverageFilter({ countries, since }: Coverage) {
+/** Every vector has one of the countries. */
+const isWhole = ({ countries }: Coverage) => countries.length === COUNTRIES.length
+
+function coverageFilter(coverage: Coverage) {
+  const { countries, since } = coverage
   return {
     must: [
-      { key: 'country', match: { any: countries } },
+      ...(isWhole(coverage) ? [] : [{ key: 'country', match: { any: countries } }]),
       { key: 'covered_at', range: { gte: since } },
     ],
   }
