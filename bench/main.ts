@@ -12,6 +12,7 @@ await runCommand(
       data: { type: 'string', value: 'DIR', about: 'where the corpora lie (default ../shared/data)' },
       json: { type: 'boolean', about: 'prints one object {"bench", "figures"} last' },
       rows: { type: 'string', value: 'N', about: 'articles to generate (search, semantic)' },
+      recipes: { type: 'boolean', about: 'semantic: what else could be embedded of an article, side by side' },
       peers: { type: 'boolean', about: 'search: other engines beside, on the same articles and queries' },
       writing: { type: 'boolean', about: 'search: 300 articles/s written meanwhile' },
       seconds: { type: 'string', value: 'N', about: 'how long with --writing (default 300)' },
@@ -28,6 +29,7 @@ await runCommand(
     const figures = await bench.run({
       data: typeof options.data === 'string' ? options.data : new URL('../../shared/data', import.meta.url).pathname,
       rows: numberOf('rows', options.rows),
+      recipes: options.recipes === true,
       peers: options.peers === true,
       writing: options.writing === true,
       seconds: numberOf('seconds', options.seconds),
@@ -52,6 +54,8 @@ export interface BenchOptions {
   data: string
   /** `--rows`, or null. */
   rows: number | null
+  /** A part of `semantic`. */
+  recipes: boolean
   /** Parts of `search`. */
   peers: boolean
   writing: boolean

@@ -10,6 +10,7 @@ import type { BenchOptions } from '../main.ts'
 import { type Client, createClient, idOf } from './client.ts'
 import { COUNTRY_OF, type Corpus, domainOf, readNtrex, readOthers } from './corpora.ts'
 import { measurePairs, measureVersions } from './quality.ts'
+import { measureRecipes } from './recipes.ts'
 import { measureScale } from './scale.ts'
 
 const say = (line: string) => void process.stderr.write(`${line}\n`)
@@ -39,6 +40,9 @@ export async function run(options: BenchOptions): Promise<Figures> {
     const place = { fleet, database: DATABASE_URL, folder }
     const figures = await measureVersionsOfNews(options.data, place, client)
     if (Object.keys(figures).length === 0) return figures
+    if (options.recipes) {
+      return { ...figures, ...(await measureRecipes(await readNtrex(options.data), EMBEDDINGS_URL, say)) }
+    }
     if (options.rows === null) return { ...figures, ...(await measureOthers(options.data, place, client)) }
     return { ...figures, ...(await measureScale(options.rows, { DATABASE_URL, QDRANT_URL }, fleet, client, folder)) }
   } finally {

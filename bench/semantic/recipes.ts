@@ -1,0 +1,138 @@
+import type { Language } from '../../shared/articles/article.ts'
+import { readConfig } from '../../shared/config/config.ts'
+import { without } from '../../shared/embeddings/directions/removal.ts'
+import { openEmbeddings } from '../../shared/embeddings/embeddings.ts'
+import { sourceOf } from '../../shared/embeddings/endpoint.ts'
+import { articleVector, passagesOf } from '../../shared/embeddings/recipe.ts'
+import { asQuery, inParallel } from './client.ts'
+import type { Corpus, CorpusArticle } from './corpora.ts'
+
+/** Texts of a request, as the embedder sends them. */
+const TEXTS = 4
+const BEST = 10
+const PATIENCE = 120_000
+
+/** What of an article is embedded, and what becomes of that. */
+interface Recipe {
+  name: string
+  texts(article: CorpusArticle): string[]
+  /** One vector an article, the mean of its texts'; or one a text, of which the nearest counts. */
+  vectors: 'mean' | 'each'
+  /** Whether what only tells the language is taken out of all vectors. */
+  directions: boolean
+}
+
+const bodyOf = ({ body }: CorpusArticle, length: number) => {
+  const beginning = (body ?? '').trim().slice(0, length)
+  return beginning === '' ? [] : [beginning]
+}
+const apart = (length: number) => (article: CorpusArticle) => [article.title, ...bodyOf(article, length)]
+const together = (length: number) => (article: CorpusArticle) => [
+  `${article.title}. ${article.body ?? ''}`.slice(0, length),
+]
+
+const RECIPES: Recipe[] = [
+  { name: 'own', texts: article => passagesOf(article).map(({ text }) => text), vectors: 'mean', directions: true },
+  { name: 'apart_500_raw', texts: apart(500), vectors: 'mean', directions: false },
+  { name: 'apart_250', texts: apart(250), vectors: 'mean', directions: true },
+  { name: 'apart_1000', texts: apart(1_000), vectors: 'mean', directions: true },
+  { name: 'two_vectors', texts: apart(500), vectors: 'each', directions: true },
+  { name: 'together_500_raw', texts: together(500), vectors: 'mean', directions: false },
+  { name: 'together_500', texts: together(500), vectors: 'mean', directions: true },
+  { name: 'together_1500', texts: together(1_500), vectors: 'mean', directions: true },
+  { name: 'headline', texts: article => [article.title], vectors: 'mean', directions: true },
+]
+
+/**
+ * What else could be embedded of an article, side by side: the share of a document's versions among the best ten by exact
+ * cosine, by the language asked in, and the articles that a second embeds.
+ *
+ * @param url of the embeddings
+ */
+export async function measureRecipes(
+  corpus: Corpus,
+  url: string,
+  say: (line: string) => void,
+): Promise<Record<string, number>> {
+  const source = sourceOf(readConfig({ EMBEDDINGS_URL: url }))
+  const embeddings = openEmbeddings(
+    { ...source, model: { ...source.model, directions: [] } },
+    { passageTimeout: PATIENCE },
+  )
+  const cut = (vector: number[], directions: boolean) =>
+    unit(directions ? without(source.model.directions, vector) : vector)
+
+  const asked = new Map<string, number[]>()
+  for (const { text } of corpus.questions) {
+    asked.set(text, await embeddings.embedQuery(asQuery(text), AbortSignal.timeout(PATIENCE)))
+  }
+  const figures: Record<string, number> = {}
+  say('\nWhat could be embedded: share of a document’s versions among the best ten; articles/s')
+  for (const { name, texts, vectors, directions } of RECIPES) {
+    const all = corpus.articles.map(texts)
+    const { known, seconds } = await embedAll([...new Set(all.flat())])
+    const articles = all.map(own => {
+      const each = own.map(text => cut(known.get(text)!, directions))
+      return vectors === 'each'
+        ? each
+        : [
+            articleVector(
+              own.map(text => ({ text, weight: 1 })),
+              each,
+            ),
+          ]
+    })
+    const questions = corpus.questions.map(({ item, language, text }) => ({
+      item,
+      language,
+      vector: cut(asked.get(text)!, directions),
+    }))
+    const shares = sharesOf(corpus, articles, questions)
+    for (const [language, share] of shares) figures[`${name}_versions_at_10_${language}`] = rounded(share, 3)
+    figures[`${name}_articles_per_second`] = rounded(all.length / seconds, 1)
+    const columns = [...shares].map(([language, share]) => `${language} ${share.toFixed(3)}  `).join('')
+    say(`${name.padEnd(18)}${columns}${(all.length / seconds).toFixed(1).padStart(6)}`)
+  }
+  return figures
+
+  async function embedAll(texts: string[]): Promise<{ known: Map<string, number[]>; seconds: number }> {
+    const known = new Map<string, number[]>()
+    const batches = Array.from({ length: Math.ceil(texts.length / TEXTS) }, (_, at) =>
+      texts.slice(at * TEXTS, (at + 1) * TEXTS),
+    )
+    const start = performance.now()
+    await inParallel(batches, 1, async batch => {
+      const made = await embeddings.embedPassages(batch, AbortSignal.timeout(PATIENCE))
+      batch.forEach((text, at) => void known.set(text, made[at]!))
+    })
+    return { known, seconds: (performance.now() - start) / 1_000 }
+  }
+}
+
+interface Asked {
+  item: string
+  language: Language
+  vector: number[]
+}
+
+function sharesOf(corpus: Corpus, articles: number[][][], questions: Asked[]): Map<Language, number> {
+  const shares = new Map<Language, number[]>()
+  for (const { item, language, vector } of questions) {
+    const best = articles
+      .map((vectors, at) => ({ at, score: Math.max(...vectors.map(one => dot(one, vector))) }))
+      .sort((a, b) => b.score - a.score)
+      .slice(0, BEST)
+    const versions = best.filter(({ at }) => corpus.articles[at]!.item === item).length
+    shares.set(language, [...(shares.get(language) ?? []), versions / corpus.languages.length])
+  }
+  return new Map([...shares].map(([language, all]) => [language, all.reduce((sum, one) => sum + one, 0) / all.length]))
+}
+
+const dot = (a: number[], b: number[]) => a.reduce((sum, number, at) => sum + number * b[at]!, 0)
+
+function unit(vector: number[]): number[] {
+  const length = Math.hypot(...vector)
+  return vector.map(number => number / length)
+}
+
+const rounded = (number: number, digits: number) => Number(number.toFixed(digits))
