@@ -11,6 +11,7 @@ import type { Archive } from './generator.ts'
 import { measureHttp } from './http/main.ts'
 import { type ClassTimes, measureClass, quantile } from './measure.ts'
 import { comparePeers } from './peers/main.ts'
+import { measureSizes } from './sizes.ts'
 import { measureWriting } from './writing/main.ts'
 
 const ROWS = 100_000
@@ -54,7 +55,11 @@ async function measure(
   if (peers) parts.push(() => comparePeers({ dataDir, servers, url, classes, signal, say }))
   if (writing) parts.push(() => measureWriting({ server, url, rows, classes, seconds: writingSeconds, signal, say }))
   if (http) parts.push(() => measureHttp({ dataDir, servers, url, classes, requests, signal, say }))
-  if (parts.length === 0) parts.push(() => measureClasses(url, archive, signal))
+  if (parts.length === 0)
+    parts.push(
+      () => measureClasses(url, archive, signal),
+      () => measureSizes(url),
+    )
   for (const part of parts) Object.assign(figures, await part())
   if (seconds !== null) Object.assign(figures, { insert_s: seconds.insert, index_s: seconds.index })
   return figures
