@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
-import helmet from 'helmet'
 import { openApiDocument } from '../contract/openapi.ts'
+import { pageSecurity } from '../http/page-security.ts'
 import { type Asset, makeAsset, sendAsset } from './assets.ts'
 
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
@@ -30,7 +30,8 @@ export const REFERENCE_PATHS = Object.keys(ASSETS).filter((path): path is Refere
  */
 export function referencePages(serviceName: string): Router {
   const router = Router({ strict: true, caseSensitive: true })
-  router.get('/docs', pageSecurity)
+  // Swagger UI writes style attributes.
+  router.get('/docs', pageSecurity({ inlineStyles: true }))
   for (const path of REFERENCE_PATHS) router.get(path, serve(ASSETS[path], serviceName))
   return router
 }
@@ -55,21 +56,3 @@ const page = (template: string, serviceName: string) =>
   makeAsset('text/html; charset=utf-8', template.replaceAll('{{service}}', escapeHtml(serviceName)))
 
 const escapeHtml = (text: string) => text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)
-
-/** Swagger UI writes style attributes and shows icons from data addresses; scripts come from here alone. */
-const pageSecurity = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      scriptSrc: ["'self'"],
-      styleSrc: ["'self'", "'unsafe-inline'"],
-      imgSrc: ["'self'", 'data:'],
-      connectSrc: ["'self'"],
-      baseUri: ["'none'"],
-      formAction: ["'none'"],
-      frameAncestors: ["'none'"],
-    },
-  },
-  strictTransportSecurity: false, // said, or not, by the app
-})

@@ -3,9 +3,9 @@ import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
 import { ExpressAdapter } from '@bull-board/express'
 import { Queue } from 'bullmq'
 import { type RequestHandler, Router } from 'express'
-import helmet from 'helmet'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { QUEUE_NAMES } from '../../../shared/queues/names.ts'
+import { pageSecurity } from '../http/page-security.ts'
 
 export interface Board {
   router: Router
@@ -32,7 +32,8 @@ export function openBoard(redisUrl: string, path: string, log: Logger): Board {
   const app = adapter.getRouter()
   app.disable('x-powered-by')
   const router = Router()
-  router.use(pageSecurity, noStore, withoutFonts, app)
+  // It writes style attributes.
+  router.use(pageSecurity({ inlineStyles: true, base: true }), noStore, withoutFonts, app)
   return {
     router,
     async close() {
@@ -40,24 +41,6 @@ export function openBoard(redisUrl: string, path: string, log: Logger): Board {
     },
   }
 }
-
-/** Everything from here; it writes style attributes. */
-const pageSecurity = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      scriptSrc: ["'self'"],
-      styleSrc: ["'self'", "'unsafe-inline'"],
-      imgSrc: ["'self'", 'data:'],
-      connectSrc: ["'self'"],
-      baseUri: ["'self'"],
-      formAction: ["'none'"],
-      frameAncestors: ["'none'"],
-    },
-  },
-  strictTransportSecurity: false, // said, or not, by the app
-})
 
 /** Its page asks others for a font: nothing leaves the house, and no browser need complain. */
 const withoutFonts: RequestHandler = (_request, response, next) => {

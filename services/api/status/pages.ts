@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type RequestHandler, Router } from 'express'
-import helmet from 'helmet'
 import type { Config } from '../../../shared/config/config.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { createPool } from '../../../shared/postgres/pool.ts'
@@ -10,6 +9,7 @@ import { openQueues } from '../../../shared/queues/queues.ts'
 import type { AddressLock } from '../access/lock.ts'
 import { ApiError } from '../contract/api-error.ts'
 import type { Readiness } from '../http/health.ts'
+import { pageSecurity } from '../http/page-security.ts'
 import { type Board, openBoard } from './board.ts'
 import { openFigures } from './figures.ts'
 import { requireOperator } from './operator.ts'
@@ -61,7 +61,7 @@ export function openOperatorPages(parts: {
     response.set('Cache-Control', 'no-store').json(await figures())
   })
   for (const [path, { type, file }] of Object.entries(FILES)) {
-    router.get(path, pageSecurity, async (_request, response) => {
+    router.get(path, pageSecurity(), async (_request, response) => {
       const content = await readFile(join(import.meta.dirname, 'page', file))
       response.set({ 'Content-Type': type, 'Cache-Control': 'private, no-cache' }).send(content)
     })
@@ -84,21 +84,3 @@ const onlyReading: RequestHandler = (request, _response, next) => {
   if (request.method === 'GET' || request.method === 'HEAD') return next()
   next(new ApiError('method_not_allowed', { headers: { Allow: 'GET, HEAD' } }))
 }
-
-/** Everything from here, nothing inline. */
-const pageSecurity = helmet({
-  contentSecurityPolicy: {
-    useDefaults: false,
-    directives: {
-      defaultSrc: ["'none'"],
-      scriptSrc: ["'self'"],
-      styleSrc: ["'self'"],
-      imgSrc: ["'self'", 'data:'],
-      connectSrc: ["'self'"],
-      baseUri: ["'none'"],
-      formAction: ["'none'"],
-      frameAncestors: ["'none'"],
-    },
-  },
-  strictTransportSecurity: false, // said, or not, by the app
-})
