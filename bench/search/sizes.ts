@@ -14,7 +14,9 @@ export async function measureSizes(url: string): Promise<Record<string, number>>
   const client = new pg.Client(url)
   await client.connect()
   try {
-    const { rows } = await client.query<{ mb: number }>('select (pg_database_size(current_database()) / 1e6)::float8 as mb')
+    const { rows } = await client.query<{ mb: number }>(
+      'select (pg_database_size(current_database()) / 1e6)::float8 as mb',
+    )
     const figures: Record<string, number> = { disk_mb: Math.round(rows[0]!.mb) }
     for (const [part, tables] of Object.entries(PARTS)) {
       const { rows: sizes } = await client.query<{ mb: number }>(
