@@ -37,3 +37,12 @@ t.test('an archive that comes at once goes straight into large segments', async 
   t.same(nextRange([], 40n, SIZES), { first: 1n, last: 16n })
   t.same(nextRange([{ first: 1n, last: 16n }], 40n, SIZES), { first: 17n, last: 32n })
 })
+
+t.test('sizes may change: what is larger, or crosses a block, stays as it is', async t => {
+  t.equal(nextRange([{ first: 1n, last: 32n }], 33n, SIZES), null, 'a larger one holds the blocks')
+  const crossed = [
+    { first: 1n, last: 12n },
+    { first: 13n, last: 20n },
+  ]
+  t.same(nextRange(crossed, 40n, SIZES), { first: 21n, last: 24n }, 'one crosses two blocks')
+})

@@ -16,7 +16,8 @@ export const SEGMENT_SIZES: SegmentSizes = { minor: 4_096n, major: 65_536n }
 
 /**
  * The next range to be sealed: whole blocks of the larger size first, then of the smaller, so that segments always cover
- * the articles from the first on without a gap. Null when nothing is due.
+ * the articles from the first on without a gap. A block that a present segment crosses or holds, because sizes were others once,
+ * stays as it is. Null when nothing is due.
  *
  * @param live ranges of the present segments, ascending and without gaps
  * @param last number of the newest article
@@ -25,11 +26,15 @@ export function nextRange(live: Range[], last: bigint, { minor, major }: Segment
   const covered = live.at(-1)?.last ?? 0n
   for (let first = 1n; first + major - 1n <= last && first <= covered + 1n; first += major) {
     const range = { first, last: first + major - 1n }
-    if (!live.some(one => one.first === range.first && one.last === range.last)) return range
+    const isMade = live.some(one => one.first === range.first && one.last === range.last)
+    if (!isMade && live.every(one => isWithin(one, range) || isApart(one, range))) return range
   }
   const next = { first: covered + 1n, last: covered + minor }
   return next.last <= last ? next : null
 }
+
+const isWithin = (one: Range, other: Range) => one.first >= other.first && one.last <= other.last
+const isApart = (one: Range, other: Range) => one.last < other.first || one.first > other.last
 
 /** Whether sealing would find something to do. */
 export function isDue(covered: bigint, last: bigint, { minor }: SegmentSizes): boolean {
