@@ -1,6 +1,7 @@
 import type { buildConnector } from 'undici'
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
+import type { Trouble } from '../../shared/log/trouble.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
 import type { Holds } from './hosts/holds.ts'
@@ -12,6 +13,8 @@ export interface Crawl {
   pool: Pool
   queues: Pick<Queues, 'add'>
   log: Logger
+  /** That the normaliser cannot be told of what is stored. */
+  unheard: Trouble
   holds: Holds
   connect: buildConnector.connector
   /** By host; see `robots/robots.ts`. */

@@ -30,6 +30,7 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
     ...{ config, pool, queues, log, stopping: stopping.signal, ending: ending.signal },
     holds: createHolds(pool, log, config.CRAWL_HOST_DELAY),
     connect: guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE), Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT)),
+    unheard: createTrouble(log, { begins: 'cannot ring the normaliser', ends: 'the normaliser hears again' }),
     recentRobots: new Map(),
     backlogged: false,
   }

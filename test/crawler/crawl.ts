@@ -6,6 +6,7 @@ import { createHolds } from '../../services/crawler/hosts/holds.ts'
 import { visitHost } from '../../services/crawler/visits/visit.ts'
 import { type Config, readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
+import { createTrouble } from '../../shared/log/trouble.ts'
 import { syncOutlets } from '../../shared/outlets/sync.ts'
 import type { FeedEntry } from '../../shared/pages/page.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
@@ -58,6 +59,7 @@ export async function startCrawl(settings: Partial<Record<keyof Config, string>>
   const crawl: Crawl = {
     ...{ config, pool, queues, log, recentRobots: new Map(), backlogged: false },
     holds: createHolds(pool, log, config.CRAWL_HOST_DELAY),
+    unheard: createTrouble(log, { begins: 'cannot ring the normaliser', ends: 'the normaliser hears again' }),
     connect: guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE), 1_000),
     stopping: new AbortController().signal,
     ending: new AbortController().signal,

@@ -38,8 +38,9 @@ async function unzipped(fetched: Fetched, maxBytes: number): Promise<Fetched> {
 async function ringNormaliser(crawl: Crawl, pageNo: bigint): Promise<void> {
   try {
     await crawl.queues.add('normalise', [{ key: String(pageNo), data: { pageNo: String(pageNo) } }])
+    crawl.unheard.over()
   } catch (error) {
-    crawl.log.warn({ err: error instanceof Error ? error.message : String(error) }, 'could not ring the normaliser')
+    crawl.unheard.met(error)
   }
 }
 
