@@ -6,7 +6,12 @@ import type { ArticleRow } from './query.ts'
 /** What the article object shows, of some articles in the given order. Numbers that are none are left out. */
 export async function readArticles(db: Queryable, seqs: bigint[]): Promise<ArticleRow[]> {
   if (seqs.length === 0) return []
-  const { rows } = await db.query<Stored>({ name: 'search-rows', text: ROWS, values: [seqs] })
+  const { rows } = await db.query<StoredArticle>({ name: 'search-rows', text: ROWS, values: [seqs] })
+  return nameArticles(db, rows)
+}
+
+/** Rows as articles are shown, with the names of outlets and authors. */
+export async function nameArticles(db: Queryable, rows: StoredArticle[]): Promise<ArticleRow[]> {
   const names = await readNames(
     db,
     rows.map(row => row.publisher_no),
@@ -27,7 +32,8 @@ export async function readArticles(db: Queryable, seqs: bigint[]): Promise<Artic
   }))
 }
 
-interface Stored {
+/** What the statements of a page read of an article. */
+export interface StoredArticle {
   seq: bigint
   id: string
   title: string

@@ -1,7 +1,6 @@
-import type { Country, Language } from '../../../shared/articles/article.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { foldName } from '../../../shared/text/folding.ts'
-import { readNames } from '../search/names.ts'
+import { nameArticles, type StoredArticle } from '../search/rows.ts'
 import type { SemanticPage, SemanticPosition, SemanticQuery } from './query.ts'
 
 /**
@@ -41,53 +40,27 @@ export async function readPage(
   if (first === undefined) return null
   const found = rows.filter(isArticle)
   const shown = found.slice(0, query.perPage)
-  const names = await readNames(
-    db,
-    shown.map(row => row.publisher_no),
-    shown.flatMap(row => row.author_nos),
-  )
+  const articles = await nameArticles(db, shown)
   const last = shown.at(-1)
   return {
-    rows: shown.map(row => ({
-      seq: row.seq,
-      id: row.id,
-      title: row.title,
-      url: row.url,
-      snippet: row.snippet,
-      publishedAt: row.published_at,
-      ingestedAt: row.ingested_at,
-      authors: row.author_nos.map(no => names.author(no)),
-      outlet: names.outlet(row.publisher_no),
-      language: row.language,
-      country: row.country,
-      relevance: row.relevance / 10_000,
-    })),
+    rows: articles.map((article, at) => ({ ...article, relevance: shown[at]!.relevance / 10_000 })),
     total: first.total,
     next: found.length > shown.length && last ? { setId, last: { value: last.value, id: last.id } } : null,
   }
 }
 
-interface StoredArticle {
+interface Placed extends StoredArticle {
   total: number
-  seq: bigint
-  id: string
+  /** × 10,000 */
   relevance: number
+  /** What is sorted by. */
   value: number | null
-  title: string
-  url: string
-  snippet: string | null
-  published_at: Date | null
-  ingested_at: Date | null
-  publisher_no: number
-  author_nos: number[]
-  language: Language
-  country: Country
 }
 
 /** A page without articles is one row that tells the total. */
-type Stored = StoredArticle | { total: number; seq: null }
+type Stored = Placed | { total: number; seq: null }
 
-const isArticle = (row: Stored): row is StoredArticle => row.seq !== null
+const isArticle = (row: Stored): row is Placed => row.seq !== null
 
 /** A pattern for LIKE in which `%`, `_` and `\` are ordinary characters (decision 15). */
 function containing(part: string | null): string | null {
