@@ -38,7 +38,7 @@ export async function measureStages(pages: TruePage[]): Promise<Record<string, n
     await timed('dates', () => publishedAt(meta, null, OUTLET, body, new Date()))
     await timed('authors', () => authorsOf(meta, null, OUTLET))
     await timed('language', () => detectLanguage({ title: headline ?? '', body, outletLanguages: [] }))
-    await timed('words', () => indexText(headline ?? '', body, 'de'))
+    await timed('words', () => indexText(headline ?? '', body))
   }
   // Once for the compiler and the models.
   for (const page of pages.slice(0, 40)) await one(page, Buffer.from(page.html))

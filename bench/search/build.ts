@@ -48,9 +48,6 @@ async function fill(url: string, archive: Archive, rows: number, signal: AbortSi
   const boss = createBoss(url, () => {}, { supervise: false })
   try {
     await boss.start()
-    // Nobody searches meanwhile, and few articles are fresh in the end.
-    const index = await pool.query<{ sql: string }>("select pg_get_indexdef('fresh_articles_terms'::regclass) as sql")
-    await pool.query('drop index fresh_articles_terms')
     const start = performance.now()
     for (let from = 0; from < rows; from += PART) {
       signal.throwIfAborted()
@@ -63,7 +60,6 @@ async function fill(url: string, archive: Archive, rows: number, signal: AbortSi
     const inserted = seconds(start)
     const indexing = performance.now()
     await sealRest(pool)
-    await pool.query(index.rows[0]!.sql)
     await pool.query('vacuum analyze')
     const times = { insert: inserted, index: seconds(indexing) }
     process.stderr.write(

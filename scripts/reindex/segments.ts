@@ -3,7 +3,7 @@ import { transaction } from '../../shared/postgres/transaction.ts'
 import { createSegmentBuilder } from '../../shared/segments/builder.ts'
 import type { Range } from '../../shared/segments/planning.ts'
 import { readSegmentArticles, storeSegment } from '../../shared/segments/storing.ts'
-import { wordList } from '../../shared/text/document.ts'
+import { listedWords, wordList } from '../../shared/text/document.ts'
 import { words } from '../../shared/text/tokens.ts'
 
 /** Articles whose texts are in memory at a time. */
@@ -35,7 +35,7 @@ export async function reindexSegment(pool: Pool, range: Range, work: SegmentWork
     let read = 0
     for (const row of rows) {
       if (!work.chosen.has(row.seq)) {
-        builder.addWords(row.seq, listed(row.title_words), listed(row.body_words))
+        builder.addWords(row.seq, listedWords(row.title_words), listedWords(row.body_words))
         continue
       }
       const { title, body } = wordsOf(row)
@@ -78,11 +78,6 @@ interface TextsAndWords extends Texts {
 
 function wordsOf({ title, body }: Texts) {
   return { title: words(title), body: body === null ? [] : words(body) }
-}
-
-/** The words of a list as `wordList` writes it. */
-function listed(list: string): string[] {
-  return list.length < 2 ? [] : list.slice(1, -1).split('\n')
 }
 
 // Indexes: the primary keys.

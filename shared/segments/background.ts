@@ -4,6 +4,8 @@ import { isDue, SEGMENT_SIZES } from './planning.ts'
 
 /** What this process knows of the articles that wait for a segment, and the sealing it has under way. */
 interface State {
+  /** Articles up to here had a segment at the last look. */
+  covered: bigint
   /** The next look at the database is due when this article is there. */
   nextLook: bigint
   sealing: Promise<void> | null
@@ -14,33 +16,39 @@ const states = new WeakMap<Pool, State>()
 function stateOf(pool: Pool): State {
   let state = states.get(pool)
   if (state === undefined) {
-    state = { nextLook: 0n, sealing: null }
+    state = { covered: 0n, nextLook: 0n, sealing: null }
     states.set(pool, state)
   }
   return state
 }
+
+/** Articles without a segment that an import may pile up: every process that searches has them in memory, some 15 kB each. */
+const BACKLOG = 32_768n
 
 /**
  * Makes the segments that are due, if any, in a thread of its own and on connections of its own: a large one takes seconds
  * of computing. Cheap to call after every batch. Resolves when it is decided, not when it is done.
  *
  * @param last number of the newest article
- * @param bulk wait for enough articles to make large segments at once
+ * @param bulk many more articles are to follow at once: waits for the segments when too many articles have none
  */
 export async function sealWhenDue(pool: Pool, last: bigint, bulk: boolean): Promise<void> {
   const state = stateOf(pool)
-  if (state.sealing !== null || last < state.nextLook) return
-  const step = bulk ? SEGMENT_SIZES.major : SEGMENT_SIZES.minor
+  if (state.sealing === null && last >= state.nextLook) await startIfDue(pool, state, last)
+  if (bulk && last - state.covered > BACKLOG) await state.sealing
+}
+
+async function startIfDue(pool: Pool, state: State, last: bigint): Promise<void> {
   const { rows } = await pool.query<{ covered: bigint }>(
     'select coalesce(max(last_seq), 0)::bigint as covered from segments',
   )
-  const covered = rows[0]!.covered
-  if (!isDue(covered, last, { minor: step, major: SEGMENT_SIZES.major })) {
-    state.nextLook = covered + step
+  state.covered = rows[0]!.covered
+  if (!isDue(state.covered, last, SEGMENT_SIZES)) {
+    state.nextLook = state.covered + SEGMENT_SIZES.minor
     return
   }
   // Another process may be at it already: then this one finds nothing to do, and need not ask again with every batch.
-  state.nextLook = last + step / 4n
+  state.nextLook = last + SEGMENT_SIZES.minor / 4n
   startSealing(pool, state)
 }
 

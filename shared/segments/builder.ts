@@ -168,7 +168,7 @@ function addFilters(dictionary: Dictionary, documents: SegmentSource[]): void {
   })
 }
 
-/** Words and stems, of the title and of the whole, as `indexText` makes them of one article. */
+/** Words and stems, of the title and of the whole. */
 function addWordLists(dictionary: Dictionary, documents: SegmentSource[], texts: DocumentTexts, words: string[]): void {
   const ofWord = numbered(words.length, token => dictionary.lexeme(LEXEMES.word(words[token]!)))
   const ofTitleWord = numbered(words.length, token => dictionary.lexeme(LEXEMES.titleWord(words[token]!)))

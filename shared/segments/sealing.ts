@@ -1,5 +1,6 @@
 import type { Pool, Queryable } from '../postgres/pool.ts'
 import { transaction } from '../postgres/transaction.ts'
+import { listedWords } from '../text/document.ts'
 import { createSegmentBuilder } from './builder.ts'
 import { nextRange, type Range, SEGMENT_SIZES, type SegmentSizes } from './planning.ts'
 import { readSegmentArticles, storeSegment } from './storing.ts'
@@ -22,8 +23,6 @@ export async function sealArticles(pool: Pool, sizes: SegmentSizes = SEGMENT_SIZ
         await seal(pool, range)
         made++
       }
-      // Entries of the rows that went would otherwise be met by every search until the server gets round to it.
-      if (made > 0) await pool.query('vacuum fresh_articles')
       return made
     } finally {
       await client.query('select pg_advisory_unlock($1)', [SEALING_LOCK])
@@ -78,11 +77,6 @@ async function* readWords(db: Queryable, { first, last }: Range) {
       'select seq, title, body from article_words where seq between $1 and $2',
       [from, from + PART - 1n < last ? from + PART - 1n : last],
     )
-    for (const { seq, title, body } of rows) yield { seq, title: listed(title), body: listed(body) }
+    for (const { seq, title, body } of rows) yield { seq, title: listedWords(title), body: listedWords(body) }
   }
-}
-
-/** The words of a list as `wordList` writes it. */
-function listed(list: string): string[] {
-  return list.length < 2 ? [] : list.slice(1, -1).split('\n')
 }

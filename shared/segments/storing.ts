@@ -29,7 +29,7 @@ export async function readSegmentArticles(db: Queryable, { first, last }: Range)
   }))
 }
 
-/** One transaction: a search sees either the articles among the fresh ones (or in smaller segments), or the new segment. */
+/** One transaction: a search sees either that the articles are fresh (or in smaller segments), or the new segment. */
 export async function storeSegment(
   client: Client,
   range: Range,
@@ -61,7 +61,6 @@ export async function storeSegment(
       part.map(one => one.block),
     ])
   }
-  await client.query('delete from fresh_articles where seq between $1 and $2', [range.first, range.last])
   await client.query('update segments_version set version = version + 1')
 }
 

@@ -13,8 +13,8 @@ const ALGORITHMS: Record<Language, (word: string) => string> = {
 /** Longer ones are names of files, chemicals and nonsense: their stem is themselves. Bounds the stemmers' time. */
 const LONGEST = 64
 
-/** A stem costs ten times what looking it up does; a language's vocabulary of news fits. */
-const REMEMBERED = 200_000
+/** A stem costs ten times what looking it up does; the words that make up most of the news fit. */
+const REMEMBERED = 50_000
 
 const memories = new Map<(word: string) => string, Map<string, string>>()
 

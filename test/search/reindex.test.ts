@@ -1,9 +1,12 @@
 import { spawn } from 'node:child_process'
 import t from 'tap'
+import type { ArticleQuery } from '../../services/api/search/query.ts'
+import { search } from '../../services/api/search/search.ts'
 import { sealArticles } from '../../shared/segments/sealing.ts'
 import { longArticles, randomArticles } from './archive.ts'
 import { type ArchiveIndex, openArchiveIndex } from './archive-index.ts'
 import { difference } from './comparison.ts'
+import { EVERYTHING } from './poller.ts'
 import { randomQuestion } from './questions.ts'
 import { createRandom } from './random.ts'
 
@@ -30,7 +33,6 @@ function reindex(index: ArchiveIndex, ...args: string[]) {
 /** As another tokenizer would have left it. */
 async function spoil(index: ArchiveIndex): Promise<void> {
   await index.database.query("update article_words set title = E'\\nx\\n', body = E'\\n'")
-  await index.database.query("update fresh_articles set terms = 'x', limits = 0")
   await index.database.query("update segment_buckets set block = ''")
 }
 
@@ -45,6 +47,9 @@ t.test('reindex makes every word of the index anew, and changes no article', { t
   const rows = 'select * from articles join article_texts using (seq) order by seq'
   const before = await index.database.query(rows)
   await spoil(index)
+  // A process that has read the spoilt words of the fresh articles must notice that they are new.
+  const all: ArticleQuery = { ...EVERYTHING, match: { kind: 'boolean', required: [['x']], excluded: [] } }
+  t.ok((await search(index.pool, all, null)).total > 0, 'there are fresh articles, and their words are spoilt')
 
   const { code, errors } = await reindex(index).ended
   t.equal(code, 0, errors())
@@ -53,10 +58,11 @@ t.test('reindex makes every word of the index anew, and changes no article', { t
   const differences: string[] = []
   for (let number = 0; number < 60; number++) {
     const question = randomQuestion(random, articles)
-    const differs = await difference(index.pool, articles, question, { cap: 10_000, firstStretch: 100, fewPeople: 64 })
+    const differs = await difference(index.pool, articles, question, { cap: 10_000, chunk: 8n, fewPeople: 64 })
     if (differs !== null) differences.push(`${differs} ${JSON.stringify(question)}`)
   }
   t.same(differences, [])
+  t.equal((await search(index.pool, all, null)).total, 0, 'nothing is left of the spoilt words')
 })
 
 t.test(
@@ -101,7 +107,7 @@ t.test(
       const question = randomQuestion(random, articles)
       const differs = await difference(index.pool, articles, question, {
         cap: 10_000,
-        firstStretch: 100,
+        chunk: 8n,
         fewPeople: 64,
       })
       if (differs !== null) differences.push(`${differs} ${JSON.stringify(question)}`)

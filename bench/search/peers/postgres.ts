@@ -1,9 +1,9 @@
 import pg from 'pg'
 import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
-import { type Lexemes, quote, writeTsvector } from '../../../shared/text/tsvector.ts'
 import type { PeerDocument } from './documents.ts'
 import { LIMIT_MS, OverLimit, type Peer } from './peer.ts'
 import type { PeerQuestion } from './questions.ts'
+import { type Lexemes, quote, writeTsvector } from './tsvector.ts'
 
 /**
  * Full text as the manual of Postgres shows it: one table, a `tsvector` of the title and one of everything, a GIN index on

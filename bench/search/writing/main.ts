@@ -96,7 +96,7 @@ export async function measureWriting(bench: WritingBench): Promise<Record<string
   async function segmentsSince(db: Pool): Promise<{ segments: number; fresh: number }> {
     const { rows: found } = await db.query<{ segments: number; fresh: number }>(
       `select (select count(*)::int from segments where last_seq > $1) as segments,
-         (select count(*)::int from fresh_articles) as fresh`,
+         (select last_seq - (select max(last_seq) from segments) from ingest_clock)::int as fresh`,
       [rows],
     )
     return found[0]!

@@ -1,6 +1,5 @@
 /**
- * What is asked of the index of words, free of how it is asked: of fresh articles as a `tsquery`, of segments by
- * combining lists.
+ * What is asked of the index of words: evaluated on the lists of fresh articles in memory, and on those of segments.
  */
 export type Expression =
   | { kind: 'lexeme'; lexeme: string }

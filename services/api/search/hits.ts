@@ -1,3 +1,4 @@
+import type { Chunk } from './fresh/chunk.ts'
 import type { Segment } from './segments/catalogue.ts'
 
 /** A match and its place in the order of the set. */
@@ -9,6 +10,17 @@ export interface Hit {
   value: number | null
   /** How closely it matches; null: not known yet. */
   rank: number | null
-  /** Where it stands if not among the fresh articles. */
-  at: { segment: Segment; doc: number } | null
+  place: FreshPlace | SegmentPlace
+}
+
+export interface FreshPlace {
+  kind: 'fresh'
+  chunk: Chunk
+  doc: number
+}
+
+export interface SegmentPlace {
+  kind: 'segment'
+  segment: Segment
+  doc: number
 }

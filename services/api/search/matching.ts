@@ -12,7 +12,7 @@ type Scope = ArticleQuery['searchIn']
 export interface Matching {
   /** null: everything matches. */
   expression: Expression | null
-  /** The same once more for the words themselves (`article_words`), where the index leaves it open. */
+  /** The same once more for the words themselves (`article_words`), where the lists of segments leave it open. */
   recheck: Recheck | null
   /** What makes one match closer than another (decision 17); empty: all are equal. */
   probes: Probe[]
@@ -22,10 +22,8 @@ export interface Recheck {
   whole: boolean
   /** All of these lists are part of the article's … */
   required: string[]
-  /** … none of these … */
+  /** … and none of these. */
   excluded: string[]
-  /** … and, in an article of the language, one of these. */
-  any: { language: Language; stem: boolean; list: string }[]
 }
 
 /** One sign of closeness in articles of one language, worth its weight. */
@@ -33,10 +31,6 @@ export interface Probe {
   language: Language
   lexeme: string
   weight: number
-  /** For articles without words in the index. */
-  list: string
-  stem: boolean
-  whole: boolean
 }
 
 /** @param languages those the filter leaves: stems of others need not be asked for */
@@ -50,15 +44,8 @@ export function matchingOf(match: Match, scope: Scope, languages: readonly Langu
       const readings = (languages ?? LANGUAGES).map(language => readingIn(language, match.words))
       return {
         expression: anyOf(readings.flatMap(reading => readingParts(reading, scope))),
-        recheck: {
-          whole: scope === 'title_body',
-          required: [],
-          excluded: [],
-          any: readings.flatMap(({ language, stems, written }) => [
-            ...stems.map(one => ({ language, stem: true, list: wordList([one]) })),
-            ...written.map(one => ({ language, stem: false, list: wordList([one]) })),
-          ]),
-        },
+        // Words by themselves are never open.
+        recheck: null,
         probes: readings.flatMap(reading => probesOf(reading, match.words, scope)),
       }
     }
@@ -88,19 +75,16 @@ function probesOf({ language, stems, written }: Reading, words: string[], scope:
   const whole = scope === 'title_body'
   const probes: Probe[] = []
   for (const one of stems) {
-    const shared = { language, stem: true, list: wordList([one]) }
-    probes.push({ ...shared, whole, lexeme: stemLexeme(scope)(language, one), weight: 10_000 })
-    if (whole) probes.push({ ...shared, whole: false, lexeme: LEXEMES.titleStem(language, one), weight: 100 })
+    probes.push({ language, lexeme: stemLexeme(scope)(language, one), weight: 10_000 })
+    if (whole) probes.push({ language, lexeme: LEXEMES.titleStem(language, one), weight: 100 })
   }
   for (const one of written) {
-    const shared = { language, stem: false, list: wordList([one]) }
-    probes.push({ ...shared, whole, lexeme: wordLexeme(scope)(one), weight: 10_000 })
-    if (whole) probes.push({ ...shared, whole: false, lexeme: LEXEMES.titleWord(one), weight: 100 })
+    probes.push({ language, lexeme: wordLexeme(scope)(one), weight: 10_000 })
+    if (whole) probes.push({ language, lexeme: LEXEMES.titleWord(one), weight: 100 })
   }
   if (written.length === 0) {
     for (const word of words.filter(one => !STOP_WORDS[language].has(one))) {
-      const list = wordList([word])
-      probes.push({ language, stem: false, list, whole, lexeme: wordLexeme(scope)(word), weight: 1 })
+      probes.push({ language, lexeme: wordLexeme(scope)(word), weight: 1 })
     }
   }
   return probes
@@ -115,7 +99,6 @@ function asWritten(required: string[][], excluded: string[][], scope: Scope): Om
       whole: scope === 'title_body',
       required: required.map(wordList),
       excluded: excluded.map(wordList),
-      any: [],
     },
   }
 }

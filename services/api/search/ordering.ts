@@ -1,6 +1,6 @@
 import type { Queryable } from '../../../shared/postgres/pool.ts'
-import { rankFresh } from './fresh/lookup.ts'
-import type { Hit } from './hits.ts'
+import { rankFresh } from './fresh/ranks.ts'
+import type { FreshPlace, Hit, SegmentPlace } from './hits.ts'
 import type { Probe } from './matching.ts'
 import type { ArticleQuery, Position } from './query.ts'
 import { rankSegmented } from './segments/ranks.ts'
@@ -79,31 +79,26 @@ async function readIds(db: Queryable, hits: Hit[]): Promise<void> {
 const IDS = 'select seq, id from articles where seq = any ($1::bigint[])'
 
 async function readRanks(db: Queryable, hits: Hit[], probes: Probe[], version: bigint): Promise<void> {
-  const open = hits.filter(hit => hit.rank === null)
-  const fresh = open.filter(hit => hit.at === null)
-  const segmented = open.flatMap(hit => (hit.at === null ? [] : [{ hit, at: hit.at }]))
-  const [freshRanks, segmentedRanks] = await Promise.all([
-    fresh.length === 0
+  const fresh: { hit: Hit; place: FreshPlace }[] = []
+  const segmented: { hit: Hit; place: SegmentPlace }[] = []
+  for (const hit of hits) {
+    if (hit.rank !== null) continue
+    if (hit.place.kind === 'fresh') fresh.push({ hit, place: hit.place })
+    else segmented.push({ hit, place: hit.place })
+  }
+  const ranks = [
+    ...rankFresh(
+      fresh.map(one => one.place),
+      probes,
+    ),
+    ...(segmented.length === 0
       ? []
-      : rankFresh(
+      : await rankSegmented(
           db,
-          fresh.map(hit => hit.seq),
+          segmented.map(one => one.place),
           probes,
           version,
-        ),
-    segmented.length === 0
-      ? []
-      : rankSegmented(
-          db,
-          segmented.map(one => one.at),
-          probes,
-          version,
-        ),
-  ])
-  fresh.forEach((hit, index) => {
-    hit.rank = freshRanks[index]!
-  })
-  segmented.forEach(({ hit }, index) => {
-    hit.rank = segmentedRanks[index]!
-  })
+        )),
+  ]
+  for (const [index, { hit }] of [...fresh, ...segmented].entries()) hit.rank = ranks[index]!
 }

@@ -10,6 +10,8 @@ export interface Prelude extends NamedPeople {
   lastSeq: bigint
   /** Of the catalogue of segments (`segments/catalogue.ts`). */
   version: bigint
+  /** Of the words of fresh articles (`fresh/store.ts`). */
+  wordsVersion: bigint
   /** From the first day that has articles to the end of the last; null: there are none. */
   days: Record<Axis, Span | null>
 }
@@ -32,6 +34,7 @@ export async function readPrelude(db: Queryable, outlet: string | null, author: 
   return {
     lastSeq: row.last_seq,
     version: row.version,
+    wordsVersion: row.words_version,
     days: {
       published_at: spanOfDays(row.first_published, row.last_published),
       ingested_at: spanOfDays(row.first_ingested, row.last_ingested),
@@ -44,6 +47,7 @@ export async function readPrelude(db: Queryable, outlet: string | null, author: 
 interface PreludeRow {
   last_seq: bigint
   version: bigint
+  words_version: bigint
   first_published: number | null
   last_published: number | null
   first_ingested: number | null
@@ -66,11 +70,11 @@ function containing(part: string | null): string | null {
 // authors_folded_name (from three characters on). One statement, one snapshot: no article up to `last_seq` lies
 // outside of the days.
 const preludeStatement = (names: boolean) => `
-  select last_seq, (select version from segments_version) as version,
+  select last_seq, segments_version.version, segments_version.words_version,
     (select min(day) from article_days where axis = 'published_at') - date '1970-01-01' as first_published,
     (select max(day) from article_days where axis = 'published_at') - date '1970-01-01' as last_published,
     (select min(day) from article_days where axis = 'ingested_at') - date '1970-01-01' as first_ingested,
     (select max(day) from article_days where axis = 'ingested_at') - date '1970-01-01' as last_ingested,
     ${names ? 'case when $1::text is not null then array(select publisher_no from publishers where folded_name like $1 or folded_domain like $1) end' : 'null::int[]'} as publisher_nos,
     ${names ? 'case when $2::text is not null then array(select author_no from authors where folded_name like $2) end' : 'null::int[]'} as author_nos
-  from ingest_clock`
+  from ingest_clock, segments_version`

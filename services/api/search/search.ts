@@ -1,7 +1,10 @@
 import type { Queryable } from '../../../shared/postgres/pool.ts'
+import { SEGMENT_SIZES } from '../../../shared/segments/planning.ts'
 import { boundsOf } from './bounds.ts'
+import { allOf } from './expression.ts'
 import { filteringOf, leavesNothing } from './filtering.ts'
 import { searchFresh } from './fresh/search.ts'
+import { readFresh } from './fresh/store.ts'
 import { matchingOf } from './matching.ts'
 import { firstInOrder } from './ordering.ts'
 import { readPrelude } from './prelude.ts'
@@ -16,17 +19,17 @@ export const TOTAL_CAP = 10_000
 /** Sizes that change how an answer is found and never the answer, but for `cap`. Tests make them small. */
 export interface SearchSizes {
   cap: number
-  /** Fresh articles in the first stretch of time, when nothing is known of how many of them match. */
-  firstStretch: number
+  /** Fresh articles that are kept, and dropped, together. */
+  chunk: bigint
   /** Outlets or authors that are looked up one by one. */
   fewPeople: number
 }
 
-const SIZES: SearchSizes = { cap: TOTAL_CAP, firstStretch: 4_000, fewPeople: 64 }
+const SIZES: SearchSizes = { cap: TOTAL_CAP, chunk: SEGMENT_SIZES.minor, fewPeople: 64 }
 
 /**
- * For the connections of searches: the table of fresh articles is small at one moment and large at the next, so the planner is
- * not to think that it might as well be read through, nor to think again about each search.
+ * For the connections of searches: every statement is a look-up by a key, and the planner is neither to think that a small
+ * table might as well be read through, nor to think again about each search.
  */
 export const SEARCH_SETTINGS = { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan', jit: 'off' }
 
@@ -35,7 +38,7 @@ const ATTEMPTS = 10
 
 /**
  * One page of a keyword or boolean search, or of a list, with its total; both as of the watermark (decisions 22, 25).
- * Fresh articles are found by Postgres' full text, all others in segments; what each finds first is put in order together.
+ * Fresh articles are found in memory, all others in segments; what each finds first is put in order together.
  *
  * @param position `next` of the page before; null: the first page
  */
@@ -70,27 +73,24 @@ async function searchOnce(
 
   const { expression: match, recheck, probes } = matchingOf(query.match, query.searchIn, query.languages)
   const { expressions: filters, publisherNos, authorNos } = filteringOf(query, prelude, sizes.fewPeople)
+  const expressions = match === null ? filters : [match, ...filters]
   const watermark = position?.watermark ?? prelude.lastSeq
   // One more than a page holds tells whether another page follows.
   const wanted = query.perPage + 1
-  const cap = position === null ? sizes.cap : 0
-  const conditions = { version, covered, watermark, publisherNos, authorNos, recheck, probes, match, filters }
   const question = {
-    expressions: match === null ? filters : [match, ...filters],
+    expression: expressions.length === 0 ? null : allOf(expressions),
     restriction: { bounds, watermark, publisherNos: setOf(publisherNos), authorNos: setOf(authorNos) },
     recheck,
     ranked: probes.length > 0,
+    covered,
   }
-  const [fresh, older] = await Promise.all([
+  const [chunks, older] = await Promise.all([
     watermark <= covered
-      ? { hits: [], count: 0 }
-      : searchFresh(db, query, position, bounds, conditions, {
-          wanted,
-          cap,
-          firstStretch: firstStretch(watermark - covered, sizes),
-        }),
-    searchSegments(db, catalogue, query, position, question, { wanted, cap }),
+      ? []
+      : readFresh(db, { covered, last: watermark, wordsVersion: prelude.wordsVersion }, sizes.chunk),
+    searchSegments(db, catalogue, query, position, question, { wanted, cap: position === null ? sizes.cap : 0 }),
   ])
+  const fresh = searchFresh(chunks, query, position, question, wanted)
   const hits = await firstInOrder(db, [...fresh.hits, ...older.hits], wanted, query, position, probes, version)
   const rows = await readArticles(
     db,
@@ -110,11 +110,6 @@ async function searchOnce(
     // A match without a rank equals no other: any rank will do.
     next: more ? { watermark, total, estimate, last: { value: last.value, rank: last.rank ?? 0, id: end.id } } : null,
   }
-}
-
-/** A few fresh articles are looked at in one go. */
-function firstStretch(fresh: bigint, sizes: SearchSizes): number {
-  return fresh <= BigInt(sizes.firstStretch * 4) ? Infinity : sizes.firstStretch
 }
 
 function setOf(numbers: number[] | null): Set<number> | null {

@@ -7,7 +7,6 @@ import { sealWhenDue } from '../../segments/background.ts'
 import type { Indexed, NewArticle } from '../article.ts'
 import { claimIdentities } from './identity.ts'
 import { insertArticles, type PreparedArticle, prepareArticle } from './insertion.ts'
-import { mergeEntries } from './merging.ts'
 import { ensurePartitions } from './partitions.ts'
 import { registerPeople } from './people.ts'
 import { storable } from './text.ts'
@@ -23,7 +22,7 @@ export interface IndexOptions {
    * Results stand in the order of the batch's articles.
    */
   within?: (client: Client, results: Outcome[], articles: NewArticle[]) => Promise<void>
-  /** Many more articles are to follow at once: they move on into large segments rather than small ones. */
+  /** Many more articles are to follow at once: waits when too many of them are without a segment. */
   bulk?: boolean
 }
 
@@ -44,7 +43,7 @@ export async function indexArticles(
 ): Promise<Indexed[]> {
   const batches = split(articles.map(storableNames))
   const results: Indexed[] = []
-  // While the database inserts a batch, the words of the next are cut and stemmed.
+  // While the database inserts a batch, the words of the next are cut.
   let next = batches[0] === undefined ? null : prepareBatch(pool, batches[0])
   for (let number = 1; next !== null; number++) {
     const inserting = insertBatch(pool, boss, await next, options)
@@ -52,7 +51,6 @@ export async function indexArticles(
     next = following === undefined ? null : prepareBatch(pool, following)
     next?.catch(() => {}) // heard of when its turn comes
     const inserted = await inserting
-    await mergeEntries(pool, inserted.filter(one => one.outcome === 'indexed').length, next === null)
     results.push(...inserted)
     await sealWhenDue(pool, rooms.get(pool)?.last ?? 0n, options.bulk ?? false)
   }

@@ -1,6 +1,4 @@
 import type { Client } from '../../postgres/pool.ts'
-import { LEXEMES, periodsOf } from '../../text/lexemes.ts'
-import { quote } from '../../text/tsvector.ts'
 import type { NewArticle } from '../article.ts'
 import type { People } from './people.ts'
 import { type PreparedText, prepareText } from './text.ts'
@@ -20,24 +18,12 @@ export interface PreparedArticle extends PreparedText {
 
 /** Everything that takes time and needs no lock; little is left to do for an article whose text is prepared. */
 export function prepareArticle(article: NewArticle, people: People): PreparedArticle {
-  const { terms, ...text } = article.prepared ?? prepareText(article)
-  const publisherNo = people.publisherNo(article)
-  const authorNos = people.authorNos(article)
-  const filters = [
-    LEXEMES.country(article.country),
-    LEXEMES.language(article.language),
-    LEXEMES.hasAuthor(authorNos.length > 0),
-    LEXEMES.publisher(publisherNo),
-    ...authorNos.map(LEXEMES.author),
-    ...periodsOf(article.publishedAt).map(LEXEMES.published),
-  ]
   return {
-    ...text,
-    terms: `${terms} ${filters.map(quote).join(' ')}`,
+    ...(article.prepared ?? prepareText(article)),
     publishedAt: article.publishedAt,
     ingestedAt: article.ingestedAt,
-    publisherNo,
-    authorNos,
+    publisherNo: people.publisherNo(article),
+    authorNos: people.authorNos(article),
     country: article.country,
     language: article.language,
     url: article.url,
@@ -66,12 +52,8 @@ export async function insertArticles(
       articles.map(one => `{${one.authorNos.join(',')}}`),
       articles.map(one => one.country),
       articles.map(one => one.language),
-      articles.map(one => one.limits),
-      articles.map(one => one.terms),
       articles.map(one => one.words.title),
       articles.map(one => one.words.body),
-      articles.map(one => one.words.titleStems),
-      articles.map(one => one.words.bodyStems),
       articles.map(one => one.title),
       articles.map(one => one.url),
       articles.map(one => one.snippet),
@@ -88,14 +70,13 @@ export async function insertArticles(
 // The stamp grows by at least 1 ms from batch to batch and is never ahead of the wall clock by more than that.
 const INSERT = `
   with incoming as materialized (
-    select i.id, i.published_at, i.ingested_at, i.stamped, i.publisher_no, i.author_nos::int[], i.country, i.language, i.limits,
-           i.terms::tsvector, i.words_title, i.words_body, i.stems_title, i.stems_body, i.title, i.url, i.snippet, i.body, i.page_no, i.place
+    select i.id, i.published_at, i.ingested_at, i.stamped, i.publisher_no, i.author_nos::int[], i.country, i.language,
+           i.words_title, i.words_body, i.title, i.url, i.snippet, i.body, i.page_no, i.place
     from unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::boolean[], $5::int[], $6::text[], $7::text[],
-                $8::text[], $9::int[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $15::text[],
-                $16::text[], $17::text[], $18::text[], $20::bigint[])
+                $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $16::bigint[])
          with ordinality
-      as i (id, published_at, ingested_at, stamped, publisher_no, author_nos, country, language, limits,
-            terms, words_title, words_body, stems_title, stems_body, title, url, snippet, body, page_no, place)
+      as i (id, published_at, ingested_at, stamped, publisher_no, author_nos, country, language,
+            words_title, words_body, title, url, snippet, body, page_no, place)
   ), clock as (
     update ingest_clock
     set last_at = greatest(date_trunc('milliseconds', clock_timestamp()), last_at + interval '1 ms'),
@@ -107,18 +88,9 @@ const INSERT = `
   ), indexed as (
     insert into articles (seq, id, published_at, ingested_at, publisher_no, author_nos, country, language)
     select seq, id, published_at, entered_at, publisher_no, author_nos, country, language from numbered order by seq
-  ), fresh as (
-    insert into fresh_articles
-      (seq, id, published_at, ingested_at, publisher_no, author_nos, country, language, limits, terms)
-    select seq, id, published_at, entered_at, publisher_no, author_nos, country, language, limits,
-           terms || array_to_tsvector(case when entered_at is null then array['Enull'] else array[
-             to_char(entered_at at time zone 'UTC', '"E"YYYY'),
-             to_char(entered_at at time zone 'UTC', '"E"YYYYMM'),
-             to_char(entered_at at time zone 'UTC', '"E"YYYYMMDD')] end)
-    from numbered order by seq
   ), worded as (
-    insert into article_words (seq, title, body, title_stems, body_stems)
-    select seq, words_title, words_body, stems_title, stems_body from numbered order by seq
+    insert into article_words (seq, title, body)
+    select seq, words_title, words_body from numbered order by seq
   ), shown as (
     insert into article_texts (seq, title, url, snippet, body)
     select seq, title, url, snippet, body from numbered order by seq
@@ -132,6 +104,6 @@ const INSERT = `
     insert into article_days as d (axis, day, articles) select * from days
     on conflict (axis, day) do update set articles = d.articles + excluded.articles
   ), promised as (
-    insert into embeddings (seq, due_at, page_no) select seq, $19::timestamptz, page_no from numbered order by seq
+    insert into embeddings (seq, due_at, page_no) select seq, $15::timestamptz, page_no from numbered order by seq
   )
   select base + 1 as first from clock`

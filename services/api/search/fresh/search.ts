@@ -1,44 +1,75 @@
-import type { Queryable } from '../../../../shared/postgres/pool.ts'
-import type { Bounds } from '../bounds.ts'
+import { docsOf, rangeSet } from '../../../../shared/segments/doc-set.ts'
+import type { Expression } from '../expression.ts'
 import type { Hit } from '../hits.ts'
 import type { ArticleQuery, Position } from '../query.ts'
-import { countUp, lookUp } from './lookup.ts'
-import { readTimelines } from './timeline.ts'
-import { type Shared, startWalk } from './walk.ts'
+import type { Restriction } from '../segments/restriction.ts'
+import { smallest } from '../selection.ts'
+import type { Chunk, FreshDocument } from './chunk.ts'
+import { evaluate } from './evaluate.ts'
+
+/** What is asked of the fresh articles. */
+export interface FreshQuestion {
+  /** Of words and filters; null: everything. */
+  expression: Expression | null
+  restriction: Restriction
+  /** Articles up to here are in segments. */
+  covered: bigint
+}
 
 /**
- * The first matches in order among the articles that no segment has yet, and how many there are. Goes through time in
- * stretches from the end where the page begins, each as wide as what was found so far lets expect, and stops when there
- * are enough and the count is at its cap.
- *
- * @param wanted matches, at least one
- * @param cap counted to here; 0: no count is needed
- * @param firstStretch articles in the first stretch
+ * The first matches in order among the fresh articles, and how many there are: `wanted` of them after the page before, with all
+ * that equal the last, and all that equal the last article of the page before. Hits stand in no order.
  */
-export async function searchFresh(
-  db: Queryable,
-  query: ArticleQuery,
+export function searchFresh(
+  chunks: readonly Chunk[],
+  { sort, order }: Pick<ArticleQuery, 'sort' | 'order'>,
   position: Position | null,
-  bounds: Bounds,
-  shared: Shared,
-  sizes: { wanted: number; cap: number; firstStretch: number },
-): Promise<{ hits: Hit[]; count: number }> {
-  const { wanted, cap, firstStretch } = sizes
-  const walk = startWalk(query, position, bounds, await readTimelines(db), firstStretch, shared)
-  const hits: Hit[] = []
+  { expression, restriction, covered }: FreshQuestion,
+  wanted: number,
+): { hits: Hit[]; count: number } {
+  const sortValue = (document: FreshDocument) => (sort === 'published_at' ? document.published : document.ingested)
+  // Ascending places are the order of the set; what has no value comes last in either direction.
+  const placeOf = (value: number | null) => (value === null ? Infinity : order === 'asc' ? value : -value)
+  const after = position === null ? -Infinity : placeOf(position.last.value)
+  const ahead: { document: FreshDocument; place: number; chunk: Chunk; doc: number }[] = []
   let count = 0
-  for (let stretch = walk.next(); stretch !== null; stretch = walk.next()) {
-    let found: number
-    if (hits.length < wanted) {
-      const page = await lookUp(db, stretch, wanted - hits.length, cap > 0)
-      hits.push(...page.hits)
-      found = cap > 0 ? page.count : page.hits.length
-    } else {
-      found = await countUp(db, stretch, cap - count)
+  for (const chunk of chunks) {
+    const { documents } = chunk
+    if (documents.at(-1)!.seq <= covered) continue
+    const found = expression === null ? rangeSet(0, documents.length, documents.length) : evaluate(expression, chunk)
+    for (const doc of docsOf(found)) {
+      const document = documents[doc]!
+      if (document.seq <= covered || !isAllowed(document, restriction)) continue
+      count++
+      const place = placeOf(sortValue(document))
+      if (place >= after) ahead.push({ document, place, chunk, doc })
     }
-    count += found
-    if (hits.length >= wanted && count >= cap) break
-    walk.learn(found, Math.max(wanted - hits.length, cap - count))
   }
+  const beyond = Float64Array.from(
+    ahead.filter(one => position === null || one.place > after),
+    one => one.place,
+  )
+  const limit = beyond.length <= wanted ? Infinity : smallest(beyond, wanted)
+  const hits = ahead
+    .filter(one => one.place <= limit)
+    .map(({ document, chunk, doc }): Hit => {
+      const { seq, id } = document
+      return { seq, id, value: sortValue(document), rank: null, place: { kind: 'fresh', chunk, doc } }
+    })
   return { hits, count }
+}
+
+/** The same that `segments/restriction.ts` asks, of a document by itself. */
+function isAllowed(document: FreshDocument, { bounds, watermark, publisherNos, authorNos }: Restriction): boolean {
+  const { seq, published, ingested } = document
+  if (seq > watermark) return false
+  const { undatedSince } = bounds
+  if (published === null) {
+    if (undatedSince === null || ingested === null || ingested < undatedSince) return false
+  } else if (published < bounds.published.from || published >= bounds.published.to) return false
+  if (bounds.ingested !== null) {
+    if (ingested === null || ingested < bounds.ingested.from || ingested >= bounds.ingested.to) return false
+  }
+  if (publisherNos !== null && !publisherNos.has(document.publisherNo)) return false
+  return authorNos === null || document.authorNos.some(no => authorNos.has(no))
 }

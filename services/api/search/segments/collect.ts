@@ -2,6 +2,7 @@ import type { Columns } from '../../../../shared/segments/columns.ts'
 import { type DocSet, docsOf, walk } from '../../../../shared/segments/doc-set.ts'
 import type { Hit } from '../hits.ts'
 import type { ArticleQuery, Position } from '../query.ts'
+import { smallest } from '../selection.ts'
 import type { Segment } from './catalogue.ts'
 import { firstAtLeast } from './restriction.ts'
 
@@ -26,7 +27,7 @@ export function collect(
       id: null,
       value: Number.isNaN(value) ? null : value,
       rank: ranked ? null : 0,
-      at: { segment, doc },
+      place: { kind: 'segment', segment, doc },
     }
   }
   const docs =
@@ -102,28 +103,4 @@ function byIngested(
   const beyond = after === null ? ahead.slice() : ahead.filter(value => value > sign * after)
   const limit = beyond.length <= wanted ? Infinity : smallest(beyond, wanted)
   return Array.from(candidates).filter((_, index) => ahead[index]! <= limit)
-}
-
-/** The n-th smallest of some numbers (Hoare's selection); reorders them. */
-export function smallest(values: Float64Array, n: number): number {
-  let low = 0
-  let high = values.length - 1
-  const wanted = n - 1
-  while (low < high) {
-    const pivot = values[(low + high) >>> 1]!
-    let i = low
-    let j = high
-    while (i <= j) {
-      while (values[i]! < pivot) i++
-      while (values[j]! > pivot) j--
-      if (i > j) break
-      const swapped = values[i]!
-      values[i++] = values[j]!
-      values[j--] = swapped
-    }
-    if (wanted <= j) high = j
-    else if (wanted >= i) low = i
-    else break
-  }
-  return values[wanted]!
 }

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../../../shared/postgres/pool.ts'
 import { type DocSet, rangeSet } from '../../../../shared/segments/doc-set.ts'
-import { allOf, type Expression } from '../expression.ts'
+import type { Expression } from '../expression.ts'
 import type { Hit } from '../hits.ts'
 import type { Recheck } from '../matching.ts'
 import type { ArticleQuery, Position } from '../query.ts'
@@ -14,7 +14,7 @@ import { type Read, settle } from './verify.ts'
 /** What is asked of every segment. */
 export interface SegmentQuestion {
   /** Of words and filters; null: everything. */
-  expressions: Expression[]
+  expression: Expression | null
   restriction: Restriction
   recheck: Recheck | null
   /** Whether closeness decides among equals. */
@@ -104,10 +104,9 @@ async function readSegments(
   db: Queryable,
   shelf: Shelf,
   segments: Segment[],
-  { expressions, restriction }: SegmentQuestion,
+  { expression, restriction }: SegmentQuestion,
   version: bigint,
 ): Promise<Read[]> {
-  const expression = expressions.length === 0 ? null : allOf(expressions)
   const [columns, readings] = await Promise.all([
     shelf.columns(db, segments, version),
     expression === null ? null : readExpression(db, shelf, segments, expression, version),

@@ -1,0 +1,117 @@
+import { setImmediate } from 'node:timers/promises'
+import type { Country, Language } from '../../../../shared/articles/article.ts'
+import type { Queryable } from '../../../../shared/postgres/pool.ts'
+import { SEGMENT_SIZES } from '../../../../shared/segments/planning.ts'
+import { listedWords } from '../../../../shared/text/document.ts'
+import { SegmentsChanged } from '../segments/catalogue.ts'
+import { type Chunk, createChunk } from './chunk.ts'
+
+/** The fresh articles that this process has read: those after `from` up to `last`. */
+interface Store {
+  /** When the words were made anew, what was read of them is out of date. */
+  wordsVersion: bigint
+  from: bigint
+  last: bigint
+  chunks: Chunk[]
+  reading: Promise<void> | null
+}
+
+const stores = new WeakMap<Queryable, Store>()
+
+/**
+ * The articles after `covered` up to `last`, in chunks that may hold others too. Those not known yet are read; searches that
+ * come meanwhile wait for the same reading. What segments hold by now is dropped.
+ *
+ * @param covered articles up to here are in segments
+ * @param chunk articles of a chunk: as many as a small segment has, so that one takes the place of whole chunks
+ * @throws SegmentsChanged when another search knows a later state of the index
+ */
+export async function readFresh(
+  db: Queryable,
+  { covered, last, wordsVersion }: { covered: bigint; last: bigint; wordsVersion: bigint },
+  chunk = SEGMENT_SIZES.minor,
+): Promise<readonly Chunk[]> {
+  let store = stores.get(db)
+  if (store !== undefined && wordsVersion < store.wordsVersion) throw new SegmentsChanged('words were made anew')
+  if (store === undefined || store.last < covered || store.wordsVersion !== wordsVersion) {
+    store = { wordsVersion, from: covered, last: covered, chunks: [], reading: null }
+    stores.set(db, store)
+  }
+  const own: Store = store
+  while (own.last < last) {
+    own.reading ??= readMore(db, own, last, chunk).finally(() => {
+      own.reading = null
+    })
+    await own.reading
+  }
+  if (covered < own.from) throw new SegmentsChanged('fresh articles moved on into a segment')
+  drop(own, covered)
+  return [...own.chunks]
+}
+
+/** Chunks of which segments hold every article go; the last one stays, it may still grow. */
+function drop(store: Store, covered: bigint): void {
+  while (store.chunks.length > 1) {
+    const end = store.chunks[0]!.documents.at(-1)!.seq
+    if (end > covered) return
+    store.chunks.shift()
+    store.from = end
+  }
+}
+
+/** Articles read at a time. */
+const PART = 512n
+/** Longest the event loop is held at a time, in ms, but for a single article of megabytes. */
+const SLICE = 5
+
+async function readMore(db: Queryable, store: Store, last: bigint, chunk: bigint): Promise<void> {
+  const to = store.last + PART < last ? store.last + PART : last
+  const { rows } = await db.query<FreshRow>({ name: 'search-fresh', text: FRESH, values: [store.last, to] })
+  let start = performance.now()
+  for (const { title, body, publisher_no, author_nos, ...row } of rows) {
+    chunkFor(store, row.seq, chunk).add({
+      ...row,
+      publisherNo: publisher_no,
+      authorNos: author_nos,
+      title: listedWords(title),
+      body: listedWords(body),
+    })
+    store.last = row.seq
+    if (performance.now() - start < SLICE) continue
+    await setImmediate()
+    start = performance.now()
+  }
+  store.last = to
+}
+
+/** Chunks end where segments may. */
+function chunkFor(store: Store, seq: bigint, size: bigint): Chunk {
+  const place = (one: bigint) => (one - 1n) / size
+  const chunk = store.chunks.at(-1)
+  if (chunk !== undefined && place(chunk.documents.at(-1)!.seq) === place(seq)) return chunk
+  const next = createChunk()
+  store.chunks.push(next)
+  return next
+}
+
+interface FreshRow {
+  seq: bigint
+  id: string
+  published: number | null
+  ingested: number | null
+  publisher_no: number
+  author_nos: number[]
+  country: Country
+  language: Language
+  title: string
+  body: string
+}
+
+// $1 after, $2 to. Indexes: the primary keys.
+const FRESH = `
+  select a.seq, a.id, (extract(epoch from a.published_at) * 1000)::float8 as published,
+    (extract(epoch from a.ingested_at) * 1000)::float8 as ingested, a.publisher_no, a.author_nos, a.country, a.language,
+    w.title, w.body
+  from articles a join article_words w on w.seq = a.seq
+  where a.seq > $1 and a.seq <= $2 and w.seq > $1 and w.seq <= $2
+  order by a.seq`
