@@ -1,6 +1,6 @@
 import compression from 'compression'
 import cors from 'cors'
-import express, { type Express, type RequestHandler, type Router } from 'express'
+import express, { type Express, type RequestHandler, type Response, type Router } from 'express'
 import helmet from 'helmet'
 import type { Config } from '../../../shared/config/config.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
@@ -59,8 +59,7 @@ export function createApp(parts: Parts): Express {
   app.use(referencePages(config.SERVICE_NAME))
   if (parts.operators) app.use(parts.operators)
 
-  app.use(checkKey(pool, lock))
-  app.use(limitRate(createRateStore(pool)))
+  app.use(timed([checkKey(pool, lock), ...limitRate(createRateStore(pool))]))
 
   const identity = {
     serviceName: config.SERVICE_NAME,
@@ -96,8 +95,32 @@ function operation(pool: Pool, answer: (rawQuery: string, plan: Plan) => Promise
     const found = await answer(rawQueryOf(request.originalUrl), plan)
     response.locals.search = found.search
     response.locals.searchMs = found.searchMs
-    await sendAnswer(request, response, found, () => chargeMonth(pool, response))
+    await sendAnswer(request, response, found, async () => {
+      const start = performance.now()
+      await chargeMonth(pool, response)
+      noteAccess(response, start)
+    })
   }
+}
+
+/** Middleware whose time is the access's, of those requests that it lets through. */
+function timed(handlers: RequestHandler[]): RequestHandler[] {
+  const starts = new WeakMap<Response, number>()
+  return [
+    (_request, response, next) => {
+      starts.set(response, performance.now())
+      next()
+    },
+    ...handlers,
+    (_request, response, next) => {
+      noteAccess(response, starts.get(response)!)
+      next()
+    },
+  ]
+}
+
+function noteAccess(response: Response, start: number): void {
+  response.locals.accessMs = (response.locals.accessMs ?? 0) + performance.now() - start
 }
 
 function rawQueryOf(url: string): string {

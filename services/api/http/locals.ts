@@ -17,6 +17,8 @@ declare global {
       errorCode?: string
       search?: string
       searchMs?: number
+      /** ms that the statements for the key, the minute and the month took. */
+      accessMs?: number
     }
   }
 }

@@ -17,7 +17,7 @@ export function observe(log: Logger): RequestHandler {
   return (request, response, next) => {
     const start = performance.now()
     response.once('close', () => {
-      const { requestId, access, errorCode, search, searchMs } = response.locals
+      const { requestId, access, errorCode, search, searchMs, accessMs } = response.locals
       const ms = performance.now() - start
       const operation = OPERATIONS[request.path] ?? 'other'
       seconds.observe({ operation, search: search ?? 'none', status: `${response.statusCode}` }, ms / 1_000)
@@ -32,6 +32,7 @@ export function observe(log: Logger): RequestHandler {
           ...(access ? { key: access.key.id } : {}),
           ...(search ? { search } : {}),
           ...(searchMs === undefined ? {} : { searchMs: rounded(searchMs) }),
+          ...(accessMs === undefined ? {} : { accessMs: rounded(accessMs) }),
           ...(errorCode ? { code: errorCode } : {}),
           ...(response.writableFinished ? {} : { aborted: true }),
         },
