@@ -3,8 +3,7 @@ import { transaction } from '../../shared/postgres/transaction.ts'
 import { createSegmentBuilder } from '../../shared/segments/builder.ts'
 import type { Range } from '../../shared/segments/planning.ts'
 import { readSegmentArticles, storeSegment } from '../../shared/segments/storing.ts'
-import { listedWords, wordList } from '../../shared/text/document.ts'
-import { words } from '../../shared/text/tokens.ts'
+import { indexText } from '../../shared/text/document.ts'
 
 /** Articles whose texts are in memory at a time. */
 const PART = 500n
@@ -35,12 +34,12 @@ export async function reindexSegment(pool: Pool, range: Range, work: SegmentWork
     let read = 0
     for (const row of rows) {
       if (!work.chosen.has(row.seq)) {
-        builder.addWords(row.seq, listedWords(row.title_words), listedWords(row.body_words))
+        builder.addWords(row.seq, row.title_words, row.body_words)
         continue
       }
-      const { title, body } = wordsOf(row)
+      const { title, body } = indexText(row.title, row.body)
       builder.addWords(row.seq, title, body)
-      if (wordList(title) !== row.title_words || wordList(body) !== row.body_words) changed.push(row.seq)
+      if (title !== row.title_words || body !== row.body_words) changed.push(row.seq)
       read++
     }
     await work.worked(read)
@@ -52,12 +51,8 @@ export async function reindexSegment(pool: Pool, range: Range, work: SegmentWork
     await client.query('set local idle_in_transaction_session_timeout = 0')
     for (let at = 0; at < changed.length; at += Number(PART)) {
       const rows = await readTextsOf(client, changed.slice(at, at + Number(PART)))
-      const read = rows.map(wordsOf)
-      await client.query(WORDS, [
-        rows.map(row => row.seq),
-        read.map(one => wordList(one.title)),
-        read.map(one => wordList(one.body)),
-      ])
+      const read = rows.map(row => indexText(row.title, row.body))
+      await client.query(WORDS, [rows.map(row => row.seq), read.map(one => one.title), read.map(one => one.body)])
     }
     await storeSegment(client, range, articles, built)
     await work.within(client)
@@ -74,10 +69,6 @@ interface Texts {
 interface TextsAndWords extends Texts {
   title_words: string
   body_words: string
-}
-
-function wordsOf({ title, body }: Texts) {
-  return { title: words(title), body: body === null ? [] : words(body) }
 }
 
 // Indexes: the primary keys.

@@ -11,6 +11,12 @@ interface State {
   sealing: Promise<void> | null
 }
 
+/** What the thread is given. */
+export interface SealingTask {
+  url: string
+  awaited: boolean
+}
+
 const states = new WeakMap<Pool, State>()
 
 function stateOf(pool: Pool): State {
@@ -34,11 +40,11 @@ const BACKLOG = 32_768n
  */
 export async function sealWhenDue(pool: Pool, last: bigint, bulk: boolean): Promise<void> {
   const state = stateOf(pool)
-  if (state.sealing === null && last >= state.nextLook) await startIfDue(pool, state, last)
+  if (state.sealing === null && last >= state.nextLook) await startIfDue(pool, state, last, bulk)
   if (bulk && last - state.covered > BACKLOG) await state.sealing
 }
 
-async function startIfDue(pool: Pool, state: State, last: bigint): Promise<void> {
+async function startIfDue(pool: Pool, state: State, last: bigint, bulk: boolean): Promise<void> {
   const { rows } = await pool.query<{ covered: bigint }>(
     'select coalesce(max(last_seq), 0)::bigint as covered from segments',
   )
@@ -49,22 +55,25 @@ async function startIfDue(pool: Pool, state: State, last: bigint): Promise<void>
   }
   // Another process may be at it already: then this one finds nothing to do, and need not ask again with every batch.
   state.nextLook = last + SEGMENT_SIZES.minor / 4n
-  startSealing(pool, state)
+  startSealing(pool, state, bulk)
 }
 
 /** Makes all segments that are due, and resolves when that is done. */
 export async function sealRest(pool: Pool): Promise<void> {
   const state = stateOf(pool)
   await state.sealing
-  startSealing(pool, state)
+  startSealing(pool, state, true)
   await state.sealing
 }
 
-function startSealing(pool: Pool, state: State): void {
+/** @param awaited somebody waits: then it gives way to nobody */
+function startSealing(pool: Pool, state: State, awaited: boolean): void {
   const url = pool.options.connectionString
   if (url === undefined || state.sealing !== null) return
   state.sealing = new Promise<void>(resolve => {
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: { url } })
+    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+      workerData: { url, awaited } satisfies SealingTask,
+    })
     worker.unref()
     // Searches find the articles without a segment too; whoever indexes next tries again.
     worker.on('error', error => process.emitWarning(`Segments could not be made: ${error.message}`))

@@ -5,9 +5,9 @@ import { STOP_WORDS } from '../text/stopwords.ts'
 import { createWriter, type Writer } from './bytes.ts'
 import { columnsOf, documentOrder, encodeColumns, type SegmentArticle } from './columns.ts'
 import { createNumbers, createPostings, type Numbers } from './grouping.ts'
-import { hashOf } from './hashing.ts'
 import { addNeighbours } from './neighbours.ts'
 import { bucketOf, writeEntry } from './postings.ts'
+import { createVocabulary, type Vocabulary } from './vocabulary.ts'
 
 /** An article as a segment takes it in. */
 export interface SegmentSource extends SegmentArticle {
@@ -25,8 +25,8 @@ export interface BuiltSegment {
 }
 
 export interface SegmentBuilder {
-  /** Takes in the words of an article, as `words` gives them; every article once, in any order. */
-  addWords(seq: bigint, title: string[], body: string[]): void
+  /** Takes in the words of an article, two lists as `wordList` writes them; every article once, in any order. */
+  addWords(seq: bigint, title: string, body: string): void
   build(): BuiltSegment
 }
 
@@ -46,16 +46,16 @@ export function createSegmentBuilder(articles: SegmentSource[], firstSeq: bigint
       const doc = docOf.get(seq)
       if (doc === undefined) throw new RangeError(`article ${seq} is not of this segment`)
       texts.titleStarts[doc] = texts.tokens.length
-      for (const word of title) texts.tokens.push(vocabulary.number(word))
+      vocabulary.read(title, texts.tokens.push)
       texts.bodyStarts[doc] = texts.tokens.length
-      for (const word of body) texts.tokens.push(vocabulary.number(word))
+      vocabulary.read(body, texts.tokens.push)
       texts.ends[doc] = texts.tokens.length
     },
     build() {
       const buckets = createBuckets(documents.length)
       buckets.take(dictionary => {
         addFilters(dictionary, documents)
-        addWordLists(dictionary, documents, texts, vocabulary.words)
+        addWordLists(dictionary, documents, texts, vocabulary)
       })
       buckets.take(dictionary => addNeighbours(dictionary, texts, vocabulary))
       return {
@@ -73,32 +73,6 @@ export interface DocumentTexts {
   titleStarts: Int32Array
   bodyStarts: Int32Array
   ends: Int32Array
-}
-
-export interface Vocabulary {
-  words: string[]
-  hashes: Numbers
-  number(word: string): number
-}
-
-function createVocabulary(): Vocabulary {
-  const numbers = new Map<string, number>()
-  const words: string[] = []
-  const hashes = createNumbers()
-  return {
-    words,
-    hashes,
-    number(word) {
-      let number = numbers.get(word)
-      if (number === undefined) {
-        number = words.length
-        numbers.set(word, number)
-        words.push(word)
-        hashes.push(hashOf(word))
-      }
-      return number
-    },
-  }
 }
 
 /** Lexemes with their documents. */
@@ -169,11 +143,17 @@ function addFilters(dictionary: Dictionary, documents: SegmentSource[]): void {
 }
 
 /** Words and stems, of the title and of the whole. */
-function addWordLists(dictionary: Dictionary, documents: SegmentSource[], texts: DocumentTexts, words: string[]): void {
-  const ofWord = numbered(words.length, token => dictionary.lexeme(LEXEMES.word(words[token]!)))
-  const ofTitleWord = numbered(words.length, token => dictionary.lexeme(LEXEMES.titleWord(words[token]!)))
-  const ofStem = stemNumbers(dictionary, words, LEXEMES.stem)
-  const ofTitleStem = stemNumbers(dictionary, words, LEXEMES.titleStem)
+function addWordLists(
+  dictionary: Dictionary,
+  documents: SegmentSource[],
+  texts: DocumentTexts,
+  vocabulary: Vocabulary,
+): void {
+  const { size, text } = vocabulary
+  const ofWord = numbered(size, token => dictionary.lexeme(LEXEMES.word(text(token))))
+  const ofTitleWord = numbered(size, token => dictionary.lexeme(LEXEMES.titleWord(text(token))))
+  const ofStem = stemNumbers(dictionary, vocabulary, LEXEMES.stem)
+  const ofTitleStem = stemNumbers(dictionary, vocabulary, LEXEMES.titleStem)
   documents.forEach(({ language }, doc) => {
     const body = texts.bodyStarts[doc]!
     const stems = ofStem(language)
@@ -205,7 +185,7 @@ function numbered(tokens: number, make: (token: number) => number): (token: numb
 /** For each language, the lexeme of a token's stem; −1 for its stop words. */
 function stemNumbers(
   dictionary: Dictionary,
-  words: string[],
+  vocabulary: Vocabulary,
   lexeme: (language: Language, stem: string) => string,
 ): (language: Language) => (token: number) => number {
   const languages = new Map<Language, (token: number) => number>()
@@ -213,8 +193,8 @@ function stemNumbers(
     let ofToken = languages.get(language)
     if (ofToken === undefined) {
       const ofStem = new Map<string, number>()
-      ofToken = numbered(words.length, token => {
-        const word = words[token]!
+      ofToken = numbered(vocabulary.size, token => {
+        const word = vocabulary.text(token)
         if (STOP_WORDS[language].has(word)) return -1
         const found = stem(language, word)
         let number = ofStem.get(found)

@@ -1,16 +1,23 @@
+export const HASH_SEED = 0x811c9dc5
+
 /** FNV-1a over UTF-16 code units, then murmur3's finish: 32 bits that are spread well enough to cut in two. */
 export function hashOf(text: string): number {
-  let hash = 0x811c9dc5
-  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
-  return finish(hash)
+  let hash = HASH_SEED
+  for (let at = 0; at < text.length; at++) hash = hashStep(hash, text.charCodeAt(at))
+  return finishHash(hash)
+}
+
+/** The hash with one more code unit; `finishHash` comes last. */
+export function hashStep(hash: number, unit: number): number {
+  return Math.imul(hash ^ unit, 0x01000193)
 }
 
 /** Of two neighbouring words, by their own hashes; their order counts. */
 export function pairHash(first: number, second: number): number {
-  return finish(Math.imul(first, 0x9e3779b1) ^ second)
+  return finishHash(Math.imul(first, 0x9e3779b1) ^ second)
 }
 
-function finish(hash: number): number {
+export function finishHash(hash: number): number {
   let mixed = hash ^ (hash >>> 16)
   mixed = Math.imul(mixed, 0x85ebca6b)
   mixed ^= mixed >>> 13

@@ -1,8 +1,9 @@
 import { LEXEMES } from '../text/lexemes.ts'
-import type { Dictionary, DocumentTexts, Vocabulary } from './builder.ts'
+import type { Dictionary, DocumentTexts } from './builder.ts'
 import { createNumbers, type Numbers } from './grouping.ts'
 import { hashOf, pairHash } from './hashing.ts'
 import { createPairTable } from './pair-table.ts'
+import type { Vocabulary } from './vocabulary.ts'
 
 /*
  * Phrases without positions. Two neighbouring words that stand side by side in many documents are a lexeme of their own,
@@ -41,11 +42,19 @@ const sharedPair = (hash: number) => `Q${(hash & (SHARED_LISTS - 1)).toString(36
 const sharedTriple = (hash: number) => `R${(hash & (SHARED_LISTS - 1)).toString(36)}`
 
 /** Adds the neighbours of all documents to their dictionary. */
-export function addNeighbours(dictionary: Dictionary, texts: DocumentTexts, { words, hashes }: Vocabulary): void {
+export function addNeighbours(dictionary: Dictionary, texts: DocumentTexts, vocabulary: Vocabulary): void {
   const { tokens, titleStarts, bodyStarts, ends } = texts
   const size = ends.length
   const enough = atLeast(size, LISTED)
-  const hash = (at: number) => hashes.at(tokens.at(at)) >>> 0
+  const hash = (at: number) => vocabulary.hash(tokens.at(at))
+  // Of the word at each place and the one before; asked for again and again.
+  const pairHashes = new Int32Array(tokens.length)
+  for (let at = 1, before = hash(0); at < tokens.length; at++) {
+    const own = hash(at)
+    pairHashes[at] = pairHash(before, own)
+    before = own
+  }
+  const word = (at: number) => vocabulary.text(tokens.at(at))
 
   // Every place in the text that ends a pair; the groups that are listed, by place.
   const eachPair = (visit: (at: number, doc: number) => void) => {
@@ -56,16 +65,16 @@ export function addNeighbours(dictionary: Dictionary, texts: DocumentTexts, { wo
     }
   }
   const pairs = listGroups(tokens.length, enough, eachPair, {
-    hash: at => pairHash(hash(at - 1), hash(at)),
+    hash: at => pairHashes[at]!,
     first: at => tokens.at(at - 1),
     second: at => tokens.at(at),
   })
   addLists(dictionary, pairs, eachPair, {
-    lexeme: at => NEIGHBOURS.pair(words[tokens.at(at - 1)]!, words[tokens.at(at)]!),
-    shared: at => pairHash(hash(at - 1), hash(at)) & (SHARED_LISTS - 1),
+    lexeme: at => NEIGHBOURS.pair(word(at - 1), word(at)),
+    shared: at => pairHashes[at]! & (SHARED_LISTS - 1),
     sharedLexeme: sharedPair,
   })
-  addTitlePairs(dictionary, texts, words, enough)
+  addTitlePairs(dictionary, texts, word, enough)
 
   const isFrequentPair = (at: number) => {
     const group = pairs.at[at]!
@@ -78,13 +87,13 @@ export function addNeighbours(dictionary: Dictionary, texts: DocumentTexts, { wo
     })
   }
   const triples = listGroups(tokens.length, enough, eachTriple, {
-    hash: at => pairHash(pairHash(hash(at - 2), hash(at - 1)), hash(at)),
+    hash: at => pairHash(pairHashes[at - 1]!, hash(at)),
     first: at => pairs.at[at - 1]!,
     second: at => tokens.at(at),
   })
   addLists(dictionary, triples, eachTriple, {
-    lexeme: at => NEIGHBOURS.triple(words[tokens.at(at - 2)]!, words[tokens.at(at - 1)]!, words[tokens.at(at)]!),
-    shared: at => pairHash(pairHash(hash(at - 2), hash(at - 1)), hash(at)) & (SHARED_LISTS - 1),
+    lexeme: at => NEIGHBOURS.triple(word(at - 2), word(at - 1), word(at)),
+    shared: at => pairHash(pairHashes[at - 1]!, hash(at)) & (SHARED_LISTS - 1),
     sharedLexeme: sharedTriple,
   })
 }
@@ -98,8 +107,11 @@ interface Groups {
   documents: Numbers
 }
 
-/** Counters for a first guess of how often words stand together; two guesses that share a counter do no harm. */
-const COUNTERS = 1 << 24
+/**
+ * Counters for a first guess of how often words stand together, some for each place in the text, at most so many; two guesses
+ * that share a counter do no harm.
+ */
+const COUNTERS = { each: 2, most: 1 << 24 }
 
 /**
  * Finds the groups of words that enough documents have. Goes through the text twice: the first time it sorts out, at two
@@ -111,9 +123,10 @@ function listGroups(
   each: Visits,
   { hash, first, second }: Record<'hash' | 'first' | 'second', (at: number) => number>,
 ): Groups {
-  const occurrences = new Uint16Array(COUNTERS)
+  const counters = Math.min(2 ** Math.ceil(Math.log2(places * COUNTERS.each + 1)), COUNTERS.most)
+  const occurrences = new Uint16Array(counters)
   each(at => {
-    const counter = hash(at) & (COUNTERS - 1)
+    const counter = hash(at) & (counters - 1)
     if (occurrences[counter]! < 65_535) occurrences[counter]!++
   })
   const table = createPairTable()
@@ -121,7 +134,7 @@ function listGroups(
   const latest = createNumbers()
   const groups = new Int32Array(places).fill(-1)
   each((at, doc) => {
-    if (occurrences[hash(at) & (COUNTERS - 1)]! < enough) return
+    if (occurrences[hash(at) & (counters - 1)]! < enough) return
     const group = table.number(first(at), second(at))
     groups[at] = group
     if (group === documents.length) {
@@ -164,7 +177,12 @@ function addLists(dictionary: Dictionary, groups: Groups, each: Visits, names: N
 }
 
 /** Titles are short: their pairs are listed when enough titles have them, and share no lists but those of the whole. */
-function addTitlePairs(dictionary: Dictionary, texts: DocumentTexts, words: string[], enough: number): void {
+function addTitlePairs(
+  dictionary: Dictionary,
+  texts: DocumentTexts,
+  word: (at: number) => string,
+  enough: number,
+): void {
   const { tokens, titleStarts, bodyStarts, ends } = texts
   const table = createPairTable()
   const documents = createNumbers()
@@ -188,8 +206,7 @@ function addTitlePairs(dictionary: Dictionary, texts: DocumentTexts, words: stri
   each((at, doc) => {
     const group = table.find(tokens.at(at - 1), tokens.at(at))
     if (documents.at(group) < enough) return
-    if (own[group]! < 0)
-      own[group] = dictionary.lexeme(NEIGHBOURS.titlePair(words[tokens.at(at - 1)]!, words[tokens.at(at)]!))
+    if (own[group]! < 0) own[group] = dictionary.lexeme(NEIGHBOURS.titlePair(word(at - 1), word(at)))
     dictionary.add(own[group]!, doc)
   })
 }

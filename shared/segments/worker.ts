@@ -3,6 +3,7 @@ import { setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { workerData } from 'node:worker_threads'
 import { createPool } from '../postgres/pool.ts'
+import type { SealingTask } from './background.ts'
 import { sealArticles } from './sealing.ts'
 
 // The thread that `background.ts` starts.
@@ -17,8 +18,9 @@ function giveWay(): void {
   } catch {}
 }
 
-giveWay()
-const pool = createPool(workerData.url, 'sealing', () => {}, { max: 2, statementTimeout: 0 })
+const { url, awaited }: SealingTask = workerData
+if (!awaited) giveWay()
+const pool = createPool(url, 'sealing', () => {}, { max: 2, statementTimeout: 0 })
 try {
   await sealArticles(pool)
 } finally {

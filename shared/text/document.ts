@@ -14,8 +14,3 @@ export function indexText(title: string, body: string | null): DocumentWords {
 export function wordList(list: string[]): string {
   return list.length === 0 ? '\n' : `\n${list.join('\n')}\n`
 }
-
-/** The words of a list as `wordList` writes it. */
-export function listedWords(list: string): string[] {
-  return list.length < 2 ? [] : list.slice(1, -1).split('\n')
-}

@@ -1,6 +1,7 @@
 import type { Country, Language } from '../../../../shared/articles/article.ts'
 import { type DocSet, emptySet, intersection, listSet, passing } from '../../../../shared/segments/doc-set.ts'
 import { createNumbers } from '../../../../shared/segments/grouping.ts'
+import { createVocabulary } from '../../../../shared/segments/vocabulary.ts'
 import { LEXEMES } from '../../../../shared/text/lexemes.ts'
 import { stem } from '../../../../shared/text/stems.ts'
 import { STOP_WORDS } from '../../../../shared/text/stopwords.ts'
@@ -16,8 +17,9 @@ export interface FreshArticle {
   authorNos: number[]
   country: Country
   language: Language
-  title: string[]
-  body: string[]
+  /** Words, as `wordList` writes them. */
+  title: string
+  body: string
 }
 
 /** What is known of an article besides its words. */
@@ -36,72 +38,81 @@ export interface Chunk {
   phrase(words: string[], scope: 'title' | 'title_body'): DocSet
 }
 
-/** What the stems of one language are known of: lists of stems by those of words; a stop word's is its own. */
+/** Lists of stems in one language by words; a stop word has none. */
 interface Stems {
   whole: Links
-  title: Map<number, number>
+  title: Links
 }
 
 export function createChunk(): Chunk {
   const documents: FreshDocument[] = []
   const lists = createLists()
-  const numbers = new Map<string, number>()
-  const titleWords = new Map<number, number>()
+  const vocabulary = createVocabulary()
+  const ofWord = createLinks()
+  const ofTitleWord = createLinks()
   const languages = new Map<Language, Stems>()
-  // All texts one after the other, as the numbers of words' lists.
+  /** Lists of all other lexemes, and of words that are too long to be one. */
+  const others = new Map<string, number>()
+  // All texts one after the other, as numbers of words.
   const tokens = createNumbers()
   const titleStarts: number[] = []
   const bodyStarts: number[] = []
 
   const listOf = (lexeme: string): number => {
-    const known = numbers.get(lexeme)
+    const known = others.get(lexeme)
     if (known !== undefined) return known
     const list = lists.create()
-    numbers.set(detached(lexeme), list)
+    others.set(lexeme, list)
     return list
+  }
+  const wordList = (word: number): number => {
+    const lexeme = LEXEMES.word(vocabulary.text(word))
+    return vocabulary.find(lexeme) === word ? lists.create() : listOf(lexeme)
+  }
+  const stemList = (word: number, language: Language, lexeme: typeof LEXEMES.stem): number | null => {
+    const text = vocabulary.text(word)
+    return STOP_WORDS[language].has(text) ? null : listOf(lexeme(language, stem(language, text)))
   }
   const stemsOf = (language: Language): Stems => {
     let stems = languages.get(language)
     if (stems === undefined) {
-      stems = { whole: createLinks(), title: new Map() }
+      stems = { whole: createLinks(), title: createLinks() }
       languages.set(language, stems)
     }
     return stems
   }
-  const stemList = (word: number, text: string, language: Language, lexeme: typeof LEXEMES.stem): number =>
-    STOP_WORDS[language].has(text) ? word : listOf(lexeme(language, stem(language, text)))
 
-  const addWords = (doc: number, texts: string[], language: Language, isTitle: boolean) => {
-    const { whole, title } = stemsOf(language)
-    for (const text of texts) {
-      const word = listOf(LEXEMES.word(text))
+  const addTitle = (doc: number, list: string, language: Language) => {
+    const { title } = stemsOf(language)
+    const add = addWord(doc, language)
+    vocabulary.read(list, word => {
+      add(word)
+      lists.add(
+        ofTitleWord.get(word, () => listOf(LEXEMES.titleWord(vocabulary.text(word)))),
+        doc,
+      )
+      lists.add(
+        title.get(word, () => stemList(word, language, LEXEMES.titleStem)),
+        doc,
+      )
+    })
+  }
+  const addWord = (doc: number, language: Language) => {
+    const { whole } = stemsOf(language)
+    const makeStem = (word: number) => stemList(word, language, LEXEMES.stem)
+    return (word: number) => {
       tokens.push(word)
-      if (lists.add(word, doc)) {
-        let list = whole.get(word)
-        if (list === undefined) {
-          list = stemList(word, text, language, LEXEMES.stem)
-          whole.set(word, list)
-        }
-        lists.add(list, doc)
-      }
-      if (!isTitle) continue
-      let inTitle = titleWords.get(word)
-      if (inTitle === undefined) {
-        inTitle = listOf(LEXEMES.titleWord(text))
-        titleWords.set(word, inTitle)
-      }
-      lists.add(inTitle, doc)
-      let list = title.get(word)
-      if (list === undefined) {
-        list = stemList(word, text, language, LEXEMES.titleStem)
-        title.set(word, list)
-      }
-      lists.add(list, doc)
+      if (lists.add(ofWord.get(word, wordList), doc)) lists.add(whole.get(word, makeStem), doc)
     }
   }
 
-  const setOf = (list: number | undefined): DocSet =>
-    list === undefined ? emptySet(documents.length) : listSet(lists.docs(list), documents.length)
+  const setOf = (lexeme: string): DocSet => {
+    const word = vocabulary.find(lexeme)
+    const list = word < 0 ? others.get(lexeme) : ofWord.get(word, wordList)
+    return list === undefined || list === null
+      ? emptySet(documents.length)
+      : listSet(lists.docs(list), documents.length)
+  }
 
   /** Whether the words stand side by side from `from` to before `to`. */
   const stand = (words: number[], from: number, to: number): boolean => {
@@ -121,9 +132,9 @@ export function createChunk(): Chunk {
       const doc = documents.length
       const { language, authorNos, publisherNo } = document
       titleStarts.push(tokens.length)
-      addWords(doc, title, language, true)
+      addTitle(doc, title, language)
       bodyStarts.push(tokens.length)
-      addWords(doc, body, language, false)
+      vocabulary.read(body, addWord(doc, language))
       const filters = [
         LEXEMES.country(country),
         LEXEMES.language(language),
@@ -134,13 +145,13 @@ export function createChunk(): Chunk {
       for (const lexeme of filters) lists.add(listOf(lexeme), doc)
       documents.push(document)
     },
-    list: lexeme => setOf(numbers.get(lexeme)),
+    list: setOf,
     phrase(texts, scope) {
-      const words = texts.flatMap(text => numbers.get(LEXEMES.word(text)) ?? [])
-      if (words.length < texts.length) return emptySet(documents.length)
+      const words = texts.map(text => vocabulary.find(text))
+      if (words.includes(-1)) return emptySet(documents.length)
       const inTitle = scope === 'title'
       const lexeme = inTitle ? LEXEMES.titleWord : LEXEMES.word
-      const candidates = [...new Set(texts)].map(text => setOf(numbers.get(lexeme(text)))).reduce(intersection)
+      const candidates = [...new Set(texts)].map(text => setOf(lexeme(text))).reduce(intersection)
       return passing(candidates, doc => {
         const body = bodyStarts[doc]!
         if (stand(words, titleStarts[doc]!, body)) return true
@@ -148,9 +159,4 @@ export function createChunk(): Chunk {
       })
     },
   }
-}
-
-/** A part of a longer string keeps all of that in memory: V8 copies only parts of up to 12 characters. */
-function detached(text: string): string {
-  return text.length <= 12 ? text : Buffer.from(text).toString()
 }

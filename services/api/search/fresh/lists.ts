@@ -5,8 +5,8 @@
 export interface GrowingLists {
   /** The number of a new list. */
   create(): number
-  /** Adds a document unless it is the list's last. Returns whether it was not. */
-  add(list: number, doc: number): boolean
+  /** Adds a document unless it is the list's last, or there is no list. Returns whether it was added. */
+  add(list: number | null, doc: number): boolean
   docs(list: number): Uint16Array
 }
 
@@ -29,6 +29,7 @@ export function createLists(): GrowingLists {
       return length++
     },
     add(list, doc) {
+      if (list === null) return false
       const end = ends[list]!
       if (end >= 0 && docs[end] === doc) return false
       if (used === docs.length) {
@@ -49,23 +50,27 @@ export function createLists(): GrowingLists {
   }
 }
 
-/** Numbers of lists by the number of another; `undefined` where none is noted. */
+/** Lists by number of a word. */
 export interface Links {
-  get(list: number): number | undefined
-  set(list: number, other: number): void
+  /** A word's list, made when it is first asked for; null: it has none. */
+  get(word: number, make: (word: number) => number | null): number | null
 }
 
+const UNKNOWN = 0
+const NONE = -1
+
 export function createLinks(): Links {
-  // Noted as one more, so that 0 is none.
+  // Lists are noted by their number + 1.
   let links = new Int32Array(1 << 12)
   return {
-    get(list) {
-      const link = list < links.length ? links[list]! : 0
-      return link === 0 ? undefined : link - 1
-    },
-    set(list, other) {
-      while (list >= links.length) links = grown(links, new Int32Array(links.length * 2))
-      links[list] = other + 1
+    get(word, make) {
+      const known = word < links.length ? links[word]! : UNKNOWN
+      if (known > 0) return known - 1
+      if (known === NONE) return null
+      const made = make(word)
+      while (word >= links.length) links = grown(links, new Int32Array(links.length * 2))
+      links[word] = made === null ? NONE : made + 1
+      return made
     },
   }
 }

@@ -2,7 +2,6 @@ import { setImmediate } from 'node:timers/promises'
 import type { Country, Language } from '../../../../shared/articles/article.ts'
 import type { Queryable } from '../../../../shared/postgres/pool.ts'
 import { SEGMENT_SIZES } from '../../../../shared/segments/planning.ts'
-import { listedWords } from '../../../../shared/text/document.ts'
 import { SegmentsChanged } from '../segments/catalogue.ts'
 import { type Chunk, createChunk } from './chunk.ts'
 
@@ -68,14 +67,8 @@ async function readMore(db: Queryable, store: Store, last: bigint, chunk: bigint
   const to = store.last + PART < last ? store.last + PART : last
   const { rows } = await db.query<FreshRow>({ name: 'search-fresh', text: FRESH, values: [store.last, to] })
   let start = performance.now()
-  for (const { title, body, publisher_no, author_nos, ...row } of rows) {
-    chunkFor(store, row.seq, chunk).add({
-      ...row,
-      publisherNo: publisher_no,
-      authorNos: author_nos,
-      title: listedWords(title),
-      body: listedWords(body),
-    })
+  for (const { publisher_no, author_nos, ...row } of rows) {
+    chunkFor(store, row.seq, chunk).add({ ...row, publisherNo: publisher_no, authorNos: author_nos })
     store.last = row.seq
     if (performance.now() - start < SLICE) continue
     await setImmediate()
