@@ -7,7 +7,7 @@ import { createVocabulary } from './vocabulary.ts'
 
 const word = fc.oneof(
   fc.string({ minLength: 1, maxLength: 3, unit: fc.constantFrom('a', 'b', 'é', '中', '😀') }),
-  fc.constant('x'.repeat(200_000)),
+  fc.constant('x'.repeat(10_000)),
 )
 
 t.test('a vocabulary numbers words as a map of them would', async () => {
