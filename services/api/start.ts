@@ -12,7 +12,7 @@ import { createApp } from './http/app.ts'
 import { createHttpServer } from './http/server.ts'
 import { trustProxy } from './http/trust-proxy.ts'
 import { SEARCH_SETTINGS } from './search/search.ts'
-import { warmSearch } from './search/warm.ts'
+import { keepWarm } from './search/warm.ts'
 import type { SemanticSearch } from './semantic/query.ts'
 import { openOperatorPages } from './status/pages.ts'
 
@@ -56,7 +56,7 @@ export async function startApi(config: Config, log: Logger, pool: Pool, semantic
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : config.PORT
   log.info({ host: config.HOST, port }, 'listening')
-  warmSearch(pool).catch(error => log.debug({ err: sentenceOf(error) }, 'could not read ahead'))
+  const ahead = keepWarm(pool, error => log.debug({ err: sentenceOf(error) }, 'could not read ahead'))
 
   const sweeper = setInterval(() => {
     lock.sweep().catch(error => log.warn({ err: sentenceOf(error) }, 'could not sweep failed attempts'))
@@ -75,6 +75,7 @@ export async function startApi(config: Config, log: Logger, pool: Pool, semantic
       await closed
       clearInterval(idle)
       clearTimeout(late)
+      await ahead.stop()
       await pages?.close()
       await semantic.close()
       await pool.end()

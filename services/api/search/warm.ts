@@ -1,14 +1,44 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { readFresh } from './fresh/store.ts'
 import { readPrelude } from './prelude.ts'
-import { readCatalogue } from './segments/catalogue.ts'
+import { readCatalogue, SegmentsChanged } from './segments/catalogue.ts'
 import { shelfOf } from './segments/shelf.ts'
 
+/** ms between two looks for new articles: so long a time's worth of them is read within a search at most. */
+const PAUSE = 200
+const PAUSE_AFTER_FAILURE = 1_000
+
 /**
- * Reads what every search needs, the newest first, so that the first clients need not wait for it: the fresh articles, and some
- * 30 MB for each million of the others.
+ * Reads ahead for as long as the process runs what every search needs, so that none has to wait for it: the fresh articles, and
+ * some 30 MB for each million of the others.
  */
-export async function warmSearch(db: Queryable): Promise<void> {
+export function keepWarm(db: Queryable, failed: (error: unknown) => void): { stop(): Promise<void> } {
+  const ending = new AbortController()
+  const { signal } = ending
+  const running = (async () => {
+    while (!signal.aborted) {
+      let wait = PAUSE
+      try {
+        await warmSearch(db)
+      } catch (error) {
+        if (!(error instanceof SegmentsChanged)) {
+          wait = PAUSE_AFTER_FAILURE
+          failed(error)
+        }
+      }
+      await pause(wait, undefined, { signal, ref: false }).catch(() => {})
+    }
+  })()
+  return {
+    stop() {
+      ending.abort()
+      return running
+    },
+  }
+}
+
+async function warmSearch(db: Queryable): Promise<void> {
   const { version, wordsVersion, lastSeq } = await readPrelude(db, null, null)
   const { segments, version: seen, covered } = await readCatalogue(db, version)
   await readFresh(db, { covered, last: lastSeq, wordsVersion })

@@ -58,8 +58,8 @@ function drop(store: Store, covered: bigint): void {
   }
 }
 
-/** Articles read at a time. */
-const PART = 512n
+/** Articles read at a time: some may be megabytes. */
+const PART = 64n
 /** Longest the event loop is held at a time, in ms, but for a single article of megabytes. */
 const SLICE = 5
 

@@ -1,0 +1,45 @@
+import { setTimeout } from 'node:timers/promises'
+import t from 'tap'
+import { search } from '../../services/api/search/search.ts'
+import { keepWarm } from '../../services/api/search/warm.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import { randomArticles } from './archive.ts'
+import { openArchiveIndex } from './archive-index.ts'
+import { EVERYTHING } from './poller.ts'
+import { createRandom } from './random.ts'
+
+const READING = 'search-fresh'
+
+/** The pool, and the names of the statements that it was asked. */
+function overheard(pool: Pool) {
+  const names: string[] = []
+  const db: Pool = Object.create(pool, {
+    query: {
+      value: (statement: string | { name?: string; text: string }, values?: unknown[]) => {
+        if (typeof statement === 'object' && statement.name !== undefined) names.push(statement.name)
+        return typeof statement === 'object' ? pool.query(statement) : pool.query(statement, values)
+      },
+    },
+  })
+  return { db, names }
+}
+
+t.test('new articles are read ahead, so that no search waits for them', { timeout: 60_000 }, async t => {
+  const index = await openArchiveIndex()
+  t.teardown(() => index.close())
+  const { db, names } = overheard(index.pool)
+  const failures: unknown[] = []
+  const warm = keepWarm(db, error => failures.push(error))
+  await index.add(randomArticles(createRandom(3), 40))
+  while (names.filter(name => name === READING).length === 0) await setTimeout(20)
+  // Whatever was indexed before a look was read by it, so after two whole looks nothing is left.
+  const looks = () => names.filter(name => name === 'search-prelude').length
+  for (const before = looks(); looks() < before + 3; ) await setTimeout(20)
+  await warm.stop()
+  names.length = 0
+  const page = await search(db, EVERYTHING, null)
+  t.ok(page.total > 30)
+  t.equal(page.total, (await search(index.pool, EVERYTHING, null)).total)
+  t.notOk(names.includes(READING), `asked: ${names.join(', ')}`)
+  t.same(failures, [])
+})
