@@ -18,6 +18,7 @@ const SETTINGS = {
   'innodb-ft-max-token-size': '84',
   'innodb-ft-enable-stopword': '0',
   'innodb-ft-sort-pll-degree': '2',
+  'innodb-ft-result-cache-limit': '4294967295',
   'innodb-buffer-pool-size': '4G',
   'innodb-log-file-size': '1G',
   'innodb-flush-log-at-trx-commit': '0',
@@ -26,7 +27,7 @@ const SETTINGS = {
 }
 
 export const MARIADB_SETTINGS =
-  'every word a token (innodb_ft_min_token_size 1, no stop words), innodb_buffer_pool_size 4 GB'
+  'every word a token (innodb_ft_min_token_size 1, no stop words), innodb_buffer_pool_size 4 GB, innodb_ft_result_cache_limit 4 GB'
 
 export interface MariadbServer {
   port: number

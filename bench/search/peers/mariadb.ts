@@ -128,11 +128,14 @@ async function ask(connection: Connection, question: PeerQuestion) {
     return { seqs: page.map(row => row.seq), total, ms: performance.now() - start }
   } catch (error) {
     if (error instanceof SqlError && error.errno === STATEMENT_TIMEOUT) throw new OverLimit('interrupted')
+    if (error instanceof SqlError && error.errno === RESULT_TOO_LARGE) throw new OverLimit('given up')
     throw error
   }
 }
 
 const STATEMENT_TIMEOUT = 1969
+/** InnoDB holds what a full-text query looks at in memory, and gives up at `innodb_ft_result_cache_limit`. */
+const RESULT_TOO_LARGE = 188
 
 function conditionsOf(question: PeerQuestion): { where: string[]; values: unknown[] } {
   const values: unknown[] = []
