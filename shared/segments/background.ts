@@ -28,7 +28,7 @@ function stateOf(pool: Pool): State {
   return state
 }
 
-/** Articles without a segment that an import may pile up: every process that searches has them in memory, some 15 kB each. */
+/** Articles without a segment that an import may pile up: every process that searches has them in memory, some 10 kB each. */
 const BACKLOG = 32_768n
 
 /**

@@ -19,8 +19,8 @@ const BREAK = 10 // \n
 
 export function createVocabulary(): Vocabulary {
   let size = 0
-  // Open addressing: number + 1; 0 is a free slot.
-  let slots = new Int32Array(1 << 13)
+  // Open addressing, two to a slot: the hash, and the number + 1; 0 is a free slot.
+  let slots = new Int32Array(1 << 14)
   let hashes = new Int32Array(1 << 12)
   // All words one after the other, in UTF-16 code units; word n ends before `ends[n]`.
   let units = new Uint16Array(1 << 15)
@@ -33,14 +33,15 @@ export function createVocabulary(): Vocabulary {
     for (let at = from, unit = start; at < to; at++, unit++) if (units[unit] !== list.charCodeAt(at)) return false
     return true
   }
-  /** The slot that holds the word, or the free one where it would be. */
-  const slotOf = (hash: number, list: string, from: number, to: number): number => {
-    let slot = hash & (slots.length - 1)
-    for (let held = slots[slot]!; held !== 0; held = slots[slot]!) {
-      if (hashes[held - 1] === hash && stands(held - 1, list, from, to)) return slot
-      slot = (slot + 1) & (slots.length - 1)
+  /** Where the word stands in the slots, or the free place where it would. */
+  const placeOf = (hash: number, list: string, from: number, to: number): number => {
+    const mask = slots.length - 2
+    let place = (hash << 1) & mask
+    for (let held = slots[place + 1]!; held !== 0; held = slots[place + 1]!) {
+      if (slots[place] === hash && stands(held - 1, list, from, to)) return place
+      place = (place + 2) & mask
     }
-    return slot
+    return place
   }
   const add = (hash: number, list: string, from: number, to: number): void => {
     const start = startOf(size)
@@ -53,14 +54,17 @@ export function createVocabulary(): Vocabulary {
     }
     hashes[size] = hash
     ends[size++] = end
-    if (size * 2 > slots.length) rehash()
+    if (size * 4 > slots.length) rehash()
   }
   const rehash = () => {
     slots = new Int32Array(slots.length * 2)
+    const mask = slots.length - 2
     for (let word = 0; word < size; word++) {
-      let slot = hashes[word]! & (slots.length - 1)
-      while (slots[slot] !== 0) slot = (slot + 1) & (slots.length - 1)
-      slots[slot] = word + 1
+      const hash = hashes[word]!
+      let place = (hash << 1) & mask
+      while (slots[place + 1] !== 0) place = (place + 2) & mask
+      slots[place] = hash
+      slots[place + 1] = word + 1
     }
   }
   return {
@@ -77,10 +81,11 @@ export function createVocabulary(): Vocabulary {
           continue
         }
         const finished = finishHash(hash) | 0
-        const slot = slotOf(finished, list, from, at)
-        const held = slots[slot]!
+        const place = placeOf(finished, list, from, at)
+        const held = slots[place + 1]!
         if (held === 0) {
-          slots[slot] = size + 1
+          slots[place] = finished
+          slots[place + 1] = size + 1
           add(finished, list, from, at)
           visit(size - 1)
         } else visit(held - 1)
@@ -91,7 +96,7 @@ export function createVocabulary(): Vocabulary {
     find(word) {
       let hash = HASH_SEED
       for (let at = 0; at < word.length; at++) hash = hashStep(hash, word.charCodeAt(at))
-      return slots[slotOf(finishHash(hash) | 0, word, 0, word.length)]! - 1
+      return slots[placeOf(finishHash(hash) | 0, word, 0, word.length) + 1]! - 1
     },
     // Not a part of the list, which would keep all of that in memory. Little-endian, as every machine that runs Node is.
     text(word) {

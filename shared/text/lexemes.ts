@@ -21,6 +21,20 @@ export const LEXEMES = {
   author: (no: number) => `A${no}`,
 } as const
 
+/** What a lexeme stands for; `of` is that of the same word or stem in title or body. */
+export function readLexeme(lexeme: string): { kind: 'word' | 'stem'; inTitle: boolean; of: string } | null {
+  switch (lexeme[0]) {
+    case 'T':
+      return { kind: 'word', inTitle: true, of: lexeme.slice(1) }
+    case 'S':
+      return { kind: 'stem', inTitle: false, of: lexeme }
+    case 'U':
+      return { kind: 'stem', inTitle: true, of: `S${lexeme.slice(1)}` }
+    default:
+      return /^[A-Z]/.test(lexeme) ? null : { kind: 'word', inTitle: false, of: lexeme }
+  }
+}
+
 const STEM_LETTERS: Record<Language, string> = { nl: 'n', fr: 'f', de: 'd', lb: 'l', en: 'e' }
 
 /** Longer words are kept by their digest, so that no lexeme is long; a character of a folded word may take four bytes. */

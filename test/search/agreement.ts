@@ -32,7 +32,7 @@ export async function askBoth(random: Random, articles: NewArticle[], questions:
       // Small sizes make many stretches, and totals at their cap.
       const sizes = {
         cap: random.one([5, 50, 10_000]),
-        chunk: random.one([1n, 8n, 64n, 4_096n]),
+        fresh: { chunk: random.one([1n, 8n, 64n, 4_096n]), lexicon: random.one([0, 500, 400_000]) },
         fewPeople: random.one([1, 64]),
       }
       found += answer(known, question)?.ids.length ?? 0

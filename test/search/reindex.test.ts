@@ -58,7 +58,11 @@ t.test('reindex makes every word of the index anew, and changes no article', { t
   const differences: string[] = []
   for (let number = 0; number < 60; number++) {
     const question = randomQuestion(random, articles)
-    const differs = await difference(index.pool, articles, question, { cap: 10_000, chunk: 8n, fewPeople: 64 })
+    const differs = await difference(index.pool, articles, question, {
+      cap: 10_000,
+      fresh: { chunk: 8n, lexicon: 500 },
+      fewPeople: 64,
+    })
     if (differs !== null) differences.push(`${differs} ${JSON.stringify(question)}`)
   }
   t.same(differences, [])
@@ -107,7 +111,7 @@ t.test(
       const question = randomQuestion(random, articles)
       const differs = await difference(index.pool, articles, question, {
         cap: 10_000,
-        chunk: 8n,
+        fresh: { chunk: 8n, lexicon: 500 },
         fewPeople: 64,
       })
       if (differs !== null) differences.push(`${differs} ${JSON.stringify(question)}`)

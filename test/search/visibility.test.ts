@@ -95,7 +95,11 @@ t.test(
         let position: Position | null = null
         let watermark = 0n
         for (let pages = 0; pages < 40; pages++) {
-          const page = await search(pool, query, position, { cap: 10_000, chunk: 8n, fewPeople: 64 })
+          const page = await search(pool, query, position, {
+            cap: 10_000,
+            fresh: { chunk: 8n, lexicon: 500 },
+            fewPeople: 64,
+          })
           ids.push(...page.rows.map(row => row.id))
           totals.add(page.total)
           position = page.next

@@ -57,7 +57,7 @@ export async function askWhileWriting(seed: number, questions: number): Promise<
       if (query === null) continue
       const sizes = {
         cap: random.one([5, 10_000]),
-        chunk: random.one([1n, 8n, 4_096n]),
+        fresh: { chunk: random.one([1n, 8n, 4_096n]), lexicon: random.one([0, 500, 400_000]) },
         fewPeople: random.one([1, 64]),
       }
       const asked = await pagesOf(index.pool, query, sizes)

@@ -1,10 +1,9 @@
 import type { Queryable } from '../../../shared/postgres/pool.ts'
-import { SEGMENT_SIZES } from '../../../shared/segments/planning.ts'
 import { boundsOf } from './bounds.ts'
 import { allOf } from './expression.ts'
 import { filteringOf, leavesNothing } from './filtering.ts'
 import { searchFresh } from './fresh/search.ts'
-import { readFresh } from './fresh/store.ts'
+import { FRESH_SIZES, type FreshSizes, readFresh } from './fresh/store.ts'
 import { matchingOf } from './matching.ts'
 import { firstInOrder } from './ordering.ts'
 import { readPrelude } from './prelude.ts'
@@ -19,13 +18,12 @@ export const TOTAL_CAP = 10_000
 /** Sizes that change how an answer is found and never the answer, but for `cap`. Tests make them small. */
 export interface SearchSizes {
   cap: number
-  /** Fresh articles that are kept, and dropped, together. */
-  chunk: bigint
+  fresh: FreshSizes
   /** Outlets or authors that are looked up one by one. */
   fewPeople: number
 }
 
-const SIZES: SearchSizes = { cap: TOTAL_CAP, chunk: SEGMENT_SIZES.minor, fewPeople: 64 }
+const SIZES: SearchSizes = { cap: TOTAL_CAP, fresh: FRESH_SIZES, fewPeople: 64 }
 
 /**
  * For the connections of searches: every statement is a look-up by a key, and the planner is neither to think that a small
@@ -87,7 +85,7 @@ async function searchOnce(
   const [chunks, older] = await Promise.all([
     watermark <= covered
       ? []
-      : readFresh(db, { covered, last: watermark, wordsVersion: prelude.wordsVersion }, sizes.chunk),
+      : readFresh(db, { covered, last: watermark, wordsVersion: prelude.wordsVersion }, sizes.fresh),
     searchSegments(db, catalogue, query, position, question, { wanted, cap: position === null ? sizes.cap : 0 }),
   ])
   const fresh = searchFresh(chunks, query, position, question, wanted)

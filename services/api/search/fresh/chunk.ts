@@ -1,11 +1,9 @@
 import type { Country, Language } from '../../../../shared/articles/article.ts'
 import { type DocSet, emptySet, intersection, listSet, passing } from '../../../../shared/segments/doc-set.ts'
 import { createNumbers } from '../../../../shared/segments/grouping.ts'
-import { createVocabulary } from '../../../../shared/segments/vocabulary.ts'
-import { LEXEMES } from '../../../../shared/text/lexemes.ts'
-import { stem } from '../../../../shared/text/stems.ts'
-import { STOP_WORDS } from '../../../../shared/text/stopwords.ts'
-import { createLinks, createLists, type Links } from './lists.ts'
+import { LEXEMES, readLexeme } from '../../../../shared/text/lexemes.ts'
+import type { Lexicon } from './lexicon.ts'
+import { createLists } from './lists.ts'
 
 /** A fresh article as it is read; times in ms since 1970. */
 export interface FreshArticle {
@@ -38,80 +36,44 @@ export interface Chunk {
   phrase(words: string[], scope: 'title' | 'title_body'): DocSet
 }
 
-/** Lists of stems in one language by words; a stop word has none. */
-interface Stems {
-  whole: Links
-  title: Links
-}
-
-export function createChunk(): Chunk {
+/** @param lexicon may be that of other chunks */
+export function createChunk(lexicon: Lexicon): Chunk {
   const documents: FreshDocument[] = []
-  const lists = createLists()
-  const vocabulary = createVocabulary()
-  const ofWord = createLinks()
-  const ofTitleWord = createLinks()
-  const languages = new Map<Language, Stems>()
-  /** Lists of all other lexemes, and of words that are too long to be one. */
-  const others = new Map<string, number>()
+  const lists = { word: createLists(), stem: createLists() }
+  const titleLists = { word: new Map<number, number[]>(), stem: new Map<number, number[]>() }
+  const filters = new Map<string, number[]>()
   // All texts one after the other, as numbers of words.
   const tokens = createNumbers()
   const titleStarts: number[] = []
   const bodyStarts: number[] = []
 
-  const listOf = (lexeme: string): number => {
-    const known = others.get(lexeme)
-    if (known !== undefined) return known
-    const list = lists.create()
-    others.set(lexeme, list)
-    return list
-  }
-  const wordList = (word: number): number => {
-    const lexeme = LEXEMES.word(vocabulary.text(word))
-    return vocabulary.find(lexeme) === word ? lists.create() : listOf(lexeme)
-  }
-  const stemList = (word: number, language: Language, lexeme: typeof LEXEMES.stem): number | null => {
-    const text = vocabulary.text(word)
-    return STOP_WORDS[language].has(text) ? null : listOf(lexeme(language, stem(language, text)))
-  }
-  const stemsOf = (language: Language): Stems => {
-    let stems = languages.get(language)
-    if (stems === undefined) {
-      stems = { whole: createLinks(), title: createLinks() }
-      languages.set(language, stems)
-    }
-    return stems
-  }
-
-  const addTitle = (doc: number, list: string, language: Language) => {
-    const { title } = stemsOf(language)
-    const add = addWord(doc, language)
-    vocabulary.read(list, word => {
-      add(word)
-      lists.add(
-        ofTitleWord.get(word, () => listOf(LEXEMES.titleWord(vocabulary.text(word)))),
-        doc,
-      )
-      lists.add(
-        title.get(word, () => stemList(word, language, LEXEMES.titleStem)),
-        doc,
-      )
+  const addWords = (doc: number, list: string, language: Language) => {
+    lexicon.read(list, word => {
+      tokens.push(word)
+      if (!lists.word.add(word, doc)) return
+      const stem = lexicon.stemOf(word, language)
+      if (stem >= 0) lists.stem.add(stem, doc)
     })
   }
-  const addWord = (doc: number, language: Language) => {
-    const { whole } = stemsOf(language)
-    const makeStem = (word: number) => stemList(word, language, LEXEMES.stem)
-    return (word: number) => {
-      tokens.push(word)
-      if (lists.add(ofWord.get(word, wordList), doc)) lists.add(whole.get(word, makeStem), doc)
+  const addTitle = (doc: number, language: Language) => {
+    for (let at = titleStarts[doc]!; at < tokens.length; at++) {
+      const word = tokens.at(at)
+      note(titleLists.word, word, doc)
+      const stem = lexicon.stemOf(word, language)
+      if (stem >= 0) note(titleLists.stem, stem, doc)
     }
   }
 
+  const docsWith = (lexeme: string): ArrayLike<number> | undefined => {
+    const read = readLexeme(lexeme)
+    if (read === null) return filters.get(lexeme)
+    const term = lexicon[read.kind](read.of)
+    if (term < 0) return undefined
+    return read.inTitle ? titleLists[read.kind].get(term) : lists[read.kind].docs(term)
+  }
   const setOf = (lexeme: string): DocSet => {
-    const word = vocabulary.find(lexeme)
-    const list = word < 0 ? others.get(lexeme) : ofWord.get(word, wordList)
-    return list === undefined || list === null
-      ? emptySet(documents.length)
-      : listSet(lists.docs(list), documents.length)
+    const docs = docsWith(lexeme)
+    return docs === undefined ? emptySet(documents.length) : listSet(new Uint16Array(docs), documents.length)
   }
 
   /** Whether the words stand side by side from `from` to before `to`. */
@@ -132,22 +94,23 @@ export function createChunk(): Chunk {
       const doc = documents.length
       const { language, authorNos, publisherNo } = document
       titleStarts.push(tokens.length)
-      addTitle(doc, title, language)
+      addWords(doc, title, language)
+      addTitle(doc, language)
       bodyStarts.push(tokens.length)
-      vocabulary.read(body, addWord(doc, language))
-      const filters = [
+      addWords(doc, body, language)
+      const lexemes = [
         LEXEMES.country(country),
         LEXEMES.language(language),
         LEXEMES.hasAuthor(authorNos.length > 0),
         LEXEMES.publisher(publisherNo),
         ...authorNos.map(LEXEMES.author),
       ]
-      for (const lexeme of filters) lists.add(listOf(lexeme), doc)
+      for (const lexeme of lexemes) note(filters, lexeme, doc)
       documents.push(document)
     },
     list: setOf,
     phrase(texts, scope) {
-      const words = texts.map(text => vocabulary.find(text))
+      const words = texts.map(text => lexicon.word(LEXEMES.word(text)))
       if (words.includes(-1)) return emptySet(documents.length)
       const inTitle = scope === 'title'
       const lexeme = inTitle ? LEXEMES.titleWord : LEXEMES.word
@@ -159,4 +122,11 @@ export function createChunk(): Chunk {
       })
     },
   }
+}
+
+/** Adds a document to a list unless it is its last. */
+function note<K>(lists: Map<K, number[]>, key: K, doc: number): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [doc])
+  else if (list[list.length - 1] !== doc) list.push(doc)
 }

@@ -1,76 +1,47 @@
 /**
- * Lists of ascending documents that grow at their ends, most of them very short: chained through one array for all, where arrays
- * of their own would take a hundred bytes each.
+ * Lists of ascending documents by number of a term, growing at their ends, most of them very short: chained through one array for
+ * all, where arrays of their own would take a hundred bytes each.
  */
 export interface GrowingLists {
-  /** The number of a new list. */
-  create(): number
-  /** Adds a document unless it is the list's last, or there is no list. Returns whether it was added. */
-  add(list: number | null, doc: number): boolean
-  docs(list: number): Uint16Array
+  /** Adds a document unless it is the list's last. Returns whether it was added. */
+  add(term: number, doc: number): boolean
+  docs(term: number): Uint16Array
 }
 
+/** What is known of a list: documents, the end of its chain + 1, the last document + 1. Together, for one look at memory. */
+const WIDTH = 3
+const [COUNT, END, LAST] = [0, 1, 2] as const
+
 export function createLists(): GrowingLists {
-  let counts = new Int32Array(1 << 12)
-  /** The end of each list's chain; −1: the list is empty. */
-  let ends = new Int32Array(1 << 12)
-  let length = 0
+  let lists = new Int32Array(WIDTH << 12)
   let docs = new Uint16Array(1 << 12)
-  /** The place in the chain before each. */
+  /** The place in the chain before each, + 1. */
   let before = new Int32Array(1 << 12)
   let used = 0
   return {
-    create() {
-      if (length === ends.length) {
-        counts = grown(counts, new Int32Array(length * 2))
-        ends = grown(ends, new Int32Array(length * 2))
-      }
-      ends[length] = -1
-      return length++
-    },
-    add(list, doc) {
-      if (list === null) return false
-      const end = ends[list]!
-      if (end >= 0 && docs[end] === doc) return false
+    add(term, doc) {
+      const at = term * WIDTH
+      while (at >= lists.length) lists = grown(lists, new Int32Array(lists.length * 2))
+      if (lists[at + LAST] === doc + 1) return false
       if (used === docs.length) {
         docs = grown(docs, new Uint16Array(used * 2))
         before = grown(before, new Int32Array(used * 2))
       }
       docs[used] = doc
-      before[used] = end
-      ends[list] = used++
-      counts[list]!++
+      before[used] = lists[at + END]!
+      lists[at + COUNT]!++
+      lists[at + END] = ++used
+      lists[at + LAST] = doc + 1
       return true
     },
-    docs(list) {
-      const found = new Uint16Array(counts[list]!)
-      for (let at = ends[list]!, place = found.length - 1; at >= 0; at = before[at]!) found[place--] = docs[at]!
+    docs(term) {
+      const list = term * WIDTH
+      if (list >= lists.length) return new Uint16Array(0)
+      const found = new Uint16Array(lists[list + COUNT]!)
+      for (let at = lists[list + END]!, place = found.length - 1; at > 0; at = before[at - 1]!) {
+        found[place--] = docs[at - 1]!
+      }
       return found
-    },
-  }
-}
-
-/** Lists by number of a word. */
-export interface Links {
-  /** A word's list, made when it is first asked for; null: it has none. */
-  get(word: number, make: (word: number) => number | null): number | null
-}
-
-const UNKNOWN = 0
-const NONE = -1
-
-export function createLinks(): Links {
-  // Lists are noted by their number + 1.
-  let links = new Int32Array(1 << 12)
-  return {
-    get(word, make) {
-      const known = word < links.length ? links[word]! : UNKNOWN
-      if (known > 0) return known - 1
-      if (known === NONE) return null
-      const made = make(word)
-      while (word >= links.length) links = grown(links, new Int32Array(links.length * 2))
-      links[word] = made === null ? NONE : made + 1
-      return made
     },
   }
 }

@@ -4,6 +4,7 @@ import type { Queryable } from '../../../../shared/postgres/pool.ts'
 import { SEGMENT_SIZES } from '../../../../shared/segments/planning.ts'
 import { SegmentsChanged } from '../segments/catalogue.ts'
 import { type Chunk, createChunk } from './chunk.ts'
+import { createLexicon, type Lexicon } from './lexicon.ts'
 
 /** The fresh articles that this process has read: those after `from` up to `last`. */
 interface Store {
@@ -12,8 +13,18 @@ interface Store {
   from: bigint
   last: bigint
   chunks: Chunk[]
+  lexicon: Lexicon
   reading: Promise<void> | null
 }
+
+export interface FreshSizes {
+  /** Articles of a chunk: as many as a small segment has, which then takes the place of whole chunks. */
+  chunk: bigint
+  /** Words that a new chunk may find in the lexicon of those before. */
+  lexicon: number
+}
+
+export const FRESH_SIZES: FreshSizes = { chunk: SEGMENT_SIZES.minor, lexicon: 400_000 }
 
 const stores = new WeakMap<Queryable, Store>()
 
@@ -22,23 +33,22 @@ const stores = new WeakMap<Queryable, Store>()
  * come meanwhile wait for the same reading. What segments hold by now is dropped.
  *
  * @param covered articles up to here are in segments
- * @param chunk articles of a chunk: as many as a small segment has, so that one takes the place of whole chunks
  * @throws SegmentsChanged when another search knows a later state of the index
  */
 export async function readFresh(
   db: Queryable,
   { covered, last, wordsVersion }: { covered: bigint; last: bigint; wordsVersion: bigint },
-  chunk = SEGMENT_SIZES.minor,
+  sizes = FRESH_SIZES,
 ): Promise<readonly Chunk[]> {
   let store = stores.get(db)
   if (store !== undefined && wordsVersion < store.wordsVersion) throw new SegmentsChanged('words were made anew')
   if (store === undefined || store.last < covered || store.wordsVersion !== wordsVersion) {
-    store = { wordsVersion, from: covered, last: covered, chunks: [], reading: null }
+    store = { wordsVersion, from: covered, last: covered, chunks: [], lexicon: createLexicon(), reading: null }
     stores.set(db, store)
   }
   const own: Store = store
   while (own.last < last) {
-    own.reading ??= readMore(db, own, last, chunk).finally(() => {
+    own.reading ??= readMore(db, own, last, sizes).finally(() => {
       own.reading = null
     })
     await own.reading
@@ -63,12 +73,12 @@ const PART = 64n
 /** Longest the event loop is held at a time, in ms, but for a single article of megabytes. */
 const SLICE = 5
 
-async function readMore(db: Queryable, store: Store, last: bigint, chunk: bigint): Promise<void> {
+async function readMore(db: Queryable, store: Store, last: bigint, sizes: FreshSizes): Promise<void> {
   const to = store.last + PART < last ? store.last + PART : last
   const { rows } = await db.query<FreshRow>({ name: 'search-fresh', text: FRESH, values: [store.last, to] })
   let start = performance.now()
   for (const { publisher_no, author_nos, ...row } of rows) {
-    chunkFor(store, row.seq, chunk).add({ ...row, publisherNo: publisher_no, authorNos: author_nos })
+    chunkFor(store, row.seq, sizes).add({ ...row, publisherNo: publisher_no, authorNos: author_nos })
     store.last = row.seq
     if (performance.now() - start < SLICE) continue
     await setImmediate()
@@ -78,11 +88,13 @@ async function readMore(db: Queryable, store: Store, last: bigint, chunk: bigint
 }
 
 /** Chunks end where segments may. */
-function chunkFor(store: Store, seq: bigint, size: bigint): Chunk {
-  const place = (one: bigint) => (one - 1n) / size
+function chunkFor(store: Store, seq: bigint, sizes: FreshSizes): Chunk {
+  const place = (one: bigint) => (one - 1n) / sizes.chunk
   const chunk = store.chunks.at(-1)
   if (chunk !== undefined && place(chunk.documents.at(-1)!.seq) === place(seq)) return chunk
-  const next = createChunk()
+  // What is met once is never forgotten: now and then it begins anew.
+  if (store.lexicon.words > sizes.lexicon) store.lexicon = createLexicon()
+  const next = createChunk(store.lexicon)
   store.chunks.push(next)
   return next
 }
