@@ -1,0 +1,46 @@
+import t from 'tap'
+import { docsOf } from '../../../../shared/segments/doc-set.ts'
+import { wordList } from '../../../../shared/text/document.ts'
+import { LEXEMES } from '../../../../shared/text/lexemes.ts'
+import { createChunk, type FreshArticle } from './chunk.ts'
+import { createLexicon } from './lexicon.ts'
+
+const article = (seq: bigint, title: string[], body: string[]): FreshArticle => ({
+  seq,
+  id: `id${seq}`,
+  published: 0,
+  ingested: 0,
+  publisherNo: 1,
+  authorNos: [2, 3],
+  country: 'NL',
+  language: 'nl',
+  title: wordList(title),
+  body: wordList(body),
+})
+
+t.test('a chunk finds words, however long, stems, filters and phrases', async t => {
+  const chunk = createChunk(createLexicon())
+  const long = 'x'.repeat(300)
+  const other = `${'x'.repeat(299)}y`
+  chunk.add(article(1n, ['bruggen', long], ['de', 'brug', 'is', 'dicht']))
+  chunk.add(article(2n, ['brug'], ['de', 'fiets', 'de', 'brug', other]))
+  const found = (lexeme: string) => [...docsOf(chunk.list(lexeme))]
+  const phrase = (words: string[], scope: 'title' | 'title_body') => [...docsOf(chunk.phrase(words, scope))]
+  t.same(found(LEXEMES.word(long)), [0])
+  t.same(found(LEXEMES.titleWord(long)), [0])
+  t.same(found(LEXEMES.word(other)), [1])
+  t.same(found(LEXEMES.titleWord(other)), [])
+  t.same(found(LEXEMES.word('brug')), [0, 1])
+  t.same(found(LEXEMES.titleWord('brug')), [1])
+  t.same(found(LEXEMES.titleStem('nl', 'brug')), [0, 1], 'bruggen and brug')
+  t.same(found(LEXEMES.stem('nl', 'fiet')), [1])
+  t.same(found(LEXEMES.stem('nl', 'de')), [], 'a stop word has no stem')
+  t.same(found(LEXEMES.stem('fr', 'fiet')), [], 'a stem is of one language')
+  t.same(found(LEXEMES.author(3)), [0, 1])
+  t.same(found(LEXEMES.country('BE')), [])
+  t.same(phrase(['de', 'brug'], 'title_body'), [0, 1])
+  t.same(phrase(['de', 'fiets', 'de'], 'title_body'), [1])
+  t.same(phrase(['brug', 'de'], 'title_body'), [], 'none spans title and body')
+  t.same(phrase(['bruggen', long], 'title'), [0])
+  t.same(phrase([other, 'nooit'], 'title_body'), [])
+})
