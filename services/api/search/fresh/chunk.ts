@@ -20,8 +20,8 @@ export interface FreshArticle {
   body: string
 }
 
-/** What is known of an article besides its words. */
-export type FreshDocument = Omit<FreshArticle, 'title' | 'body' | 'country'>
+/** What is known of an article besides its words and times. */
+export type FreshDocument = Pick<FreshArticle, 'seq' | 'id' | 'publisherNo' | 'authorNos' | 'language'>
 
 /**
  * Some consecutive articles in memory, at most 65,536, indexed by their words. Grows at its end and never changes otherwise;
@@ -29,6 +29,8 @@ export type FreshDocument = Omit<FreshArticle, 'title' | 'body' | 'country'>
  */
 export interface Chunk {
   readonly documents: readonly FreshDocument[]
+  /** By document, ms since 1970; NaN: none. Longer than there are documents. */
+  readonly times: { readonly published: Float64Array; readonly ingested: Float64Array }
   add(article: FreshArticle): void
   /** The documents with a lexeme. */
   list(lexeme: string): DocSet
@@ -39,6 +41,8 @@ export interface Chunk {
 /** @param lexicon may be that of other chunks */
 export function createChunk(lexicon: Lexicon): Chunk {
   const documents: FreshDocument[] = []
+  let published = new Float64Array(1 << 8)
+  let ingested = new Float64Array(1 << 8)
   const lists = { word: createLists(), stem: createLists() }
   const titleLists = { word: new Map<number, number[]>(), stem: new Map<number, number[]>() }
   const filters = new Map<string, number[]>()
@@ -90,9 +94,18 @@ export function createChunk(lexicon: Lexicon): Chunk {
 
   return {
     documents,
-    add({ title, body, country, ...document }) {
+    get times() {
+      return { published, ingested }
+    },
+    add(article) {
+      const { seq, id, title, body, country, language, publisherNo, authorNos } = article
       const doc = documents.length
-      const { language, authorNos, publisherNo } = document
+      if (doc === published.length) {
+        published = grown(published)
+        ingested = grown(ingested)
+      }
+      published[doc] = article.published ?? Number.NaN
+      ingested[doc] = article.ingested ?? Number.NaN
       titleStarts.push(tokens.length)
       addWords(doc, title, language)
       addTitle(doc, language)
@@ -106,7 +119,7 @@ export function createChunk(lexicon: Lexicon): Chunk {
         ...authorNos.map(LEXEMES.author),
       ]
       for (const lexeme of lexemes) note(filters, lexeme, doc)
-      documents.push(document)
+      documents.push({ seq, id, publisherNo, authorNos, language })
     },
     list: setOf,
     phrase(texts, scope) {
@@ -122,6 +135,12 @@ export function createChunk(lexicon: Lexicon): Chunk {
       })
     },
   }
+}
+
+function grown(times: Float64Array): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(times.length * 2)
+  larger.set(times)
+  return larger
 }
 
 /** Adds a document to a list unless it is its last. */

@@ -4,7 +4,7 @@ import type { Hit } from '../hits.ts'
 import type { ArticleQuery, Position } from '../query.ts'
 import type { Restriction } from '../segments/restriction.ts'
 import { smallest } from '../selection.ts'
-import type { Chunk, FreshDocument } from './chunk.ts'
+import type { Chunk } from './chunk.ts'
 import { evaluate } from './evaluate.ts'
 
 /** What is asked of the fresh articles. */
@@ -27,49 +27,90 @@ export function searchFresh(
   { expression, restriction, covered }: FreshQuestion,
   wanted: number,
 ): { hits: Hit[]; count: number } {
-  const sortValue = (document: FreshDocument) => (sort === 'published_at' ? document.published : document.ingested)
+  const ascending = order === 'asc'
   // Ascending places are the order of the set; what has no value comes last in either direction.
-  const placeOf = (value: number | null) => (value === null ? Infinity : order === 'asc' ? value : -value)
-  const after = position === null ? -Infinity : placeOf(position.last.value)
-  const ahead: { document: FreshDocument; place: number; chunk: Chunk; doc: number }[] = []
-  let count = 0
+  const placeOf = (value: number) => (Number.isNaN(value) ? Infinity : ascending ? value : -value)
+  const after = position === null ? -Infinity : placeOf(position.last.value ?? Number.NaN)
+  const parts: Part[] = []
+  let [count, beyond] = [0, 0]
   for (const chunk of chunks) {
-    const { documents } = chunk
-    if (documents.at(-1)!.seq <= covered) continue
-    const found = expression === null ? rangeSet(0, documents.length, documents.length) : evaluate(expression, chunk)
-    for (const doc of docsOf(found)) {
-      const document = documents[doc]!
-      if (document.seq <= covered || !isAllowed(document, restriction)) continue
+    const [from, to] = [placeAfter(chunk, covered), placeAfter(chunk, restriction.watermark)]
+    if (from >= to) continue
+    const { length } = chunk.documents
+    const found = docsOf(expression === null ? rangeSet(from, to, length) : evaluate(expression, chunk))
+    const allows = testOf(chunk, restriction)
+    const values = sort === 'published_at' ? chunk.times.published : chunk.times.ingested
+    const part: Part = { chunk, docs: new Uint16Array(found.length), places: new Float64Array(found.length), size: 0 }
+    for (let at = 0; at < found.length; at++) {
+      const doc = found[at]!
+      if (doc < from || doc >= to || !allows(doc)) continue
       count++
-      const place = placeOf(sortValue(document))
-      if (place >= after) ahead.push({ document, place, chunk, doc })
+      const place = placeOf(values[doc]!)
+      if (place < after) continue
+      if (place > after) beyond++
+      part.docs[part.size] = doc
+      part.places[part.size++] = place
+    }
+    parts.push(part)
+  }
+  const limit = beyond <= wanted ? Infinity : nthPlace(parts, after, beyond, wanted)
+  const hits: Hit[] = []
+  for (const { chunk, docs, places, size } of parts) {
+    for (let at = 0; at < size; at++) {
+      if (places[at]! > limit) continue
+      const doc = docs[at]!
+      const { seq, id } = chunk.documents[doc]!
+      const value = places[at] === Infinity ? null : ascending ? places[at]! : -places[at]!
+      hits.push({ seq, id, value, rank: null, place: { kind: 'fresh', chunk, doc } })
     }
   }
-  const beyond = Float64Array.from(
-    ahead.filter(one => position === null || one.place > after),
-    one => one.place,
-  )
-  const limit = beyond.length <= wanted ? Infinity : smallest(beyond, wanted)
-  const hits = ahead
-    .filter(one => one.place <= limit)
-    .map(({ document, chunk, doc }): Hit => {
-      const { seq, id } = document
-      return { seq, id, value: sortValue(document), rank: null, place: { kind: 'fresh', chunk, doc } }
-    })
   return { hits, count }
 }
 
-/** The same that `segments/restriction.ts` asks, of a document by itself. */
-function isAllowed(document: FreshDocument, { bounds, watermark, publisherNos, authorNos }: Restriction): boolean {
-  const { seq, published, ingested } = document
-  if (seq > watermark) return false
-  const { undatedSince } = bounds
-  if (published === null) {
-    if (undatedSince === null || ingested === null || ingested < undatedSince) return false
-  } else if (published < bounds.published.from || published >= bounds.published.to) return false
-  if (bounds.ingested !== null) {
-    if (ingested === null || ingested < bounds.ingested.from || ingested >= bounds.ingested.to) return false
+/** The matches of a chunk that do not come before the page. */
+interface Part {
+  chunk: Chunk
+  docs: Uint16Array
+  places: Float64Array
+  size: number
+}
+
+/** The place of the n-th match beyond the page before. */
+function nthPlace(parts: Part[], after: number, beyond: number, n: number): number {
+  const places = new Float64Array(beyond)
+  let next = 0
+  for (const part of parts) {
+    for (let at = 0; at < part.size; at++) if (part.places[at]! > after) places[next++] = part.places[at]!
   }
-  if (publisherNos !== null && !publisherNos.has(document.publisherNo)) return false
-  return authorNos === null || document.authorNos.some(no => authorNos.has(no))
+  return smallest(places, n)
+}
+
+/** How many documents of a chunk are numbered up to `seq`: they stand in this order. */
+function placeAfter({ documents }: Chunk, seq: bigint): number {
+  let low = 0
+  let high = documents.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (documents[middle]!.seq <= seq) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** The same that `segments/restriction.ts` asks, of a document by itself. Comparisons with NaN, the missing date, are false. */
+function testOf(chunk: Chunk, { bounds, publisherNos, authorNos }: Restriction): (doc: number) => boolean {
+  const { published, ingested } = chunk.times
+  const { undatedSince, ingested: span } = bounds
+  const { from, to } = bounds.published
+  return doc => {
+    const at = published[doc]!
+    if (Number.isNaN(at)) {
+      if (undatedSince === null || !(ingested[doc]! >= undatedSince)) return false
+    } else if (at < from || at >= to) return false
+    if (span !== null && !(ingested[doc]! >= span.from && ingested[doc]! < span.to)) return false
+    if (publisherNos === null && authorNos === null) return true
+    const document = chunk.documents[doc]!
+    if (publisherNos !== null && !publisherNos.has(document.publisherNo)) return false
+    return authorNos === null || document.authorNos.some(no => authorNos.has(no))
+  }
 }
