@@ -8,21 +8,28 @@ import { readSegmentArticles, storeSegment } from './storing.ts'
 const SEALING_LOCK = 7_211_004_223n
 
 /**
- * Makes all segments that are due. Returns how many; 0 also when another process is at it. What a killed process left
- * undone is done by the next.
+ * Makes all segments that are due. Returns how many; none more when another process is at it, unless it is to `wait` for that.
+ * What a killed process left undone is done by the next.
  */
-export async function sealArticles(pool: Pool, sizes: SegmentSizes = SEGMENT_SIZES): Promise<number> {
+export async function sealArticles(pool: Pool, sizes: SegmentSizes = SEGMENT_SIZES, wait = false): Promise<number> {
+  let made = 0
+  while (await sealNext(pool, sizes, wait)) made++
+  return made
+}
+
+/** One segment at a time, so that somebody who waits gets a turn. */
+async function sealNext(pool: Pool, sizes: SegmentSizes, wait: boolean): Promise<boolean> {
   const client = await pool.connect()
   try {
-    const lock = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [SEALING_LOCK])
-    if (lock.rows[0]?.held !== true) return 0
+    if (wait) await client.query('select pg_advisory_lock($1)', [SEALING_LOCK])
+    else {
+      const lock = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [SEALING_LOCK])
+      if (lock.rows[0]?.held !== true) return false
+    }
     try {
-      let made = 0
-      for (let range = await due(pool, sizes); range !== null; range = await due(pool, sizes)) {
-        await seal(pool, range)
-        made++
-      }
-      return made
+      const range = await due(pool, sizes)
+      if (range !== null) await seal(pool, range)
+      return range !== null
     } finally {
       await client.query('select pg_advisory_unlock($1)', [SEALING_LOCK])
     }

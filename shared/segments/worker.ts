@@ -4,6 +4,7 @@ import { basename } from 'node:path'
 import { workerData } from 'node:worker_threads'
 import { createPool } from '../postgres/pool.ts'
 import type { SealingTask } from './background.ts'
+import { SEGMENT_SIZES } from './planning.ts'
 import { sealArticles } from './sealing.ts'
 
 // The thread that `background.ts` starts.
@@ -22,7 +23,7 @@ const { url, awaited }: SealingTask = workerData
 if (!awaited) giveWay()
 const pool = createPool(url, 'sealing', () => {}, { max: 2, statementTimeout: 0 })
 try {
-  await sealArticles(pool)
+  await sealArticles(pool, SEGMENT_SIZES, awaited)
 } finally {
   await pool.end()
 }
