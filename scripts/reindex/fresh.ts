@@ -8,8 +8,12 @@ export async function reindexFresh(pool: Pool, seqs: bigint[]): Promise<void> {
   const { rows } = await pool.query<{ seq: bigint; title: string; body: string | null }>(READ, [seqs])
   const made = rows.map(row => indexText(row.title, row.body))
   await transaction(pool, async client => {
-    await client.query(WRITE, [rows.map(row => row.seq), made.map(words => words.title), made.map(words => words.body)])
-    await client.query('update segments_version set words_version = words_version + 1')
+    const { rowCount } = await client.query(WRITE, [
+      rows.map(row => row.seq),
+      made.map(words => words.title),
+      made.map(words => words.body),
+    ])
+    if (rowCount !== 0) await client.query('update segments_version set words_version = words_version + 1')
   })
 }
 
@@ -20,4 +24,4 @@ const READ = 'select seq, title, body from article_texts where seq = any ($1::bi
 const WRITE = `
   update article_words w set title = m.title, body = m.body
   from unnest($1::bigint[], $2::text[], $3::text[]) as m (seq, title, body)
-  where w.seq = m.seq`
+  where w.seq = m.seq and (w.title, w.body) is distinct from (m.title, m.body)`
