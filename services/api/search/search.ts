@@ -88,7 +88,7 @@ async function searchOnce(
       : readFresh(db, { covered, last: watermark, wordsVersion: prelude.wordsVersion }, sizes.fresh),
     searchSegments(db, catalogue, query, position, question, { wanted, cap: position === null ? sizes.cap : 0 }),
   ])
-  const fresh = searchFresh(chunks, query, position, question, wanted)
+  const fresh = await searchFresh(chunks, query, position, question, wanted)
   const hits = await firstInOrder(db, [...fresh.hits, ...older.hits], wanted, query, position, probes, version)
   const rows = await readArticles(
     db,

@@ -17,10 +17,11 @@ export function keepWarm(db: Queryable, failed: (error: unknown) => void): { sto
   const ending = new AbortController()
   const { signal } = ending
   const running = (async () => {
+    let warmed: bigint | null = null
     while (!signal.aborted) {
       let wait = PAUSE
       try {
-        await warmSearch(db)
+        warmed = await warmSearch(db, warmed, signal)
       } catch (error) {
         if (!(error instanceof SegmentsChanged)) {
           wait = PAUSE_AFTER_FAILURE
@@ -38,9 +39,24 @@ export function keepWarm(db: Queryable, failed: (error: unknown) => void): { sto
   }
 }
 
-async function warmSearch(db: Queryable): Promise<void> {
+/** Articles between two looks whether the process is to end. */
+const STEP = 512n
+
+/**
+ * @param warmed the version of the segments that were read already
+ * @returns that of those read now
+ */
+async function warmSearch(db: Queryable, warmed: bigint | null, signal: AbortSignal): Promise<bigint | null> {
   const { version, wordsVersion, lastSeq } = await readPrelude(db, null, null)
   const { segments, version: seen, covered } = await readCatalogue(db, version)
-  await readFresh(db, { covered, last: lastSeq, wordsVersion })
-  for (const segment of segments.toReversed()) await shelfOf(db).columns(db, [segment], seen)
+  for (let last = covered; last < lastSeq && !signal.aborted; ) {
+    last = last + STEP < lastSeq ? last + STEP : lastSeq
+    await readFresh(db, { covered, last, wordsVersion })
+  }
+  if (seen === warmed) return warmed
+  for (const segment of segments.toReversed()) {
+    if (signal.aborted) return warmed
+    await shelfOf(db).columns(db, [segment], seen)
+  }
+  return seen
 }

@@ -25,7 +25,7 @@ t.test('a chunk finds words, however long, stems, filters and phrases', async t 
   chunk.add(article(1n, ['bruggen', long], ['de', 'brug', 'is', 'dicht']))
   chunk.add(article(2n, ['brug'], ['de', 'fiets', 'de', 'brug', other]))
   const found = (lexeme: string) => [...docsOf(chunk.list(lexeme))]
-  const phrase = (words: string[], scope: 'title' | 'title_body') => [...docsOf(chunk.phrase(words, scope))]
+  const phrase = (words: string[], scope: 'title' | 'title_body') => [...docsOf(chunk.phrase(words, scope, null))]
   t.same(found(LEXEMES.word(long)), [0])
   t.same(found(LEXEMES.titleWord(long)), [0])
   t.same(found(LEXEMES.word(other)), [1])
@@ -42,5 +42,10 @@ t.test('a chunk finds words, however long, stems, filters and phrases', async t 
   t.same(phrase(['de', 'fiets', 'de'], 'title_body'), [1])
   t.same(phrase(['brug', 'de'], 'title_body'), [], 'none spans title and body')
   t.same(phrase(['bruggen', long], 'title'), [0])
+  t.same(
+    [...docsOf(chunk.phrase(['de', 'brug'], 'title_body', chunk.list(LEXEMES.word('fiets'))))],
+    [1],
+    'among others',
+  )
   t.same(phrase([other, 'nooit'], 'title_body'), [])
 })

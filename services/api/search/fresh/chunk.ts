@@ -1,6 +1,5 @@
 import type { Country, Language } from '../../../../shared/articles/article.ts'
 import { type DocSet, emptySet, intersection, listSet, passing } from '../../../../shared/segments/doc-set.ts'
-import { createNumbers } from '../../../../shared/segments/grouping.ts'
 import { LEXEMES, readLexeme } from '../../../../shared/text/lexemes.ts'
 import type { Lexicon } from './lexicon.ts'
 import { createLists } from './lists.ts'
@@ -34,8 +33,11 @@ export interface Chunk {
   add(article: FreshArticle): void
   /** The documents with a lexeme. */
   list(lexeme: string): DocSet
-  /** The documents with words side by side, all within the title or all within the body. */
-  phrase(words: string[], scope: 'title' | 'title_body'): DocSet
+  /**
+   * The documents with words side by side, all within the title or all within the body.
+   * @param among only these are looked at; null: all
+   */
+  phrase(words: string[], scope: 'title' | 'title_body', among: DocSet | null): DocSet
 }
 
 /** @param lexicon may be that of other chunks */
@@ -47,21 +49,23 @@ export function createChunk(lexicon: Lexicon): Chunk {
   const titleLists = { word: new Map<number, number[]>(), stem: new Map<number, number[]>() }
   const filters = new Map<string, number[]>()
   // All texts one after the other, as numbers of words.
-  const tokens = createNumbers()
+  let tokens = new Int32Array(1 << 14)
+  let used = 0
   const titleStarts: number[] = []
   const bodyStarts: number[] = []
 
   const addWords = (doc: number, list: string, language: Language) => {
     lexicon.read(list, word => {
-      tokens.push(word)
+      if (used === tokens.length) tokens = grown(tokens, new Int32Array(used * 2))
+      tokens[used++] = word
       if (!lists.word.add(word, doc)) return
       const stem = lexicon.stemOf(word, language)
       if (stem >= 0) lists.stem.add(stem, doc)
     })
   }
   const addTitle = (doc: number, language: Language) => {
-    for (let at = titleStarts[doc]!; at < tokens.length; at++) {
-      const word = tokens.at(at)
+    for (let at = titleStarts[doc]!; at < used; at++) {
+      const word = tokens[at]!
       note(titleLists.word, word, doc)
       const stem = lexicon.stemOf(word, language)
       if (stem >= 0) note(titleLists.stem, stem, doc)
@@ -84,9 +88,9 @@ export function createChunk(lexicon: Lexicon): Chunk {
   const stand = (words: number[], from: number, to: number): boolean => {
     const first = words[0]!
     for (let at = from; at <= to - words.length; at++) {
-      if (tokens.at(at) !== first) continue
+      if (tokens[at] !== first) continue
       let same = 1
-      while (same < words.length && tokens.at(at + same) === words[same]) same++
+      while (same < words.length && tokens[at + same] === words[same]) same++
       if (same === words.length) return true
     }
     return false
@@ -101,15 +105,15 @@ export function createChunk(lexicon: Lexicon): Chunk {
       const { seq, id, title, body, country, language, publisherNo, authorNos } = article
       const doc = documents.length
       if (doc === published.length) {
-        published = grown(published)
-        ingested = grown(ingested)
+        published = grown(published, new Float64Array(doc * 2))
+        ingested = grown(ingested, new Float64Array(doc * 2))
       }
       published[doc] = article.published ?? Number.NaN
       ingested[doc] = article.ingested ?? Number.NaN
-      titleStarts.push(tokens.length)
+      titleStarts.push(used)
       addWords(doc, title, language)
       addTitle(doc, language)
-      bodyStarts.push(tokens.length)
+      bodyStarts.push(used)
       addWords(doc, body, language)
       const lexemes = [
         LEXEMES.country(country),
@@ -122,25 +126,25 @@ export function createChunk(lexicon: Lexicon): Chunk {
       documents.push({ seq, id, publisherNo, authorNos, language })
     },
     list: setOf,
-    phrase(texts, scope) {
+    phrase(texts, scope, among) {
       const words = texts.map(text => lexicon.word(LEXEMES.word(text)))
       if (words.includes(-1)) return emptySet(documents.length)
       const inTitle = scope === 'title'
       const lexeme = inTitle ? LEXEMES.titleWord : LEXEMES.word
-      const candidates = [...new Set(texts)].map(text => setOf(lexeme(text))).reduce(intersection)
+      const lists = [...new Set(texts)].map(text => setOf(lexeme(text)))
+      const candidates = (among === null ? lists : [among, ...lists]).reduce(intersection)
       return passing(candidates, doc => {
         const body = bodyStarts[doc]!
         if (stand(words, titleStarts[doc]!, body)) return true
-        return !inTitle && stand(words, body, titleStarts[doc + 1] ?? tokens.length)
+        return !inTitle && stand(words, body, titleStarts[doc + 1] ?? used)
       })
     },
   }
 }
 
-function grown(times: Float64Array): Float64Array<ArrayBuffer> {
-  const larger = new Float64Array(times.length * 2)
-  larger.set(times)
-  return larger
+function grown<T extends Int32Array | Float64Array>(from: T, to: T): T {
+  to.set(from)
+  return to
 }
 
 /** Adds a document to a list unless it is its last. */

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { docsOf, rangeSet } from '../../../../shared/segments/doc-set.ts'
 import type { Expression } from '../expression.ts'
 import type { Hit } from '../hits.ts'
@@ -6,6 +7,9 @@ import type { Restriction } from '../segments/restriction.ts'
 import { smallest } from '../selection.ts'
 import type { Chunk } from './chunk.ts'
 import { evaluate } from './evaluate.ts'
+
+/** ms after which the event loop is given back. */
+const SLICE = 5
 
 /** What is asked of the fresh articles. */
 export interface FreshQuestion {
@@ -20,20 +24,26 @@ export interface FreshQuestion {
  * The first matches in order among the fresh articles, and how many there are: `wanted` of them after the page before, with all
  * that equal the last, and all that equal the last article of the page before. Hits stand in no order.
  */
-export function searchFresh(
+export async function searchFresh(
   chunks: readonly Chunk[],
   { sort, order }: Pick<ArticleQuery, 'sort' | 'order'>,
   position: Position | null,
   { expression, restriction, covered }: FreshQuestion,
   wanted: number,
-): { hits: Hit[]; count: number } {
+): Promise<{ hits: Hit[]; count: number }> {
   const ascending = order === 'asc'
   // Ascending places are the order of the set; what has no value comes last in either direction.
   const placeOf = (value: number) => (Number.isNaN(value) ? Infinity : ascending ? value : -value)
   const after = position === null ? -Infinity : placeOf(position.last.value ?? Number.NaN)
   const parts: Part[] = []
   let [count, beyond] = [0, 0]
+  let start = performance.now()
   for (const chunk of chunks) {
+    // Others may go on between two chunks; one that grows meanwhile is read up to the watermark.
+    if (performance.now() - start > SLICE) {
+      await setImmediate()
+      start = performance.now()
+    }
     const [from, to] = [placeAfter(chunk, covered), placeAfter(chunk, restriction.watermark)]
     if (from >= to) continue
     const { length } = chunk.documents

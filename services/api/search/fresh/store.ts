@@ -76,6 +76,17 @@ const SLICE = 5
 async function readMore(db: Queryable, store: Store, last: bigint, sizes: FreshSizes): Promise<void> {
   const to = store.last + PART < last ? store.last + PART : last
   const { rows } = await db.query<FreshRow>({ name: 'search-fresh', text: FRESH, values: [store.last, to] })
+  try {
+    await addAll(store, rows, sizes)
+  } catch (error) {
+    // An article that is half in would spoil all that follow: the next search reads everything anew.
+    if (stores.get(db) === store) stores.delete(db)
+    throw error
+  }
+  store.last = to
+}
+
+async function addAll(store: Store, rows: FreshRow[], sizes: FreshSizes): Promise<void> {
   let start = performance.now()
   for (const { publisher_no, author_nos, ...row } of rows) {
     chunkFor(store, row.seq, sizes).add({ ...row, publisherNo: publisher_no, authorNos: author_nos })
@@ -84,7 +95,6 @@ async function readMore(db: Queryable, store: Store, last: bigint, sizes: FreshS
     await setImmediate()
     start = performance.now()
   }
-  store.last = to
 }
 
 /** Chunks end where segments may. */
