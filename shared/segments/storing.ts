@@ -3,7 +3,8 @@ import type { Client, Queryable } from '../postgres/pool.ts'
 import type { BuiltSegment, SegmentSource } from './builder.ts'
 import type { Range } from './planning.ts'
 
-interface StoredArticle {
+/** An article as `SOURCE_COLUMNS` give it. */
+export interface SourceRow {
   seq: bigint
   id: string
   published: number | null
@@ -14,19 +15,23 @@ interface StoredArticle {
   language: Language
 }
 
+/** What the index of words knows of an article besides its words, of `articles a`. */
+export const SOURCE_COLUMNS = `
+  a.seq, a.id, (extract(epoch from a.published_at) * 1000)::float8 as published,
+  (extract(epoch from a.ingested_at) * 1000)::float8 as ingested, a.publisher_no, a.author_nos, a.country, a.language`
+
+export function sourceOf(row: SourceRow): SegmentSource {
+  const { seq, id, published, ingested, country, language, publisher_no, author_nos } = row
+  return { seq, id, published, ingested, country, language, publisherNo: publisher_no, authorNos: author_nos }
+}
+
 /** What a segment knows of its articles besides their words. */
 export async function readSegmentArticles(db: Queryable, { first, last }: Range): Promise<SegmentSource[]> {
-  const { rows } = await db.query<StoredArticle>(
-    `select seq, id, (extract(epoch from published_at) * 1000)::float8 as published,
-            (extract(epoch from ingested_at) * 1000)::float8 as ingested, publisher_no, author_nos, country, language
-     from articles where seq between $1 and $2`,
-    [first, last],
-  )
-  return rows.map(({ publisher_no, author_nos, ...row }) => ({
-    ...row,
-    publisherNo: publisher_no,
-    authorNos: author_nos,
-  }))
+  const { rows } = await db.query<SourceRow>(`select ${SOURCE_COLUMNS} from articles a where a.seq between $1 and $2`, [
+    first,
+    last,
+  ])
+  return rows.map(sourceOf)
 }
 
 /** One transaction: a search sees either that the articles are fresh (or in smaller segments), or the new segment. */

@@ -1,20 +1,12 @@
-import type { Country, Language } from '../../../../shared/articles/article.ts'
+import type { Language } from '../../../../shared/articles/article.ts'
+import type { SegmentSource } from '../../../../shared/segments/builder.ts'
 import { type DocSet, emptySet, intersection, listSet, passing } from '../../../../shared/segments/doc-set.ts'
 import { LEXEMES, readLexeme } from '../../../../shared/text/lexemes.ts'
 import type { Lexicon } from './lexicon.ts'
 import { createLists } from './lists.ts'
 
-/** A fresh article as it is read; times in ms since 1970. */
-export interface FreshArticle {
-  seq: bigint
-  id: string
-  published: number | null
-  ingested: number | null
-  publisherNo: number
-  authorNos: number[]
-  country: Country
-  language: Language
-  /** Words, as `wordList` writes them. */
+/** A fresh article, as a segment would take it in, with its words as `wordList` writes them. */
+export interface FreshArticle extends SegmentSource {
   title: string
   body: string
 }

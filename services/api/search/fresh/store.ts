@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Country, Language } from '../../../../shared/articles/article.ts'
 import type { Queryable } from '../../../../shared/postgres/pool.ts'
 import { SEGMENT_SIZES } from '../../../../shared/segments/planning.ts'
+import { SOURCE_COLUMNS, type SourceRow, sourceOf } from '../../../../shared/segments/storing.ts'
 import { SegmentsChanged } from '../segments/catalogue.ts'
 import { type Chunk, createChunk } from './chunk.ts'
 import { createLexicon, type Lexicon } from './lexicon.ts'
@@ -88,8 +88,8 @@ async function readMore(db: Queryable, store: Store, last: bigint, sizes: FreshS
 
 async function addAll(store: Store, rows: FreshRow[], sizes: FreshSizes): Promise<void> {
   let start = performance.now()
-  for (const { publisher_no, author_nos, ...row } of rows) {
-    chunkFor(store, row.seq, sizes).add({ ...row, publisherNo: publisher_no, authorNos: author_nos })
+  for (const row of rows) {
+    chunkFor(store, row.seq, sizes).add({ ...sourceOf(row), title: row.title, body: row.body })
     store.last = row.seq
     if (performance.now() - start < SLICE) continue
     await setImmediate()
@@ -109,24 +109,14 @@ function chunkFor(store: Store, seq: bigint, sizes: FreshSizes): Chunk {
   return next
 }
 
-interface FreshRow {
-  seq: bigint
-  id: string
-  published: number | null
-  ingested: number | null
-  publisher_no: number
-  author_nos: number[]
-  country: Country
-  language: Language
+interface FreshRow extends SourceRow {
   title: string
   body: string
 }
 
 // $1 after, $2 to. Indexes: the primary keys.
 const FRESH = `
-  select a.seq, a.id, (extract(epoch from a.published_at) * 1000)::float8 as published,
-    (extract(epoch from a.ingested_at) * 1000)::float8 as ingested, a.publisher_no, a.author_nos, a.country, a.language,
-    w.title, w.body
+  select ${SOURCE_COLUMNS}, w.title, w.body
   from articles a join article_words w on w.seq = a.seq
   where a.seq > $1 and a.seq <= $2 and w.seq > $1 and w.seq <= $2
   order by a.seq`
