@@ -11,7 +11,7 @@ import { type Archive, createArchive } from './generator.ts'
 export interface BuiltArchive {
   url: string
   archive: Archive
-  /** Seconds that the building took; null: it stood from an earlier run. */
+  /** Seconds that the building took; null: some of it stood from an earlier run. */
   seconds: { insert: number; index: number } | null
 }
 
@@ -19,7 +19,7 @@ const PART = 2_000
 
 /**
  * A database with so many generated articles, put in as `import` does. Kept for the next run with the same generator, schema
- * and index.
+ * and index; what an interrupted run put in is taken up again.
  *
  * @param server address of a database on the server
  */
@@ -31,31 +31,37 @@ export async function buildArchive(server: string, rows: number, signal: AbortSi
   await admin.connect()
   try {
     const present = await admin.query('select from pg_database where datname = $1', [name])
-    if (present.rowCount !== 0) {
-      if (await isWhole(url, rows)) return { url, archive, seconds: null }
-      await admin.query(`drop database ${name} with (force)`)
-    }
-    await admin.query(`create database ${name}`)
+    if (present.rowCount === 0) await admin.query(`create database ${name}`)
   } finally {
     await admin.end()
   }
   await migrate(url)
-  return { url, archive, seconds: await fill(url, archive, rows, signal) }
+  const { articles, sealed } = await readState(url)
+  if (articles === rows && sealed) return { url, archive, seconds: null }
+  const seconds = await fill({ url, archive }, articles, rows, signal)
+  return { url, archive, seconds: articles === 0 ? seconds : null }
 }
 
-async function fill(url: string, archive: Archive, rows: number, signal: AbortSignal) {
+/** @param present articles that are in already */
+async function fill(
+  { url, archive }: Pick<BuiltArchive, 'url' | 'archive'>,
+  present: number,
+  rows: number,
+  signal: AbortSignal,
+) {
   const pool = createPool(url, 'bench', () => {}, { statementTimeout: 0 })
   const boss = createBoss(url, () => {}, { supervise: false })
   try {
     await boss.start()
     const start = performance.now()
-    for (let from = 0; from < rows; from += PART) {
+    for (let from = present; from < rows; from += PART) {
       signal.throwIfAborted()
       await indexArticles(pool, boss, archive.articles(from, Math.min(from + PART, rows)), {
         embedDelay: 0,
         bulk: true,
       })
-      if (from % 50_000 === 0) process.stderr.write(`${from} of ${rows} articles after ${seconds(start)} s\n`)
+      if ((from - present) % 50_000 === 0)
+        process.stderr.write(`${from} of ${rows} articles after ${seconds(start)} s\n`)
     }
     const inserted = seconds(start)
     const indexing = performance.now()
@@ -72,17 +78,16 @@ async function fill(url: string, archive: Archive, rows: number, signal: AbortSi
   }
 }
 
-async function isWhole(url: string, rows: number): Promise<boolean> {
+/** How many articles are in, which are the first ones, and whether all segments are made. */
+async function readState(url: string): Promise<{ articles: number; sealed: boolean }> {
   const client = new pg.Client(url)
   await client.connect()
   try {
-    const { rows: found } = await client.query<{ whole: boolean }>(
-      'select last_seq = $1 and last_seq - (select max(last_seq) from segments) < 4096 as whole from ingest_clock',
-      [rows],
+    const { rows } = await client.query<{ articles: number; sealed: boolean }>(
+      `select last_seq::int as articles, last_seq - coalesce((select max(last_seq) from segments), 0) < 4096 as sealed
+       from ingest_clock`,
     )
-    return found[0]?.whole === true
-  } catch {
-    return false
+    return rows[0]!
   } finally {
     await client.end()
   }
