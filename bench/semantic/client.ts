@@ -1,3 +1,4 @@
+import { Agent, request } from 'undici'
 import type { Language } from '../../shared/articles/article.ts'
 
 /** An article of an answer, as the bench needs it. */
@@ -10,15 +11,18 @@ export interface Client {
   articles(parameters: Record<string, string>): Promise<Hit[]>
 }
 
+/** Takes little of the processor that what is measured needs: `fetch` would take as much as a part of the API does. */
 export function createClient(base: string, key: string): Client {
+  const dispatcher = new Agent()
   return {
     async articles(parameters) {
-      const response = await fetch(`${base}/v1/articles?${new URLSearchParams(parameters)}`, {
+      const { statusCode, body } = await request(`${base}/v1/articles?${new URLSearchParams(parameters)}`, {
         headers: { authorization: `Bearer ${key}` },
+        dispatcher,
       })
-      const body = await response.text()
-      if (!response.ok) throw new Error(`The API answers ${response.status}: ${body}`)
-      const page: { articles: Hit[] } = JSON.parse(body)
+      const text = await body.text()
+      if (statusCode !== 200) throw new Error(`The API answers ${statusCode}: ${text}`)
+      const page: { articles: Hit[] } = JSON.parse(text)
       return page.articles
     },
   }

@@ -4,6 +4,7 @@ import { createCircuit } from '../circuit/circuit.ts'
 import type { Config } from '../config/config.ts'
 import { COLLECTION, PAYLOAD_INDEXES, searchParameters } from './collection.ts'
 import { VectorFailure, vectorFailure } from './failure.ts'
+import { type AskNearest, openNearest, type QdrantAddress } from './nearest.ts'
 
 /** An article's vector and what plans limit. */
 export interface ArticleVector {
@@ -51,22 +52,27 @@ export interface VectorStore {
 
 /** @param timeout ms that a request may take */
 export function openVectorStore(config: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'>, timeout: number): VectorStore {
-  const client = config.QDRANT_URL === '' ? null : createClient(config, timeout)
+  const server =
+    config.QDRANT_URL === ''
+      ? null
+      : { client: createClient(config, timeout), nearest: openNearest(config, addressOf(config), timeout) }
   const circuit = createCircuit('Qdrant', {
     counts: error => error instanceof VectorFailure && error.kind === 'unavailable',
   })
 
-  const ask = async <T>(work: (client: QdrantClient) => Promise<T>): Promise<T> => {
-    if (!client) throw new VectorFailure('unavailable', 'There is no vector store; set QDRANT_URL.')
+  const ask = async <T>(work: (client: QdrantClient, nearest: AskNearest) => Promise<T>): Promise<T> => {
+    if (!server) throw new VectorFailure('unavailable', 'There is no vector store; set QDRANT_URL.')
     try {
-      return await circuit.run(() => work(client).catch(error => Promise.reject(vectorFailure(error))))
+      return await circuit.run(() =>
+        work(server.client, server.nearest).catch(error => Promise.reject(vectorFailure(error))),
+      )
     } catch (error) {
       throw vectorFailure(error)
     }
   }
 
   return {
-    obstacle: () => (client ? circuit.obstacle() : { reason: 'QDRANT_URL is not set', wait: 60_000 }),
+    obstacle: () => (server ? circuit.obstacle() : { reason: 'QDRANT_URL is not set', wait: 60_000 }),
     ping: () => ask(async client => void (await client.getCollections())),
 
     async ensure(collection, dimensions) {
@@ -103,9 +109,9 @@ export function openVectorStore(config: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_
       }),
 
     search: (collection, vector, coverage, limit) =>
-      ask(async client => {
-        const find = async (exact: boolean) => {
-          const { points } = await client.query(collection, {
+      ask(async (_client, nearest) => {
+        const find = (exact: boolean) =>
+          nearest(collection, {
             query: vector,
             limit,
             filter: coverageFilter(coverage),
@@ -113,8 +119,6 @@ export function openVectorStore(config: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_
             with_payload: false,
             with_vector: false,
           })
-          return points.map(({ id, score }): Candidate => ({ seq: BigInt(id), score }))
-        }
         const found = await find(false)
         // A graph may lose its way among few that match; then few are also looked at one by one.
         return found.length < limit ? find(true) : found
@@ -166,12 +170,11 @@ export function openVectorStore(config: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_
 }
 
 function createClient(config: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'>, timeout: number): QdrantClient {
-  const url = new URL(config.QDRANT_URL)
+  const { origin, port, prefix } = addressOf(config)
   return new QdrantClient({
-    url: url.origin,
-    // Its own default is 6333 also where an address means 443 or 80.
-    port: Number(url.port) || (url.protocol === 'https:' ? 443 : 6333),
-    ...(url.pathname === '/' ? {} : { prefix: url.pathname.replace(/\/+$/, '') }),
+    url: origin,
+    port,
+    ...(prefix === '' ? {} : { prefix }),
     ...(config.QDRANT_API_KEY === '' ? {} : { apiKey: config.QDRANT_API_KEY }),
     timeout,
     // Qdrant writes a compressed answer in pieces and waits after the first for the client's delayed acknowledgement: 40 ms for
@@ -180,6 +183,13 @@ function createClient(config: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'>, tim
     // It warns of the pinned server's version, and asks for it before anybody needs it.
     checkCompatibility: false,
   })
+}
+
+/** Where Qdrant is: 6333 is its own port, also where a plain address means 80. */
+function addressOf({ QDRANT_URL }: Pick<Config, 'QDRANT_URL'>): QdrantAddress {
+  const url = new URL(QDRANT_URL)
+  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 6333)
+  return { origin: `${url.protocol}//${url.hostname}`, port, prefix: url.pathname.replace(/\/+$/, '') }
 }
 
 /** Every vector has one of the countries. */

@@ -1,0 +1,68 @@
+import { Agent, request } from 'undici'
+import type { Config } from '../config/config.ts'
+import type { Candidate } from './store.ts'
+
+/** Points nearest to a vector, best first, as Qdrant's `points/query` takes the question. @throws QdrantAnswer, or what keeps it from answering */
+export type AskNearest = (collection: string, question: Record<string, unknown>) => Promise<Candidate[]>
+
+export interface QdrantAddress {
+  /** Without the port. */
+  origin: string
+  port: number
+  /** Path before Qdrant's own; empty or `/…`. */
+  prefix: string
+}
+
+/** An answer that is none. */
+export class QdrantAnswer extends Error {
+  override name = 'QdrantAnswer'
+  readonly status: number
+  readonly data: string
+
+  constructor(status: number, data: string) {
+    super(`Qdrant answers ${status}`)
+    this.status = status
+    this.data = data
+  }
+}
+
+/**
+ * The one question that somebody waits for. Qdrant's own client sends it through `fetch` and reads every answer with a reviver for
+ * numbers beyond 2^53, which for 500 points takes most of the time; numbers of articles are none of these.
+ *
+ * @param timeout ms that a request may take
+ */
+export function openNearest(
+  { QDRANT_API_KEY }: Pick<Config, 'QDRANT_API_KEY'>,
+  { origin, port, prefix }: QdrantAddress,
+  timeout: number,
+): AskNearest {
+  const dispatcher = new Agent({ connect: { timeout }, headersTimeout: timeout, bodyTimeout: timeout })
+  const headers = {
+    'content-type': 'application/json',
+    ...(QDRANT_API_KEY === '' ? {} : { 'api-key': QDRANT_API_KEY }),
+  }
+  return async (collection, question) => {
+    const { statusCode, body } = await request(
+      `${origin}:${port}${prefix}/collections/${encodeURIComponent(collection)}/points/query`,
+      {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(question),
+        dispatcher,
+        signal: AbortSignal.timeout(timeout),
+      },
+    )
+    const text = await body.text()
+    if (statusCode !== 200) throw new QdrantAnswer(statusCode, text)
+    const answer: unknown = JSON.parse(text)
+    const points = isRecord(answer) && isRecord(answer.result) ? answer.result.points : null
+    if (!Array.isArray(points) || !points.every(isPoint)) throw new QdrantAnswer(502, 'something that holds no points')
+    return points.map(({ id, score }) => ({ seq: BigInt(id), score }))
+  }
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
+
+const isPoint = (value: unknown): value is { id: number; score: number } =>
+  isRecord(value) && Number.isSafeInteger(value.id) && typeof value.score === 'number'
