@@ -14,7 +14,8 @@ EIGHT_BITS = 4
 
 
 def encoder(weights):
-    """The model as bytes: from [1, pieces, width], what `weights.embedded` gives, to the same shape after the last layer."""
+    """The model as bytes: from [1, pieces, width], what `weights.embedded` gives, to [1, width], the mean of the pieces after the
+    last layer."""
     model = OnnxModel()
 
     def own(operator, inputs, **attributes):
@@ -48,4 +49,5 @@ def encoder(weights):
         x = normalised_sum(linear(attended, layer + "ao", width), x, layer + "aln")
         inner = own("Gelu", [linear(x, layer + "fi", width)])
         x = normalised_sum(linear(inner, layer + "fo", weights.inner), x, layer + "oln")
-    return model.written(INPUT, [1, "pieces", width], x)
+    mean = model.node("ReduceMean", [x, model.constant(np.array([1]))], keepdims=0)
+    return model.written(INPUT, [1, "pieces", width], mean, [1, width])

@@ -8,7 +8,7 @@ import numpy as np
 FORMAT = 9
 # Operators as ONNX's version 18 has them, and beside them onnxruntime's own.
 OPERATORS = {"": 18, "com.microsoft": 1}
-ELEMENT = {np.dtype(np.float32): 1, np.dtype(np.uint8): 2}
+ELEMENT = {np.dtype(np.float32): 1, np.dtype(np.uint8): 2, np.dtype(np.int64): 7}
 
 
 class OnnxModel:
@@ -40,14 +40,14 @@ class OnnxModel:
         )
         return name
 
-    def written(self, input, shape, output):
+    def written(self, input, shape, output, output_shape):
         """The whole as bytes, from one input of float32 numbers to one output; a size that varies is a name."""
         graph = message(
             *((1, node) for node in self._nodes),
             (2, "graph"),
             *((5, constant) for constant in self._constants),
             (11, value(input, shape)),
-            (12, value(output, shape)),
+            (12, value(output, output_shape)),
         )
         operators = [message((1, domain), (2, version)) for domain, version in OPERATORS.items()]
         return message((1, FORMAT), (7, graph), *((8, each) for each in operators))
