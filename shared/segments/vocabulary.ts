@@ -11,6 +11,8 @@ export interface Vocabulary {
   /** The number of a word; −1: it was never met. */
   find(word: string): number
   text(word: number): string
+  /** Of the word, in UTF-16 code units. */
+  length(word: number): number
   /** `hashOf` the word. */
   hash(word: number): number
 }
@@ -103,6 +105,7 @@ export function createVocabulary(): Vocabulary {
       const start = startOf(word)
       return Buffer.from(units.buffer, start * 2, (ends[word]! - start) * 2).toString('utf16le')
     },
+    length: word => ends[word]! - startOf(word),
     hash: word => hashes[word]! >>> 0,
   }
 }

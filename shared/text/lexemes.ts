@@ -21,8 +21,15 @@ export const LEXEMES = {
   author: (no: number) => `A${no}`,
 } as const
 
-/** What a lexeme stands for; `of` is that of the same word or stem in title or body. */
-export function readLexeme(lexeme: string): { kind: 'word' | 'stem'; inTitle: boolean; of: string } | null {
+/** A lexeme that stands for a word or a stem; `of` is that of the same word or stem in title or body. */
+export interface WordLexeme {
+  kind: 'word' | 'stem'
+  inTitle: boolean
+  of: string
+}
+
+/** null: it stands for something else. */
+export function readLexeme(lexeme: string): WordLexeme | null {
   switch (lexeme[0]) {
     case 'T':
       return { kind: 'word', inTitle: true, of: lexeme.slice(1) }
@@ -38,9 +45,9 @@ export function readLexeme(lexeme: string): { kind: 'word' | 'stem'; inTitle: bo
 const STEM_LETTERS: Record<Language, string> = { nl: 'n', fr: 'f', de: 'd', lb: 'l', en: 'e' }
 
 /** Longer words are kept by their digest, so that no lexeme is long; a character of a folded word may take four bytes. */
-const LONGEST = 255
+export const LONGEST_WORD = 255
 
 function bounded(prefix: string, word: string): string {
   // `#` is part of no word, so a digest meets nothing but itself.
-  return prefix + (word.length <= LONGEST ? word : `#${createHash('sha256').update(word).digest('hex')}`)
+  return prefix + (word.length <= LONGEST_WORD ? word : `#${createHash('sha256').update(word).digest('hex')}`)
 }

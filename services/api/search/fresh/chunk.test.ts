@@ -18,34 +18,62 @@ const article = (seq: bigint, title: string[], body: string[]): FreshArticle => 
   body: wordList(body),
 })
 
-t.test('a chunk finds words, however long, stems, filters and phrases', async t => {
-  const chunk = createChunk(createLexicon())
-  const long = 'x'.repeat(300)
-  const other = `${'x'.repeat(299)}y`
-  chunk.add(article(1n, ['bruggen', long], ['de', 'brug', 'is', 'dicht']))
-  chunk.add(article(2n, ['brug'], ['de', 'fiets', 'de', 'brug', other]))
-  const found = (lexeme: string) => [...docsOf(chunk.list(lexeme))]
-  const phrase = (words: string[], scope: 'title' | 'title_body') => [...docsOf(chunk.phrase(words, scope, null))]
-  t.same(found(LEXEMES.word(long)), [0])
-  t.same(found(LEXEMES.titleWord(long)), [0])
-  t.same(found(LEXEMES.word(other)), [1])
-  t.same(found(LEXEMES.titleWord(other)), [])
-  t.same(found(LEXEMES.word('brug')), [0, 1])
-  t.same(found(LEXEMES.titleWord('brug')), [1])
-  t.same(found(LEXEMES.titleStem('nl', 'brug')), [0, 1], 'bruggen and brug')
-  t.same(found(LEXEMES.stem('nl', 'fiet')), [1])
-  t.same(found(LEXEMES.stem('nl', 'de')), [], 'a stop word has no stem')
-  t.same(found(LEXEMES.stem('fr', 'fiet')), [], 'a stem is of one language')
-  t.same(found(LEXEMES.author(3)), [0, 1])
-  t.same(found(LEXEMES.country('BE')), [])
-  t.same(phrase(['de', 'brug'], 'title_body'), [0, 1])
-  t.same(phrase(['de', 'fiets', 'de'], 'title_body'), [1])
-  t.same(phrase(['brug', 'de'], 'title_body'), [], 'none spans title and body')
-  t.same(phrase(['bruggen', long], 'title'), [0])
-  t.same(
-    [...docsOf(chunk.phrase(['de', 'brug'], 'title_body', chunk.list(LEXEMES.word('fiets'))))],
-    [1],
-    'among others',
+for (const listed of [0, 1, 2]) {
+  t.test(
+    `a chunk of which the words of ${listed} are listed finds words, however long, stems, filters and phrases`,
+    async t => {
+      const chunk = createChunk(createLexicon())
+      const long = 'x'.repeat(300)
+      const other = `${'x'.repeat(299)}y`
+      chunk.add(article(1n, ['bruggen', long], ['de', 'brug', 'is', 'dicht']))
+      chunk.add(article(2n, ['brug'], ['de', 'fiets', 'de', 'brug', other]))
+      for (let one = 0; one < listed; one++) t.equal(chunk.listNext(), true)
+      const found = (lexeme: string) => [...docsOf(chunk.list(lexeme))]
+      const phrase = (words: string[], scope: 'title' | 'title_body') => [...docsOf(chunk.phrase(words, scope, null))]
+      t.same(found(LEXEMES.word(long)), [0])
+      t.same(found(LEXEMES.titleWord(long)), [0])
+      t.same(found(LEXEMES.word(other)), [1])
+      t.same(found(LEXEMES.titleWord(other)), [])
+      t.same(found(LEXEMES.word('brug')), [0, 1])
+      t.same(found(LEXEMES.titleWord('brug')), [1])
+      t.same(found(LEXEMES.titleStem('nl', 'brug')), [0, 1], 'bruggen and brug')
+      t.same(found(LEXEMES.stem('nl', 'fiet')), [1])
+      t.same(found(LEXEMES.stem('nl', 'de')), [], 'a stop word has no stem')
+      t.same(found(LEXEMES.stem('fr', 'fiet')), [], 'a stem is of one language')
+      t.same(found(LEXEMES.author(3)), [0, 1])
+      t.same(found(LEXEMES.country('BE')), [])
+      t.same(phrase(['de', 'brug'], 'title_body'), [0, 1])
+      t.same(phrase(['de', 'fiets', 'de'], 'title_body'), [1])
+      t.same(phrase(['brug', 'de'], 'title_body'), [], 'none spans title and body')
+      t.same(phrase(['bruggen', long], 'title'), [0])
+      t.same(
+        [...docsOf(chunk.phrase(['de', 'brug'], 'title_body', chunk.list(LEXEMES.word('fiets'))))],
+        [1],
+        'among others',
+      )
+      t.same(phrase([other, 'nooit'], 'title_body'), [])
+      if (listed === 2) t.equal(chunk.listNext(), false, 'all are listed')
+    },
   )
-  t.same(phrase([other, 'nooit'], 'title_body'), [])
+}
+
+t.test('however many articles come before any is listed, they are found', async t => {
+  const chunk = createChunk(createLexicon())
+  const random = (n: number) => ((n * 7_919) % 97) % 13
+  const bodyOf = (n: number) => [`woord${random(n)}`, `fietsen${n % 3}`, 'de']
+  for (let n = 0; n < 1_000; n++) chunk.add(article(BigInt(n + 1), [`titel${n % 5}`], bodyOf(n)))
+  const numbers = Array.from({ length: 1_000 }, (_, n) => n)
+  for (const _ of ['in part', 'all']) {
+    for (let one = 0; one < 13; one++) {
+      t.same(
+        [...docsOf(chunk.list(LEXEMES.word(`woord${one}`)))],
+        numbers.filter(n => random(n) === one),
+      )
+    }
+    t.same(
+      [...docsOf(chunk.list(LEXEMES.titleWord('titel3')))],
+      numbers.filter(n => n % 5 === 3),
+    )
+    while (chunk.listNext());
+  }
 })

@@ -1,7 +1,6 @@
-import type { Language } from '../../../../shared/articles/article.ts'
 import type { SegmentSource } from '../../../../shared/segments/builder.ts'
 import { type DocSet, emptySet, intersection, listSet, passing } from '../../../../shared/segments/doc-set.ts'
-import { LEXEMES, readLexeme } from '../../../../shared/text/lexemes.ts'
+import { LEXEMES, readLexeme, type WordLexeme } from '../../../../shared/text/lexemes.ts'
 import type { Lexicon } from './lexicon.ts'
 import { createLists } from './lists.ts'
 
@@ -16,13 +15,18 @@ export type FreshDocument = Pick<FreshArticle, 'seq' | 'id' | 'publisherNo' | 'a
 
 /**
  * Some consecutive articles in memory, at most 65,536, indexed by their words. Grows at its end and never changes otherwise;
- * documents are numbered in the order of ingestion. Some 10 kB an article.
+ * documents are numbered in the order of ingestion. Some 11 kB an article.
+ *
+ * A search waits for the articles that came just before it. So the words of the latest are only read, which is a third of the
+ * work, and looked through one by one until somebody has time to list them.
  */
 export interface Chunk {
   readonly documents: readonly FreshDocument[]
   /** By document, ms since 1970; NaN: none. Longer than there are documents. */
   readonly times: { readonly published: Float64Array; readonly ingested: Float64Array }
   add(article: FreshArticle): void
+  /** Lists the words of the first document that has them unlisted. Returns whether there was one. */
+  listNext(): boolean
   /** The documents with a lexeme. */
   list(lexeme: string): DocSet
   /**
@@ -32,6 +36,9 @@ export interface Chunk {
   phrase(words: string[], scope: 'title' | 'title_body', among: DocSet | null): DocSet
 }
 
+/** To look through more than this would take longer than to list them. */
+const MOST_UNLISTED = 128
+
 /** @param lexicon may be that of other chunks */
 export function createChunk(lexicon: Lexicon): Chunk {
   const documents: FreshDocument[] = []
@@ -40,50 +47,76 @@ export function createChunk(lexicon: Lexicon): Chunk {
   const lists = { word: createLists(), stem: createLists() }
   const titleLists = { word: new Map<number, number[]>(), stem: new Map<number, number[]>() }
   const filters = new Map<string, number[]>()
-  // All texts one after the other, as numbers of words.
-  let tokens = new Int32Array(1 << 14)
+  // All texts one after the other, as numbers of words and of their stems.
+  let words = new Int32Array(1 << 14)
+  let stems = new Int32Array(0)
   let used = 0
   const titleStarts: number[] = []
   const bodyStarts: number[] = []
+  /** Documents whose stems are known, and those whose words are listed. */
+  let [stemmed, listed] = [0, 0]
 
-  const addWords = (doc: number, list: string, language: Language) => {
-    lexicon.read(list, word => {
-      if (used === tokens.length) tokens = grown(tokens, new Int32Array(used * 2))
-      tokens[used++] = word
-      if (!lists.word.add(word, doc)) return
-      const stem = lexicon.stemOf(word, language)
-      if (stem >= 0) lists.stem.add(stem, doc)
-    })
+  const addWord = (word: number) => {
+    if (used === words.length) words = grown(words, new Int32Array(used * 2))
+    words[used++] = word
   }
-  const addTitle = (doc: number, language: Language) => {
-    for (let at = titleStarts[doc]!; at < used; at++) {
-      const word = tokens[at]!
-      note(titleLists.word, word, doc)
-      const stem = lexicon.stemOf(word, language)
-      if (stem >= 0) note(titleLists.stem, stem, doc)
+  const endOf = (doc: number) => titleStarts[doc + 1] ?? used
+  const stemUntil = (end: number) => {
+    if (stems.length < words.length) stems = grown(stems, new Int32Array(words.length))
+    for (; stemmed < end; stemmed++) {
+      const { language } = documents[stemmed]!
+      const last = endOf(stemmed)
+      for (let at = titleStarts[stemmed]!; at < last; at++) stems[at] = lexicon.stemOf(words[at]!, language)
     }
   }
+  const listNext = (): boolean => {
+    if (listed === documents.length) return false
+    stemUntil(listed + 1)
+    const [body, end] = [bodyStarts[listed]!, endOf(listed)]
+    for (let at = titleStarts[listed]!; at < end; at++) {
+      const [word, stem] = [words[at]!, stems[at]!]
+      if (lists.word.add(word, listed) && stem >= 0) lists.stem.add(stem, listed)
+      if (at >= body) continue
+      note(titleLists.word, word, listed)
+      if (stem >= 0) note(titleLists.stem, stem, listed)
+    }
+    listed++
+    return true
+  }
 
-  const docsWith = (lexeme: string): ArrayLike<number> | undefined => {
-    const read = readLexeme(lexeme)
-    if (read === null) return filters.get(lexeme)
-    const term = lexicon[read.kind](read.of)
-    if (term < 0) return undefined
-    return read.inTitle ? titleLists[read.kind].get(term) : lists[read.kind].docs(term)
+  /** The documents that have a word or stem. */
+  const docsWith = ({ kind, inTitle, of }: WordLexeme): Uint16Array => {
+    if (kind === 'stem') stemUntil(documents.length)
+    const term = lexicon[kind](of)
+    if (term < 0) return new Uint16Array(0)
+    const found = inTitle ? (titleLists[kind].get(term) ?? []) : lists[kind].docs(term)
+    const texts = kind === 'stem' ? stems : words
+    const unlisted: number[] = []
+    for (let doc = listed; doc < documents.length; doc++) {
+      const end = inTitle ? bodyStarts[doc]! : endOf(doc)
+      let at = titleStarts[doc]!
+      while (at < end && texts[at] !== term) at++
+      if (at < end) unlisted.push(doc)
+    }
+    const all = new Uint16Array(found.length + unlisted.length)
+    all.set(found)
+    all.set(unlisted, found.length)
+    return all
   }
   const setOf = (lexeme: string): DocSet => {
-    const docs = docsWith(lexeme)
-    return docs === undefined ? emptySet(documents.length) : listSet(new Uint16Array(docs), documents.length)
+    const read = readLexeme(lexeme)
+    const docs = read === null ? Uint16Array.from(filters.get(lexeme) ?? []) : docsWith(read)
+    return docs.length === 0 ? emptySet(documents.length) : listSet(docs, documents.length)
   }
 
   /** Whether the words stand side by side from `from` to before `to`. */
-  const stand = (words: number[], from: number, to: number): boolean => {
-    const first = words[0]!
-    for (let at = from; at <= to - words.length; at++) {
-      if (tokens[at] !== first) continue
+  const stand = (phrase: number[], from: number, to: number): boolean => {
+    const first = phrase[0]!
+    for (let at = from; at <= to - phrase.length; at++) {
+      if (words[at] !== first) continue
       let same = 1
-      while (same < words.length && tokens[at + same] === words[same]) same++
-      if (same === words.length) return true
+      while (same < phrase.length && words[at + same] === phrase[same]) same++
+      if (same === phrase.length) return true
     }
     return false
   }
@@ -103,10 +136,9 @@ export function createChunk(lexicon: Lexicon): Chunk {
       published[doc] = article.published ?? Number.NaN
       ingested[doc] = article.ingested ?? Number.NaN
       titleStarts.push(used)
-      addWords(doc, title, language)
-      addTitle(doc, language)
+      lexicon.read(title, addWord)
       bodyStarts.push(used)
-      addWords(doc, body, language)
+      lexicon.read(body, addWord)
       const lexemes = [
         LEXEMES.country(country),
         LEXEMES.language(language),
@@ -116,19 +148,21 @@ export function createChunk(lexicon: Lexicon): Chunk {
       ]
       for (const lexeme of lexemes) note(filters, lexeme, doc)
       documents.push({ seq, id, publisherNo, authorNos, language })
+      if (documents.length - listed > MOST_UNLISTED) listNext()
     },
+    listNext,
     list: setOf,
     phrase(texts, scope, among) {
-      const words = texts.map(text => lexicon.word(LEXEMES.word(text)))
-      if (words.includes(-1)) return emptySet(documents.length)
+      const phrase = texts.map(text => lexicon.word(LEXEMES.word(text)))
+      if (phrase.includes(-1)) return emptySet(documents.length)
       const inTitle = scope === 'title'
       const lexeme = inTitle ? LEXEMES.titleWord : LEXEMES.word
       const lists = [...new Set(texts)].map(text => setOf(lexeme(text)))
       const candidates = (among === null ? lists : [among, ...lists]).reduce(intersection)
       return passing(candidates, doc => {
         const body = bodyStarts[doc]!
-        if (stand(words, titleStarts[doc]!, body)) return true
-        return !inTitle && stand(words, body, titleStarts[doc + 1] ?? used)
+        if (stand(phrase, titleStarts[doc]!, body)) return true
+        return !inTitle && stand(phrase, body, endOf(doc))
       })
     },
   }

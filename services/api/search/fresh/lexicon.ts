@@ -1,6 +1,6 @@
 import type { Language } from '../../../../shared/articles/article.ts'
 import { createVocabulary } from '../../../../shared/segments/vocabulary.ts'
-import { LEXEMES } from '../../../../shared/text/lexemes.ts'
+import { LEXEMES, LONGEST_WORD } from '../../../../shared/text/lexemes.ts'
 import { stem } from '../../../../shared/text/stems.ts'
 import { STOP_WORDS } from '../../../../shared/text/stopwords.ts'
 
@@ -29,13 +29,13 @@ export function createLexicon(): Lexicon {
   const vocabulary = createVocabulary()
   /** Words so long that their lexemes are others. */
   const long = new Map<string, number>()
+  /** Words up to here were looked at for that. */
+  let measured = 0
   const stems = new Map<string, number>()
   const known = new Map<Language, Int32Array>()
 
   const find = (word: number, language: Language): number => {
     const text = vocabulary.text(word)
-    const lexeme = LEXEMES.word(text)
-    if (lexeme !== text) long.set(lexeme, word)
     if (STOP_WORDS[language].has(text)) return STOP
     const own = LEXEMES.stem(language, stem(language, text))
     const present = stems.get(own)
@@ -47,7 +47,12 @@ export function createLexicon(): Lexicon {
     get words() {
       return vocabulary.size
     },
-    read: vocabulary.read,
+    read(list, visit) {
+      vocabulary.read(list, visit)
+      for (; measured < vocabulary.size; measured++) {
+        if (vocabulary.length(measured) > LONGEST_WORD) long.set(LEXEMES.word(vocabulary.text(measured)), measured)
+      }
+    },
     word(lexeme) {
       const word = vocabulary.find(lexeme)
       return word < 0 ? (long.get(lexeme) ?? -1) : word

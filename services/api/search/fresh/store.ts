@@ -15,6 +15,8 @@ interface Store {
   chunks: Chunk[]
   lexicon: Lexicon
   reading: Promise<void> | null
+  /** Whether words are being listed. */
+  listing: boolean
 }
 
 export interface FreshSizes {
@@ -43,7 +45,15 @@ export async function readFresh(
   let store = stores.get(db)
   if (store !== undefined && wordsVersion < store.wordsVersion) throw new SegmentsChanged('words were made anew')
   if (store === undefined || store.last < covered || store.wordsVersion !== wordsVersion) {
-    store = { wordsVersion, from: covered, last: covered, chunks: [], lexicon: createLexicon(), reading: null }
+    store = {
+      wordsVersion,
+      from: covered,
+      last: covered,
+      chunks: [],
+      lexicon: createLexicon(),
+      reading: null,
+      listing: false,
+    }
     stores.set(db, store)
   }
   const own: Store = store
@@ -84,6 +94,7 @@ async function readMore(db: Queryable, store: Store, last: bigint, sizes: FreshS
     throw error
   }
   store.last = to
+  if (!store.listing) void listAll(db, store)
 }
 
 async function addAll(store: Store, rows: FreshRow[], sizes: FreshSizes): Promise<void> {
@@ -94,6 +105,26 @@ async function addAll(store: Store, rows: FreshRow[], sizes: FreshSizes): Promis
     if (performance.now() - start < SLICE) continue
     await setImmediate()
     start = performance.now()
+  }
+}
+
+/** ms that a search may have to wait because words are listed. */
+const PAUSE = 1
+
+/** Lists the words of all articles read so far, between other work. */
+async function listAll(db: Queryable, store: Store): Promise<void> {
+  store.listing = true
+  try {
+    let start = performance.now()
+    while (store.chunks.some(chunk => chunk.listNext())) {
+      if (performance.now() - start < PAUSE) continue
+      await setImmediate()
+      start = performance.now()
+    }
+  } catch {
+    if (stores.get(db) === store) stores.delete(db)
+  } finally {
+    store.listing = false
   }
 }
 
