@@ -36,8 +36,8 @@ export async function buildArchive(server: string, rows: number, signal: AbortSi
     await admin.end()
   }
   await migrate(url)
-  const { articles, sealed } = await readState(url)
-  if (articles === rows && sealed) return { url, archive, seconds: null }
+  const { articles, whole } = await readState(url)
+  if (whole) return { url, archive, seconds: null }
   const seconds = await fill({ url, archive }, articles, rows, signal)
   return { url, archive, seconds: articles === 0 ? seconds : null }
 }
@@ -67,6 +67,7 @@ async function fill(
     const indexing = performance.now()
     await sealRest(pool)
     await pool.query('vacuum analyze')
+    await pool.query(`comment on database ${new URL(url).pathname.slice(1)} is '${WHOLE}'`)
     const times = { insert: inserted, index: seconds(indexing) }
     process.stderr.write(
       `${rows} articles: inserted in ${times.insert} s, the last segments made in ${times.index} s\n`,
@@ -78,14 +79,17 @@ async function fill(
   }
 }
 
-/** How many articles are in, which are the first ones, and whether all segments are made. */
-async function readState(url: string): Promise<{ articles: number; sealed: boolean }> {
+const WHOLE = 'whole'
+
+/** How many articles are in, which are the first ones, and whether everything that follows them is done. */
+async function readState(url: string): Promise<{ articles: number; whole: boolean }> {
   const client = new pg.Client(url)
   await client.connect()
   try {
-    const { rows } = await client.query<{ articles: number; sealed: boolean }>(
-      `select last_seq::int as articles, last_seq - coalesce((select max(last_seq) from segments), 0) < 4096 as sealed
-       from ingest_clock`,
+    const { rows } = await client.query<{ articles: number; whole: boolean }>(
+      `select last_seq::int as articles, coalesce(shobj_description(d.oid, 'pg_database') = $1, false) as whole
+       from ingest_clock, pg_database d where d.datname = current_database()`,
+      [WHOLE],
     )
     return rows[0]!
   } finally {

