@@ -59,21 +59,26 @@ for (const listed of [0, 1, 2]) {
 
 t.test('however many articles come before any is listed, they are found', async t => {
   const chunk = createChunk(createLexicon())
-  const random = (n: number) => ((n * 7_919) % 97) % 13
-  const bodyOf = (n: number) => [`woord${random(n)}`, `fietsen${n % 3}`, 'de']
-  for (let n = 0; n < 1_000; n++) chunk.add(article(BigInt(n + 1), [`titel${n % 5}`], bodyOf(n)))
-  const numbers = Array.from({ length: 1_000 }, (_, n) => n)
-  for (const _ of ['in part', 'all']) {
-    for (let one = 0; one < 13; one++) {
-      t.same(
-        [...docsOf(chunk.list(LEXEMES.word(`woord${one}`)))],
-        numbers.filter(n => random(n) === one),
-      )
-    }
+  const some = (n: number) => ((n * 7_919) % 97) % 13
+  const bodyOf = (n: number) => [`woord${some(n)}`, n % 4 === 0 ? 'bruggen' : 'fietsen', `nieuw${n}`, 'de']
+  const found = (lexeme: string) => [...docsOf(chunk.list(lexeme))]
+  for (let n = 0; n < 1_000; n++) {
+    chunk.add(article(BigInt(n + 1), [n % 5 === 3 ? 'titels' : 'kop'], bodyOf(n)))
+    // All are listed now and then, some in between, and searches come at any time.
+    if (n % 300 === 299) while (chunk.listNext());
+    if (n % 7 === 0) chunk.listNext()
+    if (n % 10 !== 0) continue
+    const numbers = Array.from({ length: n + 1 }, (_, number) => number)
+    const one = n % 13
     t.same(
-      [...docsOf(chunk.list(LEXEMES.titleWord('titel3')))],
-      numbers.filter(n => n % 5 === 3),
+      found(LEXEMES.word(`woord${one}`)),
+      numbers.filter(number => some(number) === one),
     )
-    while (chunk.listNext());
+    const fourths = numbers.filter(number => number % 4 === 0)
+    if (n % 3 === 0) t.same(found(LEXEMES.stem('nl', 'brug')), fourths)
+    const third = numbers.filter(number => number % 5 === 3)
+    t.same(found(LEXEMES.titleWord('titels')), third)
+    if (n % 4 === 0) t.same(found(LEXEMES.titleStem('nl', 'titel')), third)
+    t.same([...docsOf(chunk.phrase(['bruggen', `nieuw${n - (n % 4)}`], 'title_body', null))], [n - (n % 4)])
   }
 })

@@ -15,7 +15,7 @@ export type FreshDocument = Pick<FreshArticle, 'seq' | 'id' | 'publisherNo' | 'a
 
 /**
  * Some consecutive articles in memory, at most 65,536, indexed by their words. Grows at its end and never changes otherwise;
- * documents are numbered in the order of ingestion. Some 11 kB an article.
+ * documents are numbered in the order of ingestion. Some 10 kB an article.
  *
  * A search waits for the articles that came just before it. So the words of the latest are only read, which is a third of the
  * work, and looked through one by one until somebody has time to list them.
@@ -38,6 +38,8 @@ export interface Chunk {
 
 /** To look through more than this would take longer than to list them. */
 const MOST_UNLISTED = 128
+/** New words whose stems a search may have to find, some microseconds each. */
+const MOST_UNMET = 256
 
 /** @param lexicon may be that of other chunks */
 export function createChunk(lexicon: Lexicon): Chunk {
@@ -47,14 +49,18 @@ export function createChunk(lexicon: Lexicon): Chunk {
   const lists = { word: createLists(), stem: createLists() }
   const titleLists = { word: new Map<number, number[]>(), stem: new Map<number, number[]>() }
   const filters = new Map<string, number[]>()
-  // All texts one after the other, as numbers of words and of their stems.
+  // All texts one after the other, as numbers of words.
   let words = new Int32Array(1 << 14)
-  let stems = new Int32Array(0)
   let used = 0
+  // The stems of those that are not listed, from the word at `stemsFrom` on.
+  let stems = new Int32Array(0)
+  let stemsFrom = 0
   const titleStarts: number[] = []
   const bodyStarts: number[] = []
   /** Documents whose stems are known, and those whose words are listed. */
   let [stemmed, listed] = [0, 0]
+  /** Words that nobody had met before, in documents whose stems are not known. */
+  let unmet = 0
 
   const addWord = (word: number) => {
     if (used === words.length) words = grown(words, new Int32Array(used * 2))
@@ -62,39 +68,44 @@ export function createChunk(lexicon: Lexicon): Chunk {
   }
   const endOf = (doc: number) => titleStarts[doc + 1] ?? used
   const stemUntil = (end: number) => {
-    if (stems.length < words.length) stems = grown(stems, new Int32Array(words.length))
+    const size = endOf(end - 1) - stemsFrom
+    if (stems.length < size) stems = grown(stems, new Int32Array(Math.max(size, stems.length * 2)))
     for (; stemmed < end; stemmed++) {
       const { language } = documents[stemmed]!
       const last = endOf(stemmed)
-      for (let at = titleStarts[stemmed]!; at < last; at++) stems[at] = lexicon.stemOf(words[at]!, language)
+      for (let at = titleStarts[stemmed]!; at < last; at++) {
+        stems[at - stemsFrom] = lexicon.stemOf(words[at]!, language)
+      }
     }
+    if (stemmed === documents.length) unmet = 0
   }
   const listNext = (): boolean => {
     if (listed === documents.length) return false
     stemUntil(listed + 1)
     const [body, end] = [bodyStarts[listed]!, endOf(listed)]
     for (let at = titleStarts[listed]!; at < end; at++) {
-      const [word, stem] = [words[at]!, stems[at]!]
+      const [word, stem] = [words[at]!, stems[at - stemsFrom]!]
       if (lists.word.add(word, listed) && stem >= 0) lists.stem.add(stem, listed)
       if (at >= body) continue
       note(titleLists.word, word, listed)
       if (stem >= 0) note(titleLists.stem, stem, listed)
     }
     listed++
+    if (listed === documents.length) [stems, stemsFrom] = [new Int32Array(0), used]
     return true
   }
 
   /** The documents that have a word or stem. */
   const docsWith = ({ kind, inTitle, of }: WordLexeme): Uint16Array => {
-    if (kind === 'stem') stemUntil(documents.length)
+    if (kind === 'stem' && stemmed < documents.length) stemUntil(documents.length)
     const term = lexicon[kind](of)
     if (term < 0) return new Uint16Array(0)
     const found = inTitle ? (titleLists[kind].get(term) ?? []) : lists[kind].docs(term)
-    const texts = kind === 'stem' ? stems : words
+    const [texts, offset] = kind === 'stem' ? [stems, stemsFrom] : [words, 0]
     const unlisted: number[] = []
     for (let doc = listed; doc < documents.length; doc++) {
-      const end = inTitle ? bodyStarts[doc]! : endOf(doc)
-      let at = titleStarts[doc]!
+      const end = (inTitle ? bodyStarts[doc]! : endOf(doc)) - offset
+      let at = titleStarts[doc]! - offset
       while (at < end && texts[at] !== term) at++
       if (at < end) unlisted.push(doc)
     }
@@ -135,6 +146,7 @@ export function createChunk(lexicon: Lexicon): Chunk {
       }
       published[doc] = article.published ?? Number.NaN
       ingested[doc] = article.ingested ?? Number.NaN
+      const met = lexicon.words
       titleStarts.push(used)
       lexicon.read(title, addWord)
       bodyStarts.push(used)
@@ -148,6 +160,8 @@ export function createChunk(lexicon: Lexicon): Chunk {
       ]
       for (const lexeme of lexemes) note(filters, lexeme, doc)
       documents.push({ seq, id, publisherNo, authorNos, language })
+      unmet += lexicon.words - met
+      if (unmet > MOST_UNMET) stemUntil(documents.length)
       if (documents.length - listed > MOST_UNLISTED) listNext()
     },
     listNext,

@@ -17,6 +17,8 @@ interface Store {
   reading: Promise<void> | null
   /** Whether words are being listed. */
   listing: boolean
+  /** What kept them from being listed: what is half in a list would spoil every search. */
+  failure: Error | null
 }
 
 export interface FreshSizes {
@@ -43,6 +45,10 @@ export async function readFresh(
   sizes = FRESH_SIZES,
 ): Promise<readonly Chunk[]> {
   let store = stores.get(db)
+  if (store?.failure) {
+    stores.delete(db)
+    throw store.failure
+  }
   if (store !== undefined && wordsVersion < store.wordsVersion) throw new SegmentsChanged('words were made anew')
   if (store === undefined || store.last < covered || store.wordsVersion !== wordsVersion) {
     store = {
@@ -53,6 +59,7 @@ export async function readFresh(
       lexicon: createLexicon(),
       reading: null,
       listing: false,
+      failure: null,
     }
     stores.set(db, store)
   }
@@ -63,6 +70,7 @@ export async function readFresh(
     })
     await own.reading
   }
+  if (own.failure) throw own.failure
   if (covered < own.from) throw new SegmentsChanged('fresh articles moved on into a segment')
   drop(own, covered)
   return [...own.chunks]
@@ -94,7 +102,7 @@ async function readMore(db: Queryable, store: Store, last: bigint, sizes: FreshS
     throw error
   }
   store.last = to
-  if (!store.listing) void listAll(db, store)
+  if (!store.listing) void listAll(store)
 }
 
 async function addAll(store: Store, rows: FreshRow[], sizes: FreshSizes): Promise<void> {
@@ -112,7 +120,7 @@ async function addAll(store: Store, rows: FreshRow[], sizes: FreshSizes): Promis
 const PAUSE = 1
 
 /** Lists the words of all articles read so far, between other work. */
-async function listAll(db: Queryable, store: Store): Promise<void> {
+async function listAll(store: Store): Promise<void> {
   store.listing = true
   try {
     let start = performance.now()
@@ -121,8 +129,8 @@ async function listAll(db: Queryable, store: Store): Promise<void> {
       await setImmediate()
       start = performance.now()
     }
-  } catch {
-    if (stores.get(db) === store) stores.delete(db)
+  } catch (error) {
+    store.failure = error instanceof Error ? error : new Error(String(error))
   } finally {
     store.listing = false
   }
