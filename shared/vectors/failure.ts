@@ -17,7 +17,7 @@ export class VectorFailure extends Error {
   }
 }
 
-/** Reads what the client of Qdrant throws. */
+/** Reads what Qdrant's client throws, and what `nearest.ts` does. */
 export function vectorFailure(error: unknown): VectorFailure {
   if (error instanceof VectorFailure) return error
   if (error instanceof CircuitOpen) return new VectorFailure('unavailable', error.message)

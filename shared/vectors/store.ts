@@ -177,8 +177,7 @@ function createClient(config: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'>, tim
     ...(prefix === '' ? {} : { prefix }),
     ...(config.QDRANT_API_KEY === '' ? {} : { apiKey: config.QDRANT_API_KEY }),
     timeout,
-    // Qdrant writes a compressed answer in pieces and waits after the first for the client's delayed acknowledgement: 40 ms for
-    // a list of 500 that would have fitted into one piece.
+    // See nearest.ts.
     headers: { 'accept-encoding': 'identity' },
     // It warns of the pinned server's version, and asks for it before anybody needs it.
     checkCompatibility: false,
