@@ -1,10 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import type { ArticleQuery } from '../../services/api/search/query.ts'
 import { search } from '../../services/api/search/search.ts'
 import { keepWarm } from '../../services/api/search/warm.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { sealArticles } from '../../shared/segments/sealing.ts'
 import { randomArticles } from './archive.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { EVERYTHING } from './poller.ts'
@@ -44,35 +42,4 @@ t.test('new articles are read ahead, so that no search waits for them', { timeou
   t.equal(page.total, (await search(index.pool, EVERYTHING, null)).total)
   t.notOk(names.includes(READING), `asked: ${names.join(', ')}`)
   t.same(failures, [])
-})
-
-t.test('of a new segment the lists are read ahead that were asked of the others', { timeout: 60_000 }, async t => {
-  const LISTS = 'search-buckets'
-  const sizes = { minor: 32n, major: 4_096n }
-  const index = await openArchiveIndex()
-  t.teardown(() => index.close())
-  const { db, names } = overheard(index.pool)
-  const asked = () => names.filter(name => name === LISTS).length
-  const random = createRandom(5)
-  const articles = randomArticles(random, 200)
-  const query: ArticleQuery = { ...EVERYTHING, match: { kind: 'keyword', words: ['de', 'het', 'la', 'der'] } }
-  await index.add(articles.slice(0, 100))
-  await sealArticles(index.pool, sizes)
-  await search(db, query, null)
-  t.ok(asked() > 0, 'the first search reads lists')
-  names.length = 0
-  await search(db, query, null)
-  t.equal(asked(), 0, 'the same again needs none')
-
-  const warm = keepWarm(db, error => t.fail(String(error)))
-  await index.add(articles.slice(100))
-  await sealArticles(index.pool, sizes)
-  while (asked() === 0) await setTimeout(20)
-  const looks = () => names.filter(name => name === 'search-prelude').length
-  for (const before = looks(); looks() < before + 3; ) await setTimeout(20)
-  await warm.stop()
-  names.length = 0
-  const page = await search(db, query, null)
-  t.equal(asked(), 0, 'nor after there are new segments')
-  t.equal(page.total, (await search(index.pool, query, null)).total)
 })

@@ -3,7 +3,6 @@ import { loadavg } from 'node:os'
 import pg from 'pg'
 import type { ArticleQuery } from '../../../services/api/search/query.ts'
 import { SEARCH_SETTINGS, search } from '../../../services/api/search/search.ts'
-import { keepWarm } from '../../../services/api/search/warm.ts'
 import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
 import { quantile } from '../measure.ts'
@@ -39,8 +38,6 @@ export async function measureWriting(bench: WritingBench): Promise<Record<string
   const copy = await copyDatabase(bench)
   const pool = createPool(copy.url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
   const writer = fork(new URL('./writer.ts', import.meta.url), [copy.url, String(rows)])
-  // As an API process does.
-  const warm = keepWarm(pool, error => say(`What is read ahead: ${error instanceof Error ? error.message : error}`))
   const end = () => void writer.kill('SIGTERM')
   signal.addEventListener('abort', end, { once: true })
   try {
@@ -92,7 +89,6 @@ export async function measureWriting(bench: WritingBench): Promise<Record<string
   } finally {
     signal.removeEventListener('abort', end)
     end()
-    await warm.stop()
     await pool.end()
     await copy.drop()
   }

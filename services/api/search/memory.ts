@@ -5,7 +5,6 @@
 export interface Memory<T> {
   get(key: string): T | undefined
   set(key: string, value: T, bytes: number): void
-  keys(): string[]
 }
 
 export function createMemory<T>(limit: number): Memory<T> {
@@ -36,6 +35,5 @@ export function createMemory<T>(limit: number): Memory<T> {
       // The key, the entry and the object around the value take room too.
       keep(key, { value, bytes: bytes + 200 })
     },
-    keys: () => [...new Set([...young.keys(), ...old.keys()])],
   }
 }

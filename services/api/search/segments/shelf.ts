@@ -8,10 +8,6 @@ import { expectVersion, type Segment } from './catalogue.ts'
 /** Bytes of lists and of columns that a process keeps. A million articles have 30 MB of columns; a word in many of them, 128 kB of lists. */
 const LISTS_BYTES = 96 << 20
 const COLUMNS_BYTES = 512 << 20
-/** Of lexemes that were asked for lately: some thousands. */
-const ASKED_BYTES = 1 << 20
-/** Lists of one statement while nobody waits for them: more would hold the event loop for longer than a millisecond or two. */
-const AHEAD = 64
 
 /**
  * What of the segments is in memory. Segments never change, so nothing on the shelf is ever out of date; what is on it may
@@ -22,8 +18,6 @@ export interface Shelf {
   list(segment: Segment, lexeme: string): DocSet | undefined
   /** Reads lists and gives them back in the same order. */
   readLists(db: Queryable, wanted: WantedList[], version: bigint): Promise<DocSet[]>
-  /** Reads the lists of a segment that is new for whatever was asked for lately: it will be asked for again. */
-  readAhead(db: Queryable, segment: Segment, version: bigint): Promise<void>
   /** The columns of some segments, read where they are not on the shelf. */
   columns(db: Queryable, segments: Segment[], version: bigint): Promise<Columns[]>
   /** What was found out of the documents of a segment, by whatever key. */
@@ -58,60 +52,46 @@ const keyOf = (segment: Segment, lexeme: string) => `${segment.no} ${lexeme}`
 function createShelf(): Shelf {
   const lists = createMemory<DocSet>(LISTS_BYTES)
   const columns = createMemory<Columns>(COLUMNS_BYTES)
-  const asked = createMemory<true>(ASKED_BYTES)
-
-  async function readLists(db: Queryable, wanted: WantedList[], version: bigint): Promise<DocSet[]> {
-    const buckets = new Map<string, { segment: Segment; bucket: number; wanted: WantedList[] }>()
-    for (const one of wanted) {
-      const bucket = bucketOf(one.lexeme, one.segment.bucketBits)
-      const key = `${one.segment.no} ${bucket}`
-      const present = buckets.get(key)
-      if (present === undefined) buckets.set(key, { segment: one.segment, bucket, wanted: [one] })
-      else present.wanted.push(one)
-    }
-    const places = [...buckets.values()]
-    const { rows } = await db.query<{ version: bigint; place: number | null; block: Buffer }>({
-      name: 'search-buckets',
-      text: BUCKETS,
-      values: [places.map(one => one.segment.no), places.map(one => one.bucket)],
-    })
-    expectVersion(version, rows[0]?.version)
-    const blocks = new Map(rows.map(row => [row.place, row.block]))
-    const found = new Map<WantedList, DocSet>()
-    places.forEach(({ segment, wanted }, place) => {
-      const size = sizeOf(segment)
-      const block = blocks.get(place + 1)
-      const entries =
-        block === undefined
-          ? null
-          : readEntries(
-              block,
-              wanted.map(one => one.lexeme),
-              size,
-            )
-      for (const one of wanted) {
-        const set = entries?.get(one.lexeme) ?? emptySet(size)
-        found.set(one, set)
-        lists.set(keyOf(segment, one.lexeme), set, set.kind === 'bits' ? set.bits.byteLength : set.docs.byteLength)
-      }
-    })
-    return wanted.map(one => found.get(one)!)
-  }
-
   return {
-    list(segment, lexeme) {
-      if (asked.get(lexeme) === undefined) asked.set(lexeme, true, lexeme.length)
-      return lists.get(keyOf(segment, lexeme))
-    },
+    list: (segment, lexeme) => lists.get(keyOf(segment, lexeme)),
     findings: createMemory<Findings>(LISTS_BYTES / 4),
-    readLists,
 
-    async readAhead(db, segment, version) {
-      const wanted = asked
-        .keys()
-        .filter(lexeme => lists.get(keyOf(segment, lexeme)) === undefined)
-        .map(lexeme => ({ segment, lexeme }))
-      for (let at = 0; at < wanted.length; at += AHEAD) await readLists(db, wanted.slice(at, at + AHEAD), version)
+    async readLists(db, wanted, version) {
+      const buckets = new Map<string, { segment: Segment; bucket: number; wanted: WantedList[] }>()
+      for (const one of wanted) {
+        const bucket = bucketOf(one.lexeme, one.segment.bucketBits)
+        const key = `${one.segment.no} ${bucket}`
+        const present = buckets.get(key)
+        if (present === undefined) buckets.set(key, { segment: one.segment, bucket, wanted: [one] })
+        else present.wanted.push(one)
+      }
+      const asked = [...buckets.values()]
+      const { rows } = await db.query<{ version: bigint; place: number | null; block: Buffer }>({
+        name: 'search-buckets',
+        text: BUCKETS,
+        values: [asked.map(one => one.segment.no), asked.map(one => one.bucket)],
+      })
+      expectVersion(version, rows[0]?.version)
+      const blocks = new Map(rows.map(row => [row.place, row.block]))
+      const found = new Map<WantedList, DocSet>()
+      asked.forEach(({ segment, wanted }, place) => {
+        const size = sizeOf(segment)
+        const block = blocks.get(place + 1)
+        const entries =
+          block === undefined
+            ? null
+            : readEntries(
+                block,
+                wanted.map(one => one.lexeme),
+                size,
+              )
+        for (const one of wanted) {
+          const set = entries?.get(one.lexeme) ?? emptySet(size)
+          found.set(one, set)
+          lists.set(keyOf(segment, one.lexeme), set, set.kind === 'bits' ? set.bits.byteLength : set.docs.byteLength)
+        }
+      })
+      return wanted.map(one => found.get(one)!)
     },
 
     async columns(db, segments, version) {
