@@ -20,7 +20,7 @@ export const PAYLOAD_INDEXES = [
 /**
  * For each candidate wanted, how many the graph keeps in sight at least (a segment is asked for its share of those wanted, when
  * there are several), and how many are compared by their full vectors. Where a filter hides countries the graph leads less
- * straight. Measured for a recall of 0.98 among 500 (`bench/semantic`).
+ * straight. Chosen by hand, for a recall of 0.98 among 500, which `bench -- semantic --rows N` prints.
  */
 const BREADTH = { whole: { inSight: 0.6, compared: 1.2 }, part: { inSight: 1.2, compared: 1.2 } }
 
