@@ -41,8 +41,9 @@ export async function searchSegments(
   const shelf = shelfOf(db)
   const hits: Hit[] = []
   let count = 0
-  for (let seen = 0, batch = 1; seen < ahead.length; ) {
-    const part = ahead.slice(seen, seen + batch)
+  let seenArticles = 0
+  for (let seen = 0, batch = FIRST_ARTICLES; seen < ahead.length; ) {
+    const part = withArticles(ahead, seen, batch)
     const segments = part.map(one => one.segment)
     const reads = await readSegments(db, shelf, segments, question, catalogue.version)
     const matches = await settle(db, shelf, reads, question.recheck)
@@ -52,13 +53,26 @@ export async function searchSegments(
       if (!full) hits.push(...collect(matches[index]!, segment, columns, query, position, wanted, ranked))
     })
     seen += part.length
+    for (const segment of segments) seenArticles += articlesOf(segment)
     const next = ahead[seen]
     if (next !== undefined && count >= cap && isFull(hits, wanted, next.first, query, position)) break
     // As many as are likely to be needed, but never so many that a wrong guess costs much.
-    const needed = count > 0 && cap > count ? ((cap - count) * seen) / count : seen
-    batch = Math.max(1, Math.min(Math.ceil(needed), seen * 4))
+    const needed = count > 0 && cap > count ? ((cap - count) * seenArticles) / count : seenArticles
+    batch = Math.min(needed, seenArticles * 4)
   }
   return { hits, count }
+}
+
+/** Articles of the segments that are looked at first: small segments together, so that they cost no more rounds than a large one. */
+const FIRST_ARTICLES = 32_768
+
+const articlesOf = (segment: Segment) => Number(segment.last - segment.first) + 1
+
+/** The next segments that hold so many articles together; at least one. */
+function withArticles(ahead: Ahead[], from: number, articles: number): Ahead[] {
+  let to = from
+  for (let sum = 0; to < ahead.length && (to === from || sum < articles); to++) sum += articlesOf(ahead[to]!.segment)
+  return ahead.slice(from, to)
 }
 
 /** A segment that is still ahead, and the sort value that its matches begin with: ±Infinity if only undated ones are left. */
