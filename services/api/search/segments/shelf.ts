@@ -5,9 +5,13 @@ import { bucketOf, readEntries } from '../../../../shared/segments/postings.ts'
 import { createMemory, type Memory } from '../memory.ts'
 import { expectVersion, type Segment } from './catalogue.ts'
 
-/** Bytes of lists and of columns that a process keeps. A million articles have 30 MB of columns; a word in many of them, 128 kB of lists. */
-const LISTS_BYTES = 96 << 20
+/**
+ * Bytes of lists and of columns that a process keeps. A million articles have 30 MB of columns; a word in many of them, 128 kB of
+ * lists. Between half of the bytes and all of them are used (`memory.ts`).
+ */
+const LISTS_BYTES = 256 << 20
 const COLUMNS_BYTES = 512 << 20
+const FINDINGS_BYTES = 24 << 20
 
 /**
  * What of the segments is in memory. Segments never change, so nothing on the shelf is ever out of date; what is on it may
@@ -54,7 +58,7 @@ function createShelf(): Shelf {
   const columns = createMemory<Columns>(COLUMNS_BYTES)
   return {
     list: (segment, lexeme) => lists.get(keyOf(segment, lexeme)),
-    findings: createMemory<Findings>(LISTS_BYTES / 4),
+    findings: createMemory<Findings>(FINDINGS_BYTES),
 
     async readLists(db, wanted, version) {
       const buckets = new Map<string, { segment: Segment; bucket: number; wanted: WantedList[] }>()
