@@ -96,11 +96,24 @@ function byIngested(
   wanted: number,
 ): number[] {
   const sign = order === 'asc' ? 1 : -1
-  const after = position?.last.value ?? null
-  const docs = docsOf(matches)
-  const candidates = after === null ? docs : docs.filter(doc => sign * (ingested[doc]! - after) >= 0)
-  const ahead = Float64Array.from(candidates, doc => sign * ingested[doc]!)
-  const beyond = after === null ? ahead.slice() : ahead.filter(value => value > sign * after)
-  const limit = beyond.length <= wanted ? Infinity : smallest(beyond, wanted)
-  return Array.from(candidates).filter((_, index) => ahead[index]! <= limit)
+  const after = position === null ? null : position.last.value
+  const bound = after === null ? -Infinity : sign * after
+  const found = docsOf(matches)
+  const docs = new Uint16Array(found.length)
+  const places = new Float64Array(found.length)
+  const beyond = new Float64Array(found.length)
+  // Loops instead of callbacks: a list of everything has all documents of a segment here.
+  let [count, further] = [0, 0]
+  for (let at = 0; at < found.length; at++) {
+    const doc = found[at]!
+    const place = sign * ingested[doc]!
+    if (place < bound) continue
+    docs[count] = doc
+    places[count++] = place
+    if (place > bound) beyond[further++] = place
+  }
+  const limit = further <= wanted ? Infinity : smallest(beyond.subarray(0, further), wanted)
+  const kept: number[] = []
+  for (let at = 0; at < count; at++) if (places[at]! <= limit) kept.push(docs[at]!)
+  return kept
 }
