@@ -48,7 +48,7 @@ export function createChunk(lexicon: Lexicon): Chunk {
   let ingested = new Float64Array(1 << 8)
   const lists = { word: createLists(), stem: createLists() }
   const titleLists = { word: new Map<number, number[]>(), stem: new Map<number, number[]>() }
-  const filters = new Map<string, number[]>()
+  const filters = { terms: new Map<string, number>(), lists: createLists() }
   // All texts one after the other, as numbers of words.
   let words = new Int32Array(1 << 14)
   let used = 0
@@ -109,6 +109,7 @@ export function createChunk(lexicon: Lexicon): Chunk {
       while (at < end && texts[at] !== term) at++
       if (at < end) unlisted.push(doc)
     }
+    if (found instanceof Uint16Array && unlisted.length === 0) return found
     const all = new Uint16Array(found.length + unlisted.length)
     all.set(found)
     all.set(unlisted, found.length)
@@ -116,7 +117,7 @@ export function createChunk(lexicon: Lexicon): Chunk {
   }
   const setOf = (lexeme: string): DocSet => {
     const read = readLexeme(lexeme)
-    const docs = read === null ? Uint16Array.from(filters.get(lexeme) ?? []) : docsWith(read)
+    const docs = read === null ? filters.lists.docs(filters.terms.get(lexeme) ?? filters.terms.size) : docsWith(read)
     return docs.length === 0 ? emptySet(documents.length) : listSet(docs, documents.length)
   }
 
@@ -158,7 +159,11 @@ export function createChunk(lexicon: Lexicon): Chunk {
         LEXEMES.publisher(publisherNo),
         ...authorNos.map(LEXEMES.author),
       ]
-      for (const lexeme of lexemes) note(filters, lexeme, doc)
+      for (const lexeme of lexemes) {
+        const term = filters.terms.get(lexeme) ?? filters.terms.size
+        filters.terms.set(lexeme, term)
+        filters.lists.add(term, doc)
+      }
       documents.push({ seq, id, publisherNo, authorNos, language })
       unmet += lexicon.words - met
       if (unmet > MOST_UNMET) stemUntil(documents.length)

@@ -5,6 +5,7 @@
 export interface GrowingLists {
   /** Adds a document unless it is the list's last. Returns whether it was added. */
   add(term: number, doc: number): boolean
+  /** Not to be written to. */
   docs(term: number): Uint16Array
 }
 
@@ -12,12 +13,16 @@ export interface GrowingLists {
 const WIDTH = 3
 const [COUNT, END, LAST] = [0, 1, 2] as const
 
+/** Lists as long as this are kept as they were last asked for: a chain is slow to follow. */
+const LONG = 32
+
 export function createLists(): GrowingLists {
   let lists = new Int32Array(WIDTH << 12)
   let docs = new Uint16Array(1 << 12)
   /** The place in the chain before each, + 1. */
   let before = new Int32Array(1 << 12)
   let used = 0
+  const asked = new Map<number, Uint16Array>()
   return {
     add(term, doc) {
       const at = term * WIDTH
@@ -37,10 +42,16 @@ export function createLists(): GrowingLists {
     docs(term) {
       const list = term * WIDTH
       if (list >= lists.length) return new Uint16Array(0)
-      const found = new Uint16Array(lists[list + COUNT]!)
-      for (let at = lists[list + END]!, place = found.length - 1; at > 0; at = before[at - 1]!) {
+      const count = lists[list + COUNT]!
+      const known = count < LONG ? undefined : asked.get(term)
+      if (known?.length === count) return known
+      const found = new Uint16Array(count)
+      if (known !== undefined) found.set(known)
+      const rest = known?.length ?? 0
+      for (let at = lists[list + END]!, place = count - 1; place >= rest; at = before[at - 1]!) {
         found[place--] = docs[at - 1]!
       }
+      if (count >= LONG) asked.set(term, found)
       return found
     },
   }
