@@ -2,20 +2,30 @@
  * Remembers values up to a number of bytes and forgets those that were not asked for lately. In two generations: what is
  * asked for moves to the younger, and when that has taken half the room, the older is dropped whole.
  */
-export interface Memory<T> {
-  get(key: string): T | undefined
-  set(key: string, value: T, bytes: number): void
+export interface Memory<K, T> {
+  get(key: K): T | undefined
+  set(key: K, value: T, bytes: number): void
 }
 
-export function createMemory<T>(limit: number): Memory<T> {
-  type Kept = { value: T; bytes: number }
-  let young = new Map<string, Kept>()
-  let old = new Map<string, Kept>()
+/** Where a generation keeps its values; keys need not be what a `Map` takes for equal. */
+export type Table<K, V> = Pick<Map<K, V>, 'get'> & { set(key: K, value: V): void; delete(key: K): void }
+
+export interface Kept<T> {
+  value: T
+  bytes: number
+}
+
+export function createMemory<K, T>(
+  limit: number,
+  createTable: () => Table<K, Kept<T>> = () => new Map(),
+): Memory<K, T> {
+  let young = createTable()
+  let old = createTable()
   let used = 0
-  const keep = (key: string, kept: Kept) => {
-    if (used + kept.bytes > limit / 2 && young.size > 0) {
+  const keep = (key: K, kept: Kept<T>) => {
+    if (used + kept.bytes > limit / 2 && used > 0) {
       old = young
-      young = new Map()
+      young = createTable()
       used = 0
     }
     young.set(key, kept)

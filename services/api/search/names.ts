@@ -16,7 +16,7 @@ export interface Names {
 /** Bytes of names that a process keeps: they never change once given a number, and every page needs some. */
 const NAMES_BYTES = 32 << 20
 
-const memories = new WeakMap<Queryable, { outlets: Memory<ArticleOutlet>; authors: Memory<Author> }>()
+const memories = new WeakMap<Queryable, { outlets: Memory<number, ArticleOutlet>; authors: Memory<number, Author> }>()
 
 export async function readNames(db: Queryable, publisherNos: number[], authorNos: number[]): Promise<Names> {
   let memory = memories.get(db)
@@ -37,18 +37,22 @@ export async function readNames(db: Queryable, publisherNos: number[], authorNos
   return { outlet: no => outlets.get(no)!, author: no => authors.get(no)! }
 }
 
-async function recall<T>(memory: Memory<T>, nos: number[], read: (missing: number[]) => Promise<[number, T][]>) {
+async function recall<T>(
+  memory: Memory<number, T>,
+  nos: number[],
+  read: (missing: number[]) => Promise<[number, T][]>,
+) {
   const found = new Map<number, T>()
   const missing: number[] = []
   for (const no of new Set(nos)) {
-    const known = memory.get(String(no))
+    const known = memory.get(no)
     if (known === undefined) missing.push(no)
     else found.set(no, known)
   }
   if (missing.length === 0) return found
   for (const [no, value] of await read(missing)) {
     found.set(no, value)
-    memory.set(String(no), value, 100)
+    memory.set(no, value, 100)
   }
   return found
 }

@@ -2,7 +2,7 @@ import type { Queryable } from '../../../../shared/postgres/pool.ts'
 import { type Columns, decodeColumns } from '../../../../shared/segments/columns.ts'
 import { type DocSet, emptySet } from '../../../../shared/segments/doc-set.ts'
 import { bucketOf, readEntries } from '../../../../shared/segments/postings.ts'
-import { createMemory, type Memory } from '../memory.ts'
+import { createMemory, type Memory, type Table } from '../memory.ts'
 import { expectVersion, type Segment } from './catalogue.ts'
 
 /**
@@ -25,7 +25,13 @@ export interface Shelf {
   /** The columns of some segments, read where they are not on the shelf. */
   columns(db: Queryable, segments: Segment[], version: bigint): Promise<Columns[]>
   /** What was found out of the documents of a segment, by whatever key. */
-  findings: Memory<Findings>
+  findings: Memory<OfSegment, Findings>
+}
+
+/** Something of a segment. */
+interface OfSegment {
+  segment: Segment
+  key: string
 }
 
 export interface WantedList {
@@ -51,14 +57,27 @@ export function shelfOf(db: Queryable): Shelf {
 }
 
 const sizeOf = (segment: Segment) => Number(segment.last - segment.first) + 1
-const keyOf = (segment: Segment, lexeme: string) => `${segment.no} ${lexeme}`
+
+/** By number, then by key: to put both together for each look would cost more than the looks. */
+function createTable<V>(): Table<OfSegment, V> {
+  const segments = new Map<number, Map<string, V>>()
+  return {
+    get: ({ segment, key }) => segments.get(segment.no)?.get(key),
+    set({ segment, key }, value) {
+      const own = segments.get(segment.no)
+      if (own === undefined) segments.set(segment.no, new Map([[key, value]]))
+      else own.set(key, value)
+    },
+    delete: ({ segment, key }) => void segments.get(segment.no)?.delete(key),
+  }
+}
 
 function createShelf(): Shelf {
-  const lists = createMemory<DocSet>(LISTS_BYTES)
-  const columns = createMemory<Columns>(COLUMNS_BYTES)
+  const lists = createMemory<OfSegment, DocSet>(LISTS_BYTES, createTable)
+  const columns = createMemory<number, Columns>(COLUMNS_BYTES)
   return {
-    list: (segment, lexeme) => lists.get(keyOf(segment, lexeme)),
-    findings: createMemory<Findings>(FINDINGS_BYTES),
+    list: (segment, lexeme) => lists.get({ segment, key: lexeme }),
+    findings: createMemory(FINDINGS_BYTES, createTable),
 
     async readLists(db, wanted, version) {
       const buckets = new Map<string, { segment: Segment; bucket: number; wanted: WantedList[] }>()
@@ -92,14 +111,15 @@ function createShelf(): Shelf {
         for (const one of wanted) {
           const set = entries?.get(one.lexeme) ?? emptySet(size)
           found.set(one, set)
-          lists.set(keyOf(segment, one.lexeme), set, set.kind === 'bits' ? set.bits.byteLength : set.docs.byteLength)
+          const { byteLength } = set.kind === 'bits' ? set.bits : set.docs
+          lists.set({ segment, key: one.lexeme }, set, byteLength)
         }
       })
       return wanted.map(one => found.get(one)!)
     },
 
     async columns(db, segments, version) {
-      const found = new Map(segments.map(segment => [segment.no, columns.get(String(segment.no))]))
+      const found = new Map(segments.map(segment => [segment.no, columns.get(segment.no)]))
       const unread = segments.filter(segment => found.get(segment.no) === undefined)
       if (unread.length > 0) {
         const { rows } = await db.query<{ version: bigint; segment_no: number | null; columns: Buffer }>({
@@ -111,7 +131,7 @@ function createShelf(): Shelf {
         for (const row of rows) {
           if (row.segment_no === null) continue
           const decoded = decodeColumns(row.columns)
-          columns.set(String(row.segment_no), decoded, row.columns.length)
+          columns.set(row.segment_no, decoded, row.columns.length)
           found.set(row.segment_no, decoded)
         }
       }

@@ -33,7 +33,7 @@ export async function settle(db: Queryable, shelf: Shelf, reads: Read[], recheck
     const { sure, maybe } = read.reading
     const left = sure.count === maybe.count ? emptySet(maybe.size) : difference(maybe, sure)
     const none = emptySet(maybe.size)
-    const known = (left.count > 0 ? shelf.findings.get(`${read.segment.no} ${key}`) : undefined) ?? {
+    const known = (left.count > 0 ? shelf.findings.get({ segment: read.segment, key }) : undefined) ?? {
       yes: none,
       no: none,
     }
@@ -48,7 +48,7 @@ export async function settle(db: Queryable, shelf: Shelf, reads: Read[], recheck
     const yes = union([known.yes, found], open.size)
     if (open.count > 0) {
       const no = union([known.no, difference(open, found)], open.size)
-      shelf.findings.set(`${segment.no} ${key}`, { yes, no }, 2 * (yes.count + no.count) + key.length)
+      shelf.findings.set({ segment, key }, { yes, no }, 2 * (yes.count + no.count) + key.length)
     }
     return union([reading.sure, intersection(left, yes)], open.size)
   })
