@@ -77,12 +77,12 @@ export async function measureWriting(bench: WritingBench): Promise<Record<string
       reading_p95_ms: rounded(quantile(alone, 0.95)),
       writing_p50_ms: rounded(quantile(beside, 0.5)),
       writing_p95_ms: rounded(quantile(beside, 0.95)),
-      writing_worst_ms: rounded(Math.max(...beside)),
+      writing_worst_ms: rounded(quantile(beside, 1)),
       writing_p95_ratio: rounded(quantile(beside, 0.95) / quantile(alone, 0.95)),
       written_per_s: rounded(perSecond),
       commit_p95_ms: rounded(quantile(written.transactions, 0.95)),
-      commit_worst_ms: rounded(Math.max(...written.transactions)),
-      batch_worst_ms: rounded(Math.max(...written.batches)),
+      commit_worst_ms: rounded(quantile(written.transactions, 1)),
+      batch_worst_ms: rounded(quantile(written.batches, 1)),
       segments_made: made.segments,
       writer_limit_per_s: rounded(steady),
     }
@@ -162,7 +162,7 @@ function message<T>(writer: ChildProcess): Promise<T> {
 
 function tell(say: (line: string) => void, what: string, times: number[]): void {
   const parts = [0.5, 0.95, 0.99].map(part => `p${part * 100} ${quantile(times, part).toFixed(1)}`)
-  say(`${what}: ${times.length}, ${parts.join(', ')}, longest ${Math.max(...times).toFixed(1)} ms`)
+  say(`${what}: ${times.length}, ${parts.join(', ')}, longest ${quantile(times, 1).toFixed(1)} ms`)
 }
 
 const rounded = (value: number) => Math.round(value * 100) / 100
