@@ -92,7 +92,7 @@ export function openQueues(config: Pick<Config, 'REDIS_URL' | 'DATABASE_URL'>, l
           concurrency: options.concurrency,
           lockDuration: options.lockDuration ?? 30_000,
           // What a dead worker held is found again within this time after its lock has run out.
-          stalledInterval: Math.min(10_000, options.lockDuration ?? 30_000),
+          stalledInterval: Math.min(5_000, options.lockDuration ?? 30_000),
           maxStalledCount: 1_000,
         },
       )
