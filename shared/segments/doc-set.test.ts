@@ -54,6 +54,29 @@ t.test('sets of documents in either form combine as sets do', async () => {
   )
 })
 
+t.test('the last documents of the largest segment are like any other', async () => {
+  const size = 65_536
+  const ends = fc.constantFrom(0, 31, 32, 63, 32_767, 32_768, 65_503, 65_504, 65_535)
+  const set = fc.record({ docs: fc.uniqueArray(fc.oneof(ends, fc.nat(size - 1))), asBits: fc.boolean() })
+  const made = ({ docs, asBits }: { docs: number[]; asBits: boolean }) => {
+    const list = listSet(Uint16Array.from(docs.sort((a, b) => a - b)), size)
+    if (!asBits) return list
+    const bits = new Uint32Array(size / 32)
+    for (const doc of docs) bits[doc >>> 5] = bits[doc >>> 5]! | (1 << (doc & 31))
+    return bitSet(bits, size)
+  }
+  fc.assert(
+    fc.property(set, set, (one, other) => {
+      const [a, b] = [made(one), made(other)]
+      assert.deepEqual(
+        plain(intersection(a, b)),
+        one.docs.filter(doc => other.docs.includes(doc)),
+      )
+    }),
+    { numRuns: 300 },
+  )
+})
+
 t.test('documents are walked in either direction until it is enough', async () => {
   fc.assert(
     fc.property(docSet, fc.boolean(), fc.nat(20), (set, backwards, limit) => {

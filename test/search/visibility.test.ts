@@ -98,6 +98,7 @@ t.test(
           const page = await search(pool, query, position, {
             cap: 10_000,
             fresh: { chunk: 8n, lexicon: 500 },
+            first: 100,
             fewPeople: 64,
           })
           ids.push(...page.rows.map(row => row.id))

@@ -1,6 +1,7 @@
 /**
- * Remembers values up to a number of bytes and forgets those that were not asked for lately. In two generations: what is
- * asked for moves to the younger, and when that has taken half the room, the older is dropped whole.
+ * Remembers values up to a number of bytes (one that is larger by itself until the next one) and forgets those that were not asked
+ * for lately. In two generations: what is asked for moves to the younger, and when that has taken half the room, the older
+ * is dropped whole.
  */
 export interface Memory<K, T> {
   get(key: K): T | undefined
@@ -43,6 +44,7 @@ export function createMemory<K, T>(
     },
     set(key, value, bytes) {
       // The key, the entry and the object around the value take room too.
+      used -= young.get(key)?.bytes ?? 0
       keep(key, { value, bytes: bytes + 200 })
     },
   }

@@ -19,11 +19,13 @@ export const TOTAL_CAP = 10_000
 export interface SearchSizes {
   cap: number
   fresh: FreshSizes
+  /** Articles of the segments that a search looks at first. */
+  first: number
   /** Outlets or authors that are looked up one by one. */
   fewPeople: number
 }
 
-const SIZES: SearchSizes = { cap: TOTAL_CAP, fresh: FRESH_SIZES, fewPeople: 64 }
+const SIZES: SearchSizes = { cap: TOTAL_CAP, fresh: FRESH_SIZES, first: 32_768, fewPeople: 64 }
 
 /**
  * For the connections of searches: every statement is a look-up by a key, and the planner is neither to think that a small
@@ -86,7 +88,11 @@ async function searchOnce(
     watermark <= covered
       ? []
       : readFresh(db, { covered, last: watermark, wordsVersion: prelude.wordsVersion }, sizes.fresh),
-    searchSegments(db, catalogue, query, position, question, { wanted, cap: position === null ? sizes.cap : 0 }),
+    searchSegments(db, catalogue, query, position, question, {
+      wanted,
+      cap: position === null ? sizes.cap : 0,
+      first: sizes.first,
+    }),
   ])
   const fresh = await searchFresh(chunks, query, position, question, wanted)
   const hits = await firstInOrder(db, [...fresh.hits, ...older.hits], wanted, query, position, probes, version)

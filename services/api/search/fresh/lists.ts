@@ -13,7 +13,7 @@ export interface GrowingLists {
 const WIDTH = 3
 const [COUNT, END, LAST] = [0, 1, 2] as const
 
-/** Lists as long as this are kept as they were last asked for: a chain is slow to follow. */
+/** Lists as long as this are kept as they were last asked for: a chain is slow to follow, a short one less than it takes to keep it. */
 const LONG = 32
 
 export function createLists(): GrowingLists {

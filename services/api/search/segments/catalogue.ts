@@ -14,6 +14,9 @@ export interface Segment {
   undated: number
 }
 
+/** How many articles a segment holds. */
+export const articlesOf = (segment: Segment) => Number(segment.last - segment.first) + 1
+
 /** All segments of one moment: they hold the articles up to `covered`, each once. */
 export interface Catalogue {
   version: bigint

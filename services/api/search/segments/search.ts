@@ -4,7 +4,7 @@ import type { Expression } from '../expression.ts'
 import type { Hit } from '../hits.ts'
 import type { Recheck } from '../matching.ts'
 import type { ArticleQuery, Position } from '../query.ts'
-import type { Catalogue, Segment } from './catalogue.ts'
+import { articlesOf, type Catalogue, type Segment } from './catalogue.ts'
 import { collect } from './collect.ts'
 import { evaluate, type Reading } from './evaluate.ts'
 import { mayHold, type Restriction, restrict } from './restriction.ts'
@@ -27,6 +27,8 @@ export interface SegmentQuestion {
  * its cap. Hits stand in no order, and may be more than wanted.
  *
  * @param cap counted to here; 0: no count is needed
+ * @param first articles of the segments that are looked at first: were they counted in segments, the small ones of the latest
+ *   articles would cost as many rounds as large ones
  */
 export async function searchSegments(
   db: Queryable,
@@ -34,7 +36,7 @@ export async function searchSegments(
   query: ArticleQuery,
   position: Position | null,
   question: SegmentQuestion,
-  { wanted, cap }: { wanted: number; cap: number },
+  { wanted, cap, first }: { wanted: number; cap: number; first: number },
 ): Promise<{ hits: Hit[]; count: number }> {
   const { restriction, ranked } = question
   const ahead = inOrder(catalogue, query, position, restriction)
@@ -42,8 +44,8 @@ export async function searchSegments(
   const hits: Hit[] = []
   let count = 0
   let seenArticles = 0
-  for (let seen = 0, batch = FIRST_ARTICLES; seen < ahead.length; ) {
-    const part = withArticles(ahead, seen, batch)
+  for (let seen = 0, articles = first; seen < ahead.length; ) {
+    const part = withArticles(ahead, seen, articles)
     const segments = part.map(one => one.segment)
     const reads = await readSegments(db, shelf, segments, question, catalogue.version)
     const matches = await settle(db, shelf, reads, question.recheck)
@@ -58,20 +60,15 @@ export async function searchSegments(
     if (next !== undefined && count >= cap && isFull(hits, wanted, next.first, query, position)) break
     // As many as are likely to be needed, but never so many that a wrong guess costs much.
     const needed = count > 0 && cap > count ? ((cap - count) * seenArticles) / count : seenArticles
-    batch = Math.min(needed, seenArticles * 4)
+    articles = Math.min(needed, seenArticles * 4)
   }
   return { hits, count }
 }
 
-/** Articles of the segments that are looked at first: small segments together, so that they cost no more rounds than a large one. */
-const FIRST_ARTICLES = 32_768
-
-const articlesOf = (segment: Segment) => Number(segment.last - segment.first) + 1
-
-/** The next segments that hold so many articles together; at least one. */
+/** The next segments that hold so many articles together, or some more; at least one. */
 function withArticles(ahead: Ahead[], from: number, articles: number): Ahead[] {
   let to = from
-  for (let sum = 0; to < ahead.length && (to === from || sum < articles); to++) sum += articlesOf(ahead[to]!.segment)
+  for (let sum = 0; to < ahead.length && sum < articles; to++) sum += articlesOf(ahead[to]!.segment)
   return ahead.slice(from, to)
 }
 
@@ -168,7 +165,7 @@ async function readExpression(
           asked.add(`${index} ${lexeme}`)
           return null
         },
-        Number(segment.last - segment.first) + 1,
+        articlesOf(segment),
       ),
     )
     if (wanted.length === 0) return readings

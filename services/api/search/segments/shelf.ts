@@ -3,7 +3,7 @@ import { type Columns, decodeColumns } from '../../../../shared/segments/columns
 import { type DocSet, emptySet } from '../../../../shared/segments/doc-set.ts'
 import { bucketOf, readEntries } from '../../../../shared/segments/postings.ts'
 import { createMemory, type Memory, type Table } from '../memory.ts'
-import { expectVersion, type Segment } from './catalogue.ts'
+import { articlesOf, expectVersion, type Segment } from './catalogue.ts'
 
 /**
  * Bytes of lists and of columns that a process keeps. A million articles have 30 MB of columns; a word in many of them, 128 kB of
@@ -56,8 +56,6 @@ export function shelfOf(db: Queryable): Shelf {
   return shelf
 }
 
-const sizeOf = (segment: Segment) => Number(segment.last - segment.first) + 1
-
 /** By number, then by key: to put both together for each look would cost more than the looks. */
 function createTable<V>(): Table<OfSegment, V> {
   const segments = new Map<number, Map<string, V>>()
@@ -98,7 +96,7 @@ function createShelf(): Shelf {
       const blocks = new Map(rows.map(row => [row.place, row.block]))
       const found = new Map<WantedList, DocSet>()
       asked.forEach(({ segment, wanted }, place) => {
-        const size = sizeOf(segment)
+        const size = articlesOf(segment)
         const block = blocks.get(place + 1)
         const entries =
           block === undefined
