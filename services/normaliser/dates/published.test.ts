@@ -150,3 +150,16 @@ t.test('pages of scripts: the data they carry', async t => {
   const body = '<script>window.state={"article":{"publishedAt":"2026-11-03T13:05:00Z"}}</script>'
   t.equal(published({ body }), '2026-11-03T13:05:00.000Z')
 })
+
+t.test('a page that names its title in the address only has its dateline behind that headline', async t => {
+  const page = (heading: string) => `<html><head><title>dagkoerier.example</title></head><body>
+    <h1><a href="/"><img src="/logo.svg" alt=""></a></h1><main><h2>${heading}</h2><p>door <a>Jan Smit</a>, 3.11.26</p>
+    <p>${'De brug over de Maas is dicht. '.repeat(20)}</p></main></body></html>`
+  const url = 'https://dagkoerier.example/brug-over-de-maas-weken-dicht-12345.html'
+  const read = (heading: string) => {
+    const meta = readMetadata(page(heading), url)
+    return [meta.titles.headline, publishedAt(meta, null, { timeZone: 'Europe/Amsterdam' }, '', NOW)?.toISOString()]
+  }
+  t.same(read('Brug over de Maas – weken dicht!'), ['Brug over de Maas – weken dicht!', '2026-11-03T00:00:00.000Z'])
+  t.same(read('Waar de stad om draait'), [null, undefined])
+})

@@ -20,6 +20,19 @@ export function headlineLine(outline: Outline, titles: (string | null)[]): numbe
   return best?.index ?? null
 }
 
+/** Fewer words than this may stand for a section as well: `/nieuws/lokaal`. */
+const TITLE_WORDS = 4
+
+/** The title as the address has it, for pages that name it nowhere: `/2026/11/brug-over-de-maas-dicht-12345.html`. */
+export function titleInAddress(url: string): string | null {
+  const last =
+    URL.parse(url)
+      ?.pathname.split('/')
+      .findLast(part => part !== '') ?? ''
+  const words = fold(last.replace(/\.\w{2,5}$/, '').replace(/[-_]\d+$|^\d+[-_]/g, ''))
+  return words.split(' ').length < TITLE_WORDS ? null : words
+}
+
 /** Whether an element of `outline.asides` stands beside the article that has that line (its headline), not around it. */
 export function isAside(
   outline: Pick<Outline, 'asides' | 'lines'>,

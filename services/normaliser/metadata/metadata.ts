@@ -1,6 +1,6 @@
 import { addressKey, readAddress } from '../../../shared/articles/address.ts'
 import { fold } from './fold.ts'
-import { headlineLine, isAside } from './headline.ts'
+import { headlineLine, isAside, titleInAddress } from './headline.ts'
 import { type StatedAuthor, thingsIn } from './jsonld.ts'
 import { mainThing } from './main-thing.ts'
 import type { Mark } from './marks.ts'
@@ -63,7 +63,8 @@ export function readMetadata(html: string, url: string): PageMetadata {
   const article = mainThing(things, [url, canonical], [social, outline.title])
   const page = things.find(thing => thing.types.some(type => /webpage|itempage/.test(type))) ?? null
   const structured = article?.headline ? oneLine(article.headline) : null
-  const headline = headlineLine(outline, [structured, social, outline.title])
+  const headline =
+    headlineLine(outline, [structured, social, outline.title]) ?? headlineLine(outline, [titleInAddress(url)])
   const anchor = headline ?? longestLine(outline.lines)
   const microdata = (kind: Mark['kind']) => outline.marks.filter(mark => mark.kind === kind && mark.by === 'microdata')
   return {
