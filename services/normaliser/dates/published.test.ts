@@ -163,3 +163,15 @@ t.test('a page that names its title in the address only has its dateline behind 
   t.same(read('Brug over de Maas – weken dicht!'), ['Brug over de Maas – weken dicht!', '2026-11-03T00:00:00.000Z'])
   t.same(read('Waar de stad om draait'), [null, undefined])
 })
+
+t.test('of two clocks that show one time the one that is not late counts; another time is another date', async t => {
+  const both = (structured: string, tag: string) =>
+    published({ jsonLd: article(structured), head: meta('article:published_time', tag) })
+  t.equal(both('2026-11-03T14:05:06Z', '2026-11-03T13:05:06+00:00'), '2026-11-03T13:05:06.000Z')
+  t.equal(both('2026-11-03T13:05:06Z', '2026-11-03T14:05:06+00:00'), '2026-11-03T13:05:06.000Z')
+  t.equal(both('2026-11-03T14:05:00Z', '2026-11-03T14:05:00+01:00'), '2026-11-03T13:05:00.000Z')
+  t.equal(both('2026-11-03T14:05:00+01:00', '2026-11-03T14:05:00Z'), '2026-11-03T13:05:00.000Z')
+  t.equal(both('2026-11-03T14:05:00Z', '2026-11-03T13:05:00Z'), '2026-11-03T14:05:00.000Z')
+  t.equal(both('2026-11-03T14:05:06Z', '2026-11-03T13:05:07Z'), '2026-11-03T14:05:06.000Z')
+  t.equal(both('2026-11-03T23:05:06Z', '2026-11-03T08:05:06Z'), '2026-11-03T23:05:06.000Z')
+})

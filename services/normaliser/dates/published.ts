@@ -16,6 +16,8 @@ const EARLIEST = Date.UTC(1990, 0, 1)
  * - Structured data is JSON-LD; microdata comes behind the meta tags, for templates give it to the day of a change.
  * - A date more than 24 hours after `now`, or before 1990, is no date: the next source is asked.
  * - A time without an offset is the outlet's wall clock.
+ * - Structured data and meta tags that state the same time, to the second, on two clocks: one of them takes its wall clock for
+ *   UTC, which east of Greenwich is late. The earlier one is meant.
  * - A day without a time takes its time from the next source that names the same day; failing that it is that day,
  *   00:00 UTC, so that a client who asks for the day finds it.
  *
@@ -35,7 +37,9 @@ function* writtenDates(meta: PageMetadata, entry: FeedEntry | null, pageText: st
   const reading: Reading = { monthFirst: monthFirstIn(meta) ?? /^en-us\b/i.test(meta.languages[0] ?? '') }
   const read = (value: string) => [readDate(value, reading)].filter(date => date !== null)
   const { structured, meta: tags, microdata } = meta.dates
-  for (const value of [...structured, ...tags, ...microdata, entry?.published ?? '']) yield* read(value)
+  const stamps = [...structured, ...tags].flatMap(read)
+  for (const stamp of stamps) yield onEarliestClock(stamp, stamps)
+  for (const value of [...microdata, entry?.published ?? '']) yield* read(value)
   yield* pageDates(meta, pageText, addressDate(meta.url), reading)
 }
 
@@ -48,6 +52,30 @@ function choose(written: Iterable<WrittenDate>, timeZone: string, now: Date): Da
     best ??= { date, instant }
   }
   return best === null ? null : new Date(best.instant)
+}
+
+const HOUR = 3_600_000
+/** Clocks are up to 14 hours ahead of UTC. */
+const FURTHEST = 14
+
+/** The earliest of the dates that are the same time as this one on another clock. */
+function onEarliestClock(date: WrittenDate, dates: WrittenDate[]): WrittenDate {
+  const instant = stated(date)
+  if (instant === null || date.time === null) return date
+  let [earliest, furthest] = [date, 0]
+  for (const other of dates) {
+    const hours = (instant - (stated(other) ?? instant)) / HOUR
+    if (hours <= furthest || hours > FURTHEST || !Number.isInteger(hours)) continue
+    // Times without seconds are whole hours apart by chance too, unless the clocks show the same.
+    const exact = date.time.second + date.time.millisecond > 0
+    if (exact || hours * 60 === (other.offset ?? 0) - (date.offset ?? 0)) [earliest, furthest] = [other, hours]
+  }
+  return earliest
+}
+
+/** The instant of a time that states its offset. */
+function stated(date: WrittenDate): number | null {
+  return date.time === null || date.offset === null ? null : instantOf(date, 'UTC')
 }
 
 function instantOf(date: WrittenDate, timeZone: string): number | null {
