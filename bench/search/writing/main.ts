@@ -3,11 +3,12 @@ import { loadavg } from 'node:os'
 import pg from 'pg'
 import type { ArticleQuery } from '../../../services/api/search/query.ts'
 import { SEARCH_SETTINGS, search } from '../../../services/api/search/search.ts'
+import { BATCH } from '../../../shared/articles/indexing/index.ts'
 import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
 import { quantile } from '../measure.ts'
 import { createRandom } from '../random.ts'
-import type { Job, Written } from './messages.ts'
+import type { Job, Making, Written } from './messages.ts'
 
 const PER_SECOND = 300
 const CLIENTS = 2
@@ -50,6 +51,8 @@ export async function measureWriting(bench: WritingBench): Promise<Record<string
     signal.throwIfAborted()
     tell(say, 'reading alone', alone)
     const job: Job = { perSecond: PER_SECOND, seconds, from: rows }
+    writer.send({ from: rows, articles: Math.ceil(PER_SECOND * seconds) + BATCH } satisfies Making)
+    await message(writer)
     const reading = new AbortController()
     const both = Promise.all([
       work(writer, job).finally(() => reading.abort()),
