@@ -38,7 +38,8 @@ function* writtenDates(meta: PageMetadata, entry: FeedEntry | null, pageText: st
   const read = (value: string) => [readDate(value, reading)].filter(date => date !== null)
   const { structured, meta: tags, microdata } = meta.dates
   const stamps = [...structured, ...tags].flatMap(read)
-  for (const stamp of stamps) yield onEarliestClock(stamp, stamps)
+  const compared = stamps.slice(0, COMPARED)
+  for (const stamp of stamps) yield onEarliestClock(stamp, compared)
   for (const value of [...microdata, entry?.published ?? '']) yield* read(value)
   yield* pageDates(meta, pageText, addressDate(meta.url), reading)
 }
@@ -55,6 +56,8 @@ function choose(written: Iterable<WrittenDate>, timeZone: string, now: Date): Da
 }
 
 const HOUR = 3_600_000
+/** Dates that each is compared with: a page may state thousands. */
+const COMPARED = 20
 /** Clocks are up to 14 hours ahead of UTC. */
 const FURTHEST = 14
 
