@@ -34,6 +34,7 @@ export async function askBoth(random: Random, articles: NewArticle[], questions:
         cap: random.one([5, 50, 10_000]),
         fresh: { chunk: random.one([1n, 8n, 64n, 4_096n]), lexicon: random.one([0, 500, 400_000]) },
         first: random.one([1, 40, 32_768]),
+        whole: random.one([0, 100, 65_536]),
         fewPeople: random.one([1, 64]),
       }
       found += answer(known, question)?.ids.length ?? 0

@@ -6,7 +6,7 @@ import { allPages } from './comparison.ts'
 import { EVERYTHING } from './poller.ts'
 
 const ARTICLES = 10_050
-const SIZES = { cap: 10_000, fresh: { chunk: 8n, lexicon: 500 }, first: 4_096, fewPeople: 64 }
+const SIZES = { cap: 10_000, fresh: { chunk: 8n, lexicon: 500 }, first: 4_096, whole: 100, fewPeople: 64 }
 
 t.test('decision 25: totals count to 10,000, pages go on to the end', { timeout: 900_000 }, async t => {
   const index = await openArchiveIndex()

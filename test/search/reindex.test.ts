@@ -62,6 +62,7 @@ t.test('reindex makes every word of the index anew, and changes no article', { t
       cap: 10_000,
       fresh: { chunk: 8n, lexicon: 500 },
       first: 100,
+      whole: 100,
       fewPeople: 64,
     })
     if (differs !== null) differences.push(`${differs} ${JSON.stringify(question)}`)
@@ -114,6 +115,7 @@ t.test(
         cap: 10_000,
         fresh: { chunk: 8n, lexicon: 500 },
         first: 100,
+        whole: 100,
         fewPeople: 64,
       })
       if (differs !== null) differences.push(`${differs} ${JSON.stringify(question)}`)

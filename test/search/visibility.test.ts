@@ -99,6 +99,7 @@ t.test(
             cap: 10_000,
             fresh: { chunk: 8n, lexicon: 500 },
             first: 100,
+            whole: 100,
             fewPeople: 64,
           })
           ids.push(...page.rows.map(row => row.id))

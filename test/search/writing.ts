@@ -59,6 +59,7 @@ export async function askWhileWriting(seed: number, questions: number): Promise<
         cap: random.one([5, 10_000]),
         fresh: { chunk: random.one([1n, 8n, 4_096n]), lexicon: random.one([0, 500, 400_000]) },
         first: random.one([1, 40, 32_768]),
+        whole: random.one([0, 100, 65_536]),
         fewPeople: random.one([1, 64]),
       }
       const asked = await pagesOf(index.pool, query, sizes)

@@ -11,6 +11,7 @@ import type { ArticleQuery, Position, SearchPage } from './query.ts'
 import { readArticles } from './rows.ts'
 import { readCatalogue, SegmentsChanged } from './segments/catalogue.ts'
 import { searchSegments } from './segments/search.ts'
+import { shelfOf } from './segments/shelf.ts'
 
 /** Matches are counted to here (decision 25). */
 export const TOTAL_CAP = 10_000
@@ -21,11 +22,13 @@ export interface SearchSizes {
   fresh: FreshSizes
   /** Articles of the segments that a search looks at first. */
   first: number
+  /** Articles of the latest segments whose lists are all kept in memory. */
+  whole: number
   /** Outlets or authors that are looked up one by one. */
   fewPeople: number
 }
 
-const SIZES: SearchSizes = { cap: TOTAL_CAP, fresh: FRESH_SIZES, first: 32_768, fewPeople: 64 }
+const SIZES: SearchSizes = { cap: TOTAL_CAP, fresh: FRESH_SIZES, first: 32_768, whole: 16_384, fewPeople: 64 }
 
 /**
  * For the connections of searches: every statement is a look-up by a key, and the planner is neither to think that a small
@@ -69,6 +72,7 @@ async function searchOnce(
   const bounds = boundsOf(query, prelude)
   if (bounds === null || leavesNothing(prelude)) return NOTHING
   const catalogue = await readCatalogue(db, prelude.version)
+  shelfOf(db).whole.follow(db, catalogue, sizes.whole)
   const { version, covered } = catalogue
 
   const { expression: match, recheck, probes } = matchingOf(query.match, query.searchIn, query.languages)

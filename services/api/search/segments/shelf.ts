@@ -4,6 +4,7 @@ import { type DocSet, emptySet } from '../../../../shared/segments/doc-set.ts'
 import { bucketOf, readEntries } from '../../../../shared/segments/postings.ts'
 import { createMemory, type Memory, type Table } from '../memory.ts'
 import { articlesOf, expectVersion, type Segment } from './catalogue.ts'
+import { createWholeSegments, type WholeSegments } from './whole.ts'
 
 /**
  * Bytes of lists and of columns that a process keeps. A million articles have 30 MB of columns; a word in many of them, 128 kB of
@@ -26,6 +27,7 @@ export interface Shelf {
   columns(db: Queryable, segments: Segment[], version: bigint): Promise<Columns[]>
   /** What was found out of the documents of a segment, by whatever key. */
   findings: Memory<OfSegment, Findings>
+  whole: WholeSegments
 }
 
 /** Something of a segment. */
@@ -73,9 +75,22 @@ function createTable<V>(): Table<OfSegment, V> {
 function createShelf(): Shelf {
   const lists = createMemory<OfSegment, DocSet>(LISTS_BYTES, createTable)
   const columns = createMemory<number, Columns>(COLUMNS_BYTES)
+  const whole = createWholeSegments()
+  const keep = (segment: Segment, key: string, set: DocSet) => {
+    const { byteLength } = set.kind === 'bits' ? set.bits : set.docs
+    lists.set({ segment, key }, set, byteLength)
+  }
   return {
-    list: (segment, lexeme) => lists.get({ segment, key: lexeme }),
     findings: createMemory(FINDINGS_BYTES, createTable),
+    whole,
+
+    list(segment, lexeme) {
+      const known = lists.get({ segment, key: lexeme })
+      if (known !== undefined) return known
+      const read = whole.list(segment, lexeme)
+      if (read !== undefined) keep(segment, lexeme, read)
+      return read
+    },
 
     async readLists(db, wanted, version) {
       const buckets = new Map<string, { segment: Segment; bucket: number; wanted: WantedList[] }>()
@@ -109,8 +124,7 @@ function createShelf(): Shelf {
         for (const one of wanted) {
           const set = entries?.get(one.lexeme) ?? emptySet(size)
           found.set(one, set)
-          const { byteLength } = set.kind === 'bits' ? set.bits : set.docs
-          lists.set({ segment, key: one.lexeme }, set, byteLength)
+          keep(segment, one.lexeme, set)
         }
       })
       return wanted.map(one => found.get(one)!)
