@@ -3,6 +3,7 @@ import { rankFresh } from './fresh/ranks.ts'
 import type { FreshPlace, Hit, SegmentPlace } from './hits.ts'
 import type { Probe } from './matching.ts'
 import type { ArticleQuery, Position } from './query.ts'
+import { knownId } from './rows.ts'
 import { rankSegmented } from './segments/ranks.ts'
 
 /**
@@ -64,6 +65,7 @@ function groupsInOrder(hits: Hit[], ascending: boolean): Hit[][] {
 }
 
 async function readIds(db: Queryable, hits: Hit[]): Promise<void> {
+  for (const hit of hits) hit.id ??= knownId(db, hit.seq)
   const open = hits.filter(hit => hit.id === null)
   if (open.length === 0) return
   const { rows } = await db.query<{ seq: bigint; id: string }>({

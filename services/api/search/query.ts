@@ -54,19 +54,19 @@ export interface Position {
   last: { value: number | null; rank: number; id: string }
 }
 
-/** What the article object shows. */
+/** What the article object shows; kept in memory and shown again, so nobody changes it. */
 export interface ArticleRow {
-  seq: bigint
-  id: string
-  title: string
-  url: string
-  snippet: string | null
-  publishedAt: Date | null
-  ingestedAt: Date | null
-  authors: { id: string; name: string }[]
-  outlet: ArticleOutlet
-  language: Language
-  country: Country
+  readonly seq: bigint
+  readonly id: string
+  readonly title: string
+  readonly url: string
+  readonly snippet: string | null
+  readonly publishedAt: Date | null
+  readonly ingestedAt: Date | null
+  readonly authors: readonly { id: string; name: string }[]
+  readonly outlet: ArticleOutlet
+  readonly language: Language
+  readonly country: Country
 }
 
 export interface SearchPage {

@@ -1,13 +1,49 @@
 import type { Country, Language } from '../../../shared/articles/article.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
+import { createMemory, type Memory } from './memory.ts'
 import { readNames } from './names.ts'
 import type { ArticleRow } from './query.ts'
 
+/**
+ * Bytes of articles that a process keeps as they are shown: what is visible never changes (decision 24), and who lists or polls
+ * asks for the newest again and again.
+ */
+const ROWS_BYTES = 64 << 20
+
+const memories = new WeakMap<Queryable, Memory<bigint, ArticleRow>>()
+
+function memoryOf(db: Queryable): Memory<bigint, ArticleRow> {
+  let memory = memories.get(db)
+  if (memory === undefined) {
+    memory = createMemory(ROWS_BYTES)
+    memories.set(db, memory)
+  }
+  return memory
+}
+
 /** What the article object shows, of some articles in the given order. Numbers that are none are left out. */
 export async function readArticles(db: Queryable, seqs: bigint[]): Promise<ArticleRow[]> {
-  if (seqs.length === 0) return []
-  const { rows } = await db.query<StoredArticle>({ name: 'search-rows', text: ROWS, values: [seqs] })
-  return nameArticles(db, rows)
+  const memory = memoryOf(db)
+  const found = new Map(seqs.map(seq => [seq, memory.get(seq)]))
+  const missing = seqs.filter(seq => found.get(seq) === undefined)
+  if (missing.length > 0) {
+    const { rows } = await db.query<StoredArticle>({ name: 'search-rows', text: ROWS, values: [missing] })
+    for (const row of await nameArticles(db, rows)) {
+      found.set(row.seq, row)
+      memory.set(row.seq, row, bytesOf(row))
+    }
+  }
+  return seqs.flatMap(seq => found.get(seq) ?? [])
+}
+
+/** The id of an article that was shown lately; null: it is to be read. */
+export function knownId(db: Queryable, seq: bigint): string | null {
+  return memories.get(db)?.get(seq)?.id ?? null
+}
+
+/** Texts at two bytes for a character; the fields, dates and list of authors take some 500 more. */
+function bytesOf({ title, url, snippet }: ArticleRow): number {
+  return 500 + 2 * (title.length + url.length + (snippet?.length ?? 0))
 }
 
 /** Rows as articles are shown, with the names of outlets and authors. */
@@ -51,7 +87,6 @@ export interface StoredArticle {
 const ROWS = `
   select a.seq, a.id, t.title, t.url, t.snippet, a.published_at, a.ingested_at, a.publisher_no, a.author_nos,
     a.language, a.country
-  from unnest($1::bigint[]) with ordinality as wanted (seq, place)
+  from unnest($1::bigint[]) as wanted (seq)
   join articles a on a.seq = wanted.seq
-  join article_texts t on t.seq = wanted.seq
-  order by wanted.place`
+  join article_texts t on t.seq = wanted.seq`
