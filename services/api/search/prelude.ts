@@ -35,10 +35,7 @@ export async function readPrelude(db: Queryable, outlet: string | null, author: 
     lastSeq: row.last_seq,
     version: row.version,
     wordsVersion: row.words_version,
-    days: {
-      published_at: spanOfDays(row.first_published, row.last_published),
-      ingested_at: spanOfDays(row.first_ingested, row.last_ingested),
-    },
+    days: await daysUpTo(db, row.last_seq),
     publisherNos: row.publisher_nos,
     authorNos: row.author_nos,
   }
@@ -48,12 +45,39 @@ interface PreludeRow {
   last_seq: bigint
   version: bigint
   words_version: bigint
+  publisher_nos: number[] | null
+  author_nos: number[] | null
+}
+
+/** The days of all articles up to `lastSeq`, and perhaps of later ones. */
+interface KnownDays {
+  lastSeq: bigint
+  days: Prelude['days']
+}
+
+const knownDays = new WeakMap<Queryable, KnownDays>()
+
+/** Days only ever come, so those that are known do until there is a newer article: most searches need not ask. */
+async function daysUpTo(db: Queryable, lastSeq: bigint): Promise<Prelude['days']> {
+  const known = knownDays.get(db)
+  if (known !== undefined && known.lastSeq >= lastSeq) return known.days
+  const { rows } = await db.query<DaysRow>({ name: 'search-days', text: DAYS })
+  const row = rows[0]!
+  const days = {
+    published_at: spanOfDays(row.first_published, row.last_published),
+    ingested_at: spanOfDays(row.first_ingested, row.last_ingested),
+  }
+  // Another search may have read later ones meanwhile.
+  if ((knownDays.get(db)?.lastSeq ?? -1n) < row.last_seq) knownDays.set(db, { lastSeq: row.last_seq, days })
+  return days
+}
+
+interface DaysRow {
+  last_seq: bigint
   first_published: number | null
   last_published: number | null
   first_ingested: number | null
   last_ingested: number | null
-  publisher_nos: number[] | null
-  author_nos: number[] | null
 }
 
 /** @param first days since 1970 */
@@ -66,15 +90,18 @@ function containing(part: string | null): string | null {
   return part === null ? null : `%${foldName(part).replace(/[\\%_]/g, '\\$&')}%`
 }
 
-// $1 pattern of outlets, $2 pattern of authors, if names are asked for. Indexes: the primary key of article_days,
-// authors_folded_name (from three characters on). One statement, one snapshot: no article up to `last_seq` lies
-// outside of the days.
+// $1 pattern of outlets, $2 pattern of authors, if names are asked for. Index: authors_folded_name (from three characters on).
 const preludeStatement = (names: boolean) => `
   select last_seq, segments_version.version, segments_version.words_version,
-    (select min(day) from article_days where axis = 'published_at') - date '1970-01-01' as first_published,
-    (select max(day) from article_days where axis = 'published_at') - date '1970-01-01' as last_published,
-    (select min(day) from article_days where axis = 'ingested_at') - date '1970-01-01' as first_ingested,
-    (select max(day) from article_days where axis = 'ingested_at') - date '1970-01-01' as last_ingested,
     ${names ? 'case when $1::text is not null then array(select publisher_no from publishers where folded_name like $1 or folded_domain like $1) end' : 'null::int[]'} as publisher_nos,
     ${names ? 'case when $2::text is not null then array(select author_no from authors where folded_name like $2) end' : 'null::int[]'} as author_nos
   from ingest_clock, segments_version`
+
+// Index: the primary key of article_days. One statement, one snapshot: no article up to `last_seq` lies outside of the days.
+const DAYS = `
+  select last_seq,
+    (select min(day) from article_days where axis = 'published_at') - date '1970-01-01' as first_published,
+    (select max(day) from article_days where axis = 'published_at') - date '1970-01-01' as last_published,
+    (select min(day) from article_days where axis = 'ingested_at') - date '1970-01-01' as first_ingested,
+    (select max(day) from article_days where axis = 'ingested_at') - date '1970-01-01' as last_ingested
+  from ingest_clock`
