@@ -2,27 +2,13 @@ import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { search } from '../../services/api/search/search.ts'
 import { keepWarm } from '../../services/api/search/warm.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
 import { randomArticles } from './archive.ts'
 import { openArchiveIndex } from './archive-index.ts'
+import { overheard } from './overheard.ts'
 import { EVERYTHING } from './poller.ts'
 import { createRandom } from './random.ts'
 
 const READING = 'search-fresh'
-
-/** The pool, and the names of the statements that it was asked. */
-function overheard(pool: Pool) {
-  const names: string[] = []
-  const db: Pool = Object.create(pool, {
-    query: {
-      value: (statement: string | { name?: string; text: string }, values?: unknown[]) => {
-        if (typeof statement === 'object' && statement.name !== undefined) names.push(statement.name)
-        return typeof statement === 'object' ? pool.query(statement) : pool.query(statement, values)
-      },
-    },
-  })
-  return { db, names }
-}
 
 t.test('new articles are read ahead, so that no search waits for them', { timeout: 60_000 }, async t => {
   const index = await openArchiveIndex()
