@@ -44,6 +44,20 @@ t.test('what was shown is not read again', { timeout: 60_000 }, async t => {
   t.same(names, ['search-prelude'], 'neither rows, nor the ids of those that came together, nor the days')
 })
 
+t.test('new articles are shown without being read once more', { timeout: 60_000 }, async t => {
+  const index = await openArchiveIndex()
+  t.teardown(() => index.close())
+  const { db, names } = overheard(index.pool)
+  await index.add(articles(0, 40, new Date('2026-03-01T12:00:00Z')))
+  const kept = await search(db, EVERYTHING, null)
+  t.notOk(names.includes('search-rows'), `asked: ${[...new Set(names)].join(', ')}`)
+  // As another process shows them, which finds them in a segment and reads them.
+  await sealArticles(index.pool, { minor: 8n, major: 64n })
+  const other = overheard(index.pool)
+  t.same(kept, await search(other.db, EVERYTHING, null))
+  t.ok(other.names.includes('search-rows'))
+})
+
 t.test('no list of a new small segment is waited for once it is read whole', { timeout: 60_000 }, async t => {
   const index = await openArchiveIndex()
   t.teardown(() => index.close())

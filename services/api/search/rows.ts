@@ -28,12 +28,17 @@ export async function readArticles(db: Queryable, seqs: bigint[]): Promise<Artic
   const missing = seqs.filter(seq => found.get(seq) === undefined)
   if (missing.length > 0) {
     const { rows } = await db.query<StoredArticle>({ name: 'search-rows', text: ROWS, values: [missing] })
-    for (const row of await nameArticles(db, rows)) {
-      found.set(row.seq, row)
-      memory.set(row.seq, row, bytesOf(row))
-    }
+    for (const row of await keepArticles(db, rows)) found.set(row.seq, row)
   }
   return seqs.flatMap(seq => found.get(seq) ?? [])
+}
+
+/** Takes in articles that will be shown, so that they need not be read then. */
+export async function keepArticles(db: Queryable, stored: StoredArticle[]): Promise<ArticleRow[]> {
+  const rows = await nameArticles(db, stored)
+  const memory = memoryOf(db)
+  for (const row of rows) memory.set(row.seq, row, bytesOf(row))
+  return rows
 }
 
 /** The id of an article that was shown lately; null: it is to be read. */

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { Queryable } from '../../../../shared/postgres/pool.ts'
 import { SEGMENT_SIZES } from '../../../../shared/segments/planning.ts'
 import { SOURCE_COLUMNS, type SourceRow, sourceOf } from '../../../../shared/segments/storing.ts'
+import { keepArticles, type StoredArticle } from '../rows.ts'
 import { SegmentsChanged } from '../segments/catalogue.ts'
 import { type Chunk, createChunk } from './chunk.ts'
 import { createLexicon, type Lexicon } from './lexicon.ts'
@@ -95,7 +96,8 @@ async function readMore(db: Queryable, store: Store, last: bigint, sizes: FreshS
   const to = store.last + PART < last ? store.last + PART : last
   const { rows } = await db.query<FreshRow>({ name: 'search-fresh', text: FRESH, values: [store.last, to] })
   try {
-    await addAll(store, rows, sizes)
+    // Whoever lists or polls asks for these first.
+    await Promise.all([addAll(store, rows, sizes), keepArticles(db, rows.map(storedOf))])
   } catch (error) {
     // An article that is half in would spoil all that follow: the next search reads everything anew.
     if (stores.get(db) === store) stores.delete(db)
@@ -151,11 +153,19 @@ function chunkFor(store: Store, seq: bigint, sizes: FreshSizes): Chunk {
 interface FreshRow extends SourceRow {
   title: string
   body: string
+  shown_title: string
+  url: string
+  snippet: string | null
+}
+
+function storedOf({ published, ingested, shown_title, ...row }: FreshRow): StoredArticle {
+  const date = (time: number | null) => (time === null ? null : new Date(time))
+  return { ...row, title: shown_title, published_at: date(published), ingested_at: date(ingested) }
 }
 
 // $1 after, $2 to. Indexes: the primary keys.
 const FRESH = `
-  select ${SOURCE_COLUMNS}, w.title, w.body
-  from articles a join article_words w on w.seq = a.seq
-  where a.seq > $1 and a.seq <= $2 and w.seq > $1 and w.seq <= $2
+  select ${SOURCE_COLUMNS}, w.title, w.body, t.title as shown_title, t.url, t.snippet
+  from articles a join article_words w on w.seq = a.seq join article_texts t on t.seq = a.seq
+  where a.seq > $1 and a.seq <= $2 and w.seq > $1 and w.seq <= $2 and t.seq > $1 and t.seq <= $2
   order by a.seq`
