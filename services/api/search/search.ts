@@ -12,6 +12,7 @@ import { readArticles } from './rows.ts'
 import { readCatalogue, SegmentsChanged } from './segments/catalogue.ts'
 import { searchSegments } from './segments/search.ts'
 import { shelfOf } from './segments/shelf.ts'
+import { LATEST_ARTICLES } from './segments/whole.ts'
 
 /** Matches are counted to here (decision 25). */
 export const TOTAL_CAP = 10_000
@@ -28,7 +29,13 @@ export interface SearchSizes {
   fewPeople: number
 }
 
-const SIZES: SearchSizes = { cap: TOTAL_CAP, fresh: FRESH_SIZES, first: 32_768, whole: 16_384, fewPeople: 64 }
+const SIZES: SearchSizes = {
+  cap: TOTAL_CAP,
+  fresh: FRESH_SIZES,
+  first: 32_768,
+  whole: LATEST_ARTICLES,
+  fewPeople: 64,
+}
 
 /**
  * For the connections of searches: every statement is a look-up by a key, and the planner is neither to think that a small

@@ -4,6 +4,7 @@ import { readFresh } from './fresh/store.ts'
 import { readPrelude } from './prelude.ts'
 import { readCatalogue, SegmentsChanged } from './segments/catalogue.ts'
 import { shelfOf } from './segments/shelf.ts'
+import { LATEST_ARTICLES } from './segments/whole.ts'
 
 /** ms between two looks for new articles: so long a time's worth of them is read within a search at most. */
 const PAUSE = 200
@@ -48,11 +49,13 @@ const STEP = 512n
  */
 async function warmSearch(db: Queryable, warmed: bigint | null, signal: AbortSignal): Promise<bigint | null> {
   const { version, wordsVersion, lastSeq } = await readPrelude(db, null, null)
-  const { segments, version: seen, covered } = await readCatalogue(db, version)
+  const catalogue = await readCatalogue(db, version)
+  const { segments, version: seen, covered } = catalogue
   for (let last = covered; last < lastSeq && !signal.aborted; ) {
     last = last + STEP < lastSeq ? last + STEP : lastSeq
     await readFresh(db, { covered, last, wordsVersion })
   }
+  shelfOf(db).whole.follow(db, catalogue, LATEST_ARTICLES)
   if (seen === warmed) return warmed
   for (const segment of segments.toReversed()) {
     if (signal.aborted) return warmed

@@ -95,14 +95,16 @@ const SLICE = 5
 async function readMore(db: Queryable, store: Store, last: bigint, sizes: FreshSizes): Promise<void> {
   const to = store.last + PART < last ? store.last + PART : last
   const { rows } = await db.query<FreshRow>({ name: 'search-fresh', text: FRESH, values: [store.last, to] })
+  // Whoever lists or polls asks for these first. What fails here is read when it is shown.
+  const kept = keepArticles(db, rows.map(storedOf)).catch(() => {})
   try {
-    // Whoever lists or polls asks for these first.
-    await Promise.all([addAll(store, rows, sizes), keepArticles(db, rows.map(storedOf))])
+    await addAll(store, rows, sizes)
   } catch (error) {
     // An article that is half in would spoil all that follow: the next search reads everything anew.
     if (stores.get(db) === store) stores.delete(db)
     throw error
   }
+  await kept
   store.last = to
   if (!store.listing) void listAll(store)
 }

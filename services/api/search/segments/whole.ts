@@ -1,7 +1,7 @@
 import type { Queryable } from '../../../../shared/postgres/pool.ts'
 import { type DocSet, emptySet } from '../../../../shared/segments/doc-set.ts'
 import { bucketOf, readEntries } from '../../../../shared/segments/postings.ts'
-import { articlesOf, type Catalogue, expectVersion, type Segment } from './catalogue.ts'
+import { articlesOf, type Catalogue, expectVersion, type Segment, SegmentsChanged } from './catalogue.ts'
 
 /**
  * The dictionaries of the latest segments, whole. These are small, come every few seconds when much is written, and go again into
@@ -17,6 +17,9 @@ export interface WholeSegments {
   follow(db: Queryable, catalogue: Catalogue, articles: number): void
 }
 
+/** So many articles of the latest segments: some 40 MB. What is older was mostly asked for already. */
+export const LATEST_ARTICLES = 16_384
+
 interface Dictionary {
   blocks: Buffer
   /** Bucket n is `blocks` from `starts[n]` to before `starts[n + 1]`. */
@@ -26,6 +29,7 @@ interface Dictionary {
 export function createWholeSegments(): WholeSegments {
   const dictionaries = new Map<number, Dictionary>()
   let followed: { version: bigint; articles: number; segments: Segment[] } | null = null
+  let newest = -1n
   let reading = false
 
   async function readAll(db: Queryable): Promise<void> {
@@ -34,7 +38,7 @@ export function createWholeSegments(): WholeSegments {
       const goal = followed
       const missing = goal?.segments.find(segment => !dictionaries.has(segment.no))
       if (goal === null || missing === undefined) break
-      const dictionary = await readDictionary(db, missing, goal.version).catch(() => null)
+      const dictionary = await readDictionary(db, missing, goal.version).catch(notRead)
       if (dictionary !== null) {
         if (followed?.segments.some(segment => segment.no === missing.no)) dictionaries.set(missing.no, dictionary)
       } else if (followed === goal) {
@@ -58,13 +62,20 @@ export function createWholeSegments(): WholeSegments {
 
     follow(db, catalogue, articles) {
       const { version } = catalogue
-      if (followed !== null && followed.version >= version && followed.articles === articles) return
+      if (version < newest || (followed?.version === version && followed.articles === articles)) return
+      newest = version
       followed = { version, articles, segments: latest(catalogue, articles) }
       const wanted = new Set(followed.segments.map(segment => segment.no))
       for (const no of dictionaries.keys()) if (!wanted.has(no)) dictionaries.delete(no)
       if (!reading) void readAll(db)
     },
   }
+}
+
+/** Segments come and go; anything else should not be. */
+function notRead(error: unknown): null {
+  if (!(error instanceof SegmentsChanged)) process.emitWarning(`A segment could not be read ahead: ${error}`)
+  return null
 }
 
 /** Latest first. */
