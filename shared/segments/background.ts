@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import type { Pool } from '../postgres/pool.ts'
-import { isDue, SEGMENT_SIZES } from './planning.ts'
+import { isDue, mergesDue, SEGMENT_SIZES } from './planning.ts'
+import { readRanges, WAYS, type Way } from './sealing.ts'
 
 /** What this process knows of the articles that wait for a segment, and the sealing it has under way. */
 interface State {
@@ -9,12 +10,15 @@ interface State {
   /** The next look at the database is due when this article is there. */
   nextLook: bigint
   sealing: Promise<void> | null
+  merging: Promise<void> | null
 }
 
 /** What the thread is given. */
 export interface SealingTask {
   url: string
+  /** Somebody waits: then it gives way to nobody. */
   awaited: boolean
+  ways: readonly Way[]
 }
 
 const states = new WeakMap<Pool, State>()
@@ -22,7 +26,7 @@ const states = new WeakMap<Pool, State>()
 function stateOf(pool: Pool): State {
   let state = states.get(pool)
   if (state === undefined) {
-    state = { covered: 0n, nextLook: 0n, sealing: null }
+    state = { covered: 0n, nextLook: 0n, sealing: null, merging: null }
     states.set(pool, state)
   }
   return state
@@ -55,30 +59,41 @@ async function startIfDue(pool: Pool, state: State, last: bigint, bulk: boolean)
   }
   // Another process may be at it already: then this one finds nothing to do, and need not ask again with every batch.
   state.nextLook = last + SEGMENT_SIZES.minor / 4n
-  startSealing(pool, state, bulk)
+  // Small ones follow each other in seconds; a large one is made beside them, and by itself.
+  state.sealing = inThread(pool, bulk, bulk ? WAYS : ['new'])
+    .then(() => (bulk ? undefined : mergeIfDue(pool, state)))
+    .finally(() => {
+      state.sealing = null
+    })
+}
+
+async function mergeIfDue(pool: Pool, state: State): Promise<void> {
+  if (state.merging !== null) return
+  // Whoever indexes next tries again; the pool may be at its end.
+  const live = await readRanges(pool).catch(() => [])
+  if (mergesDue(live, SEGMENT_SIZES).length === 0) return
+  state.merging = inThread(pool, false, ['merging']).finally(() => {
+    state.merging = null
+  })
 }
 
 /** Makes all segments that are due, and resolves when that is done. */
 export async function sealRest(pool: Pool): Promise<void> {
-  const state = stateOf(pool)
-  await state.sealing
-  startSealing(pool, state, true)
-  await state.sealing
+  await stateOf(pool).sealing
+  await inThread(pool, true, WAYS)
 }
 
-/** @param awaited somebody waits: then it gives way to nobody */
-function startSealing(pool: Pool, state: State, awaited: boolean): void {
+/** Resolves when the thread has ended, in whatever way. */
+async function inThread(pool: Pool, awaited: boolean, ways: readonly Way[]): Promise<void> {
   const url = pool.options.connectionString
-  if (url === undefined || state.sealing !== null) return
-  state.sealing = new Promise<void>(resolve => {
+  if (url === undefined) return
+  await new Promise<void>(resolve => {
     const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-      workerData: { url, awaited } satisfies SealingTask,
+      workerData: { url, awaited, ways } satisfies SealingTask,
     })
     worker.unref()
     // Searches find the articles without a segment too; whoever indexes next tries again.
     worker.on('error', error => process.emitWarning(`Segments could not be made: ${error.message}`))
     worker.on('exit', () => resolve())
-  }).then(() => {
-    state.sealing = null
   })
 }

@@ -6,6 +6,7 @@ import { createWriter, type Writer } from './bytes.ts'
 import { columnsOf, documentOrder, encodeColumns, type SegmentArticle } from './columns.ts'
 import { createNumbers, createPostings, type Numbers } from './grouping.ts'
 import { addNeighbours } from './neighbours.ts'
+import { atOnce, type Pace } from './pace.ts'
 import { bucketOf, writeEntry } from './postings.ts'
 import { createVocabulary, type Vocabulary } from './vocabulary.ts'
 
@@ -30,8 +31,11 @@ export interface SegmentBuilder {
   build(): BuiltSegment
 }
 
-/** @param articles at most 65,536; `seq` from `firstSeq` to 65,535 beyond it */
-export function createSegmentBuilder(articles: SegmentSource[], firstSeq: bigint): SegmentBuilder {
+/**
+ * @param articles at most 65,536; `seq` from `firstSeq` to 65,535 beyond it
+ * @param pace of the work
+ */
+export function createSegmentBuilder(articles: SegmentSource[], firstSeq: bigint, pace: Pace = atOnce): SegmentBuilder {
   const documents = articles.toSorted(documentOrder)
   const docOf = new Map(documents.map((article, doc) => [article.seq, doc]))
   const vocabulary = createVocabulary()
@@ -45,6 +49,7 @@ export function createSegmentBuilder(articles: SegmentSource[], firstSeq: bigint
     addWords(seq, title, body) {
       const doc = docOf.get(seq)
       if (doc === undefined) throw new RangeError(`article ${seq} is not of this segment`)
+      pace()
       texts.titleStarts[doc] = texts.tokens.length
       vocabulary.read(title, texts.tokens.push)
       texts.bodyStarts[doc] = texts.tokens.length
@@ -52,12 +57,12 @@ export function createSegmentBuilder(articles: SegmentSource[], firstSeq: bigint
       texts.ends[doc] = texts.tokens.length
     },
     build() {
-      const buckets = createBuckets(documents.length)
+      const buckets = createBuckets(documents.length, pace)
       buckets.take(dictionary => {
         addFilters(dictionary, documents)
-        addWordLists(dictionary, documents, texts, vocabulary)
+        addWordLists(dictionary, documents, texts, vocabulary, pace)
       })
-      buckets.take(dictionary => addNeighbours(dictionary, texts, vocabulary))
+      buckets.take(dictionary => addNeighbours(dictionary, texts, vocabulary, pace))
       return {
         columns: encodeColumns(columnsOf(documents, firstSeq)),
         bucketBits: buckets.bits,
@@ -83,8 +88,11 @@ export interface Dictionary {
   add(lexeme: number, doc: number): void
 }
 
+/** Lists between two looks at the clock. */
+const LISTS_OF_A_PIECE = 256
+
 /** All entries of a segment, gathered in parts so that not all of them are in memory in their widest form at once. */
-function createBuckets(size: number) {
+function createBuckets(size: number, pace: Pace) {
   // A document takes about a kilobyte, so as many buckets as documents make a lookup of one rare word read as much.
   const bits = Math.ceil(Math.log2(Math.max(size, 1)))
   const writers = new Map<number, Writer>()
@@ -108,6 +116,7 @@ function createBuckets(size: number) {
         },
       })
       postings.eachList((lexeme, docs) => {
+        if (lexeme % LISTS_OF_A_PIECE === 0) pace()
         const bucket = bucketOf(names[lexeme]!, bits)
         let writer = writers.get(bucket)
         if (writer === undefined) {
@@ -148,6 +157,7 @@ function addWordLists(
   documents: SegmentSource[],
   texts: DocumentTexts,
   vocabulary: Vocabulary,
+  pace: Pace,
 ): void {
   const { size, text } = vocabulary
   const ofWord = numbered(size, token => dictionary.lexeme(LEXEMES.word(text(token))))
@@ -155,6 +165,7 @@ function addWordLists(
   const ofStem = stemNumbers(dictionary, vocabulary, LEXEMES.stem)
   const ofTitleStem = stemNumbers(dictionary, vocabulary, LEXEMES.titleStem)
   documents.forEach(({ language }, doc) => {
+    pace()
     const body = texts.bodyStarts[doc]!
     const stems = ofStem(language)
     const titleStems = ofTitleStem(language)

@@ -2,6 +2,7 @@ import { LEXEMES } from '../text/lexemes.ts'
 import type { Dictionary, DocumentTexts } from './builder.ts'
 import { createNumbers, type Numbers } from './grouping.ts'
 import { hashOf, pairHash } from './hashing.ts'
+import type { Pace } from './pace.ts'
 import { createPairTable } from './pair-table.ts'
 import type { Vocabulary } from './vocabulary.ts'
 
@@ -42,7 +43,7 @@ const sharedPair = (hash: number) => `Q${(hash & (SHARED_LISTS - 1)).toString(36
 const sharedTriple = (hash: number) => `R${(hash & (SHARED_LISTS - 1)).toString(36)}`
 
 /** Adds the neighbours of all documents to their dictionary. */
-export function addNeighbours(dictionary: Dictionary, texts: DocumentTexts, vocabulary: Vocabulary): void {
+export function addNeighbours(dictionary: Dictionary, texts: DocumentTexts, vocabulary: Vocabulary, pace: Pace): void {
   const { tokens, titleStarts, bodyStarts, ends } = texts
   const size = ends.length
   const enough = atLeast(size, LISTED)
@@ -59,6 +60,7 @@ export function addNeighbours(dictionary: Dictionary, texts: DocumentTexts, voca
   // Every place in the text that ends a pair; the groups that are listed, by place.
   const eachPair = (visit: (at: number, doc: number) => void) => {
     for (let doc = 0; doc < size; doc++) {
+      pace()
       const body = bodyStarts[doc]!
       for (let at = titleStarts[doc]! + 1; at < body; at++) visit(at, doc)
       for (let at = body + 1; at < ends[doc]!; at++) visit(at, doc)

@@ -15,22 +15,31 @@ export interface SegmentSizes {
 export const SEGMENT_SIZES: SegmentSizes = { minor: 4_096n, major: 65_536n }
 
 /**
- * The next range to be sealed: whole blocks of the larger size first, then of the smaller, so that segments always cover
- * the articles from the first on without a gap. A block that a present segment crosses or holds, because sizes were others once,
- * stays as it is. Null when nothing is due.
+ * The next range of new articles to be sealed, right after those that are: a whole block of the larger size where so many wait,
+ * else one of the smaller, so that segments always cover the articles from the first on without a gap. Null when nothing is due.
  *
  * @param live ranges of the present segments, ascending and without gaps
  * @param last number of the newest article
  */
-export function nextRange(live: Range[], last: bigint, { minor, major }: SegmentSizes): Range | null {
+export function nextNew(live: Range[], last: bigint, { minor, major }: SegmentSizes): Range | null {
   const covered = live.at(-1)?.last ?? 0n
-  for (let first = 1n; first + major - 1n <= last && first <= covered + 1n; first += major) {
+  const size = covered % major === 0n && covered + major <= last ? major : minor
+  return covered + size <= last ? { first: covered + 1n, last: covered + size } : null
+}
+
+/**
+ * The blocks of the larger size whose articles all are in smaller segments, which are to become one. A block that a present
+ * segment crosses or holds, because sizes were others once, stays as it is.
+ */
+export function mergesDue(live: Range[], { major }: SegmentSizes): Range[] {
+  const covered = live.at(-1)?.last ?? 0n
+  const due: Range[] = []
+  for (let first = 1n; first + major - 1n <= covered; first += major) {
     const range = { first, last: first + major - 1n }
     const isMade = live.some(one => one.first === range.first && one.last === range.last)
-    if (!isMade && live.every(one => isWithin(one, range) || isApart(one, range))) return range
+    if (!isMade && live.every(one => isWithin(one, range) || isApart(one, range))) due.push(range)
   }
-  const next = { first: covered + 1n, last: covered + minor }
-  return next.last <= last ? next : null
+  return due
 }
 
 const isWithin = (one: Range, other: Range) => one.first >= other.first && one.last <= other.last

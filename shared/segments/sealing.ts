@@ -1,52 +1,105 @@
 import type { Pool, Queryable } from '../postgres/pool.ts'
 import { transaction } from '../postgres/transaction.ts'
 import { createSegmentBuilder } from './builder.ts'
-import { nextRange, type Range, SEGMENT_SIZES, type SegmentSizes } from './planning.ts'
+import { atOnce, createPace, type Pace } from './pace.ts'
+import { mergesDue, nextNew, type Range, SEGMENT_SIZES, type SegmentSizes } from './planning.ts'
 import { readSegmentArticles, storeSegment } from './storing.ts'
 
-// Any number: one process seals at a time, the others leave it to that one.
-const SEALING_LOCK = 7_211_004_223n
+/**
+ * Segments are made in two ways, which never touch the same articles and so may go on at once: a large one takes a minute or two,
+ * in which new articles must not pile up.
+ */
+export const WAYS = ['merging', 'new'] as const
+export type Way = (typeof WAYS)[number]
+
+/** What is due. */
+interface Due {
+  range: Range
+  /** So much else is due that there is no time to rest. */
+  behind: boolean
+}
 
 /**
- * Makes all segments that are due. Returns how many; none more when another process is at it, unless it is to `wait` for that.
- * What a killed process left undone is done by the next.
+ * Any numbers will do as locks: one process makes segments in one way at a time, the others leave it to that one. `part` of the
+ * time is worked where nobody waits: articles without a segment are found too, and so are small ones.
  */
-export async function sealArticles(pool: Pool, sizes: SegmentSizes = SEGMENT_SIZES, wait = false): Promise<number> {
+const HOW: Record<
+  Way,
+  { lock: bigint; part: number; due: (live: Range[], last: bigint, sizes: SegmentSizes) => Due | null }
+> = {
+  new: {
+    lock: 7_211_004_223n,
+    part: 1 / 2,
+    due(live, last, sizes) {
+      const range = nextNew(live, last, sizes)
+      return range && { range, behind: last - range.first > 2n * sizes.minor }
+    },
+  },
+  merging: {
+    lock: 7_211_004_224n,
+    part: 1 / 4,
+    due(live, _last, sizes) {
+      const [range, ...others] = mergesDue(live, sizes)
+      return range === undefined ? null : { range, behind: others.length > 0 }
+    },
+  },
+}
+
+export interface SealingOptions {
+  /** Waits for another process that takes in new articles; otherwise it is left to that one. */
+  wait?: boolean
+  /** Works for a part of the time only. */
+  gently?: boolean
+  ways?: readonly Way[]
+}
+
+/** Makes all segments that are due. Returns how many. What a killed process left undone is done by the next. */
+export async function sealArticles(
+  pool: Pool,
+  sizes: SegmentSizes = SEGMENT_SIZES,
+  options: SealingOptions = {},
+): Promise<number> {
   let made = 0
-  while (await sealNext(pool, sizes, wait)) made++
+  for (let before = -1; before < made; ) {
+    before = made
+    for (const way of options.ways ?? WAYS) while (await sealNext(pool, sizes, way, options)) made++
+  }
   return made
 }
 
 /** One segment at a time, so that somebody who waits gets a turn. */
-async function sealNext(pool: Pool, sizes: SegmentSizes, wait: boolean): Promise<boolean> {
+async function sealNext(pool: Pool, sizes: SegmentSizes, way: Way, { wait, gently }: SealingOptions): Promise<boolean> {
+  const { lock, part, due } = HOW[way]
   const client = await pool.connect()
   try {
-    if (wait) await client.query('select pg_advisory_lock($1)', [SEALING_LOCK])
+    // Who makes large ones makes all that are due; nobody has to wait for those.
+    if (wait && way === 'new') await client.query('select pg_advisory_lock($1)', [lock])
     else {
-      const lock = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [SEALING_LOCK])
-      if (lock.rows[0]?.held !== true) return false
+      const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [lock])
+      if (rows[0]?.held !== true) return false
     }
     try {
-      const range = await due(pool, sizes)
-      if (range !== null) await seal(pool, range)
-      return range !== null
+      const clock = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
+      const next = due(await readRanges(pool), clock.rows[0]!.last_seq, sizes)
+      if (next !== null) await seal(pool, next.range, gently && !next.behind ? createPace(part) : atOnce)
+      return next !== null
     } finally {
-      await client.query('select pg_advisory_unlock($1)', [SEALING_LOCK])
+      await client.query('select pg_advisory_unlock($1)', [lock])
     }
   } finally {
     client.release()
   }
 }
 
-/** Runs work while nobody makes segments; waits for one that is being made. */
+/** Runs work while nobody makes segments; waits for those that are being made. */
 export async function withoutSealing<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
   const client = await pool.connect()
   try {
-    await client.query('select pg_advisory_lock($1)', [SEALING_LOCK])
     try {
+      for (const way of WAYS) await client.query('select pg_advisory_lock($1)', [HOW[way].lock])
       return await work()
     } finally {
-      await client.query('select pg_advisory_unlock($1)', [SEALING_LOCK])
+      await client.query('select pg_advisory_unlock_all()')
     }
   } finally {
     client.release()
@@ -61,17 +114,12 @@ export async function readRanges(db: Queryable): Promise<Range[]> {
   return rows.map(row => ({ first: row.first_seq, last: row.last_seq }))
 }
 
-async function due(db: Queryable, sizes: SegmentSizes): Promise<Range | null> {
-  const clock = await db.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
-  return nextRange(await readRanges(db), clock.rows[0]!.last_seq, sizes)
-}
-
-async function seal(pool: Pool, range: Range): Promise<void> {
+async function seal(pool: Pool, range: Range, pace: Pace): Promise<void> {
   const articles = await readSegmentArticles(pool, range)
-  const builder = createSegmentBuilder(articles, range.first)
+  const builder = createSegmentBuilder(articles, range.first, pace)
   for await (const { seq, title, body } of readWords(pool, range)) builder.addWords(seq, title, body)
   const built = builder.build()
-  await transaction(pool, client => storeSegment(client, range, articles, built))
+  await transaction(pool, client => storeSegment(client, range, articles, built, pace))
 }
 
 /** Articles whose words are in memory at a time. */

@@ -1,6 +1,7 @@
 import type { Country, Language } from '../articles/article.ts'
 import type { Client, Queryable } from '../postgres/pool.ts'
 import type { BuiltSegment, SegmentSource } from './builder.ts'
+import { atOnce, type Pace } from './pace.ts'
 import type { Range } from './planning.ts'
 
 /** An article as `SOURCE_COLUMNS` give it. */
@@ -40,6 +41,7 @@ export async function storeSegment(
   range: Range,
   articles: SegmentSource[],
   built: BuiltSegment,
+  pace: Pace = atOnce,
 ): Promise<void> {
   const replaced = await client.query<{ segment_no: number }>(
     'delete from segments where first_seq >= $1 and last_seq <= $2 returning segment_no',
@@ -60,6 +62,7 @@ export async function storeSegment(
     built.columns,
   ])
   for (const part of parts(built.buckets)) {
+    pace()
     await client.query('insert into segment_buckets select $1, * from unnest($2::int[], $3::bytea[])', [
       added.rows[0]!.segment_no,
       part.map(one => one.bucket),
@@ -87,7 +90,7 @@ function extent(times: (number | null)[]): [Date | null, Date | null] {
 }
 
 /** Bytes of one insert. */
-const INSERT_BYTES = 4_000_000
+const INSERT_BYTES = 1_000_000
 
 function* parts(buckets: BuiltSegment['buckets']): Generator<BuiltSegment['buckets']> {
   let part: BuiltSegment['buckets'] = []

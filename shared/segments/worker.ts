@@ -19,11 +19,11 @@ function giveWay(): void {
   } catch {}
 }
 
-const { url, awaited }: SealingTask = workerData
+const { url, awaited, ways }: SealingTask = workerData
 if (!awaited) giveWay()
 const pool = createPool(url, 'sealing', () => {}, { max: 2, statementTimeout: 0 })
 try {
-  await sealArticles(pool, SEGMENT_SIZES, awaited)
+  await sealArticles(pool, SEGMENT_SIZES, { wait: awaited, gently: !awaited, ways })
 } finally {
   await pool.end()
 }

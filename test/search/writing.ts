@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import type { ArticleQuery, Position } from '../../services/api/search/query.ts'
 import { type SearchSizes, search } from '../../services/api/search/search.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { sealArticles } from '../../shared/segments/sealing.ts'
+import { sealArticles, WAYS } from '../../shared/segments/sealing.ts'
 import { longArticles, randomArticles } from './archive.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { queryOf } from './comparison.ts'
@@ -46,7 +46,8 @@ export async function askWhileWriting(seed: number, questions: number): Promise<
       while (open) {
         // Sizes may grow, never shrink.
         const minor = writing.questions < questions / 2 ? 8n : 32n
-        writing.sealed += await sealArticles(index.pool, { minor, major: 8n * minor })
+        const ways = WAYS.map(way => sealArticles(index.pool, { minor, major: 8n * minor }, { ways: [way] }))
+        for (const made of await Promise.all(ways)) writing.sealed += made
         await setTimeout(100)
       }
     })()
