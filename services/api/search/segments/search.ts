@@ -140,7 +140,10 @@ function everything(size: number): Reading {
   return { sure: all, maybe: all }
 }
 
-/** Which lists are needed shows while evaluating; those that are not in memory are read together, and it begins again. */
+/**
+ * Which lists are needed shows while evaluating; those that are not in memory are read together, and it begins again. What was
+ * read is held meanwhile, as memory may forget it; what is there already is not, because that would cost more than the lists.
+ */
 async function readExpression(
   db: Queryable,
   shelf: Shelf,
@@ -148,28 +151,28 @@ async function readExpression(
   expression: Expression,
   version: bigint,
 ): Promise<Reading[]> {
-  const held = segments.map(() => new Map<string, DocSet>())
+  const held = new Map<Segment, Map<string, DocSet>>()
   for (;;) {
-    const wanted: (WantedList & { index: number })[] = []
+    const wanted: WantedList[] = []
     const asked = new Set<string>()
-    const readings = segments.map((segment, index) =>
-      evaluate(
-        expression,
-        lexeme => {
-          const list = held[index]!.get(lexeme) ?? shelf.list(segment, lexeme)
-          if (list !== undefined) {
-            held[index]!.set(lexeme, list)
-            return list
-          }
-          if (!asked.has(`${index} ${lexeme}`)) wanted.push({ segment, lexeme, index })
-          asked.add(`${index} ${lexeme}`)
-          return null
-        },
-        articlesOf(segment),
-      ),
-    )
+    const readings = segments.map(segment => {
+      const own = held.get(segment)
+      const list = (lexeme: string) => {
+        const known = own?.get(lexeme) ?? shelf.list(segment, lexeme)
+        if (known !== undefined) return known
+        const key = `${segment.no} ${lexeme}`
+        if (!asked.has(key)) wanted.push({ segment, lexeme })
+        asked.add(key)
+        return null
+      }
+      return evaluate(expression, list, articlesOf(segment))
+    })
     if (wanted.length === 0) return readings
     const lists = await shelf.readLists(db, wanted, version)
-    wanted.forEach(({ index, lexeme }, place) => void held[index]!.set(lexeme, lists[place]!))
+    wanted.forEach(({ segment, lexeme }, place) => {
+      const own = held.get(segment)
+      if (own === undefined) held.set(segment, new Map([[lexeme, lists[place]!]]))
+      else own.set(lexeme, lists[place]!)
+    })
   }
 }
