@@ -12,35 +12,27 @@ import { readSegmentArticles, storeSegment } from './storing.ts'
 export const WAYS = ['merging', 'new'] as const
 export type Way = (typeof WAYS)[number]
 
-/** What is due. */
+/** What is due, and for what part of the time it is worked on where nobody waits. */
 interface Due {
   range: Range
-  /** So much else is due that there is no time to rest. */
-  behind: boolean
+  part: number
 }
 
-/**
- * Any numbers will do as locks: one process makes segments in one way at a time, the others leave it to that one. `part` of the
- * time is worked where nobody waits: articles without a segment are found too, and so are small ones.
- */
-const HOW: Record<
-  Way,
-  { lock: bigint; part: number; due: (live: Range[], last: bigint, sizes: SegmentSizes) => Due | null }
-> = {
+/** Any numbers will do as locks: one process makes segments in one way at a time, the others leave it to that one. */
+const HOW: Record<Way, { lock: bigint; due(live: Range[], last: bigint, sizes: SegmentSizes): Due | null }> = {
   new: {
     lock: 7_211_004_223n,
-    part: 1 / 2,
     due(live, last, sizes) {
       const range = nextNew(live, last, sizes)
-      return range && { range, behind: last - range.first > 2n * sizes.minor }
+      return range && { range, part: 1 }
     },
   },
   merging: {
     lock: 7_211_004_224n,
-    part: 1 / 4,
+    // There is time: small segments are searched as well. But not where more than one large one is due.
     due(live, _last, sizes) {
       const [range, ...others] = mergesDue(live, sizes)
-      return range === undefined ? null : { range, behind: others.length > 0 }
+      return range === undefined ? null : { range, part: others.length > 0 ? 1 : 1 / 2 }
     },
   },
 }
@@ -48,7 +40,7 @@ const HOW: Record<
 export interface SealingOptions {
   /** Waits for another process that takes in new articles; otherwise it is left to that one. */
   wait?: boolean
-  /** Works for a part of the time only. */
+  /** Works for a part of the time only, where that is enough. */
   gently?: boolean
   ways?: readonly Way[]
 }
@@ -69,7 +61,7 @@ export async function sealArticles(
 
 /** One segment at a time, so that somebody who waits gets a turn. */
 async function sealNext(pool: Pool, sizes: SegmentSizes, way: Way, { wait, gently }: SealingOptions): Promise<boolean> {
-  const { lock, part, due } = HOW[way]
+  const { lock, due } = HOW[way]
   const client = await pool.connect()
   try {
     // Who makes large ones makes all that are due; nobody has to wait for those.
@@ -81,7 +73,7 @@ async function sealNext(pool: Pool, sizes: SegmentSizes, way: Way, { wait, gentl
     try {
       const clock = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
       const next = due(await readRanges(pool), clock.rows[0]!.last_seq, sizes)
-      if (next !== null) await seal(pool, next.range, gently && !next.behind ? createPace(part) : atOnce)
+      if (next !== null) await seal(pool, next.range, gently && next.part < 1 ? createPace(next.part) : atOnce)
       return next !== null
     } finally {
       await client.query('select pg_advisory_unlock($1)', [lock])
