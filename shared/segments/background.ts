@@ -16,9 +16,9 @@ interface State {
 /** What the thread is given. */
 export interface SealingTask {
   url: string
-  /** Somebody waits: then it gives way to nobody. */
-  awaited: boolean
   ways: readonly Way[]
+  /** Those that somebody waits for: then it gives way to nobody. */
+  waits: readonly Way[]
 }
 
 const states = new WeakMap<Pool, State>()
@@ -53,6 +53,7 @@ async function startIfDue(pool: Pool, state: State, last: bigint, bulk: boolean)
     'select coalesce(max(last_seq), 0)::bigint as covered from segments',
   )
   state.covered = rows[0]!.covered
+  if (state.sealing !== null) return
   if (!isDue(state.covered, last, SEGMENT_SIZES)) {
     state.nextLook = state.covered + SEGMENT_SIZES.minor
     return
@@ -60,40 +61,39 @@ async function startIfDue(pool: Pool, state: State, last: bigint, bulk: boolean)
   // Another process may be at it already: then this one finds nothing to do, and need not ask again with every batch.
   state.nextLook = last + SEGMENT_SIZES.minor / 4n
   // Small ones follow each other in seconds; a large one is made beside them, and by itself.
-  state.sealing = inThread(pool, bulk, bulk ? WAYS : ['new'])
-    .then(() => (bulk ? undefined : mergeIfDue(pool, state)))
-    .finally(() => {
-      state.sealing = null
+  const made = bulk ? inThread(pool, WAYS, ['new']) : inThread(pool, ['new'], [])
+  state.sealing = made.then(() => {
+    state.sealing = null
+    if (bulk || state.merging !== null) return
+    state.merging = mergeIfDue(pool).then(() => {
+      state.merging = null
     })
+  })
 }
 
-async function mergeIfDue(pool: Pool, state: State): Promise<void> {
-  if (state.merging !== null) return
+async function mergeIfDue(pool: Pool): Promise<void> {
   // Whoever indexes next tries again; the pool may be at its end.
   const live = await readRanges(pool).catch(() => [])
-  if (mergesDue(live, SEGMENT_SIZES).length === 0) return
-  state.merging = inThread(pool, false, ['merging']).finally(() => {
-    state.merging = null
-  })
+  if (mergesDue(live, SEGMENT_SIZES).length > 0) await inThread(pool, ['merging'], [])
 }
 
 /** Makes all segments that are due, and resolves when that is done. */
 export async function sealRest(pool: Pool): Promise<void> {
   await stateOf(pool).sealing
-  await inThread(pool, true, WAYS)
+  await inThread(pool, WAYS, WAYS)
 }
 
-/** Resolves when the thread has ended, in whatever way. */
-async function inThread(pool: Pool, awaited: boolean, ways: readonly Way[]): Promise<void> {
+/** Resolves when the thread has ended, in whatever way: searches find the articles without a segment too, and whoever indexes next tries again. */
+async function inThread(pool: Pool, ways: readonly Way[], waits: readonly Way[]): Promise<void> {
   const url = pool.options.connectionString
   if (url === undefined) return
+  const warn = (error: Error) => process.emitWarning(`Segments could not be made: ${error.message}`)
   await new Promise<void>(resolve => {
     const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-      workerData: { url, awaited, ways } satisfies SealingTask,
+      workerData: { url, ways, waits } satisfies SealingTask,
     })
     worker.unref()
-    // Searches find the articles without a segment too; whoever indexes next tries again.
-    worker.on('error', error => process.emitWarning(`Segments could not be made: ${error.message}`))
+    worker.on('error', warn)
     worker.on('exit', () => resolve())
-  })
+  }).catch(warn)
 }

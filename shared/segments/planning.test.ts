@@ -55,4 +55,5 @@ t.test('sizes may change: what is larger, or crosses a block, stays as it is', a
     { first: 13n, last: 20n },
   ]
   t.same(nextRange(crossed, 40n), { first: 21n, last: 24n }, 'one crosses two blocks')
+  t.same(nextRange([{ first: 1n, last: 6n }], 40n), { first: 7n, last: 8n }, 'the next ends where it would have')
 })

@@ -23,8 +23,10 @@ export const SEGMENT_SIZES: SegmentSizes = { minor: 4_096n, major: 65_536n }
  */
 export function nextNew(live: Range[], last: bigint, { minor, major }: SegmentSizes): Range | null {
   const covered = live.at(-1)?.last ?? 0n
-  const size = covered % major === 0n && covered + major <= last ? major : minor
-  return covered + size <= last ? { first: covered + 1n, last: covered + size } : null
+  // Up to the next multiple: after sizes were others, blocks would else be crossed for ever.
+  const endOf = (size: bigint) => (covered / size + 1n) * size
+  const end = covered % major === 0n && endOf(major) <= last ? endOf(major) : endOf(minor)
+  return end <= last ? { first: covered + 1n, last: end } : null
 }
 
 /**

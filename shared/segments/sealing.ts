@@ -29,17 +29,18 @@ const HOW: Record<Way, { lock: bigint; due(live: Range[], last: bigint, sizes: S
   },
   merging: {
     lock: 7_211_004_224n,
-    // There is time: small segments are searched as well. But not where more than one large one is due.
+    // There is time, because small segments are searched as well; but not when the next block is half there.
     due(live, _last, sizes) {
-      const [range, ...others] = mergesDue(live, sizes)
-      return range === undefined ? null : { range, part: others.length > 0 ? 1 : 1 / 2 }
+      const [range] = mergesDue(live, sizes)
+      if (range === undefined) return null
+      return { range, part: live.at(-1)!.last - range.last >= sizes.major / 2n ? 1 : 1 / 2 }
     },
   },
 }
 
 export interface SealingOptions {
-  /** Waits for another process that takes in new articles; otherwise it is left to that one. */
-  wait?: boolean
+  /** Where another process is at it, waits for that one; otherwise it is left to it. */
+  waits?: readonly Way[]
   /** Works for a part of the time only, where that is enough. */
   gently?: boolean
   ways?: readonly Way[]
@@ -60,12 +61,16 @@ export async function sealArticles(
 }
 
 /** One segment at a time, so that somebody who waits gets a turn. */
-async function sealNext(pool: Pool, sizes: SegmentSizes, way: Way, { wait, gently }: SealingOptions): Promise<boolean> {
+async function sealNext(
+  pool: Pool,
+  sizes: SegmentSizes,
+  way: Way,
+  { waits, gently }: SealingOptions,
+): Promise<boolean> {
   const { lock, due } = HOW[way]
   const client = await pool.connect()
   try {
-    // Who makes large ones makes all that are due; nobody has to wait for those.
-    if (wait && way === 'new') await client.query('select pg_advisory_lock($1)', [lock])
+    if (waits?.includes(way)) await client.query('select pg_advisory_lock($1)', [lock])
     else {
       const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [lock])
       if (rows[0]?.held !== true) return false
@@ -107,11 +112,26 @@ export async function readRanges(db: Queryable): Promise<Range[]> {
 }
 
 async function seal(pool: Pool, range: Range, pace: Pace): Promise<void> {
+  const replaced = await readNumbers(pool, range)
   const articles = await readSegmentArticles(pool, range)
   const builder = createSegmentBuilder(articles, range.first, pace)
   for await (const { seq, title, body } of readWords(pool, range)) builder.addWords(seq, title, body)
   const built = builder.build()
-  await transaction(pool, client => storeSegment(client, range, articles, built, pace))
+  await transaction(pool, async client => {
+    const found = await storeSegment(client, range, articles, built, pace)
+    // A process of another version may hold other locks: what it made anew meanwhile is not replaced by what was read before.
+    if (found.join() !== replaced.join())
+      throw new Error('others made segments of the same articles; it is tried again')
+  })
+}
+
+/** Numbers of the segments within a range, ascending. */
+async function readNumbers(db: Queryable, { first, last }: Range): Promise<number[]> {
+  const { rows } = await db.query<{ segment_no: number }>(
+    'select segment_no from segments where first_seq >= $1 and last_seq <= $2 order by segment_no',
+    [first, last],
+  )
+  return rows.map(row => row.segment_no)
 }
 
 /** Articles whose words are in memory at a time. */

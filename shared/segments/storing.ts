@@ -35,21 +35,24 @@ export async function readSegmentArticles(db: Queryable, { first, last }: Range)
   return rows.map(sourceOf)
 }
 
-/** One transaction: a search sees either that the articles are fresh (or in smaller segments), or the new segment. */
+/**
+ * One transaction: a search sees either that the articles are fresh (or in smaller segments), or the new segment.
+ *
+ * @returns numbers of the segments that it replaces, ascending
+ */
 export async function storeSegment(
   client: Client,
   range: Range,
   articles: SegmentSource[],
   built: BuiltSegment,
   pace: Pace = atOnce,
-): Promise<void> {
+): Promise<number[]> {
   const replaced = await client.query<{ segment_no: number }>(
     'delete from segments where first_seq >= $1 and last_seq <= $2 returning segment_no',
     [range.first, range.last],
   )
-  await client.query('delete from segment_buckets where segment_no = any($1::int[])', [
-    replaced.rows.map(row => row.segment_no),
-  ])
+  const numbers = replaced.rows.map(row => row.segment_no).sort((a, b) => a - b)
+  await client.query('delete from segment_buckets where segment_no = any($1::int[])', [numbers])
   const published = extent(articles.map(article => article.published))
   const ingested = extent(articles.map(article => article.ingested))
   const added = await client.query<{ segment_no: number }>(ADD_SEGMENT, [
@@ -70,6 +73,7 @@ export async function storeSegment(
     ])
   }
   await client.query('update segments_version set version = version + 1')
+  return numbers
 }
 
 // $1 $2 range, $3 bits, $4 $5 published, $6 $7 ingested, $8 undated, $9 columns

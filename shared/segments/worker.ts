@@ -19,11 +19,12 @@ function giveWay(): void {
   } catch {}
 }
 
-const { url, awaited, ways }: SealingTask = workerData
-if (!awaited) giveWay()
+const { url, ways, waits }: SealingTask = workerData
+const gently = waits.length === 0
+if (gently) giveWay()
 const pool = createPool(url, 'sealing', () => {}, { max: 2, statementTimeout: 0 })
 try {
-  await sealArticles(pool, SEGMENT_SIZES, { wait: awaited, gently: !awaited, ways })
+  await sealArticles(pool, SEGMENT_SIZES, { ways, waits, gently })
 } finally {
   await pool.end()
 }

@@ -30,6 +30,7 @@ export function createWholeSegments(): WholeSegments {
   const dictionaries = new Map<number, Dictionary>()
   let followed: { version: bigint; articles: number; segments: Segment[] } | null = null
   let newest = -1n
+  let warned = -1n
   let reading = false
 
   async function readAll(db: Queryable): Promise<void> {
@@ -38,7 +39,14 @@ export function createWholeSegments(): WholeSegments {
       const goal = followed
       const missing = goal?.segments.find(segment => !dictionaries.has(segment.no))
       if (goal === null || missing === undefined) break
-      const dictionary = await readDictionary(db, missing, goal.version).catch(notRead)
+      const dictionary = await readDictionary(db, missing, goal.version).catch((error: unknown) => {
+        // Segments come and go; anything else is said once.
+        if (!(error instanceof SegmentsChanged) && warned < goal.version) {
+          warned = goal.version
+          process.emitWarning(`A segment could not be read ahead: ${error}`)
+        }
+        return null
+      })
       if (dictionary !== null) {
         if (followed?.segments.some(segment => segment.no === missing.no)) dictionaries.set(missing.no, dictionary)
       } else if (followed === goal) {
@@ -70,12 +78,6 @@ export function createWholeSegments(): WholeSegments {
       if (!reading) void readAll(db)
     },
   }
-}
-
-/** Segments come and go; anything else should not be. */
-function notRead(error: unknown): null {
-  if (!(error instanceof SegmentsChanged)) process.emitWarning(`A segment could not be read ahead: ${error}`)
-  return null
 }
 
 /** Latest first. */
