@@ -6,8 +6,8 @@ import { mergesDue, nextNew, type Range, SEGMENT_SIZES, type SegmentSizes } from
 import { readSegmentArticles, storeSegment } from './storing.ts'
 
 /**
- * Segments are made in two ways, which never touch the same articles and so may go on at once: a large one takes a minute or two,
- * in which new articles must not pile up.
+ * Segments are made in two ways, which never touch the same articles and so may go on at once: a large one takes half a minute of
+ * computing, in which new articles must not pile up.
  */
 export const WAYS = ['merging', 'new'] as const
 export type Way = (typeof WAYS)[number]
