@@ -1,7 +1,7 @@
-import { Worker } from 'node:worker_threads'
 import type { Pool } from '../postgres/pool.ts'
 import { isDue, mergesDue, SEGMENT_SIZES } from './planning.ts'
 import { readRanges, WAYS, type Way } from './sealing.ts'
+import { createSealingThread, type SealingThread } from './thread.ts'
 
 /** What this process knows of the articles that wait for a segment, and the sealing it has under way. */
 interface State {
@@ -10,15 +10,10 @@ interface State {
   /** The next look at the database is due when this article is there. */
   nextLook: bigint
   sealing: Promise<void> | null
-  merging: Promise<void> | null
-}
-
-/** What the thread is given. */
-export interface SealingTask {
-  url: string
-  ways: readonly Way[]
-  /** Those that somebody waits for: then it gives way to nobody. */
-  waits: readonly Way[]
+  /** The kinds of merging under way. */
+  merging: Set<Way>
+  /** One for each way, for work that nobody waits for, and one for all. */
+  threads: Map<Way | 'all', SealingThread>
 }
 
 const states = new WeakMap<Pool, State>()
@@ -26,7 +21,7 @@ const states = new WeakMap<Pool, State>()
 function stateOf(pool: Pool): State {
   let state = states.get(pool)
   if (state === undefined) {
-    state = { covered: 0n, nextLook: 0n, sealing: null, merging: null }
+    state = { covered: 0n, nextLook: 0n, sealing: null, merging: new Set(), threads: new Map() }
     states.set(pool, state)
   }
   return state
@@ -60,40 +55,42 @@ async function startIfDue(pool: Pool, state: State, last: bigint, bulk: boolean)
   }
   // Another process may be at it already: then this one finds nothing to do, and need not ask again with every batch.
   state.nextLook = last + SEGMENT_SIZES.minor / 4n
-  // Small ones follow each other in seconds; a large one is made beside them, and by itself.
-  const made = bulk ? inThread(pool, WAYS, ['new']) : inThread(pool, ['new'], [])
-  state.sealing = made.then(() => {
+  // Small ones follow each other in seconds; larger ones are made beside them, each kind by itself.
+  state.sealing = (bulk ? atOnce(pool, ['new']) : gently(pool, 'new')).then(() => {
     state.sealing = null
-    if (bulk || state.merging !== null) return
-    state.merging = mergeIfDue(pool).then(() => {
-      state.merging = null
-    })
+    if (!bulk) for (const kind of ['middle', 'major'] as const) void mergeIfDue(pool, state, kind)
   })
 }
 
-async function mergeIfDue(pool: Pool): Promise<void> {
+async function mergeIfDue(pool: Pool, { merging }: State, kind: 'middle' | 'major'): Promise<void> {
+  if (merging.has(kind)) return
+  merging.add(kind)
   // Whoever indexes next tries again; the pool may be at its end.
   const live = await readRanges(pool).catch(() => [])
-  if (mergesDue(live, SEGMENT_SIZES).length > 0) await inThread(pool, ['merging'], [])
+  if (mergesDue(live, SEGMENT_SIZES, kind).length > 0) await gently(pool, kind)
+  merging.delete(kind)
 }
 
 /** Makes all segments that are due, and resolves when that is done. */
 export async function sealRest(pool: Pool): Promise<void> {
   await stateOf(pool).sealing
-  await inThread(pool, WAYS, WAYS)
+  await atOnce(pool, WAYS)
 }
 
-/** Resolves when the thread has ended, in whatever way: searches find the articles without a segment too, and whoever indexes next tries again. */
-async function inThread(pool: Pool, ways: readonly Way[], waits: readonly Way[]): Promise<void> {
+/** @param waits the ways in which all is to be made when it resolves, even where another process is at it */
+async function atOnce(pool: Pool, waits: readonly Way[]): Promise<void> {
   const url = pool.options.connectionString
-  if (url === undefined) return
-  const warn = (error: Error) => process.emitWarning(`Segments could not be made: ${error.message}`)
-  await new Promise<void>(resolve => {
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-      workerData: { url, ways, waits } satisfies SealingTask,
-    })
-    worker.unref()
-    worker.on('error', warn)
-    worker.on('exit', () => resolve())
-  }).catch(warn)
+  if (url !== undefined) await threadOf(pool, 'all').seal({ url, ways: WAYS, waits })
+}
+
+async function gently(pool: Pool, way: Way): Promise<void> {
+  const url = pool.options.connectionString
+  if (url !== undefined) await threadOf(pool, way).seal({ url, ways: [way], waits: [] })
+}
+
+function threadOf(pool: Pool, key: Way | 'all'): SealingThread {
+  const { threads } = stateOf(pool)
+  const thread = threads.get(key) ?? createSealingThread(key !== 'all')
+  threads.set(key, thread)
+  return thread
 }

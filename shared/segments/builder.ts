@@ -84,8 +84,11 @@ export interface DocumentTexts {
 export interface Dictionary {
   /** A number for a new lexeme; whoever asks makes sure that it is new. */
   lexeme(text: string): number
-  /** Notes that a document holds a lexeme; again for the same document does nothing. Documents come in ascending order. */
-  add(lexeme: number, doc: number): void
+  /**
+   * Notes that a document holds a lexeme; again for the same document does nothing. Documents come in ascending order.
+   * Returns whether it was new.
+   */
+  add(lexeme: number, doc: number): boolean
 }
 
 /** Lists between two looks at the clock. */
@@ -110,9 +113,10 @@ function createBuckets(size: number, pace: Pace) {
           return names.length - 1
         },
         add(lexeme, doc) {
-          if (latest.at(lexeme) === doc) return
+          if (latest.at(lexeme) === doc) return false
           latest.set(lexeme, doc)
           postings.add(lexeme, doc)
+          return true
         },
       })
       postings.eachList((lexeme, docs) => {
@@ -171,7 +175,8 @@ function addWordLists(
     const titleStems = ofTitleStem(language)
     for (let at = texts.titleStarts[doc]!; at < texts.ends[doc]!; at++) {
       const token = texts.tokens.at(at)
-      dictionary.add(ofWord(token), doc)
+      const isNew = dictionary.add(ofWord(token), doc)
+      if (at >= body && !isNew) continue
       const found = stems(token)
       if (found >= 0) dictionary.add(found, doc)
       if (at >= body) continue

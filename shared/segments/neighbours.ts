@@ -126,10 +126,10 @@ function listGroups(
   { hash, first, second }: Record<'hash' | 'first' | 'second', (at: number) => number>,
 ): Groups {
   const counters = Math.min(2 ** Math.ceil(Math.log2(places * COUNTERS.each + 1)), COUNTERS.most)
-  const occurrences = new Uint16Array(counters)
+  const occurrences = new Uint8Array(counters)
   each(at => {
     const counter = hash(at) & (counters - 1)
-    if (occurrences[counter]! < 65_535) occurrences[counter]!++
+    if (occurrences[counter]! < 255) occurrences[counter]!++
   })
   const table = createPairTable()
   const documents = createNumbers()

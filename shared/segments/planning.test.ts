@@ -1,12 +1,20 @@
 import t from 'tap'
 import { mergesDue, nextNew, type Range } from './planning.ts'
 
-const SIZES = { minor: 4n, major: 16n }
+const SIZES = { minor: 2n, middle: 4n, major: 16n }
 
-const nextRange = (live: Range[], last: bigint) => mergesDue(live, SIZES)[0] ?? nextNew(live, last, SIZES)
+const nextRange = (live: Range[], last: bigint) =>
+  mergesDue(live, SIZES, 'major')[0] ?? mergesDue(live, SIZES, 'middle')[0] ?? nextNew(live, last, SIZES)
 
-/** All ranges that are made while articles come in, one by one. */
-function sealAll(last: bigint): Range[] {
+/** So many ranges of a size, one after the other. */
+const ranges = (size: bigint, count: number, first = 1n) =>
+  Array.from({ length: count }, (_, number) => first + BigInt(number) * size).map(from => ({
+    first: from,
+    last: from + size - 1n,
+  }))
+
+/** All ranges that are made while articles come in, one by one; calls back after each. */
+function sealAll(last: bigint, look: (live: Range[]) => void = () => {}): Range[] {
   let live: Range[] = []
   for (let newest = 0n; newest <= last; newest++) {
     for (let range = nextRange(live, newest); range !== null; range = nextRange(live, newest)) {
@@ -14,38 +22,46 @@ function sealAll(last: bigint): Range[] {
       live = [...live.filter(one => one.first < first || one.last > end), range].sort((a, b) =>
         Number(a.first - b.first),
       )
+      look(live)
     }
   }
   return live
 }
 
-t.test('segments cover the articles from the first on, each once, large ones where they are full', async t => {
-  t.same(sealAll(3n), [])
-  t.same(sealAll(4n), [{ first: 1n, last: 4n }])
-  t.same(
-    sealAll(15n),
-    [1n, 5n, 9n].map(first => ({ first, last: first + 3n })),
-  )
-  t.same(sealAll(16n), [{ first: 1n, last: 16n }])
-  t.same(sealAll(41n), [
-    { first: 1n, last: 16n },
-    { first: 17n, last: 32n },
-    { first: 33n, last: 36n },
-    { first: 37n, last: 40n },
-  ])
+t.test('segments cover the articles from the first on, each once, larger ones where they are full', async t => {
+  t.same(sealAll(1n), [])
+  t.same(sealAll(2n), ranges(2n, 1))
+  t.same(sealAll(3n), ranges(2n, 1))
+  t.same(sealAll(4n), ranges(4n, 1))
+  t.same(sealAll(15n), [...ranges(4n, 3), ...ranges(2n, 1, 13n)])
+  t.same(sealAll(16n), ranges(16n, 1))
+  t.same(sealAll(47n), [...ranges(16n, 2), ...ranges(4n, 3, 33n), ...ranges(2n, 1, 45n)])
 })
 
-t.test('an archive that comes at once goes straight into large segments', async t => {
+t.test('a search never has to look at many small segments', async t => {
+  let most = 0
+  sealAll(64n, live => {
+    most = Math.max(most, live.filter(one => one.last - one.first + 1n < SIZES.major).length)
+  })
+  t.equal(most, 5, 'three of the middle size, and two small ones that become the fourth')
+})
+
+t.test('an archive that comes at once goes straight into the largest segments that it fills', async t => {
   t.same(nextRange([], 40n), { first: 1n, last: 16n })
-  t.same(nextRange([{ first: 1n, last: 16n }], 40n), { first: 17n, last: 32n })
+  t.same(nextRange(ranges(16n, 1), 40n), { first: 17n, last: 32n })
+  t.same(nextRange(ranges(16n, 2), 40n), { first: 33n, last: 36n })
+  t.same(nextRange(ranges(2n, 1), 40n), { first: 3n, last: 4n }, 'a small one stands where a larger would begin')
 })
 
-t.test('what is new and what becomes one never overlap, so that both may be made at once', async t => {
-  const live = [1n, 5n, 9n, 13n, 17n].map(first => ({ first, last: first + 3n }))
-  t.same(mergesDue(live, SIZES), [{ first: 1n, last: 16n }])
-  t.same(nextNew(live, 40n, SIZES), { first: 21n, last: 24n })
-  t.same(mergesDue(live.slice(0, 3), SIZES), [], 'a block that is not full waits for its articles')
-  t.same(nextNew(live.slice(0, 3), 40n, SIZES), { first: 13n, last: 16n })
+t.test('what is new and what becomes one never overlap, so that all may be made at once', async t => {
+  const live = [...ranges(4n, 4), ...ranges(2n, 3, 17n)]
+  t.same(mergesDue(live, SIZES, 'major'), ranges(16n, 1))
+  t.same(mergesDue(live, SIZES, 'middle'), ranges(4n, 1, 17n))
+  t.same(nextNew(live, 40n, SIZES), { first: 23n, last: 24n })
+  t.same(mergesDue(live.slice(0, 3), SIZES, 'major'), [], 'a block that is not full waits for its articles')
+  const last = [...ranges(4n, 3), ...ranges(2n, 2, 13n)]
+  t.same(mergesDue(last, SIZES, 'middle'), ranges(4n, 1, 13n))
+  t.same(mergesDue(last, SIZES, 'major'), [], 'one of which a part is being made waits for that')
 })
 
 t.test('sizes may change: what is larger, or crosses a block, stays as it is', async t => {
@@ -55,5 +71,16 @@ t.test('sizes may change: what is larger, or crosses a block, stays as it is', a
     { first: 13n, last: 20n },
   ]
   t.same(nextRange(crossed, 40n), { first: 21n, last: 24n }, 'one crosses two blocks')
-  t.same(nextRange([{ first: 1n, last: 6n }], 40n), { first: 7n, last: 8n }, 'the next ends where it would have')
+  t.same(nextRange(ranges(3n, 1), 40n), { first: 4n, last: 4n }, 'the next ends where it would have')
+  t.same(
+    nextRange(
+      [
+        { first: 1n, last: 3n },
+        { first: 4n, last: 16n },
+      ],
+      16n,
+    ),
+    { first: 1n, last: 16n },
+    'where no part can be made of the middle size, the whole is',
+  )
 })

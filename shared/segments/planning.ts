@@ -4,42 +4,48 @@ export interface Range {
   last: bigint
 }
 
-/** Articles in a segment of each kind. Both are powers of two, and at most 65,536. */
+/** Articles in a segment of each kind. All are powers of two, and at most 65,536. */
 export interface SegmentSizes {
   /** Made as soon as so many new articles are there: what is not in a segment yet is searched more slowly. */
   minor: bigint
-  /** Made of minor ones: the fewer segments, the faster a search. */
+  /** Made of minor ones, and soon: a search looks at every segment, and would look at a dozen more. */
+  middle: bigint
+  /** Made of middle ones. */
   major: bigint
 }
 
-export const SEGMENT_SIZES: SegmentSizes = { minor: 4_096n, major: 65_536n }
+export const SEGMENT_SIZES: SegmentSizes = { minor: 4_096n, middle: 16_384n, major: 65_536n }
 
 /**
- * The next range of new articles to be sealed, right after those that are: a whole block of the larger size where so many wait,
- * else one of the smaller, so that segments always cover the articles from the first on without a gap. Null when nothing is due.
+ * The next range of new articles to be sealed, right after those that are: a whole block of the largest size of which so many wait,
+ * so that segments always cover the articles from the first on without a gap. Null when nothing is due.
  *
  * @param live ranges of the present segments, ascending and without gaps
  * @param last number of the newest article
  */
-export function nextNew(live: Range[], last: bigint, { minor, major }: SegmentSizes): Range | null {
+export function nextNew(live: Range[], last: bigint, { minor, middle, major }: SegmentSizes): Range | null {
   const covered = live.at(-1)?.last ?? 0n
   // Up to the next multiple: after sizes were others, blocks would else be crossed for ever.
   const endOf = (size: bigint) => (covered / size + 1n) * size
-  const end = covered % major === 0n && endOf(major) <= last ? endOf(major) : endOf(minor)
+  const whole = [major, middle].find(size => covered % size === 0n && endOf(size) <= last)
+  const end = endOf(whole ?? minor)
   return end <= last ? { first: covered + 1n, last: end } : null
 }
 
 /**
- * The blocks of the larger size whose articles all are in smaller segments, which are to become one. A block that a present
- * segment crosses or holds, because sizes were others once, stays as it is.
+ * The blocks of a size whose articles all are in smaller segments, which are to become one. A block that a present segment crosses
+ * or holds, because sizes were others once, stays as it is; one whose parts are to become one before waits for that.
  */
-export function mergesDue(live: Range[], { major }: SegmentSizes): Range[] {
+export function mergesDue(live: Range[], sizes: SegmentSizes, kind: 'middle' | 'major'): Range[] {
   const covered = live.at(-1)?.last ?? 0n
+  const size = sizes[kind]
+  const before = kind === 'major' ? mergesDue(live, sizes, 'middle') : []
   const due: Range[] = []
-  for (let first = 1n; first + major - 1n <= covered; first += major) {
-    const range = { first, last: first + major - 1n }
+  for (let first = 1n; first + size - 1n <= covered; first += size) {
+    const range = { first, last: first + size - 1n }
     const isMade = live.some(one => one.first === range.first && one.last === range.last)
-    if (!isMade && live.every(one => isWithin(one, range) || isApart(one, range))) due.push(range)
+    if (isMade || before.some(one => isWithin(one, range))) continue
+    if (live.every(one => isWithin(one, range) || isApart(one, range))) due.push(range)
   }
   return due
 }

@@ -17,8 +17,8 @@ export interface WholeSegments {
   follow(db: Queryable, catalogue: Catalogue, articles: number): void
 }
 
-/** So many articles of the latest segments: some 40 MB. What is older was mostly asked for already. */
-export const LATEST_ARTICLES = 16_384
+/** So many articles of the latest segments: some 80 MB. What is older was mostly asked for already. */
+export const LATEST_ARTICLES = 32_768
 
 interface Dictionary {
   blocks: Buffer
