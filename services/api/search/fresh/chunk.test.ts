@@ -1,5 +1,5 @@
 import t from 'tap'
-import { docsOf } from '../../../../shared/segments/doc-set.ts'
+import { type DocSet, docsOf } from '../../../../shared/segments/doc-set.ts'
 import { wordList } from '../../../../shared/text/document.ts'
 import { LEXEMES } from '../../../../shared/text/lexemes.ts'
 import { createChunk, type FreshArticle } from './chunk.ts'
@@ -80,5 +80,40 @@ t.test('however many articles come before any is listed, they are found', async 
     t.same(found(LEXEMES.titleWord('titels')), third)
     if (n % 4 === 0) t.same(found(LEXEMES.titleStem('nl', 'titel')), third)
     t.same([...docsOf(chunk.phrase(['bruggen', `nieuw${n - (n % 4)}`], 'title_body', null))], [n - (n % 4)])
+  }
+})
+
+t.test('a phrase that was looked for is found in what came since, and among others', async t => {
+  const chunk = createChunk(createLexicon())
+  const stands = (n: number) => n % 3 === 0
+  const inTitle = (n: number) => n % 6 === 0
+  const found = (words: string[], scope: 'title' | 'title_body', among: DocSet | null = null) => [
+    ...docsOf(chunk.phrase(words, scope, among)),
+  ]
+  for (let n = 0; n < 900; n++) {
+    const side = stands(n) ? ['de', 'brug'] : ['brug', 'de']
+    chunk.add(
+      article(BigInt(n + 1), inTitle(n) ? side : ['kop'], [...side, n % 10 < 5 ? 'fiets' : 'auto', `soort${n % 200}`]),
+    )
+    if (n % 90 !== 89) continue
+    const numbers = Array.from({ length: n + 1 }, (_, number) => number)
+    t.same(found(['de', 'brug'], 'title_body'), numbers.filter(stands))
+    t.same(found(['de', 'brug'], 'title'), numbers.filter(inTitle))
+    t.same(
+      found(['brug', 'de'], 'title_body'),
+      numbers.filter(number => !stands(number)),
+    )
+    const [many, few] = [chunk.list(LEXEMES.word('fiets')), chunk.list(LEXEMES.word('soort3'))]
+    t.same(
+      found(['de', 'brug'], 'title_body', many),
+      numbers.filter(number => stands(number) && number % 10 < 5),
+    )
+    t.same(
+      found(['de', 'brug'], 'title_body', few),
+      numbers.filter(number => stands(number) && number % 200 === 3),
+    )
+    // Others push it out of memory.
+    if (n % 180 !== 179) continue
+    for (let other = 2; other < 150; other++) t.same(found(Array(other).fill('de'), 'title_body'), [])
   }
 })

@@ -1,5 +1,5 @@
 import type { SegmentSource } from '../../../../shared/segments/builder.ts'
-import { type DocSet, emptySet, intersection, listSet, passing } from '../../../../shared/segments/doc-set.ts'
+import { type DocSet, docsOf, emptySet, intersection, listSet, passing } from '../../../../shared/segments/doc-set.ts'
 import { LEXEMES, readLexeme, type WordLexeme } from '../../../../shared/text/lexemes.ts'
 import type { Lexicon } from './lexicon.ts'
 import { createLists } from './lists.ts'
@@ -40,6 +40,10 @@ export interface Chunk {
 const MOST_UNLISTED = 128
 /** New words whose stems a search may have to find, some microseconds each. */
 const MOST_UNMET = 256
+/** To look through fewer for a phrase takes less than to remember what was found. */
+const MANY_CANDIDATES = 64
+/** Phrases that are remembered, the latest. */
+const MOST_PHRASES = 128
 
 /** @param lexicon may be that of other chunks */
 export function createChunk(lexicon: Lexicon): Chunk {
@@ -57,6 +61,8 @@ export function createChunk(lexicon: Lexicon): Chunk {
   let stemsFrom = 0
   const titleStarts: number[] = []
   const bodyStarts: number[] = []
+  /** Where phrases stand, of the documents before `upTo`: they are asked for again and again, and documents never change. */
+  const phrases = new Map<string, { upTo: number; docs: number[] }>()
   /** Documents whose stems are known, and those whose words are listed. */
   let [stemmed, listed] = [0, 0]
   /** Words that nobody had met before, in documents whose stems are not known. */
@@ -133,6 +139,19 @@ export function createChunk(lexicon: Lexicon): Chunk {
     return false
   }
 
+  const phraseDocs = (key: string, candidates: DocSet, stands: (doc: number) => boolean): DocSet => {
+    const known = phrases.get(key) ?? { upTo: 0, docs: [] }
+    phrases.delete(key)
+    phrases.set(key, known)
+    for (const oldest of phrases.keys()) {
+      if (phrases.size <= MOST_PHRASES) break
+      phrases.delete(oldest)
+    }
+    for (const doc of docsOf(candidates)) if (doc >= known.upTo && stands(doc)) known.docs.push(doc)
+    known.upTo = documents.length
+    return listSet(Uint16Array.from(known.docs), documents.length)
+  }
+
   return {
     documents,
     get times() {
@@ -177,12 +196,16 @@ export function createChunk(lexicon: Lexicon): Chunk {
       const inTitle = scope === 'title'
       const lexeme = inTitle ? LEXEMES.titleWord : LEXEMES.word
       const lists = [...new Set(texts)].map(text => setOf(lexeme(text)))
-      const candidates = (among === null ? lists : [among, ...lists]).reduce(intersection)
-      return passing(candidates, doc => {
+      const stands = (doc: number): boolean => {
         const body = bodyStarts[doc]!
         if (stand(phrase, titleStarts[doc]!, body)) return true
         return !inTitle && stand(phrase, body, endOf(doc))
-      })
+      }
+      const all = lists.reduce(intersection)
+      const candidates = among === null ? all : intersection(among, all)
+      if (candidates.count < Math.max(MANY_CANDIDATES, all.count / 8)) return passing(candidates, stands)
+      const found = phraseDocs(`${scope} ${texts.join('\n')}`, all, stands)
+      return among === null ? found : intersection(among, found)
     },
   }
 }
