@@ -11,17 +11,21 @@ interface State {
   nextLook: bigint
   sealing: Promise<void> | null
   /** The kinds of merging under way. */
-  merging: Set<Way>
+  merging: Set<Merging>
+  /** The next look for segments to be merged is due when this article is there. */
+  nextMerge: bigint
   /** One for each way, for work that nobody waits for, and one for all. */
   threads: Map<Way | 'all', SealingThread>
 }
+
+type Merging = 'middle' | 'major'
 
 const states = new WeakMap<Pool, State>()
 
 function stateOf(pool: Pool): State {
   let state = states.get(pool)
   if (state === undefined) {
-    state = { covered: 0n, nextLook: 0n, sealing: null, merging: new Set(), threads: new Map() }
+    state = { covered: 0n, nextLook: 0n, sealing: null, merging: new Set(), nextMerge: 0n, threads: new Map() }
     states.set(pool, state)
   }
   return state
@@ -40,7 +44,12 @@ const BACKLOG = 32_768n
 export async function sealWhenDue(pool: Pool, last: bigint, bulk: boolean): Promise<void> {
   const state = stateOf(pool)
   if (state.sealing === null && last >= state.nextLook) await startIfDue(pool, state, last, bulk)
-  if (bulk && last - state.covered > BACKLOG) await state.sealing
+  // Whether or not small ones are being made: under load that never ends.
+  if (!bulk && last >= state.nextMerge) {
+    state.nextMerge = last + SEGMENT_SIZES.minor / 4n
+    for (const kind of ['middle', 'major'] as const) void mergeIfDue(pool, state, kind)
+  }
+  if (bulk && last - state.covered > BACKLOG) await held(state.sealing)
 }
 
 async function startIfDue(pool: Pool, state: State, last: bigint, bulk: boolean): Promise<void> {
@@ -58,23 +67,35 @@ async function startIfDue(pool: Pool, state: State, last: bigint, bulk: boolean)
   // Small ones follow each other in seconds; larger ones are made beside them, each kind by itself.
   state.sealing = (bulk ? atOnce(pool, ['new']) : gently(pool, 'new')).then(() => {
     state.sealing = null
-    if (!bulk) for (const kind of ['middle', 'major'] as const) void mergeIfDue(pool, state, kind)
   })
 }
 
-async function mergeIfDue(pool: Pool, { merging }: State, kind: 'middle' | 'major'): Promise<void> {
-  if (merging.has(kind)) return
-  merging.add(kind)
+async function mergeIfDue(pool: Pool, state: State, kind: Merging): Promise<void> {
+  if (state.merging.has(kind)) return
+  state.merging.add(kind)
   // Whoever indexes next tries again; the pool may be at its end.
   const live = await readRanges(pool).catch(() => [])
-  if (mergesDue(live, SEGMENT_SIZES, kind).length > 0) await gently(pool, kind)
-  merging.delete(kind)
+  const isDue = mergesDue(live, SEGMENT_SIZES, kind).length > 0
+  if (isDue) await gently(pool, kind)
+  state.merging.delete(kind)
+  // The last of four: no more articles need come for them to become one.
+  if (isDue && kind === 'middle') await mergeIfDue(pool, state, 'major')
 }
 
 /** Makes all segments that are due, and resolves when that is done. */
 export async function sealRest(pool: Pool): Promise<void> {
-  await stateOf(pool).sealing
-  await atOnce(pool, WAYS)
+  await held(stateOf(pool).sealing)
+  await held(atOnce(pool, WAYS))
+}
+
+/** Waits for a thread; by itself it does not hold the process. */
+async function held(work: Promise<void> | null): Promise<void> {
+  const holding = setInterval(() => {}, 1_000)
+  try {
+    await work
+  } finally {
+    clearInterval(holding)
+  }
 }
 
 /** @param waits the ways in which all is to be made when it resolves, even where another process is at it */
@@ -88,9 +109,13 @@ async function gently(pool: Pool, way: Way): Promise<void> {
   if (url !== undefined) await threadOf(pool, way).seal({ url, ways: [way], waits: [] })
 }
 
+/** ms. Small segments come every few seconds when much is written. */
+const KEEP = 60_000
+
 function threadOf(pool: Pool, key: Way | 'all'): SealingThread {
   const { threads } = stateOf(pool)
-  const thread = threads.get(key) ?? createSealingThread(key !== 'all')
+  // A large one comes seldom, and leaves hundreds of megabytes behind, which end with the thread.
+  const thread = threads.get(key) ?? createSealingThread({ gently: key !== 'all', keep: key === 'major' ? 0 : KEEP })
   threads.set(key, thread)
   return thread
 }

@@ -116,8 +116,8 @@ interface Groups {
 const COUNTERS = { each: 2, most: 1 << 24 }
 
 /**
- * Finds the groups of words that enough documents have. Goes through the text twice: the first time it sorts out, at two
- * bytes each, the many that occur a few times only.
+ * Finds the groups of words that enough documents have. Goes through the text twice: the first time it sorts out, at a
+ * byte each, the many that occur a few times only.
  */
 function listGroups(
   places: number,

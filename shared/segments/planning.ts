@@ -41,17 +41,21 @@ export function mergesDue(live: Range[], sizes: SegmentSizes, kind: 'middle' | '
   const size = sizes[kind]
   const before = kind === 'major' ? mergesDue(live, sizes, 'middle') : []
   const due: Range[] = []
+  // Both ascend, and there may be thousands of each.
+  let from = 0
   for (let first = 1n; first + size - 1n <= covered; first += size) {
-    const range = { first, last: first + size - 1n }
-    const isMade = live.some(one => one.first === range.first && one.last === range.last)
-    if (isMade || before.some(one => isWithin(one, range))) continue
-    if (live.every(one => isWithin(one, range) || isApart(one, range))) due.push(range)
+    const block = { first, last: first + size - 1n }
+    while (live[from]!.last < block.first) from++
+    let to = from
+    while (to < live.length && live[to]!.first <= block.last) to++
+    const parts = live.slice(from, to)
+    if (parts.length > 1 && parts.every(one => isWithin(one, block)) && !before.some(one => isWithin(one, block)))
+      due.push(block)
   }
   return due
 }
 
 const isWithin = (one: Range, other: Range) => one.first >= other.first && one.last <= other.last
-const isApart = (one: Range, other: Range) => one.last < other.first || one.first > other.last
 
 /** Whether sealing would find something to do. */
 export function isDue(covered: bigint, last: bigint, { minor }: SegmentSizes): boolean {

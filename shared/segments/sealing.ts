@@ -9,7 +9,7 @@ import { readSegmentArticles, storeSegment } from './storing.ts'
  * Segments are made in three ways, which never touch the same articles and so may go on at once: a large one takes half a minute
  * of computing, in which new articles and small segments must not pile up.
  */
-export const WAYS = ['major', 'middle', 'new'] as const
+export const WAYS = ['new', 'middle', 'major'] as const
 export type Way = (typeof WAYS)[number]
 
 /** What is due, and for what part of the time it is worked on where nobody waits. */
@@ -55,7 +55,11 @@ export async function sealArticles(
   let made = 0
   for (let before = -1; before < made; ) {
     before = made
-    for (const way of options.ways ?? WAYS) while (await sealNext(pool, sizes, way, options)) made++
+    // What another process makes while this one waits for it may make the next way's work due: small ones first.
+    for (const way of WAYS) {
+      if (options.ways?.includes(way) === false) continue
+      while (await sealNext(pool, sizes, way, options)) made++
+    }
   }
   return made
 }
@@ -93,7 +97,8 @@ export async function withoutSealing<T>(pool: Pool, work: () => Promise<T>): Pro
   const client = await pool.connect()
   try {
     try {
-      for (const way of WAYS) await client.query('select pg_advisory_lock($1)', [HOW[way].lock])
+      // Versions before took the locks that they knew in this order.
+      for (const way of WAYS.toReversed()) await client.query('select pg_advisory_lock($1)', [HOW[way].lock])
       return await work()
     } finally {
       await client.query('select pg_advisory_unlock_all()')

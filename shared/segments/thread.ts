@@ -18,15 +18,13 @@ export interface SealingThread {
   seal(task: SealingTask): Promise<void>
 }
 
-/** ms that a thread without work is kept: one that is new spends a third of its first half a minute on compiling. */
-const IDLE = 60_000
-
 /**
- * One task at a time; the caller sees to that.
+ * Makes segments in one thread, one task at a time: the caller sees to that. The thread does not hold the process.
  *
- * @param gently gives way to everything else, for good: a priority that was given up does not come back
+ * @param options.gently gives way to everything else, for good: a priority that was given up does not come back
+ * @param options.keep ms that it is kept without work: one that is new spends a third of its first half a minute on compiling
  */
-export function createSealingThread(gently: boolean): SealingThread {
+export function createSealingThread({ gently, keep }: { gently: boolean; keep: number }): SealingThread {
   let worker: Worker | null = null
   let idle: NodeJS.Timeout | undefined
   const start = () => {
@@ -36,35 +34,37 @@ export function createSealingThread(gently: boolean): SealingThread {
     }
     return started.on('error', warn).on('exit', forget)
   }
+  const end = () => {
+    void worker?.terminate()
+    worker = null
+  }
   return {
     async seal(task) {
       clearTimeout(idle)
       try {
         worker ??= start()
-        const { failure } = await done(worker, task, gently)
+        const { failure } = await done(worker, task)
         if (failure !== null) warn(new Error(failure))
       } catch (error) {
         warn(error instanceof Error ? error : new Error(String(error)))
       }
-      idle = setTimeout(() => void worker?.terminate(), IDLE)
+      if (keep === 0) return end()
+      idle = setTimeout(end, keep)
       idle.unref()
     },
   }
 }
 
-/** What nobody waits for does not hold the process; neither does a thread without work. */
-function done(worker: Worker, task: SealingTask, gently: boolean): Promise<SealingEnd> {
+function done(worker: Worker, task: SealingTask): Promise<SealingEnd> {
   return new Promise(resolve => {
     const end = (said: SealingEnd) => {
       worker.off('message', end).off('exit', ended)
-      worker.unref()
       resolve(said)
     }
     // Why it ended, an error has said.
     const ended = () => end({ failure: null })
     worker.on('message', end).on('exit', ended)
-    if (gently) worker.unref()
-    else worker.ref()
+    worker.unref()
     worker.postMessage(task)
   })
 }
