@@ -47,7 +47,7 @@ export async function sealWhenDue(pool: Pool, last: bigint, bulk: boolean): Prom
   // Whether or not small ones are being made: under load that never ends.
   if (!bulk && last >= state.nextMerge) {
     state.nextMerge = last + SEGMENT_SIZES.minor / 4n
-    for (const kind of ['middle', 'major'] as const) void mergeIfDue(pool, state, kind)
+    mergeAllDue(pool, state)
   }
   if (bulk && last - state.covered > BACKLOG) await held(state.sealing)
 }
@@ -67,7 +67,13 @@ async function startIfDue(pool: Pool, state: State, last: bigint, bulk: boolean)
   // Small ones follow each other in seconds; larger ones are made beside them, each kind by itself.
   state.sealing = (bulk ? atOnce(pool, ['new']) : gently(pool, 'new')).then(() => {
     state.sealing = null
+    // No more articles need come for those that are there to become larger ones.
+    if (!bulk) mergeAllDue(pool, state)
   })
+}
+
+function mergeAllDue(pool: Pool, state: State): void {
+  for (const kind of ['middle', 'major'] as const) void mergeIfDue(pool, state, kind)
 }
 
 async function mergeIfDue(pool: Pool, state: State, kind: Merging): Promise<void> {
@@ -78,7 +84,7 @@ async function mergeIfDue(pool: Pool, state: State, kind: Merging): Promise<void
   const isDue = mergesDue(live, SEGMENT_SIZES, kind).length > 0
   if (isDue) await gently(pool, kind)
   state.merging.delete(kind)
-  // The last of four: no more articles need come for them to become one.
+  // The last of four.
   if (isDue && kind === 'middle') await mergeIfDue(pool, state, 'major')
 }
 
