@@ -98,7 +98,7 @@ const LISTS_OF_A_PIECE = 256
 function createBuckets(size: number, pace: Pace) {
   // A document takes about a kilobyte, so as many buckets as documents make a lookup of one rare word read as much.
   const bits = Math.ceil(Math.log2(Math.max(size, 1)))
-  const writers = new Map<number, Writer>()
+  const writers: (Writer | undefined)[] = Array.from({ length: 1 << bits })
   return {
     bits,
     /** Adds lexemes that no other part has. */
@@ -119,18 +119,15 @@ function createBuckets(size: number, pace: Pace) {
           return true
         },
       })
-      postings.eachList((lexeme, docs) => {
+      postings.eachList((lexeme, docs, from, to) => {
         if (lexeme % LISTS_OF_A_PIECE === 0) pace()
-        const bucket = bucketOf(names[lexeme]!, bits)
-        let writer = writers.get(bucket)
-        if (writer === undefined) {
-          writer = createWriter(512)
-          writers.set(bucket, writer)
-        }
-        writeEntry(writer, names[lexeme]!, docs, size)
+        const name = names[lexeme]!
+        const bucket = bucketOf(name, bits)
+        writers[bucket] ??= createWriter(512)
+        writeEntry(writers[bucket], name, { docs, from, to }, size)
       })
     },
-    blocks: () => [...writers].map(([bucket, writer]) => ({ bucket, block: writer.view() })),
+    blocks: () => writers.flatMap((writer, bucket) => (writer === undefined ? [] : [{ bucket, block: writer.view() }])),
   }
 }
 
@@ -163,11 +160,17 @@ function addWordLists(
   vocabulary: Vocabulary,
   pace: Pace,
 ): void {
-  const { size, text } = vocabulary
+  const { size } = vocabulary
+  // Asked for by words, titles and stems.
+  const known: (string | undefined)[] = Array.from({ length: size })
+  const text = (token: number) => {
+    known[token] ??= vocabulary.text(token)
+    return known[token]
+  }
   const ofWord = numbered(size, token => dictionary.lexeme(LEXEMES.word(text(token))))
   const ofTitleWord = numbered(size, token => dictionary.lexeme(LEXEMES.titleWord(text(token))))
-  const ofStem = stemNumbers(dictionary, vocabulary, LEXEMES.stem)
-  const ofTitleStem = stemNumbers(dictionary, vocabulary, LEXEMES.titleStem)
+  const ofStem = stemNumbers(dictionary, size, text, LEXEMES.stem)
+  const ofTitleStem = stemNumbers(dictionary, size, text, LEXEMES.titleStem)
   documents.forEach(({ language }, doc) => {
     pace()
     const body = texts.bodyStarts[doc]!
@@ -201,7 +204,8 @@ function numbered(tokens: number, make: (token: number) => number): (token: numb
 /** For each language, the lexeme of a token's stem; −1 for its stop words. */
 function stemNumbers(
   dictionary: Dictionary,
-  vocabulary: Vocabulary,
+  tokens: number,
+  text: (token: number) => string,
   lexeme: (language: Language, stem: string) => string,
 ): (language: Language) => (token: number) => number {
   const languages = new Map<Language, (token: number) => number>()
@@ -209,8 +213,8 @@ function stemNumbers(
     let ofToken = languages.get(language)
     if (ofToken === undefined) {
       const ofStem = new Map<string, number>()
-      ofToken = numbered(vocabulary.size, token => {
-        const word = vocabulary.text(token)
+      ofToken = numbered(tokens, token => {
+        const word = text(token)
         if (STOP_WORDS[language].has(word)) return -1
         const found = stem(language, word)
         let number = ofStem.get(found)

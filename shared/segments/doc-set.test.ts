@@ -12,6 +12,7 @@ import {
   listSet,
   passing,
   rangeSet,
+  stretchesOf,
   union,
   walk,
 } from './doc-set.ts'
@@ -100,13 +101,27 @@ t.test('a range holds what lies in it', async () => {
   )
 })
 
+t.test('of a set, two stretches are what lies in either', async () => {
+  const bounds = fc.tuple(fc.nat(SIZE), fc.nat(SIZE), fc.nat(SIZE)).map(all => all.sort((a, b) => a - b))
+  fc.assert(
+    fc.property(docSet, bounds, (set, [from = 0, to = 0, rest = 0]) => {
+      assert.deepEqual(
+        plain(stretchesOf(set, from, to, rest)),
+        plain(set).filter(doc => (doc >= from && doc < to) || doc >= rest),
+      )
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
 t.test('lists come back from a bucket as they were written', async () => {
   const names = fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }), { maxLength: 6 })
   fc.assert(
     fc.property(names, fc.array(docSet, { minLength: 6, maxLength: 6 }), (lexemes, sets) => {
       const bucket = createWriter(1)
       lexemes.forEach((lexeme, index) => {
-        writeEntry(bucket, lexeme, docsOf(sets[index]!), SIZE)
+        const docs = docsOf(sets[index]!)
+        writeEntry(bucket, lexeme, { docs: Uint16Array.of(7, ...docs, 7), from: 1, to: docs.length + 1 }, SIZE)
       })
       const found = readEntries(Buffer.from(bucket.view()), [...lexemes, 'absent lexeme'], SIZE)
       assert.equal(found.size, lexemes.length)

@@ -30,6 +30,25 @@ export function rangeSet(from: number, to: number, size: number): DocSet {
   return { kind: 'bits', size, count: Math.max(0, to - from), bits }
 }
 
+/** Those from `from` to before `to`, and those from `rest` on. @param from at most `to`, which is at most `rest` */
+export function stretchesOf(set: DocSet, from: number, to: number, rest: number): DocSet {
+  if (set.kind === 'list') {
+    const { docs } = set
+    const start = lowerBound(docs, from)
+    const end = lowerBound(docs, to, start)
+    const tail = lowerBound(docs, rest, end)
+    if (end - start + docs.length - tail === docs.length) return set
+    const kept = new Uint16Array(end - start + docs.length - tail)
+    kept.set(docs.subarray(start, end))
+    kept.set(docs.subarray(tail), end - start)
+    return listSet(kept, set.size)
+  }
+  const bits = new Uint32Array(set.bits.length)
+  copyBits(set.bits, bits, from, to)
+  copyBits(set.bits, bits, rest, set.size)
+  return settled(bits, set.size)
+}
+
 export function intersection(a: DocSet, b: DocSet): DocSet {
   if (a.count === a.size) return b
   if (b.count === b.size) return a
@@ -200,6 +219,18 @@ function fill(bits: Uint32Array, from: number, to: number): void {
       bits[doc >>> 5] = bits[doc >>> 5]! | (1 << (doc & 31))
       doc++
     }
+  }
+}
+
+/** Adds the bits from `from` to before `to`. */
+function copyBits(source: Uint32Array, target: Uint32Array, from: number, to: number): void {
+  if (from >= to) return
+  const [first, last] = [from >>> 5, (to - 1) >>> 5]
+  for (let at = first; at <= last; at++) {
+    let word = source[at]!
+    if (at === first) word &= -1 << (from & 31)
+    if (at === last) word &= -1 >>> (31 - ((to - 1) & 31))
+    target[at] = target[at]! | word
   }
 }
 

@@ -1,8 +1,8 @@
 /** Pairs of a list's number and a document, gathered in order of documents and given back list by list. */
 export interface Postings {
   add(list: number, doc: number): void
-  /** Calls back with every list that has documents, from number 0 up; the documents ascend. */
-  eachList(visit: (list: number, docs: Uint16Array) => void): void
+  /** Calls back with every list that has documents, from number 0 up: they ascend in `docs` from `from` to before `to`. */
+  eachList(visit: (list: number, docs: Uint16Array, from: number, to: number) => void): void
 }
 
 export function createPostings(capacity = 1 << 16): Postings {
@@ -29,7 +29,7 @@ export function createPostings(capacity = 1 << 16): Postings {
       const next = starts.slice()
       for (let at = 0; at < end; at++) sorted[next[lists[at]!]!++] = docs[at]!
       for (let list = 0; list <= highest; list++) {
-        if (starts[list]! < starts[list + 1]!) visit(list, sorted.subarray(starts[list]!, starts[list + 1]!))
+        if (starts[list]! < starts[list + 1]!) visit(list, sorted, starts[list]!, starts[list + 1]!)
       }
     },
   }
@@ -41,6 +41,8 @@ export interface Numbers {
   at(index: number): number
   set(index: number, value: number): void
   readonly length: number
+  /** All of them, as they are now. */
+  view(): Int32Array
 }
 
 export function createNumbers(): Numbers {
@@ -58,6 +60,7 @@ export function createNumbers(): Numbers {
     get length() {
       return length
     },
+    view: () => values.subarray(0, length),
   }
 }
 

@@ -39,8 +39,16 @@ export const NEIGHBOURS = {
 } as const
 
 const SHARED_LISTS = 1 << 16
-const sharedPair = (hash: number) => `Q${(hash & (SHARED_LISTS - 1)).toString(36)}`
-const sharedTriple = (hash: number) => `R${(hash & (SHARED_LISTS - 1)).toString(36)}`
+const sharedPair = (hash: number) => sharedName('Q', hash & (SHARED_LISTS - 1))
+const sharedTriple = (hash: number) => sharedName('R', hash & (SHARED_LISTS - 1))
+
+/** Every segment has most of them. */
+const numerals: (string | undefined)[] = []
+
+function sharedName(kind: 'Q' | 'R', list: number): string {
+  numerals[list] ??= list.toString(36)
+  return kind + numerals[list]
+}
 
 /** Adds the neighbours of all documents to their dictionary. */
 export function addNeighbours(dictionary: Dictionary, texts: DocumentTexts, vocabulary: Vocabulary, pace: Pace): void {
@@ -58,16 +66,15 @@ export function addNeighbours(dictionary: Dictionary, texts: DocumentTexts, voca
   const word = (at: number) => vocabulary.text(tokens.at(at))
 
   // Every place in the text that ends a pair; the groups that are listed, by place.
-  const eachPair = (visit: (at: number, doc: number) => void) => {
+  const eachPair: Visits = visit => {
     for (let doc = 0; doc < size; doc++) {
       pace()
       const body = bodyStarts[doc]!
-      for (let at = titleStarts[doc]! + 1; at < body; at++) visit(at, doc)
-      for (let at = body + 1; at < ends[doc]!; at++) visit(at, doc)
+      for (let at = titleStarts[doc]! + 1; at < body; at++) visit(at, doc, at)
+      for (let at = body + 1; at < ends[doc]!; at++) visit(at, doc, at)
     }
   }
-  const pairs = listGroups(tokens.length, enough, eachPair, {
-    hash: at => pairHashes[at]!,
+  const pairs = listGroups(pairHashes, enough, eachPair, pace, {
     first: at => tokens.at(at - 1),
     second: at => tokens.at(at),
   })
@@ -82,63 +89,56 @@ export function addNeighbours(dictionary: Dictionary, texts: DocumentTexts, voca
     const group = pairs.at[at]!
     return group >= 0 && isFrequent(pairs.documents.at(group), size)
   }
-  const eachTriple = (visit: (at: number, doc: number) => void) => {
-    eachPair((at, doc) => {
-      const follows = at - 1 > titleStarts[doc]! && at - 1 !== bodyStarts[doc]!
-      if (follows && isFrequentPair(at) && isFrequentPair(at - 1)) visit(at, doc)
-    })
+  const triplePlaces = { at: createNumbers(), doc: createNumbers(), hash: createNumbers() }
+  eachPair((at, doc) => {
+    const follows = at - 1 > titleStarts[doc]! && at - 1 !== bodyStarts[doc]!
+    if (!follows || !isFrequentPair(at) || !isFrequentPair(at - 1)) return
+    triplePlaces.at.push(at)
+    triplePlaces.doc.push(doc)
+    triplePlaces.hash.push(pairHash(pairHashes[at - 1]!, hash(at)))
+  })
+  const eachTriple: Visits = visit => {
+    const { at, doc } = triplePlaces
+    for (let place = 0; place < at.length; place++) visit(at.at(place), doc.at(place), place)
   }
-  const triples = listGroups(tokens.length, enough, eachTriple, {
-    hash: at => pairHash(pairHashes[at - 1]!, hash(at)),
+  const tripleHashes = triplePlaces.hash.view()
+  const triples = listGroups(tripleHashes, enough, eachTriple, pace, {
     first: at => pairs.at[at - 1]!,
     second: at => tokens.at(at),
   })
   addLists(dictionary, triples, eachTriple, {
     lexeme: at => NEIGHBOURS.triple(word(at - 2), word(at - 1), word(at)),
-    shared: at => pairHash(pairHashes[at - 1]!, hash(at)) & (SHARED_LISTS - 1),
+    shared: place => tripleHashes[place]! & (SHARED_LISTS - 1),
     sharedLexeme: sharedTriple,
   })
 }
 
-type Visits = (visit: (at: number, doc: number) => void) => void
+/** Places in the text where a group of words ends, in order: `place` is the number of one among those that hashes and groups are kept for. */
+type Visits = (visit: (at: number, doc: number, place: number) => void) => void
 
 interface Groups {
-  /** For each place in the text, the group of words that ends there if it is listed; −1. */
+  /** For each place, the group of words that ends there if it is listed; −1. */
   at: Int32Array
   /** How many documents have it. */
   documents: Numbers
 }
 
-/**
- * Counters for a first guess of how often words stand together, some for each place in the text, at most so many; two guesses
- * that share a counter do no harm.
- */
-const COUNTERS = { each: 2, most: 1 << 24 }
-
-/**
- * Finds the groups of words that enough documents have. Goes through the text twice: the first time it sorts out, at a
- * byte each, the many that occur a few times only.
- */
+/** Finds the groups of words that enough documents have. @param hashes by place */
 function listGroups(
-  places: number,
+  hashes: Int32Array,
   enough: number,
   each: Visits,
-  { hash, first, second }: Record<'hash' | 'first' | 'second', (at: number) => number>,
+  pace: Pace,
+  { first, second }: Record<'first' | 'second', (at: number) => number>,
 ): Groups {
-  const counters = Math.min(2 ** Math.ceil(Math.log2(places * COUNTERS.each + 1)), COUNTERS.most)
-  const occurrences = new Uint8Array(counters)
-  each(at => {
-    const counter = hash(at) & (counters - 1)
-    if (occurrences[counter]! < 255) occurrences[counter]!++
-  })
+  const groups = likelyGroups(hashes, enough, pace)
   const table = createPairTable()
   const documents = createNumbers()
   const latest = createNumbers()
-  const groups = new Int32Array(places).fill(-1)
-  each((at, doc) => {
-    if (occurrences[hash(at) & (counters - 1)]! < enough) return
+  each((at, doc, place) => {
+    if (groups[place]! < 0) return
     const group = table.number(first(at), second(at))
-    groups[at] = group
+    groups[place] = group
     if (group === documents.length) {
       documents.push(0)
       latest.push(-1)
@@ -147,17 +147,49 @@ function listGroups(
     latest.set(group, doc)
     documents.set(group, documents.at(group) + 1)
   })
-  for (let at = 0; at < places; at++) {
-    const group = groups[at]!
-    if (group >= 0 && documents.at(group) < enough) groups[at] = -1
+  for (let place = 0; place < groups.length; place++) {
+    const group = groups[place]!
+    if (group >= 0 && documents.at(group) < enough) groups[place] = -1
   }
   return { at: groups, documents }
 }
 
+/**
+ * Counters for a first guess of how often words stand together. Two guesses that share a counter do no harm; the more it takes to be
+ * enough, the more may share one. As few as will do: what does not fit beside a core makes every count wait for memory.
+ */
+const counted = (places: number, enough: number) => 2 ** Math.ceil(Math.log2((places * 8) / enough + 1))
+
+/** 0 for each place whose group of words may stand in enough places, −1 for the many that cannot. */
+function likelyGroups(hashes: Int32Array, enough: number, pace: Pace): Int32Array {
+  const counters = counted(hashes.length, enough)
+  const occurrences = new Uint8Array(counters)
+  const groups = new Int32Array(hashes.length)
+  for (let from = 0; from < hashes.length; from += PIECE) {
+    pace()
+    const to = Math.min(from + PIECE, hashes.length)
+    for (let place = from; place < to; place++) {
+      const counter = hashes[place]! & (counters - 1)
+      if (occurrences[counter]! < 255) occurrences[counter]!++
+    }
+  }
+  for (let from = 0; from < hashes.length; from += PIECE) {
+    pace()
+    const to = Math.min(from + PIECE, hashes.length)
+    for (let place = from; place < to; place++) {
+      groups[place] = occurrences[hashes[place]! & (counters - 1)]! < enough ? -1 : 0
+    }
+  }
+  return groups
+}
+
+/** Places between two looks at the clock. */
+const PIECE = 1 << 15
+
 interface Names {
   lexeme(at: number): string
   /** Which of the shared lists. */
-  shared(at: number): number
+  shared(place: number): number
   sharedLexeme(list: number): string
 }
 
@@ -165,13 +197,13 @@ interface Names {
 function addLists(dictionary: Dictionary, groups: Groups, each: Visits, names: Names): void {
   const own = new Int32Array(groups.documents.length).fill(-1)
   const shared = new Int32Array(SHARED_LISTS).fill(-1)
-  each((at, doc) => {
-    const group = groups.at[at]!
+  each((at, doc, place) => {
+    const group = groups.at[place]!
     if (group >= 0) {
       if (own[group]! < 0) own[group] = dictionary.lexeme(names.lexeme(at))
       dictionary.add(own[group]!, doc)
     } else {
-      const list = names.shared(at)
+      const list = names.shared(place)
       if (shared[list]! < 0) shared[list] = dictionary.lexeme(names.sharedLexeme(list))
       dictionary.add(shared[list]!, doc)
     }
@@ -191,7 +223,7 @@ function addTitlePairs(
   const latest = createNumbers()
   const each: Visits = visit => {
     for (let doc = 0; doc < ends.length; doc++) {
-      for (let at = titleStarts[doc]! + 1; at < bodyStarts[doc]!; at++) visit(at, doc)
+      for (let at = titleStarts[doc]! + 1; at < bodyStarts[doc]!; at++) visit(at, doc, at)
     }
   }
   each((at, doc) => {

@@ -1,4 +1,4 @@
-import { createWriter, type Reader, readVarint, type Writer } from './bytes.ts'
+import { type Reader, readVarint, varintBytes, type Writer } from './bytes.ts'
 import { bitSet, type DocSet, listSet } from './doc-set.ts'
 import { hashOf } from './hashing.ts'
 
@@ -15,14 +15,45 @@ export function bucketOf(lexeme: string, bits: number): number {
 const GAPS = 0
 const BITS = 1
 
-/** Appends an entry to a bucket. @param docs ascending */
-export function writeEntry(bucket: Writer, lexeme: string, docs: Uint16Array, size: number): void {
-  const name = Buffer.from(lexeme)
-  bucket.varint(name.length)
-  bucket.bytes(name)
-  const body = encode(docs, size)
-  bucket.varint(body.length)
-  bucket.bytes(body)
+/** Ascending documents: those of `docs` from `from` to before `to`. */
+export interface ListedDocs {
+  docs: Uint16Array
+  from: number
+  to: number
+}
+
+/** Appends an entry to a bucket: name and documents, each with its length in bytes before it. Makes nothing: there are half a million. */
+export function writeEntry(bucket: Writer, lexeme: string, list: ListedDocs, size: number): void {
+  bucket.varint(Buffer.byteLength(lexeme))
+  bucket.text(lexeme)
+  // A gap takes a byte or two: from here on the bits are smaller.
+  if ((list.to - list.from) * 10 > size) writeBits(bucket, list, size)
+  else writeGaps(bucket, list)
+}
+
+function writeBits(bucket: Writer, { docs, from, to }: ListedDocs, size: number): void {
+  const bits = new Uint8Array(((size + 31) >>> 5) * 4)
+  for (let at = from; at < to; at++) bits[docs[at]! >>> 3]! |= 1 << (docs[at]! & 7)
+  bucket.varint(1 + bits.length)
+  bucket.byte(BITS)
+  bucket.bytes(bits)
+}
+
+function writeGaps(bucket: Writer, { docs, from, to }: ListedDocs): void {
+  let bytes = 1 + varintBytes(to - from)
+  let before = -1
+  for (let at = from; at < to; at++) {
+    bytes += varintBytes(docs[at]! - before - 1)
+    before = docs[at]!
+  }
+  bucket.varint(bytes)
+  bucket.byte(GAPS)
+  bucket.varint(to - from)
+  before = -1
+  for (let at = from; at < to; at++) {
+    bucket.varint(docs[at]! - before - 1)
+    before = docs[at]!
+  }
 }
 
 /** The documents of those lexemes that the bucket holds. @param size documents of the segment */
@@ -44,28 +75,6 @@ export function readEntries(bucket: Buffer, lexemes: string[], size: number): Ma
     }
   }
   return found
-}
-
-const scratch = createWriter()
-
-function encode(docs: Uint16Array, size: number): Buffer {
-  scratch.clear()
-  // A gap takes a byte or two: from here on the bits are smaller.
-  if (docs.length * 10 > size) {
-    const bits = new Uint8Array(((size + 31) >>> 5) * 4)
-    for (const doc of docs) bits[doc >>> 3] = bits[doc >>> 3]! | (1 << (doc & 7))
-    scratch.byte(BITS)
-    scratch.bytes(bits)
-    return scratch.view()
-  }
-  scratch.byte(GAPS)
-  scratch.varint(docs.length)
-  let before = -1
-  for (const doc of docs) {
-    scratch.varint(doc - before - 1)
-    before = doc
-  }
-  return scratch.view()
 }
 
 function decode(body: Buffer, size: number): DocSet {

@@ -26,6 +26,7 @@ export function createVocabulary(): Vocabulary {
   let hashes = new Int32Array(1 << 12)
   // All words one after the other, in UTF-16 code units; word n ends before `ends[n]`.
   let units = new Uint16Array(1 << 15)
+  let bytes = Buffer.from(units.buffer)
   let ends = new Uint32Array(1 << 12)
 
   const startOf = (word: number) => (word === 0 ? 0 : ends[word - 1]!)
@@ -48,7 +49,10 @@ export function createVocabulary(): Vocabulary {
   const add = (hash: number, list: string, from: number, to: number): void => {
     const start = startOf(size)
     const end = start + to - from
-    if (end > units.length) units = grown(units, new Uint16Array(Math.max(units.length * 2, end)))
+    if (end > units.length) {
+      units = grown(units, new Uint16Array(Math.max(units.length * 2, end)))
+      bytes = Buffer.from(units.buffer)
+    }
     for (let at = from, unit = start; at < to; at++, unit++) units[unit] = list.charCodeAt(at)
     if (size === hashes.length) {
       hashes = grown(hashes, new Int32Array(size * 2))
@@ -101,10 +105,7 @@ export function createVocabulary(): Vocabulary {
       return slots[placeOf(finishHash(hash) | 0, word, 0, word.length) + 1]! - 1
     },
     // Not a part of the list, which would keep all of that in memory. Little-endian, as every machine that runs Node is.
-    text(word) {
-      const start = startOf(word)
-      return Buffer.from(units.buffer, start * 2, (ends[word]! - start) * 2).toString('utf16le')
-    },
+    text: word => bytes.toString('utf16le', startOf(word) * 2, ends[word]! * 2),
     length: word => ends[word]! - startOf(word),
     hash: word => hashes[word]! >>> 0,
   }
