@@ -12,45 +12,58 @@ export interface Reading {
 /** The documents with a lexeme; null: not read yet, and noted to be. What is evaluated then is worth nothing. */
 export type Lists = (lexeme: string) => DocSet | null
 
-/**
- * Evaluates an expression on the lists of one segment.
- *
- * @param size documents of the segment
- */
-export function evaluate(expression: Expression, list: Lists, size: number): Reading {
-  const read = (one: Expression) => evaluate(one, list, size)
+/** @param size documents of the segment */
+export type Evaluate = (list: Lists, size: number) => Reading
+
+/** How an expression is evaluated on the lists of a segment; what is the same in every segment is done here, once. */
+export function evaluation(expression: Expression): Evaluate {
   switch (expression.kind) {
     case 'lexeme':
-      return exactly(list(expression.lexeme) ?? emptySet(size))
+      return (list, size) => exactly(list(expression.lexeme) ?? emptySet(size))
     case 'any': {
-      const parts = expression.of.map(read)
-      const sure = union(
-        parts.map(part => part.sure),
-        size,
-      )
-      if (parts.every(isExact)) return exactly(sure)
-      return {
-        sure,
-        maybe: union(
-          parts.map(part => part.maybe),
+      const parts = expression.of.map(evaluation)
+      return (list, size) => {
+        const read = parts.map(part => part(list, size))
+        const sure = union(
+          read.map(part => part.sure),
           size,
-        ),
+        )
+        if (read.every(isExact)) return exactly(sure)
+        return {
+          sure,
+          maybe: union(
+            read.map(part => part.maybe),
+            size,
+          ),
+        }
       }
     }
-    case 'all':
-      return expression.of.map(read).reduce((a, b) => {
-        const sure = intersection(a.sure, b.sure)
-        return isExact(a) && isExact(b) ? exactly(sure) : { sure, maybe: intersection(a.maybe, b.maybe) }
-      })
-    case 'but':
-      return expression.not.map(read).reduce((a, b) => {
-        const sure = difference(a.sure, b.maybe)
-        return isExact(a) && isExact(b) ? exactly(sure) : { sure, maybe: difference(a.maybe, b.sure) }
-      }, read(expression.of))
+    case 'all': {
+      const parts = expression.of.map(evaluation)
+      return (list, size) =>
+        parts
+          .map(part => part(list, size))
+          .reduce((a, b) => {
+            const sure = intersection(a.sure, b.sure)
+            return isExact(a) && isExact(b) ? exactly(sure) : { sure, maybe: intersection(a.maybe, b.maybe) }
+          })
+    }
+    case 'but': {
+      const of = evaluation(expression.of)
+      const not = expression.not.map(evaluation)
+      return (list, size) =>
+        not
+          .map(part => part(list, size))
+          .reduce(
+            (a, b) => {
+              const sure = difference(a.sure, b.maybe)
+              return isExact(a) && isExact(b) ? exactly(sure) : { sure, maybe: difference(a.maybe, b.sure) }
+            },
+            of(list, size),
+          )
+    }
     case 'phrase':
-      return expression.scope === 'title'
-        ? titlePhrase(expression.words, list, size)
-        : phrase(expression.words, list, size)
+      return expression.scope === 'title' ? titlePhrase(expression.words) : phrase(expression.words)
   }
 }
 
@@ -59,46 +72,55 @@ export const isExact = ({ sure, maybe }: Reading) => sure === maybe || sure.coun
 const exactly = (set: DocSet): Reading => ({ sure: set, maybe: set })
 
 /** See `shared/segments/neighbours.ts`. A list of its own for two words, or for three frequent ones, is the answer. */
-function phrase(words: string[], list: Lists, size: number): Reading {
-  const nothing = emptySet(size)
-  const pairs = neighbours(words).map(([first, second]) => list(NEIGHBOURS.pair(first, second)))
-  // What else is to be read depends on which pairs have lists.
-  if (!pairs.every(pair => pair !== null)) return exactly(nothing)
-  if (pairs.length === 1 && pairs[0]!.count > 0) return exactly(pairs[0]!)
-  const bounds: DocSet[] = []
-  neighbours(words).forEach(([first, second], at) => {
-    const pair = pairs[at]!
-    if (pair.count > 0) bounds.push(pair)
-    else bounds.push(...unlisted(first, second).map(lexeme => list(lexeme) ?? nothing))
-  })
-  for (let at = 1; at < pairs.length; at++) {
-    if (!isFrequent(pairs[at - 1]!.count, size) || !isFrequent(pairs[at]!.count, size)) continue
-    const three = [words[at - 1]!, words[at]!, words[at + 1]!] as const
-    const triple = list(NEIGHBOURS.triple(...three))
-    if (triple !== null && triple.count > 0) {
-      if (pairs.length === 2) return exactly(triple)
-      bounds.push(triple)
-    } else if (triple !== null) bounds.push(list(NEIGHBOURS.sharedTriple(...three)) ?? nothing)
+function phrase(words: string[]): Evaluate {
+  const two = neighbours(words).map(([first, second]) => ({
+    own: NEIGHBOURS.pair(first, second),
+    // What a document must hold that has two words side by side which have no list of their own.
+    unlisted: [NEIGHBOURS.sharedPair(first, second), LEXEMES.word(first), LEXEMES.word(second)],
+  }))
+  const three = words.slice(2).map((third, at) => ({
+    own: NEIGHBOURS.triple(words[at]!, words[at + 1]!, third),
+    shared: NEIGHBOURS.sharedTriple(words[at]!, words[at + 1]!, third),
+  }))
+  return (list, size) => {
+    const nothing = emptySet(size)
+    const pairs = two.map(pair => list(pair.own))
+    // What else is to be read depends on which pairs have lists.
+    if (!pairs.every(pair => pair !== null)) return exactly(nothing)
+    if (pairs.length === 1 && pairs[0]!.count > 0) return exactly(pairs[0]!)
+    const bounds: DocSet[] = []
+    pairs.forEach((pair, at) => {
+      if (pair.count > 0) bounds.push(pair)
+      else for (const lexeme of two[at]!.unlisted) bounds.push(list(lexeme) ?? nothing)
+    })
+    for (const [at, { own, shared }] of three.entries()) {
+      if (!isFrequent(pairs[at]!.count, size) || !isFrequent(pairs[at + 1]!.count, size)) continue
+      const triple = list(own)
+      if (triple !== null && triple.count > 0) {
+        if (pairs.length === 2) return exactly(triple)
+        bounds.push(triple)
+      } else if (triple !== null) bounds.push(list(shared) ?? nothing)
+    }
+    return { sure: nothing, maybe: bounds.reduce(intersection) }
   }
-  return { sure: nothing, maybe: bounds.reduce(intersection) }
 }
 
-function titlePhrase(words: string[], list: Lists, size: number): Reading {
-  const nothing = emptySet(size)
+function titlePhrase(words: string[]): Evaluate {
   const [only, ...more] = neighbours(words)
-  if (only !== undefined && more.length === 0) {
-    const pair = list(NEIGHBOURS.titlePair(...only))
-    if (pair === null) return exactly(nothing)
-    if (pair.count > 0) return exactly(pair)
+  const pairLexeme = only !== undefined && more.length === 0 ? NEIGHBOURS.titlePair(...only) : null
+  const titleWords = words.map(word => LEXEMES.titleWord(word))
+  const anywhere = phrase(words)
+  return (list, size) => {
+    const nothing = emptySet(size)
+    if (pairLexeme !== null) {
+      const pair = list(pairLexeme)
+      if (pair === null) return exactly(nothing)
+      if (pair.count > 0) return exactly(pair)
+    }
+    const inTitle = titleWords.map(word => list(word) ?? nothing).reduce(intersection)
+    if (inTitle.count === 0) return exactly(inTitle)
+    return { sure: nothing, maybe: intersection(inTitle, anywhere(list, size).maybe) }
   }
-  const inTitle = words.map(word => list(LEXEMES.titleWord(word)) ?? nothing).reduce(intersection)
-  if (inTitle.count === 0) return exactly(inTitle)
-  return { sure: nothing, maybe: intersection(inTitle, phrase(words, list, size).maybe) }
-}
-
-/** What a document must hold that has two words side by side which have no list of their own. */
-function unlisted(first: string, second: string): string[] {
-  return [NEIGHBOURS.sharedPair(first, second), LEXEMES.word(first), LEXEMES.word(second)]
 }
 
 function neighbours(words: string[]): [string, string][] {

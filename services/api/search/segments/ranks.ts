@@ -1,6 +1,5 @@
-import type { Language } from '../../../../shared/articles/article.ts'
 import type { Queryable } from '../../../../shared/postgres/pool.ts'
-import { type DocSet, has } from '../../../../shared/segments/doc-set.ts'
+import { has } from '../../../../shared/segments/doc-set.ts'
 import { LEXEMES } from '../../../../shared/text/lexemes.ts'
 import type { Probe } from '../matching.ts'
 import type { Segment } from './catalogue.ts'
@@ -14,22 +13,33 @@ export async function rankSegmented(
   version: bigint,
 ): Promise<number[]> {
   const shelf = shelfOf(db)
-  const segments = [...new Set(places.map(place => place.segment))]
   const lexemes = [...new Set(probes.flatMap(probe => [probe.lexeme, LEXEMES.language(probe.language)]))]
-  const wanted = segments.flatMap(segment => lexemes.map(lexeme => ({ segment, lexeme })))
-  const unread = wanted.filter(({ segment, lexeme }) => shelf.list(segment, lexeme) === undefined)
+  const segments = [...new Set(places.map(place => place.segment))]
+  const lists = new Map(
+    segments.map(segment => [segment, new Map(lexemes.map(lexeme => [lexeme, shelf.list(segment, lexeme)]))]),
+  )
+  const unread = segments.flatMap(segment =>
+    lexemes.filter(lexeme => lists.get(segment)!.get(lexeme) === undefined).map(lexeme => ({ segment, lexeme })),
+  )
   const read = unread.length === 0 ? [] : await shelf.readLists(db, unread, version)
-  const lists = new Map<string, DocSet>()
-  unread.forEach(({ segment, lexeme }, index) => void lists.set(`${segment.no} ${lexeme}`, read[index]!))
-  const listOf = (segment: Segment, lexeme: string) =>
-    lists.get(`${segment.no} ${lexeme}`) ?? shelf.list(segment, lexeme)!
-  const speaks = (segment: Segment, doc: number, language: Language) =>
-    has(listOf(segment, LEXEMES.language(language)), doc)
-  return places.map(({ segment, doc }) => {
-    let rank = 0
-    for (const { language, lexeme, weight } of probes) {
-      if (speaks(segment, doc, language) && has(listOf(segment, lexeme), doc)) rank += weight
-    }
-    return rank
-  })
+  unread.forEach(({ segment, lexeme }, at) => void lists.get(segment)!.set(lexeme, read[at]!))
+
+  const signs = new Map(
+    segments.map(segment => {
+      const own = lists.get(segment)!
+      return [
+        segment,
+        probes.map(({ language, lexeme, weight }) => ({
+          speaks: own.get(LEXEMES.language(language))!,
+          holds: own.get(lexeme)!,
+          weight,
+        })),
+      ]
+    }),
+  )
+  return places.map(({ segment, doc }) =>
+    signs
+      .get(segment)!
+      .reduce((rank, { speaks, holds, weight }) => (has(speaks, doc) && has(holds, doc) ? rank + weight : rank), 0),
+  )
 }

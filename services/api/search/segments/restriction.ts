@@ -1,5 +1,5 @@
 import type { Columns } from '../../../../shared/segments/columns.ts'
-import { type DocSet, intersection, passing, rangeSet, union } from '../../../../shared/segments/doc-set.ts'
+import { type DocSet, passing, stretchesOf } from '../../../../shared/segments/doc-set.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Segment } from './catalogue.ts'
 
@@ -30,12 +30,7 @@ export function restrict(set: DocSet, segment: Segment, columns: Columns, restri
   const from = firstAtLeast(columns, published.from)
   const to = firstAtLeast(columns, published.to)
   const all = from === 0 && to === dated && (undatedSince !== null || dated === size)
-  const inTime = all
-    ? set
-    : intersection(
-        set,
-        union([rangeSet(from, to, size), rangeSet(undatedSince === null ? size : dated, size, size)], size),
-      )
+  const inTime = all ? set : stretchesOf(set, from, Math.max(from, to), undatedSince === null ? size : dated)
   const tests = testsOf(segment, columns, restriction)
   return tests.length === 0 ? inTime : passing(inTime, doc => tests.every(test => test(doc)))
 }

@@ -6,7 +6,7 @@ import type { Recheck } from '../matching.ts'
 import type { ArticleQuery, Position } from '../query.ts'
 import { articlesOf, type Catalogue, type Segment } from './catalogue.ts'
 import { collect } from './collect.ts'
-import { evaluate, type Reading } from './evaluate.ts'
+import { evaluation, type Reading } from './evaluate.ts'
 import { mayHold, type Restriction, restrict } from './restriction.ts'
 import { type Shelf, shelfOf, type WantedList } from './shelf.ts'
 import { type Read, settle } from './verify.ts'
@@ -152,6 +152,7 @@ async function readExpression(
   version: bigint,
 ): Promise<Reading[]> {
   const held = new Map<Segment, Map<string, DocSet>>()
+  const evaluate = evaluation(expression)
   for (;;) {
     const wanted: WantedList[] = []
     const asked = new Set<string>()
@@ -165,7 +166,7 @@ async function readExpression(
         asked.add(key)
         return null
       }
-      return evaluate(expression, list, articlesOf(segment))
+      return evaluate(list, articlesOf(segment))
     })
     if (wanted.length === 0) return readings
     const lists = await shelf.readLists(db, wanted, version)

@@ -58,17 +58,20 @@ export function shelfOf(db: Queryable): Shelf {
   return shelf
 }
 
-/** By number, then by key: to put both together for each look would cost more than the looks. */
+/** By key, then by segment: a search asks for the same few lists of every segment, and looks at memory that it has just looked at. */
 function createTable<V>(): Table<OfSegment, V> {
-  const segments = new Map<number, Map<string, V>>()
+  const keys = new Map<string, Map<number, V>>()
   return {
-    get: ({ segment, key }) => segments.get(segment.no)?.get(key),
+    get: ({ segment, key }) => keys.get(key)?.get(segment.no),
     set({ segment, key }, value) {
-      const own = segments.get(segment.no)
-      if (own === undefined) segments.set(segment.no, new Map([[key, value]]))
-      else own.set(key, value)
+      const own = keys.get(key)
+      if (own === undefined) keys.set(key, new Map([[segment.no, value]]))
+      else own.set(segment.no, value)
     },
-    delete: ({ segment, key }) => void segments.get(segment.no)?.delete(key),
+    delete({ segment, key }) {
+      const own = keys.get(key)
+      if (own?.delete(segment.no) && own.size === 0) keys.delete(key)
+    },
   }
 }
 
