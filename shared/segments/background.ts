@@ -10,22 +10,20 @@ interface State {
   /** The next look at the database is due when this article is there. */
   nextLook: bigint
   sealing: Promise<void> | null
-  /** The kinds of merging under way. */
-  merging: Set<Merging>
+  /** Whether small segments are being made into a large one, or looked for. */
+  merging: boolean
   /** The next look for segments to be merged is due when this article is there. */
   nextMerge: bigint
   /** One for each way, for work that nobody waits for, and one for all. */
   threads: Map<Way | 'all', SealingThread>
 }
 
-type Merging = 'middle' | 'major'
-
 const states = new WeakMap<Pool, State>()
 
 function stateOf(pool: Pool): State {
   let state = states.get(pool)
   if (state === undefined) {
-    state = { covered: 0n, nextLook: 0n, sealing: null, merging: new Set(), nextMerge: 0n, threads: new Map() }
+    state = { covered: 0n, nextLook: 0n, sealing: null, merging: false, nextMerge: 0n, threads: new Map() }
     states.set(pool, state)
   }
   return state
@@ -47,7 +45,7 @@ export async function sealWhenDue(pool: Pool, last: bigint, bulk: boolean): Prom
   // Whether or not small ones are being made: under load that never ends.
   if (!bulk && last >= state.nextMerge) {
     state.nextMerge = last + SEGMENT_SIZES.minor / 4n
-    mergeAllDue(pool, state)
+    void mergeIfDue(pool, state)
   }
   if (bulk && last - state.covered > BACKLOG) await held(state.sealing)
 }
@@ -64,28 +62,21 @@ async function startIfDue(pool: Pool, state: State, last: bigint, bulk: boolean)
   }
   // Another process may be at it already: then this one finds nothing to do, and need not ask again with every batch.
   state.nextLook = last + SEGMENT_SIZES.minor / 4n
-  // Small ones follow each other in seconds; larger ones are made beside them, each kind by itself.
+  // Small ones follow each other in seconds; large ones are made beside them.
   state.sealing = (bulk ? atOnce(pool, ['new']) : gently(pool, 'new')).then(() => {
     state.sealing = null
     // No more articles need come for those that are there to become larger ones.
-    if (!bulk) mergeAllDue(pool, state)
+    if (!bulk) void mergeIfDue(pool, state)
   })
 }
 
-function mergeAllDue(pool: Pool, state: State): void {
-  for (const kind of ['middle', 'major'] as const) void mergeIfDue(pool, state, kind)
-}
-
-async function mergeIfDue(pool: Pool, state: State, kind: Merging): Promise<void> {
-  if (state.merging.has(kind)) return
-  state.merging.add(kind)
+async function mergeIfDue(pool: Pool, state: State): Promise<void> {
+  if (state.merging) return
+  state.merging = true
   // Whoever indexes next tries again; the pool may be at its end.
   const live = await readRanges(pool).catch(() => [])
-  const isDue = mergesDue(live, SEGMENT_SIZES, kind).length > 0
-  if (isDue) await gently(pool, kind)
-  state.merging.delete(kind)
-  // The last of four.
-  if (isDue && kind === 'middle') await mergeIfDue(pool, state, 'major')
+  if (mergesDue(live, SEGMENT_SIZES).length > 0) await gently(pool, 'major')
+  state.merging = false
 }
 
 /** Makes all segments that are due, and resolves when that is done. */

@@ -6,10 +6,10 @@ import { mergesDue, nextNew, type Range, SEGMENT_SIZES, type SegmentSizes } from
 import { readSegmentArticles, storeSegment } from './storing.ts'
 
 /**
- * Segments are made in three ways, which never touch the same articles and so may go on at once: a large one takes half a minute
- * of computing, in which new articles and small segments must not pile up.
+ * Segments are made in two ways, which never touch the same articles and so may go on at once: a large one takes half a minute of
+ * computing, in which new articles must not pile up.
  */
-export const WAYS = ['new', 'middle', 'major'] as const
+export const WAYS = ['new', 'major'] as const
 export type Way = (typeof WAYS)[number]
 
 /** What is due, and for what part of the time it is worked on where nobody waits. */
@@ -27,15 +27,16 @@ const HOW: Record<Way, { lock: bigint; due(live: Range[], last: bigint, sizes: S
       return range && { range, part: 1 }
     },
   },
-  major: { lock: 7_211_004_224n, due: (live, _last, sizes) => dueMerge(live, sizes, 'major') },
-  middle: { lock: 7_211_004_225n, due: (live, _last, sizes) => dueMerge(live, sizes, 'middle') },
-}
-
-/** There is time, because smaller segments are searched as well; but not when the next block is half there. */
-function dueMerge(live: Range[], sizes: SegmentSizes, kind: 'middle' | 'major'): Due | null {
-  const [range] = mergesDue(live, sizes, kind)
-  if (range === undefined) return null
-  return { range, part: live.at(-1)!.last - range.last >= sizes[kind] / 2n ? 1 : 1 / 2 }
+  major: {
+    lock: 7_211_004_224n,
+    // There is time, because smaller segments are searched as well; but not when the next block is half there.
+    due(live, _last, sizes) {
+      const [range] = mergesDue(live, sizes)
+      return range === undefined
+        ? null
+        : { range, part: live.at(-1)!.last - range.last >= sizes.major / 2n ? 1 : 1 / 2 }
+    },
+  },
 }
 
 export interface SealingOptions {

@@ -25,10 +25,9 @@ export async function askBoth(random: Random, articles: NewArticle[], questions:
     const differences: string[] = []
     let found = 0
     for (let number = 0; number < questions; number++) {
-      if (number === Math.floor(questions / 4))
-        await sealArticles(index.pool, { minor, middle: minor * 2n, major: minor * 8n })
+      if (number === Math.floor(questions / 4)) await sealArticles(index.pool, { minor, major: minor * 8n })
       if (number === Math.floor(questions / 2))
-        await sealArticles(index.pool, { minor: minor * 4n, middle: minor * 8n, major: minor * 16n })
+        await sealArticles(index.pool, { minor: minor * 4n, major: minor * 16n })
       const question = randomQuestion(random, known)
       // Small sizes make many stretches, and totals at their cap.
       const sizes = {

@@ -43,7 +43,7 @@ t.test('reindex makes every word of the index anew, and changes no article', { t
   t.teardown(() => index.close())
   const random = createRandom(5)
   const articles = await index.add([...longArticles(random), ...randomArticles(random, 150)])
-  await sealArticles(index.pool, { minor: 16n, middle: 32n, major: 64n })
+  await sealArticles(index.pool, { minor: 16n, major: 64n })
   const rows = 'select * from articles join article_texts using (seq) order by seq'
   const before = await index.database.query(rows)
   await spoil(index)
@@ -79,7 +79,7 @@ t.test(
     t.teardown(() => index.close())
     const random = createRandom(6)
     const articles = await index.add(randomArticles(random, 300))
-    await sealArticles(index.pool, { minor: 16n, middle: 32n, major: 64n })
+    await sealArticles(index.pool, { minor: 16n, major: 64n })
     await spoil(index)
     const spoilt = async () => Number((await index.database.query(SPOILT))[0]?.spoilt)
     const ofNl = articles.filter(article => article.language === 'nl').length

@@ -35,7 +35,7 @@ t.test('what was shown is not read again', { timeout: 60_000 }, async t => {
   t.teardown(() => index.close())
   const { db, names } = overheard(index.pool)
   await index.add(articles(0, 40, new Date('2026-03-01T12:00:00Z')))
-  await sealArticles(index.pool, { minor: MINOR, middle: 64n, major: 256n })
+  await sealArticles(index.pool, { minor: MINOR, major: 256n })
   const first = await search(db, EVERYTHING, null)
   t.ok(names.includes('search-rows'))
   names.length = 0
@@ -52,7 +52,7 @@ t.test('new articles are shown without being read once more', { timeout: 60_000 
   const kept = await search(db, EVERYTHING, null)
   t.notOk(names.includes('search-rows'), `asked: ${[...new Set(names)].join(', ')}`)
   // As another process shows them, which finds them in a segment and reads them.
-  await sealArticles(index.pool, { minor: 8n, middle: 64n, major: 256n })
+  await sealArticles(index.pool, { minor: 8n, major: 256n })
   const other = overheard(index.pool)
   t.same(kept, await search(other.db, EVERYTHING, null))
   t.ok(other.names.includes('search-rows'))
@@ -76,7 +76,7 @@ t.test('no list of a new small segment is waited for once it is read whole', { t
   t.teardown(() => index.close())
   const { db, names } = overheard(index.pool)
   await index.add(articles(0, 32, new Date('2026-03-01T12:00:00Z')))
-  t.equal(await sealArticles(index.pool, { minor: MINOR, middle: 64n, major: 256n }), 2)
+  t.equal(await sealArticles(index.pool, { minor: MINOR, major: 256n }), 2)
   await search(db, EVERYTHING, null)
   t.ok(names.includes('search-dictionary'))
   // Each time for a word that nobody asked for yet.

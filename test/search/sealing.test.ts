@@ -21,10 +21,10 @@ const articles = (from: number, count: number): NewArticle[] =>
     language: 'nl',
   }))
 
-t.test('whoever writes articles makes segments of them beside it, small ones and then a larger', async t => {
+t.test('whoever writes articles makes segments of them beside it, small ones and then a large one', async t => {
   const index = await openArchiveIndex()
   t.teardown(() => index.close())
-  const { minor, middle } = SEGMENT_SIZES
+  const { minor, major } = SEGMENT_SIZES
   // Segments of the size in which articles came in; they may be replaced as soon as they are there.
   const seen = new Set<bigint>()
   const look = async () => {
@@ -32,8 +32,8 @@ t.test('whoever writes articles makes segments of them beside it, small ones and
   }
   let written = 0
   const write = async (count: number) => {
-    for (const end = written + count; written < end; written += 256) {
-      await index.add(articles(written, 256))
+    for (const end = written + count; written < end; written += 512) {
+      await index.add(articles(written, 512))
       await look()
     }
   }
@@ -46,13 +46,13 @@ t.test('whoever writes articles makes segments of them beside it, small ones and
     t.pass(what)
   }
   // One small one at a time: were all there at once, they would be made as one.
-  for (let last = minor; last < middle; last += minor) {
+  for (let last = minor; last < major; last += minor) {
     await write(Number(minor))
     await until(() => seen.has(minor), 'a small segment')
     seen.clear()
   }
   await write(Number(minor))
-  await until(() => seen.has(middle), 'a middle segment')
+  await until(() => seen.has(major), 'a large segment')
   const { rows, total, estimate } = await search(index.pool, EVERYTHING, null)
   t.equal(rows[0]!.title, `Gemeente woord${written - 1}`)
   t.ok(total === 10_000 && estimate)

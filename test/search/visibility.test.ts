@@ -77,7 +77,7 @@ t.test(
     })
     const sealing = (async () => {
       for (let minor = 4n; writing; minor = minor === 4n ? 8n : 4n) {
-        await sealArticles(pool, { minor, middle: 2n * minor, major: 8n * minor })
+        await sealArticles(pool, { minor, major: 8n * minor })
         await setTimeout(50)
       }
     })()

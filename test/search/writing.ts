@@ -46,9 +46,7 @@ export async function askWhileWriting(seed: number, questions: number): Promise<
       while (open) {
         // Sizes may grow, never shrink.
         const minor = writing.questions < questions / 2 ? 8n : 32n
-        const ways = WAYS.map(way =>
-          sealArticles(index.pool, { minor, middle: 2n * minor, major: 8n * minor }, { ways: [way] }),
-        )
+        const ways = WAYS.map(way => sealArticles(index.pool, { minor, major: 8n * minor }, { ways: [way] }))
         for (const made of await Promise.all(ways)) writing.sealed += made
         await setTimeout(100)
       }
