@@ -10,8 +10,8 @@ interface State {
   /** The next look at the database is due when this article is there. */
   nextLook: bigint
   sealing: Promise<void> | null
-  /** Whether small segments are being made into a large one, or looked for. */
-  merging: boolean
+  /** Whether small segments are being made into a large one, or looked for; `again`: there may be more by now. */
+  merging: 'no' | 'yes' | 'again'
   /** The next look for segments to be merged is due when this article is there. */
   nextMerge: bigint
   /** One for each way, for work that nobody waits for, and one for all. */
@@ -23,7 +23,7 @@ const states = new WeakMap<Pool, State>()
 function stateOf(pool: Pool): State {
   let state = states.get(pool)
   if (state === undefined) {
-    state = { covered: 0n, nextLook: 0n, sealing: null, merging: false, nextMerge: 0n, threads: new Map() }
+    state = { covered: 0n, nextLook: 0n, sealing: null, merging: 'no', nextMerge: 0n, threads: new Map() }
     states.set(pool, state)
   }
   return state
@@ -71,13 +71,21 @@ async function startIfDue(pool: Pool, state: State, last: bigint, bulk: boolean)
 }
 
 async function mergeIfDue(pool: Pool, state: State): Promise<void> {
-  if (state.merging) return
-  state.merging = true
-  // Whoever indexes next tries again; the pool may be at its end.
-  const live = await readRanges(pool).catch(() => [])
-  if (mergesDue(live, SEGMENT_SIZES).length > 0) await gently(pool, 'major')
-  state.merging = false
+  if (state.merging !== 'no') {
+    state.merging = 'again'
+    return
+  }
+  do {
+    state.merging = 'yes'
+    // Whoever indexes next tries again; the pool may be at its end.
+    const live = await readRanges(pool).catch(() => [])
+    if (mergesDue(live, SEGMENT_SIZES).length > 0) await gently(pool, 'major')
+    // A large one takes so long that the last small one of the next may have come meanwhile.
+  } while (isAskedAgain(state))
+  state.merging = 'no'
 }
+
+const isAskedAgain = (state: State) => state.merging === 'again'
 
 /** Makes all segments that are due, and resolves when that is done. */
 export async function sealRest(pool: Pool): Promise<void> {

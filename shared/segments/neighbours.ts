@@ -99,7 +99,10 @@ export function addNeighbours(dictionary: Dictionary, texts: DocumentTexts, voca
   })
   const eachTriple: Visits = visit => {
     const { at, doc } = triplePlaces
-    for (let place = 0; place < at.length; place++) visit(at.at(place), doc.at(place), place)
+    for (let place = 0; place < at.length; place++) {
+      if (place % PIECE === 0) pace()
+      visit(at.at(place), doc.at(place), place)
+    }
   }
   const tripleHashes = triplePlaces.hash.view()
   const triples = listGroups(tripleHashes, enough, eachTriple, pace, {

@@ -93,13 +93,18 @@ async function sealNext(
   }
 }
 
+/** What a version before held while it made segments of a size that is no more. */
+const FORMER_LOCK = 7_211_004_225n
+
 /** Runs work while nobody makes segments; waits for those that are being made. */
 export async function withoutSealing<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
   const client = await pool.connect()
   try {
     try {
       // Versions before took the locks that they knew in this order.
-      for (const way of WAYS.toReversed()) await client.query('select pg_advisory_lock($1)', [HOW[way].lock])
+      for (const lock of [HOW.major.lock, FORMER_LOCK, HOW.new.lock]) {
+        await client.query('select pg_advisory_lock($1)', [lock])
+      }
       return await work()
     } finally {
       await client.query('select pg_advisory_unlock_all()')

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Queryable } from '../../../../shared/postgres/pool.ts'
-import { SEGMENT_SIZES } from '../../../../shared/segments/planning.ts'
 import { SOURCE_COLUMNS, type SourceRow, sourceOf } from '../../../../shared/segments/storing.ts'
 import { keepArticles, type StoredArticle } from '../rows.ts'
 import { SegmentsChanged } from '../segments/catalogue.ts'
@@ -23,13 +22,13 @@ interface Store {
 }
 
 export interface FreshSizes {
-  /** Articles of a chunk: as many as a small segment has, which then takes the place of whole chunks. */
+  /** Articles of a chunk, a part of those of a small segment, which then takes the place of whole chunks. */
   chunk: bigint
   /** Words that a new chunk may find in the lexicon of those before. */
   lexicon: number
 }
 
-export const FRESH_SIZES: FreshSizes = { chunk: SEGMENT_SIZES.minor, lexicon: 400_000 }
+export const FRESH_SIZES: FreshSizes = { chunk: 4_096n, lexicon: 400_000 }
 
 const stores = new WeakMap<Queryable, Store>()
 
