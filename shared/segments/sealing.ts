@@ -6,7 +6,7 @@ import { mergesDue, nextNew, type Range, SEGMENT_SIZES, type SegmentSizes } from
 import { readSegmentArticles, storeSegment } from './storing.ts'
 
 /**
- * Segments are made in two ways, which never touch the same articles and so may go on at once: a large one takes half a minute of
+ * Segments are made in two ways, which never touch the same articles and so may go on at once: a large one takes a quarter of a minute of
  * computing, in which new articles must not pile up.
  */
 export const WAYS = ['new', 'major'] as const
