@@ -45,7 +45,8 @@ async function run(context: CommandContext): Promise<void> {
   const client = createClient({
     ...(await connection(context)),
     signal,
-    retries: Number.POSITIVE_INFINITY,
+    // Who follows waits out what there is; a single poll tells.
+    ...(options.once === true ? {} : { retries: Number.POSITIVE_INFINITY }),
     onWait: (ms, reason) => say(`Waiting ${Math.ceil(ms / 1_000)} s: ${sentenceOf(reason)}`),
   })
   let place = await readPlace(file, new URLSearchParams(Object.entries(query)).toString())

@@ -20,6 +20,13 @@ onStopSignal(
 )
 whenParentIsGone(() => stopping.abort())
 
+if (process.argv.includes('--help') || process.argv.includes('-h')) {
+  print('Installs what is missing, then checks types and style and runs the tests on servers of their own.\n')
+  print('Usage: npm test [-- [--long] [PART …]]\n')
+  print('  --long  also the tests that take many minutes')
+  print('  PART    only the test files whose path holds it, without types and style')
+  process.exit(0)
+}
 const long = process.argv.includes('--long')
 const chosen = process.argv.slice(2).filter(argument => !argument.startsWith('-'))
 const counts = { passed: 0, failed: 0 }

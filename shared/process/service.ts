@@ -30,6 +30,7 @@ export interface Running {
  * (1), because its state is then unknown and a supervisor starts a fresh one.
  */
 export async function runService(name: string, start: (context: ServiceContext) => Promise<Running>): Promise<void> {
+  if (process.argv.length > 2) return explain(name, process.argv.slice(2))
   let config: Config
   try {
     config = readConfig()
@@ -94,4 +95,16 @@ export async function runService(name: string, start: (context: ServiceContext) 
     process.stderr.write(`${name}: ${sentenceOf(error)}\n`)
     process.exit(1)
   }
+}
+
+/** A service takes no arguments. */
+function explain(name: string, given: string[]): void {
+  const asked = given.some(one => one === '--help' || one === '-h')
+  const text = `A service of the fleet: runs until SIGTERM or SIGINT, and takes its settings from the environment (docs/configuration.md).
+
+Usage: npm run ${name}
+`
+  if (asked) process.stdout.write(text)
+  else process.stderr.write(`${name}: "${given[0]}" is not understood; see --help.\n`)
+  process.exitCode = asked ? 0 : 2
 }

@@ -43,13 +43,16 @@ export async function registerServing(
   return collectionOf(rows[0]!)
 }
 
-/** A collection that is filled, and is empty now: all articles are to do again. */
-export async function beginAnew(db: Queryable, { name, registeredAt }: Collection): Promise<void> {
+/** A collection that is filled, and is empty now: all articles are to do again. Returns what is registered then. */
+export async function beginAnew(db: Queryable, collection: Collection): Promise<Collection> {
+  const { name, registeredAt } = collection
   await db.query(
     `update vector_collections set filled_to = 0, registered_at = clock_timestamp()
      where name = $1 and state = 'filling' and registered_at = $2`,
     [name, registeredAt],
   )
+  const { rows } = await db.query<Stored>(`${SELECT} where name = $1`, [name])
+  return rows[0] === undefined ? collection : collectionOf(rows[0])
 }
 
 // Any number. Shared by whoever notes that articles are embedded, exclusive to whoever changes the collections: so no

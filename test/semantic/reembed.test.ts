@@ -116,4 +116,8 @@ t.test('a new model takes over without a search that fails, though it is killed 
   const idle = reembed(world, '--model', 'words-two')
   t.equal(await idle.exited, 0)
   t.match(idle.errors(), /serves already/)
+
+  const anew = reembed(world, '--all', '--model', 'words-two', '--json')
+  t.equal(await anew.exited, 0)
+  t.match(JSON.parse(anew.output()), { articles: 211, done: true }, 'each is embedded once')
 })

@@ -53,13 +53,13 @@ export function openSpaces(config: SpaceSettings, pool: Pool, vectors: VectorSto
     return registerServing(pool, { name, model: configured.model.name, recipe: RECIPE, dimensions })
   }
 
-  async function open(collection: Collection): Promise<Space> {
-    const known = opened.get(collection.name)
+  async function open(registered: Collection): Promise<Space> {
+    const known = opened.get(registered.name)
     // `filling` becomes `serving` one day: the same vectors, the same model.
-    if (known) return { ...known, collection }
-    const isNew = await vectors.ensure(collection.name, collection.dimensions)
-    if (isNew && collection.state === 'serving') await auditCollection(pool, vectors, collection, log)
-    if (isNew && collection.state === 'filling') await beginAnew(pool, collection)
+    if (known) return { ...known, collection: registered }
+    const isNew = await vectors.ensure(registered.name, registered.dimensions)
+    if (isNew && registered.state === 'serving') await auditCollection(pool, vectors, registered, log)
+    const collection = isNew && registered.state === 'filling' ? await beginAnew(pool, registered) : registered
     const source = sourceOf(config, collection)
     const space = {
       collection,
