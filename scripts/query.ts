@@ -1,5 +1,5 @@
 import { createClient } from '../shared/client/client.ts'
-import { runCommand, UsageError } from '../shared/process/command.ts'
+import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { CONNECTION_OPTIONS, connection, queryOptions, readQuery } from './query/options.ts'
 import { pageTable } from './query/table.ts'
 
@@ -27,7 +27,7 @@ await runCommand(
       ...(await connection(context)),
       signal,
       retries: 2,
-      onWait: ms => say(`Waiting ${Math.ceil(ms / 1_000)} s.`),
+      onWait: (ms, reason) => say(`Waiting ${Math.ceil(ms / 1_000)} s: ${sentenceOf(reason)}`),
     })
     if (options.rss === true) return print((await client.feed(query)).trimEnd())
     let printed = 0

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ApiError } from '../../services/api/contract/api-error.ts'
-import { PARAMETER_NAMES, PARAMETERS } from '../../services/api/contract/parameters.ts'
+import { PARAMETER_NAMES, PARAMETERS, type Parameter } from '../../services/api/contract/parameters.ts'
 import { readRequest } from '../../services/api/parameters/request.ts'
 import type { ArticlesQuery } from '../../shared/client/client.ts'
 import type { Config } from '../../shared/config/config.ts'
@@ -12,9 +12,27 @@ export function queryOptions(without: readonly string[] = []): Record<string, Op
   return Object.fromEntries(
     PARAMETER_NAMES.filter(name => name !== 'cursor' && !without.includes(name)).map(name => [
       name.replaceAll('_', '-'),
-      { type: 'string', about: PARAMETERS[name].about.replaceAll('`', ''), value: 'VALUE' },
+      { type: 'string', about: PARAMETERS[name].about.replaceAll('`', ''), value: valueOf(PARAMETERS[name]) },
     ]),
   )
+}
+
+/** How `--help` names what a parameter may hold. */
+function valueOf(parameter: Parameter): string {
+  switch (parameter.kind) {
+    case 'choice':
+      return parameter.values.join('|')
+    case 'choices':
+      return parameter.values.join(',')
+    case 'flag':
+      return 'true|false'
+    case 'instant':
+      return 'TIME'
+    case 'integer':
+      return `${parameter.minimum}-${parameter.maximum}`
+    case 'text':
+      return 'TEXT'
+  }
 }
 
 /** Where the API is, and with which key. */

@@ -96,6 +96,8 @@ export function sentenceOf(error: unknown): string {
     const message = error.message.split('\n')[0] ?? ''
     if ('code' in error && error.code === 'ECONNREFUSED')
       return `Nothing answers there (${message}); start it, or mend the address.`
+    if ('code' in error && 'path' in error && error.code === 'ENOENT') return `There is no file ${error.path}.`
+    if ('code' in error && error.code === 'EISDIR') return `A directory was named where a file is wanted (${message}).`
     return message || error.name
   }
   return String(error)
@@ -110,7 +112,8 @@ function parse(command: Command) {
     const { values, positionals } = parseArgs({ options, allowPositionals: true })
     return { values: values as Record<string, string | boolean | string[] | undefined>, positionals }
   } catch (error) {
-    throw new UsageError(`${sentenceOf(error)} See --help.`)
+    // Node's advice on arguments that begin with a dash helps nobody here.
+    throw new UsageError(`${sentenceOf(error).split('. To specify')[0]!.replace(/\.$/, '')}. See --help.`)
   }
 }
 
