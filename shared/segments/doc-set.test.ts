@@ -55,6 +55,20 @@ t.test('sets of documents in either form combine as sets do', async () => {
   )
 })
 
+t.test('few documents in many sets are together what they are in each', async () => {
+  const few = fc.uniqueArray(fc.nat(4_095), { maxLength: 20 }).map(docs => docs.sort((a, b) => a - b))
+  fc.assert(
+    fc.property(fc.array(few, { maxLength: 8 }), all => {
+      const sets = all.map(docs => listSet(Uint16Array.from(docs), 4_096))
+      assert.deepEqual(
+        plain(union(sets, 4_096)),
+        [...new Set(all.flat())].sort((a, b) => a - b),
+      )
+    }),
+    { numRuns: 500 },
+  )
+})
+
 t.test('the last documents of the largest segment are like any other', async () => {
   const size = 65_536
   const ends = fc.constantFrom(0, 31, 32, 63, 32_767, 32_768, 65_503, 65_504, 65_535)

@@ -65,6 +65,19 @@ export function intersection(a: DocSet, b: DocSet): DocSet {
   return common(a.docs, b.docs, a.size)
 }
 
+/** The intersection of one set or more. The fewest are looked for in the others; where all are many, in one pass. */
+export function intersectionOf(sets: DocSet[]): DocSet {
+  const [first, ...more] = sets.toSorted((a, b) => a.count - b.count)
+  if (more.length < 2 || first!.kind === 'list') return more.reduce(intersection, first!)
+  const bits = first!.kind === 'bits' ? first!.bits.slice() : new Uint32Array(0)
+  for (const other of more) {
+    if (other.kind === 'list') return sets.reduce(intersection)
+    if (other.count === other.size) continue
+    for (let at = 0; at < bits.length; at++) bits[at] = bits[at]! & other.bits[at]!
+  }
+  return settled(bits, first!.size)
+}
+
 /** What is in `a` and not in `b`. */
 export function difference(a: DocSet, b: DocSet): DocSet {
   if (a.count === 0 || b.count === 0) return a
@@ -80,12 +93,30 @@ export function union(sets: DocSet[], size: number): DocSet {
   const [only] = some
   if (only === undefined) return emptySet(size)
   if (some.length === 1) return only
+  const few = fewOf(some, size)
+  if (few !== null) return few
   const bits = new Uint32Array((size + 31) >>> 5)
   for (const set of some) {
     if (set.kind === 'bits') for (let at = 0; at < bits.length; at++) bits[at] = bits[at]! | set.bits[at]!
     else for (const doc of set.docs) bits[doc >>> 5] = bits[doc >>> 5]! | (1 << (doc & 31))
   }
   return settled(bits, size)
+}
+
+/** So few that to sort them takes less than a look at a bit for each document. */
+const FEW = 64
+
+/** The union of lists that hold few documents together; null: they do not. */
+function fewOf(sets: DocSet[], size: number): DocSet | null {
+  const docs: number[] = []
+  for (const set of sets) {
+    if (set.kind !== 'list' || docs.length + set.count > Math.min(FEW, size >>> 5)) return null
+    for (const doc of set.docs) docs.push(doc)
+  }
+  const sorted = Uint16Array.from(docs).sort()
+  let count = 0
+  for (const doc of sorted) if (count === 0 || sorted[count - 1] !== doc) sorted[count++] = doc
+  return listSet(sorted.slice(0, count), size)
 }
 
 /** Those that pass a test. */

@@ -11,7 +11,10 @@ export interface NamedPeople {
 
 /** The filters that do not concern time: as lexemes where they are few, else as lists that rows are compared with. */
 export interface Filtering {
-  expressions: Expression[]
+  /** Outlets and authors, which leave few articles. */
+  narrow: Expression[]
+  /** Countries, languages and by-lines, which leave many. */
+  wide: Expression[]
   publisherNos: number[] | null
   authorNos: number[] | null
 }
@@ -20,16 +23,18 @@ export interface Filtering {
 export function filteringOf(filter: ArticleFilter, people: NamedPeople, few: number): Filtering {
   const isFew = (numbers: number[] | null): numbers is number[] =>
     numbers !== null && numbers.length > 0 && numbers.length <= few
-  const expressions: Expression[] = []
-  const { countries, languages, hasAuthor } = filter
-  if (countries.length < COUNTRIES.length) expressions.push(anyOf(countries.map(one => lexeme(LEXEMES.country(one)))))
-  if (languages !== null) expressions.push(anyOf(languages.map(one => lexeme(LEXEMES.language(one)))))
-  if (hasAuthor !== null) expressions.push(lexeme(LEXEMES.hasAuthor(hasAuthor)))
+  const narrow: Expression[] = []
   const { publisherNos, authorNos } = people
-  if (isFew(publisherNos)) expressions.push(anyOf(publisherNos.map(no => lexeme(LEXEMES.publisher(no)))))
-  if (isFew(authorNos)) expressions.push(anyOf(authorNos.map(no => lexeme(LEXEMES.author(no)))))
+  if (isFew(authorNos)) narrow.push(anyOf(authorNos.map(no => lexeme(LEXEMES.author(no)))))
+  if (isFew(publisherNos)) narrow.push(anyOf(publisherNos.map(no => lexeme(LEXEMES.publisher(no)))))
+  const wide: Expression[] = []
+  const { countries, languages, hasAuthor } = filter
+  if (countries.length < COUNTRIES.length) wide.push(anyOf(countries.map(one => lexeme(LEXEMES.country(one)))))
+  if (languages !== null) wide.push(anyOf(languages.map(one => lexeme(LEXEMES.language(one)))))
+  if (hasAuthor !== null) wide.push(lexeme(LEXEMES.hasAuthor(hasAuthor)))
   return {
-    expressions,
+    narrow,
+    wide,
     publisherNos: isFew(publisherNos) ? null : publisherNos,
     authorNos: isFew(authorNos) ? null : authorNos,
   }

@@ -83,8 +83,9 @@ async function searchOnce(
   const { version, covered } = catalogue
 
   const { expression: match, recheck, probes } = matchingOf(query.match, query.searchIn, query.languages)
-  const { expressions: filters, publisherNos, authorNos } = filteringOf(query, prelude, sizes.fewPeople)
-  const expressions = match === null ? filters : [match, ...filters]
+  const { narrow, wide, publisherNos, authorNos } = filteringOf(query, prelude, sizes.fewPeople)
+  // Whatever leaves few comes first: the rest is looked for among these.
+  const expressions = [...narrow, ...(match === null ? [] : [match]), ...wide]
   const watermark = position?.watermark ?? prelude.lastSeq
   // One more than a page holds tells whether another page follows.
   const wanted = query.perPage + 1

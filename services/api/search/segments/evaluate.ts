@@ -1,4 +1,11 @@
-import { type DocSet, difference, emptySet, intersection, union } from '../../../../shared/segments/doc-set.ts'
+import {
+  type DocSet,
+  difference,
+  emptySet,
+  intersection,
+  intersectionOf,
+  union,
+} from '../../../../shared/segments/doc-set.ts'
 import { isFrequent, NEIGHBOURS } from '../../../../shared/segments/neighbours.ts'
 import { LEXEMES } from '../../../../shared/text/lexemes.ts'
 import type { Expression } from '../expression.ts'
@@ -12,18 +19,29 @@ export interface Reading {
 /** The documents with a lexeme; null: not read yet, and noted to be. What is evaluated then is worth nothing. */
 export type Lists = (lexeme: string) => DocSet | null
 
-/** @param size documents of the segment */
-export type Evaluate = (list: Lists, size: number) => Reading
+/**
+ * @param size documents of the segment
+ * @param among the only documents that matter, few enough for each step to look at these alone; what is said of others is worth
+ *   nothing. null: all
+ */
+export type Evaluate = (list: Lists, size: number, among: DocSet | null) => Reading
+
+/** Documents that are so few are handed on to what is evaluated next: looking at them takes less than a step on all. */
+const isFew = (set: DocSet) => set.kind === 'list' && set.count * 64 <= set.size
+
+const within = (set: DocSet, among: DocSet | null) => (among === null ? set : intersection(among, set))
+
+const byCount = (a: Reading, b: Reading) => a.maybe.count - b.maybe.count
 
 /** How an expression is evaluated on the lists of a segment; what is the same in every segment is done here, once. */
 export function evaluation(expression: Expression): Evaluate {
   switch (expression.kind) {
     case 'lexeme':
-      return (list, size) => exactly(list(expression.lexeme) ?? emptySet(size))
+      return (list, size, among) => exactly(within(list(expression.lexeme) ?? emptySet(size), among))
     case 'any': {
       const parts = expression.of.map(evaluation)
-      return (list, size) => {
-        const read = parts.map(part => part(list, size))
+      return (list, size, among) => {
+        const read = parts.map(part => part(list, size, among))
         const sure = union(
           read.map(part => part.sure),
           size,
@@ -39,28 +57,36 @@ export function evaluation(expression: Expression): Evaluate {
       }
     }
     case 'all': {
-      const parts = expression.of.map(evaluation)
-      return (list, size) =>
-        parts
-          .map(part => part(list, size))
-          .reduce((a, b) => {
-            const sure = intersection(a.sure, b.sure)
-            return isExact(a) && isExact(b) ? exactly(sure) : { sure, maybe: intersection(a.maybe, b.maybe) }
-          })
+      const lexemes = expression.of.flatMap(one => (one.kind === 'lexeme' ? [one.lexeme] : []))
+      const others = expression.of.filter(one => one.kind !== 'lexeme').map(evaluation)
+      return (list, size, among) => {
+        const read = lexemes.map(lexeme => exactly(list(lexeme) ?? emptySet(size))).sort(byCount)
+        let few = read[0] !== undefined && isFew(read[0].maybe) ? read[0].maybe : among
+        for (const other of others) {
+          const reading = other(list, size, few)
+          if (isFew(reading.maybe)) few = reading.maybe
+          read.push(reading)
+        }
+        if (read.every(isExact)) return exactly(intersectionOf(read.map(one => one.sure)))
+        // The fewest first: what is left of them is looked for in the others.
+        return read.sort(byCount).reduce((a, b) => {
+          const sure = intersection(a.sure, b.sure)
+          return isExact(a) && isExact(b) ? exactly(sure) : { sure, maybe: intersection(a.maybe, b.maybe) }
+        })
+      }
     }
     case 'but': {
       const of = evaluation(expression.of)
       const not = expression.not.map(evaluation)
-      return (list, size) =>
-        not
-          .map(part => part(list, size))
-          .reduce(
-            (a, b) => {
-              const sure = difference(a.sure, b.maybe)
-              return isExact(a) && isExact(b) ? exactly(sure) : { sure, maybe: difference(a.maybe, b.sure) }
-            },
-            of(list, size),
-          )
+      return (list, size, among) =>
+        not.reduce(
+          (a, part) => {
+            const b = part(list, size, isFew(a.maybe) ? a.maybe : among)
+            const sure = difference(a.sure, b.maybe)
+            return isExact(a) && isExact(b) ? exactly(sure) : { sure, maybe: difference(a.maybe, b.sure) }
+          },
+          of(list, size, among),
+        )
     }
     case 'phrase':
       return expression.scope === 'title' ? titlePhrase(expression.words) : phrase(expression.words)
@@ -82,13 +108,13 @@ function phrase(words: string[]): Evaluate {
     own: NEIGHBOURS.triple(words[at]!, words[at + 1]!, third),
     shared: NEIGHBOURS.sharedTriple(words[at]!, words[at + 1]!, third),
   }))
-  return (list, size) => {
+  return (list, size, among) => {
     const nothing = emptySet(size)
     const pairs = two.map(pair => list(pair.own))
     // What else is to be read depends on which pairs have lists.
     if (!pairs.every(pair => pair !== null)) return exactly(nothing)
-    if (pairs.length === 1 && pairs[0]!.count > 0) return exactly(pairs[0]!)
-    const bounds: DocSet[] = []
+    if (pairs.length === 1 && pairs[0]!.count > 0) return exactly(within(pairs[0]!, among))
+    const bounds: DocSet[] = among === null ? [] : [among]
     pairs.forEach((pair, at) => {
       if (pair.count > 0) bounds.push(pair)
       else for (const lexeme of two[at]!.unlisted) bounds.push(list(lexeme) ?? nothing)
@@ -97,11 +123,11 @@ function phrase(words: string[]): Evaluate {
       if (!isFrequent(pairs[at]!.count, size) || !isFrequent(pairs[at + 1]!.count, size)) continue
       const triple = list(own)
       if (triple !== null && triple.count > 0) {
-        if (pairs.length === 2) return exactly(triple)
+        if (pairs.length === 2) return exactly(within(triple, among))
         bounds.push(triple)
       } else if (triple !== null) bounds.push(list(shared) ?? nothing)
     }
-    return { sure: nothing, maybe: bounds.reduce(intersection) }
+    return { sure: nothing, maybe: intersectionOf(bounds) }
   }
 }
 
@@ -110,16 +136,16 @@ function titlePhrase(words: string[]): Evaluate {
   const pairLexeme = only !== undefined && more.length === 0 ? NEIGHBOURS.titlePair(...only) : null
   const titleWords = words.map(word => LEXEMES.titleWord(word))
   const anywhere = phrase(words)
-  return (list, size) => {
+  return (list, size, among) => {
     const nothing = emptySet(size)
     if (pairLexeme !== null) {
       const pair = list(pairLexeme)
       if (pair === null) return exactly(nothing)
-      if (pair.count > 0) return exactly(pair)
+      if (pair.count > 0) return exactly(within(pair, among))
     }
-    const inTitle = titleWords.map(word => list(word) ?? nothing).reduce(intersection)
+    const inTitle = within(titleWords.map(word => list(word) ?? nothing).reduce(intersection), among)
     if (inTitle.count === 0) return exactly(inTitle)
-    return { sure: nothing, maybe: intersection(inTitle, anywhere(list, size).maybe) }
+    return { sure: nothing, maybe: intersection(inTitle, anywhere(list, size, isFew(inTitle) ? inTitle : among).maybe) }
   }
 }
 

@@ -166,7 +166,7 @@ async function readExpression(
         asked.add(key)
         return null
       }
-      return evaluate(list, articlesOf(segment))
+      return evaluate(list, articlesOf(segment), null)
     })
     if (wanted.length === 0) return readings
     const lists = await shelf.readLists(db, wanted, version)
