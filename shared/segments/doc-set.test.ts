@@ -9,6 +9,7 @@ import {
   docsOf,
   has,
   intersection,
+  intersectionOf,
   listSet,
   passing,
   rangeSet,
@@ -52,6 +53,21 @@ t.test('sets of documents in either form combine as sets do', async () => {
       for (const doc of [0, 31, 32, 299]) assert.equal(has(a, doc), x.has(doc))
     }),
     { numRuns: 300 },
+  )
+})
+
+t.test('many sets at once have in common what they have one after the other', async () => {
+  fc.assert(
+    fc.property(fc.array(docSet, { minLength: 1, maxLength: 5 }), sets => {
+      const before = sets.map(plain)
+      const [first = [], ...others] = before
+      assert.deepEqual(
+        plain(intersectionOf(sets)),
+        first.filter(doc => others.every(docs => docs.includes(doc))),
+      )
+      assert.deepEqual(sets.map(plain), before, 'none is changed')
+    }),
+    { numRuns: 1_000 },
   )
 })
 
