@@ -12,13 +12,13 @@ export function queryOptions(without: readonly string[] = []): Record<string, Op
   return Object.fromEntries(
     PARAMETER_NAMES.filter(name => name !== 'cursor' && !without.includes(name)).map(name => [
       name.replaceAll('_', '-'),
-      { type: 'string', about: PARAMETERS[name].about.replaceAll('`', ''), value: valueOf(PARAMETERS[name]) },
+      { type: 'string', about: PARAMETERS[name].about.replaceAll('`', ''), value: placeholderOf(PARAMETERS[name]) },
     ]),
   )
 }
 
 /** How `--help` names what a parameter may hold. */
-function valueOf(parameter: Parameter): string {
+function placeholderOf(parameter: Parameter): string {
   switch (parameter.kind) {
     case 'choice':
       return parameter.values.join('|')

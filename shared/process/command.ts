@@ -96,7 +96,7 @@ export function sentenceOf(error: unknown): string {
     const message = error.message.split('\n')[0] ?? ''
     if ('code' in error && error.code === 'ECONNREFUSED')
       return `Nothing answers there (${message}); start it, or mend the address.`
-    if ('code' in error && 'path' in error && error.code === 'ENOENT') return `There is no file ${error.path}.`
+    if ('code' in error && 'path' in error && error.code === 'ENOENT') return `There is no such file: ${error.path}.`
     if ('code' in error && error.code === 'EISDIR') return `A directory was named where a file is wanted (${message}).`
     return message || error.name
   }
