@@ -1,5 +1,5 @@
 import type { Columns } from '../../../../shared/segments/columns.ts'
-import { type DocSet, passing, stretchesOf } from '../../../../shared/segments/doc-set.ts'
+import { type DocSet, passing, stretchesOf, union } from '../../../../shared/segments/doc-set.ts'
 import type { Bounds } from '../bounds.ts'
 import type { Segment } from './catalogue.ts'
 
@@ -25,14 +25,33 @@ function overlaps(span: Segment['published'], from: number, to: number): boolean
 
 /** The documents of a set that are allowed. */
 export function restrict(set: DocSet, segment: Segment, columns: Columns, restriction: Restriction): DocSet {
-  const { published, undatedSince } = restriction.bounds
   const { dated, size } = columns
-  const from = firstAtLeast(columns, published.from)
-  const to = firstAtLeast(columns, published.to)
-  const all = from === 0 && to === dated && (undatedSince !== null || dated === size)
-  const inTime = all ? set : stretchesOf(set, from, Math.max(from, to), undatedSince === null ? size : dated)
+  const { published, undatedSince } = restriction.bounds
+  const span = segment.published
+  // Most segments lie within: they say so themselves, and their times need not be searched.
+  const from = span !== null && span.first >= published.from ? 0 : firstAtLeast(columns, published.from)
+  const to = span !== null && span.last < published.to ? dated : firstAtLeast(columns, published.to)
+  const undated = undatedOf(segment, columns, undatedSince)
+  const whole = from === 0 && to === dated && undated !== 'none'
+  let allowed = whole ? set : stretchesOf(set, from, Math.max(from, to), undated === 'none' ? size : dated)
+  if (undated === 'some') {
+    const { ingested } = columns
+    // A comparison with NaN, the missing date, is false.
+    const late = passing(stretchesOf(allowed, 0, 0, dated), doc => ingested[doc]! >= undatedSince!)
+    allowed = union([stretchesOf(allowed, 0, dated, size), late], size)
+  }
   const tests = testsOf(segment, columns, restriction)
-  return tests.length === 0 ? inTime : passing(inTime, doc => tests.every(test => test(doc)))
+  const [test] = tests
+  if (test === undefined) return allowed
+  return passing(allowed, tests.length === 1 ? test : doc => tests.every(one => one(doc)))
+}
+
+/** Which of the documents without a date of publication were ingested late enough to belong to the set. */
+function undatedOf(segment: Segment, { allIngested }: Columns, since: number | null): 'all' | 'some' | 'none' {
+  if (segment.undated === 0) return 'all'
+  const { ingested } = segment
+  if (since === null || ingested === null || ingested.last < since) return 'none'
+  return allIngested && ingested.first >= since ? 'all' : 'some'
 }
 
 /** The number of the first dated document published then or later. */
@@ -50,11 +69,9 @@ export function firstAtLeast({ published, dated }: Columns, time: number): numbe
 /** Only what the segment as a whole leaves open is asked of each document. */
 function testsOf(segment: Segment, columns: Columns, restriction: Restriction): ((doc: number) => boolean)[] {
   const { bounds, watermark, publisherNos, authorNos } = restriction
-  const { dated, size, ingested, allIngested, offsets, publishers, authors, authorStarts } = columns
+  const { ingested, allIngested, offsets, publishers, authors, authorStarts } = columns
   const tests: ((doc: number) => boolean)[] = []
-  const { undatedSince } = bounds
   // Comparisons with NaN, the missing date, are false.
-  if (undatedSince !== null && dated < size) tests.push(doc => doc < dated || ingested[doc]! >= undatedSince)
   const span = bounds.ingested
   if (span !== null && !(allIngested && segment.ingested!.first >= span.from && segment.ingested!.last < span.to)) {
     tests.push(doc => ingested[doc]! >= span.from && ingested[doc]! < span.to)
