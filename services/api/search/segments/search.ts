@@ -49,10 +49,13 @@ export async function searchSegments(
     const segments = part.map(one => one.segment)
     const reads = await readSegments(db, shelf, segments, question, catalogue.version)
     const matches = await settle(db, shelf, reads, question.recheck)
-    const full = isFull(hits, wanted, part[0]!.first, query, position)
+    let full = false
     reads.forEach(({ segment, columns }, index) => {
-      count += matches[index]!.count
-      if (!full) hits.push(...collect(matches[index]!, segment, columns, query, position, wanted, ranked))
+      const own = matches[index]!
+      if (own.count === 0) return
+      count += own.count
+      full ||= isFull(hits, wanted, part[index]!.first, query, position)
+      if (!full) hits.push(...collect(own, segment, columns, query, position, wanted, ranked))
     })
     seen += part.length
     for (const segment of segments) seenArticles += articlesOf(segment)
