@@ -10,7 +10,9 @@ import {
   has,
   intersection,
   intersectionOf,
+  lastingList,
   listSet,
+  ownCopy,
   passing,
   rangeSet,
   stretchesOf,
@@ -21,12 +23,15 @@ import { readEntries, writeEntry } from './postings.ts'
 
 const SIZE = 300
 
-/** A set in either form. */
+/** A set in any form. */
 const docSet = fc
-  .record({ docs: fc.uniqueArray(fc.nat(SIZE - 1), { maxLength: SIZE }), asBits: fc.boolean() })
-  .map(({ docs, asBits }) => {
+  .record({
+    docs: fc.uniqueArray(fc.nat(SIZE - 1), { maxLength: SIZE }),
+    form: fc.constantFrom('list', 'lasting', 'bits'),
+  })
+  .map(({ docs, form }) => {
     const sorted = Uint16Array.from(docs.sort((a, b) => a - b))
-    if (!asBits) return listSet(sorted, SIZE)
+    if (form !== 'bits') return form === 'list' ? listSet(sorted, SIZE) : lastingList(sorted, SIZE)
     const bits = new Uint32Array(Math.ceil(SIZE / 32))
     for (const doc of sorted) bits[doc >>> 5] = bits[doc >>> 5]! | (1 << (doc & 31))
     return bitSet(bits, SIZE)
@@ -69,6 +74,32 @@ t.test('many sets at once have in common what they have one after the other', as
     }),
     { numRuns: 1_000 },
   )
+})
+
+t.test('sets that operations made stay as they are while others are made', async () => {
+  // Of a large segment, so that lists of every length are looked up in one another and the room is left many times.
+  const size = 65_536
+  let seed = 1
+  const below = (end: number) => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0
+    return Math.floor((seed / 2 ** 32) * end)
+  }
+  const random = () => {
+    const docs = Uint16Array.from(new Set(Array.from({ length: 2 ** below(13) }, () => below(size)))).sort()
+    return below(2) === 0 ? listSet(docs, size) : lastingList(docs, size)
+  }
+  const made: { set: DocSet; docs: number[] }[] = []
+  for (let round = 0; round < 1_000; round++) {
+    const [a, b] = [random(), random()]
+    const [x, y] = [Array.from(docsOf(a)), new Set(docsOf(b))]
+    made.push({ set: intersection(a, b), docs: x.filter(doc => y.has(doc)) })
+    made.push({ set: difference(a, b), docs: x.filter(doc => !y.has(doc)) })
+    // The test works with sets itself.
+    const odd = passing(a, doc => intersection(listSet(Uint16Array.of(doc), size), b).count === 0)
+    made.push({ set: odd, docs: x.filter(doc => !y.has(doc)) })
+    made.push({ set: ownCopy(odd), docs: x.filter(doc => !y.has(doc)) })
+  }
+  for (const { set, docs } of made) assert.deepEqual(Array.from(docsOf(set)), docs)
 })
 
 t.test('few documents in many sets are together what they are in each', async () => {

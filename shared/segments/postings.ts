@@ -1,5 +1,5 @@
 import { type Reader, readVarint, varintBytes, type Writer } from './bytes.ts'
-import { bitSet, type DocSet, listSet } from './doc-set.ts'
+import { bitSet, type DocSet, lastingList } from './doc-set.ts'
 import { hashOf } from './hashing.ts'
 
 /*
@@ -90,5 +90,5 @@ function decode(body: Buffer, size: number): DocSet {
     doc += readVarint(reader) + 1
     docs[at] = doc
   }
-  return listSet(docs, size)
+  return lastingList(docs, size)
 }

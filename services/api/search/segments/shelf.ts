@@ -1,6 +1,6 @@
 import type { Queryable } from '../../../../shared/postgres/pool.ts'
 import { type Columns, decodeColumns } from '../../../../shared/segments/columns.ts'
-import { type DocSet, emptySet } from '../../../../shared/segments/doc-set.ts'
+import { bytesOf, type DocSet, emptySet } from '../../../../shared/segments/doc-set.ts'
 import { bucketOf, readEntries } from '../../../../shared/segments/postings.ts'
 import { createMemory, type Memory, type Table } from '../memory.ts'
 import { articlesOf, expectVersion, type Segment } from './catalogue.ts'
@@ -80,8 +80,7 @@ function createShelf(): Shelf {
   const columns = createMemory<number, Columns>(COLUMNS_BYTES)
   const whole = createWholeSegments()
   const keep = (segment: Segment, key: string, set: DocSet) => {
-    const { byteLength } = set.kind === 'bits' ? set.bits : set.docs
-    lists.set({ segment, key }, set, byteLength)
+    lists.set({ segment, key }, set, bytesOf(set))
   }
   return {
     findings: createMemory(FINDINGS_BYTES, createTable),

@@ -6,12 +6,13 @@ import {
   docsOf,
   emptySet,
   intersection,
+  ownCopy,
   passing,
   union,
 } from '../../../../shared/segments/doc-set.ts'
 import type { Recheck } from '../matching.ts'
 import type { Segment } from './catalogue.ts'
-import type { Reading } from './evaluate.ts'
+import { isExact, type Reading } from './evaluate.ts'
 import type { Shelf } from './shelf.ts'
 
 /** A segment's matches as far as its lists can tell. */
@@ -28,10 +29,11 @@ export interface Read {
  * @returns for each segment the documents that match
  */
 export async function settle(db: Queryable, shelf: Shelf, reads: Read[], recheck: Recheck | null): Promise<DocSet[]> {
+  if (recheck === null || reads.every(({ reading }) => isExact(reading))) return reads.map(read => read.reading.maybe)
   const key = JSON.stringify(recheck)
   const states = reads.map(read => {
     const { sure, maybe } = read.reading
-    const left = sure.count === maybe.count ? emptySet(maybe.size) : difference(maybe, sure)
+    const left = isExact(read.reading) ? emptySet(maybe.size) : difference(maybe, sure)
     const none = emptySet(maybe.size)
     const known = (left.count > 0 ? shelf.findings.get({ segment: read.segment, key }) : undefined) ?? {
       yes: none,
@@ -40,7 +42,7 @@ export async function settle(db: Queryable, shelf: Shelf, reads: Read[], recheck
     return { read, left, known, open: difference(difference(left, known.yes), known.no) }
   })
   const seqs = states.flatMap(({ read, open }) => seqsOf(read, open))
-  const matches = new Set(recheck === null || seqs.length === 0 ? [] : await matching(db, seqs, recheck))
+  const matches = new Set(seqs.length === 0 ? [] : await matching(db, seqs, recheck))
   return states.map(({ read, left, known, open }) => {
     const { segment, columns, reading } = read
     if (left.count === 0) return reading.maybe
@@ -48,7 +50,8 @@ export async function settle(db: Queryable, shelf: Shelf, reads: Read[], recheck
     const yes = union([known.yes, found], open.size)
     if (open.count > 0) {
       const no = union([known.no, difference(open, found)], open.size)
-      shelf.findings.set({ segment, key }, { yes, no }, 2 * (yes.count + no.count) + key.length)
+      const findings = { yes: ownCopy(yes), no: ownCopy(no) }
+      shelf.findings.set({ segment, key }, findings, 2 * (yes.count + no.count) + key.length)
     }
     return union([reading.sure, intersection(left, yes)], open.size)
   })
