@@ -144,8 +144,9 @@ export function union(sets: DocSet[], size: number): DocSet {
   const [only] = some
   if (only === undefined) return emptySet(size)
   if (some.length === 1) return only
-  const few = fewOf(some, size)
-  if (few !== null) return few
+  let most = 0
+  for (const set of some) most += set.count
+  if (isSparse(most, size)) return fewOf(some, most, size)
   work.fill(0, 0, (size + 31) >>> 5)
   for (const set of some) add(set, work)
   return settled(size)
@@ -162,21 +163,36 @@ function add(set: DocSet, bits: Uint32Array): void {
   }
 }
 
-/** So few that to sort them takes less than a look at a bit for each document. */
-const FEW = 64
+/** A bit for each document, and one for each 32 documents of which one has its bit; all are 0 between two operations. */
+const seen = new Uint32Array(65_536 >>> 5)
+const seenWords = new Uint32Array(65_536 >>> 10)
 
-/** The union of lists that hold few documents together; null: they do not. */
-function fewOf(sets: DocSet[], size: number): DocSet | null {
-  const docs: number[] = []
+/** The union of sets that hold few documents together, in as many steps. */
+function fewOf(sets: DocSet[], most: number, size: number): DocSet {
   for (const set of sets) {
-    if (set.kind !== 'list' || docs.length + set.count > Math.min(FEW, size >>> 5)) return null
-    for (const doc of set.docs) docs.push(doc)
+    const docs = docsOf(set)
+    for (let at = 0; at < docs.length; at++) {
+      const word = docs[at]! >>> 5
+      seen[word]! |= 1 << (docs[at]! & 31)
+      seenWords[word >>> 5]! |= 1 << (word & 31)
+    }
   }
-  const sorted = Uint16Array.from(docs).sort()
-  let count = 0
-  for (const doc of sorted) if (count === 0 || sorted[count - 1] !== doc) sorted[count++] = doc
-  return listSet(sorted.slice(0, count), size)
+  reserve(most)
+  let end = used
+  const last = (size - 1) >>> 10
+  for (let at = 0; at <= last; at++) {
+    for (let words = seenWords[at]!; words !== 0; words &= words - 1) {
+      const word = (at << 5) + lowestBit(words)
+      for (let bits = seen[word]!; bits !== 0; bits &= bits - 1) room[end++] = (word << 5) + lowestBit(bits)
+      seen[word] = 0
+    }
+    seenWords[at] = 0
+  }
+  return taken(end - used, size)
 }
+
+/** The number of the lowest bit that is set. */
+const lowestBit = (word: number) => 31 - Math.clz32(word & -word)
 
 /** Those that pass a test. */
 export function passing(set: DocSet, test: (doc: number) => boolean): DocSet {
@@ -202,7 +218,7 @@ function writeDocs(bits: Uint32Array, words: number, docs: Uint16Array, from: nu
   let next = from
   for (let at = 0; at < words; at++) {
     for (let word = bits[at]!; word !== 0; word &= word - 1) {
-      docs[next++] = (at << 5) + (31 - Math.clz32(word & -word))
+      docs[next++] = (at << 5) + lowestBit(word)
     }
   }
 }
@@ -227,7 +243,7 @@ export function walk(set: DocSet, backwards: boolean, visit: (doc: number) => bo
   } else {
     for (let at = 0; at < bits.length; at++) {
       for (let word = bits[at]!; word !== 0; word &= word - 1) {
-        if (!visit((at << 5) + (31 - Math.clz32(word & -word)))) return
+        if (!visit((at << 5) + lowestBit(word))) return
       }
     }
   }
