@@ -317,20 +317,12 @@ function without(a: ListSet, b: ListSet): DocSet {
   const others = b.docs
   if (b.lookup !== undefined) return withBit(docs, lookupOf(b), 0, size)
   reserve(docs.length)
+  markAll(others)
   let end = used
-  if (docs.length * LOOK_UP < others.length) {
-    let from = 0
-    for (let at = 0; at < docs.length; at++) {
-      from = lowerBound(others, docs[at]!, from)
-      if (others[from] !== docs[at]) room[end++] = docs[at]!
-    }
-  } else {
-    markAll(others)
-    for (let at = 0; at < docs.length; at++) {
-      const doc = docs[at]!
-      room[end] = doc
-      end += 1 - (((marks[doc]! ^ mark) - 1) >>> 31)
-    }
+  for (let at = 0; at < docs.length; at++) {
+    const doc = docs[at]!
+    room[end] = doc
+    end += 1 - (((marks[doc]! ^ mark) - 1) >>> 31)
   }
   return taken(end - used, size)
 }

@@ -13,7 +13,10 @@ export type Expression =
 export const lexeme = (text: string): Expression => ({ kind: 'lexeme', lexeme: text })
 
 /** @param of at least one */
-export const allOf = (of: Expression[]): Expression => (of.length === 1 ? of[0]! : { kind: 'all', of })
+export function allOf(of: Expression[]): Expression {
+  const parts = of.flatMap(one => (one.kind === 'all' ? one.of : [one]))
+  return parts.length === 1 ? parts[0]! : { kind: 'all', of: parts }
+}
 
 /** @param of at least one */
 export const anyOf = (of: Expression[]): Expression => (of.length === 1 ? of[0]! : { kind: 'any', of })

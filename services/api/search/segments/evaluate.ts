@@ -60,13 +60,23 @@ export function evaluation(expression: Expression): Evaluate {
       const lexemes = expression.of.flatMap(one => (one.kind === 'lexeme' ? [one.lexeme] : []))
       const others = expression.of.filter(one => one.kind !== 'lexeme').map(evaluation)
       return (list, size, among) => {
-        const read = lexemes.map(lexeme => exactly(list(lexeme) ?? emptySet(size))).sort(byCount)
-        let few = read[0] !== undefined && isFew(read[0].maybe) ? read[0].maybe : among
+        const lists = lexemes.map(list)
+        const known = lists.filter(set => set !== null)
+        let few = among
+        let read = known.map(exactly)
+        // Only what was read can say that nothing else is needed.
+        if (known.length === lists.length && known.some(set => set.kind === 'list')) {
+          const found = intersectionOf(known)
+          if (found.count === 0) return exactly(found)
+          if (isFew(found)) few = found
+          read = [exactly(found)]
+        }
         for (const other of others) {
           const reading = other(list, size, few)
           if (isFew(reading.maybe)) few = reading.maybe
           read.push(reading)
         }
+        if (read.length === 0) return exactly(emptySet(size))
         if (read.every(isExact)) return exactly(intersectionOf(read.map(one => one.sure)))
         // The fewest first: what is left of them is looked for in the others.
         return read.sort(byCount).reduce((a, b) => {
