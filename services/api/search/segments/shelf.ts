@@ -10,7 +10,7 @@ import { createWholeSegments, type WholeSegments } from './whole.ts'
  * Bytes of lists and of columns that a process keeps. A million articles have 30 MB of columns; a word in many of them, 128 kB of
  * lists. Between half of the bytes and all of them are used (`memory.ts`).
  */
-const LISTS_BYTES = 256 << 20
+const LISTS_BYTES = 512 << 20
 const COLUMNS_BYTES = 512 << 20
 const FINDINGS_BYTES = 24 << 20
 
