@@ -153,9 +153,9 @@ function titlePhrase(words: string[]): Evaluate {
       if (pair === null) return exactly(nothing)
       if (pair.count > 0) return exactly(within(pair, among))
     }
-    const inTitle = within(titleWords.map(word => list(word) ?? nothing).reduce(intersection), among)
-    if (inTitle.count === 0) return exactly(inTitle)
-    return { sure: nothing, maybe: intersection(inTitle, anywhere(list, size, isFew(inTitle) ? inTitle : among).maybe) }
+    const inTitle = titleWords.map(word => list(word) ?? nothing)
+    const found = intersectionOf(among === null ? inTitle : [among, ...inTitle])
+    return found.count === 0 ? exactly(found) : { sure: nothing, maybe: anywhere(list, size, found).maybe }
   }
 }
 
