@@ -98,8 +98,15 @@ t.test('sets that operations made stay as they are while others are made', async
     const odd = passing(a, doc => intersection(listSet(Uint16Array.of(doc), size), b).count === 0)
     made.push({ set: odd, docs: x.filter(doc => !y.has(doc)) })
     made.push({ set: ownCopy(odd), docs: x.filter(doc => !y.has(doc)) })
+    made.push({ set: union([a, b], size), docs: Array.from(new Set([...x, ...y])).sort((p, q) => p - q) })
+    const first = Math.min(...x)
+    made.push({ set: stretchesOf(a, 0, first + 1, size - 1), docs: x.filter(doc => doc === first || doc === size - 1) })
   }
   for (const { set, docs } of made) assert.deepEqual(Array.from(docsOf(set)), docs)
+  const ends = listSet(Uint16Array.of(0, size - 1), size)
+  assert.deepEqual(Array.from(docsOf(union([ends, listSet(Uint16Array.of(5), size)], size))), [0, 5, size - 1])
+  const copy = ownCopy(intersection(ends, ends))
+  assert.ok(copy.kind === 'list' && copy.docs.buffer.byteLength === 4, 'holds nothing but its own')
 })
 
 t.test('few documents in many sets are together what they are in each', async () => {

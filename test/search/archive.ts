@@ -56,8 +56,16 @@ export function randomText(random: Random, words: number): string {
   return text
 }
 
+/** Words from nearly every text's to one text's, so that lists of every length meet. */
+export function gradedText(random: Random, words: number): string {
+  return Array.from({ length: words }, () => {
+    const rank = Math.floor(2_000 ** (random.below(1_000_000) / 1_000_000)) - 1
+    return VOCABULARY[rank] ?? `woord${rank}`
+  }).join(' ')
+}
+
 /** Articles with many equal and missing times, and texts made of few words. */
-export function randomArticles(random: Random, count: number): NewArticle[] {
+export function randomArticles(random: Random, count: number, text = randomText, longest = 60): NewArticle[] {
   const times = Array.from(
     { length: 25 },
     () =>
@@ -82,8 +90,8 @@ export function randomArticles(random: Random, count: number): NewArticle[] {
     const article: NewArticle = {
       url: `https://random.example/${number}`,
       addresses: [`random.example/${number}`],
-      title: randomText(random, 1 + random.below(8)),
-      body: random.chance(0.15) ? null : randomText(random, random.below(60)),
+      title: text(random, 1 + random.below(8)),
+      body: random.chance(0.15) ? null : text(random, random.below(longest)),
       publishedAt: random.chance(0.15) ? null : random.one(random.chance(0.2) ? midnights : times),
       authors: random.chance(0.5) ? [] : random.some(AUTHORS).slice(0, 3),
       outlet: random.one(OUTLETS),

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { askBoth } from './agreement.ts'
-import { longArticles, randomArticles } from './archive.ts'
+import { gradedText, longArticles, randomArticles } from './archive.ts'
 import { corpusArticles, haveCorpora } from './corpora.ts'
 import { createRandom } from './random.ts'
 
@@ -14,6 +14,16 @@ t.test('decisions 14–20, 22, 25: thousands of random searches answer as a naiv
     t.same(differences, [], `seed ${seed}`)
   }
 })
+
+t.test(
+  'decisions 14–20, 22, 25: random searches of larger segments answer as a naive oracle does',
+  { timeout },
+  async t => {
+    const random = createRandom(300)
+    const { differences } = await askBoth(random, randomArticles(random, 12_000, gradedText, 25), 500)
+    t.same(differences, [])
+  },
+)
 
 t.test(
   'decisions 14–20, 22, 25: thousands of random searches of real texts answer as a naive oracle does',

@@ -28,7 +28,7 @@ export function evaluate(expression: Expression, chunk: Chunk, among: DocSet | n
   }
 }
 
-/** What is looked up first, phrases last, whose candidates are looked at one by one; nothing more once nothing is left. */
+/** What is looked up by itself first, for phrases look at their candidates one by one; nothing more once nothing is left. */
 function intersectionOf(parts: Expression[], chunk: Chunk, among: DocSet | null): DocSet {
   const lists = parts.filter(one => one.kind === 'lexeme')
   const others = parts.filter(one => one.kind !== 'lexeme')

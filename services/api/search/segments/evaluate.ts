@@ -21,8 +21,8 @@ export type Lists = (lexeme: string) => DocSet | null
 
 /**
  * @param size documents of the segment
- * @param among the only documents that matter, few enough for each step to look at these alone; what is said of others is worth
- *   nothing. null: all
+ * @param among the only documents that matter: what is said of others is worth nothing. Given where looking at these alone
+ *   takes less than a step on all; null: all
  */
 export type Evaluate = (list: Lists, size: number, among: DocSet | null) => Reading
 
@@ -64,8 +64,10 @@ export function evaluation(expression: Expression): Evaluate {
         const known = lists.filter(set => set !== null)
         let few = among
         let read = known.map(exactly)
-        // Only what was read can say that nothing else is needed.
-        if (known.length === lists.length && known.some(set => set.kind === 'list')) {
+        if (known.length < lists.length) {
+          // It is evaluated again: now the others need only say which lists they want.
+          few = emptySet(size)
+        } else if (known.some(set => set.kind === 'list')) {
           const found = intersectionOf(known)
           if (found.count === 0) return exactly(found)
           if (isFew(found)) few = found

@@ -50,11 +50,16 @@ export async function searchSegments(
     const reads = await readSegments(db, shelf, segments, question, catalogue.version)
     const matches = await settle(db, shelf, reads, question.recheck)
     let full = false
+    // Looked at again only when there are twice as many, or segments that overlap in time would cost their square.
+    let enough = wanted
     reads.forEach(({ segment, columns }, index) => {
       const own = matches[index]!
       if (own.count === 0) return
       count += own.count
-      full ||= isFull(hits, wanted, part[index]!.first, query, position)
+      if (!full && hits.length >= enough) {
+        full = isFull(hits, wanted, part[index]!.first, query, position)
+        enough = hits.length * 2
+      }
       if (!full) hits.push(...collect(own, segment, columns, query, position, wanted, ranked))
     })
     seen += part.length

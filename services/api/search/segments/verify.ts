@@ -1,6 +1,7 @@
 import type { Queryable } from '../../../../shared/postgres/pool.ts'
 import type { Columns } from '../../../../shared/segments/columns.ts'
 import {
+  bytesOf,
   type DocSet,
   difference,
   docsOf,
@@ -29,7 +30,7 @@ export interface Read {
  * @returns for each segment the documents that match
  */
 export async function settle(db: Queryable, shelf: Shelf, reads: Read[], recheck: Recheck | null): Promise<DocSet[]> {
-  if (recheck === null || reads.every(({ reading }) => isExact(reading))) return reads.map(read => read.reading.maybe)
+  if (reads.every(({ reading }) => isExact(reading))) return reads.map(read => read.reading.maybe)
   const key = JSON.stringify(recheck)
   const states = reads.map(read => {
     const { sure, maybe } = read.reading
@@ -42,7 +43,7 @@ export async function settle(db: Queryable, shelf: Shelf, reads: Read[], recheck
     return { read, left, known, open: difference(difference(left, known.yes), known.no) }
   })
   const seqs = states.flatMap(({ read, open }) => seqsOf(read, open))
-  const matches = new Set(seqs.length === 0 ? [] : await matching(db, seqs, recheck))
+  const matches = new Set(recheck === null || seqs.length === 0 ? [] : await matching(db, seqs, recheck))
   return states.map(({ read, left, known, open }) => {
     const { segment, columns, reading } = read
     if (left.count === 0) return reading.maybe
@@ -51,7 +52,7 @@ export async function settle(db: Queryable, shelf: Shelf, reads: Read[], recheck
     if (open.count > 0) {
       const no = union([known.no, difference(open, found)], open.size)
       const findings = { yes: ownCopy(yes), no: ownCopy(no) }
-      shelf.findings.set({ segment, key }, findings, 2 * (yes.count + no.count) + key.length)
+      shelf.findings.set({ segment, key }, findings, bytesOf(findings.yes) + bytesOf(findings.no) + key.length)
     }
     return union([reading.sure, intersection(left, yes)], open.size)
   })
