@@ -12,6 +12,9 @@ export interface Columns {
   /** ms since 1970; NaN: none. */
   published: Float64Array
   ingested: Float64Array
+  /** When the first and the last dated document were published; NaN: none is dated. */
+  earliest: number
+  latest: number
   /** Whether all have an ingestion date. */
   allIngested: boolean
   publishers: Int32Array
@@ -43,11 +46,14 @@ export function columnsOf(articles: SegmentArticle[], firstSeq: bigint): Columns
   articles.forEach((article, doc) => {
     authorStarts[doc + 1] = authorStarts[doc]! + article.authorNos.length
   })
+  const dated = articles.filter(article => article.published !== null).length
   return {
     size: articles.length,
-    dated: articles.filter(article => article.published !== null).length,
+    dated,
     offsets: Uint16Array.from(articles, article => Number(article.seq - firstSeq)),
     published: Float64Array.from(articles, article => article.published ?? Number.NaN),
+    earliest: articles[0]?.published ?? Number.NaN,
+    latest: articles[dated - 1]?.published ?? Number.NaN,
     ingested: Float64Array.from(articles, article => article.ingested ?? Number.NaN),
     allIngested: articles.every(article => article.ingested !== null),
     publishers: Int32Array.from(articles, article => article.publisherNo),
@@ -85,6 +91,8 @@ export function decodeColumns(bytes: Uint8Array): Columns {
     dated,
     published,
     ingested,
+    earliest: published[0] ?? Number.NaN,
+    latest: published[dated - 1] ?? Number.NaN,
     allIngested: !ingested.includes(Number.NaN),
     publishers: new Int32Array(buffer, next(size * 4), size),
     authorStarts: new Uint32Array(buffer, next((size + 1) * 4), size + 1),

@@ -27,9 +27,9 @@ function overlaps(span: Segment['published'], from: number, to: number): boolean
 export function restrict(set: DocSet, segment: Segment, columns: Columns, restriction: Restriction): DocSet {
   const { dated, size } = columns
   const { published, undatedSince } = restriction.bounds
-  // Most segments lie within, which their first and last document tell.
-  const from = columns.published[0]! >= published.from ? 0 : firstAtLeast(columns, published.from)
-  const to = columns.published[dated - 1]! < published.to ? dated : firstAtLeast(columns, published.to)
+  // Most segments lie within: their times need not be searched.
+  const from = columns.earliest >= published.from ? 0 : firstAtLeast(columns, published.from)
+  const to = columns.latest < published.to ? dated : firstAtLeast(columns, published.to)
   const undated = undatedOf(segment, columns, undatedSince)
   const whole = from === 0 && to === dated && undated !== 'none'
   let allowed = whole ? set : stretchesOf(set, from, Math.max(from, to), undated === 'none' ? size : dated)
