@@ -1,0 +1,87 @@
+import t from 'tap'
+import { TOTAL_CAP } from '../../services/api/search/search.ts'
+import { COUNTRIES, type NewArticle } from '../../shared/articles/article.ts'
+import { PARTITION_SIZE } from '../../shared/articles/indexing/partitions.ts'
+import { openArchiveIndex } from './archive-index.ts'
+import { difference } from './comparison.ts'
+import type { Question } from './oracle.ts'
+
+/** What counts in each case: the last moments of a year, the first of the next, none, and one long ago. */
+const TIMES = [
+  '2025-12-31T22:59:59.999Z',
+  '2025-12-31T23:00:00Z',
+  '2025-12-31T23:59:59.999Z',
+  '2026-01-01T00:00:00Z',
+  '2026-01-01T00:00:00.001Z',
+  null,
+  '1848-06-01T12:00:00Z',
+  '2024-02-29T23:59:59.999Z',
+]
+
+t.test('articles of any date are found over the turn of a year, while one partition gives way to the next', async t => {
+  const index = await openArchiveIndex()
+  t.teardown(() => index.close())
+  // Three articles fit into the first partition; the next one is there before they come.
+  await index.pool.query('update ingest_clock set last_seq = $1', [PARTITION_SIZE - 4n])
+  const articles = TIMES.map((time, number): NewArticle => {
+    const at = time === null ? null : new Date(time)
+    return {
+      url: `https://year.example/${number}`,
+      addresses: [`year.example/${number}`],
+      title: `Gelukkig nieuwjaar ${number}`,
+      body: null,
+      publishedAt: at,
+      ingestedAt: at,
+      authors: [],
+      outlet: { name: 'De Jaarwisseling', domain: 'year.example' },
+      language: 'nl',
+      country: 'NL',
+    }
+  })
+  const known = await index.add(articles)
+  const { rows } = await index.pool.query<{ name: string; articles: number }>(
+    'select tableoid::regclass::text as name, count(*)::int as articles from articles group by 1 order by 1',
+  )
+  t.same(rows, [
+    { name: 'articles_p0', articles: 3 },
+    { name: 'articles_p1', articles: 5 },
+  ])
+
+  const sizes = {
+    cap: TOTAL_CAP,
+    fresh: { chunk: 65_536n, lexicon: 1_000 },
+    first: 32_768,
+    whole: 32_768,
+    fewPeople: 64,
+  }
+  const bounds = TIMES.flatMap(time => (time === null ? [] : [new Date(time)]))
+  const historyStart = new Date('1800-01-01T00:00:00Z')
+  for (const sort of ['published_at', 'ingested_at'] as const) {
+    for (const order of ['asc', 'desc'] as const) {
+      for (const at of [null, ...bounds]) {
+        for (const exclusive of [false, true]) {
+          const question: Question = {
+            q: 'nieuwjaar',
+            search: 'boolean',
+            searchIn: 'title',
+            countries: [...COUNTRIES],
+            languages: null,
+            hasAuthor: null,
+            outlet: null,
+            author: null,
+            coverage: {
+              historyStart,
+              publishedAfter: exclusive ? null : at,
+              publishedBefore: at === null || !exclusive ? null : { at, exclusive },
+            },
+            ingestedAfter: null,
+            sort,
+            order,
+            perPage: 2,
+          }
+          t.equal(await difference(index.pool, known, question, sizes), null, JSON.stringify(question))
+        }
+      }
+    }
+  }
+})
