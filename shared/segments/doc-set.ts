@@ -1,3 +1,5 @@
+import { copyBits, countBits, fill, hasBit, lowestBit, writeDocs } from './bits.ts'
+
 /**
  * A set of the documents 0 to `size` − 1 of one segment: a sorted list while they are few, one bit each when they are many.
  * Never changed once made.
@@ -191,9 +193,6 @@ function fewOf(sets: DocSet[], most: number, size: number): DocSet {
   return taken(end - used, size)
 }
 
-/** The number of the lowest bit that is set. */
-const lowestBit = (word: number) => 31 - Math.clz32(word & -word)
-
 /** Those that pass a test. */
 export function passing(set: DocSet, test: (doc: number) => boolean): DocSet {
   return filtered(docsOf(set), set.size, test)
@@ -211,16 +210,6 @@ export function docsOf(set: DocSet): Uint16Array {
   const docs = new Uint16Array(set.count)
   writeDocs(set.bits, set.bits.length, docs, 0)
   return docs
-}
-
-/** Writes the documents that have their bit in the first `words` words, from a place on. */
-function writeDocs(bits: Uint32Array, words: number, docs: Uint16Array, from: number): void {
-  let next = from
-  for (let at = 0; at < words; at++) {
-    for (let word = bits[at]!; word !== 0; word &= word - 1) {
-      docs[next++] = (at << 5) + lowestBit(word)
-    }
-  }
 }
 
 /** Calls back with documents in one direction until told to stop. */
@@ -350,10 +339,6 @@ function settled(size: number): DocSet {
   return taken(count, size)
 }
 
-function hasBit(bits: Uint32Array, doc: number): boolean {
-  return ((bits[doc >>> 5]! >>> (doc & 31)) & 1) === 1
-}
-
 function lowerBound(docs: Uint16Array, doc: number, from = 0): number {
   let low = from
   // Halved without a branch: half of all guesses would be wrong.
@@ -363,76 +348,4 @@ function lowerBound(docs: Uint16Array, doc: number, from = 0): number {
     left -= half
   }
   return low
-}
-
-function fill(bits: Uint32Array, from: number, to: number): void {
-  for (let doc = from; doc < to; ) {
-    if ((doc & 31) === 0 && doc + 32 <= to) {
-      bits[doc >>> 5] = 0xffffffff
-      doc += 32
-    } else {
-      bits[doc >>> 5] = bits[doc >>> 5]! | (1 << (doc & 31))
-      doc++
-    }
-  }
-}
-
-/** Adds the bits from `from` to before `to`. */
-function copyBits(source: Uint32Array, target: Uint32Array, from: number, to: number): void {
-  if (from >= to) return
-  const [first, last] = [from >>> 5, (to - 1) >>> 5]
-  for (let at = first; at <= last; at++) {
-    let word = source[at]!
-    if (at === first) word &= -1 << (from & 31)
-    if (at === last) word &= -1 >>> (31 - ((to - 1) & 31))
-    target[at] = target[at]! | word
-  }
-}
-
-/**
- * How many bits are set: of eight words at a time carries are saved by their weight, so that only one in eight is counted
- * (Harley and Seal; Warren, Hacker's Delight, 5-1).
- */
-function countBits(bits: Uint32Array, words: number): number {
-  let [ones, twos, fours, eights, at] = [0, 0, 0, 0, 0]
-  for (; at + 8 <= words; at += 8) {
-    // `| 0`: as signed words, which need not become floating-point numbers.
-    let [a, b] = [bits[at]! | 0, bits[at + 1]! | 0]
-    let sum = ones ^ a
-    const twosA = (ones & a) | (sum & b)
-    ones = sum ^ b
-    a = bits[at + 2]! | 0
-    b = bits[at + 3]! | 0
-    sum = ones ^ a
-    const twosB = (ones & a) | (sum & b)
-    ones = sum ^ b
-    a = bits[at + 4]! | 0
-    b = bits[at + 5]! | 0
-    sum = ones ^ a
-    const twosC = (ones & a) | (sum & b)
-    ones = sum ^ b
-    a = bits[at + 6]! | 0
-    b = bits[at + 7]! | 0
-    sum = ones ^ a
-    const twosD = (ones & a) | (sum & b)
-    ones = sum ^ b
-    sum = twos ^ twosA
-    const foursA = (twos & twosA) | (sum & twosB)
-    twos = sum ^ twosB
-    sum = twos ^ twosC
-    const foursB = (twos & twosC) | (sum & twosD)
-    twos = sum ^ twosD
-    sum = fours ^ foursA
-    eights += bitsOf((fours & foursA) | (sum & foursB))
-    fours = sum ^ foursB
-  }
-  let count = eights * 8 + bitsOf(fours) * 4 + bitsOf(twos) * 2 + bitsOf(ones)
-  for (; at < words; at++) count += bitsOf(bits[at]! | 0)
-  return count
-}
-
-function bitsOf(word: number): number {
-  const pairs = (word - ((word >>> 1) & 0x55555555)) | 0
-  const fours = ((pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)) | 0
-  return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }
