@@ -39,10 +39,15 @@ export async function askBoth(random: Random, articles: NewArticle[], questions:
       }
       found += answer(known, question)?.ids.length ?? 0
       const differs = await difference(index.pool, known, question, sizes)
-      if (differs !== null) differences.push(`question ${number}: ${differs}\n${JSON.stringify({ question, sizes })}`)
+      if (differs !== null) differences.push(`question ${number}: ${differs}\n${inWords({ question, sizes })}`)
     }
     return { differences, found }
   } finally {
     await index.close()
   }
+}
+
+/** To be asked again: as JSON, which knows no large integers. */
+function inWords(asked: object): string {
+  return JSON.stringify(asked, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))
 }
