@@ -1,10 +1,11 @@
 import t from 'tap'
 import { TOTAL_CAP } from '../../services/api/search/search.ts'
-import { COUNTRIES, type NewArticle } from '../../shared/articles/article.ts'
+import type { NewArticle } from '../../shared/articles/article.ts'
 import { PARTITION_SIZE } from '../../shared/articles/indexing/partitions.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { difference } from './comparison.ts'
 import type { Question } from './oracle.ts'
+import { EVERYTHING } from './poller.ts'
 
 /** What counts in each case: the last moments of a year, the first of the next, none, and one long ago. */
 const TIMES = [
@@ -61,20 +62,14 @@ t.test('articles of any date are found over the turn of a year, while one partit
       for (const at of [null, ...bounds]) {
         for (const exclusive of [false, true]) {
           const question: Question = {
+            ...EVERYTHING,
             q: 'nieuwjaar',
             search: 'boolean',
-            searchIn: 'title',
-            countries: [...COUNTRIES],
-            languages: null,
-            hasAuthor: null,
-            outlet: null,
-            author: null,
             coverage: {
               historyStart,
               publishedAfter: exclusive ? null : at,
               publishedBefore: at === null || !exclusive ? null : { at, exclusive },
             },
-            ingestedAfter: null,
             sort,
             order,
             perPage: 2,
