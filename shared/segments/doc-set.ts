@@ -2,7 +2,7 @@ import { copyBits, countBits, fill, hasBit, lowestBit, writeDocs } from './bits.
 
 /**
  * A set of the documents 0 to `size` − 1 of one segment: a sorted list while they are few, one bit each when they are many.
- * Never changed once made.
+ * Its documents never change.
  */
 export type DocSet = ListSet | BitSet
 
