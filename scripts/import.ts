@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
+import { sealRest } from '../search/merge/background.ts'
 import { indexArticles } from '../shared/articles/indexing/index.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { createBoss } from '../shared/promises/boss.ts'
-import { sealRest } from '../shared/segments/background.ts'
 import { readGroups } from './import/groups.ts'
 import { progressBar } from './import/progress.ts'
 

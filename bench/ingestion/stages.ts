@@ -1,3 +1,4 @@
+import { indexText } from '../../search/analysis/document.ts'
 import { authorsOf } from '../../services/normaliser/authors/authors.ts'
 import { publishedAt } from '../../services/normaliser/dates/published.ts'
 import { detectLanguage } from '../../services/normaliser/language/language.ts'
@@ -7,7 +8,6 @@ import { readPageText } from '../../services/normaliser/text/page-text.ts'
 import { openingOf } from '../../services/normaliser/walls/paywall.ts'
 import { recogniseWall } from '../../services/normaliser/walls/walls.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
-import { indexText } from '../../shared/text/document.ts'
 import type { TruePage } from './truth.ts'
 
 const OUTLET = { name: 'Bench', domain: 'bench.example', timeZone: 'Europe/Luxembourg' }

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { foldWord } from '../../search/analysis/folding.ts'
+import { stem } from '../../search/analysis/stems.ts'
 import type { Language } from '../../shared/articles/article.ts'
-import { foldWord } from '../../shared/text/folding.ts'
-import { stem } from '../../shared/text/stems.ts'
 
 const VOCABULARIES: [string, Language][] = [
   ['dutch', 'nl'],

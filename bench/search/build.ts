@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
+import { sealRest } from '../../search/merge/background.ts'
 import { indexArticles } from '../../shared/articles/indexing/index.ts'
 import { migrate } from '../../shared/postgres/migrations.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { createBoss } from '../../shared/promises/boss.ts'
-import { sealRest } from '../../shared/segments/background.ts'
 import { type Archive, createArchive } from './generator.ts'
 
 export interface BuiltArchive {
@@ -102,9 +102,9 @@ async function recipe(): Promise<string> {
   const hash = createHash('sha256')
   for (const folder of [
     '../../infra/migrations/',
-    '../../shared/text/',
-
-    '../../shared/segments/',
+    '../../search/analysis/',
+    '../../search/segment/',
+    '../../search/store/',
     './',
   ]) {
     const place = new URL(folder, import.meta.url)

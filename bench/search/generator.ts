@@ -1,5 +1,5 @@
+import { STOP_WORDS } from '../../search/analysis/stopwords.ts'
 import type { Country, Language, NewArticle } from '../../shared/articles/article.ts'
-import { STOP_WORDS } from '../../shared/text/stopwords.ts'
 import { createRandom, type Random } from './random.ts'
 
 /**

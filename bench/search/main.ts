@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { type DataDirectory, openDataDirectory } from '../../infra/embedded/data-directory/open.ts'
 import { type EmbeddedServers, startServers } from '../../infra/embedded/servers.ts'
-import { SEARCH_SETTINGS } from '../../services/api/search/search.ts'
+import { SEARCH_SETTINGS } from '../../search/execute/search.ts'
 import { readConfig } from '../../shared/config/config.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import type { BenchOptions } from '../main.ts'

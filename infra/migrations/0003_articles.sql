@@ -76,7 +76,7 @@ create table fresh_articles (
   country      text not null,
   language     text not null,
   limits       smallint not null default 0,  -- 1: positions in `terms` are incomplete, 2: all words are missing; see article_words
-  terms        tsvector not null             -- words, stems, filters, days (shared/text/lexemes.ts)
+  terms        tsvector not null             -- words, stems, filters, days (search/terms.ts)
 );
 
 alter table fresh_articles alter column terms set storage external;
@@ -99,7 +99,7 @@ create table article_words (
 ) with (toast_tuple_target = 8160);
 
 -- An index of words over a range of articles that never changes: made once, by whoever writes articles, some thousands
--- at a time, later made anew of several (shared/segments).
+-- at a time, later made anew of several (search/segment).
 create table segments (
   segment_no  int generated always as identity primary key,
   first_seq   bigint not null,
@@ -111,14 +111,14 @@ create table segments (
   first_ingested  timestamptz(3),
   last_ingested   timestamptz(3),
   undated     int not null,                  -- articles without a date of publication
-  columns     bytea not null,                -- shared/segments/columns.ts
+  columns     bytea not null,                -- search/segment/columns.ts
   sealed_at   timestamptz(3) not null default now(),
   -- Every article is in one segment at most, whatever goes wrong.
   exclude using gist (int8range(first_seq, last_seq, '[]') with &&)
 );
 alter table segments alter column columns set storage external;
 
--- The dictionaries of segments by hash (shared/segments/postings.ts).
+-- The dictionaries of segments by hash (search/segment/postings.ts).
 create table segment_buckets (
   segment_no int not null,
   bucket     int not null,

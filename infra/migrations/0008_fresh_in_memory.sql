@@ -1,5 +1,5 @@
 -- The newest articles, which no segment holds yet, are searched in the memory of the processes that search: they read the words
--- that `article_words` has of every article anyway (services/api/search/fresh). `fresh_articles` with its GIN index, which took
+-- that `article_words` has of every article anyway (search/memory). `fresh_articles` with its GIN index, which took
 -- three quarters of the database's work for a new article, and `title_stems` and `body_stems` are used no more; processes of the
 -- version before still do, so a later migration removes them.
 

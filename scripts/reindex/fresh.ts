@@ -1,6 +1,6 @@
+import { indexText } from '../../search/analysis/document.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { transaction } from '../../shared/postgres/transaction.ts'
-import { indexText } from '../../shared/text/document.ts'
 
 /** Makes the words of some articles anew that are not in a segment; searches read them again. */
 export async function reindexFresh(pool: Pool, seqs: bigint[]): Promise<void> {

@@ -1,9 +1,9 @@
+import { indexText } from '../../search/analysis/document.ts'
+import type { Range } from '../../search/merge/planning.ts'
+import { createSegmentBuilder } from '../../search/segment/builder.ts'
+import { readSegmentArticles, storeSegment } from '../../search/store/storing.ts'
 import type { Client, Pool, Queryable } from '../../shared/postgres/pool.ts'
 import { transaction } from '../../shared/postgres/transaction.ts'
-import { createSegmentBuilder } from '../../shared/segments/builder.ts'
-import type { Range } from '../../shared/segments/planning.ts'
-import { readSegmentArticles, storeSegment } from '../../shared/segments/storing.ts'
-import { indexText } from '../../shared/text/document.ts'
 
 /** Articles whose texts are in memory at a time. */
 const PART = 500n

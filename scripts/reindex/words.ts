@@ -1,6 +1,6 @@
+import type { Range } from '../../search/merge/planning.ts'
+import { readRanges, withoutSealing } from '../../search/merge/sealing.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import type { Range } from '../../shared/segments/planning.ts'
-import { readRanges, withoutSealing } from '../../shared/segments/sealing.ts'
 import { reindexFresh } from './fresh.ts'
 import type { Pace } from './pace.ts'
 import { noteDone, type Run } from './run.ts'

@@ -63,7 +63,7 @@ process.exit(counts.failed === 0 ? 0 : 1)
 
 async function testFiles(): Promise<string[]> {
   const files: string[] = []
-  for await (const file of glob('{services,shared,scripts,infra,test,bench}/**/*.test.ts')) {
+  for await (const file of glob('{services,search,shared,scripts,infra,test,bench}/**/*.test.ts')) {
     if (file.includes('node_modules') || (file.endsWith(LONG) && !long)) continue
     if (chosen.length === 0 || chosen.some(part => file.includes(part))) files.push(file)
   }

@@ -1,5 +1,5 @@
+import { sealArticles } from '../../search/merge/sealing.ts'
 import type { Plan } from '../../shared/plans/plan.ts'
-import { sealArticles } from '../../shared/segments/sealing.ts'
 import { longArticles, randomArticles } from '../search/archive.ts'
 import { readKnown } from '../search/known.ts'
 import { answer, type Question } from '../search/oracle.ts'

@@ -1,5 +1,5 @@
+import { sealArticles } from '../../search/merge/sealing.ts'
 import type { NewArticle } from '../../shared/articles/article.ts'
-import { sealArticles } from '../../shared/segments/sealing.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { difference } from './comparison.ts'
 import { answer } from './oracle.ts'

@@ -1,4 +1,4 @@
-import { SEARCH_SETTINGS } from '../../services/api/search/search.ts'
+import { SEARCH_SETTINGS } from '../../search/execute/search.ts'
 import type { Indexed, NewArticle } from '../../shared/articles/article.ts'
 import { indexArticles } from '../../shared/articles/indexing/index.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
+import { sealArticles } from '../../search/merge/sealing.ts'
 import type { NewArticle } from '../../shared/articles/article.ts'
-import { sealArticles } from '../../shared/segments/sealing.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { allPages } from './comparison.ts'
 import { EVERYTHING } from './poller.ts'

@@ -1,7 +1,7 @@
-import type { ArticleQuery } from '../../services/api/search/query.ts'
+import { stem } from '../../search/analysis/stems.ts'
+import { STOP_WORDS } from '../../search/analysis/stopwords.ts'
+import type { ArticleQuery } from '../../search/query/query.ts'
 import type { Language, NewArticle } from '../../shared/articles/article.ts'
-import { stem } from '../../shared/text/stems.ts'
-import { STOP_WORDS } from '../../shared/text/stopwords.ts'
 
 /*
  * What a search must answer, written down from the decisions and as slowly as they read: every article is looked at,

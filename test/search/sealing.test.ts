@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { search } from '../../services/api/search/search.ts'
+import { search } from '../../search/execute/search.ts'
+import { SEGMENT_SIZES } from '../../search/merge/planning.ts'
+import { readRanges } from '../../search/merge/sealing.ts'
 import type { NewArticle } from '../../shared/articles/article.ts'
-import { SEGMENT_SIZES } from '../../shared/segments/planning.ts'
-import { readRanges } from '../../shared/segments/sealing.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { EVERYTHING } from './poller.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { TOTAL_CAP } from '../../services/api/search/search.ts'
+import { TOTAL_CAP } from '../../search/execute/search.ts'
 import type { NewArticle } from '../../shared/articles/article.ts'
 import { PARTITION_SIZE } from '../../shared/articles/indexing/partitions.ts'
 import { openArchiveIndex } from './archive-index.ts'

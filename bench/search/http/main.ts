@@ -1,7 +1,7 @@
 import { loadavg } from 'node:os'
 import type { DataDirectory } from '../../../infra/embedded/data-directory/open.ts'
 import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
-import { SEARCH_SETTINGS, search } from '../../../services/api/search/search.ts'
+import { SEARCH_SETTINGS, search } from '../../../search/execute/search.ts'
 import { COUNTRIES } from '../../../shared/articles/article.ts'
 import { createKey } from '../../../shared/plans/keys.ts'
 import { createPool } from '../../../shared/postgres/pool.ts'

@@ -1,9 +1,9 @@
-import { readPrelude } from '../../../services/api/search/prelude.ts'
-import type { ArticleQuery, Axis, Match, Position } from '../../../services/api/search/query.ts'
-import { TOTAL_CAP } from '../../../services/api/search/search.ts'
+import { STOP_WORDS } from '../../../search/analysis/stopwords.ts'
+import { TOTAL_CAP } from '../../../search/execute/search.ts'
+import type { ArticleQuery, Axis, Match, Position } from '../../../search/query/query.ts'
+import { readPrelude } from '../../../search/store/prelude.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { STOP_WORDS } from '../../../shared/text/stopwords.ts'
 import { FILTER_WORDS, firstAtLeast, type Orders, stemKey, stopKey } from './documents.ts'
 
 /** One page of a search in terms that any engine understands; names and bounds of time are looked up already. */

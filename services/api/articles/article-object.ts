@@ -1,5 +1,5 @@
+import type { ArticleRow } from '../../../search/query/query.ts'
 import type { ArticleObject } from '../contract/resources.ts'
-import type { ArticleRow } from '../search/query.ts'
 
 /** The article object of the contract. */
 export function articleObject(row: ArticleRow & { relevance?: number }): ArticleObject {

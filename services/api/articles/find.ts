@@ -1,3 +1,5 @@
+import { search } from '../../../search/execute/search.ts'
+import type { ArticleFilter, ArticleRow } from '../../../search/query/query.ts'
 import type { Country } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/plan.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
@@ -6,8 +8,6 @@ import { RETRY_SEMANTIC } from '../contract/limits.ts'
 import type { Cursor } from '../cursor/cursor.ts'
 import { ceilMs, nextMidnight } from '../parameters/instants.ts'
 import type { ArticlesRequest } from '../parameters/request.ts'
-import type { ArticleFilter, ArticleRow } from '../search/query.ts'
-import { search } from '../search/search.ts'
 import { type SemanticSearch, SemanticUnavailable, SetExpired } from '../semantic/query.ts'
 
 /** What both operations search with. */

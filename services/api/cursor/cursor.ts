@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { Position } from '../../../search/query/query.ts'
 import { LIMITS } from '../contract/limits.ts'
-import type { Position } from '../search/query.ts'
 import type { SemanticPosition } from '../semantic/query.ts'
 
 /** Where a sequence stands, and since when its history runs. */

@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { parseRssFeed } from 'feedsmith'
 import t, { type Test } from 'tap'
+import type { ArticleRow } from '../../../search/query/query.ts'
 import { readRequest } from '../parameters/request.ts'
-import type { ArticleRow } from '../search/query.ts'
 import { writeFeed } from './rss.ts'
 
 const IDENTITY = {

@@ -1,6 +1,6 @@
+import type { ArticleRow } from '../../../search/query/query.ts'
 import { LIMITS } from '../contract/limits.ts'
 import type { ArticlesRequest } from '../parameters/request.ts'
-import type { ArticleRow } from '../search/query.ts'
 import { appliedFilters } from './filters.ts'
 import { type Element, writeXml } from './xml.ts'
 

@@ -1,6 +1,6 @@
+import { foldName } from '../../../search/analysis/folding.ts'
+import { nameArticles, type StoredArticle } from '../../../search/store/rows.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
-import { foldName } from '../../../shared/text/folding.ts'
-import { nameArticles, type StoredArticle } from '../search/rows.ts'
 import type { SemanticPage, SemanticPosition, SemanticQuery } from './query.ts'
 
 /**

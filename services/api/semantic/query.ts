@@ -1,5 +1,5 @@
+import type { ArticleFilter, ArticleRow } from '../../../search/query/query.ts'
 import type { Country } from '../../../shared/articles/article.ts'
-import type { ArticleFilter, ArticleRow } from '../search/query.ts'
 
 /** One search by meaning, validated, with its plan applied. The same on all pages of a sequence. */
 export interface SemanticQuery extends ArticleFilter {

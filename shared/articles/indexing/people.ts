@@ -1,5 +1,5 @@
+import { foldName } from '../../../search/analysis/folding.ts'
 import type { Queryable } from '../../postgres/pool.ts'
-import { foldName } from '../../text/folding.ts'
 import type { NewArticle } from '../article.ts'
 import { authorId, outletKey } from './ids.ts'
 

@@ -1,0 +1,69 @@
+import type { Language } from '../../shared/articles/article.ts'
+import { words } from './tokens.ts'
+
+/**
+ * Words that carry no meaning of their own. nl, fr, de and en are the lists of the Snowball project (BSD 3-clause,
+ * Copyright (c) 2001, Dr Martin Porter, and (c) 2002, Richard Boulton), as PostgreSQL ships them, with the halves into which our
+ * tokenizer takes contractions (`don't`). Snowball has no list for Luxembourgish; that one is ours.
+ */
+const LISTS: Record<Language, string> = {
+  nl: `
+    de en van ik te dat die in een hij het niet zijn is was op aan met als voor had er maar om hem dan zou of
+    wat mijn men dit zo door over ze zich bij ook tot je mij uit der daar haar naar heb hoe heeft hebben deze u
+    want nog zal me zij nu ge geen omdat iets worden toch al waren veel meer doen toen moet ben zonder kan hun
+    dus alles onder ja eens hier wie werd altijd doch wordt wezen kunnen ons zelf tegen na reeds wil kon niets
+    uw iemand geweest andere
+    `,
+  fr: `
+    au aux avec ce ces dans de des du elle en et eux il je la le leur lui ma mais me même mes moi mon ne nos
+    notre nous on ou par pas pour qu que qui sa se ses son sur ta te tes toi ton tu un une vos votre vous c d j
+    l à m n s t y été étée étées étés étant étante étants étantes suis es est sommes êtes sont
+    serai seras sera serons serez seront serais serait serions seriez seraient étais était étions étiez
+    étaient fus fut fûmes fûtes furent sois soit soyons soyez soient fusse fusses fût fussions fussiez
+    fussent ayant ayante ayantes ayants eu eue eues eus ai as avons avez ont aurai auras aura aurons aurez
+    auront aurais aurait aurions auriez auraient avais avait avions aviez avaient eut eûmes eûtes eurent aie
+    aies ait ayons ayez aient eusse eusses eût eussions eussiez eussent
+    `,
+  de: `
+    aber alle allem allen aller alles als also am an ander andere anderem anderen anderer anderes anderm andern
+    anderr anders auch auf aus bei bin bis bist da damit dann der den des dem die das daß derselbe derselben
+    denselben desselben demselben dieselbe dieselben dasselbe dazu dein deine deinem deinen deiner deines denn
+    derer dessen dich dir du dies diese diesem diesen dieser dieses doch dort durch ein eine einem einen einer
+    eines einig einige einigem einigen einiger einiges einmal er ihn ihm es etwas euer eure eurem euren eurer
+    eures für gegen gewesen hab habe haben hat hatte hatten hier hin hinter ich mich mir ihr ihre ihrem ihren
+    ihrer ihres euch im in indem ins ist jede jedem jeden jeder jedes jene jenem jenen jener jenes jetzt kann
+    kein keine keinem keinen keiner keines können könnte machen man manche manchem manchen mancher manches
+    mein meine meinem meinen meiner meines mit muss musste nach nicht nichts noch nun nur ob oder ohne sehr
+    sein seine seinem seinen seiner seines selbst sich sie ihnen sind so solche solchem solchen solcher solches
+    soll sollte sondern sonst über um und uns unse unsem unsen unser unses unter viel vom von vor während war
+    waren warst was weg weil weiter welche welchem welchen welcher welches wenn werde werden wie wieder will
+    wir wird wirst wo wollen wollte würde würden zu zum zur zwar zwischen
+    `,
+  en: `
+    i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her hers
+    herself it its itself they them their theirs themselves what which who whom this that these those am is are
+    was were be been being have has had having do does did doing a an the and but if or because as until while
+    of at by for with about against between into through during before after above below to from up down in out
+    on off over under again further then once here there when where why how all any both each few more most
+    other some such no nor not only own same so than too very s t can will just don should now
+    d ll m re ve didn doesn isn wasn weren hasn haven hadn wouldn couldn shouldn aren
+    `,
+  lb: `
+    a all alles als am an är ärem ären ass aus awer bei beim bis d da dach dann dass dat datt de dech dee deem
+    deen deenen dei déi déiselwecht dem den der dës dëse dësem dësen dëser där dir do du duerch e ech een eent
+    ees eis eise eiser elo em en eng engem enger ënner er esou et fir ginn gi gëtt géif géifen gouf goufen hat hatt
+    haten hei hien him hinnen hir hirem hiren hirer hu huet hunn iech ier iwwer ka kann keen kee keng kengem kenger
+    kënnen m ma mäi mäin mat mech méi meng mengem menger mer mir muss mussen n nach nees net nëmmen nom no ob och oder
+    op s säi säin sech seng sengem senger si sinn schonn scho se soll sollen sou t um virun vum vun war ware
+    waren wann wat wéi weider well wëll wëllen wie wien wier wieren wou zu zum zur
+    `,
+}
+
+/** The stop words of each language, folded. */
+export const STOP_WORDS: Record<Language, ReadonlySet<string>> = {
+  nl: new Set(words(LISTS.nl)),
+  fr: new Set(words(LISTS.fr)),
+  de: new Set(words(LISTS.de)),
+  lb: new Set(words(LISTS.lb)),
+  en: new Set(words(LISTS.en)),
+}

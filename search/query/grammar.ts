@@ -1,0 +1,66 @@
+import { hasLetterOrDigit, words } from '../analysis/tokens.ts'
+import type { ParsedQuery } from './query.ts'
+
+const NOTHING_TO_FIND = 'Write at least one letter or digit.'
+
+/** Reads `q` of a keyword search: its words, each once (decisions 16, 17, 19). */
+export function parseKeyword(q: string): ParsedQuery {
+  const found = [...new Set(words(q))]
+  if (!hasLetterOrDigit(q) || found.length === 0) return { ok: false, errors: [NOTHING_TO_FIND] }
+  return { ok: true, match: { kind: 'keyword', words: found } }
+}
+
+/**
+ * Reads `q` of a boolean search (contract, "Boolean grammar"; decisions 16, 18, 19): words and "quoted phrases" that must
+ * appear, `-word` and `-"phrase"` that must not.
+ */
+export function parseBoolean(q: string): ParsedQuery {
+  if (!hasLetterOrDigit(q)) return { ok: false, errors: [NOTHING_TO_FIND] }
+  const text = q.normalize('NFC').replace(/\p{Cf}+/gu, '')
+  const required = new Map<string, string[]>()
+  const excluded = new Map<string, string[]>()
+  const note = (phrases: Map<string, string[]>, phrase: string[]) => {
+    if (phrase.length > 0) phrases.set(phrase.join('\n'), phrase)
+  }
+
+  // Each turn takes a run of words, or one excluded or quoted part.
+  let at = 0
+  while (at < text.length) {
+    const excludes = text[at] === '-' && startsWord(text, at) && /^["\p{L}\p{Nd}⁰¹²³⁴-⁹₀-₉]/u.test(text.slice(at + 1))
+    const open = excludes ? at + 1 : at
+    if (text[open] === '"') {
+      const close = text.indexOf('"', open + 1)
+      if (close < 0) return { ok: false, errors: ['A quotation mark is not closed; write another " after the phrase.'] }
+      note(excludes ? excluded : required, words(text.slice(open + 1, close)))
+      at = close + 1
+    } else if (excludes) {
+      const end = indexFrom(text, /[\s"]/, open)
+      note(excluded, words(text.slice(open, end)))
+      at = end
+    } else {
+      const end = indexFrom(text, /["-]/, at + 1)
+      // A hyphen inside a word separates as any punctuation does, so cutting there is harmless.
+      for (const word of words(text.slice(at, end))) note(required, [word])
+      at = end
+    }
+  }
+  if (required.size === 0) {
+    return {
+      ok: false,
+      errors: ['A query of exclusions alone finds nothing; name at least one word that must appear.'],
+    }
+  }
+  return { ok: true, match: { kind: 'boolean', required: [...required.values()], excluded: [...excluded.values()] } }
+}
+
+/** Whether a word could start here: after the start, a space, a closing quote, or punctuation other than `-`. */
+function startsWord(text: string, at: number): boolean {
+  if (at === 0) return true
+  const before = text.slice(0, at)
+  return !/[-\p{L}\p{Nd}\p{M}⁰¹²³⁴-⁹₀-₉]$/u.test(before)
+}
+
+function indexFrom(text: string, pattern: RegExp, from: number): number {
+  const found = text.slice(from).search(pattern)
+  return found < 0 ? text.length : from + found
+}

@@ -1,0 +1,79 @@
+import type { ArticleOutlet, Country, Language } from '../../shared/articles/article.ts'
+
+/** The times that lists are sorted by. */
+export type Axis = 'published_at' | 'ingested_at'
+
+/** What `q` asks for, read by `parseKeyword` or `parseBoolean`; words are folded (`search/analysis/tokens.ts`). */
+export type Match =
+  | { kind: 'all' }
+  /** Any of the words, by stem. Distinct, in the query's order, at least one. */
+  | { kind: 'keyword'; words: string[] }
+  /** All of the phrases and none of the excluded ones, as written. A phrase of one word is that word; `required` is never empty. */
+  | { kind: 'boolean'; required: string[][]; excluded: string[][] }
+
+/** `q` read, or why it cannot be: sentences for `errors.q`. */
+export type ParsedQuery = { ok: true; match: Match } | { ok: false; errors: string[] }
+
+/** Filters that do not look at the words. */
+export interface ArticleFilter {
+  /** The plan's countries, or those of them that the request names; never empty. */
+  countries: Country[]
+  /** null: all. */
+  languages: Language[] | null
+  /** null: with and without. */
+  hasAuthor: boolean | null
+  /** Part of an outlet's name or domain, as the client wrote it (decision 15). */
+  outlet: string | null
+  /** Part of an author's name. */
+  author: string | null
+  coverage: {
+    historyStart: Date
+    publishedAfter: Date | null
+    publishedBefore: { at: Date; exclusive: boolean } | null
+  }
+  ingestedAfter: Date | null
+}
+
+/** One search, validated, with its plan applied. The same on all pages of a sequence. */
+export interface ArticleQuery extends ArticleFilter {
+  match: Match
+  searchIn: 'title' | 'title_body'
+  sort: Axis
+  order: 'asc' | 'desc'
+  /** 1 to 100 */
+  perPage: number
+}
+
+/** Where a sequence stands after a page; everything that the next page needs besides the query. */
+export interface Position {
+  /** Articles numbered above it are not part of the set (decision 22). */
+  watermark: bigint
+  total: number
+  estimate: boolean
+  /** The last article of the page: its sort value (ms since 1970; null sorts last), how closely it matched, its id. */
+  last: { value: number | null; rank: number; id: string }
+}
+
+/** What the article object shows; kept in memory and shown again, so nobody changes it. */
+export interface ArticleRow {
+  readonly seq: bigint
+  readonly id: string
+  readonly title: string
+  readonly url: string
+  readonly snippet: string | null
+  readonly publishedAt: Date | null
+  readonly ingestedAt: Date | null
+  readonly authors: readonly { id: string; name: string }[]
+  readonly outlet: ArticleOutlet
+  readonly language: Language
+  readonly country: Country
+}
+
+export interface SearchPage {
+  rows: ArticleRow[]
+  /** Counted to 10,000; `estimate` then says so (decision 25). The same on every page of a sequence. */
+  total: number
+  estimate: boolean
+  /** null on the page that ends the set. */
+  next: Position | null
+}

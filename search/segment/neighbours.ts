@@ -1,0 +1,249 @@
+import type { Pace } from '../merge/pace.ts'
+import { LEXEMES } from '../terms.ts'
+import type { Dictionary, DocumentTexts } from './builder.ts'
+import { createNumbers, type Numbers } from './grouping.ts'
+import { hashOf, pairHash } from './hashing.ts'
+import { createPairTable } from './pair-table.ts'
+import type { Vocabulary } from './vocabulary.ts'
+
+/*
+ * Phrases without positions. Two neighbouring words that stand side by side in many documents are a lexeme of their own,
+ * as if they were one word: whoever looks for the two has the answer. All other neighbours share 65,536 lists by their
+ * hash: such a list holds every document with the two words side by side, and some others; those that remain after the words
+ * themselves are looked up are few, and are looked at one by one. Where two pairs that overlap are both so frequent that
+ * even their documents in common are many, the three words are treated in the same way.
+ */
+
+/** Neighbours in so many documents, or in this part of them if that is more, are a lexeme. */
+const LISTED = { least: 4, part: 1 / 2_048 } as const
+
+/** Pairs in this part of the documents are frequent: two of them that overlap are looked up as three words. */
+const FREQUENT = { least: 4, part: 1 / 64 } as const
+
+const atLeast = (size: number, { least, part }: { least: number; part: number }) =>
+  Math.max(least, Math.floor(size * part))
+
+/** Whether a pair with a list of its own is frequent. */
+export function isFrequent(documents: number, size: number): boolean {
+  return documents >= atLeast(size, FREQUENT)
+}
+
+export const NEIGHBOURS = {
+  pair: LEXEMES.pair,
+  titlePair: LEXEMES.titlePair,
+  triple: (first: string, second: string, third: string) => `W${first}\n${second}\n${third}`,
+  /** The list that a pair without one of its own shares with others. */
+  sharedPair: (first: string, second: string) => sharedPair(pairHash(hashOf(first), hashOf(second))),
+  sharedTriple: (first: string, second: string, third: string) =>
+    sharedTriple(pairHash(pairHash(hashOf(first), hashOf(second)), hashOf(third))),
+} as const
+
+const SHARED_LISTS = 1 << 16
+const sharedPair = (hash: number) => sharedName('Q', hash & (SHARED_LISTS - 1))
+const sharedTriple = (hash: number) => sharedName('R', hash & (SHARED_LISTS - 1))
+
+/** Every segment has most of them. */
+const numerals: (string | undefined)[] = []
+
+function sharedName(kind: 'Q' | 'R', list: number): string {
+  numerals[list] ??= list.toString(36)
+  return kind + numerals[list]
+}
+
+/** Adds the neighbours of all documents to their dictionary. */
+export function addNeighbours(dictionary: Dictionary, texts: DocumentTexts, vocabulary: Vocabulary, pace: Pace): void {
+  const { tokens, titleStarts, bodyStarts, ends } = texts
+  const size = ends.length
+  const enough = atLeast(size, LISTED)
+  const hash = (at: number) => vocabulary.hash(tokens.at(at))
+  // Of the word at each place and the one before; asked for again and again.
+  const pairHashes = new Int32Array(tokens.length)
+  for (let at = 1, before = hash(0); at < tokens.length; at++) {
+    const own = hash(at)
+    pairHashes[at] = pairHash(before, own)
+    before = own
+  }
+  const word = (at: number) => vocabulary.text(tokens.at(at))
+
+  // Every place in the text that ends a pair; the groups that are listed, by place.
+  const eachPair: Visits = visit => {
+    for (let doc = 0; doc < size; doc++) {
+      pace()
+      const body = bodyStarts[doc]!
+      for (let at = titleStarts[doc]! + 1; at < body; at++) visit(at, doc, at)
+      for (let at = body + 1; at < ends[doc]!; at++) visit(at, doc, at)
+    }
+  }
+  const pairs = listGroups(pairHashes, enough, eachPair, pace, {
+    first: at => tokens.at(at - 1),
+    second: at => tokens.at(at),
+  })
+  addLists(dictionary, pairs, eachPair, {
+    lexeme: at => NEIGHBOURS.pair(word(at - 1), word(at)),
+    shared: at => pairHashes[at]! & (SHARED_LISTS - 1),
+    sharedLexeme: sharedPair,
+  })
+  addTitlePairs(dictionary, texts, word, enough)
+
+  const isFrequentPair = (at: number) => {
+    const group = pairs.at[at]!
+    return group >= 0 && isFrequent(pairs.documents.at(group), size)
+  }
+  const triplePlaces = { at: createNumbers(), doc: createNumbers(), hash: createNumbers() }
+  eachPair((at, doc) => {
+    const follows = at - 1 > titleStarts[doc]! && at - 1 !== bodyStarts[doc]!
+    if (!follows || !isFrequentPair(at) || !isFrequentPair(at - 1)) return
+    triplePlaces.at.push(at)
+    triplePlaces.doc.push(doc)
+    triplePlaces.hash.push(pairHash(pairHashes[at - 1]!, hash(at)))
+  })
+  const eachTriple: Visits = visit => {
+    const { at, doc } = triplePlaces
+    for (let place = 0; place < at.length; place++) {
+      if (place % PIECE === 0) pace()
+      visit(at.at(place), doc.at(place), place)
+    }
+  }
+  const tripleHashes = triplePlaces.hash.view()
+  const triples = listGroups(tripleHashes, enough, eachTriple, pace, {
+    first: at => pairs.at[at - 1]!,
+    second: at => tokens.at(at),
+  })
+  addLists(dictionary, triples, eachTriple, {
+    lexeme: at => NEIGHBOURS.triple(word(at - 2), word(at - 1), word(at)),
+    shared: place => tripleHashes[place]! & (SHARED_LISTS - 1),
+    sharedLexeme: sharedTriple,
+  })
+}
+
+/** Places in the text where a group of words ends, in order: `place` is the number of one among those that hashes and groups are kept for. */
+type Visits = (visit: (at: number, doc: number, place: number) => void) => void
+
+interface Groups {
+  /** For each place, the group of words that ends there if it is listed; −1. */
+  at: Int32Array
+  /** How many documents have it. */
+  documents: Numbers
+}
+
+/** Finds the groups of words that enough documents have. @param hashes by place */
+function listGroups(
+  hashes: Int32Array,
+  enough: number,
+  each: Visits,
+  pace: Pace,
+  { first, second }: Record<'first' | 'second', (at: number) => number>,
+): Groups {
+  const groups = likelyGroups(hashes, enough, pace)
+  const table = createPairTable()
+  const documents = createNumbers()
+  const latest = createNumbers()
+  each((at, doc, place) => {
+    if (groups[place]! < 0) return
+    const group = table.number(first(at), second(at))
+    groups[place] = group
+    if (group === documents.length) {
+      documents.push(0)
+      latest.push(-1)
+    }
+    if (latest.at(group) === doc) return
+    latest.set(group, doc)
+    documents.set(group, documents.at(group) + 1)
+  })
+  for (let place = 0; place < groups.length; place++) {
+    const group = groups[place]!
+    if (group >= 0 && documents.at(group) < enough) groups[place] = -1
+  }
+  return { at: groups, documents }
+}
+
+/**
+ * Counters for a first guess of how often words stand together. Two guesses that share a counter do no harm; the more it takes to be
+ * enough, the more may share one. As few as will do: what does not fit beside a core makes every count wait for memory.
+ */
+const counted = (places: number, enough: number) => 2 ** Math.ceil(Math.log2((places * 8) / enough + 1))
+
+/** 0 for each place whose group of words may stand in enough places, −1 for the many that cannot. */
+function likelyGroups(hashes: Int32Array, enough: number, pace: Pace): Int32Array {
+  const counters = counted(hashes.length, enough)
+  const occurrences = new Uint8Array(counters)
+  const groups = new Int32Array(hashes.length)
+  for (let from = 0; from < hashes.length; from += PIECE) {
+    pace()
+    const to = Math.min(from + PIECE, hashes.length)
+    for (let place = from; place < to; place++) {
+      const counter = hashes[place]! & (counters - 1)
+      if (occurrences[counter]! < 255) occurrences[counter]!++
+    }
+  }
+  for (let from = 0; from < hashes.length; from += PIECE) {
+    pace()
+    const to = Math.min(from + PIECE, hashes.length)
+    for (let place = from; place < to; place++) {
+      groups[place] = occurrences[hashes[place]! & (counters - 1)]! < enough ? -1 : 0
+    }
+  }
+  return groups
+}
+
+/** Places between two looks at the clock. */
+const PIECE = 1 << 15
+
+interface Names {
+  lexeme(at: number): string
+  /** Which of the shared lists. */
+  shared(place: number): number
+  sharedLexeme(list: number): string
+}
+
+/** Each place goes to its group's own list, or to a shared one. */
+function addLists(dictionary: Dictionary, groups: Groups, each: Visits, names: Names): void {
+  const own = new Int32Array(groups.documents.length).fill(-1)
+  const shared = new Int32Array(SHARED_LISTS).fill(-1)
+  each((at, doc, place) => {
+    const group = groups.at[place]!
+    if (group >= 0) {
+      if (own[group]! < 0) own[group] = dictionary.lexeme(names.lexeme(at))
+      dictionary.add(own[group]!, doc)
+    } else {
+      const list = names.shared(place)
+      if (shared[list]! < 0) shared[list] = dictionary.lexeme(names.sharedLexeme(list))
+      dictionary.add(shared[list]!, doc)
+    }
+  })
+}
+
+/** Titles are short: their pairs are listed when enough titles have them, and share no lists but those of the whole. */
+function addTitlePairs(
+  dictionary: Dictionary,
+  texts: DocumentTexts,
+  word: (at: number) => string,
+  enough: number,
+): void {
+  const { tokens, titleStarts, bodyStarts, ends } = texts
+  const table = createPairTable()
+  const documents = createNumbers()
+  const latest = createNumbers()
+  const each: Visits = visit => {
+    for (let doc = 0; doc < ends.length; doc++) {
+      for (let at = titleStarts[doc]! + 1; at < bodyStarts[doc]!; at++) visit(at, doc, at)
+    }
+  }
+  each((at, doc) => {
+    const group = table.number(tokens.at(at - 1), tokens.at(at))
+    if (group === documents.length) {
+      documents.push(0)
+      latest.push(-1)
+    }
+    if (latest.at(group) === doc) return
+    latest.set(group, doc)
+    documents.set(group, documents.at(group) + 1)
+  })
+  const own = new Int32Array(table.length).fill(-1)
+  each((at, doc) => {
+    const group = table.find(tokens.at(at - 1), tokens.at(at))
+    if (documents.at(group) < enough) return
+    if (own[group]! < 0) own[group] = dictionary.lexeme(NEIGHBOURS.titlePair(word(at - 1), word(at)))
+    dictionary.add(own[group]!, doc)
+  })
+}
