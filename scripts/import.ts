@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
-import { sealRest } from '../search/merge/background.ts'
+import { sealRest } from '../search/merge/scheduler.ts'
 import { indexArticles } from '../shared/articles/indexing/index.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'

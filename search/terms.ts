@@ -11,7 +11,7 @@ export const LEXEMES = {
   /** Stems carry their language: a Dutch stem never meets a German article. */
   stem: (language: Language, stem: string) => bounded(`S${STEM_LETTERS[language]}`, stem),
   titleStem: (language: Language, stem: string) => bounded(`U${STEM_LETTERS[language]}`, stem),
-  /** Two words side by side, where looking for the two is not enough (`search/segment/neighbours.ts`). */
+  /** Two words side by side, where looking for the two is not enough (`search/segment/shingles.ts`). */
   pair: (first: string, second: string) => `W${first}\n${second}`,
   titlePair: (first: string, second: string) => `V${first}\n${second}`,
   country: (country: Country) => `C${country}`,

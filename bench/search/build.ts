@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
-import { sealRest } from '../../search/merge/background.ts'
+import { sealRest } from '../../search/merge/scheduler.ts'
 import { indexArticles } from '../../shared/articles/indexing/index.ts'
 import { migrate } from '../../shared/postgres/migrations.ts'
 import { createPool } from '../../shared/postgres/pool.ts'

@@ -1,5 +1,5 @@
-import { parseBoolean, parseKeyword } from '../../search/query/grammar.ts'
-import type { ArticleQuery, Match } from '../../search/query/query.ts'
+import type { ArticleQuery, Match } from '../../search/query/article-query.ts'
+import { parseBoolean, parseKeyword } from '../../search/query/parse.ts'
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import type { Archive, Vocabulary } from './generator.ts'
 import { createRandom, type Random } from './random.ts'

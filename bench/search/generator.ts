@@ -1,4 +1,4 @@
-import { STOP_WORDS } from '../../search/analysis/stopwords.ts'
+import { STOP_WORDS } from '../../search/analysis/stop-words.ts'
 import type { Country, Language, NewArticle } from '../../shared/articles/article.ts'
 import { createRandom, type Random } from './random.ts'
 

@@ -1,5 +1,5 @@
 import { search } from '../../search/execute/search.ts'
-import type { ArticleQuery, Position, SearchPage } from '../../search/query/query.ts'
+import type { ArticleQuery, Position, SearchPage } from '../../search/query/article-query.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
 import type { QueryClass } from './classes.ts'
 

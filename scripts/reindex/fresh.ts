@@ -1,4 +1,4 @@
-import { indexText } from '../../search/analysis/document.ts'
+import { indexText } from '../../search/analysis/word-list.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { transaction } from '../../shared/postgres/transaction.ts'
 

@@ -1,7 +1,7 @@
-import { indexText } from '../../search/analysis/document.ts'
-import type { Range } from '../../search/merge/planning.ts'
+import { indexText } from '../../search/analysis/word-list.ts'
+import type { Range } from '../../search/merge/policy.ts'
 import { createSegmentBuilder } from '../../search/segment/builder.ts'
-import { readSegmentArticles, storeSegment } from '../../search/store/storing.ts'
+import { readSegmentArticles, storeSegment } from '../../search/store/postgres-segments.ts'
 import type { Client, Pool, Queryable } from '../../shared/postgres/pool.ts'
 import { transaction } from '../../shared/postgres/transaction.ts'
 

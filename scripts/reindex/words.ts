@@ -1,5 +1,5 @@
-import type { Range } from '../../search/merge/planning.ts'
-import { readRanges, withoutSealing } from '../../search/merge/sealing.ts'
+import { readRanges, withoutSealing } from '../../search/merge/flush-and-merge.ts'
+import type { Range } from '../../search/merge/policy.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { reindexFresh } from './fresh.ts'
 import type { Pace } from './pace.ts'

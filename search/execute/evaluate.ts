@@ -1,6 +1,6 @@
-import type { Expression } from '../query/expression.ts'
-import { type DocSet, difference, emptySet, intersection, intersectionOf, union } from '../segment/doc-set.ts'
-import { isFrequent, NEIGHBOURS } from '../segment/neighbours.ts'
+import type { Expression } from '../query/node.ts'
+import { type DocSet, difference, emptySet, intersection, intersectionOf, union } from '../segment/doc-id-set.ts'
+import { isFrequent, NEIGHBOURS } from '../segment/shingles.ts'
 import { LEXEMES } from '../terms.ts'
 
 /** What the lists say of a segment's documents: `sure` match, those not in `maybe` do not, the rest has to be looked at. */
@@ -102,7 +102,7 @@ export const isExact = ({ sure, maybe }: Reading) => sure === maybe || sure.coun
 
 const exactly = (set: DocSet): Reading => ({ sure: set, maybe: set })
 
-/** See `search/segment/neighbours.ts`. A list of its own for two words, or for three frequent ones, is the answer. */
+/** See `search/segment/shingles.ts`. A list of its own for two words, or for three frequent ones, is the answer. */
 function phrase(words: string[]): Evaluate {
   const two = neighbours(words).map(([first, second]) => ({
     own: NEIGHBOURS.pair(first, second),

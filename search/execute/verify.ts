@@ -1,6 +1,6 @@
 import type { Queryable } from '../../shared/postgres/pool.ts'
-import type { Shelf } from '../cache/shelf.ts'
-import type { Recheck } from '../query/matching.ts'
+import type { Shelf } from '../cache/segment-cache.ts'
+import type { Recheck } from '../query/match.ts'
 import type { Columns } from '../segment/columns.ts'
 import {
   bytesOf,
@@ -12,8 +12,8 @@ import {
   ownCopy,
   passing,
   union,
-} from '../segment/doc-set.ts'
-import type { Segment } from '../store/catalogue.ts'
+} from '../segment/doc-id-set.ts'
+import type { Segment } from '../store/segment-store.ts'
 import { isExact, type Reading } from './evaluate.ts'
 
 /** A segment's matches as far as its lists can tell. */

@@ -1,6 +1,6 @@
-import type { Expression } from '../query/expression.ts'
-import { type DocSet, difference, intersection, union } from '../segment/doc-set.ts'
-import type { Chunk } from './chunk.ts'
+import type { Expression } from '../query/node.ts'
+import { type DocSet, difference, intersection, union } from '../segment/doc-id-set.ts'
+import type { Chunk } from './memory-segment.ts'
 
 /**
  * The documents of a chunk that match an expression: exactly those.

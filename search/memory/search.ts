@@ -1,12 +1,12 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Hit } from '../execute/hits.ts'
-import type { Restriction } from '../execute/restriction.ts'
-import { smallest } from '../execute/selection.ts'
-import type { Expression } from '../query/expression.ts'
-import type { ArticleQuery, Position } from '../query/query.ts'
-import { docsOf, rangeSet } from '../segment/doc-set.ts'
-import type { Chunk } from './chunk.ts'
+import type { Restriction } from '../execute/filter.ts'
+import type { Hit } from '../execute/hit.ts'
+import { smallest } from '../execute/select.ts'
+import type { ArticleQuery, Position } from '../query/article-query.ts'
+import type { Expression } from '../query/node.ts'
+import { docsOf, rangeSet } from '../segment/doc-id-set.ts'
 import { evaluate } from './evaluate.ts'
+import type { Chunk } from './memory-segment.ts'
 
 /** ms after which the event loop is given back. */
 const SLICE = 5

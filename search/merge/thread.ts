@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import type { Way } from './sealing.ts'
+import type { Way } from './flush-and-merge.ts'
 
 /** What the thread is told to do. */
 export interface SealingTask {

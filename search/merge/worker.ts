@@ -3,8 +3,8 @@ import { setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createPool } from '../../shared/postgres/pool.ts'
-import { SEGMENT_SIZES } from './planning.ts'
-import { sealArticles } from './sealing.ts'
+import { sealArticles } from './flush-and-merge.ts'
+import { SEGMENT_SIZES } from './policy.ts'
 import type { SealingEnd, SealingTask } from './thread.ts'
 
 // The thread that `thread.ts` starts.

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { wordList } from '../analysis/document.ts'
+import { wordList } from '../analysis/word-list.ts'
 import { LEXEMES } from '../terms.ts'
 import { createSegmentBuilder, type SegmentSource } from './builder.ts'
-import { docsOf } from './doc-set.ts'
-import { isFrequent, NEIGHBOURS } from './neighbours.ts'
+import { docsOf } from './doc-id-set.ts'
 import { bucketOf, readEntries } from './postings.ts'
+import { isFrequent, NEIGHBOURS } from './shingles.ts'
 
 /** As in a text, few words are frequent; the same in every run. */
 function createWords(count: number) {

@@ -1,14 +1,14 @@
 import type { Country, Language } from '../../shared/articles/article.ts'
 import { stem } from '../analysis/stems.ts'
-import { STOP_WORDS } from '../analysis/stopwords.ts'
+import { STOP_WORDS } from '../analysis/stop-words.ts'
 import { atOnce, type Pace } from '../merge/pace.ts'
 import { LEXEMES } from '../terms.ts'
 import { createWriter, type Writer } from './bytes.ts'
 import { columnsOf, documentOrder, encodeColumns, type SegmentArticle } from './columns.ts'
-import { createNumbers, createPostings, type Numbers } from './grouping.ts'
-import { addNeighbours } from './neighbours.ts'
 import { bucketOf, writeEntry } from './postings.ts'
-import { createVocabulary, type Vocabulary } from './vocabulary.ts'
+import { createNumbers, createPostings, type Numbers } from './postings-builder.ts'
+import { addNeighbours } from './shingles.ts'
+import { createVocabulary, type Vocabulary } from './word-ids.ts'
 
 /** An article as a segment takes it in. */
 export interface SegmentSource extends SegmentArticle {

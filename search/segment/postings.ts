@@ -1,5 +1,5 @@
 import { type Reader, readVarint, varintBytes, type Writer } from './bytes.ts'
-import { bitSet, type DocSet, lastingList } from './doc-set.ts'
+import { bitSet, type DocSet, lastingList } from './doc-id-set.ts'
 import { hashOf } from './hashing.ts'
 
 /*

@@ -1,6 +1,6 @@
 import type { ArticleOutlet } from '../../shared/articles/article.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
-import { createMemory, type Memory } from '../cache/memory.ts'
+import { createMemory, type Memory } from '../cache/cache.ts'
 
 export interface Author {
   id: string

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { SEARCH_SETTINGS } from '../../search/execute/search.ts'
-import { keepWarm } from '../../search/execute/warm.ts'
+import { keepWarm } from '../../search/execute/warm-up.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'

@@ -1,4 +1,4 @@
-import { sealArticles } from '../../search/merge/sealing.ts'
+import { sealArticles } from '../../search/merge/flush-and-merge.ts'
 import type { Plan } from '../../shared/plans/plan.ts'
 import { longArticles, randomArticles } from '../search/archive.ts'
 import { readKnown } from '../search/known.ts'

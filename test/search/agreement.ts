@@ -1,4 +1,4 @@
-import { sealArticles } from '../../search/merge/sealing.ts'
+import { sealArticles } from '../../search/merge/flush-and-merge.ts'
 import type { NewArticle } from '../../shared/articles/article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { difference } from './comparison.ts'

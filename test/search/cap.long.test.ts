@@ -1,5 +1,5 @@
 import t from 'tap'
-import { sealArticles } from '../../search/merge/sealing.ts'
+import { sealArticles } from '../../search/merge/flush-and-merge.ts'
 import type { NewArticle } from '../../shared/articles/article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { allPages } from './comparison.ts'

@@ -1,6 +1,6 @@
 import { type SearchSizes, search } from '../../search/execute/search.ts'
-import { parseBoolean, parseKeyword } from '../../search/query/grammar.ts'
-import type { ArticleQuery, Match, Position } from '../../search/query/query.ts'
+import type { ArticleQuery, Match, Position } from '../../search/query/article-query.ts'
+import { parseBoolean, parseKeyword } from '../../search/query/parse.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
 import { answer, type Known, type Question } from './oracle.ts'
 

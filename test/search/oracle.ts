@@ -1,6 +1,6 @@
 import { stem } from '../../search/analysis/stems.ts'
-import { STOP_WORDS } from '../../search/analysis/stopwords.ts'
-import type { ArticleQuery } from '../../search/query/query.ts'
+import { STOP_WORDS } from '../../search/analysis/stop-words.ts'
+import type { ArticleQuery } from '../../search/query/article-query.ts'
 import type { Language, NewArticle } from '../../shared/articles/article.ts'
 
 /*

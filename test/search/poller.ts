@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { search } from '../../search/execute/search.ts'
-import type { ArticleQuery, Position } from '../../search/query/query.ts'
+import type { ArticleQuery, Position } from '../../search/query/article-query.ts'
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
 

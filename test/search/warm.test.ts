@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { search } from '../../search/execute/search.ts'
-import { keepWarm } from '../../search/execute/warm.ts'
+import { keepWarm } from '../../search/execute/warm-up.ts'
 import { randomArticles } from './archive.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { overheard } from './overheard.ts'

@@ -1,5 +1,5 @@
 import { stem } from '../../../search/analysis/stems.ts'
-import { STOP_WORDS } from '../../../search/analysis/stopwords.ts'
+import { STOP_WORDS } from '../../../search/analysis/stop-words.ts'
 import type { Language } from '../../../shared/articles/article.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 
@@ -42,7 +42,7 @@ export interface Orders {
 
 /**
  * What a keyword search looks for in an article of the language: the stem of a word, or, of a stop word, the word itself.
- * A query of stop words alone asks for the latter, any other for the former (`search/query/matching.ts`).
+ * A query of stop words alone asks for the latter, any other for the former (`search/query/match.ts`).
  */
 export const stemKey = (language: Language, word: string) => `${language}s${stem(language, word)}`
 export const stopKey = (language: Language, word: string) => `${language}w${word}`

@@ -1,5 +1,5 @@
 import { search } from '../../../search/execute/search.ts'
-import type { ArticleFilter, ArticleRow } from '../../../search/query/query.ts'
+import type { ArticleFilter, ArticleRow } from '../../../search/query/article-query.ts'
 import type { Country } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/plan.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'

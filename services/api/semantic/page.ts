@@ -1,5 +1,5 @@
 import { foldName } from '../../../search/analysis/folding.ts'
-import { nameArticles, type StoredArticle } from '../../../search/store/rows.ts'
+import { nameArticles, type StoredArticle } from '../../../search/store/stored-articles.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import type { SemanticPage, SemanticPosition, SemanticQuery } from './query.ts'
 

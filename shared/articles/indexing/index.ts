@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { PgBoss } from 'pg-boss'
-import { sealWhenDue } from '../../../search/merge/background.ts'
+import { sealWhenDue } from '../../../search/merge/scheduler.ts'
 import type { Client, Pool } from '../../postgres/pool.ts'
 import { transaction } from '../../postgres/transaction.ts'
 import { promiseEmbedding } from '../../promises/boss.ts'

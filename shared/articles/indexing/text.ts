@@ -1,4 +1,4 @@
-import { type DocumentWords, indexText } from '../../../search/analysis/document.ts'
+import { type DocumentWords, indexText } from '../../../search/analysis/word-list.ts'
 import type { NewArticle } from '../article.ts'
 import { snippetOf } from '../snippet.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createMemory, type Kept } from './memory.ts'
+import { createMemory, type Kept } from './cache.ts'
 
 /** A memory whose generations can be looked at; the last two are the ones that are left. */
 function lookedInto(limit: number) {

@@ -1,6 +1,6 @@
-import type { Probe } from '../query/matching.ts'
-import { type DocSet, has } from '../segment/doc-set.ts'
-import type { Chunk } from './chunk.ts'
+import type { Probe } from '../query/match.ts'
+import { type DocSet, has } from '../segment/doc-id-set.ts'
+import type { Chunk } from './memory-segment.ts'
 
 /** How closely each of some fresh articles matches, in their order. */
 export function rankFresh(places: { chunk: Chunk; doc: number }[], probes: Probe[]): number[] {

@@ -1,7 +1,7 @@
 import type { Country, Language } from '../../shared/articles/article.ts'
 import type { Client, Queryable } from '../../shared/postgres/pool.ts'
 import { atOnce, type Pace } from '../merge/pace.ts'
-import type { Range } from '../merge/planning.ts'
+import type { Range } from '../merge/policy.ts'
 import type { BuiltSegment, SegmentSource } from '../segment/builder.ts'
 
 /** An article as `SOURCE_COLUMNS` give it. */

@@ -1,8 +1,8 @@
 import type { Queryable } from '../../shared/postgres/pool.ts'
-import { shelfOf } from '../cache/shelf.ts'
-import type { Probe } from '../query/matching.ts'
-import { has } from '../segment/doc-set.ts'
-import type { Segment } from '../store/catalogue.ts'
+import { shelfOf } from '../cache/segment-cache.ts'
+import type { Probe } from '../query/match.ts'
+import { has } from '../segment/doc-id-set.ts'
+import type { Segment } from '../store/segment-store.ts'
 import { LEXEMES } from '../terms.ts'
 
 /** How closely each of some documents matches, in their order. */

@@ -1,7 +1,7 @@
 import type { Country, Language } from '../../shared/articles/article.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
-import { createMemory, type Memory } from '../cache/memory.ts'
-import type { ArticleRow } from '../query/query.ts'
+import { createMemory, type Memory } from '../cache/cache.ts'
+import type { ArticleRow } from '../query/article-query.ts'
 import { readNames } from './names.ts'
 
 /**

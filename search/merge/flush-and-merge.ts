@@ -1,9 +1,9 @@
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
 import { transaction } from '../../shared/postgres/transaction.ts'
 import { createSegmentBuilder } from '../segment/builder.ts'
-import { readSegmentArticles, storeSegment } from '../store/storing.ts'
+import { readSegmentArticles, storeSegment } from '../store/postgres-segments.ts'
 import { atOnce, createPace, type Pace } from './pace.ts'
-import { mergesDue, nextNew, type Range, SEGMENT_SIZES, type SegmentSizes } from './planning.ts'
+import { mergesDue, nextNew, type Range, SEGMENT_SIZES, type SegmentSizes } from './policy.ts'
 
 /**
  * Segments are made in two ways, which never touch the same articles and so may go on at once: a large one takes a quarter of a minute of

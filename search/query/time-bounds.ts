@@ -1,5 +1,5 @@
-import type { Prelude } from '../store/prelude.ts'
-import type { ArticleQuery } from './query.ts'
+import type { Prelude } from '../store/snapshot.ts'
+import type { ArticleQuery } from './article-query.ts'
 
 /** A half-open stretch of time, in ms since 1970. */
 export interface Span {

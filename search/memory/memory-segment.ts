@@ -1,8 +1,8 @@
 import type { SegmentSource } from '../segment/builder.ts'
-import { type DocSet, docsOf, emptySet, intersection, listSet, passing } from '../segment/doc-set.ts'
+import { type DocSet, docsOf, emptySet, intersection, listSet, passing } from '../segment/doc-id-set.ts'
 import { LEXEMES, readLexeme, type WordLexeme } from '../terms.ts'
-import type { Lexicon } from './lexicon.ts'
-import { createLists } from './lists.ts'
+import { createLists } from './growing-postings.ts'
+import type { Lexicon } from './term-ids.ts'
 
 /** A fresh article, as a segment would take it in, with its words as `wordList` writes them. */
 export interface FreshArticle extends SegmentSource {

@@ -1,10 +1,10 @@
 import type { Queryable } from '../../shared/postgres/pool.ts'
-import { rankFresh } from '../memory/ranks.ts'
-import type { Probe } from '../query/matching.ts'
-import type { ArticleQuery, Position } from '../query/query.ts'
-import { knownId } from '../store/rows.ts'
-import type { FreshPlace, Hit, SegmentPlace } from './hits.ts'
-import { rankSegmented } from './ranks.ts'
+import { rankFresh } from '../memory/scores.ts'
+import type { ArticleQuery, Position } from '../query/article-query.ts'
+import type { Probe } from '../query/match.ts'
+import { knownId } from '../store/stored-articles.ts'
+import type { FreshPlace, Hit, SegmentPlace } from './hit.ts'
+import { rankSegmented } from './scores.ts'
 
 /**
  * The first `wanted` hits after the page before, in the order of the set: by the sort value, those without one last; among

@@ -1,6 +1,6 @@
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { isDue, mergesDue, SEGMENT_SIZES } from './planning.ts'
-import { readRanges, WAYS, type Way } from './sealing.ts'
+import { readRanges, WAYS, type Way } from './flush-and-merge.ts'
+import { isDue, mergesDue, SEGMENT_SIZES } from './policy.ts'
 import { createSealingThread, type SealingThread } from './thread.ts'
 
 /** What this process knows of the articles that wait for a segment, and the sealing it has under way. */

@@ -1,7 +1,7 @@
-import type { Bounds } from '../query/bounds.ts'
+import type { Bounds } from '../query/time-bounds.ts'
 import type { Columns } from '../segment/columns.ts'
-import { type DocSet, passing, stretchesOf, union } from '../segment/doc-set.ts'
-import type { Segment } from '../store/catalogue.ts'
+import { type DocSet, passing, stretchesOf, union } from '../segment/doc-id-set.ts'
+import type { Segment } from '../store/segment-store.ts'
 
 /** What matches must be besides holding words: of a time, visible when the sequence began, by somebody. */
 export interface Restriction {

@@ -1,10 +1,10 @@
-import type { ArticleQuery, Position } from '../query/query.ts'
-import type { Columns } from '../segment/columns.ts'
-import { type DocSet, docsOf, walk } from '../segment/doc-set.ts'
-import type { Segment } from '../store/catalogue.ts'
-import type { Hit } from './hits.ts'
-import { firstAtLeast } from './restriction.ts'
-import { smallest } from './selection.ts'
+import type { ArticleQuery, Position } from '../../query/article-query.ts'
+import type { Columns } from '../../segment/columns.ts'
+import { type DocSet, docsOf, walk } from '../../segment/doc-id-set.ts'
+import type { Segment } from '../../store/segment-store.ts'
+import { firstAtLeast } from '../filter.ts'
+import type { Hit } from '../hit.ts'
+import { smallest } from '../select.ts'
 
 /**
  * The matches of a segment that can stand on the page: the first `wanted` in order after the page before, with

@@ -1,10 +1,10 @@
 import type { Pace } from '../merge/pace.ts'
 import { LEXEMES } from '../terms.ts'
 import type { Dictionary, DocumentTexts } from './builder.ts'
-import { createNumbers, type Numbers } from './grouping.ts'
 import { hashOf, pairHash } from './hashing.ts'
 import { createPairTable } from './pair-table.ts'
-import type { Vocabulary } from './vocabulary.ts'
+import { createNumbers, type Numbers } from './postings-builder.ts'
+import type { Vocabulary } from './word-ids.ts'
 
 /*
  * Phrases without positions. Two neighbouring words that stand side by side in many documents are a lexeme of their own,

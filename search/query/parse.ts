@@ -1,5 +1,5 @@
 import { hasLetterOrDigit, words } from '../analysis/tokens.ts'
-import type { ParsedQuery } from './query.ts'
+import type { ParsedQuery } from './article-query.ts'
 
 const NOTHING_TO_FIND = 'Write at least one letter or digit.'
 

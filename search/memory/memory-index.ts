@@ -1,10 +1,10 @@
 import { setImmediate } from 'node:timers/promises'
 import type { Queryable } from '../../shared/postgres/pool.ts'
-import { SegmentsChanged } from '../store/catalogue.ts'
-import { keepArticles, type StoredArticle } from '../store/rows.ts'
-import { SOURCE_COLUMNS, type SourceRow, sourceOf } from '../store/storing.ts'
-import { type Chunk, createChunk } from './chunk.ts'
-import { createLexicon, type Lexicon } from './lexicon.ts'
+import { SOURCE_COLUMNS, type SourceRow, sourceOf } from '../store/postgres-segments.ts'
+import { SegmentsChanged } from '../store/segment-store.ts'
+import { keepArticles, type StoredArticle } from '../store/stored-articles.ts'
+import { type Chunk, createChunk } from './memory-segment.ts'
+import { createLexicon, type Lexicon } from './term-ids.ts'
 
 /** The fresh articles that this process has read: those after `from` up to `last`. */
 interface Store {

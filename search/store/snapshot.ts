@@ -1,8 +1,8 @@
 import type { Queryable } from '../../shared/postgres/pool.ts'
 import { foldName } from '../analysis/folding.ts'
-import type { Span } from '../query/bounds.ts'
-import type { NamedPeople } from '../query/filtering.ts'
-import type { Axis } from '../query/query.ts'
+import type { Axis } from '../query/article-query.ts'
+import type { NamedPeople } from '../query/filters.ts'
+import type { Span } from '../query/time-bounds.ts'
 
 /** What a search reads before it looks for articles. */
 export interface Prelude extends NamedPeople {

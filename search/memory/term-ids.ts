@@ -1,7 +1,7 @@
 import type { Language } from '../../shared/articles/article.ts'
 import { stem } from '../analysis/stems.ts'
-import { STOP_WORDS } from '../analysis/stopwords.ts'
-import { createVocabulary } from '../segment/vocabulary.ts'
+import { STOP_WORDS } from '../analysis/stop-words.ts'
+import { createVocabulary } from '../segment/word-ids.ts'
 import { LEXEMES, LONGEST_WORD } from '../terms.ts'
 
 /**

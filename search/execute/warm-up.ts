@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Queryable } from '../../shared/postgres/pool.ts'
-import { shelfOf } from '../cache/shelf.ts'
-import { LATEST_ARTICLES } from '../cache/whole.ts'
-import { readFresh } from '../memory/store.ts'
-import { readCatalogue, SegmentsChanged } from '../store/catalogue.ts'
-import { readPrelude } from '../store/prelude.ts'
+import { LATEST_ARTICLES } from '../cache/prefetch.ts'
+import { shelfOf } from '../cache/segment-cache.ts'
+import { readFresh } from '../memory/memory-index.ts'
+import { readCatalogue, SegmentsChanged } from '../store/segment-store.ts'
+import { readPrelude } from '../store/snapshot.ts'
 
 /** ms between two looks for new articles: so long a time's worth of them is read within a search at most. */
 const PAUSE = 200

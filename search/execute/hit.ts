@@ -1,5 +1,5 @@
-import type { Chunk } from '../memory/chunk.ts'
-import type { Segment } from '../store/catalogue.ts'
+import type { Chunk } from '../memory/memory-segment.ts'
+import type { Segment } from '../store/segment-store.ts'
 
 /** A match and its place in the order of the set. */
 export interface Hit {

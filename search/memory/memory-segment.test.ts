@@ -1,9 +1,9 @@
 import t from 'tap'
-import { wordList } from '../analysis/document.ts'
-import { type DocSet, docsOf } from '../segment/doc-set.ts'
+import { wordList } from '../analysis/word-list.ts'
+import { type DocSet, docsOf } from '../segment/doc-id-set.ts'
 import { LEXEMES } from '../terms.ts'
-import { createChunk, type FreshArticle } from './chunk.ts'
-import { createLexicon } from './lexicon.ts'
+import { createChunk, type FreshArticle } from './memory-segment.ts'
+import { createLexicon } from './term-ids.ts'
 
 const article = (seq: bigint, title: string[], body: string[]): FreshArticle => ({
   seq,

@@ -1,10 +1,10 @@
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
-import { wordList } from '../analysis/document.ts'
 import { stem } from '../analysis/stems.ts'
-import { STOP_WORDS } from '../analysis/stopwords.ts'
+import { STOP_WORDS } from '../analysis/stop-words.ts'
+import { wordList } from '../analysis/word-list.ts'
 import { LEXEMES } from '../terms.ts'
-import { allOf, anyOf, but, type Expression, lexeme } from './expression.ts'
-import type { ArticleQuery, Match } from './query.ts'
+import type { ArticleQuery, Match } from './article-query.ts'
+import { allOf, anyOf, but, type Expression, lexeme } from './node.ts'
 
 type Scope = ArticleQuery['searchIn']
 

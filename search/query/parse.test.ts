@@ -1,5 +1,5 @@
 import t from 'tap'
-import { parseBoolean, parseKeyword } from './grammar.ts'
+import { parseBoolean, parseKeyword } from './parse.ts'
 
 /** Required phrases, and excluded ones with a minus, as one line each. */
 function read(q: string): string[] | 'refused' {

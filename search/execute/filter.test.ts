@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { columnsOf, decodeColumns, documentOrder, encodeColumns, type SegmentArticle } from '../segment/columns.ts'
-import { docsOf, listSet, rangeSet } from '../segment/doc-set.ts'
-import type { Segment } from '../store/catalogue.ts'
-import { type Restriction, restrict } from './restriction.ts'
+import { docsOf, listSet, rangeSet } from '../segment/doc-id-set.ts'
+import type { Segment } from '../store/segment-store.ts'
+import { type Restriction, restrict } from './filter.ts'
 
 const time = fc.integer({ min: 0, max: 12 })
 const numbers = fc.option(fc.uniqueArray(fc.integer({ min: 1, max: 4 }), { maxLength: 3 }), { nil: null })

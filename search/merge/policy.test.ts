@@ -1,5 +1,5 @@
 import t from 'tap'
-import { mergesDue, nextNew, type Range } from './planning.ts'
+import { mergesDue, nextNew, type Range } from './policy.ts'
 
 const SIZES = { minor: 2n, major: 16n }
 

@@ -1,4 +1,4 @@
-import { copyBits, countBits, fill, hasBit, lowestBit, writeDocs } from './bits.ts'
+import { copyBits, countBits, fill, hasBit, lowestBit, writeDocs } from './bitmap.ts'
 
 /**
  * A set of the documents 0 to `size` − 1 of one segment: a sorted list while they are few, one bit each when they are many.

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { wordList } from '../analysis/document.ts'
+import { wordList } from '../analysis/word-list.ts'
 import { hashOf } from './hashing.ts'
-import { createVocabulary } from './vocabulary.ts'
+import { createVocabulary } from './word-ids.ts'
 
 const word = fc.oneof(
   fc.string({ minLength: 1, maxLength: 3, unit: fc.constantFrom('a', 'b', 'é', '中', '😀') }),

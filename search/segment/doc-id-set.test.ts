@@ -18,7 +18,7 @@ import {
   stretchesOf,
   union,
   walk,
-} from './doc-set.ts'
+} from './doc-id-set.ts'
 import { readEntries, writeEntry } from './postings.ts'
 
 const SIZE = 300

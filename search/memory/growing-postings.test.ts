@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { createLists } from './lists.ts'
+import { createLists } from './growing-postings.ts'
 
 const TERMS = 3
 

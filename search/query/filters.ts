@@ -1,7 +1,7 @@
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import { LEXEMES } from '../terms.ts'
-import { anyOf, type Expression, lexeme } from './expression.ts'
-import type { ArticleFilter } from './query.ts'
+import type { ArticleFilter } from './article-query.ts'
+import { anyOf, type Expression, lexeme } from './node.ts'
 
 /** Outlets and authors whose names hold what was asked for; null: not asked for. */
 export interface NamedPeople {

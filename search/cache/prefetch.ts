@@ -1,7 +1,7 @@
 import type { Queryable } from '../../shared/postgres/pool.ts'
-import { type DocSet, emptySet } from '../segment/doc-set.ts'
+import { type DocSet, emptySet } from '../segment/doc-id-set.ts'
 import { bucketOf, readEntries } from '../segment/postings.ts'
-import { articlesOf, type Catalogue, expectVersion, type Segment, SegmentsChanged } from '../store/catalogue.ts'
+import { articlesOf, type Catalogue, expectVersion, type Segment, SegmentsChanged } from '../store/segment-store.ts'
 
 /**
  * The dictionaries of the latest segments, whole. These are small, come every few seconds when much is written, and go again into

@@ -1,10 +1,10 @@
 import type { Queryable } from '../../shared/postgres/pool.ts'
 import { type Columns, decodeColumns } from '../segment/columns.ts'
-import { bytesOf, type DocSet, emptySet } from '../segment/doc-set.ts'
+import { bytesOf, type DocSet, emptySet } from '../segment/doc-id-set.ts'
 import { bucketOf, readEntries } from '../segment/postings.ts'
-import { articlesOf, expectVersion, type Segment } from '../store/catalogue.ts'
-import { createMemory, type Memory, type Table } from './memory.ts'
-import { createWholeSegments, type WholeSegments } from './whole.ts'
+import { articlesOf, expectVersion, type Segment } from '../store/segment-store.ts'
+import { createMemory, type Memory, type Table } from './cache.ts'
+import { createWholeSegments, type WholeSegments } from './prefetch.ts'
 
 /**
  * Bytes of lists and of columns that a process keeps. A million articles have 30 MB of columns; a word in many of them, 128 kB of
