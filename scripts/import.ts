@@ -1,8 +1,8 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
-import { sealRest } from '../search/merge/scheduler.ts'
-import { indexArticles } from '../shared/articles/indexing/index.ts'
+import { openIndexer } from '../search/indexer.ts'
+import { openArticleWriter } from '../shared/indexing/article-writer.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { createBoss } from '../shared/promises/boss.ts'
@@ -34,6 +34,8 @@ await runCommand(
       statementTimeout: 0,
     })
     const boss = createBoss(config.DATABASE_URL, error => say(`Promises: ${sentenceOf(error)}`), { supervise: false })
+    const indexer = openIndexer(pool)
+    const writer = openArticleWriter({ pool, boss, indexer, embedDelay: config.EMBED_DELAY })
     const dryRun = options['dry-run'] === true
     const counts = { indexed: 0, known: 0, bad: 0 }
     let good = 0
@@ -50,16 +52,17 @@ await runCommand(
           if (signal.aborted) break
           continue
         }
-        const results = await indexArticles(pool, boss, articles, { embedDelay: config.EMBED_DELAY, bulk: true })
+        const results = await writer.write(articles, { bulk: true })
         for (const { outcome } of results) counts[outcome]++
         bar.update(end, counts.indexed + counts.known)
         if (signal.aborted) break
       }
       // What is left for smaller segments, and what is under way: a search is fast when the command has ended.
-      if (!signal.aborted && !dryRun) await sealRest(pool)
+      if (!signal.aborted && !dryRun) await indexer.finish()
     } finally {
       bar.stop()
       await boss.stop({ graceful: false }).catch(() => {})
+      await indexer.close()
       await pool.end()
     }
     if (options.json === true) print(JSON.stringify(counts))

@@ -2,52 +2,73 @@ import { createHash } from 'node:crypto'
 import type { Country, Language } from '../shared/articles/article.ts'
 
 /**
- * The vocabulary of the index of words. A bare lexeme is a word of title or body as written; all others begin with a
- * capital, which no folded word can. Queries and articles make them here, so that they cannot differ.
+ * The terms of the index. A term without a prefix is a word of title or body as written. All other
+ * terms begin with a capital letter, which no folded word does. Queries and articles make their terms
+ * here, so they cannot differ.
  */
-export const LEXEMES = {
+export const TERMS = {
   word: (word: string) => bounded('', word),
   titleWord: (word: string) => bounded('T', word),
-  /** Stems carry their language: a Dutch stem never meets a German article. */
+  /** A stem carries its language: a Dutch stem never matches a German article. */
   stem: (language: Language, stem: string) => bounded(`S${STEM_LETTERS[language]}`, stem),
   titleStem: (language: Language, stem: string) => bounded(`U${STEM_LETTERS[language]}`, stem),
-  /** Two words side by side, where looking for the two is not enough (`search/segment/shingles.ts`). */
+  /** Two or three neighbouring words (`segment/shingles.ts`). */
   pair: (first: string, second: string) => `W${first}\n${second}`,
   titlePair: (first: string, second: string) => `V${first}\n${second}`,
+  triple: (first: string, second: string, third: string) => `W${first}\n${second}\n${third}`,
   country: (country: Country) => `C${country}`,
   language: (language: Language) => `L${language}`,
   hasAuthor: (has: boolean) => (has ? 'H1' : 'H0'),
-  publisher: (no: number) => `P${no}`,
-  author: (no: number) => `A${no}`,
+  publisher: (publisherNo: number) => `P${publisherNo}`,
+  author: (authorNo: number) => `A${authorNo}`,
 } as const
 
-/** A lexeme that stands for a word or a stem; `of` is that of the same word or stem in title or body. */
-export interface WordLexeme {
+/** What filters look at, apart from times. */
+export interface Filterable {
+  country: Country
+  language: Language
+  publisherNo: number
+  authorNos: number[]
+}
+
+/** All terms of an article that filters look up. */
+export function filterTerms({ country, language, publisherNo, authorNos }: Filterable): string[] {
+  return [
+    TERMS.country(country),
+    TERMS.language(language),
+    TERMS.hasAuthor(authorNos.length > 0),
+    TERMS.publisher(publisherNo),
+    ...authorNos.map(TERMS.author),
+  ]
+}
+
+/** A term that stands for a word or a stem; `of` is the term of the same word or stem in title or body. */
+export interface WordTerm {
   kind: 'word' | 'stem'
   inTitle: boolean
   of: string
 }
 
-/** null: it stands for something else. */
-export function readLexeme(lexeme: string): WordLexeme | null {
-  switch (lexeme[0]) {
+/** @returns null: the term stands for something else */
+export function parseWordTerm(term: string): WordTerm | null {
+  switch (term[0]) {
     case 'T':
-      return { kind: 'word', inTitle: true, of: lexeme.slice(1) }
+      return { kind: 'word', inTitle: true, of: term.slice(1) }
     case 'S':
-      return { kind: 'stem', inTitle: false, of: lexeme }
+      return { kind: 'stem', inTitle: false, of: term }
     case 'U':
-      return { kind: 'stem', inTitle: true, of: `S${lexeme.slice(1)}` }
+      return { kind: 'stem', inTitle: true, of: `S${term.slice(1)}` }
     default:
-      return /^[A-Z]/.test(lexeme) ? null : { kind: 'word', inTitle: false, of: lexeme }
+      return /^[A-Z]/.test(term) ? null : { kind: 'word', inTitle: false, of: term }
   }
 }
 
 const STEM_LETTERS: Record<Language, string> = { nl: 'n', fr: 'f', de: 'd', lb: 'l', en: 'e' }
 
-/** Longer words are kept by their digest, so that no lexeme is long; a character of a folded word may take four bytes. */
+/** Longer words are kept as a digest, which bounds the length of a term. */
 export const LONGEST_WORD = 255
 
 function bounded(prefix: string, word: string): string {
-  // `#` is part of no word, so a digest meets nothing but itself.
+  // No word contains `#`, so a digest equals nothing but itself.
   return prefix + (word.length <= LONGEST_WORD ? word : `#${createHash('sha256').update(word).digest('hex')}`)
 }

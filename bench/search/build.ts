@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
-import { sealRest } from '../../search/merge/scheduler.ts'
-import { indexArticles } from '../../shared/articles/indexing/index.ts'
+import { openIndexer } from '../../search/indexer.ts'
+import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
 import { migrate } from '../../shared/postgres/migrations.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { createBoss } from '../../shared/promises/boss.ts'
@@ -51,21 +51,20 @@ async function fill(
 ) {
   const pool = createPool(url, 'bench', () => {}, { statementTimeout: 0 })
   const boss = createBoss(url, () => {}, { supervise: false })
+  const indexer = openIndexer(pool)
+  const writer = openArticleWriter({ pool, boss, indexer, embedDelay: 0 })
   try {
     await boss.start()
     const start = performance.now()
     for (let from = present; from < rows; from += PART) {
       signal.throwIfAborted()
-      await indexArticles(pool, boss, archive.articles(from, Math.min(from + PART, rows)), {
-        embedDelay: 0,
-        bulk: true,
-      })
+      await writer.write(archive.articles(from, Math.min(from + PART, rows)), { bulk: true })
       if ((from - present) % 50_000 === 0)
         process.stderr.write(`${from} of ${rows} articles after ${seconds(start)} s\n`)
     }
     const inserted = seconds(start)
     const indexing = performance.now()
-    await sealRest(pool)
+    await indexer.finish()
     await pool.query('vacuum analyze')
     await pool.query(`comment on database ${new URL(url).pathname.slice(1)} is '${WHOLE}'`)
     const times = { insert: inserted, index: seconds(indexing) }
@@ -75,6 +74,7 @@ async function fill(
     return times
   } finally {
     await boss.stop({ graceful: false })
+    await indexer.close()
     await pool.end()
   }
 }

@@ -1,5 +1,6 @@
 import { STOP_WORDS } from '../../search/analysis/stop-words.ts'
-import type { Country, Language, NewArticle } from '../../shared/articles/article.ts'
+import type { Country, Language } from '../../shared/articles/article.ts'
+import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { createRandom, type Random } from './random.ts'
 
 /**

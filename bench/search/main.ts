@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path'
 import { type DataDirectory, openDataDirectory } from '../../infra/embedded/data-directory/open.ts'
 import { type EmbeddedServers, startServers } from '../../infra/embedded/servers.ts'
-import { SEARCH_SETTINGS } from '../../search/execute/search.ts'
+import { openIndex, SEARCH_SETTINGS } from '../../search/index.ts'
 import { readConfig } from '../../shared/config/config.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import type { BenchOptions } from '../main.ts'
@@ -71,11 +71,12 @@ export async function measureClasses(
   signal: AbortSignal,
 ): Promise<Record<string, number>> {
   const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
+  const index = openIndex(pool)
   try {
     const results: ClassTimes[] = []
     for (const one of queryClasses(archive, QUERIES)) {
       signal.throwIfAborted()
-      results.push(await measureClass(pool, one))
+      results.push(await measureClass(index, one))
     }
     report(results)
     const all = results.flatMap(one => one.times)

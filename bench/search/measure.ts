@@ -1,6 +1,4 @@
-import { search } from '../../search/execute/search.ts'
-import type { ArticleQuery, Position, SearchPage } from '../../search/query/article-query.ts'
-import type { Queryable } from '../../shared/postgres/pool.ts'
+import type { ArticleQuery, Position, SearchIndex, SearchPage } from '../../search/index.ts'
 import type { QueryClass } from './classes.ts'
 
 export interface ClassTimes {
@@ -27,9 +25,9 @@ export const RUNS = 3
 const DEPTH = 8
 
 /** Times every query of a class. */
-export async function measureClass(db: Queryable, { name, queries, deep }: QueryClass): Promise<ClassTimes> {
+export async function measureClass(index: SearchIndex, { name, queries, deep }: QueryClass): Promise<ClassTimes> {
   const measured: QueryTimes[] = []
-  for (const query of queries) measured.push(await measureQuery(db, query, deep))
+  for (const query of queries) measured.push(await measureQuery(index, query, deep))
   return {
     name,
     times: measured.map(one => one.ms),
@@ -39,19 +37,19 @@ export async function measureClass(db: Queryable, { name, queries, deep }: Query
 }
 
 /** Times a query: once as it comes, then warm. */
-export async function measureQuery(db: Queryable, query: ArticleQuery, deep: boolean): Promise<QueryTimes> {
+export async function measureQuery(index: SearchIndex, query: ArticleQuery, deep: boolean): Promise<QueryTimes> {
   const begun = performance.now()
-  let page = await search(db, query, null)
+  let page = await index.search(query)
   const coldMs = performance.now() - begun
   let after: QueryTimes['after'] = null
   for (let depth = 0; deep && depth < DEPTH && page.next !== null; depth++) {
     after = { seq: page.rows.at(-1)!.seq, position: page.next }
-    page = await search(db, query, after.position)
+    page = await index.search(query, after.position)
   }
   const runs: number[] = []
   for (let run = 0; run < RUNS; run++) {
     const start = performance.now()
-    await search(db, query, after?.position ?? null)
+    await index.search(query, after?.position)
     runs.push(performance.now() - start)
   }
   return { ms: quantile(runs, 0.5), coldMs, page, after }

@@ -1,4 +1,4 @@
-import type { NewArticle } from '../../shared/articles/article.ts'
+import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { BadLine, parseArticle } from './article.ts'
 import { readLines } from './lines.ts'
 

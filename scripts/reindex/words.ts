@@ -1,13 +1,10 @@
-import { readRanges, withoutSealing } from '../../search/merge/flush-and-merge.ts'
-import type { Range } from '../../search/merge/policy.ts'
+import { openIndexer, type SegmentRange } from '../../search/indexer.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { reindexFresh } from './fresh.ts'
 import type { Pace } from './pace.ts'
 import { noteDone, type Run } from './run.ts'
-import { reindexSegment } from './segments.ts'
 import { type Chosen, chosenSeqs } from './selection.ts'
 
-/** Fresh articles done at a time. */
+/** Articles without a segment that are done at a time. */
 const PART = 200
 
 /** What a run tells of itself. */
@@ -31,6 +28,7 @@ export async function reindexWords(
   tell: (progress: Progress) => void,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { rebuild } = openIndexer(pool)
   const progress: Progress = { articles: 0, segments: 0 }
   let { doneTo } = run
   const worked = async (articles: number) => {
@@ -39,10 +37,10 @@ export async function reindexWords(
     await pace(articles)
   }
   /** @returns the number up to which all is done, or null when it was interrupted */
-  const segment = async (range: Range): Promise<bigint | null> => {
+  const segment = async (range: SegmentRange): Promise<bigint | null> => {
     const seqs = await chosenSeqs(pool, chosen, max(doneTo, range.first - 1n), min(run.last, range.last), 65_536)
     if (seqs.length === 0) return range.last
-    const whole = await reindexSegment(pool, range, {
+    const whole = await rebuild.segment(range, {
       chosen: new Set(seqs),
       worked,
       within: client => noteDone(client, chosen.selection, range.last),
@@ -55,11 +53,11 @@ export async function reindexWords(
   while (doneTo < run.last) {
     if (signal.aborted) return false
     let fresh = 0
-    const reached = await withoutSealing(pool, async () => {
-      const range = (await readRanges(pool)).find(one => one.last > doneTo)
+    const reached = await rebuild.exclusively(async () => {
+      const range = (await rebuild.ranges()).find(one => one.last > doneTo)
       if (range !== undefined) return segment(range)
       const seqs = await chosenSeqs(pool, chosen, doneTo, run.last, PART)
-      await reindexFresh(pool, seqs)
+      await rebuild.words(seqs)
       await noteDone(pool, chosen.selection, seqs.at(-1) ?? run.last)
       fresh = seqs.length
       progress.articles += fresh

@@ -1,51 +1,64 @@
 /**
- * Remembers values up to a number of bytes (one that is larger by itself until the next one) and forgets those that were not asked
- * for lately. In two generations: what is asked for moves to the younger, and when that has taken half the room, the older
- * is dropped whole.
+ * A cache limited by bytes, with two generations: a value that is read moves to the young one. When
+ * the young generation has taken half of the limit, it becomes the old one, and the former old one
+ * is dropped. A single value larger than that stays until the next one comes.
+ *
+ * `lru-cache` links its entries in a list of its own: one string key for each list of each segment
+ * costs a search more than the lists themselves (`docs/experiments/`).
  */
-export interface Memory<K, T> {
-  get(key: K): T | undefined
-  set(key: K, value: T, bytes: number): void
+export interface Cache<K, V> {
+  get(key: K): V | undefined
+  set(key: K, value: V, bytes: number): void
+  stats(): CacheStats
 }
 
-/** Where a generation keeps its values; keys need not be what a `Map` takes for equal. */
+/** In bytes, as estimated by those who put values in. */
+export interface CacheStats {
+  limit: number
+  used: number
+}
+
+/** Where a generation keeps its values; equal keys need not be equal for a `Map`. */
 export type Table<K, V> = Pick<Map<K, V>, 'get'> & { set(key: K, value: V): void; delete(key: K): void }
 
-export interface Kept<T> {
-  value: T
+export interface Entry<V> {
+  value: V
   bytes: number
 }
 
-export function createMemory<K, T>(
-  limit: number,
-  createTable: () => Table<K, Kept<T>> = () => new Map(),
-): Memory<K, T> {
+/** Bytes of a key, its entry and the object around the value. */
+const OVERHEAD = 200
+
+/** @param limit bytes; between half of them and all of them are used once the cache is full */
+export function createCache<K, V>(limit: number, createTable: () => Table<K, Entry<V>> = () => new Map()): Cache<K, V> {
   let young = createTable()
   let old = createTable()
-  let used = 0
-  const keep = (key: K, kept: Kept<T>) => {
-    if (used + kept.bytes > limit / 2 && used > 0) {
+  let [youngBytes, oldBytes] = [0, 0]
+  const add = (key: K, entry: Entry<V>) => {
+    if (youngBytes + entry.bytes > limit / 2 && youngBytes > 0) {
       old = young
+      oldBytes = youngBytes
       young = createTable()
-      used = 0
+      youngBytes = 0
     }
-    young.set(key, kept)
-    used += kept.bytes
+    young.set(key, entry)
+    youngBytes += entry.bytes
   }
   return {
     get(key) {
-      const kept = young.get(key)
-      if (kept !== undefined) return kept.value
+      const entry = young.get(key)
+      if (entry !== undefined) return entry.value
       const older = old.get(key)
       if (older === undefined) return undefined
       old.delete(key)
-      keep(key, older)
+      oldBytes -= older.bytes
+      add(key, older)
       return older.value
     },
     set(key, value, bytes) {
-      // The key, the entry and the object around the value take room too.
-      used -= young.get(key)?.bytes ?? 0
-      keep(key, { value, bytes: bytes + 200 })
+      youngBytes -= young.get(key)?.bytes ?? 0
+      add(key, { value, bytes: bytes + OVERHEAD })
     },
+    stats: () => ({ limit, used: youngBytes + oldBytes }),
   }
 }

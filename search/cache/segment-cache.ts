@@ -1,66 +1,125 @@
-import type { Queryable } from '../../shared/postgres/pool.ts'
-import { type Columns, decodeColumns } from '../segment/columns.ts'
-import { bytesOf, type DocSet, emptySet } from '../segment/doc-id-set.ts'
+import type { Columns } from '../segment/columns.ts'
+import { bytesOf, type DocIdSet, emptySet } from '../segment/doc-id-set.ts'
 import { bucketOf, readEntries } from '../segment/postings.ts'
-import { articlesOf, expectVersion, type Segment } from '../store/segment-store.ts'
-import { createMemory, type Memory, type Table } from './cache.ts'
-import { createWholeSegments, type WholeSegments } from './prefetch.ts'
+import { type BucketKey, type SegmentMeta, type SegmentStore, sizeOf } from '../store/segment-store.ts'
+import { type Cache, type CacheStats, createCache, type Entry, type Table } from './cache.ts'
+import { createPrefetch, type Prefetch } from './prefetch.ts'
+import type { CacheSizes } from './sizes.ts'
 
 /**
- * Bytes of lists and of columns that a process keeps. A million articles have 30 MB of columns; a word in many of them, 128 kB of
- * lists. Between half of the bytes and all of them are used (`memory.ts`).
+ * What is in memory of the stored segments. A segment never changes, so nothing here is ever stale;
+ * but every value may be dropped a moment later.
  */
-const LISTS_BYTES = 512 << 20
-const COLUMNS_BYTES = 512 << 20
-const FINDINGS_BYTES = 24 << 20
-
-/**
- * What of the segments is in memory. Segments never change, so nothing on the shelf is ever out of date; what is on it may
- * be gone a moment later.
- */
-export interface Shelf {
-  /** The documents with a lexeme; undefined: to be read first. */
-  list(segment: Segment, lexeme: string): DocSet | undefined
-  /** Reads lists and gives them back in the same order. */
-  readLists(db: Queryable, wanted: WantedList[], version: bigint): Promise<DocSet[]>
-  /** The columns of some segments, read where they are not on the shelf. */
-  columns(db: Queryable, segments: Segment[], version: bigint): Promise<Columns[]>
-  /** What was found out of the documents of a segment, by whatever key. */
-  findings: Memory<OfSegment, Findings>
-  whole: WholeSegments
+export interface SegmentCache {
+  /** The posting list of a term; undefined: it has to be read first. */
+  list(segment: SegmentMeta, term: string): DocIdSet | undefined
+  /** Reads posting lists; the result has the order of `wanted`. */
+  readLists(wanted: WantedList[], version: bigint): Promise<DocIdSet[]>
+  /** Columns of some segments, read where they are not in memory. */
+  columns(segments: SegmentMeta[], version: bigint): Promise<Columns[]>
+  /** Documents that were verified, by segment and by what was verified. */
+  verified: Cache<OfSegment, Verified>
+  prefetch: Prefetch
+  stats(): Record<'postings' | 'columns' | 'verified', CacheStats> & { prefetched: number }
 }
 
-/** Something of a segment. */
+/** A key within a segment. */
 interface OfSegment {
-  segment: Segment
+  segment: SegmentMeta
   key: string
 }
 
 export interface WantedList {
-  segment: Segment
-  lexeme: string
+  segment: SegmentMeta
+  term: string
 }
 
-/** Documents that were looked at: those that match and those that do not. */
-export interface Findings {
-  yes: DocSet
-  no: DocSet
+/** Documents whose words were looked at: those that match, and those that do not. */
+export interface Verified {
+  yes: DocIdSet
+  no: DocIdSet
 }
 
-const shelves = new WeakMap<Queryable, Shelf>()
-
-export function shelfOf(db: Queryable): Shelf {
-  let shelf = shelves.get(db)
-  if (shelf === undefined) {
-    shelf = createShelf()
-    shelves.set(db, shelf)
+export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): SegmentCache {
+  const lists = createCache<OfSegment, DocIdSet>(sizes.postings, createTable)
+  const columns = createCache<number, Columns>(sizes.columns)
+  const verified = createCache<OfSegment, Verified>(sizes.verified, createTable)
+  const prefetch = createPrefetch(store)
+  const keep = (segment: SegmentMeta, key: string, set: DocIdSet) => {
+    lists.set({ segment, key }, set, bytesOf(set))
   }
-  return shelf
+  return {
+    verified,
+    prefetch,
+    stats: () => ({
+      postings: lists.stats(),
+      columns: columns.stats(),
+      verified: verified.stats(),
+      prefetched: prefetch.bytes(),
+    }),
+
+    list(segment, term) {
+      const known = lists.get({ segment, key: term })
+      if (known !== undefined) return known
+      const prefetched = prefetch.list(segment, term)
+      if (prefetched !== undefined) keep(segment, term, prefetched)
+      return prefetched
+    },
+
+    async readLists(wanted, version) {
+      const buckets = byBucket(wanted)
+      const blocks = await store.readBuckets(buckets, version)
+      const found = new Map<WantedList, DocIdSet>()
+      buckets.forEach(({ segment, wanted: own }, index) => {
+        const size = sizeOf(segment)
+        const block = blocks[index]
+        const terms = own.map(one => one.term)
+        const entries = block === undefined ? null : readEntries(block, terms, size)
+        for (const one of own) {
+          const set = entries?.get(one.term) ?? emptySet(size)
+          found.set(one, set)
+          keep(segment, one.term, set)
+        }
+      })
+      return wanted.map(one => found.get(one)!)
+    },
+
+    async columns(segments, version) {
+      const found = new Map(segments.map(segment => [segment.no, columns.get(segment.no)]))
+      const missing = segments.filter(segment => found.get(segment.no) === undefined).map(segment => segment.no)
+      if (missing.length > 0) {
+        for (const read of await store.readColumns(missing, version)) {
+          columns.set(read.no, read.columns, read.bytes)
+          found.set(read.no, read.columns)
+        }
+      }
+      return segments.map(segment => found.get(segment.no)!)
+    },
+  }
 }
 
-/** By key, then by segment: a search asks for the same few lists of every segment, and looks at memory that it has just looked at. */
-function createTable<V>(): Table<OfSegment, V> {
-  const keys = new Map<string, Map<number, V>>()
+interface WantedBucket extends BucketKey {
+  segment: SegmentMeta
+  wanted: WantedList[]
+}
+
+/** Lists of one bucket are read together. */
+function byBucket(wanted: WantedList[]): WantedBucket[] {
+  const buckets = new Map<string, WantedBucket>()
+  for (const one of wanted) {
+    const { segment } = one
+    const bucket = bucketOf(one.term, segment.bucketBits)
+    const key = `${segment.no} ${bucket}`
+    const present = buckets.get(key)
+    if (present === undefined) buckets.set(key, { segmentNo: segment.no, bucket, segment, wanted: [one] })
+    else present.wanted.push(one)
+  }
+  return [...buckets.values()]
+}
+
+/** By key, then by segment: a search asks every segment for the same few keys, which the processor's cache then holds. */
+function createTable<V>(): Table<OfSegment, Entry<V>> {
+  const keys = new Map<string, Map<number, Entry<V>>>()
   return {
     get: ({ segment, key }) => keys.get(key)?.get(segment.no),
     set({ segment, key }, value) {
@@ -74,97 +133,3 @@ function createTable<V>(): Table<OfSegment, V> {
     },
   }
 }
-
-function createShelf(): Shelf {
-  const lists = createMemory<OfSegment, DocSet>(LISTS_BYTES, createTable)
-  const columns = createMemory<number, Columns>(COLUMNS_BYTES)
-  const whole = createWholeSegments()
-  const keep = (segment: Segment, key: string, set: DocSet) => {
-    lists.set({ segment, key }, set, bytesOf(set))
-  }
-  return {
-    findings: createMemory(FINDINGS_BYTES, createTable),
-    whole,
-
-    list(segment, lexeme) {
-      const known = lists.get({ segment, key: lexeme })
-      if (known !== undefined) return known
-      const read = whole.list(segment, lexeme)
-      if (read !== undefined) keep(segment, lexeme, read)
-      return read
-    },
-
-    async readLists(db, wanted, version) {
-      const buckets = new Map<string, { segment: Segment; bucket: number; wanted: WantedList[] }>()
-      for (const one of wanted) {
-        const bucket = bucketOf(one.lexeme, one.segment.bucketBits)
-        const key = `${one.segment.no} ${bucket}`
-        const present = buckets.get(key)
-        if (present === undefined) buckets.set(key, { segment: one.segment, bucket, wanted: [one] })
-        else present.wanted.push(one)
-      }
-      const asked = [...buckets.values()]
-      const { rows } = await db.query<{ version: bigint; place: number | null; block: Buffer }>({
-        name: 'search-buckets',
-        text: BUCKETS,
-        values: [asked.map(one => one.segment.no), asked.map(one => one.bucket)],
-      })
-      expectVersion(version, rows[0]?.version)
-      const blocks = new Map(rows.map(row => [row.place, row.block]))
-      const found = new Map<WantedList, DocSet>()
-      asked.forEach(({ segment, wanted }, place) => {
-        const size = articlesOf(segment)
-        const block = blocks.get(place + 1)
-        const entries =
-          block === undefined
-            ? null
-            : readEntries(
-                block,
-                wanted.map(one => one.lexeme),
-                size,
-              )
-        for (const one of wanted) {
-          const set = entries?.get(one.lexeme) ?? emptySet(size)
-          found.set(one, set)
-          keep(segment, one.lexeme, set)
-        }
-      })
-      return wanted.map(one => found.get(one)!)
-    },
-
-    async columns(db, segments, version) {
-      const found = new Map(segments.map(segment => [segment.no, columns.get(segment.no)]))
-      const unread = segments.filter(segment => found.get(segment.no) === undefined)
-      if (unread.length > 0) {
-        const { rows } = await db.query<{ version: bigint; segment_no: number | null; columns: Buffer }>({
-          name: 'search-columns',
-          text: COLUMNS,
-          values: [unread.map(segment => segment.no)],
-        })
-        expectVersion(version, rows[0]?.version)
-        for (const row of rows) {
-          if (row.segment_no === null) continue
-          const decoded = decodeColumns(row.columns)
-          columns.set(row.segment_no, decoded, row.columns.length)
-          found.set(row.segment_no, decoded)
-        }
-      }
-      return segments.map(segment => found.get(segment.no)!)
-    },
-  }
-}
-
-// $1 segments, $2 buckets. Index: the primary key.
-const BUCKETS = `
-  select v.version, b.place::int, b.block
-  from segments_version v
-  left join lateral (
-    select w.place, b.block
-    from unnest($1::int[], $2::int[]) with ordinality as w (segment_no, bucket, place)
-    join segment_buckets b on b.segment_no = w.segment_no and b.bucket = w.bucket
-  ) b on true`
-
-// $1 segments
-const COLUMNS = `
-  select v.version, s.segment_no, s.columns
-  from segments_version v left join segments s on s.segment_no = any ($1::int[])`

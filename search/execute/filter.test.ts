@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
+import type { DocValues } from '../query/filters.ts'
+import type { TimeBounds } from '../query/time-bounds.ts'
 import { columnsOf, decodeColumns, documentOrder, encodeColumns, type SegmentArticle } from '../segment/columns.ts'
-import { docsOf, listSet, rangeSet } from '../segment/doc-id-set.ts'
-import type { Segment } from '../store/segment-store.ts'
-import { type Restriction, restrict } from './filter.ts'
+import { arraySet, docsOf, rangeSet } from '../segment/doc-id-set.ts'
+import type { SegmentMeta } from '../store/segment-store.ts'
+import { applyFilter, type DocFilter } from './filter.ts'
 
 const time = fc.integer({ min: 0, max: 12 })
 const numbers = fc.option(fc.uniqueArray(fc.integer({ min: 1, max: 4 }), { maxLength: 3 }), { nil: null })
@@ -23,7 +25,7 @@ const articles = fc
 
 const span = fc.tuple(time, time).map(([a, b]) => ({ from: Math.min(a, b), to: Math.max(a, b) + 1 }))
 
-const restrictions = fc.record({
+const questions = fc.record({
   bounds: fc.record({
     published: span,
     undatedSince: fc.option(time, { nil: null }),
@@ -32,26 +34,45 @@ const restrictions = fc.record({
   watermark: fc.bigInt({ min: 90n, max: 260n }),
   publisherNos: numbers.map(nos => (nos === null ? null : new Set(nos))),
   authorNos: numbers.map(nos => (nos === null ? null : new Set(nos))),
-}) satisfies fc.Arbitrary<Restriction>
+})
+
+interface Asked {
+  bounds: TimeBounds
+  watermark: bigint
+  publisherNos: ReadonlySet<number> | null
+  authorNos: ReadonlySet<number> | null
+}
+
+/** The same as tests of values, as `query/filters.ts` makes them. */
+const filterOf = ({ bounds, watermark, publisherNos, authorNos }: Asked): DocFilter => ({
+  bounds,
+  watermark,
+  values: [
+    ...(publisherNos === null
+      ? []
+      : [(values: DocValues) => (doc: number) => publisherNos.has(values.publisherNo(doc))]),
+    ...(authorNos === null ? [] : [(values: DocValues) => (doc: number) => values.hasAuthorAmong(doc, authorNos)]),
+  ],
+})
 
 t.test('a segment says as a whole what is true of each of its documents', async () => {
   fc.assert(
-    fc.property(articles, restrictions, fc.boolean(), (all, restriction, every) => {
+    fc.property(articles, questions, fc.boolean(), (all, asked, every) => {
       const segment = segmentOf(all)
       const sorted = all.toSorted(documentOrder)
       const own = decodeColumns(encodeColumns(columnsOf(sorted, segment.first)))
       const chosen = sorted.map((_, doc) => doc).filter(doc => every || doc % 3 === 0)
-      const set = every ? rangeSet(0, own.size, own.size) : listSet(Uint16Array.from(chosen), own.size)
+      const set = every ? rangeSet(0, own.size, own.size) : arraySet(Uint16Array.from(chosen), own.size)
       assert.deepEqual(
-        Array.from(docsOf(restrict(set, segment, own, restriction))),
-        chosen.filter(doc => isAllowed(sorted[doc]!, restriction)),
+        Array.from(docsOf(applyFilter(set, segment, own, filterOf(asked)))),
+        chosen.filter(doc => isAllowed(sorted[doc]!, asked)),
       )
     }),
     { numRuns: 3_000 },
   )
 })
 
-function isAllowed(article: SegmentArticle, { bounds, watermark, publisherNos, authorNos }: Restriction): boolean {
+function isAllowed(article: SegmentArticle, { bounds, watermark, publisherNos, authorNos }: Asked): boolean {
   const { published, ingested, seq } = article
   const within = (at: number, { from, to }: { from: number; to: number }) => at >= from && at < to
   const since = bounds.undatedSince
@@ -66,7 +87,7 @@ function isAllowed(article: SegmentArticle, { bounds, watermark, publisherNos, a
   )
 }
 
-function segmentOf(all: SegmentArticle[]): Segment {
+function segmentOf(all: SegmentArticle[]): SegmentMeta {
   const spanOf = (times: (number | null)[]) => {
     const some = times.filter(time => time !== null)
     return some.length === 0 ? null : { first: Math.min(...some), last: Math.max(...some) }

@@ -1,60 +1,61 @@
-import type { Bounds } from '../query/time-bounds.ts'
+import type { DocValues } from '../query/filters.ts'
+import type { TimeBounds } from '../query/time-bounds.ts'
 import type { Columns } from '../segment/columns.ts'
-import { type DocSet, passing, stretchesOf, union } from '../segment/doc-id-set.ts'
-import type { Segment } from '../store/segment-store.ts'
+import { type DocIdSet, passing, ranges, union } from '../segment/doc-id-set.ts'
+import type { SegmentMeta } from '../store/segment-store.ts'
 
-/** What matches must be besides holding words: of a time, visible when the sequence began, by somebody. */
-export interface Restriction {
-  bounds: Bounds
+/** Conditions on matches besides terms: times, visibility, and values that are tested one by one. */
+export interface DocFilter {
+  bounds: TimeBounds
+  /** Articles with a higher `seq` are not part of the result set (decision 22). */
   watermark: bigint
-  publisherNos: ReadonlySet<number> | null
-  authorNos: ReadonlySet<number> | null
+  values: ((values: DocValues) => (doc: number) => boolean)[]
 }
 
-/** Whether a segment can hold anything that is allowed. */
-export function mayHold(segment: Segment, { bounds, watermark }: Restriction): boolean {
+/** Whether a segment can have a document that passes. */
+export function canMatch(segment: SegmentMeta, { bounds, watermark }: DocFilter): boolean {
   if (segment.first > watermark) return false
   const { published, undatedSince, ingested } = bounds
   if (ingested !== null && !overlaps(segment.ingested, ingested.from, ingested.to)) return false
   return undatedSince !== null || overlaps(segment.published, published.from, published.to)
 }
 
-function overlaps(span: Segment['published'], from: number, to: number): boolean {
+function overlaps(span: SegmentMeta['published'], from: number, to: number): boolean {
   return span !== null && span.first < to && span.last >= from
 }
 
-/** The documents of a set that are allowed. */
-export function restrict(set: DocSet, segment: Segment, columns: Columns, restriction: Restriction): DocSet {
+/** The documents of a set that pass. */
+export function applyFilter(set: DocIdSet, segment: SegmentMeta, columns: Columns, filter: DocFilter): DocIdSet {
   const { dated, size } = columns
-  const { published, undatedSince } = restriction.bounds
-  // Most segments lie within: their times need not be searched.
-  const from = columns.earliest >= published.from ? 0 : firstAtLeast(columns, published.from)
-  const to = columns.latest < published.to ? dated : firstAtLeast(columns, published.to)
-  const undated = undatedOf(segment, columns, undatedSince)
+  const { published, undatedSince } = filter.bounds
+  // Most segments lie within the bounds as a whole, so their times need not be searched.
+  const from = columns.earliest >= published.from ? 0 : firstAtLeast(columns.published, dated, published.from)
+  const to = columns.latest < published.to ? dated : firstAtLeast(columns.published, dated, published.to)
+  const undated = undatedMatches(segment, columns, undatedSince)
   const whole = from === 0 && to === dated && undated !== 'none'
-  let allowed = whole ? set : stretchesOf(set, from, Math.max(from, to), undated === 'none' ? size : dated)
+  let passed = whole ? set : ranges(set, from, Math.max(from, to), undated === 'none' ? size : dated)
   if (undated === 'some') {
     const { ingested } = columns
-    // A comparison with NaN, the missing date, is false.
-    const late = passing(stretchesOf(allowed, 0, 0, dated), doc => ingested[doc]! >= undatedSince!)
-    allowed = union([stretchesOf(allowed, 0, dated, size), late], size)
+    // A comparison with NaN, the missing time, is false.
+    const late = passing(ranges(passed, 0, 0, dated), doc => ingested[doc]! >= undatedSince!)
+    passed = union([ranges(passed, 0, dated, size), late], size)
   }
-  const tests = testsOf(segment, columns, restriction)
+  const tests = testsOf(segment, columns, filter)
   const [test] = tests
-  if (test === undefined) return allowed
-  return passing(allowed, tests.length === 1 ? test : doc => tests.every(one => one(doc)))
+  if (test === undefined) return passed
+  return passing(passed, tests.length === 1 ? test : doc => tests.every(one => one(doc)))
 }
 
-/** Which of the documents without a date of publication were ingested late enough to belong to the set. */
-function undatedOf(segment: Segment, { allIngested }: Columns, since: number | null): 'all' | 'some' | 'none' {
+/** Which of the documents without a date of publication were ingested late enough to match. */
+function undatedMatches(segment: SegmentMeta, { allIngested }: Columns, since: number | null): 'all' | 'some' | 'none' {
   if (segment.undated === 0) return 'all'
   const { ingested } = segment
   if (since === null || ingested === null || ingested.last < since) return 'none'
   return allIngested && ingested.first >= since ? 'all' : 'some'
 }
 
-/** The number of the first dated document published then or later. */
-export function firstAtLeast({ published, dated }: Columns, time: number): number {
+/** The first of some dated documents, in order of publication, that was published at a time or later. */
+export function firstAtLeast(published: Float64Array, dated: number, time: number): number {
   let low = 0
   let high = dated
   while (low < high) {
@@ -65,26 +66,32 @@ export function firstAtLeast({ published, dated }: Columns, time: number): numbe
   return low
 }
 
-/** Only what the segment as a whole leaves open is asked of each document. */
-function testsOf(segment: Segment, columns: Columns, restriction: Restriction): ((doc: number) => boolean)[] {
-  const { bounds, watermark, publisherNos, authorNos } = restriction
-  const { ingested, allIngested, offsets, publishers, authors, authorStarts } = columns
+/** Tests of single documents, only for conditions that are not true of the segment as a whole. */
+function testsOf(segment: SegmentMeta, columns: Columns, filter: DocFilter): ((doc: number) => boolean)[] {
+  const { bounds, watermark } = filter
+  const { ingested, allIngested, offsets } = columns
   const tests: ((doc: number) => boolean)[] = []
-  // Comparisons with NaN, the missing date, are false.
   const span = bounds.ingested
   if (span !== null && !(allIngested && segment.ingested!.first >= span.from && segment.ingested!.last < span.to)) {
+    // Comparisons with NaN, the missing time, are false.
     tests.push(doc => ingested[doc]! >= span.from && ingested[doc]! < span.to)
   }
   if (segment.last > watermark) {
     const visible = Number(watermark - segment.first)
     tests.push(doc => offsets[doc]! <= visible)
   }
-  if (publisherNos !== null) tests.push(doc => publisherNos.has(publishers[doc]!))
-  if (authorNos !== null) {
-    tests.push(doc => {
+  const values = valuesOf(columns)
+  for (const test of filter.values) tests.push(test(values))
+  return tests
+}
+
+/** A segment's columns as filters see them. */
+export function valuesOf({ publishers, authors, authorStarts }: Columns): DocValues {
+  return {
+    publisherNo: doc => publishers[doc]!,
+    hasAuthorAmong(doc, authorNos) {
       for (let at = authorStarts[doc]!; at < authorStarts[doc + 1]!; at++) if (authorNos.has(authors[at]!)) return true
       return false
-    })
+    },
   }
-  return tests
 }

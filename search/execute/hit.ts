@@ -1,26 +1,19 @@
-import type { Chunk } from '../memory/memory-segment.ts'
-import type { Segment } from '../store/segment-store.ts'
+import type { MemorySegment } from '../memory/memory-segment.ts'
+import type { SegmentMeta } from '../store/segment-store.ts'
 
-/** A match and its place in the order of the set. */
+/** A match that may stand on the page, with what its place in the order depends on. */
 export interface Hit {
   seq: bigint
   /** null: not read yet; it decides only among equals. */
   id: string | null
-  /** ms since 1970; null sorts last. */
+  /** The sort value, ms since 1970; null sorts last. */
   value: number | null
-  /** How closely it matches; null: not known yet. */
-  rank: number | null
-  place: FreshPlace | SegmentPlace
+  /** null: not known yet; it decides only among equals. */
+  score: number | null
+  address: DocAddress
 }
 
-export interface FreshPlace {
-  kind: 'fresh'
-  chunk: Chunk
-  doc: number
-}
-
-export interface SegmentPlace {
-  kind: 'segment'
-  segment: Segment
-  doc: number
-}
+/** Where a document is (tantivy: DocAddress). */
+export type DocAddress =
+  | { kind: 'memory'; segment: MemorySegment; doc: number }
+  | { kind: 'stored'; segment: SegmentMeta; doc: number }

@@ -1,46 +1,38 @@
-import type { Queryable } from '../../shared/postgres/pool.ts'
-import { rankFresh } from '../memory/scores.ts'
 import type { ArticleQuery, Position } from '../query/article-query.ts'
-import type { Probe } from '../query/match.ts'
-import { knownId } from '../store/stored-articles.ts'
-import type { FreshPlace, Hit, SegmentPlace } from './hit.ts'
-import { rankSegmented } from './scores.ts'
+import type { Hit } from './hit.ts'
+
+/** Reads what decides among hits with equal sort values. */
+export interface TieBreakers {
+  readIds(hits: Hit[]): Promise<void>
+  readScores(hits: Hit[]): Promise<void>
+}
 
 /**
- * The first `wanted` hits after the page before, in the order of the set: by the sort value, those without one last; among
- * equals the closer match first, then by id (decision 17). Ranks and ids are read only of hits that equal another, or the
- * last article of the page before.
+ * The first `wanted` hits after the page before, in the order of the set: by the sort value, those
+ * without one last; among equals the higher score first, then by id (decision 17). Scores and ids
+ * are read only of hits that equal another hit, or the last article of the page before.
  */
 export async function firstInOrder(
-  db: Queryable,
   hits: Hit[],
   wanted: number,
   { order }: Pick<ArticleQuery, 'order'>,
   position: Position | null,
-  probes: Probe[],
-  version: bigint,
+  ties: TieBreakers,
 ): Promise<Hit[]> {
   const ascending = order === 'asc'
-  const groups = groupsInOrder(hits, ascending)
   const last = position?.last
-  // Of the page before's last group some may be shown already, so it does not count towards those wanted.
-  const needed: Hit[][] = []
-  for (let count = 0; needed.length < groups.length && count < wanted; ) {
-    const group = groups[needed.length]!
-    if (group[0]!.value !== last?.value) count += group.length
-    needed.push(group)
-  }
-  const unclear = needed.filter(group => group.length > 1 || group[0]!.value === last?.value).flat()
-  await Promise.all([readIds(db, unclear), readRanks(db, unclear, probes, version)])
+  const groups = firstGroups(groupsInOrder(hits, ascending), wanted, last?.value)
+  const tied = groups.filter(group => group.length > 1 || group[0]!.value === last?.value).flat()
+  await Promise.all([ties.readIds(tied), ties.readScores(tied)])
 
-  const compare = (a: Pick<Hit, 'rank' | 'id'>, b: Pick<Hit, 'rank' | 'id'>) => {
-    if (a.rank !== b.rank) return b.rank! - a.rank!
+  const compare = (a: Pick<Hit, 'score' | 'id'>, b: Pick<Hit, 'score' | 'id'>) => {
+    if (a.score !== b.score) return b.score! - a.score!
     if (a.id === b.id) return 0
     return a.id! < b.id! === ascending ? -1 : 1
   }
-  const ordered = needed.flatMap(group => {
-    const ahead =
-      last !== undefined && group[0]!.value === last.value ? group.filter(hit => compare(hit, last) > 0) : group
+  const ordered = groups.flatMap(group => {
+    const isTied = last !== undefined && group[0]!.value === last.value
+    const ahead = isTied ? group.filter(hit => compare(hit, last) > 0) : group
     return ahead.length > 1 ? ahead.toSorted(compare) : ahead
   })
   return ordered.slice(0, wanted)
@@ -64,43 +56,16 @@ function groupsInOrder(hits: Hit[], ascending: boolean): Hit[][] {
   return groups
 }
 
-async function readIds(db: Queryable, hits: Hit[]): Promise<void> {
-  for (const hit of hits) hit.id ??= knownId(db, hit.seq)
-  const open = hits.filter(hit => hit.id === null)
-  if (open.length === 0) return
-  const { rows } = await db.query<{ seq: bigint; id: string }>({
-    name: 'search-ids',
-    text: IDS,
-    values: [open.map(hit => hit.seq)],
+/**
+ * The first groups that hold `wanted` hits. The group of the page before's last article does not
+ * count, because some of its hits were shown.
+ */
+function firstGroups(groups: Hit[][], wanted: number, after: number | null | undefined): Hit[][] {
+  let count = 0
+  const end = groups.findIndex(group => {
+    if (count >= wanted) return true
+    if (group[0]!.value !== after) count += group.length
+    return false
   })
-  const ids = new Map(rows.map(row => [row.seq, row.id]))
-  for (const hit of open) hit.id = ids.get(hit.seq)!
-}
-
-// $1 seqs. Index: the primary key.
-const IDS = 'select seq, id from articles where seq = any ($1::bigint[])'
-
-async function readRanks(db: Queryable, hits: Hit[], probes: Probe[], version: bigint): Promise<void> {
-  const fresh: { hit: Hit; place: FreshPlace }[] = []
-  const segmented: { hit: Hit; place: SegmentPlace }[] = []
-  for (const hit of hits) {
-    if (hit.rank !== null) continue
-    if (hit.place.kind === 'fresh') fresh.push({ hit, place: hit.place })
-    else segmented.push({ hit, place: hit.place })
-  }
-  const ranks = [
-    ...rankFresh(
-      fresh.map(one => one.place),
-      probes,
-    ),
-    ...(segmented.length === 0
-      ? []
-      : await rankSegmented(
-          db,
-          segmented.map(one => one.place),
-          probes,
-          version,
-        )),
-  ]
-  for (const [index, { hit }] of [...fresh, ...segmented].entries()) hit.rank = ranks[index]!
+  return end < 0 ? groups : groups.slice(0, end)
 }

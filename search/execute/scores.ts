@@ -1,45 +1,57 @@
-import type { Queryable } from '../../shared/postgres/pool.ts'
-import { shelfOf } from '../cache/segment-cache.ts'
-import type { Probe } from '../query/match.ts'
-import { has } from '../segment/doc-id-set.ts'
-import type { Segment } from '../store/segment-store.ts'
-import { LEXEMES } from '../terms.ts'
+import type { SegmentCache } from '../cache/segment-cache.ts'
+import type { ScoringTerm } from '../query/match.ts'
+import { type DocIdSet, has } from '../segment/doc-id-set.ts'
+import type { SegmentMeta } from '../store/segment-store.ts'
+import { TERMS } from '../terms.ts'
 
-/** How closely each of some documents matches, in their order. */
-export async function rankSegmented(
-  db: Queryable,
-  places: { segment: Segment; doc: number }[],
-  probes: Probe[],
+/** The scores of some documents of stored segments, in their order. */
+export async function scoreStored(
+  cache: SegmentCache,
+  hits: { segment: SegmentMeta; doc: number }[],
+  scoring: ScoringTerm[],
   version: bigint,
 ): Promise<number[]> {
-  const shelf = shelfOf(db)
-  const lexemes = [...new Set(probes.flatMap(probe => [probe.lexeme, LEXEMES.language(probe.language)]))]
-  const segments = [...new Set(places.map(place => place.segment))]
-  const lists = new Map(
-    segments.map(segment => [segment, new Map(lexemes.map(lexeme => [lexeme, shelf.list(segment, lexeme)]))]),
-  )
-  const unread = segments.flatMap(segment =>
-    lexemes.filter(lexeme => lists.get(segment)!.get(lexeme) === undefined).map(lexeme => ({ segment, lexeme })),
-  )
-  const read = unread.length === 0 ? [] : await shelf.readLists(db, unread, version)
-  unread.forEach(({ segment, lexeme }, at) => void lists.get(segment)!.set(lexeme, read[at]!))
-
-  const signs = new Map(
+  const terms = [...new Set(scoring.flatMap(one => [one.term, TERMS.language(one.language)]))]
+  const segments = [...new Set(hits.map(hit => hit.segment))]
+  const lists = await readLists(cache, segments, terms, version)
+  const scorers = new Map(
     segments.map(segment => {
       const own = lists.get(segment)!
       return [
         segment,
-        probes.map(({ language, lexeme, weight }) => ({
-          speaks: own.get(LEXEMES.language(language))!,
-          holds: own.get(lexeme)!,
+        scoring.map(({ language, term, weight }) => ({
+          inLanguage: own.get(TERMS.language(language))!,
+          withTerm: own.get(term)!,
           weight,
         })),
       ]
     }),
   )
-  return places.map(({ segment, doc }) =>
-    signs
-      .get(segment)!
-      .reduce((rank, { speaks, holds, weight }) => (has(speaks, doc) && has(holds, doc) ? rank + weight : rank), 0),
-  )
+  return hits.map(({ segment, doc }) => {
+    let score = 0
+    for (const { inLanguage, withTerm, weight } of scorers.get(segment)!) {
+      if (has(inLanguage, doc) && has(withTerm, doc)) score += weight
+    }
+    return score
+  })
+}
+
+async function readLists(
+  cache: SegmentCache,
+  segments: SegmentMeta[],
+  terms: string[],
+  version: bigint,
+): Promise<Map<SegmentMeta, Map<string, DocIdSet>>> {
+  const lists = new Map(segments.map(segment => [segment, new Map<string, DocIdSet>()]))
+  const missing: { segment: SegmentMeta; term: string }[] = []
+  for (const [segment, own] of lists) {
+    for (const term of terms) {
+      const known = cache.list(segment, term)
+      if (known === undefined) missing.push({ segment, term })
+      else own.set(term, known)
+    }
+  }
+  const read = missing.length === 0 ? [] : await cache.readLists(missing, version)
+  missing.forEach(({ segment, term }, index) => void lists.get(segment)!.set(term, read[index]!))
+  return lists
 }

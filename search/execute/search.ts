@@ -1,133 +1,107 @@
-import type { Queryable } from '../../shared/postgres/pool.ts'
-import { LATEST_ARTICLES } from '../cache/prefetch.ts'
-import { shelfOf } from '../cache/segment-cache.ts'
-import { FRESH_SIZES, type FreshSizes, readFresh } from '../memory/memory-index.ts'
-import { searchFresh } from '../memory/search.ts'
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
-import { filteringOf, leavesNothing } from '../query/filters.ts'
-import { matchingOf } from '../query/match.ts'
-import { allOf } from '../query/node.ts'
-import { boundsOf } from '../query/time-bounds.ts'
-import { readCatalogue, SegmentsChanged } from '../store/segment-store.ts'
-import { readPrelude } from '../store/snapshot.ts'
-import { readArticles } from '../store/stored-articles.ts'
+import type { IndexMeta, Snapshot } from '../store/segment-store.ts'
+import type { Collector } from './collectors/collector.ts'
+import { createCountCollector } from './collectors/count.ts'
+import { createTopCollector } from './collectors/top.ts'
+import type { IndexParts, SearchSizes } from './index-parts.ts'
+import { matchMemory } from './match-memory.ts'
+import { matchStored } from './match-stored.ts'
 import { firstInOrder } from './order.ts'
-import { searchSegments } from './segments.ts'
+import { type Matched, planSearch, type SearchPlan } from './plan.ts'
+import { tieBreakers } from './ties.ts'
 
-/** Matches are counted to here (decision 25). */
+/** Matches are counted up to here (decision 25). */
 export const TOTAL_CAP = 10_000
-
-/** Sizes that change how an answer is found and never the answer, but for `cap`. Tests make them small. */
-export interface SearchSizes {
-  cap: number
-  fresh: FreshSizes
-  /** Articles of the segments that a search looks at first. */
-  first: number
-  /** Articles of the latest segments whose lists are all kept in memory. */
-  whole: number
-  /** Outlets or authors that are looked up one by one. */
-  fewPeople: number
-}
-
-const SIZES: SearchSizes = {
-  cap: TOTAL_CAP,
-  fresh: FRESH_SIZES,
-  first: 32_768,
-  whole: LATEST_ARTICLES,
-  fewPeople: 64,
-}
-
-/**
- * For the connections of searches: every statement is a look-up by a key, and the planner is neither to think that a small
- * table might as well be read through, nor to think again about each search.
- */
-export const SEARCH_SETTINGS = { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan', jit: 'off' }
-
-/** Segments change once in some thousand articles; a search takes milliseconds. */
-const ATTEMPTS = 10
-
-/**
- * One page of a keyword or boolean search, or of a list, with its total; both as of the watermark (decisions 22, 25).
- * Fresh articles are found in memory, all others in segments; what each finds first is put in order together.
- *
- * @param position `next` of the page before; null: the first page
- */
-export async function search(
-  db: Queryable,
-  query: ArticleQuery,
-  position: Position | null,
-  sizes: SearchSizes = SIZES,
-): Promise<SearchPage> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await searchOnce(db, query, position, sizes)
-    } catch (error) {
-      if (!(error instanceof SegmentsChanged) || attempt === ATTEMPTS) throw error
-    }
-  }
-}
 
 const NOTHING: SearchPage = { rows: [], total: 0, estimate: false, next: null }
 
-async function searchOnce(
-  db: Queryable,
+/**
+ * One page of a keyword or boolean search, or of a list, with its total; both as of the watermark
+ * (decisions 22, 25).
+ *
+ * @param position `next` of the page before; null: the first page
+ * @throws SegmentsChanged the caller starts again
+ */
+export async function searchPage(
+  index: IndexParts,
   query: ArticleQuery,
   position: Position | null,
   sizes: SearchSizes,
 ): Promise<SearchPage> {
-  const prelude = await readPrelude(db, query.outlet, query.author)
-  const bounds = boundsOf(query, prelude)
-  if (bounds === null || leavesNothing(prelude)) return NOTHING
-  const catalogue = await readCatalogue(db, prelude.version)
-  shelfOf(db).whole.follow(db, catalogue, sizes.whole)
-  const { version, covered } = catalogue
-
-  const { expression: match, recheck, probes } = matchingOf(query.match, query.searchIn, query.languages)
-  const { narrow, wide, publisherNos, authorNos } = filteringOf(query, prelude, sizes.fewPeople)
-  // Whatever leaves few comes first: the rest is looked for among these.
-  const expressions = [...narrow, ...(match === null ? [] : [match]), ...wide]
-  const watermark = position?.watermark ?? prelude.lastSeq
+  const snapshot = await index.segments.readSnapshot(query)
+  const watermark = position?.watermark ?? snapshot.lastSeq
+  const plan = planSearch(query, snapshot, await index.daysUpTo(snapshot.lastSeq), watermark, sizes.fewNames)
+  if (plan === null) return NOTHING
+  const { sort, order, perPage } = query
   // One more than a page holds tells whether another page follows.
-  const wanted = query.perPage + 1
-  const question = {
-    expression: expressions.length === 0 ? null : allOf(expressions),
-    restriction: { bounds, watermark, publisherNos: setOf(publisherNos), authorNos: setOf(authorNos) },
-    recheck,
-    ranked: probes.length > 0,
-    covered,
-  }
-  const [chunks, older] = await Promise.all([
-    watermark <= covered
-      ? []
-      : readFresh(db, { covered, last: watermark, wordsVersion: prelude.wordsVersion }, sizes.fresh),
-    searchSegments(db, catalogue, query, position, question, {
-      wanted,
-      cap: position === null ? sizes.cap : 0,
-      first: sizes.first,
-    }),
-  ])
-  const fresh = await searchFresh(chunks, query, position, question, wanted)
-  const hits = await firstInOrder(db, [...fresh.hits, ...older.hits], wanted, query, position, probes, version)
-  const rows = await readArticles(
-    db,
-    hits.slice(0, query.perPage).map(hit => hit.seq),
-  )
+  const wanted = perPage + 1
+  const top = createTopCollector({ sort, order, position, wanted, scored: plan.scoring.length > 0 })
+  // Later pages tell the total of the first one.
+  const count = createCountCollector(position === null ? sizes.cap : 0)
+  const meta = await index.metaOf(snapshot.version)
+  await collectMatches(index, { snapshot, meta, plan }, { sort, order, position }, [top, count], count.limit, sizes)
+  const ties = tieBreakers(index, plan.scoring, meta.version)
+  const hits = await firstInOrder(top.hits(), wanted, query, position, ties)
+  const rows = await index.stored.read(hits.slice(0, perPage).map(hit => hit.seq))
 
-  const count = fresh.count + older.count
-  const total = position?.total ?? Math.min(count, sizes.cap)
-  const estimate = position?.estimate ?? count >= sizes.cap
+  const total = position?.total ?? Math.min(count.count(), sizes.cap)
+  const estimate = position?.estimate ?? count.count() >= sizes.cap
   const end = rows.at(-1)
   const last = hits[rows.length - 1]
-  const more = hits.length > rows.length && end !== undefined && last !== undefined
+  const isLastPage = hits.length <= rows.length || end === undefined || last === undefined
   return {
     rows,
     total,
     estimate,
-    // A match without a rank equals no other: any rank will do.
-    next: more ? { watermark, total, estimate, last: { value: last.value, rank: last.rank ?? 0, id: end.id } } : null,
+    next: isLastPage
+      ? null
+      : // A match without a score equals no other, so any score will do.
+        { watermark, total, estimate, last: { value: last.value, score: last.score ?? 0, id: end.id } },
   }
 }
 
-function setOf(numbers: number[] | null): Set<number> | null {
-  return numbers === null ? null : new Set(numbers)
+/**
+ * Hands all matches to a collector, as of now.
+ *
+ * @throws SegmentsChanged the caller starts again
+ */
+export async function collectAll(
+  index: IndexParts,
+  query: Matched,
+  collector: Collector,
+  sizes: SearchSizes,
+): Promise<void> {
+  const snapshot = await index.segments.readSnapshot(query)
+  const days = await index.daysUpTo(snapshot.lastSeq)
+  const plan = planSearch(query, snapshot, days, snapshot.lastSeq, sizes.fewNames)
+  if (plan === null) return
+  const meta = await index.metaOf(snapshot.version)
+  const order = { sort: query.sort, order: 'desc', position: null } as const
+  await collectMatches(index, { snapshot, meta, plan }, order, [collector], Infinity, sizes)
+}
+
+interface Planned {
+  snapshot: Snapshot
+  meta: IndexMeta
+  plan: SearchPlan
+}
+
+/** Matches stored and in-memory segments. New articles are read while stored segments are matched. */
+async function collectMatches(
+  index: IndexParts,
+  { snapshot, meta, plan }: Planned,
+  order: { sort: ArticleQuery['sort']; order: ArticleQuery['order']; position: Position | null },
+  collectors: readonly Collector[],
+  limit: number,
+  sizes: SearchSizes,
+): Promise<void> {
+  index.cache.prefetch.follow(meta, sizes.prefetch)
+  const { covered } = meta
+  const { watermark } = plan.filter
+  const range = { covered, last: watermark, wordsVersion: snapshot.wordsVersion }
+  const [inMemory] = await Promise.all([
+    watermark <= covered ? [] : index.memory.upTo(range, sizes.memory),
+    matchStored({ ...index, meta }, plan, { ...order, limit, first: sizes.first }, collectors),
+  ])
+  await matchMemory(inMemory, covered, plan, collectors)
 }

@@ -1,4 +1,4 @@
-/** The n-th smallest of some numbers (Hoare's selection); reorders them. */
+/** The n-th smallest of some numbers (Hoare's quickselect). Reorders them. */
 export function smallest(values: Float64Array, n: number): number {
   let low = 0
   let high = values.length - 1

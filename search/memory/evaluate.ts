@@ -1,40 +1,40 @@
-import type { Expression } from '../query/node.ts'
-import { type DocSet, difference, intersection, union } from '../segment/doc-id-set.ts'
-import type { Chunk } from './memory-segment.ts'
+import type { QueryNode } from '../query/node.ts'
+import { type DocIdSet, difference, intersection, union } from '../segment/doc-id-set.ts'
+import type { MemorySegment } from './memory-segment.ts'
 
 /**
- * The documents of a chunk that match an expression: exactly those.
+ * The documents of an in-memory segment that match a query, exactly.
  *
- * @param among where phrases are looked for, because the others do not matter; null: everywhere
+ * @param within the only documents of interest, so phrases are looked for in these alone; null: all
  */
-export function evaluate(expression: Expression, chunk: Chunk, among: DocSet | null = null): DocSet {
-  switch (expression.kind) {
-    case 'lexeme':
-      return chunk.list(expression.lexeme)
+export function evaluate(node: QueryNode, segment: MemorySegment, within: DocIdSet | null = null): DocIdSet {
+  switch (node.kind) {
+    case 'term':
+      return segment.list(node.term)
     case 'phrase':
-      return chunk.phrase(expression.words, expression.scope, among)
-    case 'any':
+      return segment.phrase(node.words, node.scope, within)
+    case 'or':
       return union(
-        expression.of.map(one => evaluate(one, chunk, among)),
-        chunk.documents.length,
+        node.of.map(clause => evaluate(clause, segment, within)),
+        segment.documents.length,
       )
-    case 'all':
-      return intersectionOf(expression.of, chunk, among)
-    case 'but':
-      return expression.not.reduce(
-        (found, one) => (found.count === 0 ? found : difference(found, evaluate(one, chunk, found))),
-        evaluate(expression.of, chunk, among),
+    case 'and':
+      return conjunction(node.of, segment, within)
+    case 'andNot':
+      return node.not.reduce(
+        (found, clause) => (found.count === 0 ? found : difference(found, evaluate(clause, segment, found))),
+        evaluate(node.of, segment, within),
       )
   }
 }
 
-/** What is looked up by itself first, for phrases look at their candidates one by one; nothing more once nothing is left. */
-function intersectionOf(parts: Expression[], chunk: Chunk, among: DocSet | null): DocSet {
-  const lists = parts.filter(one => one.kind === 'lexeme')
-  const others = parts.filter(one => one.kind !== 'lexeme')
-  const [first, ...more] = [...lists, ...others]
+/** Terms are evaluated first, because a phrase looks at its candidates one by one. Stops when nothing is left. */
+function conjunction(clauses: QueryNode[], segment: MemorySegment, within: DocIdSet | null): DocIdSet {
+  const terms = clauses.filter(clause => clause.kind === 'term')
+  const others = clauses.filter(clause => clause.kind !== 'term')
+  const [first, ...more] = [...terms, ...others]
   return more.reduce(
-    (found, one) => (found.count === 0 ? found : intersection(found, evaluate(one, chunk, found))),
-    evaluate(first!, chunk, among),
+    (found, clause) => (found.count === 0 ? found : intersection(found, evaluate(clause, segment, found))),
+    evaluate(first!, segment, within),
   )
 }

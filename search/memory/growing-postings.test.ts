@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { createLists } from './growing-postings.ts'
+import { createGrowingPostings } from './growing-postings.ts'
 
 const TERMS = 3
 
@@ -13,7 +13,7 @@ t.test('lists are whole whenever they are asked for, and what was given out stay
         maxLength: 400,
       }),
       steps => {
-        const lists = createLists()
+        const lists = createGrowingPostings()
         const plain: number[][] = Array.from({ length: TERMS }, () => [])
         const given: { found: Uint16Array; expected: number[] }[] = []
         steps.forEach(({ term, asks, twice }, doc) => {

@@ -1,28 +1,30 @@
+import { grown } from '../segment/grown.ts'
+
 /**
- * Lists of ascending documents by number of a term, growing at their ends, most of them very short: chained through one array for
- * all, where arrays of their own would take a hundred bytes each.
+ * Posting lists that grow at their ends, by the id of a term. Most are very short, so they are chained
+ * through one array: an array for each would take a hundred bytes.
  */
-export interface GrowingLists {
-  /** Adds a document unless it is the list's last. Returns whether it was added. */
+export interface GrowingPostings {
+  /** Adds a document unless it is the last of the list. Returns whether it was added. */
   add(term: number, doc: number): boolean
-  /** Not to be written to. */
+  /** The documents in ascending order. The caller does not write to the array. */
   docs(term: number): Uint16Array
 }
 
-/** What is known of a list: documents, the end of its chain + 1, the last document + 1. Together, for one look at memory. */
+/** Three numbers for each list, side by side: its length, the end of its chain + 1, its last document + 1. */
 const WIDTH = 3
 const [COUNT, END, LAST] = [0, 1, 2] as const
 
-/** Lists as long as this are kept as they were last asked for: a chain is slow to follow, a short one less than it takes to keep it. */
+/** From this length on the last result is kept: to follow a chain is slow, but a short one costs less than to keep it. */
 const LONG = 32
 
-export function createLists(): GrowingLists {
+export function createGrowingPostings(): GrowingPostings {
   let lists = new Int32Array(WIDTH << 12)
   let docs = new Uint16Array(1 << 12)
-  /** The place in the chain before each, + 1. */
+  /** The link of each document to the one before it in its chain, + 1. */
   let before = new Int32Array(1 << 12)
   let used = 0
-  const asked = new Map<number, Uint16Array>()
+  const results = new Map<number, Uint16Array>()
   return {
     add(term, doc) {
       const at = term * WIDTH
@@ -43,21 +45,16 @@ export function createLists(): GrowingLists {
       const list = term * WIDTH
       if (list >= lists.length) return new Uint16Array(0)
       const count = lists[list + COUNT]!
-      const known = count < LONG ? undefined : asked.get(term)
+      const known = count < LONG ? undefined : results.get(term)
       if (known?.length === count) return known
       const found = new Uint16Array(count)
       if (known !== undefined) found.set(known)
       const rest = known?.length ?? 0
-      for (let at = lists[list + END]!, place = count - 1; place >= rest; at = before[at - 1]!) {
-        found[place--] = docs[at - 1]!
+      for (let at = lists[list + END]!, index = count - 1; index >= rest; at = before[at - 1]!) {
+        found[index--] = docs[at - 1]!
       }
-      if (count >= LONG) asked.set(term, found)
+      if (count >= LONG) results.set(term, found)
       return found
     },
   }
-}
-
-function grown<T extends Int32Array | Uint16Array>(from: T, to: T): T {
-  to.set(from)
-  return to
 }

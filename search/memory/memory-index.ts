@@ -1,172 +1,173 @@
 import { setImmediate } from 'node:timers/promises'
-import type { Queryable } from '../../shared/postgres/pool.ts'
-import { SOURCE_COLUMNS, type SourceRow, sourceOf } from '../store/postgres-segments.ts'
+import type { ArticleSource, NewArticle, StoredArticle } from '../store/article-source.ts'
 import { SegmentsChanged } from '../store/segment-store.ts'
-import { keepArticles, type StoredArticle } from '../store/stored-articles.ts'
-import { type Chunk, createChunk } from './memory-segment.ts'
-import { createLexicon, type Lexicon } from './term-ids.ts'
+import { createMemorySegment, type MemorySegment } from './memory-segment.ts'
+import { createTermIds, type TermIds } from './term-ids.ts'
 
-/** The fresh articles that this process has read: those after `from` up to `last`. */
-interface Store {
-  /** When the words were made anew, what was read of them is out of date. */
+/** The articles that have no stored segment yet, in in-memory segments. */
+export interface MemoryIndex {
+  /**
+   * In-memory segments with the articles after `covered` up to `last`; they may hold others too.
+   * Articles that are not known yet are read. Searches that come meanwhile wait for the same read.
+   * Segments whose articles are all stored by now are dropped.
+   *
+   * @throws SegmentsChanged another search knows a later state of the index
+   */
+  upTo(wanted: MemoryRange, sizes?: MemorySizes): Promise<readonly MemorySegment[]>
+  stats(): { articles: number; segments: number; words: number }
+}
+
+export interface MemoryRange {
+  /** Articles up to this `seq` are in stored segments. */
+  covered: bigint
+  last: bigint
+  wordsVersion: bigint
+}
+
+export interface MemorySizes {
+  /** Articles of an in-memory segment. A divisor of a flushed segment's size: one flush then replaces whole ones. */
+  segment: bigint
+  /** Words that the ids may hold before a new in-memory segment starts with fresh ones. */
+  words: number
+}
+
+export const MEMORY_SIZES: MemorySizes = { segment: 4_096n, words: 400_000 }
+
+/** What this process has read: the articles after `from` up to `last`. */
+interface State {
+  /** Of the words that were read. They are read again when `reindex` has changed them. */
   wordsVersion: bigint
   from: bigint
   last: bigint
-  chunks: Chunk[]
-  lexicon: Lexicon
+  segments: MemorySegment[]
+  termIds: TermIds
   reading: Promise<void> | null
-  /** Whether words are being listed. */
+  /** Whether posting lists are being built. */
   listing: boolean
-  /** What kept them from being listed: what is half in a list would spoil every search. */
+  /** Why building them failed. A half-built list would spoil every search, so all is read again. */
   failure: Error | null
 }
 
-export interface FreshSizes {
-  /** Articles of a chunk, a part of those of a small segment, which then takes the place of whole chunks. */
-  chunk: bigint
-  /** Words that a new chunk may find in the lexicon of those before. */
-  lexicon: number
-}
+/** @param keep takes in articles as they will be shown, so that they need not be read once more */
+export function createMemoryIndex(
+  source: ArticleSource,
+  keep: (articles: StoredArticle[]) => Promise<void>,
+): MemoryIndex {
+  let state: State | null = null
 
-export const FRESH_SIZES: FreshSizes = { chunk: 4_096n, lexicon: 400_000 }
-
-const stores = new WeakMap<Queryable, Store>()
-
-/**
- * The articles after `covered` up to `last`, in chunks that may hold others too. Those not known yet are read; searches that
- * come meanwhile wait for the same reading. What segments hold by now is dropped.
- *
- * @param covered articles up to here are in segments
- * @throws SegmentsChanged when another search knows a later state of the index
- */
-export async function readFresh(
-  db: Queryable,
-  { covered, last, wordsVersion }: { covered: bigint; last: bigint; wordsVersion: bigint },
-  sizes = FRESH_SIZES,
-): Promise<readonly Chunk[]> {
-  let store = stores.get(db)
-  if (store?.failure) {
-    stores.delete(db)
-    throw store.failure
-  }
-  if (store !== undefined && wordsVersion < store.wordsVersion) throw new SegmentsChanged('words were made anew')
-  if (store === undefined || store.last < covered || store.wordsVersion !== wordsVersion) {
-    store = {
-      wordsVersion,
-      from: covered,
-      last: covered,
-      chunks: [],
-      lexicon: createLexicon(),
-      reading: null,
-      listing: false,
-      failure: null,
+  async function readMore(own: State, last: bigint, sizes: MemorySizes): Promise<void> {
+    const to = own.last + ARTICLES_PER_READ < last ? own.last + ARTICLES_PER_READ : last
+    const articles = await source.readNew(own.last, to)
+    // When this fails, the articles are read when they are shown.
+    const kept = keep(articles.map(article => article.stored)).catch(() => {})
+    try {
+      await addAll(own, articles, sizes)
+    } catch (error) {
+      // A half-added article would spoil all that follow, so the next search reads everything again.
+      if (state === own) state = null
+      throw error
     }
-    stores.set(db, store)
+    await kept
+    own.last = to
+    if (!own.listing) void listAll(own)
   }
-  const own: Store = store
-  while (own.last < last) {
-    own.reading ??= readMore(db, own, last, sizes).finally(() => {
-      own.reading = null
-    })
-    await own.reading
+
+  return {
+    async upTo({ covered, last, wordsVersion }, sizes = MEMORY_SIZES) {
+      if (state?.failure) {
+        const { failure } = state
+        state = null
+        throw failure
+      }
+      if (state !== null && wordsVersion < state.wordsVersion) throw new SegmentsChanged('words were indexed anew')
+      if (state === null || state.last < covered || state.wordsVersion !== wordsVersion) {
+        state = emptyState(covered, wordsVersion)
+      }
+      const own: State = state
+      while (own.last < last) {
+        own.reading ??= readMore(own, last, sizes).finally(() => {
+          own.reading = null
+        })
+        await own.reading
+      }
+      if (own.failure) throw own.failure
+      if (covered < own.from) throw new SegmentsChanged('new articles were flushed to a segment')
+      dropStored(own, covered)
+      return [...own.segments]
+    },
+    stats: () => ({
+      articles: state?.segments.reduce((sum, segment) => sum + segment.documents.length, 0) ?? 0,
+      segments: state?.segments.length ?? 0,
+      words: state?.termIds.words ?? 0,
+    }),
   }
-  if (own.failure) throw own.failure
-  if (covered < own.from) throw new SegmentsChanged('fresh articles moved on into a segment')
-  drop(own, covered)
-  return [...own.chunks]
 }
 
-/** Chunks of which segments hold every article go; the last one stays, it may still grow. */
-function drop(store: Store, covered: bigint): void {
-  while (store.chunks.length > 1) {
-    const end = store.chunks[0]!.documents.at(-1)!.seq
+const emptyState = (covered: bigint, wordsVersion: bigint): State => ({
+  wordsVersion,
+  from: covered,
+  last: covered,
+  segments: [],
+  termIds: createTermIds(),
+  reading: null,
+  listing: false,
+  failure: null,
+})
+
+/** Drops the segments whose articles are all stored. The last one stays, because it may still grow. */
+function dropStored(state: State, covered: bigint): void {
+  while (state.segments.length > 1) {
+    const end = state.segments[0]!.documents.at(-1)!.seq
     if (end > covered) return
-    store.chunks.shift()
-    store.from = end
+    state.segments.shift()
+    state.from = end
   }
 }
 
-/** Articles read at a time: some may be megabytes. */
-const PART = 64n
-/** Longest the event loop is held at a time, in ms, but for a single article of megabytes. */
+/** Some articles are megabytes long. */
+const ARTICLES_PER_READ = 64n
+/** ms after which the event loop runs others; a single article of megabytes may take longer. */
 const SLICE = 5
 
-async function readMore(db: Queryable, store: Store, last: bigint, sizes: FreshSizes): Promise<void> {
-  const to = store.last + PART < last ? store.last + PART : last
-  const { rows } = await db.query<FreshRow>({ name: 'search-fresh', text: FRESH, values: [store.last, to] })
-  // Whoever lists or polls asks for these first. What fails here is read when it is shown.
-  const kept = keepArticles(db, rows.map(storedOf)).catch(() => {})
-  try {
-    await addAll(store, rows, sizes)
-  } catch (error) {
-    // An article that is half in would spoil all that follow: the next search reads everything anew.
-    if (stores.get(db) === store) stores.delete(db)
-    throw error
-  }
-  await kept
-  store.last = to
-  if (!store.listing) void listAll(store)
-}
-
-async function addAll(store: Store, rows: FreshRow[], sizes: FreshSizes): Promise<void> {
+async function addAll(state: State, articles: NewArticle[], sizes: MemorySizes): Promise<void> {
   let start = performance.now()
-  for (const row of rows) {
-    chunkFor(store, row.seq, sizes).add({ ...sourceOf(row), title: row.title, body: row.body })
-    store.last = row.seq
+  for (const { source, words } of articles) {
+    segmentFor(state, source.seq, sizes).add(source, words.title, words.body)
+    state.last = source.seq
     if (performance.now() - start < SLICE) continue
     await setImmediate()
     start = performance.now()
   }
 }
 
-/** ms that a search may have to wait because words are listed. */
-const PAUSE = 1
+/** ms that building posting lists may hold up a search. */
+const LISTING_SLICE = 1
 
-/** Lists the words of all articles read so far, between other work. */
-async function listAll(store: Store): Promise<void> {
-  store.listing = true
+/** Builds the posting lists of all articles read so far, in the background. */
+async function listAll(state: State): Promise<void> {
+  state.listing = true
   try {
     let start = performance.now()
-    while (store.chunks.some(chunk => chunk.listNext())) {
-      if (performance.now() - start < PAUSE) continue
+    while (state.segments.some(segment => segment.listNext())) {
+      if (performance.now() - start < LISTING_SLICE) continue
       await setImmediate()
       start = performance.now()
     }
   } catch (error) {
-    store.failure = error instanceof Error ? error : new Error(String(error))
+    state.failure = error instanceof Error ? error : new Error(String(error))
   } finally {
-    store.listing = false
+    state.listing = false
   }
 }
 
-/** Chunks end where segments may. */
-function chunkFor(store: Store, seq: bigint, sizes: FreshSizes): Chunk {
-  const place = (one: bigint) => (one - 1n) / sizes.chunk
-  const chunk = store.chunks.at(-1)
-  if (chunk !== undefined && place(chunk.documents.at(-1)!.seq) === place(seq)) return chunk
-  // What is met once is never forgotten: now and then it begins anew.
-  if (store.lexicon.words > sizes.lexicon) store.lexicon = createLexicon()
-  const next = createChunk(store.lexicon)
-  store.chunks.push(next)
+/** In-memory segments end where stored ones may. */
+function segmentFor(state: State, seq: bigint, sizes: MemorySizes): MemorySegment {
+  const blockOf = (one: bigint) => (one - 1n) / sizes.segment
+  const last = state.segments.at(-1)
+  if (last !== undefined && blockOf(last.documents.at(-1)!.seq) === blockOf(seq)) return last
+  // Ids are never freed one by one, so new ones begin now and then.
+  if (state.termIds.words > sizes.words) state.termIds = createTermIds()
+  const next = createMemorySegment(state.termIds)
+  state.segments.push(next)
   return next
 }
-
-interface FreshRow extends SourceRow {
-  title: string
-  body: string
-  shown_title: string
-  url: string
-  snippet: string | null
-}
-
-function storedOf({ published, ingested, shown_title, ...row }: FreshRow): StoredArticle {
-  const date = (time: number | null) => (time === null ? null : new Date(time))
-  return { ...row, title: shown_title, published_at: date(published), ingested_at: date(ingested) }
-}
-
-// $1 after, $2 to. Indexes: the primary keys.
-const FRESH = `
-  select ${SOURCE_COLUMNS}, w.title, w.body, t.title as shown_title, t.url, t.snippet
-  from articles a join article_words w on w.seq = a.seq join article_texts t on t.seq = a.seq
-  where a.seq > $1 and a.seq <= $2 and w.seq > $1 and w.seq <= $2 and t.seq > $1 and t.seq <= $2
-  order by a.seq`

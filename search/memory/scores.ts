@@ -1,20 +1,16 @@
-import type { Probe } from '../query/match.ts'
-import { type DocSet, has } from '../segment/doc-id-set.ts'
-import type { Chunk } from './memory-segment.ts'
+import type { ScoringTerm } from '../query/match.ts'
+import { type DocIdSet, has } from '../segment/doc-id-set.ts'
+import type { MemorySegment } from './memory-segment.ts'
 
-/** How closely each of some fresh articles matches, in their order. */
-export function rankFresh(places: { chunk: Chunk; doc: number }[], probes: Probe[]): number[] {
-  const known = new Map<Chunk, DocSet[]>()
-  const listsOf = (chunk: Chunk) => {
-    const lists = known.get(chunk) ?? probes.map(probe => chunk.list(probe.lexeme))
-    known.set(chunk, lists)
-    return lists
-  }
-  return places.map(({ chunk, doc }) => {
-    const { language } = chunk.documents[doc]!
-    const lists = listsOf(chunk)
-    return probes.reduce(
-      (rank, probe, at) => (probe.language === language && has(lists[at]!, doc) ? rank + probe.weight : rank),
+/** The scores of some documents, in their order. */
+export function scoreInMemory(hits: { segment: MemorySegment; doc: number }[], scoring: ScoringTerm[]): number[] {
+  const listsOf = new Map<MemorySegment, DocIdSet[]>()
+  return hits.map(({ segment, doc }) => {
+    const lists = listsOf.get(segment) ?? scoring.map(one => segment.list(one.term))
+    listsOf.set(segment, lists)
+    const { language } = segment.documents[doc]!
+    return scoring.reduce(
+      (score, one, index) => (one.language === language && has(lists[index]!, doc) ? score + one.weight : score),
       0,
     )
   })

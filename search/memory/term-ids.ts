@@ -1,75 +1,75 @@
 import type { Language } from '../../shared/articles/article.ts'
 import { stem } from '../analysis/stems.ts'
 import { STOP_WORDS } from '../analysis/stop-words.ts'
-import { createVocabulary } from '../segment/word-ids.ts'
-import { LEXEMES, LONGEST_WORD } from '../terms.ts'
+import { createWordIds } from '../segment/word-ids.ts'
+import { LONGEST_WORD, TERMS } from '../terms.ts'
 
 /**
- * The words of fresh articles and their stems as numbers. Chunks share one, because what is new in a new article is little then;
- * some 50 bytes a word.
+ * Ids of the words of new articles and of their stems. In-memory segments share one, because a new
+ * article brings few new words. Some 50 bytes a word.
  */
-export interface Lexicon {
-  /** How many words it has met. */
+export interface TermIds {
+  /** Number of different words. */
   readonly words: number
   /** Calls back with every word of a list as `wordList` writes it. */
   read(list: string, visit: (word: number) => void): void
-  /** The number of a word, by its lexeme; −1: never met. */
-  word(lexeme: string): number
-  /** The number of a stem, by its lexeme; −1: never met. */
-  stem(lexeme: string): number
-  /** The stem that a word has in a language; −1: it is a stop word. */
+  /** The id of a word, by its term; −1: unknown. */
+  word(term: string): number
+  /** The id of a stem, by its term; −1: unknown. */
+  stem(term: string): number
+  /** The id of a word's stem in a language; −1: the word is a stop word. */
   stemOf(word: number, language: Language): number
 }
 
-/** In place of a stem's number + 1. */
+/** In place of a stem's id + 1. */
 const UNKNOWN = 0
 const STOP = -1
 
-export function createLexicon(): Lexicon {
-  const vocabulary = createVocabulary()
-  /** Words so long that their lexemes are others. */
+export function createTermIds(): TermIds {
+  const wordIds = createWordIds()
+  /** Words so long that their terms are digests. */
   const long = new Map<string, number>()
-  /** Words up to here were looked at for that. */
+  /** Words before this one were looked at for their length. */
   let measured = 0
   const stems = new Map<string, number>()
-  const known = new Map<Language, Int32Array>()
+  const stemsOf = new Map<Language, Int32Array>()
 
-  const find = (word: number, language: Language): number => {
-    const text = vocabulary.text(word)
+  const findStem = (word: number, language: Language): number => {
+    const text = wordIds.text(word)
     if (STOP_WORDS[language].has(text)) return STOP
-    const own = LEXEMES.stem(language, stem(language, text))
-    const present = stems.get(own)
+    const term = TERMS.stem(language, stem(language, text))
+    const present = stems.get(term)
     if (present !== undefined) return present + 1
-    stems.set(own, stems.size)
+    stems.set(term, stems.size)
     return stems.size
   }
   return {
     get words() {
-      return vocabulary.size
+      return wordIds.size
     },
     read(list, visit) {
-      vocabulary.read(list, visit)
-      for (; measured < vocabulary.size; measured++) {
-        if (vocabulary.length(measured) > LONGEST_WORD) long.set(LEXEMES.word(vocabulary.text(measured)), measured)
+      wordIds.read(list, visit)
+      for (; measured < wordIds.size; measured++) {
+        if (wordIds.length(measured) > LONGEST_WORD) long.set(TERMS.word(wordIds.text(measured)), measured)
       }
     },
-    word(lexeme) {
-      const word = vocabulary.find(lexeme)
-      return word < 0 ? (long.get(lexeme) ?? -1) : word
+    word(term) {
+      const word = wordIds.find(term)
+      return word < 0 ? (long.get(term) ?? -1) : word
     },
-    stem: lexeme => stems.get(lexeme) ?? -1,
+    stem: term => stems.get(term) ?? -1,
     stemOf(word, language) {
-      let own = known.get(language)
-      if (own === undefined || word >= own.length) {
+      let known = stemsOf.get(language)
+      if (known === undefined || word >= known.length) {
         const larger = new Int32Array(2 ** Math.ceil(Math.log2(word + 1_024)))
-        if (own !== undefined) larger.set(own)
-        own = larger
-        known.set(language, own)
+        if (known !== undefined) larger.set(known)
+        known = larger
+        stemsOf.set(language, known)
       }
-      let found = own[word]!
+      let found = known[word]!
       if (found === UNKNOWN) {
-        found = find(word, language)
-        own[word] = found
+        found = findStem(word, language)
+        known[word] = found
       }
       return found === STOP ? -1 : found - 1
     },

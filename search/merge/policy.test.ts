@@ -1,9 +1,11 @@
 import t from 'tap'
-import { mergesDue, nextNew, type Range } from './policy.ts'
+import type { SegmentRange } from '../store/segment-store.ts'
+import { mergesDue, nextFlush } from './policy.ts'
 
-const SIZES = { minor: 2n, major: 16n }
+const SIZES = { flushed: 2n, merged: 16n }
 
-const nextRange = (live: Range[], last: bigint) => mergesDue(live, SIZES)[0] ?? nextNew(live, last, SIZES)
+const nextRange = (stored: SegmentRange[], last: bigint) =>
+  mergesDue(stored, SIZES)[0] ?? nextFlush(stored, last, SIZES)
 
 /** So many ranges of a size, one after the other. */
 const ranges = (size: bigint, count: number, first = 1n) =>
@@ -13,34 +15,34 @@ const ranges = (size: bigint, count: number, first = 1n) =>
   }))
 
 /** All ranges that are made while articles come in, one by one; calls back after each. */
-function sealAll(last: bigint, look: (live: Range[]) => void = () => {}): Range[] {
-  let live: Range[] = []
+function makeAll(last: bigint, look: (stored: SegmentRange[]) => void = () => {}): SegmentRange[] {
+  let stored: SegmentRange[] = []
   for (let newest = 0n; newest <= last; newest++) {
-    for (let range = nextRange(live, newest); range !== null; range = nextRange(live, newest)) {
+    for (let range = nextRange(stored, newest); range !== null; range = nextRange(stored, newest)) {
       const { first, last: end } = range
-      live = [...live.filter(one => one.first < first || one.last > end), range].sort((a, b) =>
+      stored = [...stored.filter(one => one.first < first || one.last > end), range].sort((a, b) =>
         Number(a.first - b.first),
       )
-      look(live)
+      look(stored)
     }
   }
-  return live
+  return stored
 }
 
 t.test('segments cover the articles from the first on, each once, large ones where they are full', async t => {
-  t.same(sealAll(1n), [])
-  t.same(sealAll(2n), ranges(2n, 1))
-  t.same(sealAll(3n), ranges(2n, 1))
-  t.same(sealAll(4n), ranges(2n, 2))
-  t.same(sealAll(15n), ranges(2n, 7))
-  t.same(sealAll(16n), ranges(16n, 1))
-  t.same(sealAll(47n), [...ranges(16n, 2), ...ranges(2n, 7, 33n)])
+  t.same(makeAll(1n), [])
+  t.same(makeAll(2n), ranges(2n, 1))
+  t.same(makeAll(3n), ranges(2n, 1))
+  t.same(makeAll(4n), ranges(2n, 2))
+  t.same(makeAll(15n), ranges(2n, 7))
+  t.same(makeAll(16n), ranges(16n, 1))
+  t.same(makeAll(47n), [...ranges(16n, 2), ...ranges(2n, 7, 33n)])
 })
 
 t.test('a search never has to look at many small segments', async t => {
   let most = 0
-  sealAll(64n, live => {
-    most = Math.max(most, live.filter(one => one.last - one.first + 1n < SIZES.major).length)
+  makeAll(64n, stored => {
+    most = Math.max(most, stored.filter(one => one.last - one.first + 1n < SIZES.merged).length)
   })
   t.equal(most, 8)
 })
@@ -53,10 +55,10 @@ t.test('an archive that comes at once goes straight into the largest segments th
 })
 
 t.test('what is new and what becomes one never overlap, so that both may be made at once', async t => {
-  const live = ranges(2n, 10)
-  t.same(mergesDue(live, SIZES), ranges(16n, 1))
-  t.same(nextNew(live, 40n, SIZES), { first: 21n, last: 22n })
-  t.same(mergesDue(live.slice(0, 7), SIZES), [], 'a block that is not full waits for its articles')
+  const stored = ranges(2n, 10)
+  t.same(mergesDue(stored, SIZES), ranges(16n, 1))
+  t.same(nextFlush(stored, 40n, SIZES), { first: 21n, last: 22n })
+  t.same(mergesDue(stored.slice(0, 7), SIZES), [], 'a block that is not full waits for its articles')
 })
 
 t.test('sizes may change: what is larger, or crosses a block, stays as it is', async t => {

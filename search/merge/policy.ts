@@ -1,60 +1,62 @@
-/** A range of articles by number, both ends included. */
-export interface Range {
-  first: bigint
-  last: bigint
-}
+import type { SegmentRange } from '../store/segment-store.ts'
 
 /** Articles in a segment of each kind. Both are powers of two, and at most 65,536. */
 export interface SegmentSizes {
   /**
-   * Made as soon as so many new articles are there. Smaller ones would leave fewer articles to the memory of every process that searches;
-   * but a search looks at every segment, and to have few of them, they would have to be made into larger ones twice.
+   * New articles are flushed to a segment as soon as there are so many. Smaller segments would leave
+   * less in the memory of every process that searches. But a search matches every segment, and to
+   * keep them few, small ones would have to be merged twice.
    */
-  minor: bigint
-  /** Made of minor ones. */
-  major: bigint
+  flushed: bigint
+  /** Flushed segments are merged into one of this size. */
+  merged: bigint
 }
 
-export const SEGMENT_SIZES: SegmentSizes = { minor: 8_192n, major: 65_536n }
+export const SEGMENT_SIZES: SegmentSizes = { flushed: 8_192n, merged: 65_536n }
 
 /**
- * The next range of new articles to be sealed, right after those that are: a whole major block where so many wait, so that segments
- * always cover the articles from the first on without a gap. Null when nothing is due.
+ * The next range of new articles to be flushed, right after the stored ones: a whole merged size
+ * where so many articles wait. So segments always cover the articles from the first on without a gap.
  *
- * @param live ranges of the present segments, ascending and without gaps
- * @param last number of the newest article
+ * @param stored ranges of the stored segments, ascending and without gaps
+ * @param last `seq` of the newest article
+ * @returns null: nothing is due
  */
-export function nextNew(live: Range[], last: bigint, { minor, major }: SegmentSizes): Range | null {
-  const covered = live.at(-1)?.last ?? 0n
-  // Up to the next multiple: after sizes were others, blocks would else be crossed for ever.
+export function nextFlush(
+  stored: SegmentRange[],
+  last: bigint,
+  { flushed, merged }: SegmentSizes,
+): SegmentRange | null {
+  const covered = stored.at(-1)?.last ?? 0n
+  // Up to the next multiple of the size. Otherwise a former size would shift all later blocks for good.
   const endOf = (size: bigint) => (covered / size + 1n) * size
-  const end = covered % major === 0n && endOf(major) <= last ? endOf(major) : endOf(minor)
+  const end = covered % merged === 0n && endOf(merged) <= last ? endOf(merged) : endOf(flushed)
   return end <= last ? { first: covered + 1n, last: end } : null
 }
 
 /**
- * The major blocks whose articles all are in smaller segments, which are to become one. A block that a present segment crosses
- * or holds, because sizes were others once, stays as it is.
+ * The blocks of the merged size whose articles are all in smaller segments. A block that a stored
+ * segment crosses or contains, because of a former size, stays as it is.
  */
-export function mergesDue(live: Range[], { major }: Pick<SegmentSizes, 'major'>): Range[] {
-  const covered = live.at(-1)?.last ?? 0n
-  const due: Range[] = []
-  // Both ascend, and there may be thousands of each.
+export function mergesDue(stored: SegmentRange[], { merged }: Pick<SegmentSizes, 'merged'>): SegmentRange[] {
+  const covered = stored.at(-1)?.last ?? 0n
+  const due: SegmentRange[] = []
+  // Blocks and segments both ascend, and there may be thousands of each.
   let from = 0
-  for (let first = 1n; first + major - 1n <= covered; first += major) {
-    const block = { first, last: first + major - 1n }
-    while (live[from]!.last < block.first) from++
+  for (let first = 1n; first + merged - 1n <= covered; first += merged) {
+    const block = { first, last: first + merged - 1n }
+    while (stored[from]!.last < block.first) from++
     let to = from
-    while (to < live.length && live[to]!.first <= block.last) to++
-    const parts = live.slice(from, to)
-    if (parts.length > 1 && parts.every(one => isWithin(one, block))) due.push(block)
+    while (to < stored.length && stored[to]!.first <= block.last) to++
+    const parts = stored.slice(from, to)
+    if (parts.length > 1 && parts.every(part => isWithin(part, block))) due.push(block)
   }
   return due
 }
 
-const isWithin = (one: Range, other: Range) => one.first >= other.first && one.last <= other.last
+const isWithin = (one: SegmentRange, other: SegmentRange) => one.first >= other.first && one.last <= other.last
 
-/** Whether sealing would find something to do. */
-export function isDue(covered: bigint, last: bigint, { minor }: SegmentSizes): boolean {
-  return covered + minor <= last
+/** Whether a flush would find something to do. */
+export function isFlushDue(covered: bigint, last: bigint, { flushed }: SegmentSizes): boolean {
+  return covered + flushed <= last
 }

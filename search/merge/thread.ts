@@ -1,74 +1,85 @@
 import { Worker } from 'node:worker_threads'
-import type { Way } from './flush-and-merge.ts'
+import type { SegmentWork } from '../store/segment-store.ts'
+import type { MadeSegment } from './make-segments.ts'
 
 /** What the thread is told to do. */
-export interface SealingTask {
+export interface Task {
   url: string
-  ways: readonly Way[]
-  /** Those that somebody waits for. */
-  waits: readonly Way[]
+  kinds: readonly SegmentWork[]
+  waitFor: readonly SegmentWork[]
 }
 
-/** What the thread says when it is done: why not all was made. */
-export type SealingEnd = { failure: string | null }
+/** What the thread has done; `failure`: why not all was made. */
+export interface TaskResult {
+  made: MadeSegment[]
+  failure: string | null
+}
 
-/** A thread that makes segments. */
-export interface SealingThread {
-  /** Resolves when the thread is done, in whatever way: searches find the articles without a segment too, and whoever indexes next tries again. */
-  seal(task: SealingTask): Promise<void>
+/** A thread that makes segments, one task at a time; the caller sees to that. It does not hold the process. */
+export interface SegmentThread {
+  /** Resolves when the thread is done. What it could not make is still found by searches, and is made later. */
+  run(task: Task): Promise<TaskResult>
+  close(): Promise<void>
 }
 
 /**
- * Makes segments in one thread, one task at a time: the caller sees to that. The thread does not hold the process.
- *
- * @param options.gently gives way to everything else, for good: a priority that was given up does not come back
- * @param options.keep ms that it is kept without work: one that is new spends a third of its first half a minute on compiling
+ * @param options.gently gives way to all other work; a priority that was given up does not come back
+ * @param options.keepAlive ms to keep the idle thread: a new one compiles for a third of its first half a minute
  */
-export function createSealingThread({ gently, keep }: { gently: boolean; keep: number }): SealingThread {
+export function createSegmentThread({ gently, keepAlive }: { gently: boolean; keepAlive: number }): SegmentThread {
   let worker: Worker | null = null
   let idle: NodeJS.Timeout | undefined
+  /** Set by an error that ended the thread. */
+  let crash: string | null = null
   const start = () => {
     const started = new Worker(new URL('./worker.ts', import.meta.url), { workerData: gently })
-    const forget = () => {
-      if (worker === started) worker = null
-    }
-    return started.on('error', warn).on('exit', forget)
+    crash = null
+    return started
+      .on('error', error => {
+        crash = error instanceof Error ? error.message : String(error)
+      })
+      .on('exit', () => {
+        if (worker === started) worker = null
+      })
   }
-  const end = () => {
-    void worker?.terminate()
+  const end = async () => {
+    const ending = worker
     worker = null
+    await ending?.terminate()
   }
   return {
-    async seal(task) {
+    async run(task) {
       clearTimeout(idle)
+      let result: TaskResult
       try {
         worker ??= start()
-        const { failure } = await done(worker, task)
-        if (failure !== null) warn(new Error(failure))
+        result = await resultOf(worker, task, () => crash)
       } catch (error) {
-        warn(error instanceof Error ? error : new Error(String(error)))
+        result = { made: [], failure: error instanceof Error ? error.message : String(error) }
       }
-      if (keep === 0) return end()
-      idle = setTimeout(end, keep)
-      idle.unref()
+      if (keepAlive === 0) void end()
+      else {
+        idle = setTimeout(end, keepAlive)
+        idle.unref()
+      }
+      return result
+    },
+    async close() {
+      clearTimeout(idle)
+      await end()
     },
   }
 }
 
-function done(worker: Worker, task: SealingTask): Promise<SealingEnd> {
+function resultOf(worker: Worker, task: Task, crash: () => string | null): Promise<TaskResult> {
   return new Promise(resolve => {
-    const end = (said: SealingEnd) => {
-      worker.off('message', end).off('exit', ended)
-      resolve(said)
+    const done = (result: TaskResult) => {
+      worker.off('message', done).off('exit', ended)
+      resolve(result)
     }
-    // Why it ended, an error has said.
-    const ended = () => end({ failure: null })
-    worker.on('message', end).on('exit', ended)
+    const ended = () => done({ made: [], failure: crash() })
+    worker.on('message', done).on('exit', ended)
     worker.unref()
     worker.postMessage(task)
   })
-}
-
-function warn(error: Error): void {
-  process.emitWarning(`Segments could not be made: ${error.message}`)
 }

@@ -3,37 +3,38 @@ import { setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createPool } from '../../shared/postgres/pool.ts'
-import { sealArticles } from './flush-and-merge.ts'
+import { type MadeSegment, makeSegments } from './make-segments.ts'
 import { SEGMENT_SIZES } from './policy.ts'
-import type { SealingEnd, SealingTask } from './thread.ts'
+import type { Task, TaskResult } from './thread.ts'
 
 // The thread that `thread.ts` starts.
 
-/** From 0 to 19: at 10 a thread gets a tenth of a core that another wants. Articles without a segment are found as well. */
-const GIVES_WAY = 10
+/** From 0 to 19. At 10 a thread gets a tenth of a core that another one wants. */
+const LOW_PRIORITY = 10
 
-/** On Linux priorities belong to threads; elsewhere this one has that of its process. */
-function giveWay(): void {
+/** On Linux a priority belongs to a thread; elsewhere this thread keeps that of its process. */
+function lowerPriority(): void {
   try {
-    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), GIVES_WAY)
+    setPriority(Number(basename(readlinkSync('/proc/thread-self'))), LOW_PRIORITY)
   } catch {}
 }
 
 const gently: boolean = workerData
-if (gently) giveWay()
+if (gently) lowerPriority()
 
-parentPort?.on('message', (task: SealingTask) => {
-  void work(task).then(end => parentPort?.postMessage(end))
+parentPort?.on('message', (task: Task) => {
+  void run(task).then(result => parentPort?.postMessage(result))
 })
 
-async function work({ url, ways, waits }: SealingTask): Promise<SealingEnd> {
-  // Of its own for each task: an idle thread holds no connections.
-  const pool = createPool(url, 'sealing', () => {}, { max: 2, statementTimeout: 0 })
+async function run({ url, kinds, waitFor }: Task): Promise<TaskResult> {
+  const made: MadeSegment[] = []
+  // A pool for each task: an idle thread holds no connections.
+  const pool = createPool(url, 'indexer', () => {}, { max: 2, statementTimeout: 0 })
   try {
-    await sealArticles(pool, SEGMENT_SIZES, { ways, waits, gently })
-    return { failure: null }
+    await makeSegments(pool, SEGMENT_SIZES, { kinds, waitFor, gently, onMade: one => made.push(one) })
+    return { made, failure: null }
   } catch (error) {
-    return { failure: error instanceof Error ? error.message : String(error) }
+    return { made, failure: error instanceof Error ? error.message : String(error) }
   } finally {
     await pool.end()
   }

@@ -3,7 +3,10 @@ import type { ArticleOutlet, Country, Language } from '../../shared/articles/art
 /** The times that lists are sorted by. */
 export type Axis = 'published_at' | 'ingested_at'
 
-/** What `q` asks for, read by `parseKeyword` or `parseBoolean`; words are folded (`search/analysis/tokens.ts`). */
+/** Semantic search sorts by relevance too. */
+export type Sort = Axis | 'relevance'
+
+/** What `q` asks for, read by `parseKeyword` or `parseBoolean`; words are folded (`analysis/tokens.ts`). */
 export type Match =
   | { kind: 'all' }
   /** Any of the words, by stem. Distinct, in the query's order, at least one. */
@@ -14,7 +17,7 @@ export type Match =
 /** `q` read, or why it cannot be: sentences for `errors.q`. */
 export type ParsedQuery = { ok: true; match: Match } | { ok: false; errors: string[] }
 
-/** Filters that do not look at the words. */
+/** Filters that do not look at the words. What each one means stands in `filters.ts`. */
 export interface ArticleFilter {
   /** The plan's countries, or those of them that the request names; never empty. */
   countries: Country[]
@@ -44,17 +47,17 @@ export interface ArticleQuery extends ArticleFilter {
   perPage: number
 }
 
-/** Where a sequence stands after a page; everything that the next page needs besides the query. */
+/** Where a sequence stands after a page: everything that the next page needs besides the query. */
 export interface Position {
   /** Articles numbered above it are not part of the set (decision 22). */
   watermark: bigint
   total: number
   estimate: boolean
-  /** The last article of the page: its sort value (ms since 1970; null sorts last), how closely it matched, its id. */
-  last: { value: number | null; rank: number; id: string }
+  /** The last article of the page: its sort value (ms since 1970; null sorts last), its score, its id. */
+  last: { value: number | null; score: number; id: string }
 }
 
-/** What the article object shows; kept in memory and shown again, so nobody changes it. */
+/** What the article object shows. It is kept in memory and shown again, so nobody changes it. */
 export interface ArticleRow {
   readonly seq: bigint
   readonly id: string

@@ -1,46 +1,148 @@
 import { COUNTRIES } from '../../shared/articles/article.ts'
-import { LEXEMES } from '../terms.ts'
-import type { ArticleFilter } from './article-query.ts'
-import { anyOf, type Expression, lexeme } from './node.ts'
+import { foldName } from '../analysis/folding.ts'
+import { type Filterable, TERMS } from '../terms.ts'
+import type { ArticleFilter, Sort } from './article-query.ts'
+import { or, type QueryNode, term } from './node.ts'
+import { isWithin, timeBoundsOf } from './time-bounds.ts'
 
-/** Outlets and authors whose names hold what was asked for; null: not asked for. */
-export interface NamedPeople {
+/*
+ * The one home of every filter. A filter has two forms that mean the same: how the index finds the
+ * articles (for in-memory and stored segments), and a test of one article (for the candidates of
+ * semantic search, which have no posting lists). `FILTERS` has an entry for every field of
+ * `ArticleFilter`; the compiler names a missing one.
+ */
+
+/** Values of a segment's documents that filters test one by one. */
+export interface DocValues {
+  publisherNo(doc: number): number
+  hasAuthorAmong(doc: number, authorNos: ReadonlySet<number>): boolean
+}
+
+/** How the index applies a filter. */
+export type IndexFilter =
+  /** By posting lists. `selective`: few articles pass, so it is evaluated before the words. */
+  | { kind: 'terms'; node: QueryNode; selective: boolean }
+  /** By a test of each document that is left, where there would be too many terms. */
+  | { kind: 'values'; test: (values: DocValues) => (doc: number) => boolean }
+  /** No article can pass. */
+  | { kind: 'nothing' }
+
+/** What the index knows when it applies filters. */
+export interface IndexContext {
+  /** Numbers of the outlets and authors whose names contain the parts that were asked for. */
   publisherNos: number[] | null
   authorNos: number[] | null
+  /** Up to so many numbers are looked up as terms. */
+  fewNames: number
 }
 
-/** The filters that do not concern time: as lexemes where they are few, else as lists that rows are compared with. */
-export interface Filtering {
-  /** Outlets and authors, which leave few articles. */
-  narrow: Expression[]
-  /** Countries, languages and by-lines, which leave many. */
-  wide: Expression[]
-  publisherNos: number[] | null
-  authorNos: number[] | null
+/** What a test of one article looks at. */
+export interface FilteredArticle extends Filterable {
+  /** ms since 1970; null: none. */
+  published: number | null
+  ingested: number | null
 }
 
-/** @param few more numbers than these are cheaper to compare article by article than to look up one by one */
-export function filteringOf(filter: ArticleFilter, people: NamedPeople, few: number): Filtering {
-  const isFew = (numbers: number[] | null): numbers is number[] =>
-    numbers !== null && numbers.length > 0 && numbers.length <= few
-  const narrow: Expression[] = []
-  const { publisherNos, authorNos } = people
-  if (isFew(authorNos)) narrow.push(anyOf(authorNos.map(no => lexeme(LEXEMES.author(no)))))
-  if (isFew(publisherNos)) narrow.push(anyOf(publisherNos.map(no => lexeme(LEXEMES.publisher(no)))))
-  const wide: Expression[] = []
-  const { countries, languages, hasAuthor } = filter
-  if (countries.length < COUNTRIES.length) wide.push(anyOf(countries.map(one => lexeme(LEXEMES.country(one)))))
-  if (languages !== null) wide.push(anyOf(languages.map(one => lexeme(LEXEMES.language(one)))))
-  if (hasAuthor !== null) wide.push(lexeme(LEXEMES.hasAuthor(hasAuthor)))
-  return {
-    narrow,
-    wide,
-    publisherNos: isFew(publisherNos) ? null : publisherNos,
-    authorNos: isFew(authorNos) ? null : authorNos,
-  }
+/** Names of outlets and authors by number. */
+export interface NamesByNo {
+  outlet(publisherNo: number): { name: string | null; domain: string | null }
+  author(authorNo: number): { name: string }
 }
 
-/** Nobody has such a name: nothing can match. */
-export function leavesNothing({ publisherNos, authorNos }: NamedPeople): boolean {
-  return publisherNos?.length === 0 || authorNos?.length === 0
+type ArticleTest = (article: FilteredArticle, names: NamesByNo) => boolean
+
+interface FilterDefinition {
+  /** null: the request does not use the filter. */
+  inIndex(filter: ArticleFilter, context: IndexContext): IndexFilter | null
+  onArticle(filter: ArticleFilter & { sort: Sort }): ArticleTest | null
+}
+
+const terms = (nodes: QueryNode[]): IndexFilter => ({ kind: 'terms', node: or(nodes), selective: false })
+
+/** Documents of a segment stand in order of publication, so times are ranges there (`time-bounds.ts`), not terms. */
+const byTimeBounds = () => null
+
+const FILTERS: Record<keyof ArticleFilter, FilterDefinition> = {
+  countries: {
+    inIndex: ({ countries }) =>
+      countries.length < COUNTRIES.length ? terms(countries.map(one => term(TERMS.country(one)))) : null,
+    onArticle:
+      ({ countries }) =>
+      article =>
+        countries.includes(article.country),
+  },
+  languages: {
+    inIndex: ({ languages }) => languages && terms(languages.map(one => term(TERMS.language(one)))),
+    onArticle: ({ languages }) => languages && (article => languages.includes(article.language)),
+  },
+  hasAuthor: {
+    inIndex: ({ hasAuthor }) => (hasAuthor === null ? null : terms([term(TERMS.hasAuthor(hasAuthor))])),
+    onArticle: ({ hasAuthor }) => (hasAuthor === null ? null : article => article.authorNos.length > 0 === hasAuthor),
+  },
+  author: {
+    inIndex: (_, { authorNos, fewNames }) =>
+      byNumber(authorNos, fewNames, TERMS.author, numbers => values => doc => values.hasAuthorAmong(doc, numbers)),
+    onArticle({ author }) {
+      if (author === null) return null
+      const contains = containing(author)
+      return (article, names) => article.authorNos.some(no => contains(names.author(no).name))
+    },
+  },
+  outlet: {
+    inIndex: (_, { publisherNos, fewNames }) =>
+      byNumber(
+        publisherNos,
+        fewNames,
+        TERMS.publisher,
+        numbers => values => doc => numbers.has(values.publisherNo(doc)),
+      ),
+    onArticle({ outlet }) {
+      if (outlet === null) return null
+      const contains = containing(outlet)
+      return (article, names) => {
+        const { name, domain } = names.outlet(article.publisherNo)
+        return contains(name ?? '') || contains(domain ?? '')
+      }
+    },
+  },
+  coverage: {
+    inIndex: byTimeBounds,
+    onArticle(filter) {
+      const bounds = timeBoundsOf(filter)
+      return ({ published, ingested }) => isWithin(bounds, published ?? Number.NaN, ingested ?? Number.NaN)
+    },
+  },
+  // `timeBoundsOf` reads it together with the coverage.
+  ingestedAfter: { inIndex: byTimeBounds, onArticle: () => null },
+}
+
+const DEFINITIONS = Object.values(FILTERS)
+
+/** How the index applies the filters of a request. */
+export const indexFilters = (filter: ArticleFilter, context: IndexContext): IndexFilter[] =>
+  DEFINITIONS.flatMap(definition => definition.inIndex(filter, context) ?? [])
+
+/** A test whether one article passes all filters of a request. */
+export function articleTest(filter: ArticleFilter & { sort: Sort }): ArticleTest {
+  const tests = DEFINITIONS.flatMap(definition => definition.onArticle(filter) ?? [])
+  return (article, names) => tests.every(test => test(article, names))
+}
+
+/** @param numbers null: the filter is not used */
+function byNumber(
+  numbers: number[] | null,
+  few: number,
+  termOf: (no: number) => string,
+  test: (numbers: ReadonlySet<number>) => (values: DocValues) => (doc: number) => boolean,
+): IndexFilter | null {
+  if (numbers === null) return null
+  if (numbers.length === 0) return { kind: 'nothing' }
+  if (numbers.length > few) return { kind: 'values', test: test(new Set(numbers)) }
+  return { kind: 'terms', node: or(numbers.map(no => term(termOf(no)))), selective: true }
+}
+
+/** Whether a name contains a part, case and accents aside (decision 15). */
+function containing(part: string): (name: string) => boolean {
+  const folded = foldName(part)
+  return name => foldName(name).includes(folded)
 }

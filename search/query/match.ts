@@ -2,106 +2,107 @@ import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import { stem } from '../analysis/stems.ts'
 import { STOP_WORDS } from '../analysis/stop-words.ts'
 import { wordList } from '../analysis/word-list.ts'
-import { LEXEMES } from '../terms.ts'
+import { TERMS } from '../terms.ts'
 import type { ArticleQuery, Match } from './article-query.ts'
-import { allOf, anyOf, but, type Expression, lexeme } from './node.ts'
+import { and, andNot, or, type QueryNode, term } from './node.ts'
 
 type Scope = ArticleQuery['searchIn']
 
-/** How a match is asked of the index. */
-export interface Matching {
-  /** null: everything matches. */
-  expression: Expression | null
-  /** The same once more for the words themselves (`article_words`), where the lists of segments leave it open. */
-  recheck: Recheck | null
-  /** What makes one match closer than another (decision 17); empty: all are equal. */
-  probes: Probe[]
+/** How the words of a query are looked for in the index. */
+export interface MatchPlan {
+  /** null: every article matches. */
+  node: QueryNode | null
+  /** The same condition on the words of an article (`article_words`), for documents that posting lists leave open. */
+  verification: Verification | null
+  /** What makes one match closer than another (decision 17); empty: all are equally close. */
+  scoring: ScoringTerm[]
 }
 
-export interface Recheck {
-  whole: boolean
-  /** All of these lists are part of the article's … */
+export interface Verification {
+  /** Title and body; otherwise the title alone. */
+  wholeText: boolean
+  /** The words contain all of these lists (`wordList`) … */
   required: string[]
   /** … and none of these. */
   excluded: string[]
 }
 
-/** One sign of closeness in articles of one language, worth its weight. */
-export interface Probe {
+/** Adds its weight to the score of an article in the language that has the term. */
+export interface ScoringTerm {
   language: Language
-  lexeme: string
+  term: string
   weight: number
 }
 
-/** @param languages those the filter leaves: stems of others need not be asked for */
-export function matchingOf(match: Match, scope: Scope, languages: readonly Language[] | null): Matching {
+/** @param languages those that the filters allow: stems of others are not looked up */
+export function planMatch(match: Match, scope: Scope, languages: readonly Language[] | null): MatchPlan {
   switch (match.kind) {
     case 'all':
-      return { expression: null, recheck: null, probes: [] }
+      return { node: null, verification: null, scoring: [] }
     case 'boolean':
-      return { ...asWritten(match.required, match.excluded, scope), probes: [] }
+      return { ...asWritten(match.required, match.excluded, scope), scoring: [] }
     case 'keyword': {
-      const readings = (languages ?? LANGUAGES).map(language => readingIn(language, match.words))
+      const analysed = (languages ?? LANGUAGES).map(language => analyse(language, match.words))
       return {
-        expression: anyOf(readings.flatMap(reading => readingParts(reading, scope))),
-        // Words by themselves are never open.
-        recheck: null,
-        probes: readings.flatMap(reading => probesOf(reading, match.words, scope)),
+        node: or(analysed.flatMap(one => clausesOf(one, scope))),
+        // The list of a single word is exact.
+        verification: null,
+        scoring: analysed.flatMap(one => scoringTerms(one, match.words, scope)),
       }
     }
   }
 }
 
-/** What the words of a keyword search mean in articles of one language: stems, or, of stop words alone, the words as written. */
-interface Reading {
+/** The words of a keyword search in one language: their stems, or, where all are stop words, the words as written. */
+interface AnalysedWords {
   language: Language
   stems: string[]
   written: string[]
 }
 
-function readingIn(language: Language, words: string[]): Reading {
-  const meaning = words.filter(word => !STOP_WORDS[language].has(word))
-  if (meaning.length === 0) return { language, stems: [], written: words }
-  return { language, stems: [...new Set(meaning.map(word => stem(language, word)))], written: [] }
+function analyse(language: Language, words: string[]): AnalysedWords {
+  const content = words.filter(word => !STOP_WORDS[language].has(word))
+  if (content.length === 0) return { language, stems: [], written: words }
+  return { language, stems: [...new Set(content.map(word => stem(language, word)))], written: [] }
 }
 
-function readingParts({ language, stems, written }: Reading, scope: Scope): Expression[] {
-  if (written.length === 0) return stems.map(one => lexeme(stemLexeme(scope)(language, one)))
-  return [allOf([lexeme(LEXEMES.language(language)), anyOf(written.map(word => lexeme(wordLexeme(scope)(word))))])]
+function clausesOf({ language, stems, written }: AnalysedWords, scope: Scope): QueryNode[] {
+  if (written.length === 0) return stems.map(one => term(stemTerm(scope)(language, one)))
+  return [and([term(TERMS.language(language)), or(written.map(word => term(wordTerm(scope)(word))))])]
 }
 
-/** The number of different words found counts most, then those in the title, then those found as written. */
-function probesOf({ language, stems, written }: Reading, words: string[], scope: Scope): Probe[] {
-  const whole = scope === 'title_body'
-  const probes: Probe[] = []
+/** Weights: the number of different words found counts most, then those in the title, then those found as written. */
+const WEIGHTS = { found: 10_000, inTitle: 100, asWritten: 1 } as const
+
+function scoringTerms({ language, stems, written }: AnalysedWords, words: string[], scope: Scope): ScoringTerm[] {
+  const wholeText = scope === 'title_body'
+  const scoring: ScoringTerm[] = []
+  const add = (text: string, weight: number) => scoring.push({ language, term: text, weight })
   for (const one of stems) {
-    probes.push({ language, lexeme: stemLexeme(scope)(language, one), weight: 10_000 })
-    if (whole) probes.push({ language, lexeme: LEXEMES.titleStem(language, one), weight: 100 })
+    add(stemTerm(scope)(language, one), WEIGHTS.found)
+    if (wholeText) add(TERMS.titleStem(language, one), WEIGHTS.inTitle)
   }
   for (const one of written) {
-    probes.push({ language, lexeme: wordLexeme(scope)(one), weight: 10_000 })
-    if (whole) probes.push({ language, lexeme: LEXEMES.titleWord(one), weight: 100 })
+    add(wordTerm(scope)(one), WEIGHTS.found)
+    if (wholeText) add(TERMS.titleWord(one), WEIGHTS.inTitle)
   }
-  if (written.length === 0) {
-    for (const word of words.filter(one => !STOP_WORDS[language].has(one))) {
-      probes.push({ language, lexeme: wordLexeme(scope)(word), weight: 1 })
-    }
-  }
-  return probes
+  if (written.length > 0) return scoring
+  for (const word of words) if (!STOP_WORDS[language].has(word)) add(wordTerm(scope)(word), WEIGHTS.asWritten)
+  return scoring
 }
 
-function asWritten(required: string[][], excluded: string[][], scope: Scope): Omit<Matching, 'probes'> {
-  const phrase = (words: string[]): Expression =>
-    words.length === 1 ? lexeme(wordLexeme(scope)(words[0]!)) : { kind: 'phrase', words, scope }
+function asWritten(required: string[][], excluded: string[][], scope: Scope): Omit<MatchPlan, 'scoring'> {
+  const phrase = (words: string[]): QueryNode =>
+    words.length === 1 ? term(wordTerm(scope)(words[0]!)) : { kind: 'phrase', words, scope }
   return {
-    expression: but(allOf(required.map(phrase)), excluded.map(phrase)),
-    recheck: {
-      whole: scope === 'title_body',
+    node: andNot(and(required.map(phrase)), excluded.map(phrase)),
+    verification: {
+      wholeText: scope === 'title_body',
       required: required.map(wordList),
       excluded: excluded.map(wordList),
     },
   }
 }
 
-const wordLexeme = (scope: Scope) => (scope === 'title' ? LEXEMES.titleWord : LEXEMES.word)
-const stemLexeme = (scope: Scope) => (scope === 'title' ? LEXEMES.titleStem : LEXEMES.stem)
+const wordTerm = (scope: Scope) => (scope === 'title' ? TERMS.titleWord : TERMS.word)
+const stemTerm = (scope: Scope) => (scope === 'title' ? TERMS.titleStem : TERMS.stem)

@@ -1,43 +1,68 @@
-import type { Prelude } from '../store/snapshot.ts'
-import type { ArticleQuery } from './article-query.ts'
+import type { ArticleFilter, Sort } from './article-query.ts'
 
-/** A half-open stretch of time, in ms since 1970. */
-export interface Span {
+/** A half-open interval of time, in ms since 1970. */
+export interface TimeSpan {
   from: number
   to: number
 }
 
-export const NEVER: Span = { from: 0, to: 0 }
+export const EMPTY_SPAN: TimeSpan = { from: 0, to: 0 }
 
-export const isEmpty = ({ from, to }: Span) => from >= to
+export const isEmpty = ({ from, to }: TimeSpan) => from >= to
 
-/** The times that the request and the plan allow (decisions 12–14). */
-export interface Bounds {
-  published: Span
-  /** Articles without a date of publication belong to the set when they were ingested since then; null: none does. */
+/** The times that the request and the plan allow (decisions 12 to 14). */
+export interface TimeBounds {
+  published: TimeSpan
+  /** Articles without a date of publication match when they were ingested since then; null: none matches. */
   undatedSince: number | null
-  /** null: whenever, and also if that is not known. */
-  ingested: Span | null
+  /** null: any time, and also none. */
+  ingested: TimeSpan | null
+}
+
+/** What bounds the times of a search. */
+export type TimeFilter = Pick<ArticleFilter, 'coverage' | 'ingestedAfter'> & { sort: Sort }
+
+export function timeBoundsOf({ coverage, ingestedAfter, sort }: TimeFilter): TimeBounds {
+  const { historyStart, publishedAfter, publishedBefore } = coverage
+  const from = Math.max(historyStart.getTime(), publishedAfter?.getTime() ?? -Infinity)
+  // Times have milliseconds, so "up to and including" is "before the next millisecond".
+  const to = publishedBefore === null ? Infinity : publishedBefore.at.getTime() + (publishedBefore.exclusive ? 0 : 1)
+  const needsIngested = ingestedAfter !== null || sort === 'ingested_at'
+  return {
+    published: { from, to },
+    undatedSince: publishedAfter === null && publishedBefore === null ? historyStart.getTime() : null,
+    ingested: needsIngested ? { from: ingestedAfter?.getTime() ?? -Infinity, to: Infinity } : null,
+  }
 }
 
 /**
- * The bounds of a search, cut to the days there are articles of, so that no span is without end. Null when no article can
- * lie within.
+ * The bounds cut to the days that have articles, so that no interval is unbounded.
+ *
+ * @param days null: no article has the time
+ * @returns null: no article can lie within
  */
-export function boundsOf({ coverage, ingestedAfter, sort }: ArticleQuery, { days }: Prelude): Bounds | null {
-  const { historyStart, publishedAfter, publishedBefore } = coverage
-  const from = Math.max(historyStart.getTime(), publishedAfter?.getTime() ?? -Infinity)
-  // Times have milliseconds, so "up to and including" is "before the next".
-  const to = publishedBefore === null ? Infinity : publishedBefore.at.getTime() + (publishedBefore.exclusive ? 0 : 1)
-  const published = cut({ from, to }, days.published_at)
-  const undatedSince = publishedAfter === null && publishedBefore === null ? historyStart.getTime() : null
-  const needsIngested = ingestedAfter !== null || sort === 'ingested_at'
-  const ingested = cut({ from: ingestedAfter?.getTime() ?? -Infinity, to: Infinity }, days.ingested_at)
-  if (isEmpty(published) && undatedSince === null) return null
-  if (needsIngested && isEmpty(ingested)) return null
-  return { published, undatedSince, ingested: needsIngested ? ingested : null }
+export function cutToDays(
+  { published, undatedSince, ingested }: TimeBounds,
+  days: Record<'published_at' | 'ingested_at', TimeSpan | null>,
+): TimeBounds | null {
+  const bounds: TimeBounds = {
+    published: cut(published, days.published_at),
+    undatedSince,
+    ingested: ingested && cut(ingested, days.ingested_at),
+  }
+  if (isEmpty(bounds.published) && undatedSince === null) return null
+  if (bounds.ingested !== null && isEmpty(bounds.ingested)) return null
+  return bounds
 }
 
-function cut(span: Span, days: Span | null): Span {
-  return days === null ? NEVER : { from: Math.max(span.from, days.from), to: Math.min(span.to, days.to) }
+function cut(span: TimeSpan, days: TimeSpan | null): TimeSpan {
+  return days === null ? EMPTY_SPAN : { from: Math.max(span.from, days.from), to: Math.min(span.to, days.to) }
+}
+
+/** Whether an article's times lie within; NaN: it has no such time. Comparisons with NaN are false. */
+export function isWithin({ published, undatedSince, ingested }: TimeBounds, at: number, entered: number): boolean {
+  if (Number.isNaN(at)) {
+    if (undatedSince === null || !(entered >= undatedSince)) return false
+  } else if (at < published.from || at >= published.to) return false
+  return ingested === null || (entered >= ingested.from && entered < ingested.to)
 }

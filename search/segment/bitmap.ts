@@ -45,13 +45,13 @@ export function writeDocs(bits: Uint32Array, words: number, docs: Uint16Array, f
 export const lowestBit = (word: number) => 31 - Math.clz32(word & -word)
 
 /**
- * How many bits are set: of eight words at a time carries are saved by their weight, so that only one in eight is counted
- * (Harley and Seal; Warren, Hacker's Delight, 5-1).
+ * The number of set bits. Carry-save adders combine eight words, so that one word in eight is counted
+ * (Harley and Seal; Warren, Hacker's Delight, 2nd ed., 5-1).
  */
 export function countBits(bits: Uint32Array, words: number): number {
   let [ones, twos, fours, eights, at] = [0, 0, 0, 0, 0]
   for (; at + 8 <= words; at += 8) {
-    // `| 0`: as signed words, which need not become floating-point numbers.
+    // `| 0` makes signed words, which stay integers.
     let [a, b] = [bits[at]! | 0, bits[at + 1]! | 0]
     let sum = ones ^ a
     const twosA = (ones & a) | (sum & b)

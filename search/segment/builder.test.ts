@@ -1,10 +1,10 @@
 import t from 'tap'
 import { wordList } from '../analysis/word-list.ts'
-import { LEXEMES } from '../terms.ts'
+import { TERMS } from '../terms.ts'
 import { createSegmentBuilder, type SegmentSource } from './builder.ts'
 import { docsOf } from './doc-id-set.ts'
 import { bucketOf, readEntries } from './postings.ts'
-import { isFrequent, NEIGHBOURS } from './shingles.ts'
+import { isFrequent, SHINGLES } from './shingles.ts'
 
 /** As in a text, few words are frequent; the same in every run. */
 function createWords(count: number) {
@@ -59,9 +59,9 @@ for (const [size, enough] of [
     }
     const built = builder.build()
     const blocks = new Map(built.buckets.map(({ bucket, block }) => [bucket, block]))
-    const list = (lexeme: string): number[] => {
-      const block = blocks.get(bucketOf(lexeme, built.bucketBits))
-      const found = block && readEntries(block, [lexeme], size).get(lexeme)
+    const list = (term: string): number[] => {
+      const block = blocks.get(bucketOf(term, built.bucketBits))
+      const found = block && readEntries(block, [term], size).get(term)
       return found === undefined ? [] : [...docsOf(found)]
     }
     /** Those with a list of their own must have exactly their documents there; those without, at least theirs in a shared one. */
@@ -81,16 +81,16 @@ for (const [size, enough] of [
     }
     const two = (name: string) => name.split(' ') as [string, string]
     const three = (name: string) => name.split(' ') as [string, string, string]
-    compare('words', truth.words, LEXEMES.word)
-    compare('title words', truth.titleWords, LEXEMES.titleWord)
+    compare('words', truth.words, TERMS.word)
+    compare('title words', truth.titleWords, TERMS.titleWord)
     compare(
       'pairs',
       truth.pairs,
-      name => NEIGHBOURS.pair(...two(name)),
-      name => NEIGHBOURS.sharedPair(...two(name)),
+      name => SHINGLES.pair(...two(name)),
+      name => SHINGLES.sharedPair(...two(name)),
     )
     const often = [...truth.titlePairs].filter(([, docs]) => docs.size >= enough)
-    compare('title pairs', new Map(often), name => NEIGHBOURS.titlePair(...two(name)))
+    compare('title pairs', new Map(often), name => SHINGLES.titlePair(...two(name)))
     const frequent = (pair: string) => isFrequent(truth.pairs.get(pair)!.size, size)
     const looked = [...truth.triples].filter(([name]) => {
       const [first, second, third] = three(name)
@@ -99,8 +99,8 @@ for (const [size, enough] of [
     compare(
       'three words',
       new Map(looked),
-      name => NEIGHBOURS.triple(...three(name)),
-      name => NEIGHBOURS.sharedTriple(...three(name)),
+      name => SHINGLES.triple(...three(name)),
+      name => SHINGLES.sharedTriple(...three(name)),
     )
   })
 }

@@ -1,14 +1,15 @@
 import type { Country, Language } from '../../shared/articles/article.ts'
 import { stem } from '../analysis/stems.ts'
 import { STOP_WORDS } from '../analysis/stop-words.ts'
-import { atOnce, type Pace } from '../merge/pace.ts'
-import { LEXEMES } from '../terms.ts'
+import { filterTerms, TERMS } from '../terms.ts'
 import { createWriter, type Writer } from './bytes.ts'
 import { columnsOf, documentOrder, encodeColumns, type SegmentArticle } from './columns.ts'
+import { immediately, type Pace } from './pace.ts'
 import { bucketOf, writeEntry } from './postings.ts'
-import { createNumbers, createPostings, type Numbers } from './postings-builder.ts'
-import { addNeighbours } from './shingles.ts'
-import { createVocabulary, type Vocabulary } from './word-ids.ts'
+import { createNumbers, createPostings } from './postings-builder.ts'
+import type { DictionaryBuilder, SegmentTexts } from './segment-texts.ts'
+import { addShingles } from './shingles.ts'
+import { createWordIds, type WordIds } from './word-ids.ts'
 
 /** An article as a segment takes it in. */
 export interface SegmentSource extends SegmentArticle {
@@ -16,12 +17,12 @@ export interface SegmentSource extends SegmentArticle {
   language: Language
 }
 
-/** A segment, ready to be stored. */
+/** A segment that is ready to be stored. */
 export interface BuiltSegment {
   columns: Buffer
-  /** The dictionary has 2^bits buckets. */
+  /** The term dictionary has 2^bucketBits buckets. */
   bucketBits: number
-  /** Those that hold something. */
+  /** The buckets that are not empty. */
   buckets: { bucket: number; block: Buffer }[]
 }
 
@@ -35,12 +36,16 @@ export interface SegmentBuilder {
  * @param articles at most 65,536; `seq` from `firstSeq` to 65,535 beyond it
  * @param pace of the work
  */
-export function createSegmentBuilder(articles: SegmentSource[], firstSeq: bigint, pace: Pace = atOnce): SegmentBuilder {
+export function createSegmentBuilder(
+  articles: SegmentSource[],
+  firstSeq: bigint,
+  pace: Pace = immediately,
+): SegmentBuilder {
   const documents = articles.toSorted(documentOrder)
   const docOf = new Map(documents.map((article, doc) => [article.seq, doc]))
-  const vocabulary = createVocabulary()
-  const texts: DocumentTexts = {
-    tokens: createNumbers(),
+  const wordIds = createWordIds()
+  const texts: SegmentTexts = {
+    words: createNumbers(),
     titleStarts: new Int32Array(documents.length),
     bodyStarts: new Int32Array(documents.length),
     ends: new Int32Array(documents.length),
@@ -48,21 +53,21 @@ export function createSegmentBuilder(articles: SegmentSource[], firstSeq: bigint
   return {
     addWords(seq, title, body) {
       const doc = docOf.get(seq)
-      if (doc === undefined) throw new RangeError(`article ${seq} is not of this segment`)
+      if (doc === undefined) throw new RangeError(`article ${seq} is not one of this segment`)
       pace()
-      texts.titleStarts[doc] = texts.tokens.length
-      vocabulary.read(title, texts.tokens.push)
-      texts.bodyStarts[doc] = texts.tokens.length
-      vocabulary.read(body, texts.tokens.push)
-      texts.ends[doc] = texts.tokens.length
+      texts.titleStarts[doc] = texts.words.length
+      wordIds.read(title, texts.words.push)
+      texts.bodyStarts[doc] = texts.words.length
+      wordIds.read(body, texts.words.push)
+      texts.ends[doc] = texts.words.length
     },
     build() {
       const buckets = createBuckets(documents.length, pace)
-      buckets.take(dictionary => {
-        addFilters(dictionary, documents)
-        addWordLists(dictionary, documents, texts, vocabulary, pace)
+      buckets.fill(dictionary => {
+        addFilterTerms(dictionary, documents)
+        addWordTerms(dictionary, documents, texts, wordIds, pace)
       })
-      buckets.take(dictionary => addNeighbours(dictionary, texts, vocabulary, pace))
+      buckets.fill(dictionary => addShingles(dictionary, texts, wordIds, pace))
       return {
         columns: encodeColumns(columnsOf(documents, firstSeq)),
         bucketBits: buckets.bits,
@@ -72,160 +77,139 @@ export function createSegmentBuilder(articles: SegmentSource[], firstSeq: bigint
   }
 }
 
-/** The words of all documents as numbers of a vocabulary; a title and its body follow each other. */
-export interface DocumentTexts {
-  tokens: Numbers
-  titleStarts: Int32Array
-  bodyStarts: Int32Array
-  ends: Int32Array
-}
+/** Posting lists between two calls of the pace. */
+const LISTS_PER_PACE = 256
 
-/** Lexemes with their documents. */
-export interface Dictionary {
-  /** A number for a new lexeme; whoever asks makes sure that it is new. */
-  lexeme(text: string): number
-  /**
-   * Notes that a document holds a lexeme; again for the same document does nothing. Documents come in ascending order.
-   * Returns whether it was new.
-   */
-  add(lexeme: number, doc: number): boolean
-}
-
-/** Lists between two looks at the clock. */
-const LISTS_OF_A_PIECE = 256
-
-/** All entries of a segment, gathered in parts so that not all of them are in memory in their widest form at once. */
+/** All entries of a segment. They are built in parts, so that not all of them are in memory in their widest form. */
 function createBuckets(size: number, pace: Pace) {
-  // A document takes about a kilobyte, so as many buckets as documents make a lookup of one rare word read as much.
+  // A document adds about a kilobyte. As many buckets as documents make a bucket about as large.
   const bits = Math.ceil(Math.log2(Math.max(size, 1)))
   const writers: (Writer | undefined)[] = Array.from({ length: 1 << bits })
+  const write = (name: string, docs: Uint16Array, from: number, to: number) => {
+    const bucket = bucketOf(name, bits)
+    writers[bucket] ??= createWriter(512)
+    writeEntry(writers[bucket], name, { docs, from, to }, size)
+  }
   return {
     bits,
-    /** Adds lexemes that no other part has. */
-    take(fill: (dictionary: Dictionary) => void) {
+    /** Adds terms that no other part adds. */
+    fill(add: (dictionary: DictionaryBuilder) => void) {
       const names: string[] = []
       const latest = createNumbers()
       const postings = createPostings()
-      fill({
-        lexeme(text) {
+      add({
+        term(text) {
           names.push(text)
           latest.push(-1)
           return names.length - 1
         },
-        add(lexeme, doc) {
-          if (latest.at(lexeme) === doc) return false
-          latest.set(lexeme, doc)
-          postings.add(lexeme, doc)
+        add(term, doc) {
+          if (latest.at(term) === doc) return false
+          latest.set(term, doc)
+          postings.add(term, doc)
           return true
         },
       })
-      postings.eachList((lexeme, docs, from, to) => {
-        if (lexeme % LISTS_OF_A_PIECE === 0) pace()
-        const name = names[lexeme]!
-        const bucket = bucketOf(name, bits)
-        writers[bucket] ??= createWriter(512)
-        writeEntry(writers[bucket], name, { docs, from, to }, size)
+      postings.eachList((term, docs, from, to) => {
+        if (term % LISTS_PER_PACE === 0) pace()
+        write(names[term]!, docs, from, to)
       })
     },
     blocks: () => writers.flatMap((writer, bucket) => (writer === undefined ? [] : [{ bucket, block: writer.view() }])),
   }
 }
 
-function addFilters(dictionary: Dictionary, documents: SegmentSource[]): void {
-  const numbers = new Map<string, number>()
+function addFilterTerms(dictionary: DictionaryBuilder, documents: SegmentSource[]): void {
+  const ids = new Map<string, number>()
   documents.forEach((article, doc) => {
-    const lexemes = [
-      LEXEMES.country(article.country),
-      LEXEMES.language(article.language),
-      LEXEMES.hasAuthor(article.authorNos.length > 0),
-      LEXEMES.publisher(article.publisherNo),
-      ...article.authorNos.map(LEXEMES.author),
-    ]
-    for (const lexeme of lexemes) {
-      let number = numbers.get(lexeme)
-      if (number === undefined) {
-        number = dictionary.lexeme(lexeme)
-        numbers.set(lexeme, number)
+    for (const term of filterTerms(article)) {
+      let id = ids.get(term)
+      if (id === undefined) {
+        id = dictionary.term(term)
+        ids.set(term, id)
       }
-      dictionary.add(number, doc)
+      dictionary.add(id, doc)
     }
   })
 }
 
-/** Words and stems, of the title and of the whole. */
-function addWordLists(
-  dictionary: Dictionary,
+/** Words and stems, of the title and of the whole text. */
+function addWordTerms(
+  dictionary: DictionaryBuilder,
   documents: SegmentSource[],
-  texts: DocumentTexts,
-  vocabulary: Vocabulary,
+  texts: SegmentTexts,
+  wordIds: WordIds,
   pace: Pace,
 ): void {
-  const { size } = vocabulary
-  // Asked for by words, titles and stems.
+  const { size } = wordIds
+  // A word's text is needed for its word, title and stem terms.
   const known: (string | undefined)[] = Array.from({ length: size })
-  const text = (token: number) => {
-    known[token] ??= vocabulary.text(token)
-    return known[token]
+  const text = (word: number) => {
+    known[word] ??= wordIds.text(word)
+    return known[word]
   }
-  const ofWord = numbered(size, token => dictionary.lexeme(LEXEMES.word(text(token))))
-  const ofTitleWord = numbered(size, token => dictionary.lexeme(LEXEMES.titleWord(text(token))))
-  const ofStem = stemNumbers(dictionary, size, text, LEXEMES.stem)
-  const ofTitleStem = stemNumbers(dictionary, size, text, LEXEMES.titleStem)
+  const ofWord = memoised(size, word => dictionary.term(TERMS.word(text(word))))
+  const ofTitleWord = memoised(size, word => dictionary.term(TERMS.titleWord(text(word))))
+  const ofStem = stemTerms(dictionary, size, text, TERMS.stem)
+  const ofTitleStem = stemTerms(dictionary, size, text, TERMS.titleStem)
   documents.forEach(({ language }, doc) => {
     pace()
     const body = texts.bodyStarts[doc]!
     const stems = ofStem(language)
     const titleStems = ofTitleStem(language)
     for (let at = texts.titleStarts[doc]!; at < texts.ends[doc]!; at++) {
-      const token = texts.tokens.at(at)
-      const isNew = dictionary.add(ofWord(token), doc)
+      const word = texts.words.at(at)
+      const isNew = dictionary.add(ofWord(word), doc)
       if (at >= body && !isNew) continue
-      const found = stems(token)
+      const found = stems(word)
       if (found >= 0) dictionary.add(found, doc)
       if (at >= body) continue
-      dictionary.add(ofTitleWord(token), doc)
-      if (found >= 0) dictionary.add(titleStems(token), doc)
+      dictionary.add(ofTitleWord(word), doc)
+      if (found >= 0) dictionary.add(titleStems(word), doc)
     }
   })
 }
 
-/** Numbers for tokens, each made when it is first asked for. */
-function numbered(tokens: number, make: (token: number) => number): (token: number) => number {
-  const known = new Int32Array(tokens).fill(-2)
-  return token => {
-    const number = known[token]!
-    if (number !== -2) return number
-    const made = make(token)
-    known[token] = made
+/** Ids of terms by the id of a word, each made when it is first asked for. */
+function memoised(words: number, make: (word: number) => number): (word: number) => number {
+  const known = new Int32Array(words).fill(-2)
+  return word => {
+    const id = known[word]!
+    if (id !== -2) return id
+    const made = make(word)
+    known[word] = made
     return made
   }
 }
 
-/** For each language, the lexeme of a token's stem; −1 for its stop words. */
-function stemNumbers(
-  dictionary: Dictionary,
-  tokens: number,
-  text: (token: number) => string,
-  lexeme: (language: Language, stem: string) => string,
-): (language: Language) => (token: number) => number {
-  const languages = new Map<Language, (token: number) => number>()
+/** For each language, the term of a word's stem; −1 for its stop words. */
+function stemTerms(
+  dictionary: DictionaryBuilder,
+  words: number,
+  text: (word: number) => string,
+  termOf: (language: Language, stem: string) => string,
+): (language: Language) => (word: number) => number {
+  const languages = new Map<Language, (word: number) => number>()
+  const termsOf = (language: Language) => {
+    const ofStem = new Map<string, number>()
+    return memoised(words, id => {
+      const word = text(id)
+      if (STOP_WORDS[language].has(word)) return -1
+      const found = stem(language, word)
+      let term = ofStem.get(found)
+      if (term === undefined) {
+        term = dictionary.term(termOf(language, found))
+        ofStem.set(found, term)
+      }
+      return term
+    })
+  }
   return language => {
-    let ofToken = languages.get(language)
-    if (ofToken === undefined) {
-      const ofStem = new Map<string, number>()
-      ofToken = numbered(tokens, token => {
-        const word = text(token)
-        if (STOP_WORDS[language].has(word)) return -1
-        const found = stem(language, word)
-        let number = ofStem.get(found)
-        if (number === undefined) {
-          number = dictionary.lexeme(lexeme(language, found))
-          ofStem.set(found, number)
-        }
-        return number
-      })
-      languages.set(language, ofToken)
+    let ofWord = languages.get(language)
+    if (ofWord === undefined) {
+      ofWord = termsOf(language)
+      languages.set(language, ofWord)
     }
-    return ofToken
+    return ofWord
   }
 }

@@ -3,19 +3,19 @@ import fc from 'fast-check'
 import t from 'tap'
 import { createWriter } from './bytes.ts'
 import {
-  bitSet,
-  type DocSet,
+  arraySet,
+  bitmapSet,
+  type DocIdSet,
   difference,
   docsOf,
   has,
   intersection,
   intersectionOf,
-  lastingList,
-  listSet,
+  lastingArray,
   ownCopy,
   passing,
   rangeSet,
-  stretchesOf,
+  ranges,
   union,
   walk,
 } from './doc-id-set.ts'
@@ -31,13 +31,13 @@ const docSet = fc
   })
   .map(({ docs, form }) => {
     const sorted = Uint16Array.from(docs.sort((a, b) => a - b))
-    if (form !== 'bits') return form === 'list' ? listSet(sorted, SIZE) : lastingList(sorted, SIZE)
+    if (form !== 'bits') return form === 'list' ? arraySet(sorted, SIZE) : lastingArray(sorted, SIZE)
     const bits = new Uint32Array(Math.ceil(SIZE / 32))
     for (const doc of sorted) bits[doc >>> 5] = bits[doc >>> 5]! | (1 << (doc & 31))
-    return bitSet(bits, SIZE)
+    return bitmapSet(bits, SIZE)
   })
 
-const plain = (set: DocSet) => {
+const plain = (set: DocIdSet) => {
   const docs = Array.from(docsOf(set))
   assert.equal(set.count, docs.length)
   return docs
@@ -86,34 +86,34 @@ t.test('sets that operations made stay as they are while others are made', async
   }
   const random = () => {
     const docs = Uint16Array.from(new Set(Array.from({ length: 2 ** below(13) }, () => below(size)))).sort()
-    return below(2) === 0 ? listSet(docs, size) : lastingList(docs, size)
+    return below(2) === 0 ? arraySet(docs, size) : lastingArray(docs, size)
   }
-  const made: { set: DocSet; docs: number[] }[] = []
+  const made: { set: DocIdSet; docs: number[] }[] = []
   for (let round = 0; round < 1_000; round++) {
     const [a, b] = [random(), random()]
     const [x, y] = [Array.from(docsOf(a)), new Set(docsOf(b))]
     made.push({ set: intersection(a, b), docs: x.filter(doc => y.has(doc)) })
     made.push({ set: difference(a, b), docs: x.filter(doc => !y.has(doc)) })
     // The test works with sets itself.
-    const odd = passing(a, doc => intersection(listSet(Uint16Array.of(doc), size), b).count === 0)
+    const odd = passing(a, doc => intersection(arraySet(Uint16Array.of(doc), size), b).count === 0)
     made.push({ set: odd, docs: x.filter(doc => !y.has(doc)) })
     made.push({ set: ownCopy(odd), docs: x.filter(doc => !y.has(doc)) })
     made.push({ set: union([a, b], size), docs: Array.from(new Set([...x, ...y])).sort((p, q) => p - q) })
     const first = Math.min(...x)
-    made.push({ set: stretchesOf(a, 0, first + 1, size - 1), docs: x.filter(doc => doc === first || doc === size - 1) })
+    made.push({ set: ranges(a, 0, first + 1, size - 1), docs: x.filter(doc => doc === first || doc === size - 1) })
   }
   for (const { set, docs } of made) assert.deepEqual(Array.from(docsOf(set)), docs)
-  const ends = listSet(Uint16Array.of(0, size - 1), size)
-  assert.deepEqual(Array.from(docsOf(union([ends, listSet(Uint16Array.of(5), size)], size))), [0, 5, size - 1])
+  const ends = arraySet(Uint16Array.of(0, size - 1), size)
+  assert.deepEqual(Array.from(docsOf(union([ends, arraySet(Uint16Array.of(5), size)], size))), [0, 5, size - 1])
   const copy = ownCopy(intersection(ends, ends))
-  assert.ok(copy.kind === 'list' && copy.docs.buffer.byteLength === 4, 'holds nothing but its own')
+  assert.ok(copy.kind === 'array' && copy.docs.buffer.byteLength === 4, 'holds nothing but its own')
 })
 
 t.test('few documents in many sets are together what they are in each', async () => {
   const few = fc.uniqueArray(fc.nat(4_095), { maxLength: 20 }).map(docs => docs.sort((a, b) => a - b))
   fc.assert(
     fc.property(fc.array(few, { maxLength: 8 }), all => {
-      const sets = all.map(docs => listSet(Uint16Array.from(docs), 4_096))
+      const sets = all.map(docs => arraySet(Uint16Array.from(docs), 4_096))
       assert.deepEqual(
         plain(union(sets, 4_096)),
         [...new Set(all.flat())].sort((a, b) => a - b),
@@ -128,11 +128,11 @@ t.test('the last documents of the largest segment are like any other', async () 
   const ends = fc.constantFrom(0, 31, 32, 63, 32_767, 32_768, 65_503, 65_504, 65_535)
   const set = fc.record({ docs: fc.uniqueArray(fc.oneof(ends, fc.nat(size - 1))), asBits: fc.boolean() })
   const made = ({ docs, asBits }: { docs: number[]; asBits: boolean }) => {
-    const list = listSet(Uint16Array.from(docs.sort((a, b) => a - b)), size)
+    const list = arraySet(Uint16Array.from(docs.sort((a, b) => a - b)), size)
     if (!asBits) return list
     const bits = new Uint32Array(size / 32)
     for (const doc of docs) bits[doc >>> 5] = bits[doc >>> 5]! | (1 << (doc & 31))
-    return bitSet(bits, size)
+    return bitmapSet(bits, size)
   }
   fc.assert(
     fc.property(set, set, (one, other) => {
@@ -174,7 +174,7 @@ t.test('of a set, two stretches are what lies in either', async () => {
   fc.assert(
     fc.property(docSet, bounds, (set, [from = 0, to = 0, rest = 0]) => {
       assert.deepEqual(
-        plain(stretchesOf(set, from, to, rest)),
+        plain(ranges(set, from, to, rest)),
         plain(set).filter(doc => (doc >= from && doc < to) || doc >= rest),
       )
     }),
@@ -185,16 +185,16 @@ t.test('of a set, two stretches are what lies in either', async () => {
 t.test('lists come back from a bucket as they were written', async () => {
   const names = fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }), { maxLength: 6 })
   fc.assert(
-    fc.property(names, fc.array(docSet, { minLength: 6, maxLength: 6 }), (lexemes, sets) => {
+    fc.property(names, fc.array(docSet, { minLength: 6, maxLength: 6 }), (terms, sets) => {
       const bucket = createWriter(1)
-      lexemes.forEach((lexeme, index) => {
+      terms.forEach((term, index) => {
         const docs = docsOf(sets[index]!)
-        writeEntry(bucket, lexeme, { docs: Uint16Array.of(7, ...docs, 7), from: 1, to: docs.length + 1 }, SIZE)
+        writeEntry(bucket, term, { docs: Uint16Array.of(7, ...docs, 7), from: 1, to: docs.length + 1 }, SIZE)
       })
-      const found = readEntries(Buffer.from(bucket.view()), [...lexemes, 'absent lexeme'], SIZE)
-      assert.equal(found.size, lexemes.length)
-      lexemes.forEach((lexeme, index) => {
-        assert.deepEqual(docsOf(found.get(lexeme)!), docsOf(sets[index]!))
+      const found = readEntries(Buffer.from(bucket.view()), [...terms, 'absent term'], SIZE)
+      assert.equal(found.size, terms.length)
+      terms.forEach((term, index) => {
+        assert.deepEqual(docsOf(found.get(term)!), docsOf(sets[index]!))
       })
     }),
     { numRuns: 300 },

@@ -1,7 +1,12 @@
-/** Pairs of a list's number and a document, gathered in order of documents and given back list by list. */
+import { grown } from './grown.ts'
+
+/** Collects pairs of a term's id and a document, in order of documents, and returns them list by list. */
 export interface Postings {
   add(list: number, doc: number): void
-  /** Calls back with every list that has documents, from number 0 up: they ascend in `docs` from `from` to before `to`. */
+  /**
+   * Calls back with every list that is not empty, in order of ids. Its documents ascend in `docs` from
+   * `from` to before `to`.
+   */
   eachList(visit: (list: number, docs: Uint16Array, from: number, to: number) => void): void
 }
 
@@ -21,7 +26,7 @@ export function createPostings(capacity = 1 << 16): Postings {
       if (list > highest) highest = list
     },
     eachList(visit) {
-      // Counting sort: linear, and stable, so that documents stay in their order.
+      // A counting sort is linear, and stable: documents stay in order.
       const starts = new Uint32Array(highest + 2)
       for (let at = 0; at < end; at++) starts[lists[at]! + 1]!++
       for (let list = 0; list <= highest; list++) starts[list + 1]! += starts[list]!
@@ -41,7 +46,7 @@ export interface Numbers {
   at(index: number): number
   set(index: number, value: number): void
   readonly length: number
-  /** All of them, as they are now. */
+  /** The numbers so far; valid until the next `push`. */
   view(): Int32Array
 }
 
@@ -62,9 +67,4 @@ export function createNumbers(): Numbers {
     },
     view: () => values.subarray(0, length),
   }
-}
-
-function grown<T extends Int32Array | Uint16Array>(from: T, to: T): T {
-  to.set(from)
-  return to
 }

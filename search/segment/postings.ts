@@ -1,19 +1,20 @@
 import { type Reader, readVarint, varintBytes, type Writer } from './bytes.ts'
-import { bitSet, type DocSet, lastingList } from './doc-id-set.ts'
+import { bitmapSet, type DocIdSet, lastingArray } from './doc-id-set.ts'
 import { hashOf } from './hashing.ts'
 
 /*
- * A segment's dictionary: each lexeme with the documents that hold it, spread over buckets by the lexeme's hash. One row of
- * Postgres is one bucket, so that a lookup reads a kilobyte or two, and a million rare words do not take a million rows.
+ * A segment's term dictionary with its posting lists. Terms are spread over buckets by their hash, and
+ * one row of Postgres is one bucket: a lookup reads a kilobyte or two, and a million rare words do not
+ * take a million rows.
  */
 
-/** Which bucket of 2^bits holds a lexeme. */
-export function bucketOf(lexeme: string, bits: number): number {
-  return bits === 0 ? 0 : hashOf(lexeme) >>> (32 - bits)
+/** Which of 2^bits buckets has a term. */
+export function bucketOf(term: string, bits: number): number {
+  return bits === 0 ? 0 : hashOf(term) >>> (32 - bits)
 }
 
 const GAPS = 0
-const BITS = 1
+const BITMAP = 1
 
 /** Ascending documents: those of `docs` from `from` to before `to`. */
 export interface ListedDocs {
@@ -22,20 +23,23 @@ export interface ListedDocs {
   to: number
 }
 
-/** Appends an entry to a bucket: name and documents, each with its length in bytes before it. Makes nothing: there are half a million. */
-export function writeEntry(bucket: Writer, lexeme: string, list: ListedDocs, size: number): void {
-  bucket.varint(Buffer.byteLength(lexeme))
-  bucket.text(lexeme)
-  // A gap takes a byte or two: from here on the bits are smaller.
-  if ((list.to - list.from) * 10 > size) writeBits(bucket, list, size)
+/**
+ * Appends an entry to a bucket: term and documents, each after its length in bytes. Creates no
+ * objects, because a segment has half a million entries.
+ */
+export function writeEntry(bucket: Writer, term: string, list: ListedDocs, size: number): void {
+  bucket.varint(Buffer.byteLength(term))
+  bucket.text(term)
+  // A gap takes a byte or two, so from here on a bitmap is smaller.
+  if ((list.to - list.from) * 10 > size) writeBitmap(bucket, list, size)
   else writeGaps(bucket, list)
 }
 
-function writeBits(bucket: Writer, { docs, from, to }: ListedDocs, size: number): void {
+function writeBitmap(bucket: Writer, { docs, from, to }: ListedDocs, size: number): void {
   const bits = new Uint8Array(((size + 31) >>> 5) * 4)
   for (let at = from; at < to; at++) bits[docs[at]! >>> 3]! |= 1 << (docs[at]! & 7)
   bucket.varint(1 + bits.length)
-  bucket.byte(BITS)
+  bucket.byte(BITMAP)
   bucket.bytes(bits)
 }
 
@@ -56,10 +60,10 @@ function writeGaps(bucket: Writer, { docs, from, to }: ListedDocs): void {
   }
 }
 
-/** The documents of those lexemes that the bucket holds. @param size documents of the segment */
-export function readEntries(bucket: Buffer, lexemes: string[], size: number): Map<string, DocSet> {
-  const wanted = lexemes.map(lexeme => ({ lexeme, name: Buffer.from(lexeme) }))
-  const found = new Map<string, DocSet>()
+/** The posting lists of those terms that the bucket has. @param size documents of the segment */
+export function readEntries(bucket: Buffer, terms: string[], size: number): Map<string, DocIdSet> {
+  const wanted = terms.map(term => ({ term, name: Buffer.from(term) }))
+  const found = new Map<string, DocIdSet>()
   const reader: Reader = { at: 0, bytes: bucket }
   while (reader.at < bucket.length && found.size < wanted.length) {
     const length = readVarint(reader)
@@ -68,20 +72,20 @@ export function readEntries(bucket: Buffer, lexemes: string[], size: number): Ma
     const bytes = readVarint(reader)
     const body = reader.at
     reader.at += bytes
-    for (const { lexeme, name } of wanted) {
+    for (const { term, name } of wanted) {
       if (name.length === length && name.compare(bucket, start, start + length) === 0) {
-        found.set(lexeme, decode(bucket.subarray(body, body + bytes), size))
+        found.set(term, decode(bucket.subarray(body, body + bytes), size))
       }
     }
   }
   return found
 }
 
-function decode(body: Buffer, size: number): DocSet {
-  if (body[0] === BITS) {
+function decode(body: Buffer, size: number): DocIdSet {
+  if (body[0] === BITMAP) {
     // Little-endian, as every machine that runs Node is; copied to be aligned.
     const bytes = new Uint8Array(body.subarray(1))
-    return bitSet(new Uint32Array(bytes.buffer, 0, bytes.length / 4), size)
+    return bitmapSet(new Uint32Array(bytes.buffer, 0, bytes.length / 4), size)
   }
   const reader: Reader = { at: 1, bytes: body }
   const docs = new Uint16Array(readVarint(reader))
@@ -90,5 +94,5 @@ function decode(body: Buffer, size: number): DocSet {
     doc += readVarint(reader) + 1
     docs[at] = doc
   }
-  return lastingList(docs, size)
+  return lastingArray(docs, size)
 }

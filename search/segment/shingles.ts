@@ -1,37 +1,38 @@
-import type { Pace } from '../merge/pace.ts'
-import { LEXEMES } from '../terms.ts'
-import type { Dictionary, DocumentTexts } from './builder.ts'
+import { TERMS } from '../terms.ts'
 import { hashOf, pairHash } from './hashing.ts'
+import type { Pace } from './pace.ts'
 import { createPairTable } from './pair-table.ts'
 import { createNumbers, type Numbers } from './postings-builder.ts'
-import type { Vocabulary } from './word-ids.ts'
+import type { DictionaryBuilder, SegmentTexts } from './segment-texts.ts'
+import type { WordIds } from './word-ids.ts'
 
 /*
- * Phrases without positions. Two neighbouring words that stand side by side in many documents are a lexeme of their own,
- * as if they were one word: whoever looks for the two has the answer. All other neighbours share 65,536 lists by their
- * hash: such a list holds every document with the two words side by side, and some others; those that remain after the words
- * themselves are looked up are few, and are looked at one by one. Where two pairs that overlap are both so frequent that
- * even their documents in common are many, the three words are treated in the same way.
+ * Phrases without positions (Lucene: shingles, CommonGrams). A pair of neighbouring words that stands
+ * in many documents is a term of its own, so its posting list is the answer to a search for the two.
+ * All other pairs share 65,536 lists by their hash. A shared list has every document with the pair,
+ * and some others: after the lists of the single words, few candidates remain to be verified. Where
+ * two overlapping pairs are so frequent that even their intersection is large, the three words
+ * (a triple) are treated in the same way.
  */
 
-/** Neighbours in so many documents, or in this part of them if that is more, are a lexeme. */
+/** A pair in so many documents, or in this part of them if that is more, is a term. */
 const LISTED = { least: 4, part: 1 / 2_048 } as const
 
-/** Pairs in this part of the documents are frequent: two of them that overlap are looked up as three words. */
+/** A pair in this part of the documents is frequent: two that overlap are indexed as a triple. */
 const FREQUENT = { least: 4, part: 1 / 64 } as const
 
 const atLeast = (size: number, { least, part }: { least: number; part: number }) =>
   Math.max(least, Math.floor(size * part))
 
-/** Whether a pair with a list of its own is frequent. */
+/** Whether a pair that has a list of its own is frequent. */
 export function isFrequent(documents: number, size: number): boolean {
   return documents >= atLeast(size, FREQUENT)
 }
 
-export const NEIGHBOURS = {
-  pair: LEXEMES.pair,
-  titlePair: LEXEMES.titlePair,
-  triple: (first: string, second: string, third: string) => `W${first}\n${second}\n${third}`,
+export const SHINGLES = {
+  pair: TERMS.pair,
+  titlePair: TERMS.titlePair,
+  triple: TERMS.triple,
   /** The list that a pair without one of its own shares with others. */
   sharedPair: (first: string, second: string) => sharedPair(pairHash(hashOf(first), hashOf(second))),
   sharedTriple: (first: string, second: string, third: string) =>
@@ -42,7 +43,7 @@ const SHARED_LISTS = 1 << 16
 const sharedPair = (hash: number) => sharedName('Q', hash & (SHARED_LISTS - 1))
 const sharedTriple = (hash: number) => sharedName('R', hash & (SHARED_LISTS - 1))
 
-/** Every segment has most of them. */
+/** The numbers in base 36. Every segment uses most of them. */
 const numerals: (string | undefined)[] = []
 
 function sharedName(kind: 'Q' | 'R', list: number): string {
@@ -50,20 +51,20 @@ function sharedName(kind: 'Q' | 'R', list: number): string {
   return kind + numerals[list]
 }
 
-/** Adds the neighbours of all documents to their dictionary. */
-export function addNeighbours(dictionary: Dictionary, texts: DocumentTexts, vocabulary: Vocabulary, pace: Pace): void {
-  const { tokens, titleStarts, bodyStarts, ends } = texts
+/** Adds the pairs and triples of all documents to their dictionary. */
+export function addShingles(dictionary: DictionaryBuilder, texts: SegmentTexts, wordIds: WordIds, pace: Pace): void {
+  const { words, titleStarts, bodyStarts, ends } = texts
   const size = ends.length
   const enough = atLeast(size, LISTED)
-  const hash = (at: number) => vocabulary.hash(tokens.at(at))
+  const hash = (at: number) => wordIds.hash(words.at(at))
   // Of the word at each place and the one before; asked for again and again.
-  const pairHashes = new Int32Array(tokens.length)
-  for (let at = 1, before = hash(0); at < tokens.length; at++) {
+  const pairHashes = new Int32Array(words.length)
+  for (let at = 1, before = hash(0); at < words.length; at++) {
     const own = hash(at)
     pairHashes[at] = pairHash(before, own)
     before = own
   }
-  const word = (at: number) => vocabulary.text(tokens.at(at))
+  const word = (at: number) => wordIds.text(words.at(at))
 
   // Every place in the text that ends a pair; the groups that are listed, by place.
   const eachPair: Visits = visit => {
@@ -75,13 +76,13 @@ export function addNeighbours(dictionary: Dictionary, texts: DocumentTexts, voca
     }
   }
   const pairs = listGroups(pairHashes, enough, eachPair, pace, {
-    first: at => tokens.at(at - 1),
-    second: at => tokens.at(at),
+    first: at => words.at(at - 1),
+    second: at => words.at(at),
   })
   addLists(dictionary, pairs, eachPair, {
-    lexeme: at => NEIGHBOURS.pair(word(at - 1), word(at)),
+    term: at => SHINGLES.pair(word(at - 1), word(at)),
     shared: at => pairHashes[at]! & (SHARED_LISTS - 1),
-    sharedLexeme: sharedPair,
+    sharedTerm: sharedPair,
   })
   addTitlePairs(dictionary, texts, word, enough)
 
@@ -107,12 +108,12 @@ export function addNeighbours(dictionary: Dictionary, texts: DocumentTexts, voca
   const tripleHashes = triplePlaces.hash.view()
   const triples = listGroups(tripleHashes, enough, eachTriple, pace, {
     first: at => pairs.at[at - 1]!,
-    second: at => tokens.at(at),
+    second: at => words.at(at),
   })
   addLists(dictionary, triples, eachTriple, {
-    lexeme: at => NEIGHBOURS.triple(word(at - 2), word(at - 1), word(at)),
+    term: at => SHINGLES.triple(word(at - 2), word(at - 1), word(at)),
     shared: place => tripleHashes[place]! & (SHARED_LISTS - 1),
-    sharedLexeme: sharedTriple,
+    sharedTerm: sharedTriple,
   })
 }
 
@@ -190,24 +191,24 @@ function likelyGroups(hashes: Int32Array, enough: number, pace: Pace): Int32Arra
 const PIECE = 1 << 15
 
 interface Names {
-  lexeme(at: number): string
+  term(at: number): string
   /** Which of the shared lists. */
   shared(place: number): number
-  sharedLexeme(list: number): string
+  sharedTerm(list: number): string
 }
 
 /** Each place goes to its group's own list, or to a shared one. */
-function addLists(dictionary: Dictionary, groups: Groups, each: Visits, names: Names): void {
+function addLists(dictionary: DictionaryBuilder, groups: Groups, each: Visits, names: Names): void {
   const own = new Int32Array(groups.documents.length).fill(-1)
   const shared = new Int32Array(SHARED_LISTS).fill(-1)
   each((at, doc, place) => {
     const group = groups.at[place]!
     if (group >= 0) {
-      if (own[group]! < 0) own[group] = dictionary.lexeme(names.lexeme(at))
+      if (own[group]! < 0) own[group] = dictionary.term(names.term(at))
       dictionary.add(own[group]!, doc)
     } else {
       const list = names.shared(place)
-      if (shared[list]! < 0) shared[list] = dictionary.lexeme(names.sharedLexeme(list))
+      if (shared[list]! < 0) shared[list] = dictionary.term(names.sharedTerm(list))
       dictionary.add(shared[list]!, doc)
     }
   })
@@ -215,12 +216,12 @@ function addLists(dictionary: Dictionary, groups: Groups, each: Visits, names: N
 
 /** Titles are short: their pairs are listed when enough titles have them, and share no lists but those of the whole. */
 function addTitlePairs(
-  dictionary: Dictionary,
-  texts: DocumentTexts,
+  dictionary: DictionaryBuilder,
+  texts: SegmentTexts,
   word: (at: number) => string,
   enough: number,
 ): void {
-  const { tokens, titleStarts, bodyStarts, ends } = texts
+  const { words, titleStarts, bodyStarts, ends } = texts
   const table = createPairTable()
   const documents = createNumbers()
   const latest = createNumbers()
@@ -230,7 +231,7 @@ function addTitlePairs(
     }
   }
   each((at, doc) => {
-    const group = table.number(tokens.at(at - 1), tokens.at(at))
+    const group = table.number(words.at(at - 1), words.at(at))
     if (group === documents.length) {
       documents.push(0)
       latest.push(-1)
@@ -241,9 +242,9 @@ function addTitlePairs(
   })
   const own = new Int32Array(table.length).fill(-1)
   each((at, doc) => {
-    const group = table.find(tokens.at(at - 1), tokens.at(at))
+    const group = table.find(words.at(at - 1), words.at(at))
     if (documents.at(group) < enough) return
-    if (own[group]! < 0) own[group] = dictionary.lexeme(NEIGHBOURS.titlePair(word(at - 1), word(at)))
+    if (own[group]! < 0) own[group] = dictionary.term(SHINGLES.titlePair(word(at - 1), word(at)))
     dictionary.add(own[group]!, doc)
   })
 }

@@ -3,44 +3,44 @@ import fc from 'fast-check'
 import t from 'tap'
 import { wordList } from '../analysis/word-list.ts'
 import { hashOf } from './hashing.ts'
-import { createVocabulary } from './word-ids.ts'
+import { createWordIds } from './word-ids.ts'
 
 const word = fc.oneof(
   fc.string({ minLength: 1, maxLength: 3, unit: fc.constantFrom('a', 'b', 'é', '中', '😀') }),
   fc.constant('x'.repeat(10_000)),
 )
 
-t.test('a vocabulary numbers words as a map of them would', async () => {
+t.test('a wordIds numbers words as a map of them would', async () => {
   fc.assert(
     fc.property(fc.array(fc.array(word)), texts => {
-      const vocabulary = createVocabulary()
+      const wordIds = createWordIds()
       const numbers = new Map<string, number>()
       for (const text of texts) {
         const read: number[] = []
-        vocabulary.read(wordList(text), number => read.push(number))
+        wordIds.read(wordList(text), number => read.push(number))
         const expected = text.map(one => {
           if (!numbers.has(one)) numbers.set(one, numbers.size)
           return numbers.get(one)
         })
         assert.deepEqual(read, expected)
       }
-      assert.equal(vocabulary.size, numbers.size)
+      assert.equal(wordIds.size, numbers.size)
       for (const [one, number] of numbers) {
-        assert.equal(vocabulary.find(one), number)
-        assert.equal(vocabulary.text(number), one)
-        assert.equal(vocabulary.hash(number), hashOf(one))
+        assert.equal(wordIds.find(one), number)
+        assert.equal(wordIds.text(number), one)
+        assert.equal(wordIds.hash(number), hashOf(one))
       }
-      assert.equal(vocabulary.find('never'), -1)
+      assert.equal(wordIds.find('never'), -1)
     }),
   )
 })
 
 t.test('more words than it first has room for', async t => {
-  const vocabulary = createVocabulary()
+  const wordIds = createWordIds()
   const words = Array.from({ length: 20_000 }, (_, number) => `woord${number}`)
   for (let time = 0; time < 2; time++) {
     const read: number[] = []
-    vocabulary.read(wordList(words), number => read.push(number))
+    wordIds.read(wordList(words), number => read.push(number))
     t.strictSame(read, [...words.keys()])
   }
 })

@@ -1,14 +1,15 @@
+import { grown } from './grown.ts'
 import { finishHash, HASH_SEED, hashStep } from './hashing.ts'
 
 /**
- * The words of many texts as numbers, from 0 up in the order in which they are first met. Words are read where they stand in a
- * list as `wordList` writes it, without a string for each: tens of millions of them make a segment.
+ * Ids of words, from 0 up in order of first appearance (Lucene: BytesRefHash). Words are read in slot
+ * from a list as `wordList` writes it, without a string for each: a segment has tens of millions.
  */
-export interface Vocabulary {
+export interface WordIds {
   readonly size: number
-  /** Calls back with the number of every word of a list, in order; a number that is new is the vocabulary's last. */
+  /** Calls back with the id of every word of a list, in order. A new word gets the next id. */
   read(list: string, visit: (word: number) => void): void
-  /** The number of a word; −1: it was never met. */
+  /** The id of a word; −1: unknown. */
   find(word: string): number
   text(word: number): string
   /** Of the word, in UTF-16 code units. */
@@ -19,9 +20,9 @@ export interface Vocabulary {
 
 const BREAK = 10 // \n
 
-export function createVocabulary(): Vocabulary {
+export function createWordIds(): WordIds {
   let size = 0
-  // Open addressing, two to a slot: the hash, and the number + 1; 0 is a free slot.
+  // Open addressing. A slot has the hash and the id + 1; 0 is a free slot.
   let slots = new Int32Array(1 << 14)
   let hashes = new Int32Array(1 << 12)
   // All words one after the other, in UTF-16 code units; word n ends before `ends[n]`.
@@ -36,15 +37,15 @@ export function createVocabulary(): Vocabulary {
     for (let at = from, unit = start; at < to; at++, unit++) if (units[unit] !== list.charCodeAt(at)) return false
     return true
   }
-  /** Where the word stands in the slots, or the free place where it would. */
-  const placeOf = (hash: number, list: string, from: number, to: number): number => {
+  /** The slot of the word, or the free slot where it would go. */
+  const slotOf = (hash: number, list: string, from: number, to: number): number => {
     const mask = slots.length - 2
-    let place = (hash << 1) & mask
-    for (let held = slots[place + 1]!; held !== 0; held = slots[place + 1]!) {
-      if (slots[place] === hash && stands(held - 1, list, from, to)) return place
-      place = (place + 2) & mask
+    let slot = (hash << 1) & mask
+    for (let held = slots[slot + 1]!; held !== 0; held = slots[slot + 1]!) {
+      if (slots[slot] === hash && stands(held - 1, list, from, to)) return slot
+      slot = (slot + 2) & mask
     }
-    return place
+    return slot
   }
   const add = (hash: number, list: string, from: number, to: number): void => {
     const start = startOf(size)
@@ -67,10 +68,10 @@ export function createVocabulary(): Vocabulary {
     const mask = slots.length - 2
     for (let word = 0; word < size; word++) {
       const hash = hashes[word]!
-      let place = (hash << 1) & mask
-      while (slots[place + 1] !== 0) place = (place + 2) & mask
-      slots[place] = hash
-      slots[place + 1] = word + 1
+      let slot = (hash << 1) & mask
+      while (slots[slot + 1] !== 0) slot = (slot + 2) & mask
+      slots[slot] = hash
+      slots[slot + 1] = word + 1
     }
   }
   return {
@@ -87,11 +88,11 @@ export function createVocabulary(): Vocabulary {
           continue
         }
         const finished = finishHash(hash) | 0
-        const place = placeOf(finished, list, from, at)
-        const held = slots[place + 1]!
+        const slot = slotOf(finished, list, from, at)
+        const held = slots[slot + 1]!
         if (held === 0) {
-          slots[place] = finished
-          slots[place + 1] = size + 1
+          slots[slot] = finished
+          slots[slot + 1] = size + 1
           add(finished, list, from, at)
           visit(size - 1)
         } else visit(held - 1)
@@ -102,16 +103,11 @@ export function createVocabulary(): Vocabulary {
     find(word) {
       let hash = HASH_SEED
       for (let at = 0; at < word.length; at++) hash = hashStep(hash, word.charCodeAt(at))
-      return slots[placeOf(finishHash(hash) | 0, word, 0, word.length) + 1]! - 1
+      return slots[slotOf(finishHash(hash) | 0, word, 0, word.length) + 1]! - 1
     },
-    // Not a part of the list, which would keep all of that in memory. Little-endian, as every machine that runs Node is.
+    // A substring of the list would keep the whole list in memory. Little-endian, as every machine that runs Node.
     text: word => bytes.toString('utf16le', startOf(word) * 2, ends[word]! * 2),
     length: word => ends[word]! - startOf(word),
     hash: word => hashes[word]! >>> 0,
   }
-}
-
-function grown<T extends Int32Array | Uint32Array | Uint16Array>(from: T, to: T): T {
-  to.set(from)
-  return to
 }

@@ -1,111 +1,190 @@
-import type { Country, Language } from '../../shared/articles/article.ts'
-import type { Client, Queryable } from '../../shared/postgres/pool.ts'
-import { atOnce, type Pace } from '../merge/pace.ts'
-import type { Range } from '../merge/policy.ts'
-import type { BuiltSegment, SegmentSource } from '../segment/builder.ts'
+import type { Queryable } from '../../shared/postgres/pool.ts'
+import { foldName } from '../analysis/folding.ts'
+import { decodeColumns } from '../segment/columns.ts'
+import {
+  type IndexMeta,
+  type SegmentMeta,
+  type SegmentStore,
+  SegmentsChanged,
+  type Snapshot,
+  type TermDictionary,
+} from './segment-store.ts'
 
-/** An article as `SOURCE_COLUMNS` give it. */
-export interface SourceRow {
-  seq: bigint
-  id: string
-  published: number | null
-  ingested: number | null
-  publisher_no: number
-  author_nos: number[]
-  country: Country
-  language: Language
-}
+/**
+ * For the connections of searches: every statement looks rows up by a key. The planner must not
+ * choose a sequential scan because a table is small, and must not plan again for each search.
+ */
+export const SEARCH_SETTINGS = { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan', jit: 'off' }
 
-/** What the index of words knows of an article besides its words, of `articles a`. */
-export const SOURCE_COLUMNS = `
-  a.seq, a.id, (extract(epoch from a.published_at) * 1000)::float8 as published,
-  (extract(epoch from a.ingested_at) * 1000)::float8 as ingested, a.publisher_no, a.author_nos, a.country, a.language`
+/** Segments in Postgres: tables `segments`, `segment_buckets`, `segments_version`. */
+export function postgresSegments(db: Queryable): SegmentStore {
+  return {
+    async readSnapshot({ outlet, author }) {
+      const named = outlet !== null || author !== null
+      const { rows } = await db.query<SnapshotRow>(
+        named
+          ? {
+              name: 'search-snapshot-names',
+              text: snapshotStatement(true),
+              values: [likePattern(outlet), likePattern(author)],
+            }
+          : { name: 'search-snapshot', text: snapshotStatement(false) },
+      )
+      return snapshotOf(rows[0]!)
+    },
 
-export function sourceOf(row: SourceRow): SegmentSource {
-  const { seq, id, published, ingested, country, language, publisher_no, author_nos } = row
-  return { seq, id, published, ingested, country, language, publisherNo: publisher_no, authorNos: author_nos }
-}
+    async readMeta() {
+      const { rows } = await db.query<MetaRow>(META)
+      const segments = rows.flatMap(row => (row.segment_no === null ? [] : [segmentMetaOf(row)]))
+      return { version: rows[0]!.version, segments, covered: segments.at(-1)?.last ?? 0n } satisfies IndexMeta
+    },
 
-/** What a segment knows of its articles besides their words. */
-export async function readSegmentArticles(db: Queryable, { first, last }: Range): Promise<SegmentSource[]> {
-  const { rows } = await db.query<SourceRow>(`select ${SOURCE_COLUMNS} from articles a where a.seq between $1 and $2`, [
-    first,
-    last,
-  ])
-  return rows.map(sourceOf)
+    async readColumns(segmentNos, version) {
+      const { rows } = await db.query<{ version: bigint; segment_no: number | null; columns: Buffer }>({
+        name: 'search-columns',
+        text: COLUMNS,
+        values: [segmentNos],
+      })
+      expectVersion(version, rows[0]?.version)
+      return rows.flatMap(({ segment_no: no, columns }) =>
+        no === null ? [] : [{ no, columns: decodeColumns(columns), bytes: columns.length }],
+      )
+    },
+
+    async readBuckets(keys, version) {
+      const { rows } = await db.query<{ version: bigint; place: number | null; block: Buffer }>({
+        name: 'search-buckets',
+        text: BUCKETS,
+        values: [keys.map(key => key.segmentNo), keys.map(key => key.bucket)],
+      })
+      expectVersion(version, rows[0]?.version)
+      const blocks = new Map(rows.map(row => [row.place, row.block]))
+      return keys.map((_, index) => blocks.get(index + 1))
+    },
+
+    readDictionary: (segment, version) => readDictionary(db, segment, version),
+  }
 }
 
 /**
- * One transaction: a search sees either that the articles are fresh (or in smaller segments), or the new segment.
- *
- * @returns numbers of the segments that it replaces, ascending
+ * Every statement returns the version that its snapshot saw, and all statements of a search must
+ * have seen the same one: a flush or a merge raises it.
  */
-export async function storeSegment(
-  client: Client,
-  range: Range,
-  articles: SegmentSource[],
-  built: BuiltSegment,
-  pace: Pace = atOnce,
-): Promise<number[]> {
-  const replaced = await client.query<{ segment_no: number }>(
-    'delete from segments where first_seq >= $1 and last_seq <= $2 returning segment_no',
-    [range.first, range.last],
-  )
-  const numbers = replaced.rows.map(row => row.segment_no).sort((a, b) => a - b)
-  await client.query('delete from segment_buckets where segment_no = any($1::int[])', [numbers])
-  const published = extent(articles.map(article => article.published))
-  const ingested = extent(articles.map(article => article.ingested))
-  const added = await client.query<{ segment_no: number }>(ADD_SEGMENT, [
-    range.first,
-    range.last,
-    built.bucketBits,
-    ...published,
-    ...ingested,
-    articles.filter(article => article.published === null).length,
-    built.columns,
-  ])
-  for (const part of parts(built.buckets)) {
-    pace()
-    await client.query('insert into segment_buckets select $1, * from unnest($2::int[], $3::bytea[])', [
-      added.rows[0]!.segment_no,
-      part.map(one => one.bucket),
-      part.map(one => one.block),
-    ])
-  }
-  await client.query('update segments_version set version = version + 1')
-  return numbers
+function expectVersion(expected: bigint, seen: bigint | undefined): void {
+  if (seen !== expected) throw new SegmentsChanged('segments were replaced during a search')
 }
 
-// $1 $2 range, $3 bits, $4 $5 published, $6 $7 ingested, $8 undated, $9 columns
-const ADD_SEGMENT = `
-  insert into segments (first_seq, last_seq, bucket_bits,
-    first_published, last_published, first_ingested, last_ingested, undated, columns)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-  returning segment_no`
-
-function extent(times: (number | null)[]): [Date | null, Date | null] {
-  let [first, last] = [Infinity, -Infinity]
-  for (const time of times) {
-    if (time === null) continue
-    if (time < first) first = time
-    if (time > last) last = time
-  }
-  return first > last ? [null, null] : [new Date(first), new Date(last)]
+interface SnapshotRow {
+  last_seq: bigint
+  version: bigint
+  words_version: bigint
+  publisher_nos: number[] | null
+  author_nos: number[] | null
 }
 
-/** Bytes of one insert. */
-const INSERT_BYTES = 1_000_000
+const snapshotOf = (row: SnapshotRow): Snapshot => ({
+  lastSeq: row.last_seq,
+  version: row.version,
+  wordsVersion: row.words_version,
+  publisherNos: row.publisher_nos,
+  authorNos: row.author_nos,
+})
 
-function* parts(buckets: BuiltSegment['buckets']): Generator<BuiltSegment['buckets']> {
-  let part: BuiltSegment['buckets'] = []
+/** A LIKE pattern for names that contain a part; `%`, `_` and `\` are ordinary characters (decision 15). */
+export function likePattern(part: string | null): string | null {
+  return part === null ? null : `%${foldName(part).replace(/[\\%_]/g, '\\$&')}%`
+}
+
+// Names are registered before their articles become visible, so no name is missing (decision 15).
+// $1 pattern of outlets, $2 pattern of authors, where names are asked for.
+// Index: authors_folded_name (from three characters on).
+const snapshotStatement = (names: boolean) => `
+  select last_seq, segments_version.version, segments_version.words_version,
+    ${names ? 'case when $1::text is not null then array(select publisher_no from publishers where folded_name like $1 or folded_domain like $1) end' : 'null::int[]'} as publisher_nos,
+    ${names ? 'case when $2::text is not null then array(select author_no from authors where folded_name like $2) end' : 'null::int[]'} as author_nos
+  from ingest_clock, segments_version`
+
+interface MetaRow {
+  version: bigint
+  segment_no: number | null
+  first_seq: bigint
+  last_seq: bigint
+  bucket_bits: number
+  first_published: Date | null
+  last_published: Date | null
+  first_ingested: Date | null
+  last_ingested: Date | null
+  undated: number
+}
+
+function segmentMetaOf(row: MetaRow): SegmentMeta {
+  const span = (first: Date | null, last: Date | null) =>
+    first === null || last === null ? null : { first: first.getTime(), last: last.getTime() }
+  return {
+    no: row.segment_no!,
+    first: row.first_seq,
+    last: row.last_seq,
+    bucketBits: row.bucket_bits,
+    published: span(row.first_published, row.last_published),
+    ingested: span(row.first_ingested, row.last_ingested),
+    undated: row.undated,
+  }
+}
+
+const META = `
+  select v.version, s.segment_no, s.first_seq, s.last_seq, s.bucket_bits,
+    s.first_published, s.last_published, s.first_ingested, s.last_ingested, s.undated
+  from segments_version v left join segments s on true
+  order by s.first_seq`
+
+// $1 segments, $2 buckets. Index: the primary key.
+const BUCKETS = `
+  select v.version, b.place::int, b.block
+  from segments_version v
+  left join lateral (
+    select w.place, b.block
+    from unnest($1::int[], $2::int[]) with ordinality as w (segment_no, bucket, place)
+    join segment_buckets b on b.segment_no = w.segment_no and b.bucket = w.bucket
+  ) b on true`
+
+// $1 segments
+const COLUMNS = `
+  select v.version, s.segment_no, s.columns
+  from segments_version v left join segments s on s.segment_no = any ($1::int[])`
+
+/** Buckets of one statement: some hundred kB, which hold the event loop for about a millisecond. */
+const BUCKETS_PER_STATEMENT = 256
+
+async function readDictionary(db: Queryable, segment: SegmentMeta, version: bigint): Promise<TermDictionary> {
+  const buckets = 1 << segment.bucketBits
+  const starts = new Uint32Array(buckets + 1)
+  const blocks: Buffer[] = []
   let bytes = 0
-  for (const one of buckets) {
-    part.push(one)
-    bytes += one.block.length
-    if (bytes < INSERT_BYTES) continue
-    yield part
-    part = []
-    bytes = 0
+  let next = 0
+  const startUpTo = (bucket: number) => {
+    while (next <= bucket) starts[next++] = bytes
   }
-  if (part.length > 0) yield part
+  for (let from = 0; from < buckets; from += BUCKETS_PER_STATEMENT) {
+    const { rows } = await db.query<{ version: bigint; bucket: number | null; block: Buffer }>({
+      name: 'search-dictionary',
+      text: DICTIONARY,
+      values: [segment.no, from, from + BUCKETS_PER_STATEMENT - 1],
+    })
+    expectVersion(version, rows[0]?.version)
+    for (const { bucket, block } of rows) {
+      if (bucket === null) continue
+      startUpTo(bucket)
+      blocks.push(block)
+      bytes += block.length
+    }
+  }
+  startUpTo(buckets)
+  return { blocks: Buffer.concat(blocks), starts }
 }
+
+// $1 segment, $2 $3 buckets from and to. Index: the primary key.
+const DICTIONARY = `
+  select v.version, b.bucket, b.block
+  from segments_version v
+  left join segment_buckets b on b.segment_no = $1 and b.bucket between $2 and $3
+  order by b.bucket`

@@ -1,84 +1,132 @@
-import type { Queryable } from '../../shared/postgres/pool.ts'
+import type { Client } from '../../shared/postgres/pool.ts'
+import type { BuiltSegment, SegmentSource } from '../segment/builder.ts'
+import type { Columns } from '../segment/columns.ts'
+import type { Pace } from '../segment/pace.ts'
 
-/** What a search knows of a segment before it reads anything of it. */
-export interface Segment {
-  no: number
-  /** Numbers of its articles, both included. */
+/** A range of articles by `seq`, both ends included. */
+export interface SegmentRange {
   first: bigint
   last: bigint
+}
+
+/** What a search knows of a stored segment before it reads the segment. */
+export interface SegmentMeta {
+  no: number
+  /** `seq` of its first and of its last article. */
+  first: bigint
+  last: bigint
+  /** The term dictionary has 2^bucketBits buckets. */
   bucketBits: number
-  /** Earliest and latest, ms since 1970; null: no article has the date. */
+  /** Earliest and latest time, ms since 1970; null: no article has one. */
   published: { first: number; last: number } | null
   ingested: { first: number; last: number } | null
-  /** Articles without a date of publication. */
+  /** Number of articles without a date of publication. */
   undated: number
 }
 
-/** How many articles a segment holds. */
-export const articlesOf = (segment: Segment) => Number(segment.last - segment.first) + 1
+/** Number of articles in a segment. */
+export const sizeOf = (segment: SegmentMeta) => Number(segment.last - segment.first) + 1
 
-/** All segments of one moment: they hold the articles up to `covered`, each once. */
-export interface Catalogue {
+/**
+ * All segments at one version. Together they hold every article with `seq` up to `covered`, each
+ * once. Segments stand in ascending order of `seq`.
+ */
+export interface IndexMeta {
   version: bigint
-  segments: Segment[]
+  segments: SegmentMeta[]
   covered: bigint
 }
 
-/** The segments are others than when the search began; it begins again. */
+/** The segments changed during a search, so the search restarts. */
 export class SegmentsChanged extends Error {
   override name = 'SegmentsChanged'
 }
 
-/**
- * Every statement of a search tells the version that its snapshot saw, and all must have seen the same: articles move from the
- * fresh ones to a segment, and from smaller segments to a larger, each time with a new version.
- */
-export function expectVersion(expected: bigint, seen: bigint | undefined): void {
-  if (seen !== expected) throw new SegmentsChanged('segments were replaced during a search')
+/** Parts of names that a search filters by, as the client wrote them; null: no filter. */
+export interface NameParts {
+  outlet: string | null
+  author: string | null
 }
 
-const catalogues = new WeakMap<Queryable, Catalogue>()
-
-/** The segments, read again when their version is not the one that is known. */
-export async function readCatalogue(db: Queryable, version: bigint): Promise<Catalogue> {
-  const known = catalogues.get(db)
-  if (known?.version === version) return known
-  const { rows } = await db.query<CatalogueRow>(CATALOGUE)
-  const segments = rows.flatMap(row => (row.segment_no === null ? [] : [segmentOf(row)]))
-  const catalogue = { version: rows[0]!.version, segments, covered: segments.at(-1)?.last ?? 0n }
-  catalogues.set(db, catalogue)
-  return catalogue
+/** Numbers of the outlets and authors whose names contain a part; null: no filter was given. */
+export interface NameMatches {
+  publisherNos: number[] | null
+  authorNos: number[] | null
 }
 
-interface CatalogueRow {
+/** What a search reads first. */
+export interface Snapshot extends NameMatches {
+  /** `seq` of the newest visible article: the watermark of a first page (decision 22). */
+  lastSeq: bigint
+  /** Version of the segments (`IndexMeta`). */
   version: bigint
-  segment_no: number | null
-  first_seq: bigint
-  last_seq: bigint
-  bucket_bits: number
-  first_published: Date | null
-  last_published: Date | null
-  first_ingested: Date | null
-  last_ingested: Date | null
-  undated: number
+  /** Version of the words of articles that have no segment yet. `reindex` raises it. */
+  wordsVersion: bigint
 }
 
-function segmentOf(row: CatalogueRow): Segment {
-  const span = (first: Date | null, last: Date | null) =>
-    first === null || last === null ? null : { first: first.getTime(), last: last.getTime() }
-  return {
-    no: row.segment_no!,
-    first: row.first_seq,
-    last: row.last_seq,
-    bucketBits: row.bucket_bits,
-    published: span(row.first_published, row.last_published),
-    ingested: span(row.first_ingested, row.last_ingested),
-    undated: row.undated,
-  }
+/** One bucket of a segment's term dictionary. */
+export interface BucketKey {
+  segmentNo: number
+  bucket: number
 }
 
-const CATALOGUE = `
-  select v.version, s.segment_no, s.first_seq, s.last_seq, s.bucket_bits,
-    s.first_published, s.last_published, s.first_ingested, s.last_ingested, s.undated
-  from segments_version v left join segments s on true
-  order by s.first_seq`
+/** All buckets of a segment: bucket n is `blocks` from `starts[n]` to before `starts[n + 1]`. */
+export interface TermDictionary {
+  blocks: Buffer
+  starts: Uint32Array
+}
+
+/**
+ * Where segments are stored, as a search reads them. `version` is the version that the search
+ * began with; every method that takes it throws `SegmentsChanged` when the stored segments have
+ * another one, because articles may have moved since.
+ */
+export interface SegmentStore {
+  readSnapshot(names: NameParts): Promise<Snapshot>
+  readMeta(): Promise<IndexMeta>
+  /** Columns of segments, with the bytes that they take in memory. */
+  readColumns(segmentNos: number[], version: bigint): Promise<{ no: number; columns: Columns; bytes: number }[]>
+  /** Blocks in the order of the keys; undefined: the bucket is empty. */
+  readBuckets(keys: BucketKey[], version: bigint): Promise<(Buffer | undefined)[]>
+  readDictionary(segment: SegmentMeta, version: bigint): Promise<TermDictionary>
+}
+
+/** A segment that is ready to be stored. */
+export interface NewSegment {
+  range: SegmentRange
+  articles: SegmentSource[]
+  built: BuiltSegment
+}
+
+/** Kinds of work that at most one process does at a time. */
+export type SegmentWork = 'flush' | 'merge'
+
+/** Where segments are stored, as the indexer writes them. */
+export interface SegmentWriter {
+  /** Ranges of the stored segments, ascending. */
+  readRanges(): Promise<SegmentRange[]>
+  /** `seq` of the newest visible article. */
+  readLastSeq(): Promise<bigint>
+  /** Numbers of the segments within a range, ascending. */
+  readNumbers(range: SegmentRange): Promise<number[]>
+  /**
+   * Stores a segment in place of the ones within its range, in one transaction: a search sees the
+   * old state or the new one.
+   *
+   * @param options.expects numbers of the segments to be replaced; throws when there are others
+   * @param options.within more work for the same transaction
+   */
+  replace(
+    segment: NewSegment,
+    options?: { pace?: Pace; expects?: number[]; within?: (client: Client) => Promise<void> },
+  ): Promise<void>
+  /**
+   * Runs work while no other process does this kind.
+   *
+   * @param wait for the process that is doing it; otherwise gives up at once
+   * @returns what the work returned; null: another process is doing it
+   */
+  exclusively<T>(kind: SegmentWork, wait: boolean, work: () => Promise<T>): Promise<T | null>
+  /** Runs work while no process stores segments; waits for those that do. */
+  withoutWriters<T>(work: () => Promise<T>): Promise<T>
+}

@@ -1,8 +1,10 @@
+import { openIndex } from '../../search/index.ts'
 import { runService } from '../../shared/process/service.ts'
 import { openSemanticSearch } from './semantic/search.ts'
 import { openApiPool, startApi } from './start.ts'
 
 await runService('api', async ({ config, log }) => {
   const pool = openApiPool(config, log)
-  return startApi(config, log, pool, await openSemanticSearch(config, pool, log))
+  const index = openIndex(pool)
+  return startApi(config, log, { pool, index, semantic: await openSemanticSearch(config, pool, index, log) })
 })

@@ -1,7 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { SEARCH_SETTINGS } from '../../search/execute/search.ts'
-import { keepWarm } from '../../search/execute/warm-up.ts'
+import { SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
@@ -25,6 +24,13 @@ export interface RunningApi extends Running {
   port: number
 }
 
+/** What requests are answered from. `startApi` closes it. */
+export interface OpenedSearch {
+  pool: Pool
+  index: SearchIndex
+  semantic: SemanticSearch
+}
+
 /** Connections for searches and counters; no statement keeps a client waiting longer than SEARCH_TIMEOUT and a second. */
 export function openApiPool(config: Config, log: Logger): Pool {
   const pool: Pool = createPool(config.DATABASE_URL, 'api', postgresTrouble(log, () => pool).met, {
@@ -41,7 +47,8 @@ export function openApiPool(config: Config, log: Logger): Pool {
  * Listens as soon as Postgres answers and holds our schema, which it waits for; without the model or the vector store
  * it starts all the same.
  */
-export async function startApi(config: Config, log: Logger, pool: Pool, semantic: SemanticSearch): Promise<RunningApi> {
+export async function startApi(config: Config, log: Logger, opened: OpenedSearch): Promise<RunningApi> {
+  const { pool, index, semantic } = opened
   trustProxy(config.TRUST_PROXY) // a wrong value stops the start, not only once the database answers
   const cursorSecret = await patiently(() => loadCursorSecret(pool), log)
   const lock = createAddressLock(pool, config)
@@ -50,13 +57,13 @@ export async function startApi(config: Config, log: Logger, pool: Pool, semantic
   const readiness = { required, semantic: () => semantic.missing() }
   const pages = config.OPERATOR_KEY === '' ? null : openOperatorPages({ config, log, lock, readiness })
   const operators = pages?.router ?? null
-  const app = createApp({ config, log, pool, semantic, lock, cursorSecret, publicUrl, readiness, operators })
+  const app = createApp({ config, log, ...opened, lock, cursorSecret, publicUrl, readiness, operators })
   const server = createHttpServer(app)
   await listen(server, config)
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : config.PORT
   log.info({ host: config.HOST, port }, 'listening')
-  const ahead = keepWarm(pool, error => log.debug({ err: sentenceOf(error) }, 'could not read ahead'))
+  void index.warm(error => log.debug({ err: sentenceOf(error) }, 'could not read ahead'))
 
   const sweeper = setInterval(() => {
     lock.sweep().catch(error => log.warn({ err: sentenceOf(error) }, 'could not sweep failed attempts'))
@@ -75,7 +82,7 @@ export async function startApi(config: Config, log: Logger, pool: Pool, semantic
       await closed
       clearInterval(idle)
       clearTimeout(late)
-      await ahead.stop()
+      await index.close()
       await pages?.close()
       await semantic.close()
       await pool.end()

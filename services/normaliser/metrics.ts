@@ -1,4 +1,4 @@
-import type { NewArticle } from '../../shared/articles/article.ts'
+import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { LAG_BUCKETS } from '../../shared/metrics/lag.ts'
 import { counter, histogram } from '../../shared/metrics/registry.ts'
 

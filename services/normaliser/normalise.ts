@@ -1,4 +1,4 @@
-import type { Indexed, NewArticle } from '../../shared/articles/article.ts'
+import type { Indexed, NewArticle } from '../../shared/indexing/new-article.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import type { Trouble } from '../../shared/log/trouble.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'

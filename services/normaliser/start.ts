@@ -1,4 +1,5 @@
-import { BATCH, indexArticles } from '../../shared/articles/indexing/index.ts'
+import { openIndexer } from '../../search/indexer.ts'
+import { BATCH, openArticleWriter } from '../../shared/indexing/article-writer.ts'
 import { createTrouble } from '../../shared/log/trouble.ts'
 import { observeFleet } from '../../shared/metrics/fleet.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
@@ -36,14 +37,14 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
   const queues = openQueues(config, log)
   const composer = openComposer({ threads: config.NORMALISE_THREADS, timeout: config.NORMALISE_TIMEOUT })
 
+  const indexer = openIndexer(pool, log)
+  const writer = openArticleWriter({ pool, boss, indexer, embedDelay: config.EMBED_DELAY })
+
   const flush = async (finished: Finished[]) => {
     const measured = batchSeconds.startTimer()
-    const results = await indexArticles(
-      pool,
-      boss,
+    const results = await writer.write(
       finished.map(({ article }) => article),
       {
-        embedDelay: config.EMBED_DELAY,
         within: (client, outcomes) =>
           finishDone(
             client,
@@ -93,6 +94,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
       clearTimeout(late)
       await composer.close()
       await Promise.allSettled([boss.stop({ graceful: false }), queues.close()])
+      await indexer.close()
       await pool.end()
     },
     missing: () =>

@@ -1,8 +1,10 @@
+import { openIndex } from '../../search/index.ts'
+import { openIndexer } from '../../search/indexer.ts'
 import { type SemanticSearch, SemanticUnavailable } from '../../services/api/semantic/query.ts'
 import { openApiPool, startApi } from '../../services/api/start.ts'
-import type { NewArticle } from '../../shared/articles/article.ts'
-import { indexArticles } from '../../shared/articles/indexing/index.ts'
 import { type Config, readConfig } from '../../shared/config/config.ts'
+import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
+import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createKey, type IssuedKey } from '../../shared/plans/keys.ts'
 import type { Plan } from '../../shared/plans/plan.ts'
@@ -69,7 +71,8 @@ export async function startTestApi(
   })
   const start = async (own: Config) => {
     const log = createLogger('api', own.LOG_LEVEL)
-    const api = await startApi(own, log, openApiPool(own, log), semantic)
+    const searchPool = openApiPool(own, log)
+    const api = await startApi(own, log, { pool: searchPool, index: openIndex(searchPool), semantic })
     return { base: `http://127.0.0.1:${api.port}`, stop: () => api.stop() }
   }
   const api = await start({ ...config, DATABASE_URL: await reach(database.url) })
@@ -94,7 +97,8 @@ export async function startTestApi(
       await boss.start()
       try {
         const complete = articles.map(article => completed(article, ++numbered))
-        await indexArticles(pool, boss, complete, { embedDelay: 3_600_000 })
+        const indexer = openIndexer(pool)
+        await openArticleWriter({ pool, boss, indexer, embedDelay: 3_600_000 }).write(complete)
       } finally {
         await boss.stop({ graceful: false })
       }

@@ -1,4 +1,4 @@
-import { sealArticles } from '../../search/merge/flush-and-merge.ts'
+import { makeSegments } from '../../search/merge/make-segments.ts'
 import type { Plan } from '../../shared/plans/plan.ts'
 import { longArticles, randomArticles } from '../search/archive.ts'
 import { readKnown } from '../search/known.ts'
@@ -28,7 +28,7 @@ export async function askOverHttp(seed: number, questions: number) {
     const differences: string[] = []
     const counts = { answered: 0, refused: 0, found: 0 }
     for (let number = 0; number < questions; number++) {
-      if (number === Math.floor(questions / 2)) await sealArticles(api.pool, { minor: 16n, major: 128n })
+      if (number === Math.floor(questions / 2)) await makeSegments(api.pool, { flushed: 16n, merged: 128n })
       const { plan, secret } = random.one(keys)
       // Pages of one article are many requests.
       const drawn = { ...randomQuestion(random, known), perPage: random.one([4, 13, 25, 25, 60, 100]) }

@@ -1,5 +1,5 @@
-import { sealArticles } from '../../search/merge/flush-and-merge.ts'
-import type { NewArticle } from '../../shared/articles/article.ts'
+import { makeSegments } from '../../search/merge/make-segments.ts'
+import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { difference } from './comparison.ts'
 import { answer } from './oracle.ts'
@@ -21,24 +21,24 @@ export async function askBoth(random: Random, articles: NewArticle[], questions:
   const index = await openArchiveIndex()
   try {
     const known = await index.add(articles)
-    const minor = BigInt(2 ** Math.floor(Math.log2(known.length / 20)))
+    const flushed = BigInt(2 ** Math.floor(Math.log2(known.length / 20)))
     const differences: string[] = []
     let found = 0
     for (let number = 0; number < questions; number++) {
-      if (number === Math.floor(questions / 4)) await sealArticles(index.pool, { minor, major: minor * 8n })
+      if (number === Math.floor(questions / 4)) await makeSegments(index.pool, { flushed, merged: flushed * 8n })
       if (number === Math.floor(questions / 2))
-        await sealArticles(index.pool, { minor: minor * 4n, major: minor * 16n })
+        await makeSegments(index.pool, { flushed: flushed * 4n, merged: flushed * 16n })
       const question = randomQuestion(random, known)
       // Small sizes make many stretches, and totals at their cap.
       const sizes = {
         cap: random.one([5, 50, 10_000]),
-        fresh: { chunk: random.one([1n, 8n, 64n, 4_096n]), lexicon: random.one([0, 500, 400_000]) },
+        memory: { segment: random.one([1n, 8n, 64n, 4_096n]), words: random.one([0, 500, 400_000]) },
         first: random.one([1, 40, 32_768]),
-        whole: random.one([0, 100, 65_536]),
-        fewPeople: random.one([1, 64]),
+        prefetch: random.one([0, 100, 65_536]),
+        fewNames: random.one([1, 64]),
       }
       found += answer(known, question)?.ids.length ?? 0
-      const differs = await difference(index.pool, known, question, sizes)
+      const differs = await difference(index.search, known, question, sizes)
       if (differs !== null) differences.push(`question ${number}: ${differs}\n${inWords({ question, sizes })}`)
     }
     return { differences, found }

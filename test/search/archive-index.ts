@@ -1,6 +1,7 @@
-import { SEARCH_SETTINGS } from '../../search/execute/search.ts'
-import type { Indexed, NewArticle } from '../../shared/articles/article.ts'
-import { indexArticles } from '../../shared/articles/indexing/index.ts'
+import { openIndex, SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
+import { openIndexer } from '../../search/indexer.ts'
+import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
+import type { Indexed, NewArticle } from '../../shared/indexing/new-article.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { createBoss } from '../../shared/promises/boss.ts'
 import { createTestDatabase, PATIENT, type TestDatabase } from '../database.ts'
@@ -9,6 +10,7 @@ import type { Known } from './oracle.ts'
 /** A database of its own with some articles in it. */
 export interface ArchiveIndex {
   pool: Pool
+  search: SearchIndex
   database: TestDatabase
   /** Indexes more articles; gives back what became of them, without those known already. */
   add(articles: NewArticle[]): Promise<Known[]>
@@ -22,12 +24,15 @@ export async function openArchiveIndex(): Promise<ArchiveIndex> {
   const pool = createPool(database.url, 'test', () => {}, { settings: SEARCH_SETTINGS, ...PATIENT })
   const boss = createBoss(database.url, () => {}, { supervise: false })
   await boss.start()
+  const indexer = openIndexer(pool)
+  const writer = openArticleWriter({ pool, boss, indexer, embedDelay: 0 })
   return {
     pool,
+    search: openIndex(pool),
     database,
     async add(articles) {
       const results: Indexed[] = []
-      for (const part of parts(articles)) results.push(...(await indexArticles(pool, boss, part, { embedDelay: 0 })))
+      for (const part of parts(articles)) results.push(...(await writer.write(part)))
       const known: Known[] = []
       for (const [index, result] of results.entries()) {
         if (result.outcome !== 'indexed') continue
@@ -40,10 +45,11 @@ export async function openArchiveIndex(): Promise<ArchiveIndex> {
       return known
     },
     async addMany(articles) {
-      await indexArticles(pool, boss, articles, { embedDelay: 0, bulk: true })
+      await writer.write(articles, { bulk: true })
     },
     async close() {
       await boss.stop({ graceful: false })
+      await indexer.close()
       await pool.end()
       await database.drop()
     },

@@ -1,4 +1,5 @@
-import { COUNTRIES, LANGUAGES, type NewArticle } from '../../shared/articles/article.ts'
+import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
+import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import type { Random } from './random.ts'
 
 /** Few words, so that they meet often: stop words of all languages, inflected forms, accents, ligatures, digits. */

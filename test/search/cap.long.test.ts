@@ -1,14 +1,14 @@
 import t from 'tap'
-import { sealArticles } from '../../search/merge/flush-and-merge.ts'
-import type { NewArticle } from '../../shared/articles/article.ts'
+import { makeSegments } from '../../search/merge/make-segments.ts'
+import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { allPages } from './comparison.ts'
 import { EVERYTHING } from './poller.ts'
 
 const ARTICLES = 10_050
 /** So that a total near the cap is counted in several rounds. */
-const SEGMENTS = { minor: 1_024n, major: 4_096n }
-const SIZES = { cap: 10_000, fresh: { chunk: 8n, lexicon: 500 }, first: 4_096, whole: 100, fewPeople: 64 }
+const SEGMENTS = { flushed: 1_024n, merged: 4_096n }
+const SIZES = { cap: 10_000, memory: { segment: 8n, words: 500 }, first: 4_096, prefetch: 100, fewNames: 64 }
 
 t.test('decision 25: totals count to 10,000, pages go on to the end', { timeout: 900_000 }, async t => {
   const index = await openArchiveIndex()
@@ -30,12 +30,12 @@ t.test('decision 25: totals count to 10,000, pages go on to the end', { timeout:
     ),
   )
   for (const state of ['fresh', 'in segments']) {
-    const all = await allPages(index.pool, { ...EVERYTHING, perPage: 100 }, SIZES)
+    const all = await allPages(index.search, { ...EVERYTHING, perPage: 100 }, SIZES)
     t.same(all.totals, ['10000+'], state)
     t.equal(new Set(all.ids).size, ARTICLES)
-    const below = await allPages(index.pool, { ...EVERYTHING, match: { kind: 'keyword', words: ['veel'] } }, SIZES)
+    const below = await allPages(index.search, { ...EVERYTHING, match: { kind: 'keyword', words: ['veel'] } }, SIZES)
     t.same(below.totals, ['9999'], state)
     t.equal(below.ids.length, 9_999)
-    await sealArticles(index.pool, SEGMENTS)
+    await makeSegments(index.pool, SEGMENTS)
   }
 })

@@ -1,7 +1,13 @@
-import { type SearchSizes, search } from '../../search/execute/search.ts'
-import type { ArticleQuery, Match, Position } from '../../search/query/article-query.ts'
-import { parseBoolean, parseKeyword } from '../../search/query/parse.ts'
-import type { Queryable } from '../../shared/postgres/pool.ts'
+import {
+  type ArticleQuery,
+  type Match,
+  type Position,
+  parseBoolean,
+  parseKeyword,
+  type SearchIndex,
+  type SearchPage,
+  type SearchSizes,
+} from '../../search/index.ts'
 import { answer, type Known, type Question } from './oracle.ts'
 
 /** The query that a question is, or null when its `q` is refused. */
@@ -12,13 +18,13 @@ export function queryOf({ q, search: mode, ...rest }: Question): ArticleQuery | 
 }
 
 /** Ids of all pages in their order, the totals that the pages told, and how many there were. */
-export async function allPages(db: Queryable, query: ArticleQuery, sizes: SearchSizes, between = async () => {}) {
+export async function allPages(index: SearchIndex, query: ArticleQuery, sizes: SearchSizes, between = async () => {}) {
   const ids: string[] = []
   const totals = new Set<string>()
   let pages = 0
   let position: Position | null = null
   do {
-    const page = await search(db, query, position, sizes)
+    const page: SearchPage = await index.search(query, position, sizes)
     if (pages > 0 && page.rows.length === 0) throw new Error('a page after the first is empty')
     if (page.next !== null && page.rows.length !== query.perPage) throw new Error('a page in the middle is not full')
     ids.push(...page.rows.map(row => row.id))
@@ -32,7 +38,7 @@ export async function allPages(db: Queryable, query: ArticleQuery, sizes: Search
 
 /** Asks both and says in words where they differ; null when they agree. */
 export async function difference(
-  db: Queryable,
+  index: SearchIndex,
   articles: Known[],
   question: Question,
   sizes: SearchSizes,
@@ -44,7 +50,7 @@ export async function difference(
       ? null
       : `refused by one: ${expected === null ? 'the oracle' : 'the parser'}`
   }
-  const found = await allPages(db, query, sizes)
+  const found = await allPages(index, query, sizes)
   const total = expected.ids.length >= sizes.cap ? `${sizes.cap}+` : `${expected.ids.length}`
   if (found.totals.join() !== total) return `total ${found.totals.join()} instead of ${total}`
   const at = expected.ids.findIndex((id, index) => found.ids[index] !== id)

@@ -1,7 +1,8 @@
 import { stem } from '../../search/analysis/stems.ts'
 import { STOP_WORDS } from '../../search/analysis/stop-words.ts'
 import type { ArticleQuery } from '../../search/query/article-query.ts'
-import type { Language, NewArticle } from '../../shared/articles/article.ts'
+import type { Language } from '../../shared/articles/article.ts'
+import type { NewArticle } from '../../shared/indexing/new-article.ts'
 
 /*
  * What a search must answer, written down from the decisions and as slowly as they read: every article is looked at,

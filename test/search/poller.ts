@@ -1,8 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { search } from '../../search/execute/search.ts'
-import type { ArticleQuery, Position } from '../../search/query/article-query.ts'
+import type { ArticleQuery, Position, SearchIndex, SearchPage } from '../../search/index.ts'
 import { COUNTRIES } from '../../shared/articles/article.ts'
-import type { Queryable } from '../../shared/postgres/pool.ts'
 
 export const EVERYTHING: ArticleQuery = {
   match: { kind: 'all' },
@@ -28,7 +26,7 @@ export interface Poller {
 }
 
 /** Polls as the contract says ("Polling for new articles"): from the latest time seen, oldest first, until there are no more pages. */
-export function startPoller(db: Queryable): Poller {
+export function startPoller(index: SearchIndex): Poller {
   const seen = new Set<string>()
   const disorder: string[] = []
   let latest: Date | null = null
@@ -37,7 +35,7 @@ export function startPoller(db: Queryable): Poller {
     const query: ArticleQuery = { ...EVERYTHING, sort: 'ingested_at', order: 'asc', perPage: 20, ingestedAfter: latest }
     let position: Position | null = null
     do {
-      const page = await search(db, query, position)
+      const page: SearchPage = await index.search(query, position)
       for (const { id, ingestedAt } of page.rows) {
         seen.add(id)
         if (ingestedAt === null) disorder.push(`${id} has no time`)

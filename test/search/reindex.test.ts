@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process'
 import t from 'tap'
-import { search } from '../../search/execute/search.ts'
-import { sealArticles } from '../../search/merge/flush-and-merge.ts'
-import type { ArticleQuery } from '../../search/query/article-query.ts'
+import type { ArticleQuery } from '../../search/index.ts'
+import { makeSegments } from '../../search/merge/make-segments.ts'
 import { longArticles, randomArticles } from './archive.ts'
 import { type ArchiveIndex, openArchiveIndex } from './archive-index.ts'
 import { difference } from './comparison.ts'
@@ -43,13 +42,13 @@ t.test('reindex makes every word of the index anew, and changes no article', { t
   t.teardown(() => index.close())
   const random = createRandom(5)
   const articles = await index.add([...longArticles(random), ...randomArticles(random, 150)])
-  await sealArticles(index.pool, { minor: 16n, major: 64n })
+  await makeSegments(index.pool, { flushed: 16n, merged: 64n })
   const rows = 'select * from articles join article_texts using (seq) order by seq'
   const before = await index.database.query(rows)
   await spoil(index)
   // A process that has read the spoilt words of the fresh articles must notice that they are new.
   const all: ArticleQuery = { ...EVERYTHING, match: { kind: 'boolean', required: [['x']], excluded: [] } }
-  t.ok((await search(index.pool, all, null)).total > 0, 'there are fresh articles, and their words are spoilt')
+  t.ok((await index.search.search(all)).total > 0, 'there are fresh articles, and their words are spoilt')
 
   const { code, errors } = await reindex(index).ended
   t.equal(code, 0, errors())
@@ -58,17 +57,17 @@ t.test('reindex makes every word of the index anew, and changes no article', { t
   const differences: string[] = []
   for (let number = 0; number < 60; number++) {
     const question = randomQuestion(random, articles)
-    const differs = await difference(index.pool, articles, question, {
+    const differs = await difference(index.search, articles, question, {
       cap: 10_000,
-      fresh: { chunk: 8n, lexicon: 500 },
+      memory: { segment: 8n, words: 500 },
       first: 100,
-      whole: 100,
-      fewPeople: 64,
+      prefetch: 100,
+      fewNames: 64,
     })
     if (differs !== null) differences.push(`${differs} ${JSON.stringify(question)}`)
   }
   t.same(differences, [])
-  t.equal((await search(index.pool, all, null)).total, 0, 'nothing is left of the spoilt words')
+  t.equal((await index.search.search(all)).total, 0, 'nothing is left of the spoilt words')
 })
 
 t.test(
@@ -79,7 +78,7 @@ t.test(
     t.teardown(() => index.close())
     const random = createRandom(6)
     const articles = await index.add(randomArticles(random, 300))
-    await sealArticles(index.pool, { minor: 16n, major: 64n })
+    await makeSegments(index.pool, { flushed: 16n, merged: 64n })
     await spoil(index)
     const spoilt = async () => Number((await index.database.query(SPOILT))[0]?.spoilt)
     const ofNl = articles.filter(article => article.language === 'nl').length
@@ -111,12 +110,12 @@ t.test(
     const differences: string[] = []
     for (let number = 0; number < 40; number++) {
       const question = randomQuestion(random, articles)
-      const differs = await difference(index.pool, articles, question, {
+      const differs = await difference(index.search, articles, question, {
         cap: 10_000,
-        fresh: { chunk: 8n, lexicon: 500 },
+        memory: { segment: 8n, words: 500 },
         first: 100,
-        whole: 100,
-        fewPeople: 64,
+        prefetch: 100,
+        fewNames: 64,
       })
       if (differs !== null) differences.push(`${differs} ${JSON.stringify(question)}`)
     }

@@ -1,9 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { search } from '../../search/execute/search.ts'
-import { sealArticles } from '../../search/merge/flush-and-merge.ts'
-import type { ArticleQuery } from '../../search/query/article-query.ts'
-import type { NewArticle } from '../../shared/articles/article.ts'
+import { type ArticleQuery, openIndex } from '../../search/index.ts'
+import { makeSegments } from '../../search/merge/make-segments.ts'
+import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { overheard } from './overheard.ts'
 import { EVERYTHING } from './poller.ts'
@@ -34,28 +33,30 @@ t.test('what was shown is not read again', { timeout: 60_000 }, async t => {
   const index = await openArchiveIndex()
   t.teardown(() => index.close())
   const { db, names } = overheard(index.pool)
+  const { search } = openIndex(db)
   await index.add(articles(0, 40, new Date('2026-03-01T12:00:00Z')))
-  await sealArticles(index.pool, { minor: MINOR, major: 256n })
-  const first = await search(db, EVERYTHING, null)
-  t.ok(names.includes('search-rows'))
+  await makeSegments(index.pool, { flushed: MINOR, merged: 256n })
+  const first = await search(EVERYTHING)
+  t.ok(names.includes('search-stored'))
   names.length = 0
-  const second = await search(db, EVERYTHING, null)
+  const second = await search(EVERYTHING)
   t.same(second, first)
-  t.same(names, ['search-prelude'], 'neither rows, nor the ids of those that came together, nor the days')
+  t.same(names, ['search-snapshot'], 'neither rows, nor the ids of those that came together, nor the days')
 })
 
 t.test('new articles are shown without being read once more', { timeout: 60_000 }, async t => {
   const index = await openArchiveIndex()
   t.teardown(() => index.close())
   const { db, names } = overheard(index.pool)
+  const { search } = openIndex(db)
   await index.add(articles(0, 40, new Date('2026-03-01T12:00:00Z')))
-  const kept = await search(db, EVERYTHING, null)
-  t.notOk(names.includes('search-rows'), `asked: ${[...new Set(names)].join(', ')}`)
+  const kept = await search(EVERYTHING)
+  t.notOk(names.includes('search-stored'), `asked: ${[...new Set(names)].join(', ')}`)
   // As another process shows them, which finds them in a segment and reads them.
-  await sealArticles(index.pool, { minor: 8n, major: 256n })
+  await makeSegments(index.pool, { flushed: 8n, merged: 256n })
   const other = overheard(index.pool)
-  t.same(kept, await search(other.db, EVERYTHING, null))
-  t.ok(other.names.includes('search-rows'))
+  t.same(kept, await openIndex(other.db).search(EVERYTHING))
+  t.ok(other.names.includes('search-stored'))
 })
 
 t.test('names that cannot be read when articles come are read when they are shown', { timeout: 60_000 }, async t => {
@@ -63,35 +64,37 @@ t.test('names that cannot be read when articles come are read when they are show
   t.teardown(() => index.close())
   let refused = 0
   const { db, names } = overheard(index.pool, text => text.includes('from publishers') && refused++ === 0)
+  const { search } = openIndex(db)
   await index.add(articles(0, 20, new Date('2026-03-01T12:00:00Z')))
-  const page = await search(db, EVERYTHING, null)
+  const page = await search(EVERYTHING)
   t.equal(page.total, 20)
   t.equal(page.rows[0]!.outlet.name, 'Voorbeeld')
   t.ok(refused > 1)
-  t.equal(names.filter(name => name === 'search-fresh').length, 1, 'what was read is kept')
+  t.equal(names.filter(name => name === 'search-new').length, 1, 'what was read is kept')
 })
 
 t.test('no list of a new small segment is waited for once it is read whole', { timeout: 60_000 }, async t => {
   const index = await openArchiveIndex()
   t.teardown(() => index.close())
   const { db, names } = overheard(index.pool)
+  const { search } = openIndex(db)
   await index.add(articles(0, 32, new Date('2026-03-01T12:00:00Z')))
-  t.equal(await sealArticles(index.pool, { minor: MINOR, major: 256n }), 2)
-  await search(db, EVERYTHING, null)
+  t.equal(await makeSegments(index.pool, { flushed: MINOR, merged: 256n }), 2)
+  await search(EVERYTHING)
   t.ok(names.includes('search-dictionary'))
   // Each time for a word that nobody asked for yet.
   for (let attempt = 0; attempt === 0 || names.includes('search-buckets'); attempt++) {
     await setTimeout(20)
     names.length = 0
-    await search(db, words('gemeente', `ander${attempt}`), null)
+    await search(words('gemeente', `ander${attempt}`))
   }
   names.length = 0
   for (let number = 0; number < 32; number++) {
-    const { rows, total } = await search(db, words('gemeente', `woord${number}`), null)
+    const { rows, total } = await search(words('gemeente', `woord${number}`))
     t.equal(total, 1)
     t.equal(rows[0]!.title, `Gemeente woord${number}`)
   }
-  t.equal((await search(db, words('gemeente', 'woord99'), null)).total, 0)
+  t.equal((await search(words('gemeente', 'woord99'))).total, 0)
   t.notOk(names.includes('search-buckets'), `asked: ${[...new Set(names)].join(', ')}`)
 })
 
@@ -99,12 +102,13 @@ t.test('an article of a day that had none is found by the next search', { timeou
   const index = await openArchiveIndex()
   t.teardown(() => index.close())
   const { db, names } = overheard(index.pool)
-  t.equal((await search(db, EVERYTHING, null)).total, 0)
+  const { search } = openIndex(db)
+  t.equal((await search(EVERYTHING)).total, 0)
   for (const [number, day] of ['2026-03-01', '2026-03-04', '2025-11-30'].entries()) {
     await index.add(articles(number, 1, new Date(`${day}T12:00:00Z`)))
     names.length = 0
-    t.equal((await search(db, EVERYTHING, null)).total, number + 1, day)
-    t.equal((await search(db, EVERYTHING, null)).total, number + 1, day)
+    t.equal((await search(EVERYTHING)).total, number + 1, day)
+    t.equal((await search(EVERYTHING)).total, number + 1, day)
     t.equal(names.filter(name => name === 'search-days').length, 1, 'days are read once')
   }
 })

@@ -1,9 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { search } from '../../search/execute/search.ts'
-import { readRanges } from '../../search/merge/flush-and-merge.ts'
-import { SEGMENT_SIZES } from '../../search/merge/policy.ts'
-import type { NewArticle } from '../../shared/articles/article.ts'
+import { openIndexer, SEGMENT_SIZES } from '../../search/indexer.ts'
+import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { EVERYTHING } from './poller.ts'
 
@@ -24,7 +22,8 @@ const articles = (from: number, count: number): NewArticle[] =>
 t.test('whoever writes articles makes segments of them beside it, small ones and then a large one', async t => {
   const index = await openArchiveIndex()
   t.teardown(() => index.close())
-  const { minor, major } = SEGMENT_SIZES
+  const { flushed, merged } = SEGMENT_SIZES
+  const { ranges } = openIndexer(index.pool).rebuild
   let written = 0
   const write = async (count: number) => {
     for (const end = written + count; written < end; written += 512) await index.add(articles(written, 512))
@@ -32,20 +31,20 @@ t.test('whoever writes articles makes segments of them beside it, small ones and
   /** Waits for segments that hold all that was written, and returns their sizes. */
   const sizes = async (isThere: (sizes: bigint[]) => boolean): Promise<bigint[]> => {
     for (let waited = 0; ; waited += 50) {
-      const live = await readRanges(index.pool)
+      const live = await ranges()
       const found = live.map(({ first, last }) => last - first + 1n)
       if ((live.at(-1)?.last === BigInt(written) && isThere(found)) || waited > 60_000) return found
       await setTimeout(50)
     }
   }
   // One small one at a time: were all there at once, they would be made as one.
-  for (let count = 1; count < Number(major / minor); count++) {
-    await write(Number(minor))
-    t.same(await sizes(() => true), Array(count).fill(minor))
+  for (let count = 1; count < Number(merged / flushed); count++) {
+    await write(Number(flushed))
+    t.same(await sizes(() => true), Array(count).fill(flushed))
   }
-  await write(Number(minor))
-  t.same(await sizes(found => found.length === 1), [major])
-  const { rows, total, estimate } = await search(index.pool, EVERYTHING, null)
+  await write(Number(flushed))
+  t.same(await sizes(found => found.length === 1), [merged])
+  const { rows, total, estimate } = await index.search.search(EVERYTHING)
   t.equal(rows[0]!.title, `Gemeente woord${written - 1}`)
   t.ok(total === 10_000 && estimate)
 })

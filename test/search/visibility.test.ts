@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { search } from '../../search/execute/search.ts'
-import { sealArticles } from '../../search/merge/flush-and-merge.ts'
-import type { ArticleQuery, Position } from '../../search/query/article-query.ts'
+import { type ArticleQuery, openIndex, type Position, type SearchPage } from '../../search/index.ts'
+import { makeSegments } from '../../search/merge/make-segments.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
 import { EVERYTHING, startPoller } from './poller.ts'
@@ -13,7 +12,7 @@ const DURATION = 8_000
 /** Writers for a while, some of them killed, with a poller beside them; which articles it has not seen. */
 async function pollWhileWriting(url: string, pool: Pool, kills: number) {
   const writers = startWriters(url, 8, DURATION)
-  const poller = startPoller(pool)
+  const poller = startPoller(openIndex(pool))
   for (let kill = 0; kill < kills; kill++) {
     await setTimeout(DURATION / (kills + 1))
     writers.killOne()
@@ -41,7 +40,7 @@ t.test('decision 23: a poller misses nothing of eight writers, some of them kill
   )
   t.same(rows, [{ late: 0 }], 'times grow with the numbers and none is ahead of the clock')
   const gaps = await pool.query('select count(*)::int = max(seq) as whole from articles')
-  t.same(gaps.rows, [{ whole: true }], 'numbers have no gaps, whoever was killed')
+  t.same(gaps.rows, [{ prefetch: true }], 'numbers have no gaps, whoever was killed')
 })
 
 t.test('decision 23: the same poller misses articles that are stamped with now()', { timeout: 120_000 }, async t => {
@@ -70,14 +69,15 @@ t.test(
       await pool.end()
       await database.drop()
     })
+    const { search } = openIndex(pool)
     const writers = startWriters(database.url, 4, DURATION)
     let writing = true
     const finished = writers.done.then(() => {
       writing = false
     })
     const sealing = (async () => {
-      for (let minor = 4n; writing; minor = minor === 4n ? 8n : 4n) {
-        await sealArticles(pool, { minor, major: 8n * minor })
+      for (let flushed = 4n; writing; flushed = flushed === 4n ? 8n : 4n) {
+        await makeSegments(pool, { flushed, merged: 8n * flushed })
         await setTimeout(50)
       }
     })()
@@ -95,12 +95,12 @@ t.test(
         let position: Position | null = null
         let watermark = 0n
         for (let pages = 0; pages < 40; pages++) {
-          const page = await search(pool, query, position, {
+          const page: SearchPage = await search(query, position, {
             cap: 10_000,
-            fresh: { chunk: 8n, lexicon: 500 },
+            memory: { segment: 8n, words: 500 },
             first: 100,
-            whole: 100,
-            fewPeople: 64,
+            prefetch: 100,
+            fewNames: 64,
           })
           ids.push(...page.rows.map(row => row.id))
           totals.add(page.total)

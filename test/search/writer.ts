@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { indexArticles } from '../../shared/articles/indexing/index.ts'
+import { openIndexer } from '../../search/indexer.ts'
+import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { createBoss } from '../../shared/promises/boss.ts'
 import { PATIENT } from '../database.ts'
@@ -15,6 +16,7 @@ const random = createRandom(Number(seed))
 const pool = createPool(url, 'writer', () => {}, { max: 2, ...PATIENT })
 const boss = createBoss(url, () => {}, { supervise: false })
 await boss.start()
+const writer = openArticleWriter({ pool, boss, indexer: openIndexer(pool), embedDelay: 0 })
 const end = Date.now() + Number(duration)
 for (let batch = 0; Date.now() < end; batch++) {
   const articles = randomArticles(random, 1 + random.below(8)).map((article, index) => {
@@ -22,7 +24,7 @@ for (let batch = 0; Date.now() < end; batch++) {
     const address = `writer${seed}.example/${batch}/${index}`
     return { ...article, url: `https://${address}`, addresses: [address] }
   })
-  await indexArticles(pool, boss, articles, { embedDelay: 0, within: () => setTimeout(random.below(25)) })
+  await writer.write(articles, { within: () => setTimeout(random.below(25)) })
   await setTimeout(random.below(10))
 }
 await boss.stop({ graceful: false })

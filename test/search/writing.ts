@@ -1,10 +1,8 @@
 import { setTimeout } from 'node:timers/promises'
-import { type SearchSizes, search } from '../../search/execute/search.ts'
-import { sealArticles, WAYS } from '../../search/merge/flush-and-merge.ts'
-import type { ArticleQuery, Position } from '../../search/query/article-query.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
+import type { ArticleQuery, Position, SearchPage, SearchSizes } from '../../search/index.ts'
+import { KINDS, makeSegments } from '../../search/merge/make-segments.ts'
 import { longArticles, randomArticles } from './archive.ts'
-import { openArchiveIndex } from './archive-index.ts'
+import { type ArchiveIndex, openArchiveIndex } from './archive-index.ts'
 import { queryOf } from './comparison.ts'
 import { readKnown } from './known.ts'
 import { answer, type Known, type Question } from './oracle.ts'
@@ -45,8 +43,8 @@ export async function askWhileWriting(seed: number, questions: number): Promise<
     const sealing = (async () => {
       while (open) {
         // Sizes may grow, never shrink.
-        const minor = writing.questions < questions / 2 ? 8n : 32n
-        const ways = WAYS.map(way => sealArticles(index.pool, { minor, major: 8n * minor }, { ways: [way] }))
+        const flushed = writing.questions < questions / 2 ? 8n : 32n
+        const ways = KINDS.map(way => makeSegments(index.pool, { flushed, merged: 8n * flushed }, { kinds: [way] }))
         for (const made of await Promise.all(ways)) writing.sealed += made
         await setTimeout(100)
       }
@@ -58,12 +56,12 @@ export async function askWhileWriting(seed: number, questions: number): Promise<
       if (query === null) continue
       const sizes = {
         cap: random.one([5, 10_000]),
-        fresh: { chunk: random.one([1n, 8n, 4_096n]), lexicon: random.one([0, 500, 400_000]) },
+        memory: { segment: random.one([1n, 8n, 4_096n]), words: random.one([0, 500, 400_000]) },
         first: random.one([1, 40, 32_768]),
-        whole: random.one([0, 100, 65_536]),
-        fewPeople: random.one([1, 64]),
+        prefetch: random.one([0, 100, 65_536]),
+        fewNames: random.one([1, 64]),
       }
-      const asked = await pagesOf(index.pool, query, sizes)
+      const asked = await pagesOf(index, query, sizes)
       known.push(...(await readKnown(index.pool, known.at(-1)?.seq ?? 0n)))
       writing.questions++
       writing.found += asked.ids.length
@@ -89,17 +87,17 @@ interface Asked {
   between: [bigint, bigint]
 }
 
-async function pagesOf(pool: Pool, query: ArticleQuery, sizes: SearchSizes): Promise<Asked> {
+async function pagesOf({ pool, search }: ArchiveIndex, query: ArticleQuery, sizes: SearchSizes): Promise<Asked> {
   const latest = async () =>
     (await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')).rows[0]!.last_seq
   const before = await latest()
-  const first = await search(pool, query, null, sizes)
+  const first = await search.search(query, null, sizes)
   const between: [bigint, bigint] = first.next ? [first.next.watermark, first.next.watermark] : [before, await latest()]
   const ids = first.rows.map(row => row.id)
   const totals = new Set([`${first.total}${first.estimate ? '+' : ''}`])
   // The rest of a long one shows nothing new: pages at random depth follow.
   for (let at: Position | null = first.next, pages = 0; at !== null && pages < 30; pages++) {
-    const page = await search(pool, query, at, sizes)
+    const page: SearchPage = await search.search(query, at, sizes)
     ids.push(...page.rows.map(row => row.id))
     totals.add(`${page.total}${page.estimate ? '+' : ''}`)
     at = page.next

@@ -1,7 +1,7 @@
 import t from 'tap'
-import { TOTAL_CAP } from '../../search/execute/search.ts'
-import type { NewArticle } from '../../shared/articles/article.ts'
-import { PARTITION_SIZE } from '../../shared/articles/indexing/partitions.ts'
+import { TOTAL_CAP } from '../../search/index.ts'
+import type { NewArticle } from '../../shared/indexing/new-article.ts'
+import { PARTITION_SIZE } from '../../shared/indexing/partitions.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { difference } from './comparison.ts'
 import type { Question } from './oracle.ts'
@@ -50,10 +50,10 @@ t.test('articles of any date are found over the turn of a year, while one partit
 
   const sizes = {
     cap: TOTAL_CAP,
-    fresh: { chunk: 65_536n, lexicon: 1_000 },
+    memory: { segment: 65_536n, words: 1_000 },
     first: 32_768,
-    whole: 32_768,
-    fewPeople: 64,
+    prefetch: 32_768,
+    fewNames: 64,
   }
   const bounds = TIMES.flatMap(time => (time === null ? [] : [new Date(time)]))
   const historyStart = new Date('1800-01-01T00:00:00Z')
@@ -74,7 +74,7 @@ t.test('articles of any date are found over the turn of a year, while one partit
             order,
             perPage: 2,
           }
-          t.equal(await difference(index.pool, known, question, sizes), null, JSON.stringify(question))
+          t.equal(await difference(index.search, known, question, sizes), null, JSON.stringify(question))
         }
       }
     }

@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { openIndex } from '../../search/index.ts'
+import { openIndexer } from '../../search/indexer.ts'
 import type { SemanticQuery, SemanticRow, SemanticSearch } from '../../services/api/semantic/query.ts'
 import { openSemanticSearch } from '../../services/api/semantic/search.ts'
-import type { NewArticle } from '../../shared/articles/article.ts'
-import { indexArticles } from '../../shared/articles/indexing/index.ts'
 import { type Config, readConfig } from '../../shared/config/config.ts'
+import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
+import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { createBoss } from '../../shared/promises/boss.ts'
@@ -53,6 +55,7 @@ export async function createWorld(settings: Record<string, string> = {}): Promis
   const fleet = createFleet(env)
   let made = 0
 
+  const indexer = openIndexer(pool)
   return {
     env,
     config,
@@ -60,15 +63,12 @@ export async function createWorld(settings: Record<string, string> = {}): Promis
     model,
     fleet,
     async index(articles, embedDelay = 0) {
-      const results = await indexArticles(
-        pool,
-        boss,
-        articles.map(article => ({ ...articleNumber(++made), ...article })),
-        { embedDelay },
-      )
+      const writer = openArticleWriter({ pool, boss, indexer, embedDelay })
+      const results = await writer.write(articles.map(article => ({ ...articleNumber(++made), ...article })))
       return results.flatMap(result => (result.outcome === 'indexed' ? [result.seq] : []))
     },
-    openSearch: (own = {}) => openSemanticSearch(readConfig({ ...env, ...own }), pool, createLogger('test', 'silent')),
+    openSearch: (own = {}) =>
+      openSemanticSearch(readConfig({ ...env, ...own }), pool, openIndex(pool), createLogger('test', 'silent')),
     embedded: (count, ms = 30_000) =>
       until(
         async () => {

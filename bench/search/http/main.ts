@@ -1,7 +1,7 @@
 import { loadavg } from 'node:os'
 import type { DataDirectory } from '../../../infra/embedded/data-directory/open.ts'
 import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
-import { SEARCH_SETTINGS, search } from '../../../search/execute/search.ts'
+import { openIndex, SEARCH_SETTINGS } from '../../../search/index.ts'
 import { COUNTRIES } from '../../../shared/articles/article.ts'
 import { createKey } from '../../../shared/plans/keys.ts'
 import { createPool } from '../../../shared/postgres/pool.ts'
@@ -134,11 +134,12 @@ export async function measureHttp(bench: HttpBench): Promise<Record<string, numb
 /** ms of processor time that the same searches take in this process, each. */
 async function searchCpu(url: string, classes: QueryClass[]): Promise<number> {
   const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
+  const index = openIndex(pool)
   try {
     const queries = classes.flatMap(one => one.queries)
-    for (const query of queries) await search(pool, query, null)
+    for (const query of queries) await index.search(query)
     const before = process.cpuUsage()
-    for (const query of queries) await search(pool, query, null)
+    for (const query of queries) await index.search(query)
     const { user, system } = process.cpuUsage(before)
     return (user + system) / 1_000 / queries.length
   } finally {

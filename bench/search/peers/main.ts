@@ -4,7 +4,7 @@ import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import type { DataDirectory } from '../../../infra/embedded/data-directory/open.ts'
 import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
-import { SEARCH_SETTINGS } from '../../../search/execute/search.ts'
+import { openIndex, SEARCH_SETTINGS } from '../../../search/index.ts'
 import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
 import { type Orders, readDocuments, readOrders } from './documents.ts'
@@ -36,6 +36,7 @@ export interface PeerBench {
 export async function comparePeers(bench: PeerBench): Promise<Record<string, number>> {
   const { url, classes, signal, say } = bench
   const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
+  const index = openIndex(pool)
   const peers: Peer[] = []
   try {
     say('Reading the orders of the archive …')
@@ -44,7 +45,7 @@ export async function comparePeers(bench: PeerBench): Promise<Record<string, num
     await build(bench, pool, orders, peers)
     const results: ComparedClass[] = []
     for (const one of classes) {
-      const result = await compareClass(pool, peers, orders, one).catch(error => {
+      const result = await compareClass({ pool, index }, peers, orders, one).catch(error => {
         if (!signal.aborted) throw error
       })
       if (signal.aborted || !result) break

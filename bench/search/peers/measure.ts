@@ -1,3 +1,4 @@
+import type { SearchIndex } from '../../../search/index.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
 import { measureQuery, type QueryTimes, quantile, RUNS } from '../measure.ts'
@@ -36,7 +37,7 @@ const hopeless = new WeakMap<Peer, Set<string>>()
 
 /** Asks Perscope and each peer the queries of a class, one after the other, and compares what they find. */
 export async function compareClass(
-  pool: Pool,
+  { pool, index }: { pool: Pool; index: SearchIndex },
   peers: Peer[],
   orders: Orders,
   { name, queries, deep }: QueryClass,
@@ -50,7 +51,7 @@ export async function compareClass(
   const coldTimes: number[] = []
   let total = 0
   for (const query of queries) {
-    const own = await measureQuery(pool, query, deep)
+    const own = await measureQuery(index, query, deep)
     engines.get('perscope')!.times.push(own.ms)
     coldTimes.push(own.coldMs)
     total = own.page.total

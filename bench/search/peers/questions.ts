@@ -1,7 +1,12 @@
-import { STOP_WORDS } from '../../../search/analysis/stop-words.ts'
-import { TOTAL_CAP } from '../../../search/execute/search.ts'
-import type { ArticleQuery, Axis, Match, Position } from '../../../search/query/article-query.ts'
-import { readPrelude } from '../../../search/store/snapshot.ts'
+import {
+  type ArticleQuery,
+  type Axis,
+  foldName,
+  type Match,
+  type Position,
+  STOP_WORDS,
+  TOTAL_CAP,
+} from '../../../search/index.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { FILTER_WORDS, firstAtLeast, type Orders, stemKey, stopKey } from './documents.ts'
@@ -47,7 +52,7 @@ export async function questionOf(
   query: ArticleQuery,
   after: { seq: number; position: Position } | null,
 ): Promise<PeerQuestion> {
-  const { publisherNos, authorNos } = await readPrelude(pool, query.outlet, query.author)
+  const { publisherNos, authorNos } = await readNames(pool, query)
   const { publishedAfter, publishedBefore } = query.coverage
   const published =
     publishedAfter !== null && publishedBefore !== null ? { from: publishedAfter, to: publishedBefore.at } : null
@@ -78,6 +83,22 @@ export async function questionOf(
       turn: orders.turnOfSeq[after.seq]!,
     },
     undated: orders.undated,
+  }
+}
+
+/** Numbers of the outlets and authors whose names contain a part. */
+async function readNames(pool: Pool, { outlet, author }: ArticleQuery) {
+  const numbersOf = async (statement: string, part: string | null): Promise<number[] | null> => {
+    if (part === null) return null
+    const { rows } = await pool.query<{ no: number }>(statement, [foldName(part)])
+    return rows.map(row => row.no)
+  }
+  return {
+    publisherNos: await numbersOf(
+      'select publisher_no as no from publishers where strpos(folded_name, $1) > 0 or strpos(folded_domain, $1) > 0',
+      outlet,
+    ),
+    authorNos: await numbersOf('select author_no as no from authors where strpos(folded_name, $1) > 0', author),
   }
 }
 

@@ -86,7 +86,7 @@ interface Stretch {
   to: number
 }
 
-function stretchesOf({ sort, order, places, after, undated }: PeerQuestion): Stretch[] {
+function ranges({ sort, order, places, after, undated }: PeerQuestion): Stretch[] {
   const all = places ?? { from: 1, to: Number.MAX_SAFE_INTEGER }
   const place = sort === 'published_at' ? (after?.place ?? null) : null
   if (order === 'desc' || places !== null) {
@@ -104,7 +104,7 @@ function pageOf(database: DatabaseSync, question: PeerQuestion): number[] {
   if (sort === 'ingested_at') return pageByTurn(database, question)
   const query = queryOf(question)
   const seqs: number[] = []
-  for (const { from, to } of stretchesOf(question)) {
+  for (const { from, to } of ranges(question)) {
     const rows =
       query === null
         ? database

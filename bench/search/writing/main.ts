@@ -1,9 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { loadavg } from 'node:os'
 import pg from 'pg'
-import { SEARCH_SETTINGS, search } from '../../../search/execute/search.ts'
-import type { ArticleQuery } from '../../../search/query/article-query.ts'
-import { BATCH } from '../../../shared/articles/indexing/index.ts'
+import { type ArticleQuery, openIndex, SEARCH_SETTINGS, type SearchIndex } from '../../../search/index.ts'
+import { BATCH } from '../../../shared/indexing/article-writer.ts'
 import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
 import { quantile } from '../measure.ts'
@@ -38,6 +37,7 @@ export async function measureWriting(bench: WritingBench): Promise<Record<string
   const seconds = bench.seconds ?? SECONDS
   const copy = await copyDatabase(bench)
   const pool = createPool(copy.url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
+  const index = openIndex(pool)
   const writer = fork(new URL('./writer.ts', import.meta.url), [copy.url, String(rows)])
   const end = () => void writer.kill('SIGTERM')
   signal.addEventListener('abort', end, { once: true })
@@ -45,9 +45,9 @@ export async function measureWriting(bench: WritingBench): Promise<Record<string
     await message(writer)
     const queries = bench.classes.flatMap(one => one.queries)
     say(`Reading ${queries.length} queries once …`)
-    for (const query of queries) await search(pool, query, null)
+    for (const query of queries) await index.search(query)
 
-    const alone = await readFor(pool, queries, Math.min(seconds, MINUTE), signal)
+    const alone = await readFor(index, queries, Math.min(seconds, MINUTE), signal)
     signal.throwIfAborted()
     tell(say, 'reading alone', alone)
     const job: Job = { perSecond: PER_SECOND, seconds, from: rows }
@@ -56,7 +56,7 @@ export async function measureWriting(bench: WritingBench): Promise<Record<string
     const reading = new AbortController()
     const both = Promise.all([
       work(writer, job).finally(() => reading.abort()),
-      readFor(pool, queries, Infinity, AbortSignal.any([signal, reading.signal])),
+      readFor(index, queries, Infinity, AbortSignal.any([signal, reading.signal])),
     ])
     const [written, beside] = await both
     signal.throwIfAborted()
@@ -130,14 +130,19 @@ export async function measureWriting(bench: WritingBench): Promise<Record<string
 }
 
 /** ms of each search of the clients, the queries at random but always in the same order. */
-async function readFor(pool: Pool, queries: ArticleQuery[], seconds: number, signal: AbortSignal): Promise<number[]> {
+async function readFor(
+  index: SearchIndex,
+  queries: ArticleQuery[],
+  seconds: number,
+  signal: AbortSignal,
+): Promise<number[]> {
   const times: number[] = []
   const end = performance.now() + seconds * 1_000
   const client = async (number: number) => {
     const random = createRandom(number)
     while (!signal.aborted && performance.now() < end) {
       const start = performance.now()
-      await search(pool, random.one(queries), null)
+      await index.search(random.one(queries))
       times.push(performance.now() - start)
     }
   }

@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { BATCH, indexArticles } from '../../../shared/articles/indexing/index.ts'
+import { openIndexer } from '../../../search/indexer.ts'
+import { BATCH, openArticleWriter } from '../../../shared/indexing/article-writer.ts'
 import type { Client } from '../../../shared/postgres/pool.ts'
 import { createPool } from '../../../shared/postgres/pool.ts'
 import { createBoss } from '../../../shared/promises/boss.ts'
 import { createArchive } from '../generator.ts'
 import type { Job, Making, Written } from './messages.ts'
 
-// A process that writes articles as a normaliser does: batches through `indexArticles`, which also has segments made.
+// A process that writes articles as a normaliser does: batches through the article writer, which also has segments made.
 // Arguments: the database, and the rows of its archive.
 
 const [url = '', rows = ''] = process.argv.slice(2)
@@ -14,6 +15,7 @@ const archive = createArchive(Number(rows))
 const pool = createPool(url, 'bench writer', () => {})
 const boss = createBoss(url, () => {}, { supervise: false })
 await boss.start()
+const articleWriter = openArticleWriter({ pool, boss, indexer: openIndexer(pool), embedDelay: 7_200_000 })
 
 /** When a connection was taken, and whether for a batch's transaction. */
 const taken = new WeakMap<Client, { at: number; batch: boolean }>()
@@ -60,8 +62,7 @@ async function write({ perSecond, seconds, from }: Job): Promise<Written> {
     ).map(({ ingestedAt: _, ...article }) => article)
     const begun = performance.now()
     if (perSecond === null) making += begun - before
-    await indexArticles(pool, boss, batch, {
-      embedDelay: 7_200_000,
+    await articleWriter.write(batch, {
       within: async client => {
         const use = taken.get(client)
         if (use !== undefined) use.batch = true

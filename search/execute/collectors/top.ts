@@ -1,60 +1,91 @@
 import type { ArticleQuery, Position } from '../../query/article-query.ts'
-import type { Columns } from '../../segment/columns.ts'
-import { type DocSet, docsOf, walk } from '../../segment/doc-id-set.ts'
-import type { Segment } from '../../store/segment-store.ts'
+import { type DocIdSet, docsOf, walk } from '../../segment/doc-id-set.ts'
 import { firstAtLeast } from '../filter.ts'
 import type { Hit } from '../hit.ts'
 import { smallest } from '../select.ts'
+import type { Collector } from './collector.ts'
 
-/**
- * The matches of a segment that can stand on the page: the first `wanted` in order after the page before, with
- * all that equal the last of them where closeness decides among equals (`ranked`), and all that equal the last article
- * of the page before, of which some were shown.
- */
-export function collect(
-  matches: DocSet,
-  segment: Segment,
-  columns: Columns,
-  query: Pick<ArticleQuery, 'sort' | 'order'>,
-  position: Position | null,
-  wanted: number,
-  ranked: boolean,
-): Hit[] {
-  const hit = (doc: number): Hit => {
-    const value = (query.sort === 'published_at' ? columns.published : columns.ingested)[doc]!
-    return {
-      seq: segment.first + BigInt(columns.offsets[doc]!),
-      id: null,
-      value: Number.isNaN(value) ? null : value,
-      rank: ranked ? null : 0,
-      place: { kind: 'segment', segment, doc },
-    }
-  }
-  const docs =
-    query.sort === 'published_at'
-      ? byPublished(matches, columns, query.order, position, wanted, ranked)
-      : byIngested(matches, columns, query.order, position, wanted)
-  return docs.map(hit)
+export interface TopCollector extends Collector {
+  /** In no order, and perhaps more than wanted. */
+  hits(): Hit[]
 }
 
-/** Documents stand in this order already; those without a date come last in either direction. */
-function byPublished(
-  matches: DocSet,
-  columns: Columns,
-  order: 'asc' | 'desc',
-  position: Position | null,
-  wanted: number,
-  ranked: boolean,
-): number[] {
-  const { dated, size, published } = columns
+/** What decides which matches stand on a page. */
+export interface PageOrder {
+  sort: ArticleQuery['sort']
+  order: ArticleQuery['order']
+  /** null: the first page. */
+  position: Position | null
+  /** Matches wanted after the page before. */
+  wanted: number
+  /** Whether scores decide among matches with equal sort values. */
+  scored: boolean
+}
+
+/**
+ * The matches that can stand on a page: the first `wanted` in order after the page before, with all
+ * that equal the last of them where scores decide, and all that equal the last article of the page
+ * before, of which some were shown.
+ */
+export function createTopCollector(page: PageOrder): TopCollector {
+  const { sort, order, position, wanted, scored } = page
+  const hits: Hit[] = []
+  // Checked again only when there are twice as many hits: segments that overlap in time would cost their square.
+  let checkAt = wanted
+  let complete = false
+
+  const isComplete = (next: number): boolean => {
+    let before = 0
+    for (const { value } of hits) {
+      if (value === null || value === position?.last.value) continue
+      if (order === 'asc' ? value < next : value > next) before++
+    }
+    return before >= wanted
+  }
+  return {
+    hits: () => hits,
+    isComplete,
+    collect(matches, segment) {
+      if (matches.count === 0) return
+      const { startsAt, dated } = segment
+      if (startsAt !== null) {
+        if (!complete && hits.length >= checkAt) {
+          complete = isComplete(startsAt)
+          checkAt = hits.length * 2
+        }
+        if (complete) return
+      }
+      const values = sort === 'published_at' ? segment.published : segment.ingested
+      const docs =
+        dated !== null && sort === 'published_at'
+          ? firstInOrder(matches, values, dated, page)
+          : firstByValue(matches, values, page)
+      for (const doc of docs) {
+        const value = values[doc]!
+        hits.push({
+          seq: segment.seqOf(doc),
+          id: segment.idOf(doc),
+          value: Number.isNaN(value) ? null : value,
+          score: scored ? null : 0,
+          address: segment.addressOf(doc),
+        })
+      }
+    },
+  }
+}
+
+/** Documents stand in the order of the page, those without a value last in either direction. */
+function firstInOrder(matches: DocIdSet, values: Float64Array, dated: number, page: PageOrder): number[] {
+  const { order, position, wanted, scored } = page
+  const { size } = matches
   const backwards = order === 'desc'
   const docs: number[] = []
-  // The group of the page before's last article does not count towards those wanted.
+  // Matches that equal the last article of the page before do not count towards those wanted.
   let counted = 0
   let last = Number.NaN
   const take = (isTie: boolean) => (doc: number) => {
-    const value = doc < dated ? published[doc]! : Infinity
-    if (!isTie && counted >= wanted && !(ranked && value === last)) return false
+    const value = doc < dated ? values[doc]! : Infinity
+    if (!isTie && counted >= wanted && !(scored && value === last)) return false
     docs.push(doc)
     if (!isTie) counted++
     last = value
@@ -69,7 +100,7 @@ function byPublished(
   }
   if (after === undefined) within(0, dated, false)
   else {
-    const [tieFrom, tieTo] = [firstAtLeast(columns, after), firstAtLeast(columns, after + 1)]
+    const [tieFrom, tieTo] = [firstAtLeast(values, dated, after), firstAtLeast(values, dated, after + 1)]
     within(tieFrom, tieTo, true)
     if (backwards) within(0, tieFrom, false)
     else within(tieTo, dated, false)
@@ -78,7 +109,7 @@ function byPublished(
   return docs
 }
 
-function walkRange(set: DocSet, from: number, to: number, backwards: boolean, visit: (doc: number) => boolean): void {
+function walkRange(set: DocIdSet, from: number, to: number, backwards: boolean, visit: (doc: number) => boolean): void {
   if (from >= to) return
   walk(set, backwards, doc => {
     if (doc < from) return !backwards
@@ -87,33 +118,28 @@ function walkRange(set: DocSet, from: number, to: number, backwards: boolean, vi
   })
 }
 
-/** Another order than the documents': the value of the last one wanted is found first, then all up to it are taken. */
-function byIngested(
-  matches: DocSet,
-  { ingested }: Columns,
-  order: 'asc' | 'desc',
-  position: Position | null,
-  wanted: number,
-): number[] {
+/** Documents stand in another order: the value of the last one wanted is found first, then all up to it are taken. */
+function firstByValue(matches: DocIdSet, values: Float64Array, { order, position, wanted }: PageOrder): number[] {
   const sign = order === 'asc' ? 1 : -1
-  const after = position === null ? null : position.last.value
-  const bound = after === null ? -Infinity : sign * after
+  // Ascending keys are the order of the page; what has no value comes last in either direction.
+  const keyOf = (value: number) => (Number.isNaN(value) ? Infinity : sign * value)
+  const after = position === null ? -Infinity : keyOf(position.last.value ?? Number.NaN)
   const found = docsOf(matches)
   const docs = new Uint16Array(found.length)
-  const places = new Float64Array(found.length)
+  const keys = new Float64Array(found.length)
   const beyond = new Float64Array(found.length)
-  // Loops instead of callbacks: a list of everything has all documents of a segment here.
+  // A loop without callbacks: a list of everything has all documents of a segment here.
   let [count, further] = [0, 0]
   for (let at = 0; at < found.length; at++) {
     const doc = found[at]!
-    const place = sign * ingested[doc]!
-    if (place < bound) continue
+    const key = keyOf(values[doc]!)
+    if (key < after) continue
     docs[count] = doc
-    places[count++] = place
-    if (place > bound) beyond[further++] = place
+    keys[count++] = key
+    if (key > after) beyond[further++] = key
   }
   const limit = further <= wanted ? Infinity : smallest(beyond.subarray(0, further), wanted)
   const kept: number[] = []
-  for (let at = 0; at < count; at++) if (places[at]! <= limit) kept.push(docs[at]!)
+  for (let at = 0; at < count; at++) if (keys[at]! <= limit) kept.push(docs[at]!)
   return kept
 }

@@ -1,8 +1,6 @@
-import { search } from '../../../search/execute/search.ts'
-import type { ArticleFilter, ArticleRow } from '../../../search/query/article-query.ts'
+import type { ArticleFilter, ArticleRow, SearchIndex } from '../../../search/index.ts'
 import type { Country } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/plan.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
 import { ApiError } from '../contract/api-error.ts'
 import { RETRY_SEMANTIC } from '../contract/limits.ts'
 import type { Cursor } from '../cursor/cursor.ts'
@@ -12,7 +10,7 @@ import { type SemanticSearch, SemanticUnavailable, SetExpired } from '../semanti
 
 /** What both operations search with. */
 export interface Searches {
-  pool: Pool
+  index: SearchIndex
   semantic: SemanticSearch
 }
 
@@ -68,8 +66,7 @@ async function findPage(
     }
   }
   const { match, searchIn, sort } = question
-  const page = await search(
-    searches.pool,
+  const page = await searches.index.search(
     { ...filter, match, searchIn, sort, order, perPage },
     at?.kind === 'words' ? at : null,
   )

@@ -15,7 +15,7 @@ const cursors: fc.Arbitrary<Cursor> = fc.record({
       watermark: fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }),
       total: fc.integer({ min: 0, max: 10_000 }),
       estimate: fc.boolean(),
-      last: fc.record({ value: values, rank: fc.double({ noNaN: true }), id: ids }),
+      last: fc.record({ value: values, score: fc.double({ noNaN: true }), id: ids }),
     }),
     fc.record({
       kind: fc.constant('semantic' as const),

@@ -19,7 +19,7 @@ export interface Cursor {
  *     flags          1 byte
  *     history start  6 bytes   ms since 1970, signed
  *     sort value     6 bytes   signed
- *     words:    rank 8 bytes (double), watermark 8, total 2
+ *     words:    score 8 bytes (double), watermark 8, total 2
  *     semantic: set 12 bytes
  *     id             the rest, UTF-8
  *
@@ -69,7 +69,7 @@ function writeContent({ at, historyStart }: Cursor): Buffer {
   head.writeIntBE(historyStart.getTime(), 1, 6)
   head.writeIntBE(at.last.value ?? 0, 7, 6)
   if (at.kind === 'words') {
-    head.writeDoubleBE(at.last.rank, 13)
+    head.writeDoubleBE(at.last.score, 13)
     head.writeBigUInt64BE(at.watermark, 21)
     head.writeUInt16BE(at.total, 29)
   } else {
@@ -96,7 +96,7 @@ function readContent(content: Buffer): Cursor {
       watermark: content.readBigUInt64BE(21),
       total: content.readUInt16BE(29),
       estimate: (flags & FLAGS.estimate) !== 0,
-      last: { value, rank: content.readDoubleBE(13), id },
+      last: { value, score: content.readDoubleBE(13), id },
     },
   }
 }

@@ -2,6 +2,7 @@ import compression from 'compression'
 import cors from 'cors'
 import express, { type Express, type RequestHandler, type Response, type Router } from 'express'
 import helmet from 'helmet'
+import type { SearchIndex } from '../../../search/index.ts'
 import type { Config } from '../../../shared/config/config.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import type { Plan } from '../../../shared/plans/plan.ts'
@@ -27,6 +28,7 @@ export interface Parts {
   config: Config
   log: Logger
   pool: Pool
+  index: SearchIndex
   semantic: SemanticSearch
   lock: AddressLock
   cursorSecret: Buffer

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import type { SearchIndex } from '../../../search/index.ts'
 import type { Config } from '../../../shared/config/config.ts'
 import { EmbeddingFailure } from '../../../shared/embeddings/failure.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
@@ -14,7 +15,12 @@ import { findSet, keepSet } from './sets.ts'
  * Search by meaning: the nearest 500 articles of the plan's coverage, frozen for some minutes in Postgres; then the request's
  * filters, its order, its page.
  */
-export async function openSemanticSearch(config: Config, pool: Pool, log: Logger): Promise<SemanticSearch> {
+export async function openSemanticSearch(
+  config: Config,
+  pool: Pool,
+  index: SearchIndex,
+  log: Logger,
+): Promise<SemanticSearch> {
   const candidates = openCandidates(config, pool)
   const making = new Map<string, Promise<string | null>>()
   let lastComplaint = ''
@@ -43,7 +49,7 @@ export async function openSemanticSearch(config: Config, pool: Pool, log: Logger
         const setId = position === null ? await setFor(query) : position.setId
         lastComplaint = ''
         if (setId === null) return { rows: [], total: 0, next: null }
-        const page = await readPage(pool, setId, query, position)
+        const page = await readPage(pool, index, setId, query, position)
         if (page === null && position !== null) throw new SetExpired('The candidates of this sequence are gone.')
         if (page === null) throw new Error('The candidates are gone that were kept a moment ago.')
         return page

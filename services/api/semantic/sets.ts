@@ -30,11 +30,28 @@ export async function keepSet(db: Queryable, question: Buffer, candidates: Candi
   return rows[0]!.set_id
 }
 
+/** The set that a cursor names; null: it is gone. A set answers new questions for five minutes, and its cursors for five more. */
+export async function readSet(db: Queryable, setId: string): Promise<Candidates | null> {
+  const { rows } = await db.query<{ seq: bigint; relevance: number }>({
+    name: 'semantic-set-read',
+    text: READ,
+    values: [setId],
+  })
+  if (rows.length === 0) return null
+  return { seqs: rows.map(row => row.seq), relevances: rows.map(row => row.relevance) }
+}
+
 function idOf(question: Buffer, { seqs, relevances }: Candidates): string {
   const hash = createHash('sha256').update(question)
   hash.update(BigInt64Array.from(seqs)).update(Int16Array.from(relevances))
   return hash.digest().subarray(0, 12).toString('base64url')
 }
+
+// $1 set_id. Index: the primary key.
+const READ = `
+  select c.seq, c.relevance
+  from semantic_sets, unnest(seqs, relevances) as c (seq, relevance)
+  where set_id = $1 and made_at > clock_timestamp() - interval '10 minutes'`
 
 // $1 question. Index: semantic_sets_question
 const FIND = `

@@ -1,5 +1,5 @@
-import type { NewArticle } from '../../../shared/articles/article.ts'
 import { plainText } from '../../../shared/articles/plain-text.ts'
+import type { NewArticle } from '../../../shared/indexing/new-article.ts'
 import type { StoredPage } from '../../../shared/pages/page.ts'
 import { authorsOf } from '../authors/authors.ts'
 import { publishedAt } from '../dates/published.ts'

@@ -1,4 +1,4 @@
-import { prepareText } from '../../../shared/articles/indexing/text.ts'
+import { prepareText } from '../../../shared/indexing/text.ts'
 import type { StoredPage } from '../../../shared/pages/page.ts'
 import { type Composition, composeArticle } from '../compose/article.ts'
 import { loadModels } from '../language/language.ts'

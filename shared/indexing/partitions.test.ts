@@ -1,6 +1,6 @@
 import t from 'tap'
-import { createTestDatabase } from '../../../test/database.ts'
-import { createPool } from '../../postgres/pool.ts'
+import { createTestDatabase } from '../../test/database.ts'
+import { createPool } from '../postgres/pool.ts'
 import { ensurePartitions, PARTITION_SIZE } from './partitions.ts'
 
 t.test('there is always a partition for the articles to come, made before it is needed', async t => {

@@ -1,6 +1,6 @@
-import type { Client } from '../../postgres/pool.ts'
-import type { NewArticle } from '../article.ts'
-import type { People } from './people.ts'
+import type { Client } from '../postgres/pool.ts'
+import type { RegisteredNames } from './names.ts'
+import type { NewArticle } from './new-article.ts'
 import { type PreparedText, prepareText } from './text.ts'
 
 /** One row of `articles` and what hangs on it, all but what the clock gives. */
@@ -17,13 +17,13 @@ export interface PreparedArticle extends PreparedText {
 }
 
 /** Everything that takes time and needs no lock; little is left to do for an article whose text is prepared. */
-export function prepareArticle(article: NewArticle, people: People): PreparedArticle {
+export function prepareArticle(article: NewArticle, names: RegisteredNames): PreparedArticle {
   return {
     ...(article.prepared ?? prepareText(article)),
     publishedAt: article.publishedAt,
     ingestedAt: article.ingestedAt,
-    publisherNo: people.publisherNo(article),
-    authorNos: people.authorNos(article),
+    publisherNo: names.publisherNo(article),
+    authorNos: names.authorNos(article),
     country: article.country,
     language: article.language,
     url: article.url,

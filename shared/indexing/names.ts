@@ -1,10 +1,10 @@
-import { foldName } from '../../../search/analysis/folding.ts'
-import type { Queryable } from '../../postgres/pool.ts'
-import type { NewArticle } from '../article.ts'
+import { foldName } from '../../search/analysis/folding.ts'
+import type { Queryable } from '../postgres/pool.ts'
 import { authorId, outletKey } from './ids.ts'
+import type { NewArticle } from './new-article.ts'
 
 /** Numbers of outlets and authors as articles refer to them. */
-export interface People {
+export interface RegisteredNames {
   publisherNo(article: NewArticle): number
   authorNos(article: NewArticle): number[]
 }
@@ -13,7 +13,7 @@ export interface People {
  * Finds or adds the outlets and authors of some articles. Runs before the transaction that makes the articles visible:
  * names that no article uses in the end do no harm.
  */
-export async function registerPeople(db: Queryable, articles: NewArticle[]): Promise<People> {
+export async function registerNames(db: Queryable, articles: NewArticle[]): Promise<RegisteredNames> {
   const publishers = new Map<string, PublisherRow>()
   const authors = new Map<string, AuthorRow>()
   for (const { outlet, authors: names } of articles) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { ArticleOutlet } from '../article.ts'
+import type { ArticleOutlet } from '../articles/article.ts'
 
 /** What an outlet is known by among articles: its domain, or its name when an archive brings no domain. */
 export function outletKey(outlet: ArticleOutlet): string {

@@ -1,37 +1,38 @@
-import { indexText } from '../../search/analysis/word-list.ts'
-import type { Range } from '../../search/merge/policy.ts'
-import { createSegmentBuilder } from '../../search/segment/builder.ts'
-import { readSegmentArticles, storeSegment } from '../../search/store/postgres-segments.ts'
 import type { Client, Pool, Queryable } from '../../shared/postgres/pool.ts'
-import { transaction } from '../../shared/postgres/transaction.ts'
+import { indexText } from '../analysis/word-list.ts'
+import { createSegmentBuilder } from '../segment/builder.ts'
+import { postgresArticles } from '../store/postgres-articles.ts'
+import { postgresSegmentWriter } from '../store/postgres-segment-writer.ts'
+import type { SegmentRange } from '../store/segment-store.ts'
 
 /** Articles whose texts are in memory at a time. */
 const PART = 500n
 
-export interface SegmentWork {
-  /** The articles whose texts are read once more; the words of the others are taken as they are. */
+export interface RebuildWork {
+  /** The articles to be tokenised anew; the words of the others are kept. */
   chosen: ReadonlySet<bigint>
-  /** Told after each part, how many of the chosen it held. */
+  /** Told after each part how many of the chosen articles it had. */
   worked(articles: number): Promise<void>
-  /** In the transaction that puts the new segment in place. */
+  /** More work for the transaction that replaces the segment. */
   within(client: Client): Promise<void>
   signal: AbortSignal
 }
 
 /**
- * Makes a segment anew from its articles' texts and puts it, with the words that have changed, in place of the old one in
- * one transaction: searches see the one or the other. The work before is done outside of it.
+ * Builds a segment anew from the texts of its articles. One transaction replaces the old segment and
+ * the words that have changed: a search sees the old state or the new one. All work before it runs
+ * outside of the transaction.
  *
- * @returns false when it was interrupted, and nothing changed
+ * @returns false: it was interrupted, and nothing changed
  */
-export async function reindexSegment(pool: Pool, range: Range, work: SegmentWork): Promise<boolean> {
-  const articles = await readSegmentArticles(pool, range)
+export async function rebuildSegment(pool: Pool, range: SegmentRange, work: RebuildWork): Promise<boolean> {
+  const articles = await postgresArticles(pool).readSources(range)
   const builder = createSegmentBuilder(articles, range.first)
   const changed: bigint[] = []
   for (let from = range.first; from <= range.last; from += PART) {
     if (work.signal.aborted) return false
     const rows = await readTexts(pool, from, from + PART - 1n < range.last ? from + PART - 1n : range.last)
-    let read = 0
+    let tokenised = 0
     for (const row of rows) {
       if (!work.chosen.has(row.seq)) {
         builder.addWords(row.seq, row.title_words, row.body_words)
@@ -40,24 +41,35 @@ export async function reindexSegment(pool: Pool, range: Range, work: SegmentWork
       const { title, body } = indexText(row.title, row.body)
       builder.addWords(row.seq, title, body)
       if (title !== row.title_words || body !== row.body_words) changed.push(row.seq)
-      read++
+      tokenised++
     }
-    await work.worked(read)
+    await work.worked(tokenised)
   }
   const built = builder.build()
   if (work.signal.aborted) return false
-  await transaction(pool, async client => {
-    // A tokenizer's change can mean tens of thousands of texts, which the server must not take for a holder that fell asleep.
-    await client.query('set local idle_in_transaction_session_timeout = 0')
-    for (let at = 0; at < changed.length; at += Number(PART)) {
-      const rows = await readTextsOf(client, changed.slice(at, at + Number(PART)))
-      const read = rows.map(row => indexText(row.title, row.body))
-      await client.query(WORDS, [rows.map(row => row.seq), read.map(one => one.title), read.map(one => one.body)])
-    }
-    await storeSegment(client, range, articles, built)
-    await work.within(client)
-  })
+  await postgresSegmentWriter(pool).replace(
+    { range, articles, built },
+    {
+      async within(client) {
+        await updateWords(client, changed)
+        await work.within(client)
+      },
+    },
+  )
   return true
+}
+
+/** Tokenises the articles once more: their words would be too many to hold until the transaction. */
+async function updateWords(client: Client, seqs: bigint[]): Promise<void> {
+  for (let at = 0; at < seqs.length; at += Number(PART)) {
+    const rows = await readTextsOf(client, seqs.slice(at, at + Number(PART)))
+    const words = rows.map(row => indexText(row.title, row.body))
+    await client.query(UPDATE_WORDS, [
+      rows.map(row => row.seq),
+      words.map(one => one.title),
+      words.map(one => one.body),
+    ])
+  }
 }
 
 interface Texts {
@@ -89,7 +101,7 @@ async function readTextsOf(db: Queryable, seqs: bigint[]): Promise<Texts[]> {
 }
 
 // $1 seqs, $2 titles, $3 bodies
-const WORDS = `
+const UPDATE_WORDS = `
   update article_words w set title = n.title, body = n.body
   from unnest($1::bigint[], $2::text[], $3::text[]) as n (seq, title, body)
   where w.seq = n.seq`

@@ -1,6 +1,6 @@
-import type { Client } from '../../postgres/pool.ts'
-import type { NewArticle } from '../article.ts'
+import type { Client } from '../postgres/pool.ts'
 import { articleId, outletKey } from './ids.ts'
+import type { NewArticle } from './new-article.ts'
 
 /** What the addresses of an article say: it is new and has this id, or it is known under that id. */
 export interface Claim {

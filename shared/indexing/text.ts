@@ -1,6 +1,5 @@
-import { type DocumentWords, indexText } from '../../../search/analysis/word-list.ts'
-import type { NewArticle } from '../article.ts'
-import { snippetOf } from '../snippet.ts'
+import { type DocumentWords, indexText } from '../../search/analysis/word-list.ts'
+import { snippetOf } from '../articles/snippet.ts'
 
 /** What the index holds of an article's text alone. */
 export interface PreparedText {
@@ -14,7 +13,7 @@ export interface PreparedText {
  * Everything whose cost grows with an article's text: tokenizing, mostly. Tenths of a second for a megabyte, so a service does it
  * in a thread.
  */
-export function prepareText(article: Pick<NewArticle, 'title' | 'body'>): PreparedText {
+export function prepareText(article: { title: string; body: string | null }): PreparedText {
   const title = storable(article.title)
   const body = article.body === null ? null : storable(article.body)
   return { title, body, snippet: snippetOf(body), words: indexText(title, body) }

@@ -1,9 +1,10 @@
 import t from 'tap'
-import { createTestDatabase } from '../../../test/database.ts'
-import { createPool } from '../../postgres/pool.ts'
-import { createBoss } from '../../promises/boss.ts'
-import type { NewArticle } from '../article.ts'
-import { indexArticles } from './index.ts'
+import { openIndexer } from '../../search/indexer.ts'
+import { createTestDatabase } from '../../test/database.ts'
+import { createPool } from '../postgres/pool.ts'
+import { createBoss } from '../promises/boss.ts'
+import { openArticleWriter } from './article-writer.ts'
+import type { NewArticle } from './new-article.ts'
 
 const database = await createTestDatabase()
 const pool = createPool(database.url, 'test', () => {})
@@ -30,7 +31,10 @@ function article(address: string, more: Partial<NewArticle> = {}): NewArticle {
   }
 }
 
-const index = (articles: NewArticle[], delay = 0) => indexArticles(pool, boss, articles, { embedDelay: delay })
+const indexer = openIndexer(pool)
+const writer = openArticleWriter({ pool, boss, indexer, embedDelay: 0 })
+const index = (articles: NewArticle[], embedDelay = 0) =>
+  openArticleWriter({ pool, boss, indexer, embedDelay }).write(articles)
 const rows = async (sql: string, values: unknown[] = []) => (await pool.query(sql, values)).rows
 
 t.test('decision 37: an article known by any of its addresses is known by all of them from then on', async t => {
@@ -112,8 +116,7 @@ t.test('decision 23: an archive’s own ingestion time is kept, a null too', asy
 
 t.test('the promise of embedding, and more work of the caller, share the articles’ transaction', async t => {
   const before = await rows('select last_seq from ingest_clock')
-  const failing = indexArticles(pool, boss, [article('f.example/1'), article('f.example/2')], {
-    embedDelay: 0,
+  const failing = writer.write([article('f.example/1'), article('f.example/2')], {
     async within(client, results) {
       t.same(
         results.map(result => result.outcome),
@@ -149,8 +152,7 @@ t.test('what Postgres cannot hold is left out of texts', async t => {
 t.test('large batches are cut so that nobody holds the clock for long', async t => {
   const articles = Array.from({ length: 120 }, (_, number) => article(`h.example/${number}`))
   const sizes: number[] = []
-  const results = await indexArticles(pool, boss, articles, {
-    embedDelay: 0,
+  const results = await writer.write(articles, {
     async within(_, outcomes) {
       sizes.push(outcomes.length)
     },
@@ -161,8 +163,7 @@ t.test('large batches are cut so that nobody holds the clock for long', async t 
     article(`i.example/${number}`, { body: 'woord '.repeat(150_000) }),
   )
   sizes.length = 0
-  await indexArticles(pool, boss, long, {
-    embedDelay: 0,
+  await writer.write(long, {
     async within(_, outcomes) {
       sizes.push(outcomes.length)
     },

@@ -1,9 +1,9 @@
-import { indexText } from '../../search/analysis/word-list.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { transaction } from '../../shared/postgres/transaction.ts'
+import { indexText } from '../analysis/word-list.ts'
 
-/** Makes the words of some articles anew that are not in a segment; searches read them again. */
-export async function reindexFresh(pool: Pool, seqs: bigint[]): Promise<void> {
+/** Tokenises some articles anew that have no segment yet; searches then read their words again. */
+export async function rebuildWords(pool: Pool, seqs: bigint[]): Promise<void> {
   if (seqs.length === 0) return
   const { rows } = await pool.query<{ seq: bigint; title: string; body: string | null }>(READ, [seqs])
   const made = rows.map(row => indexText(row.title, row.body))

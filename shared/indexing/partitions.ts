@@ -1,5 +1,5 @@
-import type { Pool } from '../../postgres/pool.ts'
-import { transaction } from '../../postgres/transaction.ts'
+import type { Pool } from '../postgres/pool.ts'
+import { transaction } from '../postgres/transaction.ts'
 
 /** Articles in one partition: its indexes stay small enough for memory, and twenty years of news are a dozen of them. */
 export const PARTITION_SIZE = 4_194_304n

@@ -1,0 +1,40 @@
+import { totalmem } from 'node:os'
+
+/** Most bytes of each cache that an opened index keeps. */
+export interface CacheSizes {
+  /** Posting lists and their bitmaps. A term in many of a million articles takes 128 kB. */
+  postings: number
+  /** Columns: 30 MB for a million articles. */
+  columns: number
+  /** Articles whose words were verified against a phrase, by phrase. */
+  verified: number
+  /** Articles as they are shown. */
+  articles: number
+  /** Names of outlets and authors. */
+  names: number
+}
+
+const MB = 1 << 20
+
+/**
+ * Sizes that fit a machine: a tenth of its memory together, and never more than pays. On 16 GB and
+ * more they are 1.1 GB.
+ *
+ * @param memory bytes of the machine, or of the container where it has a limit
+ */
+export function defaultCacheSizes(memory = availableMemory()): CacheSizes {
+  const share = (part: number, most: number) => Math.min(most, Math.max(4 * MB, Math.floor(memory / part)))
+  return {
+    postings: share(28, 512 * MB),
+    columns: share(28, 512 * MB),
+    verified: share(512, 24 * MB),
+    articles: share(128, 64 * MB),
+    names: share(256, 40 * MB),
+  }
+}
+
+/** A container's limit where there is one (`process.constrainedMemory` tells 0, or more than there is, otherwise). */
+function availableMemory(): number {
+  const limit = process.constrainedMemory()
+  return limit > 0 && limit < totalmem() ? limit : totalmem()
+}

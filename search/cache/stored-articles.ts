@@ -1,0 +1,76 @@
+import type { ArticleRow } from '../query/article-query.ts'
+import type { ArticleSource, StoredArticle } from '../store/article-source.ts'
+import { type CacheStats, createCache } from './cache.ts'
+import { createNameCache, type NameCache } from './names.ts'
+import type { CacheSizes } from './sizes.ts'
+
+/**
+ * Articles as they are shown (Lucene: stored fields). They are kept in memory: what is visible never
+ * changes (decision 24), and lists and polls ask for the newest articles again and again.
+ */
+export interface StoredArticles {
+  /** The articles in the given order. Numbers that are no article's are left out. */
+  read(seqs: bigint[]): Promise<ArticleRow[]>
+  /** Keeps articles that were read for another purpose. */
+  keep(stored: StoredArticle[]): Promise<void>
+  names: NameCache['read']
+  /** The id of an article that is kept; null: it is to be read. */
+  knownId(seq: bigint): string | null
+  stats(): Record<'articles' | 'names', CacheStats>
+}
+
+export function createStoredArticles(source: ArticleSource, sizes: CacheSizes): StoredArticles {
+  // By number, which a `Map` finds faster than a bigint.
+  const cache = createCache<number, ArticleRow>(sizes.articles)
+  const names = createNameCache(source, sizes.names)
+
+  const nameAndKeep = async (stored: StoredArticle[]): Promise<ArticleRow[]> => {
+    const rows = await named(stored)
+    for (const row of rows) cache.set(Number(row.seq), row, bytesOf(row))
+    return rows
+  }
+  const named = async (stored: StoredArticle[]): Promise<ArticleRow[]> => {
+    const known = await names.read(
+      stored.map(article => article.publisher_no),
+      stored.flatMap(article => article.author_nos),
+    )
+    return stored.map(article => ({
+      seq: article.seq,
+      id: article.id,
+      title: article.title,
+      url: article.url,
+      snippet: article.snippet,
+      publishedAt: article.published_at,
+      ingestedAt: article.ingested_at,
+      authors: article.author_nos.map(no => known.author(no)),
+      outlet: known.outlet(article.publisher_no),
+      language: article.language,
+      country: article.country,
+    }))
+  }
+  return {
+    async read(seqs) {
+      const found = seqs.map(seq => cache.get(Number(seq)))
+      const missing = seqs.filter((_, index) => found[index] === undefined)
+      if (missing.length > 0) {
+        const rows = await nameAndKeep(await source.readStored(missing))
+        const bySeq = new Map(rows.map(row => [row.seq, row]))
+        seqs.forEach((seq, index) => {
+          found[index] ??= bySeq.get(seq)
+        })
+      }
+      return found.filter(row => row !== undefined)
+    },
+    async keep(stored) {
+      await nameAndKeep(stored)
+    },
+    names: (publisherNos, authorNos) => names.read(publisherNos, authorNos),
+    knownId: seq => cache.get(Number(seq))?.id ?? null,
+    stats: () => ({ articles: cache.stats(), names: names.stats() }),
+  }
+}
+
+/** Texts at two bytes a character; the fields, dates and authors take some 500 bytes more. */
+function bytesOf({ title, url, snippet }: ArticleRow): number {
+  return 500 + 2 * (title.length + url.length + (snippet?.length ?? 0))
+}

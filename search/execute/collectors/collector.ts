@@ -1,0 +1,39 @@
+import type { DocValues } from '../../query/filters.ts'
+import type { DocIdSet } from '../../segment/doc-id-set.ts'
+import type { DocAddress } from '../hit.ts'
+
+/** A segment, in memory or stored, as collectors see it. */
+export interface SegmentReader {
+  /** By document, ms since 1970; NaN: none. */
+  published: Float64Array
+  ingested: Float64Array
+  values: DocValues
+  /**
+   * Documents before this one stand in order of publication, and the rest has no date; null: the
+   * documents stand in order of ingestion.
+   */
+  dated: number | null
+  /**
+   * The sort value with which its matches begin, in the order of the search; segments come in this
+   * order. ±Infinity: it only has matches without a value. null: its matches may stand anywhere.
+   */
+  startsAt: number | null
+  seqOf(doc: number): bigint
+  /** null: not known without a read. */
+  idOf(doc: number): string | null
+  addressOf(doc: number): DocAddress
+}
+
+/**
+ * Takes in the matches of each segment (Lucene, tantivy: Collector). What to do with matches is
+ * decided here alone; a new count or a new order is a new collector.
+ */
+export interface Collector {
+  collect(matches: DocIdSet, segment: SegmentReader): void
+  /**
+   * Whether the remaining segments cannot change the result, so that the search may stop early.
+   *
+   * @param next `startsAt` of the next segment
+   */
+  isComplete(next: number): boolean
+}

@@ -1,0 +1,30 @@
+import type { SegmentCache } from '../cache/segment-cache.ts'
+import type { StoredArticles } from '../cache/stored-articles.ts'
+import type { MemoryIndex, MemorySizes } from '../memory/memory-index.ts'
+import type { ArticleSource, KnownDays } from '../store/article-source.ts'
+import type { IndexMeta, SegmentStore } from '../store/segment-store.ts'
+
+/** Sizes that change how a result is found and, apart from `cap`, never the result. Tests make them small. */
+export interface SearchSizes {
+  cap: number
+  memory: MemorySizes
+  /** Articles of the segments that a search matches first. */
+  first: number
+  /** Articles of the newest segments whose term dictionaries are prefetched. */
+  prefetch: number
+  /** Up to so many outlets or authors are looked up as terms. */
+  fewNames: number
+}
+
+/** What an opened index consists of. */
+export interface IndexParts {
+  segments: SegmentStore
+  source: ArticleSource
+  cache: SegmentCache
+  memory: MemoryIndex
+  stored: StoredArticles
+  /** The segments of a version. */
+  metaOf(version: bigint): Promise<IndexMeta>
+  /** The days of all articles up to `lastSeq`. */
+  daysUpTo(lastSeq: bigint): Promise<KnownDays>
+}

@@ -1,0 +1,72 @@
+import { setImmediate } from 'node:timers/promises'
+import { evaluate } from '../memory/evaluate.ts'
+import type { MemorySegment } from '../memory/memory-segment.ts'
+import { isWithin } from '../query/time-bounds.ts'
+import { passing, rangeSet } from '../segment/doc-id-set.ts'
+import type { Collector, SegmentReader } from './collectors/collector.ts'
+import type { SearchPlan } from './plan.ts'
+
+/** ms after which the event loop runs others. */
+const SLICE = 5
+
+/**
+ * Matches in-memory segments and hands the matches to collectors.
+ *
+ * @param covered articles up to this `seq` are in stored segments
+ */
+export async function matchMemory(
+  segments: readonly MemorySegment[],
+  covered: bigint,
+  { node, filter }: SearchPlan,
+  collectors: readonly Collector[],
+): Promise<void> {
+  let start = performance.now()
+  for (const segment of segments) {
+    if (performance.now() - start > SLICE) {
+      // A segment that grows meanwhile is read up to the watermark.
+      await setImmediate()
+      start = performance.now()
+    }
+    const [from, to] = [docsUpTo(segment, covered), docsUpTo(segment, filter.watermark)]
+    if (from >= to) continue
+    const { length } = segment.documents
+    const found = node === null ? rangeSet(from, to, length) : evaluate(node, segment)
+    const { published, ingested } = segment.times
+    const values = filter.values.map(test => test(segment))
+    const matches = passing(
+      found,
+      doc =>
+        doc >= from &&
+        doc < to &&
+        isWithin(filter.bounds, published[doc]!, ingested[doc]!) &&
+        values.every(test => test(doc)),
+    )
+    const reader = readerOf(segment)
+    for (const collector of collectors) collector.collect(matches, reader)
+  }
+}
+
+function readerOf(segment: MemorySegment): SegmentReader {
+  const { documents, times } = segment
+  return {
+    ...times,
+    dated: null,
+    startsAt: null,
+    values: segment,
+    seqOf: doc => documents[doc]!.seq,
+    idOf: doc => documents[doc]!.id,
+    addressOf: doc => ({ kind: 'memory', segment, doc }),
+  }
+}
+
+/** How many documents have a `seq` up to this one; documents stand in order of `seq`. */
+function docsUpTo({ documents }: MemorySegment, seq: bigint): number {
+  let low = 0
+  let high = documents.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (documents[middle]!.seq <= seq) low = middle + 1
+    else high = middle
+  }
+  return low
+}

@@ -1,0 +1,179 @@
+import type { SegmentCache, WantedList } from '../cache/segment-cache.ts'
+import type { ArticleQuery, Position } from '../query/article-query.ts'
+import type { QueryNode } from '../query/node.ts'
+import type { Columns } from '../segment/columns.ts'
+import { type DocIdSet, rangeSet } from '../segment/doc-id-set.ts'
+import type { ArticleSource } from '../store/article-source.ts'
+import { type IndexMeta, type SegmentMeta, sizeOf } from '../store/segment-store.ts'
+import type { Collector, SegmentReader } from './collectors/collector.ts'
+import { applyFilter, canMatch, type DocFilter, valuesOf } from './filter.ts'
+import type { SearchPlan } from './plan.ts'
+import { compile, type TwoPhaseMatches } from './two-phase.ts'
+import { type SegmentMatches, verifyMatches } from './verify.ts'
+
+/** What stored segments are matched with. */
+export interface StoredContext {
+  cache: SegmentCache
+  source: ArticleSource
+  meta: IndexMeta
+}
+
+/** The order in which segments are matched, and when it may stop. */
+export interface Visit {
+  sort: ArticleQuery['sort']
+  order: ArticleQuery['order']
+  /** null: from the beginning. */
+  position: Position | null
+  /** Matches that are likely to complete the collectors; Infinity: all segments are matched. */
+  limit: number
+  /**
+   * Articles of the segments that are matched first. Counted in articles, because the segments of the
+   * newest articles are small.
+   */
+  first: number
+}
+
+/**
+ * Matches stored segments, in the order of the search, and hands the matches to collectors. Stops
+ * when every collector is complete.
+ */
+export async function matchStored(
+  context: StoredContext,
+  plan: SearchPlan,
+  visit: Visit,
+  collectors: readonly Collector[],
+): Promise<void> {
+  const ahead = inOrder(context.meta, visit, plan.filter)
+  let count = 0
+  let seenArticles = 0
+  for (let seen = 0, articles = visit.first; seen < ahead.length; ) {
+    const batch = takeArticles(ahead, seen, articles)
+    const segments = batch.map(one => one.segment)
+    const found = await matchSegments(context, segments, plan)
+    const matches = await verifyMatches(context.source, context.cache, found, plan.verification)
+    found.forEach((one, index) => {
+      const own = matches[index]!
+      count += own.count
+      const reader = readerOf(one.segment, one.columns, batch[index]!.startsAt)
+      for (const collector of collectors) collector.collect(own, reader)
+    })
+    seen += batch.length
+    for (const segment of segments) seenArticles += sizeOf(segment)
+    const next = ahead[seen]
+    if (next !== undefined && collectors.every(collector => collector.isComplete(next.startsAt))) return
+    // As many as are likely to be needed, but at most four times as many as before: a wrong guess must not cost much.
+    const { limit } = visit
+    const needed = count > 0 && limit > count ? ((limit - count) * seenArticles) / count : seenArticles
+    articles = Math.min(needed, seenArticles * 4)
+  }
+}
+
+/** A segment that is still ahead, with the sort value that its matches begin with. */
+interface Ahead {
+  segment: SegmentMeta
+  startsAt: number
+}
+
+/** The segments that can have matches from the position on, in the order in which their matches begin. */
+function inOrder(meta: IndexMeta, { sort, order, position }: Visit, filter: DocFilter): Ahead[] {
+  const ascending = order === 'asc'
+  const end = ascending ? Infinity : -Infinity
+  const after = position === null ? -end : (position.last.value ?? end)
+  return meta.segments
+    .filter(segment => canMatch(segment, filter))
+    .flatMap(segment => {
+      const span = sort === 'published_at' ? segment.published : segment.ingested
+      const follows = span !== null && (ascending ? span.last >= after : span.first <= after)
+      if (follows) return [{ segment, startsAt: ascending ? span.first : span.last }]
+      const undated = sort === 'published_at' && filter.bounds.undatedSince !== null && segment.undated > 0
+      return undated ? [{ segment, startsAt: end }] : []
+    })
+    .sort((a, b) => (a.startsAt === b.startsAt ? 0 : ascending === a.startsAt < b.startsAt ? -1 : 1))
+}
+
+/** The next segments that have so many articles together, or some more; at least one. */
+function takeArticles(ahead: Ahead[], from: number, articles: number): Ahead[] {
+  let to = from
+  for (let sum = 0; to < ahead.length && sum < articles; to++) sum += sizeOf(ahead[to]!.segment)
+  return ahead.slice(from, to)
+}
+
+function readerOf(segment: SegmentMeta, columns: Columns, startsAt: number): SegmentReader {
+  const { published, ingested, dated, offsets } = columns
+  return {
+    published,
+    ingested,
+    dated,
+    startsAt,
+    values: valuesOf(columns),
+    seqOf: doc => segment.first + BigInt(offsets[doc]!),
+    idOf: () => null,
+    addressOf: doc => ({ kind: 'stored', segment, doc }),
+  }
+}
+
+/** The matches of some segments, as far as posting lists and columns tell. */
+async function matchSegments(
+  { cache, meta }: StoredContext,
+  segments: SegmentMeta[],
+  { node, filter }: SearchPlan,
+): Promise<SegmentMatches[]> {
+  const [columns, matches] = await Promise.all([
+    cache.columns(segments, meta.version),
+    node === null ? null : evaluate(cache, segments, node, meta.version),
+  ])
+  return segments.map((segment, index) => {
+    const own = columns[index]!
+    const { confirmed, candidates } = matches?.[index] ?? everything(own.size)
+    const passed = applyFilter(candidates, segment, own, filter)
+    const exact = confirmed.count === candidates.count
+    return {
+      segment,
+      columns: own,
+      matches: { confirmed: exact ? passed : applyFilter(confirmed, segment, own, filter), candidates: passed },
+    }
+  })
+}
+
+function everything(size: number): TwoPhaseMatches {
+  const all = rangeSet(0, size, size)
+  return { confirmed: all, candidates: all }
+}
+
+/**
+ * Evaluates a query on some segments. The evaluation tells which posting lists it needs. Those that
+ * are not in memory are read together, and the evaluation starts again. Lists that were read are held
+ * meanwhile, because the cache may drop them.
+ */
+async function evaluate(
+  cache: SegmentCache,
+  segments: SegmentMeta[],
+  node: QueryNode,
+  version: bigint,
+): Promise<TwoPhaseMatches[]> {
+  const held = new Map<SegmentMeta, Map<string, DocIdSet>>()
+  const compiled = compile(node)
+  for (;;) {
+    const wanted: WantedList[] = []
+    const asked = new Set<string>()
+    const matches = segments.map(segment => {
+      const own = held.get(segment)
+      const lists = (term: string) => {
+        const known = own?.get(term) ?? cache.list(segment, term)
+        if (known !== undefined) return known
+        const key = `${segment.no} ${term}`
+        if (!asked.has(key)) wanted.push({ segment, term })
+        asked.add(key)
+        return null
+      }
+      return compiled(lists, sizeOf(segment), null)
+    })
+    if (wanted.length === 0) return matches
+    const lists = await cache.readLists(wanted, version)
+    wanted.forEach(({ segment, term }, index) => {
+      const own = held.get(segment)
+      if (own === undefined) held.set(segment, new Map([[term, lists[index]!]]))
+      else own.set(term, lists[index]!)
+    })
+  }
+}

@@ -1,0 +1,178 @@
+import type { QueryNode } from '../query/node.ts'
+import { type DocIdSet, difference, emptySet, intersection, intersectionOf, union } from '../segment/doc-id-set.ts'
+import { isFrequent, SHINGLES } from '../segment/shingles.ts'
+import { TERMS } from '../terms.ts'
+
+/*
+ * The first of two phases of matching (Lucene: TwoPhaseIterator): what the posting lists of a stored
+ * segment say. The second phase (`verify.ts`) looks at the words of the documents that remain open.
+ */
+
+/** Documents in `confirmed` match. Documents outside `candidates` do not. The others are to be verified. */
+export interface TwoPhaseMatches {
+  confirmed: DocIdSet
+  candidates: DocIdSet
+}
+
+/**
+ * The posting list of a term. null: the list is not loaded yet; the caller loads it and evaluates
+ * again, so the result of this evaluation does not count.
+ */
+export type PostingLists = (term: string) => DocIdSet | null
+
+/**
+ * @param size documents of the segment
+ * @param within the only documents of interest; the result for others does not count. Given when they
+ *   are so few that a look at each is cheaper than a step over all; null: all
+ */
+export type Evaluate = (lists: PostingLists, size: number, within: DocIdSet | null) => TwoPhaseMatches
+
+/** So few documents are passed on as `within`: a look at each is cheaper than a step over all. */
+const isFew = (set: DocIdSet) => set.kind === 'array' && set.count * 64 <= set.size
+
+const limitTo = (set: DocIdSet, within: DocIdSet | null) => (within === null ? set : intersection(within, set))
+
+export const isExact = ({ confirmed, candidates }: TwoPhaseMatches) =>
+  confirmed === candidates || confirmed.count === candidates.count
+
+const exactly = (set: DocIdSet): TwoPhaseMatches => ({ confirmed: set, candidates: set })
+
+/** How a query is evaluated on posting lists. Work that is the same for every segment is done here, once. */
+export function compile(node: QueryNode): Evaluate {
+  switch (node.kind) {
+    case 'term':
+      return (lists, size, within) => exactly(limitTo(lists(node.term) ?? emptySet(size), within))
+    case 'or':
+      return disjunction(node.of.map(compile))
+    case 'and': {
+      const terms = node.of.flatMap(clause => (clause.kind === 'term' ? [clause.term] : []))
+      const others = node.of.filter(clause => clause.kind !== 'term').map(compile)
+      return conjunction(terms, others)
+    }
+    case 'andNot':
+      return exclusion(compile(node.of), node.not.map(compile))
+    case 'phrase':
+      return node.scope === 'title' ? titlePhrase(node.words) : phrase(node.words)
+  }
+}
+
+function disjunction(clauses: Evaluate[]): Evaluate {
+  return (lists, size, within) => {
+    const matches = clauses.map(clause => clause(lists, size, within))
+    const confirmed = union(
+      matches.map(one => one.confirmed),
+      size,
+    )
+    if (matches.every(isExact)) return exactly(confirmed)
+    const candidates = union(
+      matches.map(one => one.candidates),
+      size,
+    )
+    return { confirmed, candidates }
+  }
+}
+
+/** Evaluates the single terms first; the other clauses then check only the documents that remain. */
+function conjunction(terms: string[], others: Evaluate[]): Evaluate {
+  return (lists, size, within) => {
+    const loaded = terms.map(lists)
+    const known = loaded.filter(set => set !== null)
+    let few = within
+    let matches = known.map(exactly)
+    if (known.length < loaded.length) {
+      // The query is evaluated again, so the other clauses only have to name the lists that they need.
+      few = emptySet(size)
+    } else if (known.some(set => set.kind === 'array')) {
+      const found = intersectionOf(known)
+      if (found.count === 0) return exactly(found)
+      if (isFew(found)) few = found
+      matches = [exactly(found)]
+    }
+    for (const clause of others) {
+      const found = clause(lists, size, few)
+      if (isFew(found.candidates)) few = found.candidates
+      matches.push(found)
+    }
+    if (matches.length === 0) return exactly(emptySet(size))
+    return intersect(matches)
+  }
+}
+
+function intersect(matches: TwoPhaseMatches[]): TwoPhaseMatches {
+  if (matches.every(isExact)) return exactly(intersectionOf(matches.map(one => one.confirmed)))
+  // The smallest first: what remains of it is looked up in the others.
+  const smallestFirst = matches.toSorted((a, b) => a.candidates.count - b.candidates.count)
+  return smallestFirst.reduce((a, b) => {
+    const confirmed = intersection(a.confirmed, b.confirmed)
+    if (isExact(a) && isExact(b)) return exactly(confirmed)
+    return { confirmed, candidates: intersection(a.candidates, b.candidates) }
+  })
+}
+
+function exclusion(of: Evaluate, not: Evaluate[]): Evaluate {
+  return (lists, size, within) =>
+    not.reduce(
+      (a, clause) => {
+        const b = clause(lists, size, isFew(a.candidates) ? a.candidates : within)
+        const confirmed = difference(a.confirmed, b.candidates)
+        if (isExact(a) && isExact(b)) return exactly(confirmed)
+        return { confirmed, candidates: difference(a.candidates, b.confirmed) }
+      },
+      of(lists, size, within),
+    )
+}
+
+/** See `segment/shingles.ts`. A list for two words, or for three frequent ones, is the exact answer. */
+function phrase(words: string[]): Evaluate {
+  const pairTerms = neighbours(words).map(([first, second]) => ({
+    own: SHINGLES.pair(first, second),
+    // What a document with a pair has, when the pair has no list of its own.
+    otherwise: [SHINGLES.sharedPair(first, second), TERMS.word(first), TERMS.word(second)],
+  }))
+  const tripleTerms = words.slice(2).map((third, at) => ({
+    own: SHINGLES.triple(words[at]!, words[at + 1]!, third),
+    shared: SHINGLES.sharedTriple(words[at]!, words[at + 1]!, third),
+  }))
+  return (lists, size, within) => {
+    const nothing = emptySet(size)
+    const pairs = pairTerms.map(pair => lists(pair.own))
+    // Which other lists are needed depends on which pairs have one.
+    if (!pairs.every(pair => pair !== null)) return exactly(nothing)
+    if (pairs.length === 1 && pairs[0]!.count > 0) return exactly(limitTo(pairs[0]!, within))
+    const bounds: DocIdSet[] = within === null ? [] : [within]
+    pairs.forEach((pair, at) => {
+      if (pair.count > 0) bounds.push(pair)
+      else for (const term of pairTerms[at]!.otherwise) bounds.push(lists(term) ?? nothing)
+    })
+    for (const [at, { own, shared }] of tripleTerms.entries()) {
+      if (!isFrequent(pairs[at]!.count, size) || !isFrequent(pairs[at + 1]!.count, size)) continue
+      const triple = lists(own)
+      if (triple !== null && triple.count > 0) {
+        if (pairs.length === 2) return exactly(limitTo(triple, within))
+        bounds.push(triple)
+      } else if (triple !== null) bounds.push(lists(shared) ?? nothing)
+    }
+    return { confirmed: nothing, candidates: intersectionOf(bounds) }
+  }
+}
+
+function titlePhrase(words: string[]): Evaluate {
+  const [only, ...more] = neighbours(words)
+  const pairTerm = only !== undefined && more.length === 0 ? SHINGLES.titlePair(...only) : null
+  const titleWords = words.map(word => TERMS.titleWord(word))
+  const anywhere = phrase(words)
+  return (lists, size, within) => {
+    const nothing = emptySet(size)
+    if (pairTerm !== null) {
+      const pair = lists(pairTerm)
+      if (pair === null) return exactly(nothing)
+      if (pair.count > 0) return exactly(limitTo(pair, within))
+    }
+    const inTitle = titleWords.map(word => lists(word) ?? nothing)
+    const found = intersectionOf(within === null ? inTitle : [within, ...inTitle])
+    if (found.count === 0) return exactly(found)
+    return { confirmed: nothing, candidates: anywhere(lists, size, found).candidates }
+  }
+}
+
+const neighbours = (words: string[]): [string, string][] => words.slice(1).map((word, at) => [words[at]!, word])

@@ -1,0 +1,221 @@
+import type { ArticleOutlet } from '../shared/articles/article.ts'
+import type { Queryable } from '../shared/postgres/pool.ts'
+import type { CacheStats } from './cache/cache.ts'
+import { PREFETCHED_ARTICLES } from './cache/prefetch.ts'
+import { createSegmentCache } from './cache/segment-cache.ts'
+import { type CacheSizes, defaultCacheSizes } from './cache/sizes.ts'
+import { createStoredArticles } from './cache/stored-articles.ts'
+import type { Collector } from './execute/collectors/collector.ts'
+import { createCountCollector } from './execute/collectors/count.ts'
+import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
+import type { Matched } from './execute/plan.ts'
+import { collectAll, searchPage, TOTAL_CAP } from './execute/search.ts'
+import { createMemoryIndex, MEMORY_SIZES } from './memory/memory-index.ts'
+import type { ArticleFilter, ArticleQuery, ArticleRow, Position, SearchPage, Sort } from './query/article-query.ts'
+import { articleTest } from './query/filters.ts'
+import type { SegmentSource } from './segment/builder.ts'
+import type { KnownDays } from './store/article-source.ts'
+import { postgresArticles } from './store/postgres-articles.ts'
+import { postgresSegments } from './store/postgres-segments.ts'
+import { type IndexMeta, SegmentsChanged } from './store/segment-store.ts'
+import { startWarmUp, type WarmUp } from './warm-up.ts'
+
+/*
+ * The entry for those who search: the API, benchmarks and tests. Those who write articles use
+ * `indexer.ts`.
+ */
+
+export { foldName, foldWord } from './analysis/folding.ts'
+export { stem } from './analysis/stems.ts'
+export { STOP_WORDS } from './analysis/stop-words.ts'
+export { hasLetterOrDigit } from './analysis/tokens.ts'
+export type { CacheStats } from './cache/cache.ts'
+export { type CacheSizes, defaultCacheSizes } from './cache/sizes.ts'
+export type { Collector, SegmentReader } from './execute/collectors/collector.ts'
+export type { SearchSizes } from './execute/index-parts.ts'
+export { TOTAL_CAP } from './execute/search.ts'
+export type {
+  ArticleFilter,
+  ArticleQuery,
+  ArticleRow,
+  Axis,
+  Match,
+  ParsedQuery,
+  Position,
+  SearchPage,
+  Sort,
+} from './query/article-query.ts'
+export { parseBoolean, parseKeyword } from './query/parse.ts'
+export { SEARCH_SETTINGS } from './store/postgres-segments.ts'
+
+export interface SearchIndex {
+  /**
+   * One page of a keyword or boolean search, or of a list.
+   *
+   * @param position `next` of the page before; absent or null: the first page
+   * @param sizes tests make them small
+   * @throws what the database throws
+   */
+  search(query: ArticleQuery, position?: Position | null, sizes?: Partial<SearchSizes>): Promise<SearchPage>
+  /** The exact number of matches. */
+  count(query: Matched): Promise<number>
+  /**
+   * Hands all matches to a collector that `create` makes. Called again with a new collector when
+   * the segments change meanwhile.
+   */
+  collect<C extends Collector>(query: Matched, create: () => C): Promise<C>
+  /** Those of some articles that pass all filters, in no order: the candidates of semantic search. */
+  filter(seqs: bigint[], filter: ArticleFilter & { sort: Sort }): Promise<SegmentSource[]>
+  /** Articles as they are shown, in the given order. Numbers that are no article's are left out. */
+  articles(seqs: bigint[]): Promise<ArticleRow[]>
+  /**
+   * Reads ahead until the index is closed, so that searches need not wait. Resolves when all that is
+   * read ahead was read once.
+   *
+   * @param onFailure told of what could not be read; it is tried again
+   */
+  warm(onFailure?: (error: unknown) => void): Promise<void>
+  stats(): IndexStats
+  /** Stops reading ahead. The pool is the caller's to end. */
+  close(): Promise<void>
+}
+
+export interface IndexStats {
+  /** Stored segments, and the articles in them, at the last search. */
+  segments: number
+  covered: bigint
+  /** In-memory segments: articles that have no stored segment yet. */
+  memory: { articles: number; segments: number; words: number }
+  caches: Record<'postings' | 'columns' | 'verified' | 'articles' | 'names', CacheStats>
+  /** Bytes of the prefetched term dictionaries. */
+  prefetched: number
+}
+
+export interface IndexOptions {
+  /** Most bytes of each cache; defaults fit the machine's memory. */
+  caches?: Partial<CacheSizes>
+}
+
+const SIZES: SearchSizes = {
+  cap: TOTAL_CAP,
+  memory: MEMORY_SIZES,
+  first: 32_768,
+  prefetch: PREFETCHED_ARTICLES,
+  fewNames: 64,
+}
+
+/** Segments change once in some thousand articles; a search takes milliseconds. */
+const ATTEMPTS = 10
+
+/**
+ * Opens the index for searches. All state belongs to what is returned.
+ *
+ * @param db a pool whose connections have `SEARCH_SETTINGS`
+ */
+export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchIndex {
+  const parts = openParts(db, { ...defaultCacheSizes(), ...caches })
+  let warmUp: WarmUp | null = null
+  return {
+    search: (query, position = null, sizes) =>
+      restarting(() => searchPage(parts, query, position, { ...SIZES, ...sizes })),
+
+    async count(query) {
+      const collector = await restarting(() => collectWith(parts, query, () => createCountCollector(Infinity)))
+      return collector.count()
+    },
+
+    collect: (query, create) => restarting(() => collectWith(parts, query, create)),
+
+    async filter(seqs, filter) {
+      const articles = await parts.source.readSources(seqs)
+      const names = await parts.names(articles, filter)
+      const passes = articleTest(filter)
+      return articles.filter(article => passes(article, names))
+    },
+
+    articles: seqs => parts.stored.read(seqs),
+
+    warm(onFailure = () => {}) {
+      warmUp ??= startWarmUp(parts, SIZES, onFailure)
+      return warmUp.warm
+    },
+
+    stats() {
+      const { prefetched, ...segments } = parts.cache.stats()
+      const meta = parts.knownMeta()
+      return {
+        segments: meta?.segments.length ?? 0,
+        covered: meta?.covered ?? 0n,
+        memory: parts.memory.stats(),
+        caches: { ...segments, ...parts.stored.stats() },
+        prefetched,
+      }
+    },
+
+    async close() {
+      await warmUp?.stop()
+    },
+  }
+}
+
+async function collectWith<C extends Collector>(parts: IndexParts, query: Matched, create: () => C): Promise<C> {
+  const collector = create()
+  await collectAll(parts, query, collector, SIZES)
+  return collector
+}
+
+/** Articles move between segments while a search runs; it then starts again. */
+async function restarting<T>(search: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await search()
+    } catch (error) {
+      if (!(error instanceof SegmentsChanged) || attempt === ATTEMPTS) throw error
+    }
+  }
+}
+
+const NO_NAMES = {
+  outlet: (): ArticleOutlet => ({ name: null, domain: null }),
+  author: () => ({ name: '' }),
+}
+
+function openParts(db: Queryable, sizes: CacheSizes) {
+  const segments = postgresSegments(db)
+  const source = postgresArticles(db)
+  const stored = createStoredArticles(source, sizes)
+  let meta: IndexMeta | null = null
+  let known: { lastSeq: bigint; days: KnownDays } | null = null
+  return {
+    segments,
+    source,
+    stored,
+    cache: createSegmentCache(segments, sizes),
+    memory: createMemoryIndex(source, articles => stored.keep(articles)),
+    knownMeta: () => meta,
+
+    async metaOf(version: bigint): Promise<IndexMeta> {
+      if (meta?.version === version) return meta
+      meta = await segments.readMeta()
+      return meta
+    },
+
+    /** Days are only ever added, so the known ones hold until a newer article comes: most searches need not read them. */
+    async daysUpTo(lastSeq: bigint): Promise<KnownDays> {
+      if (known !== null && known.lastSeq >= lastSeq) return known.days
+      const read = await source.readDays()
+      // Another search may have read newer days meanwhile.
+      if ((known?.lastSeq ?? -1n) < read.lastSeq) known = read
+      return read.days
+    },
+
+    /** Names are read only where a filter looks at them. */
+    names(articles: SegmentSource[], { outlet, author }: ArticleFilter) {
+      if (outlet === null && author === null) return NO_NAMES
+      return stored.names(
+        articles.map(article => article.publisherNo),
+        articles.flatMap(article => article.authorNos),
+      )
+    },
+  } satisfies IndexParts & Record<string, unknown>
+}

@@ -1,0 +1,88 @@
+import type { Logger } from '../shared/log/logger.ts'
+import { counter, histogram } from '../shared/metrics/registry.ts'
+import type { Pool } from '../shared/postgres/pool.ts'
+import { type RebuildWork, rebuildSegment } from './merge/rebuild-segment.ts'
+import { rebuildWords } from './merge/rebuild-words.ts'
+import { createScheduler } from './merge/scheduler.ts'
+import { postgresSegmentWriter } from './store/postgres-segment-writer.ts'
+import type { SegmentRange } from './store/segment-store.ts'
+
+/*
+ * The entry for those who write articles: the normaliser, import, reindex, benchmarks and tests.
+ * Those who search use `index.ts`.
+ */
+
+export { foldName } from './analysis/folding.ts'
+export { type DocumentWords, indexText } from './analysis/word-list.ts'
+export { KINDS, type MakeOptions, makeSegments } from './merge/make-segments.ts'
+export { SEGMENT_SIZES, type SegmentSizes } from './merge/policy.ts'
+export type { RebuildWork } from './merge/rebuild-segment.ts'
+export type { SegmentRange } from './store/segment-store.ts'
+
+/** Makes segments of the articles that are written. */
+export interface Indexer {
+  /**
+   * Called after every batch of articles; cheap. Starts the flushes and merges that are due, in
+   * threads and on connections of their own. Resolves when it is decided what to start.
+   *
+   * @param last `seq` of the newest article
+   * @param bulk many more articles follow at once: waits while too many have no stored segment
+   */
+  notify(last: bigint, bulk: boolean): Promise<void>
+  /** Makes all segments that are due. Resolves when that is done. */
+  finish(): Promise<void>
+  /** For `reindex`: segments and words anew, from the texts. */
+  rebuild: {
+    /** Ranges of the stored segments, ascending. */
+    ranges(): Promise<SegmentRange[]>
+    /** Runs work while no process stores segments. */
+    exclusively<T>(work: () => Promise<T>): Promise<T>
+    /** @returns false: it was interrupted, and nothing changed */
+    segment(range: SegmentRange, work: RebuildWork): Promise<boolean>
+    /** The words of articles that have no segment yet. */
+    words(seqs: bigint[]): Promise<void>
+  }
+  stats(): { backlog: number }
+  /** Ends the threads. The pool is the caller's to end. */
+  close(): Promise<void>
+}
+
+const made = histogram(
+  'index_segment_seconds',
+  'Time to make a segment of the index, by kind of work (flush, merge).',
+  [0.5, 1, 2, 5, 10, 20, 60, 120],
+  ['kind'],
+)
+const failures = counter('index_segment_failures_total', 'Segments of the index that could not be made.')
+
+/**
+ * Opens the index for writing. All state belongs to what is returned.
+ *
+ * @param log absent: failures become process warnings
+ */
+export function openIndexer(pool: Pool, log?: Pick<Logger, 'info' | 'warn'>): Indexer {
+  const writer = postgresSegmentWriter(pool)
+  const scheduler = createScheduler(pool, {
+    made({ kind, articles, ms }) {
+      made.observe({ kind }, ms / 1_000)
+      log?.info({ kind, articles, ms: Math.round(ms) }, 'made a segment of the index')
+    },
+    failed(kinds, failure) {
+      failures.inc()
+      if (log) log.warn({ kinds, err: failure }, 'could not make a segment of the index; it is tried again')
+      else process.emitWarning(`could not make a segment of the index: ${failure}`)
+    },
+  })
+  return {
+    notify: scheduler.notify,
+    finish: scheduler.finish,
+    rebuild: {
+      ranges: () => writer.readRanges(),
+      exclusively: work => writer.withoutWriters(work),
+      segment: (range, work) => rebuildSegment(pool, range, work),
+      words: seqs => rebuildWords(pool, seqs),
+    },
+    stats: () => ({ backlog: scheduler.backlog() }),
+    close: scheduler.close,
+  }
+}

@@ -1,0 +1,121 @@
+import type { Language } from '../../shared/articles/article.ts'
+import { grown } from '../segment/grown.ts'
+import type { WordTerm } from '../terms.ts'
+import { createGrowingPostings } from './growing-postings.ts'
+import type { TermIds } from './term-ids.ts'
+import type { Texts } from './texts.ts'
+
+/**
+ * Posting lists of words and stems. A search waits for the articles that came just before it, so
+ * building their lists is put off: the lists take two thirds of the work. Until then the texts
+ * of unlisted documents are scanned.
+ */
+export interface TextPostings {
+  /** Takes in the next document, whose text is in `texts` already. */
+  add(language: Language, newWords: number): void
+  /** Lists the words of the first unlisted document. Returns whether there was one. */
+  listNext(): boolean
+  /** The documents with a word or a stem, ascending. */
+  docs(term: WordTerm): Uint16Array
+}
+
+/** To scan more documents would take longer than to list them. */
+const MOST_UNLISTED = 128
+/** New words whose stems a search may have to find; each takes some microseconds. */
+const MOST_UNSTEMMED = 256
+
+export function createTextPostings(texts: Texts, termIds: TermIds): TextPostings {
+  const languages: Language[] = []
+  const lists = { word: createGrowingPostings(), stem: createGrowingPostings() }
+  const titleLists = { word: new Map<number, number[]>(), stem: new Map<number, number[]>() }
+  const stems = createStems(texts, termIds, languages)
+  /** Documents whose words are listed, and new words in documents whose stems are not known yet. */
+  let [listed, unstemmed] = [0, 0]
+
+  const listNext = (): boolean => {
+    if (listed === languages.length) return false
+    stems.findUpTo(listed + 1)
+    const ids = texts.ids()
+    const [body, end] = [texts.bodyStart(listed), texts.end(listed)]
+    for (let at = texts.titleStart(listed); at < end; at++) {
+      const word = ids[at]!
+      const stem = stems.at(at)
+      if (lists.word.add(word, listed) && stem >= 0) lists.stem.add(stem, listed)
+      if (at >= body) continue
+      addTo(titleLists.word, word, listed)
+      if (stem >= 0) addTo(titleLists.stem, stem, listed)
+    }
+    listed++
+    if (listed === languages.length) stems.forget()
+    return true
+  }
+  return {
+    add(language, newWords) {
+      languages.push(language)
+      unstemmed += newWords
+      if (unstemmed > MOST_UNSTEMMED) {
+        stems.findUpTo(languages.length)
+        unstemmed = 0
+      }
+      if (languages.length - listed > MOST_UNLISTED) listNext()
+    },
+    listNext,
+    docs({ kind, inTitle, of }) {
+      if (kind === 'stem') {
+        stems.findUpTo(languages.length)
+        unstemmed = 0
+      }
+      const term = termIds[kind](of)
+      if (term < 0) return new Uint16Array(0)
+      const found = inTitle ? (titleLists[kind].get(term) ?? []) : lists[kind].docs(term)
+      const scanned = kind === 'stem' ? stems.scanned() : { ids: texts.ids(), from: 0 }
+      const unlisted: number[] = []
+      for (let doc = listed; doc < languages.length; doc++) {
+        const end = (inTitle ? texts.bodyStart(doc) : texts.end(doc)) - scanned.from
+        let at = texts.titleStart(doc) - scanned.from
+        while (at < end && scanned.ids[at] !== term) at++
+        if (at < end) unlisted.push(doc)
+      }
+      if (found instanceof Uint16Array && unlisted.length === 0) return found
+      const all = new Uint16Array(found.length + unlisted.length)
+      all.set(found)
+      all.set(unlisted, found.length)
+      return all
+    },
+  }
+}
+
+/** The stems of the documents that are not listed yet, from the word at `from` on. */
+function createStems(texts: Texts, termIds: TermIds, languages: readonly Language[]) {
+  let stems = new Int32Array(0)
+  let from = 0
+  /** Documents whose stems are known. */
+  let known = 0
+  return {
+    findUpTo(docs: number) {
+      if (known >= docs) return
+      const size = texts.end(docs - 1) - from
+      if (stems.length < size) stems = grown(stems, new Int32Array(Math.max(size, stems.length * 2)))
+      const ids = texts.ids()
+      for (; known < docs; known++) {
+        const language = languages[known]!
+        const end = texts.end(known)
+        for (let at = texts.titleStart(known); at < end; at++) stems[at - from] = termIds.stemOf(ids[at]!, language)
+      }
+    },
+    at: (at: number) => stems[at - from]!,
+    scanned: () => ({ ids: stems, from }),
+    /** All documents are listed: the next stems are those of the next document. */
+    forget() {
+      stems = new Int32Array(0)
+      from = languages.length === 0 ? 0 : texts.end(languages.length - 1)
+    },
+  }
+}
+
+/** Adds a document to a list unless it is its last. */
+function addTo<K>(lists: Map<K, number[]>, key: K, doc: number): void {
+  const list = lists.get(key)
+  if (list === undefined) lists.set(key, [doc])
+  else if (list[list.length - 1] !== doc) list.push(doc)
+}

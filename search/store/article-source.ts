@@ -1,0 +1,62 @@
+import type { ArticleOutlet, Country, Language } from '../../shared/articles/article.ts'
+import type { Axis } from '../query/article-query.ts'
+import type { Verification } from '../query/match.ts'
+import type { TimeSpan } from '../query/time-bounds.ts'
+import type { SegmentSource } from '../segment/builder.ts'
+import type { SegmentRange } from './segment-store.ts'
+
+/** The stored fields of an article. */
+export interface StoredArticle {
+  seq: bigint
+  id: string
+  title: string
+  url: string
+  snippet: string | null
+  published_at: Date | null
+  ingested_at: Date | null
+  publisher_no: number
+  author_nos: number[]
+  language: Language
+  country: Country
+}
+
+/** The words of an article: two lists as `wordList` writes them. */
+export interface ArticleWords {
+  seq: bigint
+  title: string
+  body: string
+}
+
+/** An article that has no segment yet. */
+export interface NewArticle {
+  source: SegmentSource
+  words: ArticleWords
+  stored: StoredArticle
+}
+
+export interface Author {
+  id: string
+  name: string
+}
+
+/** For each axis: from the first day that has articles to the end of the last one; null: no article has the time. */
+export type KnownDays = Record<Axis, TimeSpan | null>
+
+/** What the search engine reads of the articles themselves. */
+export interface ArticleSource {
+  /** Articles after one `seq` up to another, ascending. */
+  readNew(after: bigint, to: bigint): Promise<NewArticle[]>
+  /** Numbers that are no article's are left out. */
+  readStored(seqs: bigint[]): Promise<StoredArticle[]>
+  readIds(seqs: bigint[]): Promise<Map<bigint, string>>
+  readOutlets(publisherNos: number[]): Promise<Map<number, ArticleOutlet>>
+  readAuthors(authorNos: number[]): Promise<Map<number, Author>>
+  /** The days of all articles up to `lastSeq`, and perhaps of newer ones. */
+  readDays(): Promise<{ lastSeq: bigint; days: KnownDays }>
+  /** Those of some articles whose words pass the verification. */
+  verify(seqs: bigint[], verification: Verification): Promise<bigint[]>
+  /** What a segment and filters need of articles, besides their words: of a range, or of single ones. */
+  readSources(of: SegmentRange | bigint[]): Promise<SegmentSource[]>
+  /** Words of the articles of a range, a limited number at a time. */
+  readWords(range: SegmentRange): AsyncIterable<ArticleWords>
+}

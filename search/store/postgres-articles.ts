@@ -1,0 +1,185 @@
+import type { ArticleOutlet, Country, Language } from '../../shared/articles/article.ts'
+import type { Queryable } from '../../shared/postgres/pool.ts'
+import type { Verification } from '../query/match.ts'
+import type { TimeSpan } from '../query/time-bounds.ts'
+import type { SegmentSource } from '../segment/builder.ts'
+import type { ArticleSource, ArticleWords, Author, NewArticle, StoredArticle } from './article-source.ts'
+import type { SegmentRange } from './segment-store.ts'
+
+/** Articles in Postgres: tables `articles`, `article_words`, `article_texts`, `article_days`, `publishers`, `authors`. */
+export function postgresArticles(db: Queryable): ArticleSource {
+  return {
+    async readNew(after, to) {
+      const { rows } = await db.query<NewRow>({ name: 'search-new', text: NEW, values: [after, to] })
+      return rows.map(newArticleOf)
+    },
+
+    async readStored(seqs) {
+      const { rows } = await db.query<StoredArticle>({ name: 'search-stored', text: STORED, values: [seqs] })
+      return rows
+    },
+
+    async readIds(seqs) {
+      const { rows } = await db.query<{ seq: bigint; id: string }>({ name: 'search-ids', text: IDS, values: [seqs] })
+      return new Map(rows.map(row => [row.seq, row.id]))
+    },
+
+    async readOutlets(publisherNos) {
+      const { rows } = await db.query<ArticleOutlet & { no: number }>(OUTLETS, [publisherNos])
+      return new Map(rows.map(({ no, name, domain }) => [no, { name, domain }]))
+    },
+
+    async readAuthors(authorNos) {
+      const { rows } = await db.query<Author & { no: number }>(AUTHORS, [authorNos])
+      return new Map(rows.map(({ no, id, name }) => [no, { id, name }]))
+    },
+
+    async readDays() {
+      const { rows } = await db.query<DaysRow>({ name: 'search-days', text: DAYS })
+      const row = rows[0]!
+      return {
+        lastSeq: row.last_seq,
+        days: {
+          published_at: spanOfDays(row.first_published, row.last_published),
+          ingested_at: spanOfDays(row.first_ingested, row.last_ingested),
+        },
+      }
+    },
+
+    async verify(seqs, verification) {
+      const { wholeText, required, excluded } = verification
+      // A connection keeps every named statement for good, so only common forms have a name.
+      const common = required.length + excluded.length <= 4
+      const { rows } = await db.query<{ seq: bigint }>({
+        ...(common ? { name: `search-verify-${wholeText}-${required.length}-${excluded.length}` } : {}),
+        text: verifyStatement(verification),
+        values: [seqs, ...required, ...excluded],
+      })
+      return rows.map(row => row.seq)
+    },
+
+    async readSources(of) {
+      const { rows } = Array.isArray(of)
+        ? await db.query<SourceRow>({ name: 'search-sources', text: SOURCES, values: [of] })
+        : await db.query<SourceRow>(SOURCES_OF_RANGE, [of.first, of.last])
+      return rows.map(sourceOf)
+    },
+
+    readWords: range => readWords(db, range),
+  }
+}
+
+interface SourceRow {
+  seq: bigint
+  id: string
+  published: number | null
+  ingested: number | null
+  publisher_no: number
+  author_nos: number[]
+  country: Country
+  language: Language
+}
+
+/** Of `articles a`. Times in ms since 1970. */
+const SOURCE_COLUMNS = `
+  a.seq, a.id, (extract(epoch from a.published_at) * 1000)::float8 as published,
+  (extract(epoch from a.ingested_at) * 1000)::float8 as ingested, a.publisher_no, a.author_nos, a.country, a.language`
+
+function sourceOf(row: SourceRow): SegmentSource {
+  const { seq, id, published, ingested, country, language, publisher_no, author_nos } = row
+  return { seq, id, published, ingested, country, language, publisherNo: publisher_no, authorNos: author_nos }
+}
+
+interface NewRow extends SourceRow {
+  words_title: string
+  words_body: string
+  title: string
+  url: string
+  snippet: string | null
+}
+
+function newArticleOf({ words_title, words_body, ...row }: NewRow): NewArticle {
+  const date = (time: number | null) => (time === null ? null : new Date(time))
+  return {
+    source: sourceOf(row),
+    words: { seq: row.seq, title: words_title, body: words_body },
+    stored: { ...row, published_at: date(row.published), ingested_at: date(row.ingested) },
+  }
+}
+
+// $1 after, $2 to. Indexes: the primary keys.
+const NEW = `
+  select ${SOURCE_COLUMNS}, w.title as words_title, w.body as words_body, t.title, t.url, t.snippet
+  from articles a join article_words w on w.seq = a.seq join article_texts t on t.seq = a.seq
+  where a.seq > $1 and a.seq <= $2 and w.seq > $1 and w.seq <= $2 and t.seq > $1 and t.seq <= $2
+  order by a.seq`
+
+// $1 seqs. Indexes: the primary keys.
+const STORED = `
+  select a.seq, a.id, t.title, t.url, t.snippet, a.published_at, a.ingested_at, a.publisher_no, a.author_nos,
+    a.language, a.country
+  from unnest($1::bigint[]) as wanted (seq)
+  join articles a on a.seq = wanted.seq
+  join article_texts t on t.seq = wanted.seq`
+
+// $1 seqs. Index: the primary key.
+const IDS = 'select seq, id from articles where seq = any ($1::bigint[])'
+
+// $1 numbers. Index: the primary key.
+const OUTLETS = 'select publisher_no as no, name, domain from publishers where publisher_no = any ($1::int[])'
+const AUTHORS = 'select author_no as no, id, name from authors where author_no = any ($1::int[])'
+
+// $1 seqs. Index: the primary key.
+const SOURCES = `select ${SOURCE_COLUMNS} from articles a where a.seq = any ($1::bigint[])`
+
+// $1 $2 range. Index: the primary key.
+const SOURCES_OF_RANGE = `select ${SOURCE_COLUMNS} from articles a where a.seq between $1 and $2`
+
+interface DaysRow {
+  last_seq: bigint
+  first_published: number | null
+  last_published: number | null
+  first_ingested: number | null
+  last_ingested: number | null
+}
+
+/** @param first days since 1970 */
+function spanOfDays(first: number | null, last: number | null): TimeSpan | null {
+  return first === null || last === null ? null : { from: first * 86_400_000, to: (last + 1) * 86_400_000 }
+}
+
+// Index: the primary key of article_days. One statement has one snapshot, so every article up to `last_seq` lies within the days.
+const DAYS = `
+  select last_seq,
+    (select min(day) from article_days where axis = 'published_at') - date '1970-01-01' as first_published,
+    (select max(day) from article_days where axis = 'published_at') - date '1970-01-01' as last_published,
+    (select min(day) from article_days where axis = 'ingested_at') - date '1970-01-01' as first_ingested,
+    (select max(day) from article_days where axis = 'ingested_at') - date '1970-01-01' as last_ingested
+  from ingest_clock`
+
+// $1 seqs, then the lists that must be there, then those that must not. Index: the primary key.
+function verifyStatement({ wholeText, required, excluded }: Verification): string {
+  const contains = (parameter: number) =>
+    wholeText
+      ? `(strpos(title, $${parameter}) > 0 or strpos(body, $${parameter}) > 0)`
+      : `strpos(title, $${parameter}) > 0`
+  const conditions = [
+    ...required.map((_, index) => contains(index + 2)),
+    ...excluded.map((_, index) => `not ${contains(index + 2 + required.length)}`),
+  ]
+  return `select seq from article_words where seq = any ($1::bigint[]) and ${conditions.join(' and ')}`
+}
+
+/** Articles whose words are in memory at a time. */
+const WORDS_PER_STATEMENT = 1_024n
+
+async function* readWords(db: Queryable, { first, last }: SegmentRange): AsyncGenerator<ArticleWords> {
+  for (let from = first; from <= last; from += WORDS_PER_STATEMENT) {
+    const to = from + WORDS_PER_STATEMENT - 1n
+    const { rows } = await db.query<ArticleWords>(
+      'select seq, title, body from article_words where seq between $1 and $2',
+      [from, to < last ? to : last],
+    )
+    yield* rows
+  }
+}

@@ -1,0 +1,155 @@
+import type { Client, Pool } from '../../shared/postgres/pool.ts'
+import { transaction } from '../../shared/postgres/transaction.ts'
+import type { BuiltSegment } from '../segment/builder.ts'
+import { immediately, type Pace } from '../segment/pace.ts'
+import type { NewSegment, SegmentRange, SegmentWork, SegmentWriter } from './segment-store.ts'
+
+/** Advisory locks. The numbers are arbitrary and never change: processes of two versions must meet. */
+const LOCKS: Record<SegmentWork, bigint> = { flush: 7_211_004_223n, merge: 7_211_004_224n }
+
+/** A former version held this lock while it built segments of a third size. */
+const FORMER_LOCK = 7_211_004_225n
+
+/** Writes segments to Postgres: tables `segments`, `segment_buckets`, `segments_version`. */
+export function postgresSegmentWriter(pool: Pool): SegmentWriter {
+  return {
+    async readRanges() {
+      const { rows } = await pool.query<{ first_seq: bigint; last_seq: bigint }>(
+        'select first_seq, last_seq from segments order by first_seq',
+      )
+      return rows.map(row => ({ first: row.first_seq, last: row.last_seq }))
+    },
+
+    async readLastSeq() {
+      const { rows } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
+      return rows[0]!.last_seq
+    },
+
+    async readNumbers({ first, last }) {
+      const { rows } = await pool.query<{ segment_no: number }>(
+        'select segment_no from segments where first_seq >= $1 and last_seq <= $2 order by segment_no',
+        [first, last],
+      )
+      return rows.map(row => row.segment_no)
+    },
+
+    async replace(segment, { pace = immediately, expects, within } = {}) {
+      await transaction(pool, async client => {
+        // The caller's own statements may take longer than a holder of the clock is allowed to idle.
+        if (within) await client.query('set local idle_in_transaction_session_timeout = 0')
+        await within?.(client)
+        const replaced = await replaceSegments(client, segment, pace)
+        // A process of another version may hold other locks. Its newer segments are not replaced by older data.
+        if (expects !== undefined && replaced.join() !== expects.join())
+          throw new Error('another process stored segments of the same articles; the next attempt starts from those')
+      })
+    },
+
+    async exclusively(kind, wait, work) {
+      const client = await pool.connect()
+      try {
+        if (wait) await client.query('select pg_advisory_lock($1)', [LOCKS[kind]])
+        else {
+          const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [
+            LOCKS[kind],
+          ])
+          if (rows[0]?.held !== true) return null
+        }
+        try {
+          return await work()
+        } finally {
+          await client.query('select pg_advisory_unlock($1)', [LOCKS[kind]])
+        }
+      } finally {
+        client.release()
+      }
+    },
+
+    async withoutWriters(work) {
+      const client = await pool.connect()
+      try {
+        try {
+          // In the order in which former versions took the locks that they knew.
+          for (const lock of [LOCKS.merge, FORMER_LOCK, LOCKS.flush]) {
+            await client.query('select pg_advisory_lock($1)', [lock])
+          }
+          return await work()
+        } finally {
+          await client.query('select pg_advisory_unlock_all()')
+        }
+      } finally {
+        client.release()
+      }
+    },
+  }
+}
+
+/** @returns numbers of the replaced segments, ascending */
+async function replaceSegments(client: Client, { range, articles, built }: NewSegment, pace: Pace): Promise<number[]> {
+  const numbers = await deleteWithin(client, range)
+  const published = extent(articles.map(article => article.published))
+  const ingested = extent(articles.map(article => article.ingested))
+  const added = await client.query<{ segment_no: number }>(ADD_SEGMENT, [
+    range.first,
+    range.last,
+    built.bucketBits,
+    ...published,
+    ...ingested,
+    articles.filter(article => article.published === null).length,
+    built.columns,
+  ])
+  for (const part of parts(built.buckets)) {
+    pace()
+    await client.query('insert into segment_buckets select $1, * from unnest($2::int[], $3::bytea[])', [
+      added.rows[0]!.segment_no,
+      part.map(one => one.bucket),
+      part.map(one => one.block),
+    ])
+  }
+  await client.query('update segments_version set version = version + 1')
+  return numbers
+}
+
+async function deleteWithin(client: Client, { first, last }: SegmentRange): Promise<number[]> {
+  const { rows } = await client.query<{ segment_no: number }>(
+    'delete from segments where first_seq >= $1 and last_seq <= $2 returning segment_no',
+    [first, last],
+  )
+  const numbers = rows.map(row => row.segment_no).sort((a, b) => a - b)
+  await client.query('delete from segment_buckets where segment_no = any($1::int[])', [numbers])
+  return numbers
+}
+
+// $1 $2 range, $3 bits, $4 $5 published, $6 $7 ingested, $8 undated, $9 columns
+const ADD_SEGMENT = `
+  insert into segments (first_seq, last_seq, bucket_bits,
+    first_published, last_published, first_ingested, last_ingested, undated, columns)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+  returning segment_no`
+
+function extent(times: (number | null)[]): [Date | null, Date | null] {
+  let [first, last] = [Infinity, -Infinity]
+  for (const time of times) {
+    if (time === null) continue
+    if (time < first) first = time
+    if (time > last) last = time
+  }
+  return first > last ? [null, null] : [new Date(first), new Date(last)]
+}
+
+/** Bytes of one insert. */
+const INSERT_BYTES = 1_000_000
+
+function* parts(buckets: BuiltSegment['buckets']): Generator<BuiltSegment['buckets']> {
+  let part: BuiltSegment['buckets'] = []
+  let bytes = 0
+  for (const one of buckets) {
+    part.push(one)
+    bytes += one.block.length
+    if (bytes < INSERT_BYTES) continue
+    yield part
+    part = []
+    bytes = 0
+  }
+  if (part.length > 0) yield part
+}

@@ -1,0 +1,76 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
+import { SegmentsChanged } from './store/segment-store.ts'
+
+/** Reads ahead what every search needs, so that no search has to wait for it. */
+export interface WarmUp {
+  /** Resolves when the new articles, the columns and the prefetched dictionaries were read once. */
+  warm: Promise<void>
+  stop(): Promise<void>
+}
+
+/** ms between two looks for new articles. A search reads at most so long a time's worth of them itself. */
+const INTERVAL = 200
+const INTERVAL_AFTER_FAILURE = 1_000
+
+/** @param onFailure told of what could not be read; it is tried again */
+export function startWarmUp(index: IndexParts, sizes: SearchSizes, onFailure: (error: unknown) => void): WarmUp {
+  const ending = new AbortController()
+  const { signal } = ending
+  const first = Promise.withResolvers<void>()
+  const run = async () => {
+    let warmed: bigint | null = null
+    while (!signal.aborted) {
+      let wait = INTERVAL
+      try {
+        warmed = await readAhead(index, sizes, warmed, signal)
+        first.resolve()
+      } catch (error) {
+        if (!(error instanceof SegmentsChanged)) {
+          wait = INTERVAL_AFTER_FAILURE
+          onFailure(error)
+        }
+      }
+      await pause(wait, undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+  const running = run()
+  return {
+    warm: first.promise,
+    stop() {
+      ending.abort()
+      first.resolve()
+      return running
+    },
+  }
+}
+
+/** Articles between two checks whether to stop. */
+const STEP = 512n
+
+/**
+ * @param warmed version of the segments that were read before
+ * @returns the version that was read now
+ */
+async function readAhead(
+  index: IndexParts,
+  sizes: SearchSizes,
+  warmed: bigint | null,
+  signal: AbortSignal,
+): Promise<bigint | null> {
+  const { version, wordsVersion, lastSeq } = await index.segments.readSnapshot({ outlet: null, author: null })
+  const meta = await index.metaOf(version)
+  const { covered, segments } = meta
+  for (let last = covered; last < lastSeq && !signal.aborted; ) {
+    last = last + STEP < lastSeq ? last + STEP : lastSeq
+    await index.memory.upTo({ covered, last, wordsVersion }, sizes.memory)
+  }
+  index.cache.prefetch.follow(meta, sizes.prefetch)
+  if (meta.version === warmed) return warmed
+  for (const segment of segments.toReversed()) {
+    if (signal.aborted) return warmed
+    await index.cache.columns([segment], meta.version)
+  }
+  await index.cache.prefetch.idle()
+  return meta.version
+}
