@@ -44,8 +44,8 @@ export async function askWhileWriting(seed: number, questions: number): Promise<
       while (open) {
         // Sizes may grow, never shrink.
         const flushed = writing.questions < questions / 2 ? 8n : 32n
-        const ways = KINDS.map(way => makeSegments(index.pool, { flushed, merged: 8n * flushed }, { kinds: [way] }))
-        for (const made of await Promise.all(ways)) writing.sealed += made
+        const works = KINDS.map(kind => makeSegments(index.pool, { flushed, merged: 8n * flushed }, { kinds: [kind] }))
+        for (const made of await Promise.all(works)) writing.sealed += made
         await setTimeout(100)
       }
     })()
