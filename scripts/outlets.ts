@@ -5,6 +5,7 @@ import type { Outlet } from '../shared/outlets/outlet.ts'
 import { syncOutlets } from '../shared/outlets/sync.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { type CommandContext, missingSetting, runCommand, UsageError } from '../shared/process/command.ts'
+import { printableLine } from '../shared/process/printable.ts'
 import { checkFeeds, checkTable } from './outlets/check.ts'
 import { healthTable } from './outlets/table.ts'
 
@@ -63,7 +64,7 @@ async function check(context: CommandContext, file: string): Promise<number> {
   const outlets = await readFileOf(context, file)
   const results = await checkFeeds(context.config, outlets, context.signal, result => {
     if (context.options.json === true) context.print(JSON.stringify(result))
-    else context.say(`${result.ok ? 'ok  ' : 'FAIL'} ${result.domain} ${result.url} ${result.detail}`)
+    else context.say(printableLine(`${result.ok ? 'ok  ' : 'FAIL'} ${result.domain} ${result.url} ${result.detail}`))
   })
   if (context.options.json !== true) context.print(checkTable(results))
   return results.every(({ ok }) => ok) ? 0 : 1

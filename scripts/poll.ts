@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createClient } from '../shared/client/client.ts'
 import { parseDuration } from '../shared/config/durations.ts'
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import { printable } from '../shared/process/printable.ts'
 import { keepPlace, type Place, readPlace } from './poll/place.ts'
 import { poll } from './poll/poll.ts'
 import { CONNECTION_OPTIONS, connection, queryOptions, readQuery } from './query/options.ts'
@@ -83,7 +84,7 @@ async function openOutput(path: string | null, place: Place): Promise<Output> {
     return {
       async write(text) {
         await new Promise<void>((resolve, reject) =>
-          process.stdout.write(text, error => (error ? reject(error) : resolve())),
+          process.stdout.write(printable(text), error => (error ? reject(error) : resolve())),
         )
         bytes += Buffer.byteLength(text)
         return bytes

@@ -1,5 +1,6 @@
 import { createClient } from '../shared/client/client.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import { printableXml } from '../shared/process/printable.ts'
 import { CONNECTION_OPTIONS, connection, queryOptions, readQuery } from './query/options.ts'
 import { pageTable } from './query/table.ts'
 
@@ -29,7 +30,7 @@ await runCommand(
       retries: 2,
       onWait: (ms, reason) => say(`Waiting ${Math.ceil(ms / 1_000)} s: ${sentenceOf(reason)}`),
     })
-    if (options.rss === true) return print((await client.feed(query)).trimEnd())
+    if (options.rss === true) return print(printableXml((await client.feed(query)).trimEnd()))
     let printed = 0
     for await (const page of client.pages(query)) {
       print(options.json === true ? JSON.stringify(page) : pageTable(page, process.stdout.columns ?? 120))

@@ -2,6 +2,7 @@ import type { Config } from '../shared/config/config.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
+import { printableLine } from '../shared/process/printable.ts'
 import { QUEUE_NAMES, type QueueName } from '../shared/queues/names.ts'
 import { openQueues } from '../shared/queues/queues.ts'
 import { listQuarantine, type Quarantined } from '../shared/status/quarantine.ts'
@@ -94,6 +95,6 @@ async function drain(config: Config, name: QueueName, dryRun: boolean): Promise<
 }
 
 function line({ id, since, reason, attempts, what, detail }: Quarantined): string {
-  const below = detail ? `\n${' '.repeat(17)}${detail}` : ''
-  return `${id.padEnd(16)} ${since}  ${reason} (${attempts} attempts)  ${what}${below}`
+  const below = detail ? `\n${' '.repeat(17)}${printableLine(detail)}` : ''
+  return `${id.padEnd(16)} ${since}  ${reason} (${attempts} attempts)  ${printableLine(what)}${below}`
 }

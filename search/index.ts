@@ -27,7 +27,7 @@ import { startWarmUp, type WarmUp } from './warm-up.ts'
 
 export { foldName, foldWord } from './analysis/folding.ts'
 export { stem } from './analysis/stems.ts'
-export { STOP_WORDS } from './analysis/stop-words.ts'
+export { listedStopWords, STOP_WORDS } from './analysis/stop-words.ts'
 export { hasLetterOrDigit } from './analysis/tokens.ts'
 export type { CacheStats } from './cache/cache.ts'
 export { type CacheSizes, defaultCacheSizes } from './cache/sizes.ts'

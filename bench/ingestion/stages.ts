@@ -28,11 +28,12 @@ export async function measureStages(pages: TruePage[]): Promise<Record<string, n
     const { url, title } = page
     const html = (await timed('encoding', () => decodeText(bytes, { contentType: null, kind: 'html' }))).text
     const text = await timed('text', () => readPageText(html))
+    const meta = await timed('metadata', () => readMetadata(html, url))
     await timed('walls', () => {
-      recogniseWall({ url, finalUrl: url, html, page: text, feedTitle: title, outletDomain: OUTLET.domain })
+      const { signs } = meta
+      recogniseWall({ url, finalUrl: url, html, page: text, signs, feedTitle: title, outletDomain: OUTLET.domain })
       return openingOf(text, null)
     })
-    const meta = await timed('metadata', () => readMetadata(html, url))
     const body = text.paragraphs.join('\n\n')
     const headline = await timed('metadata', () => chooseTitle(meta, null, OUTLET))
     await timed('dates', () => publishedAt(meta, null, OUTLET, body, new Date()))

@@ -1,3 +1,4 @@
+import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import { readPageText } from '../../services/normaliser/text/page-text.ts'
 import { ANNOUNCED, ANNOUNCED_AT, WALL_EXAMPLES } from '../../services/normaliser/walls/examples.ts'
 import { openingOf } from '../../services/normaliser/walls/paywall.ts'
@@ -6,22 +7,32 @@ import { truePages } from './truth.ts'
 
 /**
  * Walls: `walls_recognised`, the share of our own examples in five languages that are taken for what they are, and
- * `walls_false`, real articles of the sets that are taken for one, with and without a title from the feed, of
+ * `walls_false`, real articles of the sets that are taken for one, under their title, another one and none from the feed, of
  * `walls_articles`.
  */
 export async function measureWalls(data: string): Promise<Record<string, number>> {
   const recognised = WALL_EXAMPLES.filter(({ kind, html, finalUrl }) => {
     const page = readPageText(html)
     const url = { url: ANNOUNCED_AT, finalUrl: finalUrl ?? ANNOUNCED_AT }
-    const wall = recogniseWall({ ...url, html, page, feedTitle: ANNOUNCED, outletDomain: 'dagkoerier.example' })
+    const { signs } = readMetadata(html, url.finalUrl)
+    const wall = recogniseWall({ ...url, html, page, signs, feedTitle: ANNOUNCED, outletDomain: 'dagkoerier.example' })
     return (wall ?? (openingOf(page, false).walled ? 'paywall' : null)) === kind
   })
   let [articles, mistaken] = [0, 0]
   for (const set of ['fundus', 'trafilatura', 'htmldate'] as const) {
     for await (const { html, url, title, file } of truePages(data, set)) {
       const page = readPageText(html)
-      for (const feedTitle of new Set([title, null])) {
-        const wall = recogniseWall({ url, finalUrl: url, html, page, feedTitle, outletDomain: new URL(url).hostname })
+      const { signs } = readMetadata(html, url)
+      for (const feedTitle of new Set([title, 'Liveblog', null])) {
+        const wall = recogniseWall({
+          url,
+          finalUrl: url,
+          html,
+          page,
+          signs,
+          feedTitle,
+          outletDomain: new URL(url).hostname,
+        })
         articles += 1
         if (wall === null || page.paragraphs.length === 0) continue
         mistaken += 1

@@ -1,4 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress'
+import { printable } from '../../shared/process/printable.ts'
 
 export interface ProgressBar {
   update(bytes: number, articles: number): void
@@ -13,7 +14,7 @@ export interface ProgressBar {
  * @param size bytes in all; null: not known
  */
 export function progressBar(size: number | null): ProgressBar {
-  const plain = (sentence: string) => void process.stderr.write(`${sentence}\n`)
+  const plain = (sentence: string) => void process.stderr.write(`${printable(sentence)}\n`)
   if (!process.stderr.isTTY || size === null) return { update() {}, say: plain, stop() {} }
   const bar = new SingleBar(
     {

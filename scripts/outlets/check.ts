@@ -13,6 +13,7 @@ import type { Config } from '../../shared/config/config.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
 import type { Outlet } from '../../shared/outlets/outlet.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
+import { printableLine } from '../../shared/process/printable.ts'
 
 export interface CheckedFeed {
   domain: string
@@ -124,7 +125,7 @@ export function checkTable(results: CheckedFeed[]): string {
   const dead = [...outlets].filter(domain => results.every(result => result.domain !== domain || !result.ok))
   return [
     `${results.length - failed.length} of ${results.length} feeds read, ${outlets.size - dead.length} of ${outlets.size} outlets with at least one.`,
-    ...failed.map(({ domain, url, detail }) => `${domain}  ${url}  ${detail}`),
+    ...failed.map(({ domain, url, detail }) => printableLine(`${domain}  ${url}  ${detail}`)),
   ].join('\n')
 }
 

@@ -1,4 +1,5 @@
 import type { OutletHealth, OutletPages } from '../../shared/outlets/health.ts'
+import { printableLine } from '../../shared/process/printable.ts'
 
 /** Health for people: one line an outlet, those in trouble first. */
 export function healthTable(outlets: (OutletHealth & OutletPages)[], now: Date): string {
@@ -18,6 +19,7 @@ export function healthTable(outlets: (OutletHealth & OutletPages)[], now: Date):
       `${outlet.pages.waiting}`,
       [...outlet.blocks.map(({ kind, pages }) => `${kind} ${pages}×`), outlet.error ?? ''].filter(Boolean).join('; '),
     ])
+    .map(row => row.map(printableLine))
   const table = [['health', 'domain', '', 'feeds', 'read', 'new', 'rhythm', 'done', 'waiting', 'trouble'], ...rows]
   const widths = table[0]?.map((_, column) => Math.max(...table.map(row => row[column]?.length ?? 0))) ?? []
   return table

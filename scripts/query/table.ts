@@ -1,9 +1,10 @@
 import type { ArticleObject, PageEnvelope } from '../../shared/client/client.ts'
+import { printableLine } from '../../shared/process/printable.ts'
 
 /** A page for people: a line each for headline and address, cut to the terminal's width. */
 export function pageTable(page: PageEnvelope, width: number): string {
   const more = page.total_results_is_estimate ? ' or more' : ''
-  const lines = page.articles.flatMap(article => [headline(article, width), `  ${article.url}`])
+  const lines = page.articles.flatMap(article => [headline(article, width), `  ${printableLine(article.url)}`])
   return [...lines, `${page.articles.length} of ${page.total_results.toLocaleString('en')}${more}`].join('\n')
 }
 
@@ -11,7 +12,8 @@ function headline(article: ArticleObject, width: number): string {
   const time = article.published_at?.slice(0, 16).replace('T', ' ') ?? '     no date    '
   const relevance = article.relevance === undefined ? '' : `${article.relevance.toFixed(4)}  `
   const outlet = article.outlet.name ?? article.outlet.domain ?? ''
-  return cut(`${time}  ${article.country} ${article.language}  ${relevance}${article.title}  (${outlet})`, width)
+  const words = printableLine(`${article.title}  (${outlet})`)
+  return cut(`${time}  ${article.country} ${article.language}  ${relevance}${words}`, width)
 }
 
 /** Cut between characters as people see them, never within one. */

@@ -8,12 +8,16 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 /** Enough for a person and a script side by side. */
 const RATE = 600
 
+/** Both files are readable by their owner alone. */
+export const keyFile = (dataDir: string): string => join(dataDir, 'api.key')
+export const operatorKeyFile = (dataDir: string): string => join(dataDir, 'operator.key')
+
 /**
  * A key for all countries and all of the past, for whoever tries the system out. Kept in `dataDir`, readable by its
  * owner alone, so that the next start shows the same one; made anew when the database does not know it.
  */
 export async function readyMadeKey(pool: Pool, dataDir: string): Promise<string> {
-  const file = join(dataDir, 'api.key')
+  const file = keyFile(dataDir)
   const known = (await readIfThere(file))?.trim()
   if (known && (await findKey(pool, known))) return known
   const history = { kind: 'fixed', at: new Date('1990-01-01T00:00:00Z') } as const
@@ -24,7 +28,7 @@ export async function readyMadeKey(pool: Pool, dataDir: string): Promise<string>
 
 /** The key of the pages for operators, kept beside the other. */
 export async function readyMadeOperatorKey(dataDir: string): Promise<string> {
-  const file = join(dataDir, 'operator.key')
+  const file = operatorKeyFile(dataDir)
   const known = (await readIfThere(file))?.trim()
   if (known) return known
   const key = `pso_${randomBytes(24).toString('base64url')}`

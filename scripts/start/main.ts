@@ -101,7 +101,16 @@ async function run(start: Start): Promise<void> {
   open.defer(async () => {
     await Promise.all(services.map(service => service.stop()))
   })
-  await showSearches({ config, env, pool, dataDir: dataDir.path, progress, print, signal })
+  await showSearches({
+    config,
+    env,
+    pool,
+    dataDir: dataDir.path,
+    progress,
+    print,
+    onTerminal: process.stdout.isTTY,
+    signal,
+  })
   await follow(pool, progress, signal)
 }
 

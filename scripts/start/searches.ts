@@ -42,9 +42,20 @@ function inJson(body: string): boolean {
     : false
 }
 
+/** A key as it is shown: itself where only a person sees it, its file where the output may be kept by others. */
+export type ShownKey = { kind: 'itself'; key: string } | { kind: 'file'; path: string }
+
 /** The search as one line for a shell. */
-export const curl = (search: Search, key: string): string =>
-  `curl -s -H 'Authorization: Bearer ${key}' '${search.address}'`
+export function curl(search: Search, shown: ShownKey): string {
+  const bearer =
+    shown.kind === 'itself'
+      ? quoted(`Authorization: Bearer ${shown.key}`)
+      : `"Authorization: Bearer $(cat ${quoted(shown.path)})"`
+  return `curl -s -H ${bearer} ${quoted(search.address)}`
+}
+
+/** One word of a POSIX shell, also inside `$(…)`. */
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
 /** Whether the search returns articles now. */
 export async function answers(search: Search, key: string): Promise<boolean> {

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../../shared/config/config.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { readyMadeKey } from './key.ts'
+import { keyFile, operatorKeyFile, readyMadeKey } from './key.ts'
 import { isSame, type Progress, readCounts } from './progress.ts'
-import { answers, curl, type Search, searches } from './searches.ts'
+import { answers, curl, type Search, type ShownKey, searches } from './searches.ts'
 
 const LOOK_MS = 1_000
 /** The sample is taken for complete when all is embedded and nothing has changed for so long … */
@@ -11,7 +11,10 @@ const STILL_MS = 4_000
 /** … or after so long: whoever waits wants to see something. */
 const LONGEST_WAIT_MS = 60_000
 
-/** Waits until there is something to find, then prints the address, a key, and searches that return articles. */
+/**
+ * Waits until there is something to find, then prints the address, a key, and searches that return articles. Journals and
+ * CI keep what is not printed on a terminal, and others read them: keys are then named by their files.
+ */
 export async function showSearches(options: {
   config: Config
   /** The services' environment: which servers there are, and when articles are embedded. */
@@ -20,9 +23,11 @@ export async function showSearches(options: {
   dataDir: string
   progress: Progress
   print(line: string): void
+  /** Whether only a person at a terminal sees what is printed. */
+  onTerminal: boolean
   signal: AbortSignal
 }): Promise<void> {
-  const { config, env, pool, dataDir, progress, print, signal } = options
+  const { config, env, pool, dataDir, progress, print, onTerminal, signal } = options
   const key = await readyMadeKey(pool, dataDir)
   const host = ['0.0.0.0', '::', ''].includes(config.HOST) ? '127.0.0.1' : config.HOST
   const base = `http://${host.includes(':') ? `[${host}]` : host}:${config.PORT}`
@@ -50,15 +55,17 @@ export async function showSearches(options: {
   progress.pause()
   print('')
   print(`Perscope is up at ${base}`)
-  print(`Key: ${key}`)
-  for (const search of awaited) print(`\n${search.about}\n${curl(search, key)}`)
+  print(onTerminal ? `Key: ${key}` : `Key: in the file ${keyFile(dataDir)}`)
+  const shown: ShownKey = onTerminal ? { kind: 'itself', key } : { kind: 'file', path: keyFile(dataDir) }
+  for (const search of awaited) print(`\n${search.about}\n${curl(search, shown)}`)
   if (byMeaning && !atOnce) {
     print(
-      `\n${semantic.about} (an article is found so ${env.EMBED_DELAY || '2h'} after it was indexed)\n${curl(semantic, key)}`,
+      `\n${semantic.about} (an article is found so ${env.EMBED_DELAY || '2h'} after it was indexed)\n${curl(semantic, shown)}`,
     )
   }
+  const password = onTerminal ? `password ${env.OPERATOR_KEY}` : `password in the file ${operatorKeyFile(dataDir)}`
   print(
-    `\nFor operators: ${base}/status (any name, ${config.OPERATOR_KEY === '' ? `password ${env.OPERATOR_KEY}` : 'your OPERATOR_KEY as password'})`,
+    `\nFor operators: ${base}/status (any name, ${config.OPERATOR_KEY === '' ? password : 'your OPERATOR_KEY as password'})`,
   )
   print(`Its data is in ${dataDir}, the logs of its parts in ${dataDir}/logs. Ctrl-C ends it.\n`)
 }

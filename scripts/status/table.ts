@@ -1,3 +1,4 @@
+import { printableLine } from '../../shared/process/printable.ts'
 import type { Status } from '../../shared/status/status.ts'
 
 /** The status for people: one short table. */
@@ -13,7 +14,7 @@ export function statusTable(status: Status): string {
       'pages',
       `waiting ${number(status.pages.waiting)}, done ${number(status.pages.done)}, refused ${number(status.pages.refused)}, failed ${number(status.pages.failed)}`,
     ],
-    ...Object.entries(status.reasons).map(([reason, n]): [string, string] => [`  ${reason}`, number(n)]),
+    ...Object.entries(status.reasons).map(([reason, n]): [string, string] => [`  ${printableLine(reason)}`, number(n)]),
     ...Object.entries(status.queues).map(([name, { waiting, active, delayed, failed }]): [string, string] => [
       `queue ${name}`,
       `waiting ${number(waiting)}, active ${number(active)}, delayed ${number(delayed)}, failed ${number(failed)}`,

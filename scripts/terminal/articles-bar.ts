@@ -1,4 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress'
+import { printable } from '../../shared/process/printable.ts'
 
 export interface ArticlesBar {
   update(articles: number): void
@@ -9,7 +10,7 @@ export interface ArticlesBar {
 
 /** A bar on standard error where a person watches it; elsewhere nothing but sentences. */
 export function articlesBar(total: number): ArticlesBar {
-  const plain = (sentence: string) => void process.stderr.write(`${sentence}\n`)
+  const plain = (sentence: string) => void process.stderr.write(`${printable(sentence)}\n`)
   if (!process.stderr.isTTY) return { update() {}, say: plain, stop() {} }
   const bar = new SingleBar(
     { format: '{bar} {value} of {total} articles · {eta_formatted} left', stream: process.stderr, hideCursor: true },

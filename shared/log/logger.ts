@@ -1,4 +1,5 @@
-import { type Logger, pino } from 'pino'
+import { type DestinationStream, type Logger, pino } from 'pino'
+import { printable } from '../process/printable.ts'
 import { logContext } from './context.ts'
 
 export type { Logger }
@@ -18,6 +19,11 @@ export function createLogger(service: string, level: string): Logger {
       formatters: { level: label => ({ level: label }) },
       redact: ['headers.authorization', 'req.headers.authorization'],
     },
-    pino.destination({ fd: 2, sync: true }),
+    printed(pino.destination({ fd: 2, sync: true })),
   )
 }
+
+/** JSON leaves C1 controls and marks of direction as they are; whoever reads the lines on a terminal must not obey them. */
+const printed = (destination: DestinationStream): DestinationStream => ({
+  write: line => destination.write(printable(line)),
+})

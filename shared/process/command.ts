@@ -1,6 +1,7 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { type Config, ConfigError, readConfig, unknownSettings } from '../config/config.ts'
 import { settingsBeside } from './beside.ts'
+import { printable } from './printable.ts'
 import { onStopSignal } from './signals.ts'
 
 /** An option of a script, as `--help` lists it. */
@@ -28,9 +29,9 @@ export interface CommandContext {
   config: Config
   positionals: string[]
   options: Record<string, string | boolean | string[] | undefined>
-  /** A sentence for people, on standard error. */
+  /** A sentence for people, on standard error; control characters are escaped, as `printable` does. */
   say(sentence: string): void
-  /** Data, on standard output. */
+  /** Data, on standard output; likewise. */
   print(line: string): void
   /** Aborted by SIGINT or SIGTERM; long work looks at it between two steps. */
   signal: AbortSignal
@@ -55,7 +56,7 @@ export async function runCommand(command: Command, work: (context: CommandContex
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? 0 : 1)
   })
-  const say = (sentence: string) => void process.stderr.write(`${sentence}\n`)
+  const say = (sentence: string) => void process.stderr.write(`${printable(sentence)}\n`)
   try {
     const { values, positionals } = parse(command)
     if (values.help === true) {
@@ -73,7 +74,7 @@ export async function runCommand(command: Command, work: (context: CommandContex
       positionals,
       options: values,
       say,
-      print: line => void process.stdout.write(`${line}\n`),
+      print: line => void process.stdout.write(`${printable(line)}\n`),
       signal: stopping.signal,
     })
     process.exitCode = typeof code === 'number' ? code : 0

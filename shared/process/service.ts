@@ -6,6 +6,7 @@ import { RUNNING } from './beside.ts'
 import { sentenceOf } from './command.ts'
 import { type HealthServer, type Missing, startHealthServer } from './health.ts'
 import { whenParentIsGone } from './parent.ts'
+import { printable } from './printable.ts'
 import { onStopSignal } from './signals.ts'
 
 /** A service ends within 20 s of SIGTERM; this leaves room for the process to wind down. */
@@ -36,7 +37,7 @@ export async function runService(name: string, start: (context: ServiceContext) 
     config = readConfig()
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    process.stderr.write(`${name}: ${error.message}\n`)
+    process.stderr.write(`${printable(`${name}: ${error.message}`)}\n`)
     process.exit(2)
   }
   const log = createLogger(name, config.LOG_LEVEL)
@@ -92,7 +93,7 @@ export async function runService(name: string, start: (context: ServiceContext) 
     running = await start({ config, log })
     log.info({ metrics: health.port }, 'started')
   } catch (error) {
-    process.stderr.write(`${name}: ${sentenceOf(error)}\n`)
+    process.stderr.write(`${printable(`${name}: ${sentenceOf(error)}`)}\n`)
     process.exit(1)
   }
 }

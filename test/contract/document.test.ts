@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
+import { listedStopWords } from '../../search/index.ts'
 import { ERRORS } from '../../services/api/contract/errors.ts'
 import { ERROR_SCHEMA, PAGE_SCHEMA } from '../../services/api/contract/resources.ts'
+import { LANGUAGES } from '../../shared/articles/article.ts'
 import { startTestApi } from './api.ts'
 
 const api = await startTestApi({ SERVICE_NAME: 'Nieuws' })
@@ -47,6 +49,16 @@ t.test('issue 4.1: it has both operations, every parameter with its bounds, ever
     )
   t.ok(names('/v1/articles').includes('cursor'))
   t.notOk(names('/v1/articles.rss').includes('cursor'))
+})
+
+t.test('decision 40: it shows each list of stop words whole', async t => {
+  for (const language of LANGUAGES) {
+    const line = String(document.info.description)
+      .split('\n')
+      .find(one => one.startsWith(`- **${language}**: `))
+    const { base, added } = listedStopWords(language)
+    t.strictSame(line?.split(': ')[1]?.split(' ').sort(), [...base, ...added].sort(), language)
+  }
 })
 
 t.test('issue 4.1: its patterns mean the same to readers that know no Unicode classes', async t => {

@@ -92,6 +92,18 @@ t.test('decision 17: stop words do not count, unless there is nothing else', asy
   t.ok((await keyword('to be')).includes('To be or not to be'))
 })
 
+t.test('decision 40: a frequent word on which other lists agree does not count either', async t => {
+  await api.index([
+    { title: 'Les bourgmestres de Plonsville se réunissent', language: 'fr', country: 'BE' },
+    { title: 'Les prix augmentent dans les magasins', language: 'fr', country: 'BE' },
+    { title: 'Tous les trains sont en retard', language: 'fr', country: 'LU' },
+    { title: 'Plonsville vote', language: 'fr', country: 'BE' },
+  ])
+  const plonsville = ['Les bourgmestres de Plonsville se réunissent', 'Plonsville vote']
+  t.same((await keyword('le la les et Plonsville', { language: 'fr' })).sort(), plonsville)
+  t.equal((await keyword('les', { language: 'fr' })).length, 3, 'alone it matches as written')
+})
+
 t.test('decision 17: of articles published at the same moment, the closer match comes first', async t => {
   const publishedAt = new Date('2026-05-05T12:00:00Z')
   await api.index([

@@ -19,8 +19,11 @@ await world.index(
     publishedAt: n % 7 === 0 ? null : new Date(Date.UTC(2026, 0, 1 + (n % 4))),
   })),
 )
-await world.fleet.start('embedder')
+const embedder = await world.fleet.start('embedder')
 await world.embedded(30, 90_000)
+// What the API needs of an embedder is there.
+embedder.process.kill('SIGTERM')
+await embedder.exited
 await world.fleet.start('api')
 const get = (query: string) => ask(`${world.fleet.base()}/v1/articles?${query}`, secret)
 
@@ -43,6 +46,27 @@ t.test('decision 28: a cursor outlives its set by five minutes; then it is expir
   t.equal(expired.headers.get('x-quota-remaining'), '997', 'decision 5: it costs nothing of the month')
   t.equal((await get(query)).json.next_cursor, first.json.next_cursor, 'decision 21: the same question begins anew')
   t.strictSame((await follow()).json, second.json)
+})
+
+t.test('each new set removes some of those that no cursor can name any more, without an embedder', async t => {
+  await world.pool.query(
+    `insert into semantic_sets (set_id, question, made_at, seqs, relevances)
+     select 'old ' || n, '\\x00'::bytea, now() - interval '1 hour', '{1}'::bigint[], '{1}'::smallint[] from generate_series(1, 50) n
+     union all select 'recent', '\\x00', now() - interval '10 minutes', '{1}', '{1}'`,
+  )
+  const old = async () =>
+    (await world.pool.query<{ n: number }>(`select count(*)::int as n from semantic_sets where set_id like 'old %'`))
+      .rows[0]?.n
+  for (const [q, expected] of [
+    ['kaas brug', 30],
+    ['kaas storm', 10],
+    ['kaas fiets', 0],
+  ] as const) {
+    t.equal((await get(`search=semantic&q=${encodeURIComponent(q)}`)).status, 200)
+    t.equal(await old(), expected, q)
+  }
+  const recent = await world.pool.query(`select from semantic_sets where set_id = 'recent'`)
+  t.equal(recent.rowCount, 1, 'what a cursor may still name stays')
 })
 
 t.test('the contract, semantic: every article has its relevance in any order; total_results is exact', async t => {

@@ -1,3 +1,5 @@
+import { listedStopWords } from '../../../search/index.ts'
+import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
 import { ERROR_CODES, ERRORS } from './errors.ts'
 import { HEADERS } from './headers.ts'
 import { LIMITS } from './limits.ts'
@@ -20,7 +22,8 @@ Here, press **Authorize**, paste your key, open an operation and press **Try it 
 ## Search modes
 
 - **keyword** finds articles with any of the words, by their stem in the article's language. Of articles equal in the
-  sort field, the closer match comes first.
+  sort field, the closer match comes first. The stop words of that language do not count, unless \`q\` has nothing else: then
+  they match as written. The lists are at the end of this page.
 - **boolean** reads \`word word\` (all must appear), \`"a phrase"\`, \`-excluded\`, \`-"an excluded phrase"\`. Words match as written,
   but for case and accents. There is no OR. Other punctuation separates words: \`COVID-19\` is \`COVID\` and \`19\`.
 - **semantic** finds the ${LIMITS.candidates} articles of your plan's coverage closest in meaning, then applies your filters to them. New
@@ -76,5 +79,16 @@ ${ERROR_CODES.map(code => `| \`${code}\` | ${ERRORS[code].status} | ${ERRORS[cod
 ## Versions
 
 New response fields, error codes and optional parameters may be added within \`/v1\`. Anything else becomes \`/v2\`, beside it.
+
+## Stop words
+
+A keyword search ignores these in articles of their language, without regard to case and accents.
+
+${LANGUAGES.map(language => `- **${language}**: ${stopWordsOf(language)}`).join('\n')}
 `.trim()
+}
+
+function stopWordsOf(language: Language): string {
+  const { base, added } = listedStopWords(language)
+  return [...base, ...added].sort(new Intl.Collator(language).compare).join(' ')
 }

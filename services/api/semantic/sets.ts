@@ -27,6 +27,7 @@ export async function keepSet(db: Queryable, question: Buffer, candidates: Candi
     text: KEEP,
     values: [question.readBigInt64BE(), idOf(question, candidates), question, `{${seqs}}`, `{${relevances}}`],
   })
+  await removeOldSets(db)
   return rows[0]!.set_id
 }
 
@@ -40,6 +41,18 @@ export async function readSet(db: Queryable, setId: string): Promise<Candidates 
   if (rows.length === 0) return null
   return { seqs: rows.map(row => row.seq), relevances: rows.map(row => row.relevance) }
 }
+
+/**
+ * Every new set removes some old ones, so that the table cannot grow while sets are made, whatever other services run.
+ * A statement of its own: deletions in the transaction of a new set could wait for one another in a circle.
+ */
+async function removeOldSets(db: Queryable): Promise<void> {
+  // The next set tries again; this one is kept, and its search goes on.
+  await db.query({ name: 'semantic-set-remove', text: REMOVE, values: [REMOVED_AT_ONCE] }).catch(() => {})
+}
+
+/** More than one, so that what an outage left becomes less; few, so that no search waits for them. */
+const REMOVED_AT_ONCE = 20
 
 function idOf(question: Buffer, { seqs, relevances }: Candidates): string {
   const hash = createHash('sha256').update(question)
@@ -58,6 +71,12 @@ const FIND = `
   select set_id from semantic_sets
   where question = $1 and made_at > clock_timestamp() - interval '5 minutes'
   order by made_at desc limit 1`
+
+// $1 how many at most. A set serves its cursors for ten minutes. Index: semantic_sets_made
+const REMOVE = `
+  delete from semantic_sets where set_id in (
+    select set_id from semantic_sets where made_at < now() - interval '11 minutes'
+    order by made_at limit $1 for update skip locked)`
 
 // $1 number of the lock, $2 set_id, $3 question, $4 seqs, $5 relevances
 const KEEP = 'select keep_semantic_set($1, $2, $3, $4, $5) as set_id'

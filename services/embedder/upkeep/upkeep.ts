@@ -8,8 +8,8 @@ import { UPKEEP } from '../../../shared/promises/boss.ts'
 const EVERY_MINUTE = '* * * * *'
 
 /**
- * House-keeping by the clock, once a minute in the whole fleet, whichever embedder gets to do it: candidate sets that no
- * cursor can name any more go, and the next partition of articles is there before it is needed.
+ * House-keeping by the clock, once a minute in the whole fleet, whichever embedder gets to do it: the next partition of
+ * articles is there before it is needed, so that no writer waits for it.
  */
 export async function startUpkeep(boss: PgBoss, pool: Pool, log: Logger): Promise<void> {
   await boss.schedule(UPKEEP, EVERY_MINUTE)
@@ -21,8 +21,6 @@ export async function startUpkeep(boss: PgBoss, pool: Pool, log: Logger): Promis
 }
 
 const TASKS: Record<string, (pool: Pool) => Promise<unknown>> = {
-  // Index: semantic_sets_made. A set serves its cursors for ten minutes.
-  'candidate sets': pool => pool.query(`delete from semantic_sets where made_at < now() - interval '11 minutes'`),
   partitions: async pool => {
     const { rows } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
     await ensurePartitions(pool, rows[0]?.last_seq ?? 0n)

@@ -34,18 +34,19 @@ export function lookAt(page: StoredPage, feedTitle: string | null, repeated: boo
     return { ...nothing(null), text: isText ? plainText(html) : null }
   }
   const read = readPageText(html)
+  const meta = readMetadata(html, page.finalUrl)
   const wall = recogniseWall({
     url: page.url,
     finalUrl: page.finalUrl,
     html,
     page: read,
+    signs: meta.signs,
     feedTitle,
     outletDomain: page.outlet.domain,
   })
   if (wall !== null) return nothing(wall)
   if (repeated) return nothing('repeated text')
 
-  const meta = readMetadata(html, page.finalUrl)
   const { paragraphs, walled } = openingOf(read, meta.free)
   const text = paragraphs.join('\n\n') || null
   if (walled) return { wall: 'paywall', meta, text }

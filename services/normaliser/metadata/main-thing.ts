@@ -33,7 +33,16 @@ export function mainThing(
   return best?.thing ?? null
 }
 
-function isArticle(thing: StatedThing): boolean {
+/** Whether a thing is said to be at other addresses than these, the page's own first. */
+export function isElsewhere(thing: StatedThing, addresses: (string | null)[]): boolean {
+  const [page = null] = addresses
+  const here = new Set(addresses.flatMap(address => keysOf(address, page)))
+  return (
+    thing.addresses.length > 0 && !thing.addresses.some(address => keysOf(address, page).some(key => here.has(key)))
+  )
+}
+
+export function isArticle(thing: StatedThing): boolean {
   return thing.types.some(type => /article|posting|report|review|recipe/.test(type))
 }
 

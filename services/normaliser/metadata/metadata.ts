@@ -15,6 +15,7 @@ import {
 } from './names.ts'
 import { type Line, type Outline, outlineOf } from './outline.ts'
 import { collapse, oneLine } from './plain.ts'
+import { type ArticleSigns, articleSigns } from './signs.ts'
 
 /** `aside`: in navigation, comments, teasers to other articles, as seen from the headline. */
 export type PageMark = Omit<Mark, 'aside' | 'within'> & {
@@ -50,6 +51,7 @@ export interface PageMetadata {
   body: string | null
   /** Whether JSON-LD says that all may read it (`isAccessibleForFree`). */
   free: boolean | null
+  signs: ArticleSigns
 }
 
 /** Reads a page's metadata in one pass. Never throws; bounded in time and memory on hostile pages. */
@@ -102,6 +104,7 @@ export function readMetadata(html: string, url: string): PageMetadata {
     headline,
     body: article?.body ?? null,
     free: article?.free ?? null,
+    signs: articleSigns(metas, article, url, canonical),
   }
 }
 

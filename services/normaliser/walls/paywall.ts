@@ -29,6 +29,8 @@ export function openingOf(page: PageText, free: boolean | null): Opening {
   const says = page.paragraphs.some(isEnd)
   const own = says || free === false ? page.paragraphs.filter(text => !isOffer(text)) : page.paragraphs
   if (own.length < page.paragraphs.length) while (isLabel(own.at(-1))) own.pop()
+  // A page that says that all may read it may report on what is for subscribers only.
+  if (free === true) return { paragraphs: own.length > 0 ? own : page.paragraphs, walled: false }
   const length = totalLength(own)
   const walled =
     length < WHOLE &&

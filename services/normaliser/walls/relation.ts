@@ -1,3 +1,5 @@
+import type { PageText } from '../text/page-text.ts'
+
 /** Words shorter than this say little of what a text is about. */
 const LONG_WORD = 4
 /** So many letters of a word stay the same in most of its forms. */
@@ -16,6 +18,10 @@ export function isRelated(title: string, text: string, share = 0): boolean {
   const shared = telling.filter(word => found.includes(word.slice(0, STEM))).length
   return shared > 0 && shared >= share * telling.length
 }
+
+/** Whether a page bears the feed's title, or half of its words. */
+export const isTitledAs = ({ titles }: PageText, feedTitle: string | null): boolean =>
+  feedTitle !== null && titles.some(title => isRelated(feedTitle, title, 0.5))
 
 /** Share of the sentences of some paragraphs, by length, that match a pattern; 0 without sentences. */
 export function shareOf(paragraphs: string[], pattern: RegExp): number {

@@ -32,12 +32,34 @@ export const CHALLENGE = phrases(
 /** What bot defences leave in the markup. Ordinary pages behind them carry some of it too. */
 export const CHALLENGE_MARKUP =
   /_cf_chl_opt|cf-browser-verification|cf-challenge|challenge-form|challenges\.cloudflare\.com\/turnstile|captcha-delivery\.com|_Incapsula_Resource|px-captcha|perimeterx|distil_r_|sec-if-cpt|sec-cpt|\/_sec\/cp_challenge|awswaf|aws-waf|human-challenge|h-captcha|g-recaptcha|kasada|funcaptcha|meta http-equiv="refresh"[^>]+captcha/i
-export const CHALLENGE_TITLE =
-  /^\W*(just a moment|attention required|access denied|pardon our interruption|are you (a )?(human|robot)|robot check|bot (verification|check)|security check|human verification|verify(ing)? you|one moment|please wait|ddos-guard|un instant|accès refusé|vérification|einen moment|zugriff verweigert|sicherheitsüberprüfung|nur einen moment|even geduld|toegang geweigerd|beveiligingscontrole|blocked|403|forbidden|request rejected|client challenge)/i
+/** Titles of such pages. Those in the second line are the whole title or all before its bar: news begins so too. */
+export const CHALLENGE_TITLE = phrases(
+  '^\\W*(attention required|pardon our interruption|are you (a )?(human|robot)|robot check|bot (verification|check)|human verification|ddos-guard|request rejected|client challenge)',
+  '^\\W*(just a moment|access denied|security check|verify(ing)? you( are human)?|one moment( please)?|please wait|un instant|accès refusé|vérification|(nur )?einen moment( bitte)?|zugriff verweigert|sicherheitsüberprüfung|even geduld|toegang geweigerd|beveiligingscontrole|(you have been |access )?blocked|403|(403\\W+)?forbidden)(\\W*$|\\s*[|–—·])',
+)
 
-/** Titles and headlines of pages that say that something is not there or does not work. */
-export const ERROR_TITLE =
-  /^\W*(error\b|erreur\b|fehler\b|fout(je|melding)?\b|(error|erreur|fehler|fout)?\W*(40[0-9]|410|429|50[0-9])\b|(the )?page (was |you .{0,40})?(not found|introuvable|non trouvée|cannot be found|does not exist)|page not found|not found|pagina (niet gevonden|bestaat niet)|(deze )?pagina (is )?niet (gevonden|beschikbaar)|niet gevonden|(cette )?page (est )?(introuvable|inexistante)|seite (wurde )?nicht gefunden|(die )?seite (existiert|konnte) nicht|nicht gefunden|säit (net|gouf net) fonnt|net fonnt|(oops|oeps|oups|ups|hoppla)\b|(service )?(temporarily )?unavailable|(site|website) (is )?(in )?(under )?(maintenance|onderhoud)|maintenance|onderhoud|wartung(sarbeiten)?|en maintenance|bad gateway|gateway time-?out|internal server error|something went wrong|er (is|ging) iets mis|une erreur|ein fehler|es ist ein fehler)/i
+/**
+ * Titles and headlines that only an error page has. A number alone is one: "500 banen weg" and "404 blessés" are news.
+ */
+export const ERROR_TITLE = phrases(
+  '^\\W*((http|status|error|erreur|fehler|fout|code)\\W*)*(40[0-9]|410|429|50[0-9])(\\W*$|\\W+(error|erreur|fehler|fout|page|pagina|seite|säit|not found|non trouv|niet gevonden|nicht gefunden|net fonnt|introuvable|forbidden|bad (request|gateway)|gone|service|gateway|internal|too many)\\b|\\s*[|–—·:-])',
+  '^\\W*(the )?(requested )?page (was |you .{0,40})?(not found|cannot be found|does ?n.t exist|does not exist|no longer exists)|^\\W*not found\\W*($|[|–—·])|^\\W*((http|server) )?(bad gateway|gateway time-?out|internal server error|service (temporarily )?unavailable)|^\\W*(sorry\\W+)?something went wrong',
+  '^\\W*(deze )?pagina (is |kan |werd )?(niet|bestaat niet)( worden)? ?(gevonden|beschikbaar|meer)?\\W*($|[|–—·]|\\bmeer\\b)|^\\W*niet gevonden\\W*($|[|–—·])|^\\W*er (is|ging) iets (mis|fout)',
+  '^\\W*(cette )?page (est )?(introuvable|inexistante|non trouvée)|^\\W*une erreur (est survenue|s.est produite)',
+  '^\\W*(die )?seite (wurde )?nicht gefunden|^\\W*(die |diese )?seite (existiert|konnte|wurde) (leider )?nicht|^\\W*nicht gefunden\\W*($|[|–—·])|^\\W*(es ist )?ein fehler (ist )?aufgetreten',
+  '^\\W*säit (net|gouf net) fonnt|^\\W*net fonnt\\W*($|[|–—·])',
+)
+/** Titles that error pages share with news: the text decides. */
+export const FAILURE_TITLE =
+  /^\W*(error\b|erreur\b|fehler\b|fout(je|melding)?\b|(oops|oeps|oups|ups|hoppla)\b|(temporarily )?unavailable|(site|website) (is )?(in )?(under )?(maintenance|onderhoud)|maintenance|onderhoud|wartung(sarbeiten)?|en maintenance|une erreur|ein fehler)/i
+/** Sentences of error pages: that it is not there, that something fails, what to try instead. */
+export const ERROR = phrases(
+  'page (that )?(you (are|were) looking for|you requested)|\\b(page|article|content|site|website|link)\\b.{0,60}((no longer|does not|doesn.t) exist|(could|can) ?not be found|(was|were) not found|has (been )?(moved|removed)|(is|are) (temporarily |currently |no longer )?(unavailable|not available|down))|not available in your (region|country|location)|down for maintenance|try (again later|the search)|something went wrong',
+  '\\b(pagina|artikel|inhoud|site|website|link)\\b.{0,60}(bestaat (niet|helaas)|niet (meer |langer )?(bestaat|beschikbaar|gevonden|bereikbaar)|(verplaatst|verwijderd|bijgewerkt|in onderhoud))|niet beschikbaar in (uw|jouw|je) (regio|land)|probeer het (later|opnieuw|nog|met de zoek)|er (is|ging) iets (mis|fout)|terug naar de (voorpagina|homepage|startpagina)',
+  '\\b(page|article|contenu|site|lien)\\b.{0,60}(n.existe (pas|plus)|introuvable|inexistante?|(a|ont) été (déplacée?|supprimée?)|n.est (pas|plus|actuellement pas|momentanément pas) (disponible|accessible)|indisponible|en maintenance)|pas disponible dans votre (pays|région)|retour(nez)? à l.accueil|erreur (est survenue|s.est produite|technique)|veuillez réessayer',
+  '\\b(seite|artikel|inhalt|beitrag|website|link)\\b.{0,60}(existiert (leider )?nicht|nicht (mehr )?(existiert|gefunden|verfügbar|vorhanden|erreichbar)|verschoben|gelöscht|umgezogen)|nicht verfügbar in ihrem (land|gebiet)|fehler (ist )?aufgetreten|versuchen sie es (später|erneut|noch)|wartungsarbeiten|zur(ück zur)? startseite',
+  '\\b(säit|artikel|inhalt)\\b.{0,60}(gëtt et net|net (méi )?(fonnt|do|disponibel)|geläscht)|probéiert et (nach|méi spéit)|zréck op d.haaptsäit',
+)
 
 /** Words of what is sold: a paragraph with one of them and one of `TERMS` is an offer. */
 export const SUBSCRIPTION = phrases(

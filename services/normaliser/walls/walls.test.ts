@@ -1,4 +1,5 @@
 import t from 'tap'
+import { readMetadata } from '../metadata/metadata.ts'
 import { readPageText } from '../text/page-text.ts'
 import { ANNOUNCED, ANNOUNCED_AT, WALL_EXAMPLES } from './examples.ts'
 import { textFingerprint } from './fingerprint.ts'
@@ -7,11 +8,13 @@ import { recogniseWall, type WallKind } from './walls.ts'
 
 const look = (html: string, options: { finalUrl?: string; feedTitle?: string | null } = {}): WallKind | null => {
   const page = readPageText(html)
+  const finalUrl = options.finalUrl ?? ANNOUNCED_AT
   const wall = recogniseWall({
     url: ANNOUNCED_AT,
-    finalUrl: options.finalUrl ?? ANNOUNCED_AT,
+    finalUrl,
     html,
     page,
+    signs: readMetadata(html, finalUrl).signs,
     feedTitle: options.feedTitle === undefined ? ANNOUNCED : options.feedTitle,
     outletDomain: 'dagkoerier.example',
   })

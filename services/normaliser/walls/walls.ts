@@ -1,7 +1,9 @@
 import { getDomain } from 'tldts'
+import type { ArticleSigns } from '../metadata/signs.ts'
 import type { PageText } from '../text/page-text.ts'
-import { isRelated, shareOf, totalLength } from './relation.ts'
-import { CHALLENGE, CHALLENGE_MARKUP, CHALLENGE_TITLE, CONSENT, CONSENT_ITSELF, ERROR_TITLE } from './vocabulary.ts'
+import { isErrorPage } from './error-page.ts'
+import { isTitledAs, shareOf, totalLength } from './relation.ts'
+import { CHALLENGE, CHALLENGE_MARKUP, CHALLENGE_TITLE, CONSENT, CONSENT_ITSELF } from './vocabulary.ts'
 
 /** What stood in the article's place, as the outlet's health names it (`outlet_blocks.kind`). */
 export type WallKind = 'forbidden' | 'challenge' | 'cookie wall' | 'error page' | 'paywall' | 'repeated text'
@@ -13,6 +15,8 @@ export interface Served {
   finalUrl: string
   html: string
   page: PageText
+  /** What the page says of itself. */
+  signs: ArticleSigns
   /** The feed's title as plain text. */
   feedTitle: string | null
   outletDomain: string
@@ -20,8 +24,9 @@ export interface Served {
 
 /**
  * Recognises pages that are something else than the article asked for, by what such pages have in common: another
- * host or the site's front page at the end of the redirects, a title that says so, and a text that speaks of little
- * else and has nothing to do with the feed's title. Paywalls are told in `paywall.ts`: their pages are the article's.
+ * host or the site's front page at the end of the redirects, a title that says so, a text that speaks of little else.
+ * A feed's title that differs proves nothing: feeds say "Liveblog", or speak another language. What a page says of
+ * itself weighs more. Paywalls are told in `paywall.ts`: their pages are the article's.
  */
 export function recogniseWall(served: Served): WallKind | null {
   if (isConsentAddress(served)) return 'cookie wall'
@@ -40,9 +45,11 @@ function isConsentAddress({ url, finalUrl, outletDomain }: Served): boolean {
   const [from, to] = [readUrl(url), readUrl(finalUrl)]
   if (from === null || to === null || from.href === to.href) return false
   const sites = [getDomain(from.hostname) ?? from.hostname, getDomain(outletDomain) ?? outletDomain]
+  // An outlet may be called so: `privacy.example` that leads to `www.privacy.example`.
+  const isNamedSo = CONSENT_HOST.test(from.hostname) || CONSENT_HOST.test(outletDomain)
   const otherHost = from.hostname !== to.hostname
   const otherSite = !sites.includes(getDomain(to.hostname) ?? to.hostname)
-  if (otherHost && CONSENT_HOST.test(to.hostname)) return true
+  if (otherHost && CONSENT_HOST.test(to.hostname) && !isNamedSo) return true
   return (
     (otherSite || from.pathname !== to.pathname) && CONSENT_PATH.test(to.pathname) && !CONSENT_PATH.test(from.pathname)
   )
@@ -51,7 +58,9 @@ function isConsentAddress({ url, finalUrl, outletDomain }: Served): boolean {
 /** Above so many characters on the whole page, it is more than a challenge or a message. */
 const SHORT_PAGE = 2_500
 
-function isChallenge({ html, page, feedTitle }: Served): boolean {
+function isChallenge({ html, page, signs, feedTitle }: Served): boolean {
+  // "Vérification", "Blocked", "Just a moment": headlines begin so too. No defence calls its page a dated article.
+  if (signs.typed && signs.dated) return false
   if (totalLength(page.visible) > SHORT_PAGE || isTitledAs(page, feedTitle)) return false
   if (page.titles.some(title => CHALLENGE_TITLE.test(title))) return true
   const share = shareOf(page.visible, CHALLENGE)
@@ -69,29 +78,17 @@ function isFrontPage({ url, finalUrl }: Served): boolean {
 const isRoot = ({ pathname, search }: URL) =>
   search === '' && /^\/([a-z]{2}\/?)?((index|home)(\.\w+)?\/?)?$/i.test(pathname)
 
-function isErrorPage({ page, feedTitle }: Served): boolean {
-  const text = page.paragraphs.join('\n')
-  if (isTitledAs(page, feedTitle)) return false
-  const says = page.titles.some(title => ERROR_TITLE.test(title))
-  if (says && (text.length < 1_500 || feedTitle !== null)) return true
-  // Neither its title nor its text has a word of what the feed promised: it is another page.
-  return (
-    feedTitle !== null && page.titles.length > 0 && !isRelated(feedTitle, text) && text.length < 1_500 && text !== ''
-  )
-}
-
-function isCookieWall({ page, feedTitle }: Served): boolean {
+function isCookieWall({ page, signs, feedTitle }: Served): boolean {
   const { paragraphs, visible } = page
   if (paragraphs.length === 0) return shareOf(visible, CONSENT) >= 0.4 && !isTitledAs(page, feedTitle)
   if (shareOf(paragraphs, CONSENT) < 0.5 || !CONSENT_ITSELF.test(paragraphs.join('\n'))) return false
+  // A wall may stand on the article's own page, with all of its signs: but the headline is then of something else.
+  if (signs.typed && signs.dated && page.titles.some(title => CONSENT.test(title))) return false
   // News about cookies says so in the feed's title, or is longer than any dialog.
   const isNews =
     feedTitle === null ? totalLength(paragraphs) > SHORT_PAGE : CONSENT.test(feedTitle) && isTitledAs(page, feedTitle)
   return !isNews
 }
-
-const isTitledAs = ({ titles }: PageText, feedTitle: string | null) =>
-  feedTitle !== null && titles.some(title => isRelated(feedTitle, title, 0.5))
 
 function readUrl(url: string): URL | null {
   return URL.canParse(url) ? new URL(url) : null

@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { curl, searches } from './searches.ts'
+
+/** Tells the header and the address that it was asked with. */
+const server = createServer((request, response) => {
+  response.end(JSON.stringify([request.headers.authorization, request.url]))
+}).listen(0, '127.0.0.1')
+t.teardown(() => server.close())
+await new Promise(resolve => server.once('listening', resolve))
+const at = server.address()
+const base = `http://127.0.0.1:${typeof at === 'object' && at !== null ? at.port : 0}`
+
+for (const name of ['plain', 'with a space', "it's", '$(exit 1)`exit 1`"']) {
+  t.test(`the line that is shown reads the key from a file, pasted into a shell: ${name}`, async t => {
+    const folder = join(t.testdir(), name)
+    mkdirSync(folder)
+    const path = join(folder, 'api.key')
+    writeFileSync(path, 'psk_secret\n')
+    const { json } = searches(base, 'sample')
+    for (const shown of [{ kind: 'file', path } as const, { kind: 'itself', key: 'psk_secret' } as const]) {
+      const line = curl(json, shown)
+      t.equal(line.includes('psk_secret'), shown.kind === 'itself')
+      const { stdout } = await promisify(execFile)('/bin/sh', ['-c', line])
+      t.same(JSON.parse(stdout), ['Bearer psk_secret', json.address.slice(base.length)])
+    }
+  })
+}

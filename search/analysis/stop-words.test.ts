@@ -1,0 +1,46 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { LANGUAGES } from '../../shared/articles/article.ts'
+import { listedStopWords, STOP_WORDS } from './stop-words.ts'
+import { words } from './tokens.ts'
+
+/** Of each language: the block of its base, and the first column of the table of what was added. */
+const PAGE = readFileSync(new URL('../../docs/stop-words.md', import.meta.url), 'utf8')
+const sectionOf = (language: string) => PAGE.split(/^## /m).find(part => part.includes(` (${language})\n`)) ?? ''
+
+for (const language of LANGUAGES) {
+  t.test(`decision 40: docs/stop-words.md shows the list of ${language}`, async t => {
+    const section = sectionOf(language)
+    const { base, added } = listedStopWords(language)
+    t.same(/^```\n(.*?)^```/ms.exec(section)?.[1]?.trim().split(/\s+/), base)
+    const rows = [...section.matchAll(/^\| ([^|]+) \| [^|]+ \|$/gm)]
+      .map(row => row[1] ?? '')
+      .filter(cell => cell !== 'added')
+    t.same(rows.join(' ').split(' ').sort(), [...added].sort())
+  })
+
+  t.test(`decision 40: what was added to ${language} is new, and folds to one word`, async t => {
+    const { base, added } = listedStopWords(language)
+    const known = new Set(base.flatMap(word => words(word)))
+    for (const word of added) {
+      const folded = words(word)
+      t.equal(folded.length, 1, word)
+      t.notOk(known.has(folded[0] ?? ''), `${word} stands twice`)
+      t.ok(STOP_WORDS[language].has(folded[0] ?? ''), word)
+      known.add(folded[0] ?? '')
+    }
+  })
+}
+
+t.test('decision 40: words that also name what is in the news are no stop words', async t => {
+  for (const [language, word] of [
+    ['en', 'us'],
+    ['en', 'may'],
+    ['fr', 'car'],
+    ['de', 'ware'],
+    ['lb', 'un'],
+    ['nl', 'weer'],
+  ] as const) {
+    t.notOk(STOP_WORDS[language].has(word), `${language} ${word}`)
+  }
+})

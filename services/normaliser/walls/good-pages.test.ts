@@ -1,0 +1,226 @@
+import t from 'tap'
+import type { StoredPage } from '../../../shared/pages/page.ts'
+import { composeArticle } from '../compose/article.ts'
+import { readMetadata } from '../metadata/metadata.ts'
+import { readPageText } from '../text/page-text.ts'
+import { recogniseWall, type WallKind } from './walls.ts'
+
+/*
+ * Good pages whose feed calls them something else, and pages that are none: what a page says of itself decides.
+ */
+
+const URL_ = 'https://www.dagkoerier.example/binnenland/2026/11/brug-schelde-dicht'
+const NOW = new Date('2026-11-20T12:00:00Z')
+
+interface Golden {
+  language: 'nl' | 'fr' | 'de' | 'lb' | 'en'
+  title: string
+  text: string
+}
+
+const GOLDEN: Golden[] = [
+  {
+    language: 'nl',
+    title: 'Brug over de Schelde blijft dicht',
+    text: 'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor vrachtwagens. Dat meldt het agentschap dinsdag.',
+  },
+  {
+    language: 'fr',
+    title: 'Le pont sur l’Escaut reste fermé',
+    text: 'Le pont sur l’Escaut à Tamise restera fermé aux camions jusqu’à vendredi au moins, a annoncé l’agence mardi soir.',
+  },
+  {
+    language: 'de',
+    title: 'Brücke über die Schelde bleibt gesperrt',
+    text: 'Die Brücke über die Schelde bei Temse bleibt mindestens bis Freitag für Lastwagen gesperrt, teilte die Behörde mit.',
+  },
+  {
+    language: 'lb',
+    title: 'D’Bréck iwwer d’Schelde bleift zou',
+    text: 'D’Bréck iwwer d’Schelde zu Temse bleift op d’mannst bis e Freideg fir Camionen zou, huet d’Agence en Dënschdeg matgedeelt.',
+  },
+  {
+    language: 'en',
+    title: 'Bridge over the Scheldt stays closed',
+    text: 'The bridge over the Scheldt at Temse will stay closed to lorries until Friday at least, the agency said on Tuesday.',
+  },
+]
+const FEED_TITLES = [
+  'Liveblog',
+  'Column',
+  'Bericht 1',
+  'Kabinet overweegt hogere accijns',
+  'Gouvernement',
+  '12:41',
+  '…',
+]
+
+const OPEN_GRAPH = `<meta property="og:type" content="article"><meta property="article:published_time" content="2026-11-17T08:30:00Z">`
+const JSON_LD = (title: string) =>
+  `<script type="application/ld+json">{"@context":"https://schema.org","@type":"NewsArticle","headline":"${title}","datePublished":"2026-11-17T08:30:00Z","author":{"@type":"Person","name":"Jan Peeters"}}</script>`
+const CANONICAL = `<link rel="canonical" href="${URL_}">`
+
+function markup({ language, title, text }: Golden, head = ''): string {
+  return `<!doctype html><html lang="${language}"><head><meta charset="utf-8"><title>${title}</title>${head}</head>
+<body><article><h1>${title}</h1><p>${text}</p></article></body></html>`
+}
+
+function wallOf(
+  html: string,
+  more: { feedTitle?: string | null; finalUrl?: string; url?: string } = {},
+): WallKind | null {
+  const { feedTitle = 'Liveblog', url = URL_, finalUrl = url } = more
+  const { signs } = readMetadata(html, finalUrl)
+  const page = readPageText(html)
+  return recogniseWall({ url, finalUrl, html, page, signs, feedTitle, outletDomain: new URL(url).hostname })
+}
+
+const stored = (html: string, title: string): StoredPage => ({
+  pageId: 1n,
+  url: `${URL_}?utm_source=rss`,
+  finalUrl: `${URL_}?utm_source=rss`,
+  status: 200,
+  contentType: 'text/html; charset=utf-8',
+  body: Buffer.from(html),
+  fetchedAt: NOW,
+  entry: { url: URL_, guid: '1', title, summary: null, content: null, authors: [], published: null, language: null },
+  outlet: {
+    name: 'De Dagkoerier',
+    domain: 'dagkoerier.example',
+    country: 'BE',
+    languages: ['nl', 'fr', 'de', 'lb', 'en'],
+    timeZone: 'Europe/Brussels',
+    feeds: [],
+    sitemaps: [],
+  },
+})
+
+for (const golden of GOLDEN) {
+  t.test(`a short article (${golden.language}) is whole, whatever its feed calls it`, async t => {
+    for (const feedTitle of FEED_TITLES) {
+      const html = markup(golden, OPEN_GRAPH + JSON_LD(golden.title) + CANONICAL)
+      const composition = await composeArticle(stored(html, feedTitle), NOW)
+      if (composition.kind !== 'article') throw new Error(`${feedTitle}: ${composition.detail}`)
+      const { wall, article } = composition
+      t.equal(wall, null, feedTitle)
+      t.same(
+        [article.title, article.body, article.publishedAt, article.authors, article.url],
+        [golden.title, golden.text, new Date('2026-11-17T08:30:00Z'), ['Jan Peeters'], URL_],
+      )
+    }
+  })
+
+  t.test(`a short article (${golden.language}) without any markup is one too`, async t => {
+    for (const feedTitle of [...FEED_TITLES, null]) t.equal(wallOf(markup(golden), { feedTitle }), null, `${feedTitle}`)
+  })
+}
+
+t.test('a headline may begin as an error page’s does', async t => {
+  const headlines = [
+    '500 banen weg bij staalfabriek in Gent',
+    '404 blessés dans un accident de train',
+    '403 Stimmen für das neue Gesetz',
+    'Fout in software legt betaalverkeer plat',
+    'Onderhoud aan de brug begint maandag',
+    'Wartung der Schleuse dauert bis Mai',
+    'Oeps: minister leest verkeerde toespraak voor',
+    'Ein Fehler mit Folgen',
+    'Une erreur qui coûte cher',
+    'Not found in translation: a novel',
+  ]
+  const text = `${'De gemeente maakte dinsdag bekend wat er is gebeurd en wat dat kost. '.repeat(5)}`.trim()
+  for (const title of headlines) {
+    t.equal(wallOf(markup({ language: 'nl', title, text })), null, title)
+    t.equal(
+      wallOf(markup({ language: 'nl', title, text }), { feedTitle: null }),
+      null,
+      `${title}, no title in the feed`,
+    )
+    const long = markup({ language: 'nl', title, text: text.repeat(6) })
+    t.equal(wallOf(long), null, `${title}, a long text`)
+  }
+})
+
+t.test('a dated article outweighs a headline that fails and sentences of an error', async t => {
+  const title = 'Fout op de site'
+  const text = 'De website is niet bereikbaar. De pagina is verwijderd.'
+  t.equal(wallOf(markup({ language: 'nl', title, text })), 'error page')
+  t.equal(wallOf(markup({ language: 'nl', title, text }, OPEN_GRAPH)), null)
+  t.equal(wallOf(markup({ language: 'nl', title, text }, JSON_LD(title))), null)
+  const elsewhere = JSON_LD('Iets anders').replace(
+    '"headline"',
+    '"url":"https://www.dagkoerier.example/ander","headline"',
+  )
+  t.equal(wallOf(markup({ language: 'nl', title, text }, elsewhere)), 'error page', 'data of another article')
+})
+
+t.test('a dated article is no challenge, though its headline begins like one’s', async t => {
+  for (const title of [
+    'Vérification des comptes : la commune épinglée',
+    'Blocked for hours on the motorway',
+    'Un instant de grâce',
+  ]) {
+    const html = markup({ language: 'fr', title, text: 'La commune a dépensé trop, selon la cour.' }, OPEN_GRAPH)
+    t.equal(wallOf(html), null, title)
+    t.equal(wallOf(html, { feedTitle: null }), null, title)
+  }
+})
+
+t.test('a dated article about cookies is no cookie wall, though the feed says "Liveblog"', async t => {
+  const title = 'Boete voor cookies zonder toestemming'
+  const text = 'De privacywaakhond legt een bedrijf een boete op omdat het cookies plaatste zonder toestemming.'
+  t.equal(wallOf(markup({ language: 'nl', title, text }, OPEN_GRAPH)), null)
+  const wall = markup({ language: 'nl', title: 'Brug over de Schelde dicht', text }, OPEN_GRAPH)
+  t.equal(wallOf(wall), 'cookie wall', 'on the page of an article about something else it is one')
+})
+
+t.test('an outlet that is called as consent pages are may redirect within itself', async t => {
+  const at = (host: string) => `https://${host}/nieuws/2026/brug-schelde-dicht`
+  const html = markup(GOLDEN[0]!)
+  t.equal(wallOf(html, { url: at('privacy-first.example'), finalUrl: at('www.privacy-first.example') }), null)
+  t.equal(wallOf(html, { finalUrl: at('consent.uitgever.example') }), 'cookie wall')
+})
+
+t.test('a page that says that all may read it is no paywall', async t => {
+  const text = 'De wedstrijden zijn voortaan alleen voor abonnees te zien, meldt de zender dinsdag.'
+  const free = JSON_LD('Sport').replace('"headline"', '"isAccessibleForFree":true,"headline"')
+  const html = markup({ language: 'nl', title: 'Sport verdwijnt van de buis', text }, free)
+  const composition = await composeArticle(stored(html, 'Column'), NOW)
+  t.match(composition, { wall: null, article: { body: text } })
+})
+
+const errors: [name: string, title: string, text: string][] = [
+  ['nl', 'De Dagkoerier', 'Helaas, de pagina die u zoekt bestaat niet meer. Ga terug naar de voorpagina.'],
+  ['fr', 'Le Quotidien', 'La page que vous cherchez n’existe plus ou a été déplacée. Retour à l’accueil.'],
+  ['de', 'Der Tagesbote', 'Diese Seite existiert leider nicht mehr. Bitte versuchen Sie es später noch einmal.'],
+  ['lb', 'D’Zeitung', 'Dës Säit gëtt et net méi. Gitt zréck op d’Haaptsäit.'],
+  ['en', 'The Courier', 'Sorry, the page you are looking for does not exist. Try the search.'],
+  ['en, by region', 'The Courier', 'This content is not available in your region.'],
+  ['a status in the title', '404', 'Oeps.'],
+  ['a server’s message', '502 Bad Gateway', 'nginx'],
+  ['a status behind words', 'Fout 404 | De Dagkoerier', 'Wat u zoekt, is er niet.'],
+  ['nl, its title', 'Deze pagina bestaat niet meer', 'U kunt wel ander nieuws lezen.'],
+  ['maintenance', 'Maintenance', 'We will be back soon.'],
+]
+for (const [name, title, text] of errors) {
+  t.test(`an error page with status 200 is one by its own words (${name})`, async t => {
+    const html = markup({ language: 'nl', title, text })
+    for (const feedTitle of ['Brug over de Schelde blijft tot vrijdag dicht', 'Liveblog']) {
+      t.equal(wallOf(html, { feedTitle }), 'error page', feedTitle)
+    }
+  })
+}
+
+t.test('a template’s article type without a date does not save a page that is not found', async t => {
+  const head = '<meta property="og:type" content="article">'
+  t.equal(
+    wallOf(markup({ language: 'nl', title: 'Pagina niet gevonden', text: 'Zoek iets anders.' }, head)),
+    'error page',
+  )
+})
+
+t.test('an article that is gone is told by the section to which it leads', async t => {
+  const html = markup({ language: 'nl', title: 'Binnenland', text: 'Het laatste nieuws uit het land, elke dag.' })
+  t.equal(wallOf(html, { finalUrl: 'https://www.dagkoerier.example/binnenland' }), 'error page')
+  t.equal(wallOf(html), null, 'at its own address it may be the article')
+})

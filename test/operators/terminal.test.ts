@@ -1,0 +1,97 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import t from 'tap'
+import { syncOutlets } from '../../shared/outlets/sync.ts'
+import { printableLine, printableXml } from '../../shared/process/printable.ts'
+import { startTestApi } from '../contract/api.ts'
+
+/*
+ * What others wrote reaches the terminals of operators: titles, addresses, errors of feeds and pages. None of it may
+ * move the cursor, rename the window or turn the direction of a line.
+ */
+
+/** Clears the screen, in two spellings; rings; goes back to the start of the line; turns the direction. */
+const HOSTILE = 'Nieuws \u001b[2J\u009b2J\u0007\r\u202eOK\u007f einde'
+const SHOWN = 'Nieuws \\u001b[2J\\u009b2J\\u0007\\u000d\\u202eOK\\u007f einde'
+const OBEYED = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u
+
+const api = await startTestApi()
+t.teardown(() => api.stop())
+const { secret } = await api.issue()
+await api.index([{ title: HOSTILE, language: 'nl', country: 'NL' }])
+await syncOutlets(api.pool, [
+  {
+    name: 'X',
+    domain: 'x.example',
+    country: 'NL',
+    languages: ['nl'],
+    timeZone: 'Europe/Amsterdam',
+    feeds: ['https://x.example/feed'],
+    sitemaps: [],
+  },
+])
+await api.pool.query('update feeds set failures = 9, last_error = $1', [HOSTILE])
+await api.pool.query(
+  `insert into pages (outlet_no, url, crawl_key, host, state, reason, detail, finished_at)
+   select outlet_no, 'https://x.example/' || $1, 'x', 'x.example', 'failed', 'error', $1, now() from outlets`,
+  [HOSTILE],
+)
+
+/** What a script printed, on both ways, without its line breaks. */
+function printed(name: string, ...args: string[]): Promise<string> {
+  const file = new URL(`../../scripts/${name}.ts`, import.meta.url).pathname
+  const env = { ...process.env, DATABASE_URL: api.config.DATABASE_URL, REDIS_URL: '' }
+  return new Promise(resolve => {
+    execFile(process.execPath, [file, ...args], { env }, (_, out, err) => resolve(`${out}${err}`))
+  })
+}
+const lines = (text: string) => text.split('\n').filter(line => line !== '')
+const connection = ['--url', api.base, '--key', secret]
+
+t.test('control characters in titles reach no terminal', async t => {
+  const table = await printed('query', ...connection)
+  t.match(table, SHOWN)
+  for (const line of lines(table)) t.notMatch(line, OBEYED, JSON.stringify(line))
+})
+
+t.test('JSON and RSS say the same to whoever reads them, without control characters', async t => {
+  for (const text of [
+    await printed('query', '--json', ...connection),
+    await printed('poll', '--once', '--place', join(t.testdir(), 'place'), ...connection),
+  ]) {
+    t.notMatch(text.trimEnd(), OBEYED)
+    const parsed = JSON.parse(text)
+    t.equal((parsed.articles?.[0] ?? parsed).title, (await api.ask(secret, '/v1/articles')).json.articles[0].title)
+  }
+  for (const line of lines(await printed('query', '--rss', ...connection))) t.notMatch(line, OBEYED)
+  t.equal(printableXml('a\u009b\n'), 'a&#x9b;\n')
+})
+
+t.test('errors of feeds and pages are shown without what a terminal obeys', async t => {
+  for (const [name, ...args] of [
+    ['outlets', 'list'],
+    ['queues', 'list'],
+    ['status'],
+    ['query', `--${HOSTILE}`],
+    ['outlets', 'check', `/none/${HOSTILE}`],
+  ] as const) {
+    const text = await printed(name, ...args)
+    t.not(text, '', name)
+    if (name !== 'status') t.match(text, SHOWN, name)
+    for (const line of lines(text)) t.notMatch(line, OBEYED, `${name}: ${JSON.stringify(line)}`)
+  }
+})
+
+t.test('a line of a log is JSON without them', async t => {
+  const script = `import { createLogger } from ${JSON.stringify(new URL('../../shared/log/logger.ts', import.meta.url).href)}
+createLogger('x', 'info').warn({ err: ${JSON.stringify(HOSTILE)} }, 'failed')`
+  const text = await new Promise<string>(resolve => {
+    execFile(process.execPath, ['--input-type=module', '-e', script], (_, out, err) => resolve(`${out}${err}`))
+  })
+  t.notMatch(text.trimEnd(), OBEYED)
+  t.equal(JSON.parse(text).err, HOSTILE)
+})
+
+t.test('a cell of a table has no line break either', async t => {
+  t.equal(printableLine('a\nb\tc'), 'a\\u000ab\\u0009c')
+})
