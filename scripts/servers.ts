@@ -5,6 +5,7 @@ import { writeWhole } from '../infra/embedded/data-directory/file.ts'
 import { openDataDirectory } from '../infra/embedded/data-directory/open.ts'
 import { startServers } from '../infra/embedded/servers.ts'
 import { type Command, runCommand } from '../shared/process/command.ts'
+import { watchEventLoop } from '../shared/process/event-loop.ts'
 import { whenParentIsGone } from '../shared/process/parent.ts'
 
 const command: Command = {
@@ -24,6 +25,7 @@ const command: Command = {
 
 await runCommand(command, async ({ config, options, say, print, signal }) => {
   whenParentIsGone(() => process.emit('SIGTERM'))
+  watchEventLoop({ name: 'servers', limit: config.EVENT_LOOP_TIMEOUT, words: 'sentence' }, error => say(error.message))
 
   const dataDir = await openDataDirectory(config.DATA_DIR, `npm run servers (process ${process.pid})`)
   const file = options['write-env']

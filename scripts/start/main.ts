@@ -11,6 +11,7 @@ import { migrate } from '../../shared/postgres/migrations.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { RUNNING, runningLines } from '../../shared/process/beside.ts'
 import { runCommand } from '../../shared/process/command.ts'
+import { watchEventLoop } from '../../shared/process/event-loop.ts'
 import { whenParentIsGone } from '../../shared/process/parent.ts'
 import { checkCatalogue, checkPort } from './checks.ts'
 import { readyMadeOperatorKey } from './key.ts'
@@ -36,6 +37,7 @@ await runCommand(
     const ending = new AbortController()
     const ended = AbortSignal.any([signal, ending.signal])
     whenParentIsGone(() => ending.abort())
+    watchEventLoop({ name: 'start', limit: config.EVENT_LOOP_TIMEOUT, words: 'sentence' }, error => say(error.message))
     const dataDir = await openDataDirectory(config.DATA_DIR, `npm start (process ${process.pid})`)
     try {
       await checkPort(config)

@@ -2,6 +2,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../../infra/embedded/problem.ts'
 import type { Program } from '../../infra/embedded/supervision/program.ts'
+import { askHttp } from '../../infra/embedded/supervision/silence.ts'
+import { reachable } from './address.ts'
 
 export const SERVICES = ['crawler', 'normaliser', 'embedder', 'api'] as const
 export type ServiceName = (typeof SERVICES)[number]
@@ -18,6 +20,7 @@ export function serviceProgram(
   healthPort: number,
   dataDir: string,
 ): Program {
+  const health = `http://${reachable(env.METRICS_HOST?.trim() || '127.0.0.1')}:${healthPort}`
   return {
     name: `The ${name}`,
     command: process.execPath,
@@ -27,10 +30,11 @@ export function serviceProgram(
     owner: null,
     log: join(dataDir, 'logs', `${name}.log`),
     isReady: async () => {
-      const health = await fetch(`http://127.0.0.1:${healthPort}/readyz`, { signal: AbortSignal.timeout(2_000) })
+      const readiness = await fetch(`${health}/readyz`, { signal: AbortSignal.timeout(2_000) })
       // A dependency may be missing for a while; only "not started yet" is worth waiting for.
-      return health.ok || !(await health.text()).includes('not finished')
+      return readiness.ok || !(await readiness.text()).includes('not finished')
     },
+    isAlive: askHttp(`${health}/healthz`),
     explain: log => lastSentence(name, log),
     // Services finish or hand back what they have in hand; the second signal means "now".
     stop: [

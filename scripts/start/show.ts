@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../../shared/config/config.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
+import { reachable } from './address.ts'
 import { keyFile, operatorKeyFile, readyMadeKey } from './key.ts'
 import { isSame, type Progress, readCounts } from './progress.ts'
 import { answers, curl, type Search, type ShownKey, searches } from './searches.ts'
@@ -29,8 +30,7 @@ export async function showSearches(options: {
 }): Promise<void> {
   const { config, env, pool, dataDir, progress, print, onTerminal, signal } = options
   const key = await readyMadeKey(pool, dataDir)
-  const host = ['0.0.0.0', '::', ''].includes(config.HOST) ? '127.0.0.1' : config.HOST
-  const base = `http://${host.includes(':') ? `[${host}]` : host}:${config.PORT}`
+  const base = `http://${reachable(config.HOST)}:${config.PORT}`
   const { json, rss, semantic } = searches(base, config.OUTLETS === '' ? 'sample' : 'live')
   const byMeaning = Boolean(env.QDRANT_URL && (env.EMBEDDINGS_URL || env.HF_TOKEN))
   const atOnce = /^0+(ms|s|m|h|d)?$/.test(env.EMBED_DELAY ?? '')

@@ -167,6 +167,12 @@ export const SETTINGS = {
   HF_TOKEN: { type: 'secret', default: '', about: 'Token for Hugging Face Inference Providers.' },
   EMBEDDINGS_TIMEOUT: { type: 'duration', default: '30s', about: 'Longest a batch of passages may take.' },
 
+  EVENT_LOOP_TIMEOUT: {
+    type: 'duration',
+    default: '1m',
+    about:
+      'A process whose event loop stands still for so long ends itself, so that its supervisor starts a fresh one; 0: never.',
+  },
   LOG_LEVEL: { type: 'text', default: 'info', about: '`trace`, `debug`, `info`, `warn`, `error` or `silent`.' },
 } as const satisfies Record<string, Setting>
 

@@ -4,6 +4,7 @@ import { createLogger, type Logger } from '../log/logger.ts'
 import { observeProcess } from '../metrics/registry.ts'
 import { RUNNING } from './beside.ts'
 import { sentenceOf } from './command.ts'
+import { watchEventLoop } from './event-loop.ts'
 import { type HealthServer, type Missing, startHealthServer } from './health.ts'
 import { whenParentIsGone } from './parent.ts'
 import { printable } from './printable.ts'
@@ -28,7 +29,8 @@ export interface Running {
 /**
  * Runs one service of the fleet: configuration, logs, health and metrics on a port of their own, and an orderly
  * end. SIGTERM or SIGINT stops it (0), a second one ends it at once (143); an error nobody handled is logged and ends it
- * (1), because its state is then unknown and a supervisor starts a fresh one.
+ * (1), because its state is then unknown and a supervisor starts a fresh one. For the same reason a process whose event
+ * loop stands still ends itself (SIGKILL).
  */
 export async function runService(name: string, start: (context: ServiceContext) => Promise<Running>): Promise<void> {
   if (process.argv.length > 2) return explain(name, process.argv.slice(2))
@@ -49,6 +51,9 @@ export async function runService(name: string, start: (context: ServiceContext) 
     process.exit(2)
   }
   observeProcess(name)
+  watchEventLoop({ name, limit: config.EVENT_LOOP_TIMEOUT, words: 'json' }, error =>
+    log.warn({ err: error.message }, 'nobody watches the event loop'),
+  )
 
   let running: Running | undefined
   let health: HealthServer | undefined

@@ -17,7 +17,9 @@ t.test(
   async t => {
     const url = redis.url ?? ''
     const limit = (memory: string) =>
-      execFileSync('redis-cli', ['-p', new URL(url).port, 'config', 'set', 'maxmemory', memory])
+      execFileSync('redis-cli', ['-p', new URL(url).port, 'config', 'set', 'maxmemory', memory], {
+        env: { ...process.env, REDISCLI_AUTH: new URL(url).password },
+      })
     const database = await createTestDatabase()
     const site = await startSite(1, await freePort())
     const fleet = createFleet({

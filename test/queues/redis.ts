@@ -1,10 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A Redis of the test's own on a free port; `url` is null where the machine has no `redis-server`. */
+/** A Redis of the test's own on a free port, with a password as a fleet's has one; `url` is null where the machine has no `redis-server`. */
 export async function startRedis(): Promise<{ url: string | null; flush(): void; stop(): Promise<void> }> {
   try {
     execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
@@ -12,13 +13,21 @@ export async function startRedis(): Promise<{ url: string | null; flush(): void;
     return { url: null, flush() {}, async stop() {} }
   }
   const port = await freePort()
+  const password = randomBytes(16).toString('hex')
   const dir = mkdtempSync(join(tmpdir(), 'perscope-redis-'))
   const child: ChildProcess = spawn(
     'redis-server',
-    ['--port', String(port), '--bind', '127.0.0.1', '--dir', dir, '--save', '', '--maxmemory-policy', 'noeviction'],
+    [
+      ...['--port', String(port), '--bind', '127.0.0.1', '--requirepass', password],
+      ...['--dir', dir, '--save', '', '--maxmemory-policy', 'noeviction'],
+    ],
     { stdio: 'ignore' },
   )
-  const redis = (...args: string[]) => execFileSync('redis-cli', ['-p', String(port), ...args], { encoding: 'utf8' })
+  const redis = (...args: string[]) =>
+    execFileSync('redis-cli', ['-p', String(port), ...args], {
+      encoding: 'utf8',
+      env: { ...process.env, REDISCLI_AUTH: password },
+    })
   for (let attempt = 0; ; attempt++) {
     try {
       if (redis('ping').startsWith('PONG')) break
@@ -28,7 +37,7 @@ export async function startRedis(): Promise<{ url: string | null; flush(): void;
     await new Promise(resolve => setTimeout(resolve, 100))
   }
   return {
-    url: `redis://127.0.0.1:${port}`,
+    url: `redis://:${password}@127.0.0.1:${port}`,
     flush: () => void redis('flushall'),
     async stop() {
       const gone = new Promise(resolve => child.once('exit', resolve))

@@ -1,41 +1,14 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { freePort, until } from '../fleet.ts'
 import { descendants, stillRunning, temporaryFolder } from '../servers/running.ts'
+import { start } from './running.ts'
 
 t.setTimeout(280_000)
-
-const SCRIPT = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url))
-
-/** `npm start` with servers of its own, whatever the test run has. */
-function start(env: Record<string, string>) {
-  const child = spawn(process.execPath, [SCRIPT], {
-    env: {
-      ...process.env,
-      ...{ DATABASE_URL: '', QDRANT_URL: '', EMBEDDINGS_URL: '', REDIS_URL: '', OUTLETS: '', EMBED_DELAY: '' },
-      ...env,
-    },
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
-  let text = ''
-  let errors = ''
-  child.stdout.setEncoding('utf8').on('data', (part: string) => {
-    text += part
-  })
-  child.stderr.setEncoding('utf8').on('data', (part: string) => {
-    errors += part
-  })
-  const ended = new Promise<number | null>(resolve => child.once('close', resolve))
-  // What a failed test leaves; the watchdog ends the rest.
-  t.teardown(() => child.exitCode === null && child.signalCode === null && process.kill(-(child.pid ?? 0), 'SIGKILL'))
-  return { pid: child.pid ?? 0, printed: () => text, said: () => errors, ended }
-}
 
 const curls = (text: string) => text.split('\n').filter(line => line.startsWith('curl '))
 
@@ -50,7 +23,7 @@ t.test(
     const dataDir = temporaryFolder()
     t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
     const port = String(await freePort())
-    const first = start({ DATA_DIR: dataDir, PORT: port })
+    const first = start(t, { DATA_DIR: dataDir, PORT: port })
     await until(
       () => curls(first.printed()).length === 3,
       200_000,
@@ -74,7 +47,7 @@ t.test(
     }
     t.match(lines.join('\n'), /articles\?.*\n.*articles\.rss.*\n.*search=semantic/, 'JSON, RSS, semantic')
 
-    const second = start({ DATA_DIR: dataDir, PORT: String(await freePort()) })
+    const second = start(t, { DATA_DIR: dataDir, PORT: String(await freePort()) })
     t.equal(await second.ended, 1)
     t.match(second.said(), /^start: DATA_DIR \S+ is in use by npm start \(process \d+\); [^\n]+\.\n$/, 'one sentence')
 
@@ -85,7 +58,7 @@ t.test(
     t.equal(await first.ended, 0)
     t.same(stillRunning(members), [], 'no process is left')
 
-    const again = start({ DATA_DIR: dataDir, PORT: port })
+    const again = start(t, { DATA_DIR: dataDir, PORT: port })
     await until(
       () => curls(again.printed()).length === 3,
       100_000,
@@ -126,7 +99,7 @@ t.test('what keeps it from starting is said in one sentence, before any work', a
   ]
   for (const [env, sentence] of cases) {
     const began = Date.now()
-    const attempt = start({ DATA_DIR: dataDir, ...env })
+    const attempt = start(t, { DATA_DIR: dataDir, ...env })
     t.ok((await attempt.ended) ?? 1, 'fails')
     t.match(attempt.said(), sentence)
     t.match(attempt.said(), /^start: [^\n]+\.\n$/, 'one line')

@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Program } from '../supervision/program.ts'
+import { askHttp } from '../supervision/silence.ts'
 import { PYTHON } from './environment.ts'
 
 const SCRIPT = fileURLToPath(new URL('serve.py', import.meta.url))
@@ -24,6 +25,7 @@ export async function modelProgram(dataDir: string, port: number, log: string): 
     owner: null,
     log,
     isReady: async () => (await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(2_000) })).ok,
+    isAlive: askHttp(`http://127.0.0.1:${port}/health`),
     stop: [{ signal: 'SIGTERM', wait: 5_000 }],
     gentle: 'SIGTERM',
   }

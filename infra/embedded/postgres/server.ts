@@ -6,6 +6,7 @@ import type { Owner } from '../owner.ts'
 import { diskProblem, Problem } from '../problem.ts'
 import { kill, postgresIn } from '../supervision/processes.ts'
 import type { Program } from '../supervision/program.ts'
+import { ANSWER_MS } from '../supervision/silence.ts'
 import { type Cluster, SUPERUSER } from './cluster.ts'
 import { machineMemory, postgresSettings } from './settings.ts'
 
@@ -36,6 +37,7 @@ export function postgresProgram(
     log,
     prepare: () => clearStale(cluster.folder),
     isReady: () => makeDatabase(cluster, port),
+    isAlive: () => takesConnections(cluster, port),
     // Fast shutdown, then immediate: what is committed is safe in either.
     stop: [
       { signal: 'SIGINT', wait: 7_000 },
@@ -68,6 +70,23 @@ async function makeDatabase(cluster: Cluster, port: number): Promise<boolean> {
     const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE])
     if (rowCount === 0) await client.query(`create database ${DATABASE}`)
     return true
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** Whether the server answers at all; "too many connections" and "starting up" are answers. */
+async function takesConnections(cluster: Cluster, port: number): Promise<boolean> {
+  const client = new pg.Client({
+    connectionString: databaseUrl(cluster, port, 'postgres'),
+    connectionTimeoutMillis: ANSWER_MS,
+  })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return true
+  } catch (error) {
+    return error instanceof pg.DatabaseError
   } finally {
     await client.end().catch(() => {})
   }

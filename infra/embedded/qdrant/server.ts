@@ -2,6 +2,7 @@ import { chown, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Owner } from '../owner.ts'
 import type { Program } from '../supervision/program.ts'
+import { askHttp } from '../supervision/silence.ts'
 
 /** Qdrant with its data in `dataDir`, on loopback, without telemetry, as the supervisor runs it. */
 export async function qdrantProgram(
@@ -26,6 +27,7 @@ export async function qdrantProgram(
     owner,
     log,
     isReady: async () => (await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) })).ok,
+    isAlive: askHttp(`http://127.0.0.1:${port}/healthz`),
     stop: [{ signal: 'SIGTERM', wait: 7_000 }],
     gentle: 'SIGTERM',
   }

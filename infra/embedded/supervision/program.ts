@@ -1,5 +1,6 @@
 import type { Owner } from '../owner.ts'
 import type { Problem } from '../problem.ts'
+import type { Ask } from './silence.ts'
 
 /** A program to be kept running. */
 export interface Program {
@@ -17,6 +18,8 @@ export interface Program {
   prepare?(): Promise<void>
   /** Whether it does its work now; asked several times a second after a start. */
   isReady(): Promise<boolean>
+  /** Whether it is alive, whatever it is busy with: asked every few seconds, and replaced when it falls silent. Left out: never asked. */
+  isAlive?: Ask
   /** The reason of its end as a sentence, told from what it wrote since its start; null when it cannot be told. */
   explain?(log: string): Problem | null
   /** What a gentle end is, and how long to wait before the next signal; SIGKILL comes last by itself. */

@@ -6,6 +6,7 @@ import type { Family } from './family.ts'
 import { limitLog, logSize, openLog, readLog } from './logs.ts'
 import { signalGroup } from './processes.ts'
 import type { Program, Supervised } from './program.ts'
+import { fallsSilent, SILENCE_MS } from './silence.ts'
 
 const PROBE_MS = 100
 const SHORTEST_PAUSE_MS = 100
@@ -14,6 +15,8 @@ const LONGEST_PAUSE_MS = 5_000
 const WELL_MS = 20_000
 const FIRST_ATTEMPTS = 3
 const REMIND_MS = 60_000
+/** What a program that fell silent has left to end in order. */
+const GRACE_MS = 3_000
 
 export interface Supervision {
   family: Family
@@ -28,13 +31,14 @@ export interface Supervision {
 }
 
 /**
- * Starts a program, waits until it is ready, and starts it again whenever it ends.
+ * Starts a program, waits until it is ready, and starts it again whenever it ends. One that hangs is ended.
  * @throws Problem when it does not come up the first time
  */
 export async function supervise(program: Program, options: Supervision): Promise<Supervised> {
   const { family, report, signal, giveUpAfter } = options
   let stopping = false
   let child: ChildProcess | null = null
+  let ready = false
   let ended: Promise<string> = Promise.resolve('')
   let logged = 0
   let why = ''
@@ -57,10 +61,16 @@ export async function supervise(program: Program, options: Supervision): Promise
     closeSync(log)
     if (options.background) started.unref()
     child = started
+    ready = false
     const { pid } = started
-    if (pid) family.adopt(pid, program.gentle)
+    const gone = new AbortController()
+    if (pid) {
+      family.adopt(pid, program.gentle)
+      void endWhenSilent(pid, gone.signal)
+    }
     return new Promise(resolve => {
       const done = (how: string) => {
+        gone.abort()
         if (pid) family.release(pid)
         if (child === started) child = null
         resolve(how)
@@ -68,6 +78,14 @@ export async function supervise(program: Program, options: Supervision): Promise
       started.once('error', error => done(error.message))
       started.once('exit', (code, by) => done(by ? `ended by ${by}` : `ended with code ${code}`))
     })
+  }
+
+  async function endWhenSilent(pid: number, gone: AbortSignal): Promise<void> {
+    if (!program.isAlive || !(await fallsSilent(program.isAlive, () => ready, gone)) || stopping) return
+    report(`${program.name} has not answered for ${SILENCE_MS / 1_000} s and is ended.`)
+    signalGroup(pid, program.gentle)
+    await pause(GRACE_MS, undefined, { signal: gone, ref: false }).catch(() => {})
+    if (!gone.aborted) signalGroup(pid, 'SIGKILL')
   }
 
   const explain = () => program.explain?.(readLog(program.log, logged)) ?? null
@@ -79,7 +97,8 @@ export async function supervise(program: Program, options: Supervision): Promise
       gone = true
     })
     while (!gone && !stopping && !signal.aborted) {
-      if (await program.isReady().catch(() => false)) return !gone
+      ready = await program.isReady().catch(() => false)
+      if (ready) return !gone
       await pause(PROBE_MS)
     }
     return false

@@ -1,0 +1,60 @@
+import { rmSync } from 'node:fs'
+import pg from 'pg'
+import t from 'tap'
+import { until } from '../fleet.ts'
+import { INSPECTOR_ON_ANY_PORT, spin } from '../spin.ts'
+import { descendants, runServers, stillRunning, temporaryFolder } from './running.ts'
+
+t.setTimeout(200_000)
+
+/** How a server is known in a list of processes. */
+const SERVERS = { Postgres: '/bin/postgres -D', Qdrant: '/bin/qdrant ', 'The model server': 'serve.py' } as const
+
+t.test('a server that hangs is replaced on the same address', async t => {
+  const dataDir = temporaryFolder()
+  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
+  const servers = runServers(dataDir)
+  const env = await servers.addresses()
+  const pidOf = (part: string) =>
+    descendants(servers.pid).find(({ parent, command }) => parent === servers.pid && command.includes(part))?.pid ?? 0
+  const before = Object.values(SERVERS).map(part => [part, pidOf(part)] as const)
+  for (const [part, pid] of before) {
+    t.ok(pid, part)
+    process.kill(pid, 'SIGSTOP')
+  }
+  await until(
+    () => before.every(([part, pid]) => ![0, pid].includes(pidOf(part))),
+    60_000,
+    () => servers.said(),
+  )
+  for (const name of Object.keys(SERVERS)) t.match(servers.said(), `${name} has not answered for 30 s and is ended.`)
+  await until(
+    () => Object.keys(SERVERS).every(name => servers.said().includes(`${name} is back.`)),
+    60_000,
+    servers.said,
+  )
+  const client = new pg.Client({ connectionString: env.DATABASE_URL })
+  await client.connect()
+  t.equal((await client.query('select')).rowCount, 1)
+  await client.end()
+  t.ok((await fetch(`${env.QDRANT_URL}/readyz`)).ok)
+  t.ok((await fetch(new URL('/health', env.EMBEDDINGS_URL))).ok)
+  process.kill(servers.pid, 'SIGTERM')
+  t.equal(await servers.ended, 0)
+})
+
+t.test('a supervisor that hangs ends itself, and its servers with it', async t => {
+  const dataDir = temporaryFolder()
+  t.teardown(() => rmSync(dataDir, { recursive: true, force: true }))
+  const servers = runServers(dataDir, { EVENT_LOOP_TIMEOUT: '5s', ...INSPECTOR_ON_ANY_PORT })
+  await servers.addresses()
+  const children = descendants(servers.pid).map(({ pid }) => pid)
+  await spin(servers.pid, servers.said)
+  t.equal(await servers.ended, null, 'by a signal')
+  t.match(servers.said(), /^servers: the event loop stood still for 5 s in spin [^\n]+; the process ends itself\.$/m)
+  await until(
+    () => stillRunning(children).length === 0,
+    10_000,
+    () => JSON.stringify(stillRunning(children)),
+  )
+})

@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import type { Test } from 'tap'
+
+const SCRIPT = fileURLToPath(new URL('../../scripts/start.mjs', import.meta.url))
+
+/** `npm start` with servers of its own, whatever the test run has. */
+export function start(t: Test, env: Record<string, string>) {
+  const child = spawn(process.execPath, [SCRIPT], {
+    env: {
+      ...process.env,
+      ...{ DATABASE_URL: '', QDRANT_URL: '', EMBEDDINGS_URL: '', REDIS_URL: '', OUTLETS: '', EMBED_DELAY: '' },
+      ...env,
+    },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  let errors = ''
+  child.stdout.setEncoding('utf8').on('data', (part: string) => {
+    text += part
+  })
+  child.stderr.setEncoding('utf8').on('data', (part: string) => {
+    errors += part
+  })
+  const ended = new Promise<number | null>(resolve => child.once('close', resolve))
+  // What a failed test leaves; the watchdog ends the rest.
+  t.teardown(() => child.exitCode === null && child.signalCode === null && process.kill(-(child.pid ?? 0), 'SIGKILL'))
+  return { pid: child.pid ?? 0, printed: () => text, said: () => errors, ended }
+}
