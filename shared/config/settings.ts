@@ -115,6 +115,11 @@ export const SETTINGS = {
     max: 268_435_456,
     about: 'Longest answer, decompressed, that is read.',
   },
+  CRAWL_PARSE_TIMEOUT: {
+    type: 'duration',
+    default: '10s',
+    about: 'Longest one feed or sitemap may keep a thread for parsing.',
+  },
   CRAWL_RETRY_MIN: {
     type: 'duration',
     default: '1m',
