@@ -52,7 +52,7 @@ export async function checkFeeds(
   report: (result: CheckedFeed) => void,
 ): Promise<CheckedFeed[]> {
   const results: CheckedFeed[] = []
-  const connect = guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE), config.CRAWL_TIMEOUT)
+  const connect = guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS), config.CRAWL_TIMEOUT)
   const parser = openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT })
   const robots = new Map<string, Promise<Answer | null>>()
   const get = (url: URL) =>

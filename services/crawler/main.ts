@@ -30,7 +30,10 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
   const crawl: Crawl = {
     ...{ config, pool, queues, log, stopping: stopping.signal, ending: ending.signal },
     holds: createHolds(pool, log, config.CRAWL_HOST_DELAY),
-    connect: guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE), Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT)),
+    connect: guardedConnector(
+      addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS),
+      Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT),
+    ),
     unheard: createTrouble(log, { begins: 'cannot ring the normaliser', ends: 'the normaliser hears again' }),
     parser: openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT }),
     recentRobots: new Map(),

@@ -69,7 +69,7 @@ export async function startCrawl(
       timeout: config.CRAWL_PARSE_TIMEOUT,
       ...(parsing === undefined ? {} : { worker: parsing }),
     }),
-    connect: guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE), 1_000),
+    connect: guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS), 1_000),
     stopping: new AbortController().signal,
     ending: new AbortController().signal,
   }

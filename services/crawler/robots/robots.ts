@@ -84,7 +84,7 @@ async function recallOrAsk(crawl: Crawl, visit: Hold, page: URL, patience: numbe
     if (asked.kind === 'busy' && isSettled(meanwhile)) return meanwhile
     if (asked.kind === 'busy' || asked.kind === 'interrupted') return asked
     if (asked.kind === 'failure') {
-      if (asked.reason === 'private-address') return asked
+      if (asked.reason === 'private-address' || asked.reason === 'port') return asked
       return rememberUnreachable(crawl.pool, host, waitAfter(crawl, known.failures), `robots.txt: ${asked.detail}`)
     }
     const { status, headers, body } = asked.answer
