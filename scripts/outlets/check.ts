@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FeedFormat } from '../../services/crawler/feeds/feed.ts'
-import { type FeedParser, openFeedParser } from '../../services/crawler/feeds/parser.ts'
+import type { FeedFormat } from '../../services/crawler/feeds/parsing/feed.ts'
+import { type FeedParser, openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
 import { addressRule } from '../../services/crawler/fetch/addresses.ts'
 import { gunzipFile } from '../../services/crawler/fetch/compression.ts'
 import { guardedConnector } from '../../services/crawler/fetch/connector.ts'

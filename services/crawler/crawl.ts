@@ -4,7 +4,7 @@ import type { Logger } from '../../shared/log/logger.ts'
 import type { Trouble } from '../../shared/log/trouble.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
-import type { FeedParser } from './feeds/parser.ts'
+import type { FeedParser } from './feeds/parsing/parser.ts'
 import type { Holds } from './hosts/holds.ts'
 import type { RobotsKnown } from './robots/memory.ts'
 

@@ -7,7 +7,7 @@ import { runService, type ServiceContext } from '../../shared/process/service.ts
 import { openQueues } from '../../shared/queues/queues.ts'
 import type { Crawl } from './crawl.ts'
 import { startDispatcher } from './dispatch/dispatcher.ts'
-import { openFeedParser } from './feeds/parser.ts'
+import { openFeedParser } from './feeds/parsing/parser.ts'
 import { addressRule } from './fetch/addresses.ts'
 import { guardedConnector } from './fetch/connector.ts'
 import { missingDependencies } from './health/missing.ts'

@@ -1,6 +1,6 @@
 import type { Crawl } from '../../services/crawler/crawl.ts'
 import { callDueHosts } from '../../services/crawler/dispatch/due.ts'
-import { openFeedParser } from '../../services/crawler/feeds/parser.ts'
+import { openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
 import { addressRule } from '../../services/crawler/fetch/addresses.ts'
 import { guardedConnector } from '../../services/crawler/fetch/connector.ts'
 import { createHolds } from '../../services/crawler/hosts/holds.ts'

@@ -3,10 +3,10 @@ import { RequestFailure } from '../fetch/failure.ts'
 import { type Fetched, politeGet } from '../fetch/polite.ts'
 import type { Answer } from '../fetch/request.ts'
 import { LONGEST_PAUSE, readRetryAfter } from '../fetch/retry-after.ts'
-import { ParseFailure } from './parser.ts'
+import { ParseFailure } from './parsing/parser.ts'
+import type { ParsedFeed } from './parsing/worker.ts'
 import type { Poll } from './poll.ts'
-import type { Validators } from './save.ts'
-import type { ParsedFeed } from './worker.ts'
+import type { Validators } from './saving/save.ts'
 
 const ACCEPT =
   'application/rss+xml,application/atom+xml,application/feed+json,application/xml;q=0.9,text/xml;q=0.9,application/json;q=0.8,*/*;q=0.5'

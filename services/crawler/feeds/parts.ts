@@ -2,10 +2,10 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 import { OWN_PAUSE } from '../fetch/turn-request.ts'
 import { pagesDiscovered } from '../metrics.ts'
 import { type Document, readDocument, UNPARSED } from './document.ts'
-import type { SitemapPart } from './feed.ts'
+import type { SitemapPart } from './parsing/feed.ts'
+import { MAX_PARTS } from './parsing/sitemaps.ts'
 import type { Poll } from './poll.ts'
-import { type DueFeed, savePart, type Validators } from './save.ts'
-import { MAX_PARTS } from './sitemaps.ts'
+import { type DueFeed, savePart, type Validators } from './saving/save.ts'
 
 /** What reading the parts of an index has brought; `error` when not one could be read, or one could not be parsed. */
 export interface PartsRead {

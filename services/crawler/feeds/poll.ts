@@ -3,15 +3,15 @@ import type { Hold } from '../hosts/holds.ts'
 import { feedPolls, pagesDiscovered } from '../metrics.ts'
 import { readDocument } from './document.ts'
 import { readParts } from './parts.ts'
-import { type DueFeed, savePoll } from './save.ts'
-import { beforeParsing, postpone, saveFailure } from './schedule.ts'
+import { type DueFeed, savePoll } from './saving/save.ts'
+import { beforeParsing, postpone, saveFailure } from './scheduling/schedule.ts'
 
 /** One poll of a feed or sitemap, as each of its steps needs it. */
 export interface Poll {
   crawl: Crawl
   visit: Hold
   feed: DueFeed
-  /** To be called before each document is parsed (`schedule.ts`). */
+  /** To be called before each document is parsed (`scheduling/schedule.ts`). */
   beforeParsing(): Promise<void>
 }
 

@@ -1,9 +1,9 @@
-import type { Client, Pool } from '../../../shared/postgres/pool.ts'
-import { transaction } from '../../../shared/postgres/transaction.ts'
-import { ensureHosts } from '../hosts/turn.ts'
-import { type Named, richness } from './addresses.ts'
-import { nextPoll, nextRhythm } from './rhythm.ts'
-import { boundsOf, type PollBounds } from './schedule.ts'
+import type { Client, Pool } from '../../../../shared/postgres/pool.ts'
+import { transaction } from '../../../../shared/postgres/transaction.ts'
+import { ensureHosts } from '../../hosts/turn.ts'
+import { type Named, richness } from '../parsing/addresses.ts'
+import { nextPoll, nextRhythm } from '../scheduling/rhythm.ts'
+import { boundsOf, type PollBounds } from '../scheduling/schedule.ts'
 
 /** A feed that is due, as a visit takes it up. */
 export interface DueFeed {

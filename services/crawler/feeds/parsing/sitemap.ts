@@ -1,4 +1,4 @@
-import { ADDRESS_LIMIT } from '../../../shared/articles/address.ts'
+import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
 import { EMPTY_ENTRY, type Feed, type RawEntry, type SitemapPart } from './feed.ts'
 import { childrenOf, type Element, type Markup } from './markup.ts'
 import { firstText } from './reading.ts'

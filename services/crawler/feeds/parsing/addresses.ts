@@ -1,5 +1,5 @@
-import { addressKey, readAddress } from '../../../shared/articles/address.ts'
-import type { FeedEntry } from '../../../shared/pages/page.ts'
+import { addressKey, readAddress } from '../../../../shared/articles/address.ts'
+import type { FeedEntry } from '../../../../shared/pages/page.ts'
 import type { Feed, RawEntry } from './feed.ts'
 
 /** An address that a feed named, ready for crawl memory. */

@@ -1,4 +1,4 @@
-import { ADDRESS_LIMIT } from '../../../shared/articles/address.ts'
+import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
 import { childrenOf, type Element, type Markup, markupOf, textOf } from './markup.ts'
 
 /** Text of the first child with one of these names that has any; names in order of trust. */
