@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { parseFeed as rowanManning } from '@rowanmanning/feed-parser'
 import { parseFeed as feedsmith } from 'feedsmith'
-import { parseFeed } from '../../services/crawler/feeds/parse.ts'
+import { parseFeed } from '../../services/crawler/feeds/parsing/parse.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
 import { goFeedEntries, sameEntry } from './gofeed.ts'
 

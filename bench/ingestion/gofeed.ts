@@ -1,5 +1,5 @@
-import { authorName } from '../../services/crawler/feeds/entries.ts'
-import type { RawEntry } from '../../services/crawler/feeds/feed.ts'
+import { authorName } from '../../services/crawler/feeds/parsing/entries.ts'
+import type { RawEntry } from '../../services/crawler/feeds/parsing/feed.ts'
 
 /** What gofeed expects of one entry, in our words. */
 export interface GoFeedEntry {

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { namedAddresses } from '../../services/crawler/feeds/addresses.ts'
-import type { Feed, FeedFormat } from '../../services/crawler/feeds/feed.ts'
-import { parseFeed } from '../../services/crawler/feeds/parse.ts'
+import type { FeedFormat } from '../../services/crawler/feeds/parsing/feed.ts'
+import { type FeedParser, openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
 import { addressRule } from '../../services/crawler/fetch/addresses.ts'
 import { gunzipFile } from '../../services/crawler/fetch/compression.ts'
 import { guardedConnector } from '../../services/crawler/fetch/connector.ts'
@@ -10,7 +9,6 @@ import { type Answer, request } from '../../services/crawler/fetch/request.ts'
 import { isAllowed, productToken, type RobotsRules, readRobots } from '../../services/crawler/robots/rules.ts'
 import { readAddress } from '../../shared/articles/address.ts'
 import type { Config } from '../../shared/config/config.ts'
-import { decodeText } from '../../shared/encoding/decode.ts'
 import type { Outlet } from '../../shared/outlets/outlet.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import { printableLine } from '../../shared/process/printable.ts'
@@ -55,7 +53,8 @@ export async function checkFeeds(
   report: (result: CheckedFeed) => void,
 ): Promise<CheckedFeed[]> {
   const results: CheckedFeed[] = []
-  const connect = guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE), config.CRAWL_TIMEOUT)
+  const connect = guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS), config.CRAWL_TIMEOUT)
+  const parser = openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT })
   const robots = new Map<string, Promise<Answer | null>>()
   const get = (url: URL) =>
     request(url, { 'user-agent': config.CRAWL_USER_AGENT, accept: '*/*' }, connect, {
@@ -90,7 +89,7 @@ export async function checkFeeds(
       await sleep(pause, undefined, { signal })
       start = performance.now()
       return {
-        found: await describe(await follow(new URL(url), get, pause), url, config),
+        found: await describe(await follow(new URL(url), get, pause), url, { config, parser }),
         pause,
         took: performance.now() - start,
       }
@@ -114,7 +113,7 @@ export async function checkFeeds(
       }
     }
   }
-  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work))
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work)).finally(() => parser.close())
   return results
 }
 
@@ -160,28 +159,20 @@ async function follow(
 async function describe(
   { answer, url }: { answer: Answer; url: URL },
   from: string,
-  config: Config,
+  { config, parser }: { config: Config; parser: FeedParser },
 ): Promise<Findings> {
   const { status } = answer
   const moved = url.href === new URL(from).href ? null : url.href
   if (status !== 200) return { ok: false, status, moved, detail: `it answers ${status}` }
   const type = answer.headers['content-type'] ?? null
   const bytes = await gunzipFile(answer.body, config.CRAWL_MAX_BYTES)
-  const feed = await parseFeed(decodeText(bytes, { contentType: type, kind: 'xml' }).text, url.href)
+  const feed = await parser.parse({ bytes, contentType: type, url: url.href })
   if (feed === null) return { ok: false, status, moved, detail: `no feed, but ${type ?? 'something without a type'}` }
-  const { format } = feed
-  const named = format === 'sitemap index' ? feed.parts.length : namedAddresses(feed, url.href).length
-  const newest = newestOf(feed)
+  const { format, total: named, newest } = feed
   const parts = [
     `${format}, ${named} ${format === 'sitemap index' ? 'parts' : 'addresses'}`,
     ...(newest === null ? [] : [`newest ${newest.slice(0, 10)}`]),
     ...(moved === null ? [] : [`moved to ${moved}`]),
   ]
   return { ok: named > 0, status, format, named, newest, moved, detail: parts.join(', ') }
-}
-
-function newestOf({ entries, parts }: Feed): string | null {
-  const written = [...entries.map(entry => entry.published ?? entry.modified), ...parts.map(part => part.modified)]
-  const times = written.map(text => Date.parse(text ?? '')).filter(time => !Number.isNaN(time))
-  return times.length === 0 ? null : new Date(times.reduce((a, b) => Math.max(a, b))).toISOString()
 }

@@ -4,6 +4,7 @@ import type { Logger } from '../../shared/log/logger.ts'
 import type { Trouble } from '../../shared/log/trouble.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
+import type { FeedParser } from './feeds/parsing/parser.ts'
 import type { Holds } from './hosts/holds.ts'
 import type { RobotsKnown } from './robots/memory.ts'
 
@@ -17,6 +18,7 @@ export interface Crawl {
   unheard: Trouble
   holds: Holds
   connect: buildConnector.connector
+  parser: FeedParser
   /** By host; see `robots/robots.ts`. */
   recentRobots: Map<string, RobotsKnown>
   /** Begin nothing new. */

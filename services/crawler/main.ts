@@ -7,6 +7,7 @@ import { runService, type ServiceContext } from '../../shared/process/service.ts
 import { openQueues } from '../../shared/queues/queues.ts'
 import type { Crawl } from './crawl.ts'
 import { startDispatcher } from './dispatch/dispatcher.ts'
+import { openFeedParser } from './feeds/parsing/parser.ts'
 import { addressRule } from './fetch/addresses.ts'
 import { guardedConnector } from './fetch/connector.ts'
 import { missingDependencies } from './health/missing.ts'
@@ -29,8 +30,12 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
   const crawl: Crawl = {
     ...{ config, pool, queues, log, stopping: stopping.signal, ending: ending.signal },
     holds: createHolds(pool, log, config.CRAWL_HOST_DELAY),
-    connect: guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE), Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT)),
+    connect: guardedConnector(
+      addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS),
+      Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT),
+    ),
     unheard: createTrouble(log, { begins: 'cannot ring the normaliser', ends: 'the normaliser hears again' }),
+    parser: openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT }),
     recentRobots: new Map(),
     backlogged: false,
   }
@@ -54,11 +59,15 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
   return {
     async stop() {
       stopping.abort()
-      const grace = setTimeout(() => ending.abort(), GRACE)
+      const grace = setTimeout(() => {
+        ending.abort()
+        void crawl.parser.close()
+      }, GRACE)
       upkeep.close()
       await dispatcher.close()
       await worker.close()
       clearTimeout(grace)
+      await crawl.parser.close()
       crawl.holds.close()
       await queues.close()
       await pool.end()

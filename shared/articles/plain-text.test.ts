@@ -51,3 +51,12 @@ t.test('a megabyte of nested or broken markup takes less than a second', async t
   plainText('&amp'.repeat(200_000))
   t.ok(performance.now() - start < 1_000, `${performance.now() - start} ms`)
 })
+
+t.test('tags that never end cost no time', async t => {
+  for (const tag of ['<img ', '<p ', '<div ', '</a ', '<br ', '<!-', '<b ', '&', '<a b="']) {
+    const start = process.cpuUsage()
+    plainText(tag.repeat(1_000_000 / tag.length))
+    const { user, system } = process.cpuUsage(start)
+    t.ok(user + system < 2_000_000, `${tag}: ${(user + system) / 1_000} ms`)
+  }
+})

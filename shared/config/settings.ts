@@ -102,6 +102,11 @@ export const SETTINGS = {
     default: '',
     about: 'Address ranges the crawler may enter although private, as `127.0.0.0/8`.',
   },
+  CRAWL_PORTS: {
+    type: 'list',
+    default: '80,443,8080,8443',
+    about: 'Ports the crawler may ask public addresses on; the ranges of CRAWL_ALLOW_PRIVATE are open on every port.',
+  },
   CRAWL_HOST_DELAY: {
     type: 'duration',
     default: '1s',
@@ -114,6 +119,11 @@ export const SETTINGS = {
     min: 1_000,
     max: 268_435_456,
     about: 'Longest answer, decompressed, that is read.',
+  },
+  CRAWL_PARSE_TIMEOUT: {
+    type: 'duration',
+    default: '10s',
+    about: 'Longest one feed or sitemap may keep a thread for parsing.',
   },
   CRAWL_RETRY_MIN: {
     type: 'duration',

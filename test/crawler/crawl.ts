@@ -1,5 +1,6 @@
 import type { Crawl } from '../../services/crawler/crawl.ts'
 import { callDueHosts } from '../../services/crawler/dispatch/due.ts'
+import { openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
 import { addressRule } from '../../services/crawler/fetch/addresses.ts'
 import { guardedConnector } from '../../services/crawler/fetch/connector.ts'
 import { createHolds } from '../../services/crawler/hosts/holds.ts'
@@ -43,7 +44,11 @@ export interface TestCrawl {
   close(): Promise<void>
 }
 
-export async function startCrawl(settings: Partial<Record<keyof Config, string>> = {}): Promise<TestCrawl> {
+/** @param parsing what the threads that parse feeds run; the crawler's own by default */
+export async function startCrawl(
+  settings: Partial<Record<keyof Config, string>> = {},
+  parsing?: URL,
+): Promise<TestCrawl> {
   const database = await createTestDatabase()
   const config = readConfig({
     DATABASE_URL: database.url,
@@ -60,7 +65,11 @@ export async function startCrawl(settings: Partial<Record<keyof Config, string>>
     ...{ config, pool, queues, log, recentRobots: new Map(), backlogged: false },
     holds: createHolds(pool, log, config.CRAWL_HOST_DELAY),
     unheard: createTrouble(log, { begins: 'cannot ring the normaliser', ends: 'the normaliser hears again' }),
-    connect: guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE), 1_000),
+    parser: openFeedParser({
+      timeout: config.CRAWL_PARSE_TIMEOUT,
+      ...(parsing === undefined ? {} : { worker: parsing }),
+    }),
+    connect: guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS), 1_000),
     stopping: new AbortController().signal,
     ending: new AbortController().signal,
   }
@@ -104,6 +113,7 @@ export async function startCrawl(settings: Partial<Record<keyof Config, string>>
     },
     async close() {
       crawl.holds.close()
+      await crawl.parser.close()
       await queues.close()
       await pool.end()
       await database.drop()

@@ -1,5 +1,13 @@
 import { createServer, type Server } from 'node:net'
-import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import {
+  brotliCompressSync,
+  constants,
+  createZstdCompress,
+  deflateRawSync,
+  deflateSync,
+  gzipSync,
+  zstdCompressSync,
+} from 'node:zlib'
 import t from 'tap'
 import { addressRule } from '../../services/crawler/fetch/addresses.ts'
 import { guardedConnector } from '../../services/crawler/fetch/connector.ts'
@@ -7,11 +15,12 @@ import { RequestFailure } from '../../services/crawler/fetch/failure.ts'
 import { type Answer, request } from '../../services/crawler/fetch/request.ts'
 import { startSite } from './site.ts'
 
+const PORTS = ['80', '443', '8080', '8443']
 const TEXT = 'een artikel '.repeat(500)
 const site = await startSite()
 t.teardown(() => site.close())
-const connect = guardedConnector(addressRule(['127.0.0.0/8']), 1_000)
-const closed = guardedConnector(addressRule([]), 1_000)
+const connect = guardedConnector(addressRule(['127.0.0.0/8'], PORTS), 1_000)
+const closed = guardedConnector(addressRule([], PORTS), 1_000)
 
 function get(
   url: string,
@@ -121,6 +130,42 @@ t.test('no more is read than the limit, before and after decompression', async t
   for (const path of ['/long', '/bomb', '/endless']) t.equal(await failing(get(site.origin + path)), 'too-large', path)
 })
 
+t.test('what goes on for ever beside the body is not read for ever', async t => {
+  const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
+  const endless: Record<string, [string, string]> = {
+    'interim answers': ['', 'HTTP/1.1 103 Early Hints\r\nx: y\r\n\r\n'.repeat(1_000)],
+    'extensions of chunks': [head, `1;${'e'.repeat(10_000)}\r\nx\r\n`.repeat(5)],
+  }
+  for (const [name, [start, more]] of Object.entries(endless)) {
+    const server = createServer(socket => {
+      socket.on('error', () => {})
+      const write = () => {
+        if (!socket.destroyed) socket.write(more, () => setImmediate(write))
+      }
+      socket.once('data', () => socket.write(start, write))
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const address = server.address()
+    const port = typeof address === 'object' && address ? address.port : 0
+    t.equal(await failing(get(`http://127.0.0.1:${port}/`, { timeout: 60_000 })), 'too-large', name)
+    server.close()
+  }
+})
+
+t.test('RFC 9659: a zstd body that asks for a window over 8 MB is refused', async t => {
+  const params = { [constants.ZSTD_c_windowLog]: 26, [constants.ZSTD_c_contentSizeFlag]: 0 }
+  const stream = createZstdCompress({ params })
+  stream.end(Buffer.alloc(1_000, 'x'))
+  const body = Buffer.concat(await stream.toArray())
+  site.on('/window', (_request, response) => response.writeHead(200, { 'content-encoding': 'zstd' }).end(body))
+  t.equal(await failing(get(`${site.origin}/window`)), 'cut')
+})
+
+t.test('a header longer than 64 kB is no answer', async t => {
+  const { url } = await raw(`HTTP/1.1 200 OK\r\nx-long: ${'x'.repeat(70_000)}\r\n\r\n`, 'stay')
+  t.equal(await failing(get(url)), 'protocol')
+})
+
 t.test('a server that is slow in any way is left in time', async t => {
   site.on('/mute', () => {})
   site.on('/drip', (_request, response) => {
@@ -175,16 +220,96 @@ t.test('private addresses are refused, written in whatever way, and open only wh
     '[fd00::1]',
     '[64:ff9b::7f00:1]',
     '[2002:7f00:1::]',
+    '[::7f00:1]',
+    '[::127.0.0.1]',
+    '[::ffff:0:7f00:1]',
+    '[2001:0:1:2::1]',
+    '[4000::1]',
+    '[1::1]',
   ]) {
     t.equal(await failing(get(`http://${host}/`)), 'private-address', `${host}, not in 127.0.0.0/8`)
   }
   site.on('/', 'open')
   t.equal((await get(`${site.origin}/`)).body.toString(), 'open')
   t.equal((await get(`http://localhost:${port}/`)).status, 200)
-  t.throws(() => addressRule(['10.0.0.0/33']), { name: 'ConfigError' })
-  t.throws(() => addressRule(['everything']), { name: 'ConfigError' })
-  t.equal(addressRule(['10.1.2.3'])('10.1.2.3'), true)
-  t.equal(addressRule(['10.1.2.3'])('10.1.2.4'), false)
+  t.throws(() => addressRule(['10.0.0.0/33'], PORTS), { name: 'ConfigError' })
+  t.throws(() => addressRule(['everything'], PORTS), { name: 'ConfigError' })
+  const rule = addressRule(['10.1.2.3'], PORTS)
+  t.equal(rule.isOpened('10.1.2.3'), true)
+  t.equal(rule.isOpened('::ffff:10.1.2.3'), true)
+  t.equal(rule.isOpened('10.1.2.4'), false)
+})
+
+t.test(
+  'IANA: of IPv6 only what is given out as global unicast is public, and nothing that stands for IPv4',
+  async t => {
+    const rule = addressRule([], PORTS)
+    for (const address of [
+      '93.184.216.34',
+      '::ffff:93.184.216.34',
+      '2606:2800:220:1::1',
+      '2a02:a000::1',
+      '2001:4860::8888',
+    ])
+      t.equal(rule.isPublic(address), true, address)
+    const special = [
+      ...['::', '::1', '::7f00:1', '::5db8:d822', '::ffff:0:5db8:d822', '::ffff:10.0.0.1', '64:ff9b::5db8:d822'],
+      ...[
+        '64:ff9b:1::1',
+        '100::1',
+        '200::1',
+        '1fff::1',
+        '2001::1',
+        '2001:2::1',
+        '2001:10::1',
+        '2001:20::1',
+        '2001:1ff::1',
+      ],
+      ...[
+        '2001:db8::1',
+        '2002:5db8:d822::1',
+        '3fff::1',
+        '4000::1',
+        '5f00::1',
+        '8000::1',
+        'e000::1',
+        'fc00::1',
+        'fe80::1',
+      ],
+      ...[
+        'fe80::1%1',
+        'fec0::1',
+        'ff02::1',
+        '192.0.2.1',
+        '198.51.100.1',
+        '203.0.113.1',
+        '192.88.99.1',
+        '255.255.255.255',
+        '0.0.0.1',
+      ],
+    ]
+    for (const address of special) t.equal(rule.isPublic(address), false, address)
+  },
+)
+
+t.test('public addresses are asked on the ports of the web only, opened ranges on every one', async t => {
+  for (const port of [1, 22, 25, 3306, 5432, 6379, 8081, 65535]) {
+    t.equal(await failing(get(`http://93.184.216.34:${port}/`)), 'port', String(port))
+    t.equal(await failing(get(`http://[2606:2800:220:1::1]:${port}/`)), 'port', String(port))
+  }
+  const rule = addressRule([], PORTS)
+  t.same(
+    [80, 443, 8080, 8443, 8081].map(port => rule.isPublicPort(port)),
+    [true, true, true, true, false],
+  )
+  t.equal(await failing(get(`http://10.0.0.1:22/`)), 'private-address', 'a closed address is none on any port')
+  for (const port of ['0', '65536', 'http', '1-2', '-1']) {
+    t.throws(() => addressRule([], [port]), { name: 'ConfigError', message: /CRAWL_PORTS/ })
+  }
+  site.on('/any-port', 'open')
+  t.notOk(PORTS.includes(String(site.port)))
+  t.equal((await get(`${site.origin}/any-port`)).status, 200)
+  t.equal((await get(`http://localhost:${site.port}/any-port`)).status, 200)
 })
 
 t.test('a request that is no longer wanted when the connection stands is not made', async t => {

@@ -51,7 +51,8 @@ const kill = async (member: Member) => {
 
 t.test('a crawler that dies between reading a feed and saving it loses none of its addresses', async t => {
   site.print(5, forgetful)
-  await holder.query('begin; select from feeds for update')
+  // It has parsed the feed, and noted that it would, when it comes to the outlet's row.
+  await holder.query('begin; select from outlets for update')
   const crawler = await fleet.start('crawler')
   await until(isWaiting, 20_000)
   t.equal(await count('pages'), 0)

@@ -1,37 +1,38 @@
-import { decodeText } from '../../../shared/encoding/decode.ts'
-import type { Crawl } from '../crawl.ts'
 import { gunzipFile } from '../fetch/compression.ts'
-import { asFailure } from '../fetch/failure.ts'
+import { RequestFailure } from '../fetch/failure.ts'
 import { type Fetched, politeGet } from '../fetch/polite.ts'
 import type { Answer } from '../fetch/request.ts'
 import { LONGEST_PAUSE, readRetryAfter } from '../fetch/retry-after.ts'
-import type { Hold } from '../hosts/holds.ts'
-import type { Feed } from './feed.ts'
-import { parseFeed } from './parse.ts'
-import type { Validators } from './save.ts'
+import { ParseFailure } from './parsing/parser.ts'
+import type { ParsedFeed } from './parsing/worker.ts'
+import type { Poll } from './poll.ts'
+import type { Validators } from './saving/save.ts'
 
 const ACCEPT =
   'application/rss+xml,application/atom+xml,application/feed+json,application/xml;q=0.9,text/xml;q=0.9,application/json;q=0.8,*/*;q=0.5'
 
 /** A document as it was read, or why it was not. */
 export type Document =
-  | { kind: 'feed'; feed: Feed; base: string; validators: Validators }
+  | { kind: 'feed'; feed: ParsedFeed; base: string; validators: Validators }
   | { kind: 'unchanged' }
   | { kind: 'failure'; reason: string; detail: string; wait: { atLeast?: number; exactly?: number } }
   | { kind: 'later'; host: string; wait: number }
   | { kind: 'interrupted' }
 
+/** The `reason` of a document whose bytes came whole, and that could not be parsed all the same. */
+export const UNPARSED = 'parsing'
+
 /**
- * Fetches and reads one document, conditionally when it was read before.
+ * Fetches and parses one document, conditionally when it was read before.
  * @param patience longest wait for the host in ms; by default so long as a visit waits
  */
 export async function readDocument(
-  crawl: Crawl,
-  visit: Hold,
+  poll: Poll,
   address: string,
   known: Validators,
   patience?: number,
 ): Promise<Document> {
+  const { crawl, visit } = poll
   const headers = {
     accept: ACCEPT,
     ...(known.etag === null ? {} : { 'if-none-match': known.etag }),
@@ -42,24 +43,26 @@ export async function readDocument(
   const { answer, url } = fetched
   if (answer.status === 304) return { kind: 'unchanged' }
   if (answer.status !== 200 && answer.status !== 203) return refused(answer)
-  let bytes: Buffer
+  const contentType = answer.headers['content-type'] ?? null
   try {
-    bytes = await gunzipFile(answer.body, crawl.config.CRAWL_MAX_BYTES)
+    const bytes = await gunzipFile(answer.body, crawl.config.CRAWL_MAX_BYTES)
+    await poll.beforeParsing()
+    const feed = await crawl.parser.parse({ bytes, contentType, url: url.href }, crawl.ending)
+    if (feed === null) {
+      const detail = `no feed: ${contentType ?? 'without a type'}, ${bytes.length} bytes`
+      return { kind: 'failure', reason: 'no feed', detail, wait: {} }
+    }
+    return { kind: 'feed', feed, base: url.href, validators: validatorsOf(answer, feed) }
   } catch (error) {
-    const failure = asFailure(error)
-    return { kind: 'failure', reason: failure.kind, detail: failure.message, wait: {} }
+    if (crawl.ending.aborted) return { kind: 'interrupted' }
+    if (error instanceof ParseFailure) return { kind: 'failure', reason: UNPARSED, detail: error.message, wait: {} }
+    if (!(error instanceof RequestFailure)) throw error
+    return { kind: 'failure', reason: error.kind, detail: error.message, wait: {} }
   }
-  const { text } = decodeText(bytes, { contentType: answer.headers['content-type'] ?? null, kind: 'xml' })
-  const feed = await parseFeed(text, url.href)
-  if (feed === null) {
-    const type = answer.headers['content-type'] ?? 'without a type'
-    return { kind: 'failure', reason: 'no feed', detail: `no feed: ${type}, ${bytes.length} bytes`, wait: {} }
-  }
-  return { kind: 'feed', feed, base: url.href, validators: validatorsOf(answer, feed) }
 }
 
 /** Of a document that was broken off nothing is sent back: the next answer shall be whole. */
-function validatorsOf({ headers }: Answer, feed: Feed): Validators {
+function validatorsOf({ headers }: Answer, feed: ParsedFeed): Validators {
   if (!feed.whole) return { etag: null, lastModified: null }
   return { etag: headers.etag?.slice(0, 1_000) ?? null, lastModified: headers['last-modified']?.slice(0, 100) ?? null }
 }

@@ -1,14 +1,13 @@
-import type { Crawl } from '../crawl.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
 import { OWN_PAUSE } from '../fetch/turn-request.ts'
-import type { Hold } from '../hosts/holds.ts'
 import { pagesDiscovered } from '../metrics.ts'
-import { namedAddresses } from './addresses.ts'
-import { type Document, readDocument } from './document.ts'
-import type { SitemapPart } from './feed.ts'
-import { type DueFeed, savePart, type Validators } from './save.ts'
-import { MAX_PARTS, recentEntries, recentParts } from './sitemaps.ts'
+import { type Document, readDocument, UNPARSED } from './document.ts'
+import type { SitemapPart } from './parsing/feed.ts'
+import { MAX_PARTS } from './parsing/sitemaps.ts'
+import type { Poll } from './poll.ts'
+import { type DueFeed, savePart, type Validators } from './saving/save.ts'
 
-/** What reading the parts of an index has brought; `error` when not one could be read. */
+/** What reading the parts of an index has brought; `error` when not one could be read, or one could not be parsed. */
 export interface PartsRead {
   fresh: number
   interrupted: boolean
@@ -35,14 +34,12 @@ const MAX_DEPTH = 2
  * again all the same: many indexes name one part for ever, without a date.
  */
 export async function readParts(
-  crawl: Crawl,
-  visit: Hold,
-  feed: DueFeed,
+  poll: Poll,
   index: Extract<Document, { kind: 'feed' | 'unchanged' }>,
 ): Promise<PartsRead> {
-  const known = await knownParts(crawl, feed)
-  const todo =
-    index.kind === 'feed' ? recentParts(index.feed.parts).map(part => ({ part, depth: 1 })) : knownAgain(known)
+  const { crawl, feed } = poll
+  const known = await knownParts(crawl.pool, feed)
+  const todo = index.kind === 'feed' ? index.feed.parts.map(part => ({ part, depth: 1 })) : knownAgain(known)
   const result: PartsRead = { fresh: 0, interrupted: false, error: null, whole: true }
   const seen = new Set<string>()
   let tried = 0
@@ -64,8 +61,12 @@ export async function readParts(
     }
     tried += 1
     // All parts are read in one visit, also where the host wants long pauses.
-    const document = await readDocument(crawl, visit, url, memory ?? NEVER_READ, OWN_PAUSE)
+    const document = await readDocument(poll, url, memory ?? NEVER_READ, OWN_PAUSE)
     if (document.kind === 'interrupted') return { ...result, interrupted: true }
+    // Eight such parts in each poll would keep a thread for ever: the feed as a whole is asked less and less often.
+    if (document.kind === 'failure' && document.reason === UNPARSED) {
+      return { ...result, whole: false, error: `${url}: ${document.detail}` }
+    }
     if (document.kind === 'later' || document.kind === 'failure') {
       result.whole = false
       result.error ??= `${url}: ${document.kind === 'later' ? 'its host is busy' : document.detail}`
@@ -74,13 +75,12 @@ export async function readParts(
     read += 1
     if (document.kind === 'unchanged') continue
     if (document.feed.format === 'sitemap index' && depth < MAX_DEPTH) {
-      todo.unshift(...recentParts(document.feed.parts).map(inner => ({ part: inner, depth: depth + 1 })))
+      todo.unshift(...document.feed.parts.map(inner => ({ part: inner, depth: depth + 1 })))
     }
-    const named = namedAddresses({ ...document.feed, entries: recentEntries(document.feed) }, document.base)
     // An index is read again whatever it says of itself: its parts may have changed without it.
     const fresh = await (document.feed.format === 'sitemap index'
       ? savePart(crawl.pool, feed, { url, modified: null }, [], NEVER_READ)
-      : savePart(crawl.pool, feed, { url, modified: part.modified }, named, document.validators))
+      : savePart(crawl.pool, feed, { url, modified: part.modified }, document.feed.named, document.validators))
     if (fresh === null) return { ...result, interrupted: true }
     result.fresh += fresh
     pagesDiscovered.inc(fresh)
@@ -88,8 +88,8 @@ export async function readParts(
   return read > 0 ? { ...result, error: null } : result
 }
 
-async function knownParts(crawl: Crawl, feed: DueFeed): Promise<Map<string, KnownPart>> {
-  const { rows } = await crawl.pool.query<KnownPart>(
+async function knownParts(pool: Pool, feed: DueFeed): Promise<Map<string, KnownPart>> {
+  const { rows } = await pool.query<KnownPart>(
     `select url, modified, etag, last_modified as "lastModified"
        from sitemap_parts where feed_no = $1 order by read_at desc limit $2`,
     [feed.feedNo, MOST_REMEMBERED],

@@ -1,18 +1,38 @@
 import type { Crawl } from '../crawl.ts'
 import type { Hold } from '../hosts/holds.ts'
 import { feedPolls, pagesDiscovered } from '../metrics.ts'
-import { namedAddresses } from './addresses.ts'
 import { readDocument } from './document.ts'
 import { readParts } from './parts.ts'
-import { type DueFeed, postpone, saveFailure, savePoll } from './save.ts'
-import { recentEntries } from './sitemaps.ts'
+import { type DueFeed, savePoll } from './saving/save.ts'
+import { beforeParsing, postpone, saveFailure } from './scheduling/schedule.ts'
+
+/** One poll of a feed or sitemap, as each of its steps needs it. */
+export interface Poll {
+  crawl: Crawl
+  visit: Hold
+  feed: DueFeed
+  /** To be called before each document is parsed (`scheduling/schedule.ts`). */
+  beforeParsing(): Promise<void>
+}
 
 /** Polls one feed or sitemap. True: the visit may go on; false: its host is not to be asked any more for now. */
 export async function pollFeed(crawl: Crawl, visit: Hold, feed: DueFeed): Promise<boolean> {
-  const document = await readDocument(crawl, visit, feed.url, feed)
+  let parsing = false
+  const poll: Poll = {
+    ...{ crawl, visit, feed },
+    async beforeParsing() {
+      await beforeParsing(crawl.pool, feed, crawl.config)
+      parsing = true
+    },
+  }
+  const document = await readDocument(poll, feed.url, feed)
+  const giveBack = async () => {
+    if (parsing) await postpone(crawl.pool, feed, 0)
+    return false
+  }
   switch (document.kind) {
     case 'interrupted':
-      return false
+      return giveBack()
     case 'later':
       await postpone(crawl.pool, feed, document.wait)
       return document.host !== visit.host
@@ -24,19 +44,15 @@ export async function pollFeed(crawl: Crawl, visit: Hold, feed: DueFeed): Promis
     case 'unchanged':
     case 'feed': {
       const index = document.kind === 'unchanged' || document.feed.format === 'sitemap index'
-      const parts = index
-        ? await readParts(crawl, visit, feed, document)
-        : { fresh: 0, interrupted: false, error: null, whole: true }
-      if (parts.interrupted) return false
+      const parts = index ? await readParts(poll, document) : { fresh: 0, interrupted: false, error: null, whole: true }
+      if (parts.interrupted) return giveBack()
       if (parts.error !== null) {
         await saveFailure(crawl.pool, feed, parts.error, {}, crawl.config)
         feedPolls.inc({ outcome: 'no part could be read' })
+        crawl.log.info({ feed: feed.url, detail: parts.error }, 'no part of a sitemap index could be read')
         return true
       }
-      const named =
-        document.kind === 'feed'
-          ? namedAddresses({ ...document.feed, entries: recentEntries(document.feed) }, document.base)
-          : []
+      const named = document.kind === 'feed' ? document.feed.named : []
       const validators =
         document.kind === 'unchanged' ? null : parts.whole ? document.validators : { etag: null, lastModified: null }
       const fresh = (await savePoll(crawl.pool, feed, named, validators, crawl.config, parts.fresh)) ?? 0

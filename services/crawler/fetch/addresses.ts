@@ -1,27 +1,47 @@
 import ipaddr from 'ipaddr.js'
 import { ConfigError } from '../../../shared/config/config.ts'
 
-/** Whether the crawler may connect to an IP address. */
-export type AddressRule = (address: string) => boolean
+/** Which addresses and ports the crawler may connect to. */
+export interface AddressRule {
+  /** Whether the operator opened the address: it may be reached on every port. */
+  isOpened(address: string): boolean
+  /** Whether the address is public: it may be reached on the ports for such. */
+  isPublic(address: string): boolean
+  /** Whether public addresses may be reached on a port. */
+  isPublicPort(port: number): boolean
+}
 
 /**
- * Public unicast addresses, and the ranges that the operator opened. Everything else is closed: loopback, private,
- * link-local (cloud metadata), carrier NAT, multicast, unspecified, documentation, and the ways to write an IPv4 address in
- * IPv6 (RFC 6890; RFC 4291 §2.5.5; RFC 6052; RFC 3056).
+ * Public unicast addresses on the web's ports, and the ranges that the operator opened on every port. Everything else is
+ * closed: loopback, private, link-local (cloud metadata), carrier NAT, multicast, unspecified, documentation, and the ways to
+ * write an IPv4 address in IPv6 (IANA's registries of special-purpose addresses, RFC 6890; RFC 4291 §2.5.5; RFC 6052; RFC 3056;
+ * RFC 4380). Of IPv6, only 2000::/3 is given out as unicast (IANA, "IPv6 Global Unicast Address Assignments").
  *
  * @param opened CRAWL_ALLOW_PRIVATE: addresses or ranges, as `127.0.0.0/8`
- * @throws ConfigError for a range that is none
+ * @param ports CRAWL_PORTS
+ * @throws ConfigError for a range or port that is none
  */
-export function addressRule(opened: string[]): AddressRule {
+export function addressRule(opened: string[], ports: string[]): AddressRule {
   const ranges = opened.map(readRange)
-  return text => {
-    if (!ipaddr.isValid(text)) return false
-    // `::ffff:127.0.0.1` reaches 127.0.0.1 and is judged as that.
-    const address = ipaddr.process(text)
-    if (address.range() === 'unicast') return true
-    return ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits))
+  const allowed = new Set(ports.map(readPort))
+  return {
+    isOpened(text) {
+      if (!ipaddr.isValid(text)) return false
+      // `::ffff:127.0.0.1` reaches 127.0.0.1 and is judged as that.
+      const address = ipaddr.process(text)
+      return ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits))
+    },
+    isPublic(text) {
+      if (!ipaddr.isValid(text)) return false
+      const address = ipaddr.process(text)
+      if (address.range() !== 'unicast') return false
+      return address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST)
+    },
+    isPublicPort: port => allowed.has(port),
   }
 }
+
+const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 
 function readRange(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   try {
@@ -31,4 +51,12 @@ function readRange(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   } catch {
     throw new ConfigError(`CRAWL_ALLOW_PRIVATE holds "${text}"; write address ranges such as 127.0.0.0/8 or ::1/128.`)
   }
+}
+
+function readPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (port < 1 || port > 65_535) {
+    throw new ConfigError(`CRAWL_PORTS holds "${text}"; write ports from 1 to 65535, such as 80,443.`)
+  }
+  return port
 }

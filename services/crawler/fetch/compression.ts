@@ -6,19 +6,23 @@ import { RequestFailure } from './failure.ts'
 /** What a body is compressed with; "deflate" is zlib by the standard and raw deflate by some servers. */
 type Form = 'gzip' | 'deflate' | 'raw deflate' | 'br' | 'zstd'
 
+/** A sender may not ask for more memory than 8 MB (RFC 9659 §3); the library's own limit is 128 MB. */
+const ZSTD = { params: { [zlib.constants.ZSTD_d_windowLogMax]: 23 } }
+const unzstd = promisify<Buffer, zlib.ZstdOptions, Buffer>(zlib.zstdDecompress)
+
 const WHOLE: Record<Form, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
   gzip: promisify(zlib.gunzip),
   deflate: promisify(zlib.inflate),
   'raw deflate': promisify(zlib.inflateRaw),
   br: promisify(zlib.brotliDecompress),
-  zstd: promisify(zlib.zstdDecompress),
+  zstd: (bytes, options) => unzstd(bytes, { ...options, ...ZSTD }),
 }
 const PIECEWISE: Record<Form, () => Transform> = {
   gzip: () => zlib.createGunzip(),
   deflate: () => zlib.createInflate(),
   'raw deflate': () => zlib.createInflateRaw(),
   br: () => zlib.createBrotliDecompress(),
-  zstd: () => zlib.createZstdDecompress(),
+  zstd: () => zlib.createZstdDecompress(ZSTD),
 }
 
 /** The layers of a Content-Encoding that can be undone (RFC 9110 §8.4), at most two, in the order of undoing. */

@@ -5,13 +5,33 @@ import type { AddressRule } from './addresses.ts'
 import { RequestFailure } from './failure.ts'
 
 /**
- * Connects to permitted addresses only. The check stands where the connection is made, so that no name that resolves
- * differently the second time gets around it, and for redirects as for first requests. Names are resolved by the system.
+ * Connects to permitted addresses and ports only. The check stands where the connection is made, so that no name that resolves
+ * differently the second time gets around it, and for redirects as for first requests. Of a name with several addresses only the
+ * permitted ones are tried. Names are resolved by the system.
  *
  * @param timeout ms for connecting, TLS included
  */
-export function guardedConnector(permitted: AddressRule, timeout: number): buildConnector.connector {
-  const guardedLookup = (
+export function guardedConnector(rule: AddressRule, timeout: number): buildConnector.connector {
+  const build = (permitted: (address: string) => boolean) =>
+    buildConnector({ timeout, lookup: guardedLookup(rule, permitted), maxCachedSessions: 100 })
+  const onEveryPort = build(address => rule.isOpened(address))
+  const onPublicPorts = build(address => rule.isOpened(address) || rule.isPublic(address))
+  return (options, callback) => {
+    const port = Number(options.port || (options.protocol === 'https:' ? 443 : 80))
+    const isPublicPort = rule.isPublicPort(port)
+    // Sockets look up names only: an address in the URL itself never passes the lookup.
+    const host = options.hostname.replace(/^\[|\]$/g, '')
+    if (isIP(host) !== 0 && !rule.isOpened(host) && !(isPublicPort && rule.isPublic(host))) {
+      callback(forbidden(rule, host, [host]), null)
+      return
+    }
+    const connect = isPublicPort ? onPublicPorts : onEveryPort
+    connect(options, callback)
+  }
+}
+
+function guardedLookup(rule: AddressRule, permitted: (address: string) => boolean) {
+  return (
     name: string,
     options: LookupOptions,
     callback: (error: NodeJS.ErrnoException | null, address: string | LookupAddress[], family?: number) => void,
@@ -20,22 +40,17 @@ export function guardedConnector(permitted: AddressRule, timeout: number): build
       if (error !== null) return callback(error, [])
       const addresses = found.filter(({ address }) => permitted(address))
       const [first] = addresses
-      if (first === undefined) return callback(forbidden(name), [])
+      if (first === undefined) {
+        const all = found.map(({ address }) => address)
+        return callback(forbidden(rule, name, all), [])
+      }
       if (options.all === true) callback(null, addresses)
       else callback(null, first.address, first.family)
     })
   }
-  const connect = buildConnector({ timeout, lookup: guardedLookup, maxCachedSessions: 100 })
-  return (options, callback) => {
-    // Sockets look up names only: an address in the URL itself never passes the lookup.
-    const host = options.hostname.replace(/^\[|\]$/g, '')
-    if (isIP(host) !== 0 && !permitted(host)) {
-      callback(forbidden(host), null)
-      return
-    }
-    connect(options, callback)
-  }
 }
 
-const forbidden = (host: string) =>
-  new RequestFailure('private-address', `${host} has no public address; CRAWL_ALLOW_PRIVATE opens ranges`)
+const forbidden = (rule: AddressRule, host: string, addresses: string[]) =>
+  addresses.some(address => rule.isPublic(address))
+    ? new RequestFailure('port', `${host} is asked for on a port that CRAWL_PORTS does not hold`)
+    : new RequestFailure('private-address', `${host} has no public address; CRAWL_ALLOW_PRIVATE opens ranges`)

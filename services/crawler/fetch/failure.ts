@@ -7,6 +7,8 @@ export type FailureKind =
   | 'cut'
   | 'too-large'
   | 'private-address'
+  /** Public addresses are not asked on this one. */
+  | 'port'
   /** What the server said is not HTTP. */
   | 'protocol'
   /** The crawler itself gave up: it is stopping, or another has the turn now. */
@@ -49,6 +51,7 @@ const SENTENCES: Record<FailureKind, string> = {
   cut: 'the answer was cut short',
   'too-large': 'the answer is too large',
   'private-address': 'the address is not public',
+  port: 'the port is not one of the web',
   protocol: 'the answer is not HTTP',
   aborted: 'the request was given up',
 }

@@ -64,6 +64,9 @@ export async function politeGet(
     if (next === null)
       return { kind: 'failure', reason: 'redirects', detail: `redirected to ${location.slice(0, 200)}` }
     next.hash = ''
+    // A name and password of a redirect are sent to nobody, and stand in no log.
+    next.username = ''
+    next.password = ''
     if (passed.has(next.href))
       return { kind: 'failure', reason: 'redirects', detail: `redirected in a circle at ${next.href.slice(0, 200)}` }
     if (passed.size > MAX_REDIRECTS)

@@ -39,11 +39,19 @@ export async function request(
   connect: buildConnector.connector,
   limits: RequestLimits,
 ): Promise<Answer> {
-  const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(limits.timeout)])
+  const tooMuch = new AbortController()
+  const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(limits.timeout), tooMuch.signal])
+  let received = () => 0
+  // Interim answers and extensions of chunks are no part of the body, and may go on for ever.
+  const watch = setInterval(() => {
+    if (received() > 2 * limits.maxBytes + FRAMING) tooMuch.abort()
+  }, 50)
   const guarded: buildConnector.connector = (options, callback) => {
     connect(options, (...result) => {
-      if (result[0] !== null || limits.wanted()) return callback(...result)
-      result[1].destroy()
+      const [error, socket] = result
+      if (error === null) received = () => socket.bytesRead
+      if (error !== null || limits.wanted()) return callback(...result)
+      socket.destroy()
       callback(new RequestFailure('aborted', 'another has the turn now'), null)
     })
   }
@@ -75,13 +83,18 @@ export async function request(
     return { ...answer, body: await decompress(sent, codings, limits.maxBytes) }
   } catch (error) {
     if (limits.signal.aborted) throw new RequestFailure('aborted', 'the request was given up', error)
+    if (tooMuch.signal.aborted) throw tooLarge(limits.maxBytes)
     if (signal.aborted) throw new RequestFailure('time-out', 'no whole answer in time', error)
     throw asFailure(error)
   } finally {
+    clearInterval(watch)
     // Whatever is still under way (the body of an error) ends with its connection.
     await client.destroy().catch(() => {})
   }
 }
+
+/** Bytes of one answer that are neither body nor counted with it: headers, TLS, the sizes of chunks. */
+const FRAMING = 1_000_000
 
 async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []

@@ -7,7 +7,11 @@ export type Verdict =
   /** The outlet refuses the page: an article from what the feed said. `block` is how. */
   | { kind: 'store without body'; status: number; url: string; contentType: string | null; block: string }
   /** Not indexed, for good. */
-  | { kind: 'refuse'; reason: 'gone' | 'robots' | 'not-html' | 'private-address' | 'too-large'; detail: string | null }
+  | {
+      kind: 'refuse'
+      reason: 'gone' | 'robots' | 'not-html' | 'private-address' | 'port' | 'too-large'
+      detail: string | null
+    }
   /** Tried again later, with longer and longer pauses. */
   | { kind: 'retry'; reason: string; detail: string | null }
   /** Not tried at all: due again in `wait` ms, as if nothing had been. */
@@ -31,7 +35,7 @@ export function judge(fetched: Exclude<Fetched, { kind: 'interrupted' }>, attemp
     case 'busy':
       return { kind: 'put back', wait: fetched.wait, reason: 'host busy' }
     case 'failure':
-      if (fetched.reason === 'private-address' || fetched.reason === 'too-large') {
+      if (fetched.reason === 'private-address' || fetched.reason === 'port' || fetched.reason === 'too-large') {
         return { kind: 'refuse', reason: fetched.reason, detail: fetched.detail }
       }
       return { kind: 'retry', reason: fetched.reason, detail: fetched.detail }

@@ -1,3 +1,4 @@
+import { readAddress } from '../../../shared/articles/address.ts'
 import type { Crawl } from '../crawl.ts'
 import { readRetryAfter } from '../fetch/retry-after.ts'
 import { type Asked, OWN_PAUSE, requestInTurn } from '../fetch/turn-request.ts'
@@ -31,15 +32,28 @@ export async function robotsFor(crawl: Crawl, visit: Hold, page: URL, patience: 
   const outcome = await recallOrAsk(crawl, visit, page, patience)
   recent.delete(page.host)
   if (outcome.kind === 'known') {
-    if (recent.size >= CACHED_HOSTS) recent.clear()
     recent.set(page.host, { ...outcome, until: Math.min(outcome.until, performance.now() + CACHED_FOR) })
+    forgetOldest(recent)
   }
   return outcome
 }
 
 /** Rules read lately are kept in memory, so that a large file is not taken apart for every page; any of it may be lost. */
 const CACHED_HOSTS = 500
+/** Of all hosts together, the last one apart: the longest robots.txt holds 60,000, in 10 MB. */
+const CACHED_RULES = 200_000
 const CACHED_FOR = 30_000
+
+/** Keeps the cache within its bounds: the hosts that were read first leave it. */
+export function forgetOldest(recent: Map<string, RobotsKnown>): void {
+  let rules = 0
+  for (const known of recent.values()) rules += known.rules.length
+  for (const [host, known] of recent) {
+    if (recent.size <= CACHED_HOSTS && (rules <= CACHED_RULES || recent.size === 1)) return
+    recent.delete(host)
+    rules -= known.rules.length
+  }
+}
 
 async function recallOrAsk(crawl: Crawl, visit: Hold, page: URL, patience: number): Promise<RobotsOutcome> {
   const host = page.host
@@ -70,7 +84,7 @@ async function recallOrAsk(crawl: Crawl, visit: Hold, page: URL, patience: numbe
     if (asked.kind === 'busy' && isSettled(meanwhile)) return meanwhile
     if (asked.kind === 'busy' || asked.kind === 'interrupted') return asked
     if (asked.kind === 'failure') {
-      if (asked.reason === 'private-address') return asked
+      if (asked.reason === 'private-address' || asked.reason === 'port') return asked
       return rememberUnreachable(crawl.pool, host, waitAfter(crawl, known.failures), `robots.txt: ${asked.detail}`)
     }
     const { status, headers, body } = asked.answer
@@ -79,8 +93,8 @@ async function recallOrAsk(crawl: Crawl, visit: Hold, page: URL, patience: numbe
       return rememberRobots(crawl.pool, host, readRobots(text, productToken(crawl.config.CRAWL_USER_AGENT)), delay)
     }
     if (status >= 300 && status < 400) {
-      const next = URL.parse(headers.location ?? '', url.href)
-      if (next === null || !/^https?:$/.test(next.protocol)) break
+      const next = readAddress(headers.location ?? '', url.href)
+      if (next === null) break
       url = next
       continue
     }

@@ -1,12 +1,14 @@
+import { ADDRESS_LIMIT } from '../../../shared/articles/address.ts'
+
 /** What a robots.txt says to us (RFC 9309, and the older Crawl-delay). */
 export interface RobotsRules {
-  /** Allow and disallow of the groups that name us, or else of those for everybody. */
+  /** Allow and disallow of the groups that name us, or else of those for everybody; see `inOrder`. */
   rules: Rule[]
   /** ms between two requests; null: nothing said. */
   crawlDelay: number | null
 }
 
-interface Rule {
+export interface Rule {
   allow: boolean
   /** A path with `*` for anything and `$` for the end, escapes in one spelling. */
   pattern: string
@@ -26,30 +28,33 @@ export function readRobots(text: string, token: string): RobotsRules {
   const own: RobotsRules = { rules: [], crawlDelay: null }
   const all: RobotsRules = { rules: [], crawlDelay: null }
   let named = false
-  let current: RobotsRules[] = []
+  // A set: a group may name us a thousand times, and each of its rules counts once.
+  let current = new Set<RobotsRules>()
   let naming = false
   for (const line of text
     .slice(0, ROBOTS_LIMIT)
     .replace(/^\ufeff/, '')
-    .split(/\r\n?|\n/)) {
+    .split(/[\r\n]+/)) {
     const [, field = '', written = ''] = /^\s*([a-z-]+)\s*:(.*)$/i.exec(line.split('#', 1)[0] ?? '') ?? []
     const value = written.trim()
     switch (field.toLowerCase()) {
       case 'user-agent': {
         const name = productToken(value)
-        if (!naming) current = []
+        if (!naming) current = new Set()
         naming = true
         if (name === token) {
           named = true
-          current.push(own)
-        } else if (name === '*') current.push(all)
+          current.add(own)
+        } else if (name === '*') current.add(all)
         break
       }
       case 'allow':
       case 'disallow':
         naming = false
-        if (value !== '')
-          for (const { rules } of current) rules.push({ allow: /^a/i.test(field), pattern: canonical(value) })
+        if (value !== '' && current.size > 0) {
+          const rule = { allow: /^a/i.test(field), pattern: canonical(value) }
+          if (canMatch(rule.pattern)) for (const { rules } of current) rules.push(rule)
+        }
         break
       case 'crawl-delay': {
         naming = false
@@ -59,22 +64,34 @@ export function readRobots(text: string, token: string): RobotsRules {
       }
     }
   }
-  return named ? own : all
+  const { rules, crawlDelay } = named ? own : all
+  return { rules: inOrder(rules), crawlDelay }
 }
+
+/** The longest pattern first, allow before disallow among equals: the first that matches decides (RFC 9309 §2.2.2). */
+const inOrder = (rules: Rule[]) =>
+  rules.sort((a, b) => b.pattern.length - a.pattern.length || Number(b.allow) - Number(a.allow))
+
+/** No address is so long that a pattern with more than this in plain characters matches it. */
+const canMatch = (pattern: string) =>
+  pattern.length <= ADDRESS_LIMIT || pattern.replaceAll('*', '').length <= ADDRESS_LIMIT + 1
+
+/** Characters that are compared for one address: some 40 ms. Ten thousand rules with a wildcard need half of it, or less. */
+const MOST_WORK = 3_000_000
 
 /**
  * Whether an address may be fetched: the longest matching pattern decides, allow among equals. Without one, and for
- * robots.txt itself, it may.
+ * robots.txt itself, it may. Rules that were made to take seconds are not held against it to the end; then it may not.
  */
 export function isAllowed(rules: Rule[], url: URL): boolean {
   const path = canonical(url.pathname + url.search)
   if (path === '/robots.txt') return true
-  let best: Rule | null = null
-  for (const rule of rules) {
-    const longer = rule.pattern.length - (best?.pattern.length ?? -1)
-    if ((longer > 0 || (longer === 0 && rule.allow)) && matches(rule.pattern, path)) best = rule
+  const work = { left: MOST_WORK }
+  for (const { allow, pattern } of rules) {
+    if (matches(pattern, path, work)) return allow
+    if (work.left < 0) return false
   }
-  return best?.allow ?? true
+  return true
 }
 
 /** As kept in the database: `+/a` allows, `-/b` disallows, one a line. */
@@ -85,31 +102,47 @@ export function writeRules(rules: Rule[]): string {
 export function readRules(written: string): Rule[] {
   return written === ''
     ? []
-    : written.split('\n').map(line => ({ allow: line.startsWith('+'), pattern: line.slice(1) }))
+    : inOrder(written.split('\n').map(line => ({ allow: line.startsWith('+'), pattern: line.slice(1) })))
 }
 
-/** Piece after piece at its first place: linear in the path, whatever the pattern, unlike an expression made from it. */
-function matches(pattern: string, path: string): boolean {
+/**
+ * Compares character by character, and goes back to the last `*` only: what stands before it has matched at its first place,
+ * which leaves the most for the rest. Ends early, with false, when the work is used up.
+ */
+function matches(pattern: string, path: string, work: { left: number }): boolean {
   const anchored = pattern.endsWith('$')
-  const pieces = (anchored ? pattern.slice(0, -1) : pattern).split('*')
-  const [first = '', ...rest] = pieces
-  if (!path.startsWith(first)) return false
-  const last = rest.pop()
-  if (last === undefined) return !anchored || path.length === first.length
-  let at = first.length
-  for (const piece of rest) {
-    const found = path.indexOf(piece, at)
-    if (found === -1) return false
-    at = found + piece.length
+  const end = anchored ? pattern.length - 1 : pattern.length
+  let at = 0
+  let wildcard = -1
+  let resume = 0
+  let place = 0
+  for (; place < path.length; work.left -= 1) {
+    if (work.left < 0) return false
+    if (at === end && !anchored) return true
+    if (at < end && pattern.charCodeAt(at) === WILDCARD) {
+      wildcard = at
+      resume = place
+      at += 1
+    } else if (at < end && pattern.charCodeAt(at) === path.charCodeAt(place)) {
+      at += 1
+      place += 1
+    } else if (wildcard >= 0) {
+      resume += 1
+      place = resume
+      at = wildcard + 1
+    } else return false
   }
-  return anchored ? path.length - last.length >= at && path.endsWith(last) : path.indexOf(last, at) !== -1
+  while (at < end && pattern.charCodeAt(at) === WILDCARD) at += 1
+  return at === end
 }
+
+const WILDCARD = 0x2a
 
 /** RFC 9309 §2.2.2: octets outside of ASCII escaped, escapes in capitals, unreserved characters plain. */
 function canonical(path: string): string {
   return path
     .toWellFormed()
-    .replace(/[^\u0021-\u007e]/gu, character => encodeURIComponent(character))
+    .replace(/[^\u0021-\u007e]+/gu, characters => encodeURIComponent(characters))
     .replace(/%[0-9a-f]{2}/gi, escaped => {
       const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
       return /[A-Za-z0-9._~-]/.test(character) ? character : escaped.toUpperCase()

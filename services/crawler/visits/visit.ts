@@ -1,7 +1,7 @@
 import { isTransient } from '../../../shared/postgres/transaction.ts'
 import type { Crawl } from '../crawl.ts'
 import { pollFeed } from '../feeds/poll.ts'
-import { saveFailure } from '../feeds/save.ts'
+import { saveFailure } from '../feeds/scheduling/schedule.ts'
 import type { Hold } from '../hosts/holds.ts'
 import { endVisit, takeVisit } from '../hosts/lease.ts'
 import { fetchPage } from '../pages/fetch.ts'

@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import type { DueFeed } from '../feeds/save.ts'
+import type { DueFeed } from '../feeds/saving/save.ts'
 import type { WaitingPage } from '../pages/save.ts'
 
 /** The next thing to ask a host for. */
@@ -24,7 +24,8 @@ export async function nextWork(
 async function nextFeed(pool: Pool, host: string): Promise<Work | null> {
   // Index feeds_due.
   const { rows } = await pool.query<DueFeed>(
-    `select f.feed_no as "feedNo", f.outlet_no as "outletNo", f.url, f.etag, f.last_modified as "lastModified"
+    `select f.feed_no as "feedNo", f.outlet_no as "outletNo", f.url, f.etag, f.last_modified as "lastModified",
+            f.failures, f.parsing
        from feeds f join outlets o using (outlet_no)
       where f.host = $1 and f.active and o.active and f.next_poll_at <= clock_timestamp()
       order by f.next_poll_at limit 1`,

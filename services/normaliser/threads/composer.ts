@@ -1,24 +1,13 @@
-import { Piscina } from 'piscina'
 import type { StoredPage } from '../../../shared/pages/page.ts'
+import { openThreads, ThreadError, type ThreadFailure } from '../../../shared/threads/threads.ts'
+import { createTurns } from '../../../shared/threads/turns.ts'
 import type { Composition } from '../compose/article.ts'
 import { composeSeconds } from '../metrics.ts'
-import { createBegun, startClock } from './clock.ts'
-import { createTurns } from './turns.ts'
 import type { ComposeTask } from './worker.ts'
 
-/** How a page failed its thread: it took too long, used up its memory, or met an error of ours. */
-export type Failure = 'timeout' | 'memory' | 'error'
-
-/** A page that no article could be made of this time; the thread it had is gone or fresh, others are untouched. */
-export class ComposeError extends Error {
-  override name = 'ComposeError'
-  readonly failure: Failure
-
-  constructor(failure: Failure, message: string, cause?: unknown) {
-    super(message, { cause })
-    this.failure = failure
-  }
-}
+/** How a page failed its thread. No article could be made of it this time. */
+export type Failure = ThreadFailure
+export const ComposeError = ThreadError
 
 /** Threads that take pages apart, so that the process's own event loop never waits for one. */
 export interface Composer {
@@ -44,43 +33,23 @@ const MEMORY = 768
  */
 export function openComposer(options: { threads: number; timeout: number; memory?: number; worker?: URL }): Composer {
   const { threads, timeout, memory = MEMORY } = options
-  const pool = new Piscina<ComposeTask, Composition>({
-    filename: (options.worker ?? new URL('./worker.ts', import.meta.url)).href,
-    minThreads: 1,
-    maxThreads: threads,
-    concurrentTasksPerWorker: 1,
-    idleTimeout: 60_000,
-    resourceLimits: { maxOldGenerationSizeMb: memory, maxYoungGenerationSizeMb: 64, stackSizeMb: 8 },
+  const pool = openThreads<ComposeTask, Composition>({
+    worker: options.worker ?? new URL('./worker.ts', import.meta.url),
+    ...{ threads, timeout, memory },
   })
-  // A thread that dies tells the task it had; without a listener the same error would end the process.
-  pool.on('error', () => {})
   const turns = createTurns(threads)
 
   const run = async (task: ComposeTask): Promise<Composition> => {
-    const late = new AbortController()
-    const stopClock = startClock(task.begun, timeout, () => late.abort())
     const measured = composeSeconds.startTimer()
     try {
-      return await pool.run(task, { signal: late.signal })
-    } catch (error) {
-      throw failureOf(error, late.signal.aborted, { timeout, memory })
+      return await pool.run(task)
     } finally {
-      stopClock()
       measured()
     }
   }
   return {
     compose: (page, { repeated = false, signal } = {}) =>
-      turns.take(() => run({ page, now: new Date(), repeated, begun: createBegun() }), signal),
-    close: () => pool.destroy(),
+      turns.take(() => run({ page, now: new Date(), repeated }), signal),
+    close: () => pool.close(),
   }
-}
-
-function failureOf(error: unknown, late: boolean, limits: { timeout: number; memory: number }): ComposeError {
-  if (late) return new ComposeError('timeout', `It kept a thread for more than ${limits.timeout} ms.`, error)
-  const message = error instanceof Error ? error.message : String(error)
-  if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
-    return new ComposeError('memory', `It needs more than ${limits.memory} MB.`, error)
-  }
-  return new ComposeError('error', message.split('\n')[0]?.slice(0, 500) ?? '', error)
 }

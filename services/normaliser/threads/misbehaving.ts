@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { begin } from '../../../shared/threads/clock.ts'
+import type { Timed } from '../../../shared/threads/threads.ts'
 import type { Composition } from '../compose/article.ts'
-import { begin } from './clock.ts'
 import type { ComposeTask } from './worker.ts'
 
 /** A thread for tests: it does what the page's address says, in place of composing. */
-export default async function misbehave({ page, now, begun }: ComposeTask): Promise<Composition> {
+export default async function misbehave({ page, now, begun }: Timed<ComposeTask>): Promise<Composition> {
   begin(begun)
   switch (page.url) {
     case 'hang':

@@ -1,8 +1,9 @@
 import { prepareText } from '../../../shared/indexing/text.ts'
 import type { StoredPage } from '../../../shared/pages/page.ts'
+import { begin } from '../../../shared/threads/clock.ts'
+import type { Timed } from '../../../shared/threads/threads.ts'
 import { type Composition, composeArticle } from '../compose/article.ts'
 import { loadModels } from '../language/language.ts'
-import { type Begun, begin } from './clock.ts'
 
 /** What a thread is given. */
 export interface ComposeTask {
@@ -10,11 +11,10 @@ export interface ComposeTask {
   now: Date
   /** See `composeArticle`. */
   repeated: boolean
-  begun: Begun
 }
 
 /** The entrance of a thread: one page at a time. What its text costs is paid here, not where the service answers. */
-export default async function compose({ page, now, repeated, begun }: ComposeTask): Promise<Composition> {
+export default async function compose({ page, now, repeated, begun }: Timed<ComposeTask>): Promise<Composition> {
   await loadModels()
   begin(begun)
   const composition = await composeArticle(page, now, { repeated })

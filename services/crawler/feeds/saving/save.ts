@@ -1,9 +1,9 @@
-import type { Config } from '../../../shared/config/config.ts'
-import type { Client, Pool } from '../../../shared/postgres/pool.ts'
-import { transaction } from '../../../shared/postgres/transaction.ts'
-import { ensureHosts } from '../hosts/turn.ts'
-import { type Named, richness } from './addresses.ts'
-import { nextPoll, nextPollAfterFailure, nextRhythm } from './rhythm.ts'
+import type { Client, Pool } from '../../../../shared/postgres/pool.ts'
+import { transaction } from '../../../../shared/postgres/transaction.ts'
+import { ensureHosts } from '../../hosts/turn.ts'
+import { type Named, richness } from '../parsing/addresses.ts'
+import { nextPoll, nextRhythm } from '../scheduling/rhythm.ts'
+import { boundsOf, type PollBounds } from '../scheduling/schedule.ts'
 
 /** A feed that is due, as a visit takes it up. */
 export interface DueFeed {
@@ -12,6 +12,10 @@ export interface DueFeed {
   url: string
   etag: string | null
   lastModified: string | null
+  /** Polls in a row that failed. */
+  failures: number
+  /** The last poll was broken off while a document was parsed. */
+  parsing: boolean
 }
 
 /** What to send back next time, so that an unchanged document is not sent again (RFC 9110 §13.1). */
@@ -19,8 +23,6 @@ export interface Validators {
   etag: string | null
   lastModified: string | null
 }
-
-type Bounds = Pick<Config, 'POLL_INTERVAL_MIN' | 'POLL_INTERVAL_MAX'>
 
 /**
  * Ends a successful poll: new addresses, the validators of the answer that named them, and the time of the next poll, in one
@@ -36,7 +38,7 @@ export async function savePoll(
   feed: DueFeed,
   named: Named[],
   validators: Validators | null,
-  bounds: Bounds,
+  config: PollBounds,
   before = 0,
 ): Promise<number | null> {
   return transaction(pool, async client => {
@@ -44,14 +46,14 @@ export async function savePoll(
     if (habits === null) return null
     const fresh = before + (await saveNamed(client, feed, named))
     const rhythm = nextRhythm(habits, fresh, habits.first)
-    const wait = nextPoll({ rhythm, silence: fresh > 0 ? 0 : habits.silence }, boundsOf(bounds))
+    const wait = nextPoll({ rhythm, silence: fresh > 0 ? 0 : habits.silence }, boundsOf(config))
     await client.query(
       `update feeds
           set etag = case when $2 then $3 else etag end, last_modified = case when $2 then $4 else last_modified end,
               next_poll_at = clock_timestamp() + $5::int * interval '1 ms', poll_interval = $5::int, rhythm = $6,
               last_polled_at = clock_timestamp(), last_success_at = clock_timestamp(),
               last_new_at = case when $7 then clock_timestamp() else last_new_at end,
-              failures = 0, last_error = null
+              failures = 0, last_error = null, parsing = false
         where feed_no = $1`,
       [
         feed.feedNo,
@@ -88,43 +90,6 @@ export async function savePart(
     return fresh
   })
 }
-
-/**
- * Notes a poll that failed. The next one comes later and later, within POLL_INTERVAL_MAX.
- *
- * @param wait.atLeast ms that the server asked for
- * @param wait.exactly ms after which it is known to be worth trying
- */
-export async function saveFailure(
-  pool: Pool,
-  feed: DueFeed,
-  error: string,
-  wait: { atLeast?: number; exactly?: number },
-  bounds: Bounds,
-): Promise<void> {
-  const { rows } = await pool.query<{ failures: number }>(
-    `update feeds
-        set failures = failures + 1, last_error = $2, last_polled_at = clock_timestamp()
-      where feed_no = $1 returning failures`,
-    [feed.feedNo, error.slice(0, 500)],
-  )
-  const backOff = nextPollAfterFailure(rows[0]?.failures ?? 1, boundsOf(bounds))
-  await pool.query(
-    `update feeds
-        set next_poll_at = clock_timestamp() + $2::int * interval '1 ms', poll_interval = $2::int where feed_no = $1`,
-    [feed.feedNo, Math.ceil(wait.exactly ?? Math.max(wait.atLeast ?? 0, backOff))],
-  )
-}
-
-/** Comes back to a feed later, as if it had not been asked. */
-export async function postpone(pool: Pool, feed: DueFeed, wait: number): Promise<void> {
-  await pool.query("update feeds set next_poll_at = clock_timestamp() + $2 * interval '1 ms' where feed_no = $1", [
-    feed.feedNo,
-    wait,
-  ])
-}
-
-const boundsOf = (config: Bounds) => ({ min: config.POLL_INTERVAL_MIN, max: config.POLL_INTERVAL_MAX })
 
 interface LockedFeed {
   rhythm: number | null
@@ -174,19 +139,50 @@ async function saveNamed(client: Client, feed: DueFeed, named: Named[]): Promise
     client,
     unseen.map(({ host }) => host),
   )
+  let fresh = 0
+  for (const slice of slices(unseen)) fresh += await insertPages(client, feed, slice, unseen.length)
+  return fresh
+}
+
+interface Placed extends Named {
+  /** In the feed. */
+  place: number
+}
+
+/** Characters of entries in one statement: to write them out for Postgres holds the event loop, some 100 ms a megabyte. */
+const SLICE = 200_000
+
+function slices(pages: Placed[]): Placed[][] {
+  const all: Placed[][] = []
+  let room = 0
+  for (const page of pages) {
+    const { content, summary } = page.entry
+    const length = (content?.length ?? 0) + (summary?.length ?? 0)
+    if (room < length || all.length === 0) {
+      all.push([])
+      room = SLICE
+    }
+    room -= length
+    all.at(-1)?.push(page)
+  }
+  return all
+}
+
+async function insertPages(client: Client, feed: DueFeed, pages: Placed[], total: number): Promise<number> {
   const { rowCount } = await client.query(
     `insert into pages (outlet_no, feed_no, url, crawl_key, host, entry, next_try_at)
-     select $1, $2, url, crawl_key, host, entry, now() - (cardinality($3) - place) * interval '1 ms'
+     select $1, $2, url, crawl_key, host, entry, now() - ($8::int - place) * interval '1 ms'
        from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::int[]) as named (url, crawl_key, host, entry, place)
      on conflict (outlet_no, crawl_key) do nothing`,
     [
       feed.outletNo,
       feed.feedNo,
-      unseen.map(({ entry }) => entry.url),
-      unseen.map(({ key }) => key),
-      unseen.map(({ host }) => host),
-      unseen.map(({ entry }) => JSON.stringify(entry)),
-      unseen.map(({ place }) => place),
+      pages.map(({ entry }) => entry.url),
+      pages.map(({ key }) => key),
+      pages.map(({ host }) => host),
+      pages.map(({ entry }) => JSON.stringify(entry)),
+      pages.map(({ place }) => place),
+      total,
     ],
   )
   return rowCount ?? 0

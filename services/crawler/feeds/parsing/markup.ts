@@ -1,5 +1,7 @@
 import { decodeHTMLStrict } from 'entities'
 import { Parser } from 'htmlparser2'
+import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
+import { createNamespaces } from './namespaces.ts'
 
 /**
  * An element of a feed, as tolerantly as browsers read HTML: unclosed, wrongly nested and undeclared things are taken as
@@ -8,12 +10,16 @@ import { Parser } from 'htmlparser2'
 export interface Element {
   /** Lower case; with a known namespace's usual prefix (`dc:creator`), bare in the format's own namespace. */
   name: string
-  attributes: Map<string, string>
+  attributes: ReadonlyMap<string, string>
   children: Element[]
   parent: Element | null
   /** Where its content lies in the source. */
   start: number
   end: number
+  /** Against which its relative links are read: the nearest `xml:base`, else the document's own address. */
+  base: string | null
+  /** The same, of `xml:base` alone. */
+  declaredBase: string | null
 }
 
 export interface Markup {
@@ -21,6 +27,8 @@ export interface Markup {
   root: Element
   /** False: the document was broken off, or more than the limits allow. */
   whole: boolean
+  /** Links inside texts that may still be resolved: each costs time, and the length of its base. */
+  linksLeft: number
 }
 
 /** Deeper nesting is no feed; the parser's own stack takes time quadratic in the depth. */
@@ -33,45 +41,29 @@ const MAX_ATTRIBUTES = 40
 const MAX_ATTRIBUTE = 10_000
 /** Longest text of one element, in characters. */
 const MAX_TEXT = 2_000_000
+const MAX_LINKS_IN_TEXTS = 10_000
 /** ms of this thread's work, whatever else keeps the machine busy; what was found until then counts. */
 const TIME_LIMIT = 600
-/** Characters between two looks at the clock, and between two turns of the event loop. */
+/** Characters between two looks at the clock. */
 const SLICE = 131_072
-
-/** Namespaces under the prefix that the readers of `formats/` use; the empty prefix is the format's own. */
-const NAMESPACES: Record<string, string> = {
-  'http://www.w3.org/2005/atom': 'atom',
-  'http://purl.org/atom/ns#': 'atom',
-  'http://backend.userland.com/rss2': '',
-  'http://blogs.law.harvard.edu/tech/rss': '',
-  'http://purl.org/rss/1.0/': '',
-  'http://my.netscape.com/rdf/simple/0.9/': '',
-  'http://channel.netscape.com/rdf/simple/0.9/': '',
-  'http://www.sitemaps.org/schemas/sitemap/0.9': '',
-  'http://www.google.com/schemas/sitemap/0.84': '',
-  'http://www.w3.org/1999/02/22-rdf-syntax-ns#': 'rdf',
-  'http://purl.org/rss/1.0/modules/content/': 'content',
-  'http://purl.org/dc/elements/1.1/': 'dc',
-  'http://purl.org/dc/elements/1.0/': 'dc',
-  'http://purl.org/dc/terms/': 'dcterms',
-  'http://search.yahoo.com/mrss/': 'media',
-  'http://search.yahoo.com/mrss': 'media',
-  'http://www.itunes.com/dtds/podcast-1.0.dtd': 'itunes',
-  'http://www.google.com/schemas/sitemap-news/0.9': 'news',
-  'http://rssnamespace.org/feedburner/ext/1.0': 'feedburner',
-  'http://www.w3.org/1999/xhtml': 'xhtml',
-  'http://www.w3.org/xml/1998/namespace': 'xml',
-}
 
 class Enough extends Error {}
 
-/** Reads markup within limits of depth, number, and time; never throws, gives way to the event loop as it goes. */
-export async function readMarkup(text: string): Promise<Markup> {
+/**
+ * Reads markup within limits of depth, number and time. Never throws.
+ * @param address where the document came from; relative `xml:base` are read against it
+ */
+export function readMarkup(text: string, address: string | null): Markup {
   const source = withoutDoctype(text)
-  const root: Element = { name: '', attributes: new Map(), children: [], parent: null, start: 0, end: source.length }
+  const end = source.length
+  const root: Element = {
+    ...{ name: '', attributes: NO_ATTRIBUTES, children: [], parent: null, start: 0, end },
+    ...{ base: address, declaredBase: null },
+  }
   let open = root
   let opening: Element | null = null
-  const scopes: Map<string, string>[] = [new Map()]
+  let attributes = new Map<string, string>()
+  const namespaces = createNamespaces()
   let depth = 0
   let elements = 0
   let items = 0
@@ -79,9 +71,17 @@ export async function readMarkup(text: string): Promise<Markup> {
 
   const settle = () => {
     if (opening === null) return
-    const scope = scopeOf(opening.attributes, scopes.at(-1) ?? new Map())
-    scopes.push(scope)
-    opening.name = canonicalName(opening.name, scope)
+    if (attributes.size > 0) {
+      opening.attributes = attributes
+      attributes = new Map()
+      const base = opening.attributes.get('xml:base')
+      if (base !== undefined) {
+        opening.base = resolveBase(base, opening.base)
+        opening.declaredBase = resolveBase(base, opening.declaredBase)
+      }
+    }
+    namespaces.enter(opening.attributes)
+    opening.name = namespaces.canonicalName(opening.name)
     opening = null
   }
   const parser = new Parser(
@@ -92,13 +92,16 @@ export async function readMarkup(text: string): Promise<Markup> {
         elements += 1
         if (name === 'item' || name === 'entry') items += 1
         if (depth > MAX_DEPTH || elements > MAX_ELEMENTS || items > MAX_ITEMS) throw new Enough()
-        opening = { name, attributes: new Map(), children: [], parent: open, start: source.length, end: source.length }
+        opening = {
+          ...{ name, attributes: NO_ATTRIBUTES, children: [], parent: open, start: end, end },
+          ...{ base: open.base, declaredBase: open.declaredBase },
+        }
         open.children.push(opening)
         open = opening
       },
       onattribute(name, value) {
-        if (opening !== null && opening.attributes.size < MAX_ATTRIBUTES && !opening.attributes.has(name)) {
-          opening.attributes.set(name, decodeEntities(value.slice(0, MAX_ATTRIBUTE)))
+        if (opening !== null && attributes.size < MAX_ATTRIBUTES && !attributes.has(name)) {
+          attributes.set(name, decodeEntities(value.slice(0, MAX_ATTRIBUTE)))
         }
       },
       // Called when the tag is complete; attributes were collected above, with a limit.
@@ -111,21 +114,18 @@ export async function readMarkup(text: string): Promise<Markup> {
         if (open.parent === null) return
         open.end = Math.max(open.start, implied ? parser.endIndex : parser.startIndex)
         open = open.parent
-        scopes.pop()
+        namespaces.leave()
         depth -= 1
       },
     },
     { xmlMode: true, lowerCaseTags: true, lowerCaseAttributeNames: true, decodeEntities: false },
   )
   try {
-    let worked = 0
-    for (let at = 0; at < source.length; at += SLICE) {
-      if (worked > TIME_LIMIT) throw new Enough()
-      const before = process.threadCpuUsage()
-      parser.write(source.slice(at, at + SLICE))
+    const before = process.threadCpuUsage()
+    for (let at = 0; at < end; at += SLICE) {
       const { user, system } = process.threadCpuUsage(before)
-      worked += (user + system) / 1_000
-      await new Promise(resolve => setImmediate(resolve))
+      if (user + system > TIME_LIMIT * 1_000) throw new Enough()
+      parser.write(source.slice(at, at + SLICE))
     }
     settle()
     whole = depth === 0
@@ -134,7 +134,17 @@ export async function readMarkup(text: string): Promise<Markup> {
     if (!(error instanceof Enough)) throw error
     whole = false
   }
-  return { source, root, whole }
+  return { source, root, whole, linksLeft: MAX_LINKS_IN_TEXTS }
+}
+
+/** Most elements have none: hundreds of thousands of empty maps would be memory for nothing. */
+const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map()
+
+/** One `xml:base` against those around it. What is no address, or a longer one than any, changes nothing. */
+function resolveBase(written: string, around: string | null): string | null {
+  if (written.length > ADDRESS_LIMIT) return around
+  const href = URL.parse(written.trim(), around ?? undefined)?.href ?? null
+  return href === null || href.length > ADDRESS_LIMIT ? around : href
 }
 
 /**
@@ -181,36 +191,9 @@ export function childrenOf(element: Element, ...names: string[]): Element[] {
   return element.children.filter(child => names.includes(child.name))
 }
 
-/** The nearest `xml:base` and those around it, resolved against one another and then `base`. */
-export function baseOf(element: Element, base: string | null): string | null {
-  const outer = element.parent === null ? base : baseOf(element.parent, base)
-  const own = element.attributes.get('xml:base')
-  return own === undefined ? outer : (URL.parse(own.trim(), outer ?? undefined)?.href ?? outer)
-}
-
 // Characters that XML 1.0 forbids; Postgres refuses NUL, and no reader wants the others.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
 const clean = (text: string) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '').trim()
-
-function scopeOf(attributes: Map<string, string>, outer: Map<string, string>): Map<string, string> {
-  let scope = outer
-  for (const [name, value] of attributes) {
-    if (name !== 'xmlns' && !name.startsWith('xmlns:')) continue
-    if (scope === outer) scope = new Map(outer)
-    scope.set(name === 'xmlns' ? '' : name.slice(6), value.trim().toLowerCase())
-  }
-  return scope
-}
-
-function canonicalName(name: string, scope: Map<string, string>): string {
-  const colon = name.indexOf(':')
-  const [prefix, local] = colon < 0 ? ['', name] : [name.slice(0, colon), name.slice(colon + 1)]
-  const namespace = scope.get(prefix)
-  const known = namespace === undefined ? undefined : NAMESPACES[namespace]
-  // A prefix that nobody declared, or declared as something unknown, means what it usually means.
-  const canonical = known ?? prefix
-  return canonical === '' ? local : `${canonical}:${local}`
-}
 
 /** A document type with declarations inside ends the tolerant parser's patience early; nothing in it is needed. */
 function withoutDoctype(text: string): string {

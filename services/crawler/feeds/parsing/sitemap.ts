@@ -1,3 +1,4 @@
+import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
 import { EMPTY_ENTRY, type Feed, type RawEntry, type SitemapPart } from './feed.ts'
 import { childrenOf, type Element, type Markup } from './markup.ts'
 import { firstText } from './reading.ts'
@@ -25,10 +26,16 @@ export function readSitemapIndex(markup: Markup, index: Element): Feed {
   const parts: SitemapPart[] = []
   for (const sitemap of childrenOf(index, 'sitemap').slice(0, MAX_ADDRESSES)) {
     const url = firstText(markup, sitemap, 'loc')
-    if (url !== null) parts.push({ url, modified: firstText(markup, sitemap, 'lastmod') })
+    if (url !== null && url.length <= ADDRESS_LIMIT) parts.push({ url, modified: dateOf(markup, sitemap) })
   }
   return { format: 'sitemap index', title: null, language: null, entries: [], parts, whole: markup.whole }
 }
+
+/** A longer text is no date. */
+const LONGEST_DATE = 100
+
+const dateOf = (markup: Markup, element: Element) =>
+  firstText(markup, element, 'lastmod')?.slice(0, LONGEST_DATE) ?? null
 
 function readUrl(markup: Markup, url: Element): RawEntry {
   const news = childrenOf(url, 'news:news')[0]
@@ -41,6 +48,6 @@ function readUrl(markup: Markup, url: Element): RawEntry {
     language:
       (publication === undefined ? null : firstText(markup, publication, 'news:language')) ??
       (news === undefined ? null : firstText(markup, news, 'news:language')),
-    modified: firstText(markup, url, 'lastmod'),
+    modified: dateOf(markup, url),
   }
 }

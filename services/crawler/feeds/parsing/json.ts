@@ -1,4 +1,4 @@
-import { MAX_ENTRIES } from './entries.ts'
+import { MAX_AUTHORS, MAX_ENTRIES } from './entries.ts'
 import { EMPTY_ENTRY, type Feed, type RawEntry } from './feed.ts'
 
 /** A JSON Feed (jsonfeed.org, versions 1 and 1.1), or null when the text is none. */
@@ -68,6 +68,7 @@ function readItem(item: Record<string, unknown>, feedAuthors: string[]): RawEntr
 function authorsOf(holder: Record<string, unknown>): string[] {
   const people = Array.isArray(holder.authors) ? holder.authors : [holder.author]
   return people
+    .slice(0, MAX_AUTHORS)
     .filter(isRecord)
     .map(person => textOf(person.name))
     .filter(name => name !== null)

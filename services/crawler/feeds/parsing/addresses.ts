@@ -1,5 +1,5 @@
-import { addressKey, readAddress } from '../../../shared/articles/address.ts'
-import type { FeedEntry } from '../../../shared/pages/page.ts'
+import { addressKey, readAddress } from '../../../../shared/articles/address.ts'
+import type { FeedEntry } from '../../../../shared/pages/page.ts'
 import type { Feed, RawEntry } from './feed.ts'
 
 /** An address that a feed named, ready for crawl memory. */
@@ -11,7 +11,8 @@ export interface Named {
 
 /** Longest texts that are kept, in characters; what is longer is cut. */
 const LONGEST = { title: 2_000, summary: 100_000, content: 1_000_000, other: 500 }
-const MOST_AUTHORS = 50
+/** Of all names of one entry: a JSON Feed's own authors are those of each of its entries. */
+const LONGEST_AUTHORS = 2_000
 
 /**
  * The addresses that a feed names, each once, in the feed's order. An entry without a link is known by its permanent
@@ -24,6 +25,9 @@ export function namedAddresses(feed: Feed, base: string): Named[] {
   for (const raw of feed.entries) {
     const url = addressOf(raw, base)
     if (url === null) continue
+    // Never sent, and nobody's to read: in logs and articles they would stand.
+    url.username = ''
+    url.password = ''
     const key = addressKey(url.href)
     const entry = toEntry(raw, url, feed.language)
     const before = named.get(key)
@@ -55,10 +59,22 @@ function toEntry(raw: RawEntry, url: URL, language: string | null): FeedEntry {
     title: cut(raw.title, LONGEST.title),
     summary: cut(raw.summary, LONGEST.summary),
     content: cut(raw.content, LONGEST.content),
-    authors: raw.authors.slice(0, MOST_AUTHORS).flatMap(author => cut(author, LONGEST.other) ?? []),
+    authors: cutAuthors(raw.authors),
     published: cut(raw.published, LONGEST.other),
     language: cut(raw.language ?? language, LONGEST.other),
   }
+}
+
+function cutAuthors(authors: string[]): string[] {
+  const kept: string[] = []
+  let left = LONGEST_AUTHORS
+  for (const author of authors) {
+    const name = cut(author, LONGEST.other) ?? ''
+    left -= name.length
+    if (left < 0) break
+    kept.push(name)
+  }
+  return kept
 }
 
 /** A cut never leaves half a character: Postgres takes no lone surrogate. */

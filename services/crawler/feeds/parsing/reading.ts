@@ -1,4 +1,5 @@
-import { baseOf, childrenOf, type Element, type Markup, markupOf, textOf } from './markup.ts'
+import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
+import { childrenOf, type Element, type Markup, markupOf, textOf } from './markup.ts'
 
 /** Text of the first child with one of these names that has any; names in order of trust. */
 export function firstText(markup: Markup, element: Element, ...names: string[]): string | null {
@@ -17,8 +18,8 @@ export function firstText(markup: Markup, element: Element, ...names: string[]):
  */
 export function readConstruct(markup: Markup, element: Element): string | null {
   const text = constructText(markup, element)
-  const around = text?.includes('<') ? baseOf(element, null) : null
-  return text === null || around === null ? text : withWholeLinks(text, around)
+  const around = element.declaredBase
+  return text === null || around === null || !text.includes('<') ? text : withWholeLinks(markup, text, around)
 }
 
 function constructText(markup: Markup, element: Element): string | null {
@@ -45,22 +46,26 @@ export function firstConstruct(markup: Markup, element: Element, ...names: strin
   return null
 }
 
-/** An address as written, resolved against `xml:base` when there is one, else against `base`, else left as it is. */
-export function resolveLink(element: Element, text: string, base: string | null): string {
+/** An address as written, resolved against `base` (an element's), or left as it is where that cannot be. */
+export function resolveLink(text: string, base: string | null): string {
   const address = text.trim()
-  if (address === '') return baseOf(element, base) ?? ''
-  const around = baseOf(element, base)
-  if (around === null || /^[a-z][a-z0-9+.-]*:/i.test(address)) return address
-  return URL.parse(address, around)?.href ?? address
+  if (address === '') return base ?? ''
+  if (base === null || address.length > ADDRESS_LIMIT || ABSOLUTE.test(address)) return address
+  return URL.parse(address, base)?.href ?? address
 }
 
+const ABSOLUTE = /^[a-z][a-z0-9+.-]*:/i
+
 /** Relative addresses in HTML under an `xml:base` mean nothing once the text has left the feed. */
-function withWholeLinks(html: string, base: string): string {
+function withWholeLinks(markup: Markup, html: string, base: string): string {
   return html.replace(
     /(\s(?:href|src|cite)\s*=\s*)(["'])([^"'<>]*)\2/gi,
-    (written, name: string, quote: string, address: string) => {
-      const whole = URL.parse(address.trim(), base)?.href
-      return whole === undefined || /^[a-z][a-z0-9+.-]*:/i.test(address.trim()) ? written : name + quote + whole + quote
+    (written, name: string, quote: string, text: string) => {
+      const address = text.trim()
+      if (address.length > ADDRESS_LIMIT || markup.linksLeft === 0 || ABSOLUTE.test(address)) return written
+      markup.linksLeft -= 1
+      const whole = URL.parse(address, base)?.href
+      return whole === undefined ? written : name + quote + whole + quote
     },
   )
 }

@@ -1,5 +1,6 @@
 import t from 'tap'
 import { namedAddresses } from './addresses.ts'
+import { authorName } from './entries.ts'
 import { parseFeed } from './parse.ts'
 import { recentEntries } from './sitemaps.ts'
 
@@ -15,7 +16,7 @@ t.test('RSS 0.91, 2.0, 1.0, Atom 0.3, 1.0 and JSON Feed say the same', async t =
     json: `{"version":"https://jsonfeed.org/version/1.1","language":"nl","items":[{"id":1,"url":"/a","title":"Brug open","summary":"Kort"}]}`,
   }
   for (const [name, text] of Object.entries(forms)) {
-    const feed = await parseFeed(text, BASE)
+    const feed = parseFeed(text, BASE)
     t.match(
       feed && namedAddresses(feed, BASE).map(({ entry }) => entry),
       [{ url: 'https://krant.example/a', title: 'Brug open', summary: 'Kort', language: 'nl', content: null }],
@@ -25,7 +26,7 @@ t.test('RSS 0.91, 2.0, 1.0, Atom 0.3, 1.0 and JSON Feed say the same', async t =
 })
 
 t.test('fields are found under all their names', async t => {
-  const feed = await parseFeed(
+  const feed = parseFeed(
     `<rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:e="http://purl.org/rss/1.0/modules/content/" xmlns:f="http://rssnamespace.org/feedburner/ext/1.0"><channel>
       <item><guid isPermaLink="false">42</guid><title><![CDATA[A & <b>B</b>]]></title><link>https://feeds.example/~r/1</link>
         <f:origLink>https://krant.example/1</f:origLink><dc:creator>An Peeters</dc:creator><dc:creator>Jan</dc:creator>
@@ -47,7 +48,7 @@ t.test('fields are found under all their names', async t => {
 })
 
 t.test('white space in a link: a line break is none of it, a space between words is', async t => {
-  const feed = await parseFeed(
+  const feed = parseFeed(
     `<rss><channel><item><link>
       https://krant.example/
       lang/adres
@@ -62,7 +63,7 @@ t.test('white space in a link: a line break is none of it, a space between words
 
 t.test('no run of spaces takes longer than a moment', async t => {
   const spaces = ' '.repeat(1_500_000)
-  const feed = await parseFeed(
+  const feed = parseFeed(
     `<rss><channel><item><link>https://krant.example/a${spaces}b</link></item>
       <item><link>https://krant.example/b</link><author>x${spaces}y</author></item></channel></rss>`,
     BASE,
@@ -92,17 +93,13 @@ t.test('what is broken is read as far as it goes', async t => {
     ],
   }
   for (const [name, [text, whole]] of Object.entries(broken)) {
-    const feed = await parseFeed(text, BASE)
+    const feed = parseFeed(text, BASE)
     t.ok(feed && namedAddresses(feed, BASE).some(({ entry }) => entry.url.startsWith('https://krant.example/a')), name)
     t.equal(feed?.whole, whole, name)
   }
   t.equal(
-    (
-      await parseFeed(
-        '<rss><channel><item><link>https://krant.example/a?x=1&copy=2</link></item></channel></rss>',
-        BASE,
-      )
-    )?.entries[0]?.link,
+    parseFeed('<rss><channel><item><link>https://krant.example/a?x=1&copy=2</link></item></channel></rss>', BASE)
+      ?.entries[0]?.link,
     'https://krant.example/a?x=1&copy=2',
   )
 })
@@ -118,12 +115,12 @@ t.test('what is no feed is none', async t => {
     'null',
     '{"items": 3}',
   ]) {
-    t.equal(await parseFeed(text, BASE), null, text)
+    t.equal(parseFeed(text, BASE), null, text)
   }
 })
 
 t.test('a news sitemap, a plain one and an index', async t => {
-  const news = await parseFeed(
+  const news = parseFeed(
     `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:news="http://www.google.com/schemas/sitemap-news/0.9" xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"><url><loc>https://krant.example/a</loc><image:image><image:title>no</image:title></image:image><news:news><news:publication><news:name>Krant</news:name><news:language>fr</news:language></news:publication><news:publication_date>2026-11-21T08:00:00Z</news:publication_date><news:title>Titre</news:title></news:news></url></urlset>`,
     BASE,
   )
@@ -131,18 +128,15 @@ t.test('a news sitemap, a plain one and an index', async t => {
     format: 'news sitemap',
     entries: [{ link: 'https://krant.example/a', title: 'Titre', published: '2026-11-21T08:00:00Z', language: 'fr' }],
   })
-  const plain = await parseFeed(
+  const plain = parseFeed(
     '<urlset><url><loc>https://krant.example/a</loc><lastmod>2026-11-21</lastmod></url></urlset>',
     BASE,
   )
   t.match(plain, { format: 'sitemap', entries: [{ published: null, modified: '2026-11-21' }] })
-  t.match(
-    await parseFeed('<sitemapindex><sitemap><loc>https://krant.example/1.xml</loc></sitemap></sitemapindex>', BASE),
-    {
-      format: 'sitemap index',
-      parts: [{ url: 'https://krant.example/1.xml', modified: null }],
-    },
-  )
+  t.match(parseFeed('<sitemapindex><sitemap><loc>https://krant.example/1.xml</loc></sitemap></sitemapindex>', BASE), {
+    format: 'sitemap index',
+    parts: [{ url: 'https://krant.example/1.xml', modified: null }],
+  })
 })
 
 const MEGABYTE = 1_000_000
@@ -161,15 +155,65 @@ const hostile: Record<string, string> = {
   'nested JSON in a feed': `{"version":"1","items":${'['.repeat(5 * MEGABYTE)}`,
   'spaces in a name and address': `<rss><channel><item><author>${' '.repeat(MEGABYTE)}x</author><author>${'a@'.repeat(100_000)}</author></item></channel></rss>`,
   'document types': '<!DOCTYPE ['.repeat(MEGABYTE),
+  'an xml:base on every level, and links below':
+    '<rss xml:base="https://krant.example/"><channel>' +
+    `${`<item xml:base="${'x/'.repeat(20)}">`.repeat(190)}${'<link href="a"/>'.repeat(50_000)}</channel></rss>`,
+  'namespaces on every level, and more below': `<rss><channel>${Array.from({ length: 190 }, (_, level) => `<item ${Array.from({ length: 39 }, (_, n) => `xmlns:a${level}x${n}="u"`).join(' ')}>`).join('')}${'<b xmlns:c="d"/>'.repeat(100_000)}`,
+  'links in texts under a long xml:base': `<rss xml:base="https://krant.example/${'a'.repeat(2_000)}/"><channel><item><link>a</link>${`<description><![CDATA[<${" href='a'".repeat(100_000)}]]></description>`.repeat(3)}</item></channel></rss>`,
+  'thousands of authors': `<rss><channel>${`<item><link>https://krant.example/a</link>${`<author>x${' '.repeat(900)}</author>`.repeat(20)}<author>${'x('.repeat(400)}b)</author></item>`.repeat(400)}</channel></rss>`,
   '50,000 addresses': `<urlset>${Array.from({ length: 50_000 }, (_, n) => `<url><loc>https://krant.example/${'x'.repeat(100)}/${n}</loc><lastmod>2026-11-21</lastmod></url>`).join('')}</urlset>`,
 }
 for (const [name, text] of Object.entries(hostile)) {
   t.test(`${name}: never an error, never a second`, async t => {
     // Of the processor, for the machine may be busy with something else.
     const before = process.cpuUsage()
-    const feed = await parseFeed(text, BASE)
+    const feed = parseFeed(text, BASE)
     if (feed !== null) namedAddresses({ ...feed, entries: recentEntries(feed) }, BASE)
     const { user, system } = process.cpuUsage(before)
     t.ok(user + system < 1_000_000, `${Math.round((user + system) / 1_000)} ms`)
   })
 }
+
+t.test('what is kept of a feed does not outgrow it', async t => {
+  const names = Array.from({ length: 50 }, () => ({ name: 'x'.repeat(500) }))
+  const items = Array.from({ length: 2_000 }, (_, n) => ({ url: `https://krant.example/${n}` }))
+  const forms: Record<string, string> = {
+    'authors of a whole JSON Feed': JSON.stringify({ version: '1', authors: names, items }),
+    'links under a long xml:base': hostile['links in texts under a long xml:base'] ?? '',
+  }
+  for (const [name, text] of Object.entries(forms)) {
+    const feed = parseFeed(text, BASE)
+    const kept = JSON.stringify(feed && namedAddresses(feed, BASE)).length
+    t.ok(kept > 1_000 && kept < 6_000_000, `${name}: ${text.length} characters, of which ${kept} are kept`)
+  }
+})
+
+t.test('links are read against the xml:base around them', async t => {
+  const feed = parseFeed(
+    `<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://krant.example/nieuws/"><entry xml:base="sport/"><link href="1"/><title type="html">a</title><content type="html">&lt;a href="2">b&lt;/a></content></entry><entry><link href="/2"/></entry></feed>`,
+    BASE,
+  )
+  t.match(feed && namedAddresses(feed, BASE).map(({ entry }) => entry), [
+    { url: 'https://krant.example/nieuws/sport/1', content: '<a href="https://krant.example/nieuws/sport/2">b</a>' },
+    { url: 'https://krant.example/2' },
+  ])
+})
+
+t.test('names of authors beside their addresses', async t => {
+  const written: Record<string, string> = {
+    'a@b.example (Els Smit)': 'Els Smit',
+    'mailto:a@b.example (Els (en Jan))': 'Els (en Jan)',
+    'Els Smit (a@b.example)': 'Els Smit',
+    'Els Smit < mailto:a@b.example >': 'Els Smit',
+    'Els (redactie) <a@b.example>': 'Els (redactie)',
+    'Els Smit (redactie)': 'Els Smit (redactie)',
+    'a@b.example': 'a@b.example',
+    '(a@b.example)': '(a@b.example)',
+  }
+  for (const [text, name] of Object.entries(written)) t.equal(authorName(text), name, text)
+})
+
+t.test('an address with a name and a password is kept without them', async t => {
+  const feed = parseFeed('<rss><channel><item><link>https://u:p@krant.example/a</link></item></channel></rss>', BASE)
+  t.match(feed && namedAddresses(feed, BASE), [{ entry: { url: 'https://krant.example/a' } }])
+})

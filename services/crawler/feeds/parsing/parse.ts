@@ -6,16 +6,16 @@ import { readSitemap, readSitemapIndex } from './sitemap.ts'
 
 /**
  * Reads any feed or sitemap: RSS 0.9x, 1.0, 2.0, Atom, RDF, JSON Feed, (news) sitemaps and their indexes.
- * Null when the text is none of them. Never throws, and its time is bounded whatever the text.
+ * Null when the text is none of them. Never throws. For bytes from outside it runs in a thread (`parser.ts`).
  *
  * @param base the address it came from
  */
-export async function parseFeed(text: string, base: string | null): Promise<Feed | null> {
+export function parseFeed(text: string, base: string | null): Feed | null {
   if (/^\s*[{[]/.test(text.slice(0, 1_000))) {
     const feed = readJsonFeed(text)
     if (feed !== null) return feed
   }
-  const markup = await readMarkup(text)
+  const markup = readMarkup(text, base)
   const top = findTop(markup.root)
   if (top === null) return null
   switch (top.name.replace(/^.*:/, '')) {
@@ -24,12 +24,12 @@ export async function parseFeed(text: string, base: string | null): Promise<Feed
     case 'sitemapindex':
       return readSitemapIndex(markup, top)
     case 'feed':
-      return readEntries(markup, top, 'atom', base)
+      return readEntries(markup, top, 'atom')
     case 'rss':
     case 'channel':
-      return readEntries(markup, top, 'rss', base)
+      return readEntries(markup, top, 'rss')
     default:
-      return readEntries(markup, top, 'rdf', base)
+      return readEntries(markup, top, 'rdf')
   }
 }
 

@@ -1,0 +1,60 @@
+import { openThreads, ThreadError } from '../../../../shared/threads/threads.ts'
+import { createTurns } from '../../../../shared/threads/turns.ts'
+import type { ParsedFeed, ParseTask } from './worker.ts'
+
+/** Threads that parse feeds and sitemaps, so that the crawler's event loop never waits for foreign bytes. */
+export interface FeedParser {
+  /**
+   * Null: the document is no feed.
+   * @throws ParseFailure when the document needs more time or memory than one may; the signal's reason when it is aborted
+   *   before the document had a thread
+   */
+  parse(document: ParseTask, signal?: AbortSignal): Promise<ParsedFeed | null>
+  /** Ends all threads at once; documents in hand fail. */
+  close(): Promise<void>
+}
+
+/** A document that could not be parsed. `message` is a short sentence for the outlet's health. */
+export class ParseFailure extends Error {
+  override name = 'ParseFailure'
+}
+
+/** One document that keeps its thread to the end of its time leaves the other to the others. */
+const THREADS = 2
+/** MB of heap for one document of the largest size. */
+const MEMORY = 512
+
+/**
+ * @param options.timeout CRAWL_PARSE_TIMEOUT: ms that one document may keep a thread
+ * @param options.worker what the threads run, for tests
+ */
+export function openFeedParser(options: { timeout: number; worker?: URL }): FeedParser {
+  const threads = openThreads<ParseTask, ParsedFeed | null>({
+    worker: options.worker ?? new URL('./worker.ts', import.meta.url),
+    ...{ threads: THREADS, timeout: options.timeout, memory: MEMORY },
+  })
+  const turns = createTurns(THREADS)
+  return {
+    async parse(document, signal) {
+      try {
+        return await turns.take(() => threads.run(document), signal)
+      } catch (error) {
+        throw error instanceof ThreadError
+          ? new ParseFailure(sentenceOf(error, options.timeout), { cause: error })
+          : error
+      }
+    },
+    close: () => threads.close(),
+  }
+}
+
+function sentenceOf({ failure, message }: ThreadError, timeout: number): string {
+  switch (failure) {
+    case 'timeout':
+      return `parsing the document takes longer than ${timeout} ms; see CRAWL_PARSE_TIMEOUT`
+    case 'memory':
+      return `parsing the document takes more than ${MEMORY} MB of memory`
+    case 'error':
+      return `parsing the document failed: ${message}`
+  }
+}

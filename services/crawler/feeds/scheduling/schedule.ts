@@ -1,0 +1,68 @@
+import type { Config } from '../../../../shared/config/config.ts'
+import type { Pool } from '../../../../shared/postgres/pool.ts'
+import type { DueFeed } from '../saving/save.ts'
+import { nextPollAfterFailure } from './rhythm.ts'
+
+export type PollBounds = Pick<Config, 'POLL_INTERVAL_MIN' | 'POLL_INTERVAL_MAX'>
+
+export const boundsOf = (config: PollBounds) => ({ min: config.POLL_INTERVAL_MIN, max: config.POLL_INTERVAL_MAX })
+
+/**
+ * Moves the next poll ahead, as if this one had failed, before foreign bytes are parsed. A document that ends the process
+ * would otherwise be due at once, for the next crawler. The validators stay those of the last document that was saved, so
+ * nothing is lost. A poll that never came to its end is counted as a failure when the next one comes this far.
+ */
+export async function beforeParsing(pool: Pool, feed: DueFeed, config: PollBounds): Promise<void> {
+  const failures = feed.failures + (feed.parsing ? 1 : 0)
+  await pool.query(
+    `update feeds
+        set parsing = true, next_poll_at = clock_timestamp() + $2::int * interval '1 ms',
+            failures = $3, last_error = case when $4 then $5 else last_error end
+      where feed_no = $1`,
+    [feed.feedNo, nextPollAfterFailure(failures + 1, boundsOf(config)), failures, feed.parsing, BROKEN_OFF],
+  )
+}
+
+const BROKEN_OFF = 'the crawler ended while it parsed the document'
+
+/**
+ * Notes a poll that failed. The next one comes later and later, within POLL_INTERVAL_MAX.
+ *
+ * @param wait.atLeast ms that the server asked for
+ * @param wait.exactly ms after which it is known to be worth trying
+ */
+export async function saveFailure(
+  pool: Pool,
+  feed: DueFeed,
+  error: string,
+  wait: { atLeast?: number; exactly?: number },
+  config: PollBounds,
+): Promise<void> {
+  const { rows } = await pool.query<{ failures: number }>(
+    `update feeds
+        set failures = failures + 1, last_error = $2, last_polled_at = clock_timestamp(), parsing = false
+      where feed_no = $1 returning failures`,
+    [feed.feedNo, printable(error)],
+  )
+  const backOff = nextPollAfterFailure(rows[0]?.failures ?? 1, boundsOf(config))
+  await pool.query(
+    `update feeds
+        set next_poll_at = clock_timestamp() + $2::int * interval '1 ms', poll_interval = $2::int where feed_no = $1`,
+    [feed.feedNo, Math.ceil(wait.exactly ?? Math.max(wait.atLeast ?? 0, backOff))],
+  )
+}
+
+/** Errors may quote a server's headers: operators read them on terminals, and Postgres takes no lone surrogate. */
+const printable = (error: string) =>
+  error
+    .slice(0, 500)
+    .replace(/\p{Cc}+/gu, ' ')
+    .toWellFormed()
+
+/** Comes back to a feed later, as if it had not been asked. */
+export async function postpone(pool: Pool, feed: DueFeed, wait: number): Promise<void> {
+  await pool.query(
+    `update feeds set next_poll_at = clock_timestamp() + $2 * interval '1 ms', parsing = false where feed_no = $1`,
+    [feed.feedNo, wait],
+  )
+}

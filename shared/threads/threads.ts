@@ -1,0 +1,79 @@
+import { Piscina } from 'piscina'
+import { type Begun, createBegun, startClock } from './clock.ts'
+
+/** How a task failed its thread: it took too long, used up its memory, or met an error. */
+export type ThreadFailure = 'timeout' | 'memory' | 'error'
+
+/** A task without a result; the thread it had is gone or fresh, others are untouched. */
+export class ThreadError extends Error {
+  override name = 'ThreadError'
+  readonly failure: ThreadFailure
+
+  constructor(failure: ThreadFailure, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.failure = failure
+  }
+}
+
+/** A task as its thread gets it. The thread calls `begin(begun)` when it has loaded what it needs. */
+export type Timed<Task> = Task & { begun: Begun }
+
+/** Threads for work on foreign bytes: the process's own event loop never waits for it, and its time has a limit. */
+export interface Threads<Task, Result> {
+  /**
+   * Takes a thread at once; callers see to it that no more run than there are threads (`createTurns`).
+   * @throws ThreadError when the task fails
+   */
+  run(task: Task): Promise<Result>
+  /** Ends all threads at once; tasks in hand fail. */
+  close(): Promise<void>
+}
+
+/**
+ * @param options.worker module whose default export does a task
+ * @param options.threads tasks at the same time
+ * @param options.timeout ms that a task may keep its thread; then the thread is ended and replaced
+ * @param options.memory MB of heap that a task may use; beyond it the thread is ended, not the process
+ */
+export function openThreads<Task, Result>(options: {
+  worker: URL
+  threads: number
+  timeout: number
+  memory: number
+}): Threads<Task, Result> {
+  const { worker, threads, timeout, memory } = options
+  const pool = new Piscina<Timed<Task>, Result>({
+    filename: worker.href,
+    minThreads: 1,
+    maxThreads: threads,
+    concurrentTasksPerWorker: 1,
+    idleTimeout: 60_000,
+    resourceLimits: { maxOldGenerationSizeMb: memory, maxYoungGenerationSizeMb: 64, stackSizeMb: 8 },
+  })
+  // A thread that dies tells the task it had; without a listener the same error would end the process.
+  pool.on('error', () => {})
+  return {
+    async run(task) {
+      const begun = createBegun()
+      const late = new AbortController()
+      const stopClock = startClock(begun, timeout, () => late.abort())
+      try {
+        return await pool.run({ ...task, begun }, { signal: late.signal })
+      } catch (error) {
+        throw failureOf(error, late.signal.aborted, { timeout, memory })
+      } finally {
+        stopClock()
+      }
+    },
+    close: () => pool.destroy(),
+  }
+}
+
+function failureOf(error: unknown, late: boolean, limits: { timeout: number; memory: number }): ThreadError {
+  if (late) return new ThreadError('timeout', `It kept a thread for more than ${limits.timeout} ms.`, error)
+  const message = error instanceof Error ? error.message : String(error)
+  if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
+    return new ThreadError('memory', `It needs more than ${limits.memory} MB.`, error)
+  }
+  return new ThreadError('error', message.split('\n')[0]?.slice(0, 500) ?? '', error)
+}

@@ -1,0 +1,19 @@
+import parse, { type ParsedFeed, type ParseTask } from '../../services/crawler/feeds/parsing/worker.ts'
+import { begin } from '../../shared/threads/clock.ts'
+import type { Timed } from '../../shared/threads/threads.ts'
+
+/** A thread for tests: it does what the end of the document's address says, and parses all others. */
+export default function misbehave(task: Timed<ParseTask>): ParsedFeed | null {
+  begin(task.begun)
+  switch (new URL(task.url).pathname) {
+    case '/hang.xml':
+      for (;;) Math.random()
+    case '/eat.xml': {
+      const eaten: number[][] = []
+      for (;;) eaten.push(Array.from({ length: 100_000 }, (_, at) => at + Math.random()))
+    }
+    case '/exit.xml':
+      process.exit(3)
+  }
+  return parse(task)
+}

@@ -1,0 +1,163 @@
+import t from 'tap'
+import { outletHealth } from '../../shared/outlets/health.ts'
+import { rss, startCrawl } from './crawl.ts'
+import { startSite } from './site.ts'
+
+/*
+ * Feeds that keep their thread, or end it. Each outlet has a host of its own, as in life.
+ */
+
+t.setTimeout(180_000)
+
+const site = await startSite()
+const honest = await startSite('127.0.0.2')
+const run = await startCrawl(
+  { CRAWL_PARSE_TIMEOUT: '8s', POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' },
+  new URL('./misbehaving-parser.ts', import.meta.url),
+)
+t.teardown(() => Promise.all([site.close(), honest.close(), run.close()]))
+run.crawl.backlogged = true
+
+interface FeedRow {
+  url: string
+  failures: number
+  error: string | null
+  etag: string | null
+  parsing: boolean
+  /** ms until the next poll. */
+  wait: number
+}
+
+const feeds = async () => {
+  const { rows } = await run.pool.query<FeedRow>(
+    `select url, failures, last_error as error, etag, parsing,
+            (extract(epoch from next_poll_at - clock_timestamp()) * 1000)::float8 as wait from feeds order by url`,
+  )
+  return rows
+}
+const feed = async (path: string) => (await feeds()).find(({ url }) => url.endsWith(path))
+
+async function only(outlets: Record<string, string[]>): Promise<void> {
+  await run.pool.query('truncate pages, feeds, outlets, sitemap_parts, outlet_blocks cascade')
+  await run.outlets(outlets)
+}
+
+const until = async (condition: () => Promise<boolean>) => {
+  for (const end = performance.now() + 60_000; !(await condition()); await new Promise(next => setTimeout(next, 20))) {
+    if (performance.now() > end) throw new Error('It did not come to that within a minute.')
+  }
+}
+
+t.test('a feed whose parsing does not end fails alone, says why, and is tried less and less often', async t => {
+  site.on('/hang.xml', rss(`${site.origin}/a`))
+  honest.on('/feed.xml', rss(`${honest.origin}/news`))
+  const hostile = { 'hostile.example': [`${site.origin}/hang.xml`] }
+  await only(hostile)
+  const working = run.workOff()
+  await until(async () => (await feed('/hang.xml'))?.parsing === true)
+  await run.outlets({ ...hostile, 'honest.example': [`${honest.origin}/feed.xml`] })
+  await run.workOff()
+  t.equal((await run.pages()).length, 1)
+  t.equal((await feed('/hang.xml'))?.parsing, true, 'the honest feed is saved while the hostile one is parsed')
+  await working
+  t.match(await feed('/hang.xml'), {
+    ...{ failures: 1, parsing: false, etag: null },
+    error: 'parsing the document takes longer than 8000 ms; see CRAWL_PARSE_TIMEOUT',
+  })
+  const health = await outletHealth(run.pool)
+  t.match(
+    health.find(({ domain }) => domain === 'hostile.example'),
+    { health: 'failing', error: /^parsing the document takes longer/ },
+  )
+  t.match(
+    health.find(({ domain }) => domain === 'honest.example'),
+    { health: 'healthy' },
+  )
+  const [first] = (await feeds()).filter(({ url }) => url.endsWith('/hang.xml')).map(({ wait }) => wait)
+  await run.pool.query("update feeds set next_poll_at = now() where url like '%/hang.xml'")
+  await run.workOff()
+  const second = await feed('/hang.xml')
+  t.equal(second?.failures, 2)
+  t.ok(first && second && second.wait > 1.5 * first, `${second?.wait} ms after ${first} ms`)
+})
+
+t.test('a feed that eats memory or ends its thread fails alone', async t => {
+  for (const path of ['/eat.xml', '/exit.xml']) site.on(path, rss(`${site.origin}/a`))
+  honest.on('/feed.xml', rss(`${honest.origin}/more`))
+  await only({
+    'eats.example': [`${site.origin}/eat.xml`],
+    'exits.example': [`${site.origin}/exit.xml`],
+    'honest.example': [`${honest.origin}/feed.xml`],
+  })
+  await run.workOff()
+  t.match(await feed('/eat.xml'), { failures: 1, error: /^parsing the document takes (more than 512 MB|longer)/ })
+  t.match(await feed('/exit.xml'), { failures: 1, error: /^parsing the document failed/ })
+  t.match(await feed('/feed.xml'), { failures: 0, error: null })
+  t.equal((await run.pages()).length, 1)
+})
+
+t.test('promise 1: a crawler that ends while it parses leaves nothing due at once, and loses nothing', async t => {
+  const answer = (body: string) => (_request: unknown, response: import('node:http').ServerResponse) =>
+    void response.writeHead(200, { 'content-type': 'application/xml', etag: '"1"' }).end(body)
+  site.on('/hang.xml', answer(rss(`${site.origin}/kept`)))
+  await only({ 'x.example': [`${site.origin}/hang.xml`] })
+  const working = run.workOff()
+  await until(async () => (await feed('/hang.xml'))?.parsing === true)
+  // What stands in the database at this moment is what a crash leaves.
+  const left = await feed('/hang.xml')
+  t.ok(left && left.wait > 100_000, 'the next poll is ahead')
+  t.match(left, { failures: 0, error: null, etag: null })
+  t.equal((await run.pages()).length, 0)
+  await working
+
+  const crashed = () =>
+    run.pool.query('update feeds set failures = 0, last_error = null, parsing = true, next_poll_at = now()')
+  await crashed()
+  await run.workOff()
+  t.match(await feed('/hang.xml'), { failures: 2 }, 'the poll that was broken off counts when the next one fails too')
+
+  await run.pool.query("update feeds set url = replace(url, '/hang.xml', '/well.xml')")
+  site.on('/well.xml', answer(rss(`${site.origin}/kept`)))
+  await crashed()
+  await run.workOff()
+  t.match(await feed('/well.xml'), { failures: 0, error: null, parsing: false, etag: '"1"' })
+  t.match(await run.pages(), [{ url: `${site.origin}/kept` }])
+})
+
+t.test('a sitemap index with a part that cannot be parsed fails as a whole, after one part', async t => {
+  const part = (path: string) => `<sitemap><loc>${site.origin}${path}</loc></sitemap>`
+  site.on(
+    '/index.xml',
+    `<sitemapindex>${part('/hang.xml?1')}${part('/hang.xml?2')}${part('/hang.xml?3')}</sitemapindex>`,
+  )
+  site.on('/hang.xml', rss(`${site.origin}/a`))
+  await only({ 'x.example': [`${site.origin}/index.xml`] })
+  const before = site.seen.length
+  await run.workOff()
+  t.match(await feed('/index.xml'), {
+    failures: 1,
+    error: /hang\.xml\?\d: parsing the document takes longer than 8000 ms/,
+  })
+  t.equal(site.seen.slice(before).filter(({ path }) => path.startsWith('/hang.xml')).length, 1)
+})
+
+t.test('ten megabytes of a feed cost the event loop no half of a second', async t => {
+  const item = (n: number) => ({ url: `${site.origin}/${n}`, content_html: '"\\'.repeat(1_200) })
+  const large = JSON.stringify({ version: '1', items: Array.from({ length: 2_000 }, (_, n) => item(n)) })
+  t.ok(large.length > 9_500_000)
+  site.on('/large.json', large)
+  await only({ 'x.example': [`${site.origin}/large.json`] })
+  // The loop's own processor time between two turns: what the scheduler takes away on a busy machine is not in it.
+  let longest = 0
+  let last = process.threadCpuUsage()
+  const turns = setInterval(() => {
+    const now = process.threadCpuUsage()
+    longest = Math.max(longest, now.user + now.system - last.user - last.system)
+    last = now
+  }, 1)
+  await run.workOff()
+  clearInterval(turns)
+  t.equal((await run.pages()).length, 2_000)
+  t.comment(`longest turn ${longest / 1_000} ms`)
+  t.ok(longest < 500_000, `${longest / 1_000} ms`)
+})
