@@ -120,6 +120,23 @@ t.test('the contract: pages are as the document says', async t => {
   t.equal(second.snippet, null)
 })
 
+t.test('decision 39: below /v1 there are the two operations and their description, and nothing else', async t => {
+  t.strictSame(Object.keys(document.paths), ['/v1/articles', '/v1/articles.rss'])
+  for (const path of [
+    '/v1',
+    '/v1/',
+    '/v1/docs',
+    '/v1/status',
+    '/v1/counts',
+    '/v1/explorer',
+    '/v1/feeds',
+    '/v1/articles/',
+  ]) {
+    const { status, json } = await api.ask(secret, path)
+    t.strictSame([status, json.code], [404, 'not_found'], path)
+  }
+})
+
 t.test('decision 14: an article with neither time is never served', async t => {
   const { json } = await api.ask(secret, '/v1/articles')
   t.notOk(json.articles.some((article: { title: string }) => article.title === 'Niets'))

@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
@@ -6,16 +7,52 @@ import t from 'tap'
 const page = await readFile(new URL('../../docs/contract.md', import.meta.url), 'utf8')
 const read = (file: string) => readFile(new URL(`../../${file}`, import.meta.url), 'utf8')
 
-const rows = [...page.matchAll(/^\| (\d+) \| .* \| (.+) \|$/gm)]
+/** The text of each decision, by its number. */
+const decisions = new Map(
+  page.split(/^(?=##+ )/m).flatMap(
+    text =>
+      text
+        .match(/^### Decision (\d+): /)
+        ?.slice(1)
+        .map(number => [Number(number), text] as const) ?? [],
+  ),
+)
+
+/** The numbers in "decision 22", "decisions 9–15, 21 to 23". */
+function numbersIn(text: string): number[] {
+  return [...text.matchAll(/\bdecisions? (\d+(?:(?:, | and |, and | to |–)\d+)*)/gi)].flatMap(([, list = '']) =>
+    list.split(/, and |, | and /).flatMap(one => {
+      const [first = 0, last = first] = one.split(/ to |–/).map(Number)
+      return Array.from({ length: last - first + 1 }, (_, index) => first + index)
+    }),
+  )
+}
+
+t.test('issue 19.7: the page has every decision once, in order', async t => {
+  const numbers = [...page.matchAll(/^### Decision (\d+): /gm)].map(match => Number(match[1]))
+  t.strictSame(
+    numbers,
+    Array.from({ length: numbers.length }, (_, index) => index + 1),
+  )
+  t.ok(numbers.length >= 40)
+})
 
 t.test('issue 4.7: every test that docs/contract.md names for a decision names that decision', async t => {
-  t.ok(rows.length > 0)
-  for (const [, number, cell] of rows) {
-    const files = [...(cell ?? '').matchAll(/`([^`]+\.test\.ts)`/g)].map(match => match[1] ?? '')
-    t.ok(files.length > 0, `decision ${number} has a test`)
+  for (const [number, text] of decisions) {
+    const files = [...text.slice(text.lastIndexOf('Held by')).matchAll(/`([^`]+\.test\.ts)`/g)].map(
+      match => match[1] ?? '',
+    )
+    t.ok(text.includes('Held by') && files.length > 0, `decision ${number} has a test`)
     for (const file of files)
       t.match(await read(file), new RegExp(`decision ${number}\\b`, 'i'), `${file} names decision ${number}`)
   }
+})
+
+t.test('issue 19.7: every decision that the code names is on the page', async t => {
+  const files = await Promise.all(sourceFiles().map(async file => ({ file, numbers: numbersIn(await read(file)) })))
+  t.ok(files.some(({ numbers }) => numbers.length > 0))
+  for (const { file, numbers } of files)
+    for (const number of numbers) if (!decisions.has(number)) t.fail(`${file} names decision ${number}`)
 })
 
 t.test('issue 4.7: every test file that the page names is there', async t => {
@@ -23,6 +60,16 @@ t.test('issue 4.7: every test file that the page names is there', async t => {
     t.ok((await read(file)).length > 0, file)
   }
 })
+
+/** Programs and SQL of this checkout. */
+function sourceFiles(): string[] {
+  const folders = ['search', 'services', 'shared', 'scripts', 'infra/migrations', 'bench', 'test']
+  return folders.flatMap(folder =>
+    readdirSync(new URL(`../../${folder}`, import.meta.url), { recursive: true, encoding: 'utf8' })
+      .filter(name => /\.(ts|mjs|sql)$/.test(name))
+      .map(name => `${folder}/${name}`),
+  )
+}
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 
