@@ -92,6 +92,32 @@ export const SETTINGS = {
   AUTH_LOCK_DURATION: { type: 'duration', default: '15m', about: 'How long the lock holds.' },
   SEARCH_TIMEOUT: { type: 'duration', default: '15s', about: 'Longest a database statement of a search may run.' },
 
+  SEARCH_CACHE_POSTINGS: {
+    type: 'bytes',
+    default: '0',
+    about: 'Memory for posting lists, per API process. 0: 1/28 of the machine, at most 512MB.',
+  },
+  SEARCH_CACHE_COLUMNS: {
+    type: 'bytes',
+    default: '0',
+    about: 'Memory for dates, outlets and authors of articles, 30MB a million. 0: 1/28 of the machine, at most 512MB.',
+  },
+  SEARCH_CACHE_VERIFIED: {
+    type: 'bytes',
+    default: '0',
+    about: 'Memory for phrases that were looked up in the words themselves. 0: 1/512 of the machine, at most 24MB.',
+  },
+  SEARCH_CACHE_ARTICLES: {
+    type: 'bytes',
+    default: '0',
+    about: 'Memory for articles as they are shown. 0: 1/128 of the machine, at most 64MB.',
+  },
+  SEARCH_CACHE_NAMES: {
+    type: 'bytes',
+    default: '0',
+    about: 'Memory for names of outlets and authors. 0: 1/256 of the machine, at most 40MB.',
+  },
+
   CRAWL_USER_AGENT: {
     type: 'text',
     default: 'PerscopeBot/1.0 (+https://perscope.example/bot; bot@perscope.example)',
@@ -187,4 +213,4 @@ export const SETTINGS = {
 } as const satisfies Record<string, Setting>
 
 /** A name with one of these beginnings that is not in the table is warned of: it is a typing error. */
-export const OWN_PREFIXES = ['CRAWL_', 'POLL_', 'EMBED', 'AUTH_LOCK_', 'NORMALISE_', 'PAGES_'] as const
+export const OWN_PREFIXES = ['CRAWL_', 'POLL_', 'EMBED', 'AUTH_LOCK_', 'NORMALISE_', 'PAGES_', 'SEARCH_'] as const
