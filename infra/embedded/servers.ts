@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { lockData } from './data-directory/data-lock.ts'
 import type { DataDirectory } from './data-directory/open.ts'
 import { rememberedPorts } from './data-directory/ports.ts'
 import { makeEnvironment } from './model/environment.ts'
@@ -68,6 +69,7 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
     throw diskProblem(error, path) ?? error
   })
   const running: Supervised[] = []
+  const locks: { release(): void }[] = []
   let tellLost: (problem: Problem) => void = () => {}
   const lost = new Promise<Problem>(resolve => {
     tellLost = resolve
@@ -89,9 +91,10 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
     const { folder, version } = await postgresPackage()
     const parts = ['bin/postgres', 'lib/libpq.so.5', 'share/postgresql/postgres.bki']
     const programs = await openPrograms(folder, parts, `postgres-${version}`, path, owner)
-    const cluster = await openCluster(path, programs, owner, throwaway, { family, signal })
+    const lock = await lockServer('postgres', 'Postgres')
+    const cluster = await openCluster(path, programs, owner, throwaway, { family, signal, lock })
     family.sweep(cluster.folder)
-    const program = postgresProgram(cluster, port, programs, owner, logOf('postgres'), throwaway)
+    const program = postgresProgram(cluster, port, programs, owner, lock, logOf('postgres'), throwaway)
     await run({ ...program, explain: log => explainPostgres(log, path, port) })
     return { DATABASE_URL: databaseUrl(cluster, port) }
   }
@@ -99,7 +102,8 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
   async function startQdrant(port: number, owner: Owner | null): Promise<Addresses> {
     const folder = await qdrantPackage()
     const programs = await openPrograms(folder, ['bin/qdrant'], `qdrant-${QDRANT_VERSION}`, path, owner)
-    await run(await qdrantProgram(path, programs, port, owner, logOf('qdrant')))
+    const lock = await lockServer('qdrant', 'Qdrant')
+    await run(await qdrantProgram(path, programs, port, owner, lock, logOf('qdrant')))
     return { QDRANT_URL: `http://127.0.0.1:${port}` }
   }
 
@@ -107,6 +111,12 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
     await makeEnvironment({ family, signal, report })
     await run(await modelProgram(path, port, logOf('model')))
     return { EMBEDDINGS_URL: embeddingsUrl(port) }
+  }
+
+  async function lockServer(server: ServerName, name: string): Promise<number> {
+    const lock = await lockData(join(path, `${server}.lock`), name, signal)
+    locks.push(lock)
+    return lock.fd
   }
 
   const logOf = (name: string) => join(path, 'logs', `${name}.log`)
@@ -121,6 +131,7 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
     interrupted.abort(new Problem('The servers were ended.'))
     await Promise.all(running.map(server => server.stop()))
     family.disband()
+    for (const lock of locks) lock.release()
   }
 
   try {

@@ -9,6 +9,7 @@ export async function qdrantProgram(
   programs: string,
   port: number,
   owner: Owner | null,
+  lock: number,
   log: string,
 ): Promise<Program> {
   const folder = join(dataDir, 'qdrant')
@@ -24,6 +25,7 @@ export async function qdrantProgram(
     cwd: folder,
     env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC', QDRANT__SERVICE__HOST: '127.0.0.1' },
     owner,
+    lock,
     log,
     isReady: async () => (await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) })).ok,
     stop: [{ signal: 'SIGTERM', wait: 7_000 }],
