@@ -5,6 +5,7 @@ import type { Outlet } from '../shared/outlets/outlet.ts'
 import { syncOutlets } from '../shared/outlets/sync.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { type CommandContext, missingSetting, runCommand, UsageError } from '../shared/process/command.ts'
+import { dropRights } from '../shared/process/rights.ts'
 import { checkFeeds, checkTable } from './outlets/check.ts'
 import { healthTable } from './outlets/table.ts'
 
@@ -61,6 +62,8 @@ async function list(context: CommandContext): Promise<void> {
 /** Exit code 1 when a feed cannot be read. */
 async function check(context: CommandContext, file: string): Promise<number> {
   const outlets = await readFileOf(context, file)
+  const problem = dropRights()
+  if (problem !== null) context.say(problem)
   const results = await checkFeeds(context.config, outlets, context.signal, result => {
     if (context.options.json === true) context.print(JSON.stringify(result))
     else context.say(`${result.ok ? 'ok  ' : 'FAIL'} ${result.domain} ${result.url} ${result.detail}`)

@@ -1,11 +1,13 @@
 import { join } from 'node:path'
 import { type Config, ConfigError, readConfig, unknownSettings } from '../config/config.ts'
+import { withEmbeddedKeys } from '../config/embedded-keys.ts'
 import { createLogger, type Logger } from '../log/logger.ts'
 import { observeProcess } from '../metrics/registry.ts'
 import { RUNNING } from './beside.ts'
 import { sentenceOf } from './command.ts'
 import { type HealthServer, type Missing, startHealthServer } from './health.ts'
 import { whenParentIsGone } from './parent.ts'
+import { dropRights, firstOpenPort } from './rights.ts'
 import { onStopSignal } from './signals.ts'
 
 /** A service ends within 20 s of SIGTERM; this leaves room for the process to wind down. */
@@ -33,7 +35,7 @@ export async function runService(name: string, start: (context: ServiceContext) 
   if (process.argv.length > 2) return explain(name, process.argv.slice(2))
   let config: Config
   try {
-    config = readConfig()
+    config = readConfig(withEmbeddedKeys())
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     process.stderr.write(`${name}: ${error.message}\n`)
@@ -89,12 +91,21 @@ export async function runService(name: string, start: (context: ServiceContext) 
       config.METRICS_HOST,
       () => running?.missing() ?? Promise.resolve({ start: 'not finished' }),
     )
+    // The API opens its port while it starts; else root's rights are gone before anything foreign is read.
+    const needsRoot = name === 'api' && config.PORT < firstOpenPort()
+    if (!needsRoot) giveUpRights(log)
     running = await start({ config, log })
+    if (needsRoot) giveUpRights(log)
     log.info({ metrics: health.port }, 'started')
   } catch (error) {
     process.stderr.write(`${name}: ${sentenceOf(error)}\n`)
     process.exit(1)
   }
+}
+
+function giveUpRights(log: Logger): void {
+  const problem = dropRights()
+  if (problem !== null) log.warn(problem)
 }
 
 /** A service takes no arguments. */
