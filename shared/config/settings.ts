@@ -23,7 +23,11 @@ export const SETTINGS = {
     about: 'Redis for the work queues (`maxmemory-policy noeviction`). Empty: the queues are in Postgres.',
   },
   QDRANT_URL: { type: 'url', default: '', about: 'Qdrant, the vector store. Empty: semantic search answers 503.' },
-  QDRANT_API_KEY: { type: 'secret', default: '', about: 'Key of the vector store.' },
+  QDRANT_API_KEY: {
+    type: 'secret',
+    default: '',
+    about: 'Key of the vector store. That of the embedded one is found in DATA_DIR.',
+  },
   QDRANT_COLLECTION: {
     type: 'text',
     default: 'articles',
@@ -199,7 +203,17 @@ export const SETTINGS = {
     default: 'intfloat/multilingual-e5-small',
     about: 'Name of the model; its conventions stand in `shared/embeddings/models.ts`.',
   },
-  EMBEDDINGS_TOKEN: { type: 'secret', default: '', about: 'Bearer token for the endpoint.' },
+  EMBEDDINGS_API_KEY: {
+    type: 'secret',
+    default: '',
+    about:
+      'Bearer token for EMBEDDINGS_URL and no other endpoint. Empty: EMBEDDINGS_TOKEN. That of the embedded model server is found in DATA_DIR.',
+  },
+  EMBEDDINGS_TOKEN: {
+    type: 'secret',
+    default: '',
+    about: 'Bearer token for the endpoint, also for one that `reembed --url` names.',
+  },
   HF_TOKEN: { type: 'secret', default: '', about: 'Token for Hugging Face Inference Providers.' },
   EMBEDDINGS_TIMEOUT: { type: 'duration', default: '30s', about: 'Longest a batch of passages may take.' },
 
