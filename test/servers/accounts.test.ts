@@ -134,7 +134,7 @@ t.test(
   async t => {
     const closed = mkdtempSync(join(tmpdir(), 'perscope-closed-'))
     t.teardown(() => rmSync(closed, { recursive: true, force: true }))
-    for (const name of ['services', 'shared', 'infra', 'node_modules', 'package.json']) {
+    for (const name of ['services', 'search', 'shared', 'infra', 'node_modules', 'package.json']) {
       symlinkSync(join(CHECKOUT, name), join(closed, name))
     }
     const main = join(closed, 'services/crawler/main.ts')
