@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import type { Setting } from '../shared/config/setting.ts'
 import { SETTINGS } from '../shared/config/settings.ts'
 import { runCommand } from '../shared/process/command.ts'
+import { wrapMarkdown } from './prose/wrap.ts'
 
 const FILE = new URL('../docs/configuration.md', import.meta.url)
 
@@ -11,7 +12,7 @@ await runCommand(
     about: 'Prints docs/configuration.md from the table of settings (shared/config/settings.ts).',
   },
   async ({ say }) => {
-    await writeFile(FILE, page())
+    await writeFile(FILE, wrapMarkdown(page()))
     say('Wrote docs/configuration.md.')
   },
 )

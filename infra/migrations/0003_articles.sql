@@ -83,7 +83,7 @@ alter table fresh_articles alter column terms set storage external;
 alter table fresh_articles alter column terms set statistics 0; -- ANALYZE of it takes long and nobody reads it
 
 -- Entries of new articles wait in the pending list, so that whoever holds the clock is done in milliseconds; the writer
--- merges them right after its commit (shared/articles/indexing/merging.ts). The list may grow to 64 MB before a commit
+-- merged them right after its commit. The list may grow to 64 MB before a commit
 -- has to merge it itself.
 create index fresh_articles_terms on fresh_articles using gin (terms) with (fastupdate = on, gin_pending_list_limit = 65536);
 

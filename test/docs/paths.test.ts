@@ -1,0 +1,120 @@
+import { posix } from 'node:path'
+import t from 'tap'
+import { comments, documents, filesOf, programs, read, withoutComments } from '../../scripts/prose/checkout.ts'
+import { SETTINGS } from '../../shared/config/settings.ts'
+
+/*
+ * Documents and comments name only files, folders, npm scripts, settings and columns that exist.
+ * Dated experiments tell of former versions and are left out.
+ */
+
+const files = filesOf()
+const folders = new Set(
+  files.flatMap(file => file.split('/').map((_, index, parts) => parts.slice(0, index).join('/'))),
+)
+const guides = documents().filter(file => !file.startsWith('docs/experiments/'))
+
+/** Text to look at, by file; without links to the pages of others. */
+const texts = new Map([
+  ...guides.map(file => [file, read(file).replace(/\[[^\]]*\]\(https?:[^)]*\)/g, '')] as const),
+  ...programs().map(file => [file, comments(file)] as const),
+])
+
+/** Where these texts hold a name that `isDead`. */
+function dead(pattern: RegExp, isDead: (name: string, file: string) => boolean): string[] {
+  return [...texts].flatMap(([file, text]) =>
+    [...text.matchAll(pattern)].flatMap(([, name = '']) => (isDead(name, file) ? [`${file} names ${name}`] : [])),
+  )
+}
+
+const exists = (path: string) => files.includes(path) || folders.has(path.replace(/\/$/, ''))
+/** Stands for any name. */
+const isPlaceholder = (path: string) => /\b(NAME|FILE|PATH|PART)\b/.test(path)
+/** A setting of Node, and a file beside the test data. */
+const OF_OTHERS = new Set(['UV_THREADPOOL_SIZE', 'INDEX.md'])
+const TOP = 'search|services|shared|scripts|infra|bench|test|docs'
+
+t.test('paths from the root of the checkout', async t => {
+  // Not inside of an address or a longer path; not where a placeholder follows.
+  const pattern = new RegExp(`(?<![\\w./…-])((?:${TOP})/[\\w./-]*[\\w/])(?![\\w*<{…[])`, 'g')
+  t.strictSame(
+    dead(pattern, name => !exists(name) && !isPlaceholder(name)),
+    [],
+  )
+})
+
+t.test('names of our files, with or without folders before them', async t => {
+  const pattern = /(?<![\w./…:-])((?:[\w-]+\/)*[\w-]+(?:\.[\w-]+)*\.(?:ts|mjs|sql|md|py))\b/g
+  t.strictSame(
+    dead(pattern, name => !OF_OTHERS.has(name) && !files.some(file => file === name || file.endsWith(`/${name}`))),
+    [],
+  )
+})
+
+t.test('documents that messages and tests name', async t => {
+  for (const file of programs())
+    for (const [, name = ''] of read(file).matchAll(/(?<![\w./…-])(docs\/[\w/-]+\.md)\b/g))
+      if (!exists(name)) t.fail(`${file} names ${name}`)
+  t.ok(guides.length > 0)
+})
+
+t.test('links of documents', async t => {
+  t.strictSame(
+    dead(
+      /\]\((?!https?:|mailto:|#)([^)#\s]+)(?:#[^)]*)?\)/g,
+      (name, file) => !exists(posix.join(posix.dirname(file), name)),
+    ),
+    [],
+  )
+})
+
+t.test('npm scripts, in messages too', async t => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+  for (const file of [...guides, ...programs()])
+    for (const [, name = ''] of read(file).matchAll(/\bnpm run (?:-s |--silent )?([a-z][a-z:]*)/g))
+      if (!(name in scripts)) t.fail(`${file} names npm run ${name}`)
+  t.ok(Object.keys(scripts).length > 0)
+})
+
+t.test('settings and constants', async t => {
+  const pattern = /(?<![\w.])([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)\b/g
+  const namesIn = (text: string) => [...text.matchAll(pattern)].map(([, name = '']) => name)
+  const code = files.filter(file => /\.(ts|mjs|py|sql|ya?ml|json)$|Procfile|Dockerfile/.test(file))
+  const known = new Set(code.flatMap(file => namesIn(withoutComments(file))))
+  const prefixes = new Set(Object.keys(SETTINGS).map(name => name.split('_')[0]))
+  // Comments and examples may name constants of others, but none that looks like a setting of ours.
+  const isOurs = (name: string, file: string) =>
+    prefixes.has(name.split('_')[0]) || (file.endsWith('.md') && read(file).includes(`\`${name}`))
+  t.strictSame(
+    dead(pattern, (name, file) => isOurs(name, file) && !known.has(name) && !OF_OTHERS.has(name)),
+    [],
+  )
+})
+
+t.test('tables and their columns', async t => {
+  const sql = files
+    .filter(file => file.startsWith('infra/migrations/'))
+    .map(withoutComments)
+    .join('\n')
+  const tables = new Set(
+    [...sql.matchAll(/create (?:unlogged )?table (?:if not exists )?(\w+)/g)].map(([, name]) => name),
+  )
+  t.strictSame(
+    dead(/`(\w+\.\w+)`/g, name => {
+      const [table, column] = name.split('.')
+      return tables.has(table) && !/^(ts|md|sql)$/.test(column ?? '') && !new RegExp(`\\b${column}\\b`).test(sql)
+    }),
+    [],
+  )
+})
+
+t.test('docs/schema.md has every table and index', async t => {
+  const page = read('docs/schema.md')
+  for (const file of files.filter(name => /^infra\/migrations\/.*\.sql$/.test(name))) {
+    const statement =
+      /^\s*create (?:unique |unlogged )?(?:table|index|function) (?:concurrently )?(?:if not exists )?(\w+)/gm
+    for (const [, name] of read(file).matchAll(statement))
+      if (!page.includes(`\`${name}\``)) t.fail(`${file} makes ${name}, of which docs/schema.md says nothing`)
+  }
+  t.ok(page.length > 0)
+})
