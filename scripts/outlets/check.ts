@@ -9,9 +9,9 @@ import { type Answer, request } from '../../services/crawler/fetch/request.ts'
 import { isAllowed, productToken, type RobotsRules, readRobots } from '../../services/crawler/robots/rules.ts'
 import { readAddress } from '../../shared/articles/address.ts'
 import type { Config } from '../../shared/config/config.ts'
+import { printableLine } from '../../shared/log/printable.ts'
 import type { Outlet } from '../../shared/outlets/outlet.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
-import { printableLine } from '../../shared/process/printable.ts'
 
 export interface CheckedFeed {
   domain: string

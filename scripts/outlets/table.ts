@@ -1,5 +1,5 @@
+import { printableLine } from '../../shared/log/printable.ts'
 import type { OutletHealth, OutletPages } from '../../shared/outlets/health.ts'
-import { printableLine } from '../../shared/process/printable.ts'
 
 /** Health for people: one line an outlet, those in trouble first. */
 export function healthTable(outlets: (OutletHealth & OutletPages)[], now: Date): string {

@@ -5,7 +5,7 @@ import type { Answer } from '../fetch/request.ts'
 import { LONGEST_PAUSE, readRetryAfter } from '../fetch/retry-after.ts'
 import { ParseFailure } from './parsing/parser.ts'
 import type { ParsedFeed } from './parsing/worker.ts'
-import type { Poll } from './poll.ts'
+import type { Poll } from './poll-context.ts'
 import type { Validators } from './saving/save.ts'
 
 const ACCEPT =

@@ -2,10 +2,11 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 import { OWN_PAUSE } from '../fetch/turn-request.ts'
 import { pagesDiscovered } from '../metrics.ts'
 import { type Document, readDocument, UNPARSED } from './document.ts'
+import type { DueFeed } from './due-feed.ts'
 import type { SitemapPart } from './parsing/feed.ts'
 import { MAX_PARTS } from './parsing/sitemaps.ts'
-import type { Poll } from './poll.ts'
-import { type DueFeed, savePart, type Validators } from './saving/save.ts'
+import type { Poll } from './poll-context.ts'
+import { savePart, type Validators } from './saving/save.ts'
 
 /** What reading the parts of an index has brought; `error` when not one could be read, or one could not be parsed. */
 export interface PartsRead {

@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import type { DueFeed } from '../feeds/saving/save.ts'
+import type { DueFeed } from '../feeds/due-feed.ts'
 import type { WaitingPage } from '../pages/save.ts'
 
 /** The next thing to ask a host for. */

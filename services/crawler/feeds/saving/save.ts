@@ -1,22 +1,10 @@
 import type { Client, Pool } from '../../../../shared/postgres/pool.ts'
 import { transaction } from '../../../../shared/postgres/transaction.ts'
 import { ensureHosts } from '../../hosts/turn.ts'
+import type { DueFeed } from '../due-feed.ts'
 import { type Named, richness } from '../parsing/addresses.ts'
 import { nextPoll, nextRhythm } from '../scheduling/rhythm.ts'
 import { boundsOf, type PollBounds } from '../scheduling/schedule.ts'
-
-/** A feed that is due, as a visit takes it up. */
-export interface DueFeed {
-  feedNo: number
-  outletNo: number
-  url: string
-  etag: string | null
-  lastModified: string | null
-  /** Polls in a row that failed. */
-  failures: number
-  /** The last poll was broken off while a document was parsed. */
-  parsing: boolean
-}
 
 /** What to send back next time, so that an unchanged document is not sent again (RFC 9110 §13.1). */
 export interface Validators {
