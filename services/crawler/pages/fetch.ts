@@ -1,9 +1,9 @@
 import type { Crawl } from '../crawl.ts'
 import { gunzipFile } from '../fetch/compression.ts'
 import { asFailure } from '../fetch/failure.ts'
-import { type Fetched, politeGet } from '../fetch/polite.ts'
 import type { Hold } from '../hosts/holds.ts'
 import { blocksMet, pagesFetched } from '../metrics.ts'
+import { type Fetched, politeGet } from '../robots/polite.ts'
 import { savePage, type WaitingPage } from './save.ts'
 import { judge, type Verdict } from './verdict.ts'
 

@@ -1,10 +1,10 @@
 import { readAddress } from '../../../shared/articles/address.ts'
 import type { Crawl } from '../crawl.ts'
+import type { Answer } from '../fetch/request.ts'
+import { type Asked, OWN_PAUSE, requestInTurn } from '../fetch/turn-request.ts'
 import type { Hold } from '../hosts/holds.ts'
-import { robotsFor } from '../robots/robots.ts'
-import { isAllowed } from '../robots/rules.ts'
-import type { Answer } from './request.ts'
-import { type Asked, OWN_PAUSE, requestInTurn } from './turn-request.ts'
+import { robotsFor } from './robots.ts'
+import { isAllowed } from './rules.ts'
 
 /** What became of fetching an address, redirects followed. */
 export type Fetched =
