@@ -9,7 +9,7 @@ import type { Running } from '../../shared/process/service.ts'
 import { createAddressLock } from './access/lock.ts'
 import { loadCursorSecret } from './cursor/secret.ts'
 import { createApp } from './http/app.ts'
-import { createHttpServer } from './http/server.ts'
+import { createHttpServer, HTTP_LIMITS } from './http/server.ts'
 import { trustProxy } from './http/trust-proxy.ts'
 import { SEARCH_SETTINGS } from './search/search.ts'
 import { keepWarm } from './search/warm.ts'
@@ -42,7 +42,8 @@ export function openApiPool(config: Config, log: Logger): Pool {
  * it starts all the same.
  */
 export async function startApi(config: Config, log: Logger, pool: Pool, semantic: SemanticSearch): Promise<RunningApi> {
-  trustProxy(config.TRUST_PROXY) // a wrong value stops the start, not only once the database answers
+  // A wrong value stops the start, not only once the database answers.
+  const isBehindProxy = trustProxy(config.TRUST_PROXY) !== false
   const cursorSecret = await patiently(() => loadCursorSecret(pool), log)
   const lock = createAddressLock(pool, config)
   const required = () => answers(pool)
@@ -51,7 +52,9 @@ export async function startApi(config: Config, log: Logger, pool: Pool, semantic
   const pages = config.OPERATOR_KEY === '' ? null : openOperatorPages({ config, log, lock, readiness })
   const operators = pages?.router ?? null
   const app = createApp({ config, log, pool, semantic, lock, cursorSecret, publicUrl, readiness, operators })
-  const server = createHttpServer(app)
+  // A proxy brings everybody from one address.
+  const { connections: total, connectionsPerAddress } = HTTP_LIMITS
+  const server = createHttpServer(app, { total, perAddress: isBehindProxy ? total : connectionsPerAddress })
   await listen(server, config)
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : config.PORT
