@@ -53,8 +53,7 @@ export async function startApi(config: Config, log: Logger, pool: Pool, semantic
   const operators = pages?.router ?? null
   const app = createApp({ config, log, pool, semantic, lock, cursorSecret, publicUrl, readiness, operators })
   // A proxy brings everybody from one address.
-  const { connections: total, connectionsPerAddress } = HTTP_LIMITS
-  const server = createHttpServer(app, { total, perAddress: isBehindProxy ? total : connectionsPerAddress })
+  const server = createHttpServer(app, isBehindProxy ? { connectionsPerAddress: HTTP_LIMITS.connections } : {})
   await listen(server, config)
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : config.PORT

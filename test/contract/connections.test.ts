@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
@@ -137,8 +138,30 @@ t.test('issue 18.1: a connection ends after many requests, announced with the la
   t.equal(answersIn(text).length, HTTP_LIMITS.requestsPerConnection)
 })
 
+t.test('issue 18.1: who does not take an answer in its time is cut off', async t => {
+  const taken = Promise.withResolvers<boolean>()
+  const listener = (_request: IncomingMessage, response: ServerResponse) => {
+    response.once('close', () => taken.resolve(response.writableFinished))
+    response.end(Buffer.alloc(64 << 20))
+  }
+  const server = createHttpServer(listener, { answerTimeout: 1_000 })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const socket = connect(portOf(server), '127.0.0.1')
+  socket.on('error', () => {})
+  const start = Date.now()
+  socket.write(request('/')) // and reads nothing
+  t.notOk(await taken.promise)
+  t.ok(Date.now() - start < 30_000, 'long before it counts as silent')
+  socket.destroy()
+})
+
 t.test('issue 18.1: neither one address nor idle connections can shut others out', async t => {
-  const server = createHttpServer((_request, response) => void response.end('x'), { total: 8, perAddress: 4 })
+  const server = createHttpServer((_request, response) => void response.end('x'), {
+    connections: 8,
+    connectionsPerAddress: 4,
+  })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   t.teardown(() => server.close())

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { type ConnectionLimits, limitConnections } from './connections.ts'
+import { limitConnections } from './connections.ts'
 import { isHandedOver, type ParseError, readAgain } from './raw-address.ts'
 import { end, refusal, refuse } from './refusal.ts'
 
@@ -23,6 +23,8 @@ export const HTTP_LIMITS = {
   keepAliveTimeout: 65_000,
   /** How often the first two are looked at. */
   checkInterval: 2_000,
+  /** To the end of an answer, from that of the one before it or the request. Who takes a byte a minute is never silent, and keeps a page in memory. */
+  answerTimeout: 300_000,
   /** Requests of a connection, which then ends: so clients spread over new processes too. */
   requestsPerConnection: 1_000,
   /** Requests of a connection that wait for their answers. One packet holds thousands, and all would be begun at once. */
@@ -31,37 +33,43 @@ export const HTTP_LIMITS = {
   connections: 4_096,
   /** Without a proxy, one address may take a quarter of them. */
   connectionsPerAddress: 1_024,
-} as const
+}
+export type HttpLimits = typeof HTTP_LIMITS
 
 /**
  * The HTTP server: slow senders, slow readers, giant headers and giant addresses are cut off. Whatever is wrong with a
  * request, its answer is an error object; Node's own refusals have neither a body nor an id.
  */
-export function createHttpServer(
-  listener: RequestListener,
-  connections: ConnectionLimits = { total: HTTP_LIMITS.connections, perAddress: HTTP_LIMITS.connectionsPerAddress },
-): Server {
+export function createHttpServer(listener: RequestListener, others: Partial<HttpLimits> = {}): Server {
+  const limits = { ...HTTP_LIMITS, ...others }
   const server = createServer({
-    maxHeaderSize: HTTP_LIMITS.headerBytes,
-    headersTimeout: HTTP_LIMITS.headersTimeout,
-    requestTimeout: HTTP_LIMITS.requestTimeout,
-    keepAliveTimeout: HTTP_LIMITS.keepAliveTimeout,
-    connectionsCheckingInterval: HTTP_LIMITS.checkInterval,
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headersTimeout,
+    requestTimeout: limits.requestTimeout,
+    keepAliveTimeout: limits.keepAliveTimeout,
+    connectionsCheckingInterval: limits.checkInterval,
     requireHostHeader: false, // seen to below
   })
   // Node drops what is above it in silence; one more than the limit shows that there were too many.
-  server.maxHeadersCount = HTTP_LIMITS.headers + 1
-  server.setTimeout(HTTP_LIMITS.silenceTimeout)
-  limitConnections(server, connections)
+  server.maxHeadersCount = limits.headers + 1
+  server.setTimeout(limits.silenceTimeout)
+  limitConnections(server, { total: limits.connections, perAddress: limits.connectionsPerAddress })
 
   const turns = new WeakMap<Socket, Turns>()
 
+  function openTurns(socket: Socket, first: IncomingMessage): Turns {
+    const own: Turns = { requests: 0, unanswered: 0, last: first, late: undefined, ending: null }
+    turns.set(socket, own)
+    // Not with the answers: those in line behind another one are never told that the connection is gone.
+    socket.once('close', () => clearTimeout(own.late))
+    return own
+  }
+
   const answer: RequestListener = (request, response) => {
     const { socket } = request
-    const own = turns.get(socket) ?? { requests: 0, unanswered: 0, last: request, ending: null }
-    turns.set(socket, own)
+    const own = turns.get(socket) ?? openTurns(socket, request)
     if (own.ending) return // nobody looks at what comes after
-    if (own.unanswered === HTTP_LIMITS.unanswered) {
+    if (own.unanswered === limits.unanswered) {
       endAfterAnswers(socket, own, () => refuse(socket, 'TOO_MANY_UNANSWERED'))
       return
     }
@@ -69,12 +77,15 @@ export function createHttpServer(
     own.requests++
     own.unanswered++
     // Node's own limit says so to the client and leaves the connection open.
-    if (own.requests >= HTTP_LIMITS.requestsPerConnection) response.shouldKeepAlive = false
+    if (own.requests >= limits.requestsPerConnection) response.shouldKeepAlive = false
+    if (own.unanswered === 1) own.late = setTimeout(() => socket.destroy(), limits.answerTimeout)
     response.once('close', () => {
       own.unanswered--
+      if (own.unanswered === 0) clearTimeout(own.late)
+      else own.late?.refresh()
       if (own.unanswered === 0 && socket.writable) own.ending?.()
     })
-    const wrong = whatIsWrong(request)
+    const wrong = whatIsWrong(request, limits)
     request.url = originForm(request.url ?? '')
     if (wrong === null) return listener(request, response)
     const { headers, body } = refusal(wrong.message)
@@ -89,7 +100,7 @@ export function createHttpServer(
   // would end it, and an error on it would end the process.
   server.on('connect', (request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => socket.destroy())
-    socket.setTimeout?.(HTTP_LIMITS.silenceTimeout, () => socket.destroy())
+    socket.setTimeout?.(limits.silenceTimeout, () => socket.destroy())
     const own = turns.get(socket)
     if (own?.ending) return
     // Node does not put its answer behind those of the requests before it: it goes without.
@@ -117,6 +128,8 @@ interface Turns {
   requests: number
   unanswered: number
   last: IncomingMessage
+  /** Runs while something is unanswered, from the answer before. */
+  late: NodeJS.Timeout | undefined
   /** What ends it once nothing is unanswered; nothing that still arrives becomes a request. */
   ending: (() => void) | null
 }
@@ -128,9 +141,9 @@ function endAfterAnswers(socket: Socket, turns: Turns, ending: () => void): void
   else socket.pause()
 }
 
-function whatIsWrong({ headersDistinct, httpVersion, rawHeaders }: IncomingMessage) {
-  if (rawHeaders.length > 2 * HTTP_LIMITS.headers) {
-    return { status: 431, message: `A request may have ${HTTP_LIMITS.headers} headers.` }
+function whatIsWrong({ headersDistinct, httpVersion, rawHeaders }: IncomingMessage, { headers }: HttpLimits) {
+  if (rawHeaders.length > 2 * headers) {
+    return { status: 431, message: `A request may have ${headers} headers.` }
   }
   const hosts = headersDistinct.host?.length ?? 0
   if (hosts === 1 || (hosts === 0 && httpVersion === '1.0')) return null
