@@ -5,7 +5,7 @@ import { PgBoss } from 'pg-boss'
 import { EMBED_DUE, UPKEEP } from '../promises/boss.ts'
 import { QUEUE_SCHEMA } from '../queues/backend.ts'
 
-const FOLDER = new URL('../../infra/migrations', import.meta.url)
+const FOLDER = new URL('../../infra/migrations/', import.meta.url)
 
 // Any number: whoever migrates holds it, the others wait.
 const MIGRATION_LOCK = 7_211_004_221n

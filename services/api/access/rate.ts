@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from 'express'
 import { rateLimit, type Store } from 'express-rate-limit'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { ApiError } from '../contract/api-error.ts'
-import { accessOf } from '../http/locals.ts'
+import { accessOf } from './locals.ts'
 import type { Turns } from './turns.ts'
 
 /** A minute of a plan. */
