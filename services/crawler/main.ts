@@ -33,6 +33,7 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
     unheard: createTrouble(log, { begins: 'cannot ring the normaliser', ends: 'the normaliser hears again' }),
     recentRobots: new Map(),
     backlogged: false,
+    ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },
   }
   const trouble = createTrouble(log, { begins: 'visits break off', ends: 'visits come to their end again' })
   const visit = async ({ host }: { host: string }) => {
@@ -48,7 +49,7 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
   const worker = queues.work('visit', visit, { concurrency: config.CRAWL_CONCURRENCY })
   const dispatcher = startDispatcher(crawl)
   const upkeep = startUpkeep(crawl)
-  observeOutlets(pool)
+  observeOutlets(pool, config)
   observeFleet(pool, queues)
 
   return {

@@ -79,8 +79,8 @@ export async function readParts(
     const named = namedAddresses({ ...document.feed, entries: recentEntries(document.feed) }, document.base)
     // An index is read again whatever it says of itself: its parts may have changed without it.
     const fresh = await (document.feed.format === 'sitemap index'
-      ? savePart(crawl.pool, feed, { url, modified: null }, [], NEVER_READ)
-      : savePart(crawl.pool, feed, { url, modified: part.modified }, named, document.validators))
+      ? savePart(crawl.pool, feed, { url, modified: null }, [], NEVER_READ, crawl.config)
+      : savePart(crawl.pool, feed, { url, modified: part.modified }, named, document.validators, crawl.config))
     if (fresh === null) return { ...result, interrupted: true }
     result.fresh += fresh
     pagesDiscovered.inc(fresh)

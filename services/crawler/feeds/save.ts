@@ -1,7 +1,9 @@
 import type { Config } from '../../../shared/config/config.ts'
+import type { Budget } from '../../../shared/outlets/budget.ts'
 import type { Client, Pool } from '../../../shared/postgres/pool.ts'
 import { transaction } from '../../../shared/postgres/transaction.ts'
-import { ensureHosts } from '../hosts/turn.ts'
+import { spend, TOMORROW } from '../budgets/budget.ts'
+import { admitHosts } from '../budgets/new-hosts.ts'
 import { type Named, richness } from './addresses.ts'
 import { nextPoll, nextPollAfterFailure, nextRhythm } from './rhythm.ts'
 
@@ -36,13 +38,13 @@ export async function savePoll(
   feed: DueFeed,
   named: Named[],
   validators: Validators | null,
-  bounds: Bounds,
+  bounds: Bounds & Budget,
   before = 0,
 ): Promise<number | null> {
   return transaction(pool, async client => {
     const habits = await lockFeed(client, feed)
     if (habits === null) return null
-    const fresh = before + (await saveNamed(client, feed, named))
+    const fresh = before + (await saveNamed(client, feed, named, bounds))
     const rhythm = nextRhythm(habits, fresh, habits.first)
     const wait = nextPoll({ rhythm, silence: fresh > 0 ? 0 : habits.silence }, boundsOf(bounds))
     await client.query(
@@ -74,10 +76,11 @@ export async function savePart(
   part: { url: string; modified: string | null },
   named: Named[],
   validators: Validators,
+  budget: Budget,
 ): Promise<number | null> {
   return transaction(pool, async client => {
     if ((await lockFeed(client, feed)) === null) return null
-    const fresh = await saveNamed(client, feed, named)
+    const fresh = await saveNamed(client, feed, named, budget)
     await client.query(
       `insert into sitemap_parts (feed_no, url, modified, etag, last_modified, read_at)
        values ($1, $2, $3, $4, $5, clock_timestamp())
@@ -146,7 +149,7 @@ async function lockFeed(client: Client, feed: DueFeed): Promise<LockedFeed | nul
 }
 
 /** New addresses into crawl memory; a known one that still waits takes over an entry that says more. */
-async function saveNamed(client: Client, feed: DueFeed, named: Named[]): Promise<number> {
+async function saveNamed(client: Client, feed: DueFeed, named: Named[], budget: Budget): Promise<number> {
   if (named.length === 0) return 0
   const known = await client.query<{ crawl_key: string; state: string; richness: number }>(
     `select crawl_key, state,
@@ -170,13 +173,17 @@ async function saveNamed(client: Client, feed: DueFeed, named: Named[]): Promise
     ])
   }
   if (unseen.length === 0) return 0
-  await ensureHosts(
-    client,
-    unseen.map(({ host }) => host),
-  )
+  const entries = unseen.map(({ entry }) => JSON.stringify(entry))
+  const bytes = entries.reduce((sum, { length }) => sum + length, 0)
+  await spend(client, feed.outletNo, { hosts: 0, bytes })
+  // In the feed's order, for the budget may not have room for all.
+  const inOrder = unseen.toSorted((a, b) => a.place - b.place).map(({ host }) => host)
+  const putOff = await admitHosts(client, feed.outletNo, inOrder, budget)
   const { rowCount } = await client.query(
-    `insert into pages (outlet_no, feed_no, url, crawl_key, host, entry, next_try_at)
-     select $1, $2, url, crawl_key, host, entry, now() - (cardinality($3) - place) * interval '1 ms'
+    `insert into pages (outlet_no, feed_no, url, crawl_key, host, entry, next_try_at, reason, detail)
+     select $1, $2, url, crawl_key, host, entry,
+            case when host = any($8) then ${TOMORROW} else now() - (cardinality($3) - place) * interval '1 ms' end,
+            case when host = any($8) then 'put off' end, case when host = any($8) then 'new host' end
        from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::int[]) as named (url, crawl_key, host, entry, place)
      on conflict (outlet_no, crawl_key) do nothing`,
     [
@@ -185,8 +192,9 @@ async function saveNamed(client: Client, feed: DueFeed, named: Named[]): Promise
       unseen.map(({ entry }) => entry.url),
       unseen.map(({ key }) => key),
       unseen.map(({ host }) => host),
-      unseen.map(({ entry }) => JSON.stringify(entry)),
+      entries,
       unseen.map(({ place }) => place),
+      [...putOff],
     ],
   )
   return rowCount ?? 0
