@@ -20,11 +20,18 @@ export class ComposeError extends Error {
   }
 }
 
+/** @throws ComposeError when the page fails */
+export type Compose = (page: StoredPage, options?: { repeated?: boolean }) => Promise<Composition>
+
 /** Threads that take pages apart, so that the process's own event loop never waits for one. */
 export interface Composer {
   /**
-   * @throws ComposeError when the page fails; the signal's reason when it is aborted before the page had a thread
+   * Runs `work` when a thread is free; it may then compose one page after another.
+   * @param outlet on whose account the thread's time is: outlets take turns
+   * @throws the signal's reason when it is aborted before a thread was free
    */
+  inTurn<T>(outlet: string | number, work: (compose: Compose) => Promise<T>, signal?: AbortSignal): Promise<T>
+  /** Composes one page in its outlet's turn. */
   compose(page: StoredPage, options?: { repeated?: boolean; signal?: AbortSignal }): Promise<Composition>
   /** Ends all threads at once; pages in hand fail. */
   close(): Promise<void>
@@ -69,9 +76,12 @@ export function openComposer(options: { threads: number; timeout: number; memory
       measured()
     }
   }
+  const compose: Compose = (page, { repeated = false } = {}) =>
+    run({ page, now: new Date(), repeated, begun: createBegun() })
   return {
+    inTurn: (outlet, work, signal) => turns.take(outlet, () => work(compose), signal),
     compose: (page, { repeated = false, signal } = {}) =>
-      turns.take(() => run({ page, now: new Date(), repeated, begun: createBegun() }), signal),
+      turns.take(page.outlet.domain, () => compose(page, { repeated }), signal),
     close: () => pool.destroy(),
   }
 }
