@@ -56,7 +56,7 @@ async function list(context: CommandContext): Promise<void> {
   await withPool(context, async pool => {
     const health = await outletHealthAndPages(pool)
     if (context.options.json === true) for (const outlet of health) context.print(JSON.stringify(outlet))
-    else context.print(healthTable(health, new Date()))
+    else context.print(healthTable(health, context.config, new Date()))
   })
 }
 

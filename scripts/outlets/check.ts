@@ -166,7 +166,7 @@ async function describe(
   if (status !== 200) return { ok: false, status, moved, detail: `it answers ${status}` }
   const type = answer.headers['content-type'] ?? null
   const bytes = await gunzipFile(answer.body, config.CRAWL_MAX_BYTES)
-  const feed = await parser.parse({ bytes, contentType: type, url: url.href })
+  const feed = await parser.parse({ bytes, contentType: type, url: url.href }, url.host)
   if (feed === null) return { ok: false, status, moved, detail: `no feed, but ${type ?? 'something without a type'}` }
   const { format, total: named, newest } = feed
   const parts = [

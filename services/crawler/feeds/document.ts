@@ -47,7 +47,7 @@ export async function readDocument(
   try {
     const bytes = await gunzipFile(answer.body, crawl.config.CRAWL_MAX_BYTES)
     await poll.beforeParsing()
-    const feed = await crawl.parser.parse({ bytes, contentType, url: url.href }, crawl.ending)
+    const feed = await crawl.parser.parse({ bytes, contentType, url: url.href }, poll.feed.outletNo, crawl.ending)
     if (feed === null) {
       const detail = `no feed: ${contentType ?? 'without a type'}, ${bytes.length} bytes`
       return { kind: 'failure', reason: 'no feed', detail, wait: {} }

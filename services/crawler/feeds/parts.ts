@@ -80,8 +80,15 @@ export async function readParts(
     }
     // An index is read again whatever it says of itself: its parts may have changed without it.
     const fresh = await (document.feed.format === 'sitemap index'
-      ? savePart(crawl.pool, feed, { url, modified: null }, [], NEVER_READ)
-      : savePart(crawl.pool, feed, { url, modified: part.modified }, document.feed.named, document.validators))
+      ? savePart(crawl.pool, feed, { url, modified: null }, [], NEVER_READ, crawl.config)
+      : savePart(
+          crawl.pool,
+          feed,
+          { url, modified: part.modified },
+          document.feed.named,
+          document.validators,
+          crawl.config,
+        ))
     if (fresh === null) return { ...result, interrupted: true }
     result.fresh += fresh
     pagesDiscovered.inc(fresh)
