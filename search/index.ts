@@ -22,13 +22,9 @@ import { startWarmUp, type WarmUp } from './warm-up.ts'
 
 /*
  * The entry for those who search: the API, benchmarks and tests. Those who write articles use
- * `indexer.ts`.
+ * `indexer.ts`; functions on text alone are in `analysis/index.ts`.
  */
 
-export { foldName, foldWord } from './analysis/folding.ts'
-export { stem } from './analysis/stems.ts'
-export { listedStopWords, STOP_WORDS } from './analysis/stop-words.ts'
-export { hasLetterOrDigit } from './analysis/tokens.ts'
 export type { CacheStats } from './cache/cache.ts'
 export { type CacheSizes, defaultCacheSizes } from './cache/sizes.ts'
 export type { Collector, SegmentReader } from './execute/collectors/collector.ts'

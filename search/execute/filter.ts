@@ -1,6 +1,6 @@
 import type { DocValues } from '../query/filters.ts'
 import type { TimeBounds } from '../query/time-bounds.ts'
-import type { Columns } from '../segment/columns.ts'
+import { type Columns, firstAtLeast } from '../segment/columns.ts'
 import { type DocIdSet, passing, ranges, union } from '../segment/doc-id-set.ts'
 import type { SegmentMeta } from '../store/segment-store.ts'
 
@@ -52,18 +52,6 @@ function undatedMatches(segment: SegmentMeta, { allIngested }: Columns, since: n
   const { ingested } = segment
   if (since === null || ingested === null || ingested.last < since) return 'none'
   return allIngested && ingested.first >= since ? 'all' : 'some'
-}
-
-/** The first of some dated documents, in order of publication, that was published at a time or later. */
-export function firstAtLeast(published: Float64Array, dated: number, time: number): number {
-  let low = 0
-  let high = dated
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (published[middle]! < time) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** Tests of single documents, only for conditions that are not true of the segment as a whole. */

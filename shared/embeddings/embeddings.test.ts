@@ -1,9 +1,10 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import t from 'tap'
 import { openEmbeddings } from './embeddings.ts'
-import { type Api, sourceOf } from './endpoint.ts'
+import { sourceOf } from './endpoint.ts'
 import { EmbeddingFailure } from './failure.ts'
 import { embeddingsAddress } from './openai.ts'
+import type { Api } from './source.ts'
 
 t.setTimeout(30_000)
 

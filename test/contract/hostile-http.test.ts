@@ -1,25 +1,12 @@
-import { connect } from 'node:net'
 import t from 'tap'
 import { startTestApi } from './api.ts'
+import { sendRaw } from './raw.ts'
 
 const api = await startTestApi()
 t.teardown(() => api.stop())
 const { secret } = await api.issue()
 
-/** What the server says to raw bytes, and how long it took to hang up. */
-async function raw(bytes: string, patience = 20_000): Promise<{ text: string; ms: number }> {
-  const start = Date.now()
-  const socket = connect(Number(new URL(api.base).port), '127.0.0.1')
-  socket.setTimeout(patience, () => socket.destroy(new Error('it did not hang up')))
-  let text = ''
-  socket.setEncoding('utf8').on('data', part => {
-    text += part
-  })
-  socket.on('error', () => {}) // it may be cut off while we are still sending
-  socket.write(bytes)
-  await new Promise(resolve => socket.once('close', resolve))
-  return { text, ms: Date.now() - start }
-}
+const raw = (bytes: string, patience?: number) => sendRaw(api.base, bytes, patience)
 
 const head = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}`
 
@@ -100,6 +87,25 @@ t.test('decision 11: there is no 400 for what a client forgot to percent-encode'
   t.equal((await asked('/v1/café')).status, 404)
   t.equal((await asked('/v1/articles?q=café', '')).json.code, 'missing_token', 'nobody comes past the key')
   t.match((await raw(`${head('/v1/articles?q=café&foo=1')}X-Late: `, 30_000)).text, /^HTTP\/1\.1 408 /)
+})
+
+t.test('issue 18.1: an address that cannot be one is told so, once and for all, and cut off', async t => {
+  for (const line of [
+    'GET foo HTTP/1.1',
+    'GET ?q=1 HTTP/1.1',
+    'GET \\\\x HTTP/1.1',
+    'GET é HTTP/1.1',
+    'GET http:/x HTTP/1.1',
+    'GET 1:2 HTTP/1.1',
+    'OPTIONS foo HTTP/1.1',
+    'GET é é HTTP/1.1',
+  ]) {
+    const { text, ms } = await raw(`${line}\r\nHost: x\r\n\r\n`)
+    t.match(text, /^HTTP\/1\.1 400 [\s\S]*"status":"error"/, line)
+    t.equal(text.split('HTTP/1.1 ').length, 2, 'one answer')
+    t.ok(ms < 5_000)
+  }
+  t.equal((await api.ask(secret, '/v1/articles')).status, 200, 'others are answered')
 })
 
 t.test('decision 5: CONNECT is a method as others are, an unknown expectation none', async t => {

@@ -1,9 +1,9 @@
 import type { ArticleQuery, Position } from '../../query/article-query.ts'
+import { firstAtLeast } from '../../segment/columns.ts'
 import { type DocIdSet, docsOf, walk } from '../../segment/doc-id-set.ts'
-import { firstAtLeast } from '../filter.ts'
 import type { Hit } from '../hit.ts'
-import { smallest } from '../select.ts'
 import type { Collector } from './collector.ts'
+import { smallest } from './select.ts'
 
 export interface TopCollector extends Collector {
   /** In no order, and perhaps more than wanted. */

@@ -6,10 +6,11 @@ import type { ParsedFeed, ParseTask } from './worker.ts'
 export interface FeedParser {
   /**
    * Null: the document is no feed.
+   * @param outlet on whose account the thread's time is: outlets take turns
    * @throws ParseFailure when the document needs more time or memory than one may; the signal's reason when it is aborted
    *   before the document had a thread
    */
-  parse(document: ParseTask, signal?: AbortSignal): Promise<ParsedFeed | null>
+  parse(document: ParseTask, outlet: string | number, signal?: AbortSignal): Promise<ParsedFeed | null>
   /** Ends all threads at once; documents in hand fail. */
   close(): Promise<void>
 }
@@ -35,9 +36,9 @@ export function openFeedParser(options: { timeout: number; worker?: URL }): Feed
   })
   const turns = createTurns(THREADS)
   return {
-    async parse(document, signal) {
+    async parse(document, outlet, signal) {
       try {
-        return await turns.take(() => threads.run(document), signal)
+        return await turns.take(outlet, () => threads.run(document), signal)
       } catch (error) {
         throw error instanceof ThreadError
           ? new ParseFailure(sentenceOf(error, options.timeout), { cause: error })
