@@ -5,7 +5,10 @@ export interface Attack {
   kind: keyof typeof KINDS
   /** Sent one after another, each in a packet of its own. */
   packets: Buffer[]
-  /** `close`: says that it is done once something came back, or nothing did for a moment. `reset`: hangs up at once. */
+  /**
+   * `close`: says that it is done once something came back, or nothing did for a moment. `reset`:
+   * hangs up at once.
+   */
   end: 'close' | 'reset'
 }
 

@@ -4,7 +4,10 @@ import { ask } from '../api.ts'
 import { type Attack, attack } from './malformed.ts'
 import type { Chance } from './requests.ts'
 
-/** ms in which a connection is over, and every right request answered, on a busy machine. A hang takes for ever. */
+/**
+ * ms in which a connection is over, and every right request answered, on a busy machine. A hang
+ * takes for ever.
+ */
 const PATIENCE = 20_000
 /** ms without an answer after which an attacker says that it is done. */
 const SILENCE = 50
@@ -21,7 +24,10 @@ export interface Siege {
   right: number
 }
 
-/** Attacks so many times, `width` at a time, while others ask right requests. Ends early when these get no answers. */
+/**
+ * Attacks so many times, `width` at a time, while others ask right requests. Ends early when these
+ * get no answers.
+ */
 export async function besiege(base: string, secret: string, c: Chance, count: number, width = 16): Promise<Siege> {
   const siege: Siege = { connections: 0, answers: {}, complaints: [], health: [], right: 0 }
   const port = Number(new URL(base).port)
