@@ -31,7 +31,7 @@ const LOCK = 10_000
  * Messages in hand at a time. Far more than the threads take: whose turn it is can only be said of those who stand in line, and an
  * outlet has at most `CALLED_AT_ONCE` there. Of a page in line only its number is in memory.
  */
-const LINE = 500
+const LINE = 1_000
 /** How long pages in hand may go on when the service is told to stop; then they are given back. */
 const GRACE = 10_000
 

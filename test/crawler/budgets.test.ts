@@ -149,6 +149,23 @@ t.test('an outlet whose pages hang rests, longer and longer, and goes on by itse
   t.match(await outletHealth(run.pool), [{ late: 0, restsUntil: null }])
 })
 
+t.test('an outlet whose answers are slow has one host visited at a time', async t => {
+  const { run, site, sites } = await scene(t, addresses(9), { CRAWL_TIMEOUT: '3s' })
+  const [, ...others] = sites
+  for (const one of others)
+    one.on('/a', (_request, response) => void setTimeout(() => response.end(html('slow')), 1_700))
+  site.on('/feed.xml', rss(...others.map(one => `${one.origin}/a`)))
+  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
+  await run.workOff(12_000)
+  const seen = others.flatMap(one => one.to('/a')).sort((a, b) => a.from - b.from)
+  t.ok(seen.length > 5, `${seen.length} were asked`)
+  const slow = seen.slice(4)
+  for (const [at, one] of slow.entries()) {
+    t.ok(one.from >= Math.max(0, ...seen.slice(0, at + 4).map(({ until }) => until ?? Number.POSITIVE_INFINITY)))
+  }
+  t.match(await outletHealth(run.pool), [{ restsUntil: null }])
+})
+
 t.test('who never answers robots.txt is late too', async t => {
   const { run, site, sites } = await scene(t, addresses(9), { CRAWL_TIMEOUT: '600ms' })
   const [, ...others] = sites

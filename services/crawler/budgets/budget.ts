@@ -11,8 +11,11 @@ export const TOMORROW = "((clock_timestamp() at time zone 'UTC')::date + 1)::tim
 export interface Try {
   /** What is kept of the answer; of one that is refused, what was read. */
   bytes: number
-  /** `late`: there was no answer in time. `neither`: it failed at once, which holds up nobody. */
-  answer: 'in time' | 'late' | 'neither'
+  /**
+   * `slow`: it took more than half of the time there is. `late`: there was none in time. `neither`: it failed at once, which holds up
+   * nobody.
+   */
+  answer: 'in time' | 'slow' | 'late' | 'neither'
 }
 
 /** So many pages may be late, answers in time halving their number, before the outlet is given a rest. */
@@ -22,7 +25,7 @@ const LONGEST_REST = 10
 
 /**
  * Notes a try at one of an outlet's pages. An outlet whose pages are late rests, longer with each; one page after each rest
- * finds out whether they answer again, and the first answer ends it.
+ * finds out whether they answer again, and the first answer ends it. One whose answers are slow has one host visited at a time.
  *
  * @returns whether the outlet's pages have to wait now, for its rest's end or the next day
  */
@@ -34,14 +37,15 @@ export async function noteTry(
 ): Promise<boolean> {
   const { rows } = await pool.query<{ waits: boolean }>(
     `insert into outlet_loads as l (outlet_no, day, pages, bytes, failures)
-     values ($1, ${TODAY}, 1, $2, case when $3 = 'late' then 1 else 0 end)
+     values ($1, ${TODAY}, 1, $2, case when $3 in ('slow', 'late') then 1 else 0 end)
      on conflict (outlet_no) do update
         set day = excluded.day,
             hosts = case when l.day = excluded.day then l.hosts else 0 end,
             pages = case when l.day = excluded.day then l.pages else 0 end + 1,
             bytes = case when l.day = excluded.day then l.bytes else 0 end + excluded.bytes,
-            failures = case $3 when 'late' then least(l.failures + 1, 100) when 'in time' then l.failures / 2 else l.failures end,
-            rest_until = case when $3 = 'in time' then 'epoch'
+            failures = case $3 when 'late' then least(l.failures + 1, 100) when 'slow' then greatest(l.failures / 2, 1)
+                               when 'in time' then l.failures / 2 else l.failures end,
+            rest_until = case when $3 in ('in time', 'slow') then 'epoch'
                               when $3 = 'late' and l.failures + 1 >= $4
                               then clock_timestamp()
                                    + $5 * least(2 ^ (l.failures + 1 - $4), $6) * interval '1 ms'

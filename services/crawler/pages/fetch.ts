@@ -47,7 +47,7 @@ function tryOf(
 ): Try | null {
   switch (fetched.kind) {
     case 'answer':
-      return { bytes: kept || fetched.answer.body.length, answer: 'in time' }
+      return { bytes: kept || fetched.answer.body.length, answer: took < CRAWL_TIMEOUT / 2 ? 'in time' : 'slow' }
     case 'failure':
       return {
         bytes: fetched.reason === 'too-large' ? CRAWL_MAX_BYTES : 0,
