@@ -19,13 +19,23 @@ const wordsOf = (text: string) => text.match(/(?:`[^`\n]{1,60}`|!?\[[^\]\n]{1,60
  */
 const isMarker = (word: string) => /^([-*+|>#]+|\d+[.)]|@\w+)$/.test(word)
 
+/** Words, and each marker with the word before it. */
+function unbreakables(text: string): string[] {
+  const found: string[] = []
+  for (const word of wordsOf(text)) {
+    if (isMarker(word) && found.length > 0) found.push(`${found.pop()} ${word}`)
+    else found.push(word)
+  }
+  return found
+}
+
 /** @param first what the first line begins with @param rest what all others begin with */
 function fill(text: string, first: string, rest: string): string[] {
   const lines: string[] = []
   let line = first
   let isEmpty = true
-  for (const word of wordsOf(text)) {
-    if (!isEmpty && lengthOf(line) + 1 + lengthOf(word) > COLUMNS && !isMarker(word)) {
+  for (const word of unbreakables(text)) {
+    if (!isEmpty && lengthOf(line) + 1 + lengthOf(word) > COLUMNS) {
       lines.push(line)
       line = rest + word
     } else line += isEmpty ? word : ` ${word}`
