@@ -28,6 +28,7 @@ export const CHECKED = [
   'scripts/status',
   'scripts/terminal',
   'scripts/wrap.ts',
+  'search',
   'test/contract/fuzz',
   'test/docs',
   'test/normaliser',

@@ -1,7 +1,10 @@
 import { dutch, english, french, german } from 'multilingual-stemmer'
 import type { Language } from '../../shared/articles/article.ts'
 
-/** Luxembourgish has no Snowball stemmer; its plurals and verb endings (-en, -er, -e, -t) fall to the German rules. */
+/**
+ * Luxembourgish has no Snowball stemmer; its plurals and verb endings (-en, -er, -e, -t) fall to
+ * the German rules.
+ */
 const ALGORITHMS: Record<Language, (word: string) => string> = {
   nl: dutch,
   fr: french,
@@ -10,7 +13,10 @@ const ALGORITHMS: Record<Language, (word: string) => string> = {
   en: english,
 }
 
-/** Longer ones are names of files, chemicals and nonsense: their stem is themselves. Bounds the stemmers' time. */
+/**
+ * Longer ones are names of files, chemicals and nonsense: their stem is themselves. Bounds the
+ * stemmers' time.
+ */
 const LONGEST = 64
 
 /** A stem costs ten times what looking it up does; the words that make up most of the news fit. */
@@ -19,8 +25,8 @@ const REMEMBERED = 50_000
 const memories = new Map<(word: string) => string, Map<string, string>>()
 
 /**
- * Snowball's stem of a folded word in a language. Stems are taken of folded words, so that accents never matter in a search.
- * Not idempotent: stem words, never stems.
+ * Snowball's stem of a folded word in a language. Stems are taken of folded words, so that accents
+ * never matter in a search. Not idempotent: stem words, never stems.
  */
 export function stem(language: Language, word: string): string {
   if (word.length > LONGEST) return word

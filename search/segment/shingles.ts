@@ -7,12 +7,12 @@ import type { DictionaryBuilder, SegmentTexts } from './segment-texts.ts'
 import type { WordIds } from './word-ids.ts'
 
 /*
- * Phrases without positions (Lucene: shingles, CommonGrams). A pair of neighbouring words that stands
- * in many documents is a term of its own, so its posting list is the answer to a search for the two.
- * All other pairs share 65,536 lists by their hash. A shared list has every document with the pair,
- * and some others: after the lists of the single words, few candidates remain to be verified. Where
- * two overlapping pairs are so frequent that even their intersection is large, the three words
- * (a triple) are treated in the same way.
+ * Phrases without positions (Lucene: shingles, CommonGrams). A pair of neighbouring words that
+ * stands in many documents is a term of its own, so its posting list is the answer to a search for
+ * the two. All other pairs share 65,536 lists by their hash. A shared list has every document with
+ * the pair, and some others: after the lists of the single words, few candidates remain to be
+ * verified. Where two overlapping pairs are so frequent that even their intersection is large, the
+ * three words (a triple) are treated in the same way.
  */
 
 /** A pair in so many documents, or in this part of them if that is more, is a term. */
@@ -117,7 +117,10 @@ export function addShingles(dictionary: DictionaryBuilder, texts: SegmentTexts, 
   })
 }
 
-/** Places in the text where a group of words ends, in order: `place` is the number of one among those that hashes and groups are kept for. */
+/**
+ * Places in the text where a group of words ends, in order: `place` is the number of one among
+ * those that hashes and groups are kept for.
+ */
 type Visits = (visit: (at: number, doc: number, place: number) => void) => void
 
 interface Groups {
@@ -159,12 +162,15 @@ function listGroups(
 }
 
 /**
- * Counters for a first guess of how often words stand together. Two guesses that share a counter do no harm; the more it takes to be
- * enough, the more may share one. As few as will do: what does not fit beside a core makes every count wait for memory.
+ * Counters for a first guess of how often words stand together. Two guesses that share a counter do
+ * no harm; the more it takes to be enough, the more may share one. As few as will do: what does not
+ * fit beside a core makes every count wait for memory.
  */
 const counted = (places: number, enough: number) => 2 ** Math.ceil(Math.log2((places * 8) / enough + 1))
 
-/** 0 for each place whose group of words may stand in enough places, −1 for the many that cannot. */
+/**
+ * 0 for each place whose group of words may stand in enough places, −1 for the many that cannot.
+ */
 function likelyGroups(hashes: Int32Array, enough: number, pace: Pace): Int32Array {
   const counters = counted(hashes.length, enough)
   const occurrences = new Uint8Array(counters)
@@ -214,7 +220,10 @@ function addLists(dictionary: DictionaryBuilder, groups: Groups, each: Visits, n
   })
 }
 
-/** Titles are short: their pairs are listed when enough titles have them, and share no lists but those of the whole. */
+/**
+ * Titles are short: their pairs are listed when enough titles have them, and share no lists but
+ * those of the whole.
+ */
 function addTitlePairs(
   dictionary: DictionaryBuilder,
   texts: SegmentTexts,
