@@ -117,7 +117,10 @@ function byBucket(wanted: WantedList[]): WantedBucket[] {
   return [...buckets.values()]
 }
 
-/** By key, then by segment: a search asks every segment for the same few keys, which the processor's cache then holds. */
+/**
+ * By key, then by segment: a search asks every segment for the same few keys, which the processor's
+ * cache then holds.
+ */
 function createTable<V>(): Table<OfSegment, Entry<V>> {
   const keys = new Map<string, Map<number, Entry<V>>>()
   return {

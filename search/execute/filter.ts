@@ -4,7 +4,9 @@ import { type Columns, firstAtLeast } from '../segment/columns.ts'
 import { type DocIdSet, passing, ranges, union } from '../segment/doc-id-set.ts'
 import type { SegmentMeta } from '../store/segment-store.ts'
 
-/** Conditions on matches besides terms: times, visibility, and values that are tested one by one. */
+/**
+ * Conditions on matches besides terms: times, visibility, and values that are tested one by one.
+ */
 export interface DocFilter {
   bounds: TimeBounds
   /** Articles with a higher `seq` are not part of the result set (decision 22). */

@@ -1,7 +1,7 @@
 /**
  * Values of a segment's documents, by document (Lucene: doc values). Documents are numbered by
- * publication, those without a date last, then by id. So a range of time is a range of documents, and
- * the newest match is the highest document.
+ * publication, those without a date last, then by id. So a range of time is a range of documents,
+ * and the newest match is the highest document.
  */
 export interface Columns {
   /** Number of documents. */
@@ -19,7 +19,9 @@ export interface Columns {
   /** Whether all documents have a time of ingestion. */
   allIngested: boolean
   publishers: Int32Array
-  /** Authors of document n are `authors[authorStarts[n]]` to before `authors[authorStarts[n + 1]]`. */
+  /**
+   * Authors of document n are `authors[authorStarts[n]]` to before `authors[authorStarts[n + 1]]`.
+   */
   authorStarts: Uint32Array
   authors: Int32Array
 }
@@ -63,7 +65,10 @@ export function columnsOf(articles: SegmentArticle[], firstSeq: bigint): Columns
   }
 }
 
-/** The first of some dated documents, in order of publication, that was published at a time or later. */
+/**
+ * The first of some dated documents, in order of publication, that was published at a time or
+ * later.
+ */
 export function firstAtLeast(published: Float64Array, dated: number, time: number): number {
   let low = 0
   let high = dated

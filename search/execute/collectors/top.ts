@@ -30,7 +30,8 @@ export interface PageOrder {
 export function createTopCollector(page: PageOrder): TopCollector {
   const { sort, order, position, wanted, scored } = page
   const hits: Hit[] = []
-  // Checked again only when there are twice as many hits: segments that overlap in time would cost their square.
+  // Checked again only when there are twice as many hits: segments that overlap in time would cost
+  // their square.
   let checkAt = wanted
   let complete = false
 
@@ -118,7 +119,10 @@ function walkRange(set: DocIdSet, from: number, to: number, backwards: boolean, 
   })
 }
 
-/** Documents stand in another order: the value of the last one wanted is found first, then all up to it are taken. */
+/**
+ * Documents stand in another order: the value of the last one wanted is found first, then all up to
+ * it are taken.
+ */
 function firstByValue(matches: DocIdSet, values: Float64Array, { order, position, wanted }: PageOrder): number[] {
   const sign = order === 'asc' ? 1 : -1
   // Ascending keys are the order of the page; what has no value comes last in either direction.
