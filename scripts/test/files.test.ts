@@ -36,7 +36,7 @@ t.ok(1)
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TAP')))
     const counts = await runFiles(
       names.map(name => join(folder, name)),
-      { ...{ long: false, env, family }, signal: new AbortController().signal, print: line => void lines.push(line) },
+      { ...{ env, family }, signal: new AbortController().signal, print: line => void lines.push(line) },
     )
     return { counts, text: lines.join('\n') }
   }
