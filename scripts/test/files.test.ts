@@ -5,7 +5,7 @@ import { createFamily } from '../../infra/embedded/supervision/family.ts'
 import { runFiles } from './files.ts'
 import { readReport } from './report.ts'
 
-t.setTimeout(60_000)
+t.setTimeout(120_000)
 
 t.test('assertions are counted; a file that breaks off is a failure', async t => {
   mkdirSync('.tap', { recursive: true })

@@ -6,7 +6,7 @@ import { EmbeddingFailure } from './failure.ts'
 import { embeddingsAddress } from './openai.ts'
 import type { Api } from './source.ts'
 
-t.setTimeout(30_000)
+t.setTimeout(120_000)
 
 interface Asked {
   path: string
