@@ -25,8 +25,8 @@ export interface Selection {
 }
 
 /**
- * The files to run, group by group; a group without files is left out. Parts of paths choose among quick and slow
- * files. A long file needs `--long` or its whole path.
+ * The files to run, group by group; a group without files is left out. Parts of paths choose among
+ * quick and slow files. A long file needs `--long` or its whole path.
  */
 export function selectFiles(files: readonly string[], { all, long, parts }: Selection): [Group, string[]][] {
   const wanted = GROUPS.slice(0, long ? 3 : all || parts.length > 0 ? 2 : 1)

@@ -7,9 +7,9 @@ import { type Counts, runFiles } from './files.ts'
 import { selectFiles } from './groups.ts'
 
 /*
- * `npm test`: types, style, and the quick tests on real servers of this run alone. `--all` adds the slow tests
- * (`*.slow.test.ts`), `--long` these and the long ones (`*.long.test.ts`). All servers are started once. Other arguments
- * choose the files whose path holds one, and leave types and style to `npm run check`.
+ * `npm test`: types, style, and the quick tests on real servers of this run alone. `--all` adds the
+ * slow tests, `--long` these and the long ones (`groups.ts`). All servers are started once. Other
+ * arguments choose the files whose path contains one, and leave types and style to `npm run check`.
  * The last line is `N passed, N failed` of everything that ran; CI reads it.
  */
 const print = (line: string) => void process.stdout.write(`${line}\n`)
