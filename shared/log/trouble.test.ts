@@ -3,6 +3,9 @@ import { pino } from 'pino'
 import t from 'tap'
 import { createTrouble, type TroubleOptions } from './trouble.ts'
 
+// They mostly wait.
+t.jobs = 2
+
 /** A trouble and the lines that it writes. */
 function watched(options: Partial<TroubleOptions> = {}) {
   const lines: { level: number; msg: string; err?: string; failures?: number }[] = []

@@ -4,6 +4,8 @@ import type { StoredPage } from '../../../shared/pages/page.ts'
 import { ComposeError, openComposer } from './composer.ts'
 
 t.setTimeout(120_000)
+// They mostly wait.
+t.jobs = 3
 
 const worker = new URL('../../../test/normaliser/misbehaving-composer.ts', import.meta.url)
 const page = (url: string): StoredPage => ({
