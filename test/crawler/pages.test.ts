@@ -208,7 +208,7 @@ t.test(
       response.writeHead(200, { 'content-type': 'text/html' }).end(html('here'))
     })
     await crawl('/moved')
-    await run.workOff(7_000)
+    await run.workOff(60_000, async () => (await run.page(at('/moved')))?.state === 'stored')
     t.match(await run.page(at('/moved')), { state: 'stored', finalUrl: at('/moved-here') })
     t.equal(site.to('/moved').length, 1)
     await run.pool.query("update hosts set crawl_delay = null, free_at = 'epoch'")
