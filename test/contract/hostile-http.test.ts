@@ -20,7 +20,7 @@ t.test('issue 4.6: giant addresses and headers are cut off', async t => {
     t.match(text, /^HTTP\/1\.1 431 /)
     t.match(text, /\r\nX-Request-Id: /)
     t.match(text, /"status":"error"/)
-    t.ok(ms < 3_000)
+    t.ok(ms < 8_000, `${ms} ms`)
   }
 })
 
@@ -41,7 +41,7 @@ t.test('issue 4.6: what is not HTTP is told so and cut off', async t => {
   ]) {
     const { text, ms } = await raw(bytes)
     t.match(text, /^HTTP\/1\.1 400 /)
-    t.ok(ms < 3_000)
+    t.ok(ms < 8_000, `${ms} ms`)
   }
 })
 
