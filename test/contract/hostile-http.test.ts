@@ -2,6 +2,8 @@ import t from 'tap'
 import { startTestApi } from './api.ts'
 import { sendRaw } from './raw.ts'
 
+t.setTimeout(280_000)
+
 const api = await startTestApi()
 t.teardown(() => api.stop())
 const { secret } = await api.issue()

@@ -5,6 +5,8 @@ import t from 'tap'
 import { html, rss, startCrawl } from './crawl.ts'
 import { startSite } from './site.ts'
 
+t.setTimeout(280_000)
+
 const site = await startSite()
 const other = await startSite('127.0.0.2')
 const run = await startCrawl()

@@ -4,6 +4,8 @@ import { outletHealth } from '../../shared/outlets/health.ts'
 import { html, rss, startCrawl } from './crawl.ts'
 import { type Handler, type Site, startSite } from './site.ts'
 
+t.setTimeout(280_000)
+
 const run = await startCrawl({ CRAWL_RETRY_MIN: '300ms' })
 t.teardown(() => run.close())
 
