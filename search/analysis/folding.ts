@@ -16,8 +16,8 @@ export function foldWord(word: string): string {
 }
 
 /**
- * A name folded as words are, with what separates them left in place and space collapsed: for
- * `outlet=` and `author=` (decision 15).
+ * A name folded as words are; separators stay, and white space is collapsed. For `outlet=` and
+ * `author=` (decision 15).
  */
 export function foldName(name: string): string {
   return foldWord(name.normalize('NFC')).replace(/\s+/g, ' ').trim()

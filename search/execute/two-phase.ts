@@ -27,8 +27,7 @@ export type PostingLists = (term: string) => DocIdSet | null
 /**
  * @param size documents of the segment
  * @param within the only documents of interest; the result for others does not count. Given when
- * they
- *   are so few that a look at each is cheaper than a step over all; null: all
+ *   they are so few that a look at each is cheaper than a step over all; null: all
  */
 export type Evaluate = (lists: PostingLists, size: number, within: DocIdSet | null) => TwoPhaseMatches
 

@@ -30,9 +30,9 @@ export interface SegmentThread {
 
 /**
  * @param options.gently gives way to all other work; a priority that was given up does not come
- * back
+ *   back
  * @param options.keepAlive ms to keep the idle thread: a new one compiles for a third of its first
- * half a minute
+ *   half a minute
  */
 export function createSegmentThread({ gently, keepAlive }: { gently: boolean; keepAlive: number }): SegmentThread {
   let worker: Worker | null = null

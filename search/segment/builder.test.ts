@@ -6,6 +6,8 @@ import { docsOf } from './doc-id-set.ts'
 import { bucketOf, readEntries } from './postings.ts'
 import { isFrequent, SHINGLES } from './shingles.ts'
 
+t.setTimeout(280_000)
+
 /** As in a text, few words are frequent; the same in every run. */
 function createWords(count: number) {
   let state = 1

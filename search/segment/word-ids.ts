@@ -3,7 +3,7 @@ import { finishHash, HASH_SEED, hashStep } from './hashing.ts'
 
 /**
  * Ids of words, from 0 up in order of first appearance (Lucene: BytesRefHash). Words are read in
- * slot from a list as `wordList` writes it, without a string for each: a segment has tens of
+ * place from a list as `wordList` writes it, without a string for each: a segment has tens of
  * millions.
  */
 export interface WordIds {

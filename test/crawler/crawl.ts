@@ -35,8 +35,11 @@ export interface TestCrawl {
   pool: Pool
   /** Makes the catalogue: feeds by domain. */
   outlets(feeds: Record<string, string[]>): Promise<void>
-  /** Visits what is due until nothing is; or, with `ms`, what becomes due in that time. */
-  workOff(ms?: number): Promise<void>
+  /**
+   * Visits what is due until nothing is; or, with `ms`, what becomes due in that time, at most until
+   * the condition holds.
+   */
+  workOff(ms?: number, isDone?: () => Promise<boolean>): Promise<void>
   /** Makes every feed, or every waiting page, due now. */
   hurry(what: 'feeds' | 'pages'): Promise<void>
   pages(): Promise<RememberedPage[]>
@@ -98,10 +101,11 @@ export async function startCrawl(
         })),
       )
     },
-    async workOff(ms) {
+    async workOff(ms, isDone) {
       const end = performance.now() + (ms ?? 20_000)
       await lookAround(crawl)
       while (performance.now() < end) {
+        if (await isDone?.()) return
         const hosts = await callHosts(crawl)
         if (ms === undefined && hosts.length === 0 && !(await isDueSoon(pool, !crawl.backlogged))) return
         await Promise.all(hosts.map(({ host }) => visitHost(crawl, host)))

@@ -30,8 +30,8 @@ function dead(pattern: RegExp, isDead: (name: string, file: string) => boolean):
 const exists = (path: string) => files.includes(path) || folders.has(path.replace(/\/$/, ''))
 /** Stands for any name. */
 const isPlaceholder = (path: string) => /\b(NAME|FILE|PATH|PART)\b/.test(path)
-/** A setting of Node, and a file beside the test data. */
-const OF_OTHERS = new Set(['UV_THREADPOOL_SIZE', 'INDEX.md'])
+/** Settings of Node and tap, and a file beside the test data. */
+const OF_OTHERS = new Set(['UV_THREADPOOL_SIZE', 'TAP_GREP', 'INDEX.md'])
 const TOP = 'search|services|shared|scripts|infra|bench|test|docs'
 
 t.test('paths from the root of the checkout', async t => {

@@ -6,7 +6,7 @@ import { createFleet, freePort, until } from '../fleet.ts'
 import { storePages } from '../normaliser/stored.ts'
 import { startFloodSite } from './pressure/flood-site.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(240_000)
 
 t.test(
   'while the normaliser is far behind with all outlets, feeds are read and pages wait; then they are fetched',
@@ -35,12 +35,12 @@ t.test(
     const crawler = await fleet.start('crawler')
     const waiting = async () =>
       Number((await database.query("select count(*)::int as n from pages where state = 'waiting'"))[0]?.n)
-    await until(async () => (await waiting()) === 2_000, 40_000, crawler.log)
+    await until(async () => (await waiting()) === 2_000, 120_000, crawler.log)
     await new Promise(resolve => setTimeout(resolve, 2_000))
     t.equal(site.fetched(), 0, 'no page is fetched')
 
     await database.query("delete from pages where host = 'www.achter.example' and url not like '%eerste'")
-    await until(() => site.fetched() > 20, 30_000, crawler.log)
+    await until(() => site.fetched() > 20, 90_000, crawler.log)
     t.match(crawler.log(), /the normaliser is behind[\s\S]*pages are fetched again/)
   },
 )

@@ -3,6 +3,8 @@ import { quantile, startBesieged } from './besieged.ts'
 import { chance } from './requests.ts'
 import { besiege } from './siege.ts'
 
+t.setTimeout(280_000)
+
 const COUNT = 4_000
 
 t.test('issue 18.1: whatever bytes come in, others are answered rightly and at once', async t => {

@@ -1,0 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Composition } from '../../services/normaliser/compose/article.ts'
+import type { ComposeTask } from '../../services/normaliser/threads/worker.ts'
+import { begin } from '../../shared/threads/clock.ts'
+import type { Timed } from '../../shared/threads/threads.ts'
+
+const loaded = sleep(2_500)
+
+/**
+ * A thread for tests: it takes long to load what it needs, as on a machine that is busy with other
+ * things.
+ */
+export default async function slowStart({ begun }: Timed<ComposeTask>): Promise<Composition> {
+  await loaded
+  begin(begun)
+  return { kind: 'refused', reason: 'language', detail: 'slow', wall: null }
+}
