@@ -6,8 +6,13 @@ import { fileURLToPath } from 'node:url'
 
 export const CHECKOUT = dirname(dirname(fileURLToPath(import.meta.url)))
 const MODULES = join(CHECKOUT, 'node_modules')
-/** The runtime that the lockfile pins, whatever Node the machine has. */
-const NODE = join(MODULES, '.bin', process.platform === 'win32' ? 'node.cmd' : 'node')
+/** The runtime that the lockfile pins with its sum, whatever Node the machine has: a package for each platform, the program itself. */
+const RUNTIME = `node-${process.platform}-${process.arch}`
+const LOCKED = packagesOf(join(CHECKOUT, 'package-lock.json'))
+const PINNED = LOCKED[`node_modules/${RUNTIME}`]
+/** A platform without one takes the Node that runs this, if that is new enough. */
+const NODE = PINNED ? join(MODULES, RUNTIME, 'bin', 'node') : process.execPath
+const OLDEST_OWN = 24
 
 /**
  * Installs what the lockfile names, unless it is there, and hands over to `script` (TypeScript, from the checkout's
@@ -29,13 +34,17 @@ function checkMachine() {
   if (Number(major) < 18) {
     throw new Error(`This is Node ${process.versions.node}; install Node 18 or newer (https://nodejs.org).`)
   }
+  if (!PINNED && Number(major) < OLDEST_OWN) {
+    throw new Error(
+      `There is no pinned Node for this platform (${RUNTIME}), and this is Node ${process.versions.node}; install Node ${OLDEST_OWN}.`,
+    )
+  }
 }
 
 /** npm keeps a list of what it installed beside it, and writes it last: compared with the lockfile, entry by entry. */
 function isInstalled() {
-  const locked = packagesOf(join(CHECKOUT, 'package-lock.json'))
   const present = packagesOf(join(MODULES, '.package-lock.json'))
-  const complete = Object.entries(locked).every(([path, entry]) => {
+  const complete = Object.entries(LOCKED).every(([path, entry]) => {
     if (path === '') return true
     const found = present[path]
     return found === undefined ? Boolean(entry.optional || entry.devOptional) : found.integrity === entry.integrity
@@ -51,19 +60,22 @@ function packagesOf(file) {
   }
 }
 
-const nodeRuns = () => existsSync(NODE) && spawnSync(NODE, ['--version']).status === 0
+function nodeRuns() {
+  if (!existsSync(NODE)) return false
+  const { status, stdout } = spawnSync(NODE, ['--version'], { encoding: 'utf8' })
+  return status === 0 && (!PINNED || stdout.trim() === `v${PINNED.version}`)
+}
 
 async function install() {
   process.stderr.write('Installing the packages of package-lock.json (once, about a minute) …\n')
-  // The runtime and the tools are development dependencies: asked for by name, whatever NODE_ENV says.
+  // The tools are development dependencies, the runtime an optional one: asked for by name, whatever NODE_ENV says.
   const code = await npm(['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'])
   if (code !== 0) throw new Error('npm could not install the packages (see above); mend that and run this again.')
-  if (nodeRuns()) return
-  // npm was told not to run the scripts of packages: the one that fetches the runtime is needed.
-  const folder = join(MODULES, 'node')
-  spawnSync(process.execPath, ['installArchSpecificPackage.js'], { cwd: folder, stdio: 'inherit' })
   if (!nodeRuns()) {
-    throw new Error('The runtime, npm package "node", was not installed; run "npm rebuild node" and then this again.')
+    // npm leaves out an optional package that it cannot fetch, or whose sum is another, without a word.
+    throw new Error(
+      `The runtime, npm package "${RUNTIME}", was not installed or does not run; run "npm ci --verbose" to see why.`,
+    )
   }
 }
 

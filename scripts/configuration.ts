@@ -25,7 +25,7 @@ function page(): string {
     '# Configuration',
     '',
     'Everything is set by environment variables; every setting has a default that works. Durations are written as',
-    '`500ms`, `30s`, `5m`, `2h`. A value that cannot be used stops the start with a sentence; an unknown name with one of',
+    '`500ms`, `30s`, `5m`, `2h`, sizes as `64MB`, `2GB`. A value that cannot be used stops the start with a sentence; an unknown name with one of',
     'our prefixes is warned of.',
     '',
     'Printed from `shared/config/settings.ts` by `npm run configuration`.',

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
@@ -5,6 +6,7 @@ import { openIndexer } from '../search/indexer.ts'
 import { openArticleWriter } from '../shared/indexing/article-writer.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import { dropRights } from '../shared/process/rights.ts'
 import { createBoss } from '../shared/promises/boss.ts'
 import { readGroups } from './import/groups.ts'
 import { progressBar } from './import/progress.ts'
@@ -29,6 +31,9 @@ await runCommand(
     if (file === undefined || rest.length > 0) throw new UsageError('Name one file, or - for standard input.')
     const size = file === '-' ? null : (await stat(file)).size
     const source = file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 1 << 20 })
+    if (file !== '-') await once(source, 'open')
+    const problem = dropRights()
+    if (problem !== null) say(problem)
     const bar = progressBar(file.endsWith('.gz') ? null : size)
     const pool = createPool(config.DATABASE_URL, 'import', error => say(`Postgres: ${sentenceOf(error)}`), {
       statementTimeout: 0,

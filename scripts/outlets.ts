@@ -6,6 +6,7 @@ import { syncOutlets } from '../shared/outlets/sync.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { type CommandContext, missingSetting, runCommand, UsageError } from '../shared/process/command.ts'
 import { printableLine } from '../shared/process/printable.ts'
+import { dropRights } from '../shared/process/rights.ts'
 import { checkFeeds, checkTable } from './outlets/check.ts'
 import { healthTable } from './outlets/table.ts'
 
@@ -62,6 +63,8 @@ async function list(context: CommandContext): Promise<void> {
 /** Exit code 1 when a feed cannot be read. */
 async function check(context: CommandContext, file: string): Promise<number> {
   const outlets = await readFileOf(context, file)
+  const problem = dropRights()
+  if (problem !== null) context.say(problem)
   const results = await checkFeeds(context.config, outlets, context.signal, result => {
     if (context.options.json === true) context.print(JSON.stringify(result))
     else context.say(printableLine(`${result.ok ? 'ok  ' : 'FAIL'} ${result.domain} ${result.url} ${result.detail}`))

@@ -17,6 +17,7 @@ export { type DocumentWords, indexText } from './analysis/word-list.ts'
 export { KINDS, type MakeOptions, makeSegments } from './merge/make-segments.ts'
 export { SEGMENT_SIZES, type SegmentSizes } from './merge/policy.ts'
 export type { RebuildWork } from './merge/rebuild-segment.ts'
+export { type IndexState, readIndexState } from './store/index-state.ts'
 export type { SegmentRange } from './store/segment-store.ts'
 
 /** Makes segments of the articles that are written. */

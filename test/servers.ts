@@ -2,12 +2,14 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDataDirectory } from '../infra/embedded/data-directory/open.ts'
-import { type Addresses, type ServerName, startServers } from '../infra/embedded/servers.ts'
+import { type Addresses, type Keys, type ServerName, startServers } from '../infra/embedded/servers.ts'
 import type { Family } from '../infra/embedded/supervision/family.ts'
 
 /** Real servers for one test or one run of tests, with empty data. */
 export interface TestServers {
   addresses: Addresses
+  /** The same with their keys: what a service needs. */
+  settings: Addresses & Keys
   /** Their temporary `DATA_DIR`. */
   dataDir: string
   /** Ends them and removes their data. */
@@ -38,6 +40,7 @@ export async function startTestServers(
     const servers = await startServers(dataDir, { report: () => {}, throwaway: true, keepTrying: true, ...options })
     return {
       addresses: servers.addresses,
+      settings: servers.settings,
       dataDir: dataDir.path,
       async stop() {
         await servers.stop()

@@ -28,7 +28,9 @@ export async function run(options: BenchOptions): Promise<Figures> {
   const dataDir = await openDataDirectory(folder, 'npm run bench -- semantic')
   const servers = await startServers(dataDir, { report: say, signal: options.signal })
   const { DATABASE_URL = '', QDRANT_URL = '', EMBEDDINGS_URL = '' } = servers.addresses
-  const fleet = createFleet({ DATABASE_URL, QDRANT_URL, EMBEDDINGS_URL, EMBED_DELAY: '0', LOG_LEVEL: 'warn' })
+  const { QDRANT_API_KEY = '', EMBEDDINGS_API_KEY = '' } = servers.settings
+  const own = { DATABASE_URL, QDRANT_URL, QDRANT_API_KEY, EMBEDDINGS_URL, EMBEDDINGS_API_KEY }
+  const fleet = createFleet({ ...own, EMBED_DELAY: '0', LOG_LEVEL: 'warn' })
   try {
     if (QDRANT_URL === '' || EMBEDDINGS_URL === '') throw new Error('This machine cannot run the embedded servers.')
     await migrate(DATABASE_URL)
@@ -41,10 +43,10 @@ export async function run(options: BenchOptions): Promise<Figures> {
     const figures = await measureVersionsOfNews(options.data, place, client)
     if (Object.keys(figures).length === 0) return figures
     if (options.recipes) {
-      return { ...figures, ...(await measureRecipes(await readNtrex(options.data), EMBEDDINGS_URL, say)) }
+      return { ...figures, ...(await measureRecipes(await readNtrex(options.data), readConfig(own), say)) }
     }
     if (options.rows === null) return { ...figures, ...(await measureOthers(options.data, place, client)) }
-    return { ...figures, ...(await measureScale(options.rows, { DATABASE_URL, QDRANT_URL }, fleet, client, folder)) }
+    return { ...figures, ...(await measureScale(options.rows, own, fleet, client, folder)) }
   } finally {
     await fleet.stop()
     await servers.stop()

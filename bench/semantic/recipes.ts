@@ -1,5 +1,5 @@
 import type { Language } from '../../shared/articles/article.ts'
-import { readConfig } from '../../shared/config/config.ts'
+import type { Config } from '../../shared/config/config.ts'
 import { without } from '../../shared/embeddings/directions/removal.ts'
 import { openEmbeddings } from '../../shared/embeddings/embeddings.ts'
 import { sourceOf } from '../../shared/embeddings/endpoint.ts'
@@ -47,14 +47,14 @@ const RECIPES: Recipe[] = [
  * What else could be embedded of an article, side by side: the share of a document's versions among the best ten by exact
  * cosine, by the language asked in, and the articles that a second embeds.
  *
- * @param url of the embeddings
+ * @param config names the model's server
  */
 export async function measureRecipes(
   corpus: Corpus,
-  url: string,
+  config: Config,
   say: (line: string) => void,
 ): Promise<Record<string, number>> {
-  const source = sourceOf(readConfig({ EMBEDDINGS_URL: url }))
+  const source = sourceOf(config)
   const embeddings = openEmbeddings(
     { ...source, model: { ...source.model, directions: [] } },
     { passageTimeout: PATIENCE },

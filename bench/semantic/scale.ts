@@ -27,14 +27,15 @@ type Figures = Record<string, number>
  */
 export async function measureScale(
   rows: number,
-  env: { DATABASE_URL: string; QDRANT_URL: string },
+  env: { DATABASE_URL: string; QDRANT_URL: string; QDRANT_API_KEY: string },
   fleet: Fleet,
   client: Client,
   folder: string,
 ): Promise<Figures> {
   const database = new pg.Client(env.DATABASE_URL)
   await database.connect()
-  const qdrant = new QdrantClient({ url: env.QDRANT_URL, checkCompatibility: false, timeout: 300_000 })
+  const { QDRANT_URL: url, QDRANT_API_KEY: apiKey } = env
+  const qdrant = new QdrantClient({ url, apiKey, checkCompatibility: false, timeout: 300_000 })
   try {
     const { rows: served } = await database.query<{ name: string }>(
       `select name from vector_collections where state = 'serving'`,
@@ -114,14 +115,14 @@ const FIRST_DAY = Date.UTC(2021, 0, 1)
 const FIVE_YEARS = 5 * 365 * 86_400_000
 
 async function fill(
-  env: { QDRANT_URL: string },
+  env: { QDRANT_URL: string; QDRANT_API_KEY: string },
   database: pg.Client,
   name: string,
   rows: number,
   real: number[][],
   random: Random,
 ): Promise<void> {
-  const vectors = openVectorStore({ ...env, QDRANT_API_KEY: '' }, 300_000)
+  const vectors = openVectorStore(env, 300_000)
   const { rows: clock } = await database.query<{ first: string }>(
     'update ingest_clock set last_seq = last_seq + $1 returning (last_seq - $1 + 1)::text as first',
     [rows],
@@ -166,13 +167,13 @@ async function indexed(qdrant: QdrantClient, name: string): Promise<void> {
 
 /** The share of the exact 500 nearest that a search finds, with and without a plan's bounds. */
 async function measureRecall(
-  env: { QDRANT_URL: string },
+  env: { QDRANT_URL: string; QDRANT_API_KEY: string },
   qdrant: QdrantClient,
   name: string,
   real: number[][],
   random: Random,
 ): Promise<number> {
-  const vectors = openVectorStore({ ...env, QDRANT_API_KEY: '' }, 300_000)
+  const vectors = openVectorStore(env, 300_000)
   const shares: number[] = []
   for (let asked = 0; asked < QUERIES; asked++) {
     const since = asked % 3 === 0 ? FIRST_DAY + (FIVE_YEARS * 4) / 5 : 0

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process'
-import { lstat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { lchown, lstat, readdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { ACCOUNTS } from '../../shared/process/accounts.ts'
 import { Problem } from './problem.ts'
 
 const run = promisify(execFile)
@@ -13,13 +14,32 @@ export interface Owner {
   gid: number
 }
 
+/** The account of a part that needs no entry in a table of users; null when we are not root: it then runs as we do. */
+export function accountOf(part: keyof typeof ACCOUNTS): Owner | null {
+  const id = ACCOUNTS[part]
+  return process.getuid?.() === 0 ? { name: String(id), uid: id, gid: id } : null
+}
+
+/** Gives a folder and all below it to `owner`; versions before had another account for it. */
+export async function giveTo(owner: Owner | null, folder: string): Promise<void> {
+  if (owner !== null && (await lstat(folder)).uid !== owner.uid) await giveAll(owner, folder)
+}
+
+/** What lies in a folder first, then itself: one that was interrupted is done again. */
+async function giveAll(owner: Owner, path: string): Promise<void> {
+  if ((await lstat(path)).isDirectory()) {
+    for (const name of await readdir(path)) await giveAll(owner, join(path, name))
+  }
+  await lchown(path, owner.uid, owner.gid)
+}
+
 /**
- * Postgres refuses to run as root, and Qdrant need not: an account without rights for them.
- * Returns null when we are not root; the servers then run as we do.
+ * The account of Postgres, which refuses to run as root and wants an entry in the table of users.
+ * Returns null when we are not root; it then runs as we do.
  *
  * An existing `postgres` is taken; else one is made; where no tool can make one, `nobody` serves.
  */
-export async function findOwner(report: (sentence: string) => void): Promise<Owner | null> {
+export async function postgresAccount(report: (sentence: string) => void): Promise<Owner | null> {
   if (process.getuid?.() !== 0) return null
   const existing = await account('postgres')
   if (existing) return existing
@@ -61,18 +81,18 @@ export async function ownerCan(owner: Owner, test: '-x' | '-r', path: string): P
 }
 
 /**
- * Makes sure that `owner` can reach `folder`.
+ * Makes sure that `owner`, who is to run the server `what`, can reach `folder`.
  * @throws Problem naming the folder on the way that is closed
  */
-export async function checkPassage(owner: Owner, folder: string): Promise<void> {
-  if (await ownerCan(owner, '-x', folder)) return
+export async function checkPassage(owner: Owner | null, folder: string, what: string): Promise<void> {
+  if (owner === null || (await ownerCan(owner, '-x', folder))) return
   const way: string[] = []
   for (let step = folder; way[0] !== step; step = dirname(step)) way.unshift(step)
   for (const step of way) {
     if (await ownerCan(owner, '-x', step)) continue
     const mode = ((await lstat(step)).mode & 0o777).toString(8)
     throw new Problem(
-      `The database runs as the user ${owner.name}, who cannot enter ${step} (mode ${mode}); run "chmod o+x ${step}", or set DATA_DIR to a folder elsewhere.`,
+      `${what} runs as the user ${owner.name}, who cannot enter ${step} (mode ${mode}); run "chmod o+x ${step}", or set DATA_DIR to a folder elsewhere.`,
     )
   }
 }

@@ -1,10 +1,12 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { lockData } from './data-directory/data-lock.ts'
 import type { DataDirectory } from './data-directory/open.ts'
 import { rememberedPorts } from './data-directory/ports.ts'
+import { serverKey } from './keys.ts'
 import { makeEnvironment } from './model/environment.ts'
 import { embeddingsUrl, modelProgram } from './model/server.ts'
-import { checkPassage, findOwner, type Owner } from './owner.ts'
+import { accountOf, checkPassage, type Owner, postgresAccount } from './owner.ts'
 import { postgresPackage } from './postgres/binaries.ts'
 import { openCluster } from './postgres/cluster.ts'
 import { databaseUrl, explainPostgres, postgresProgram } from './postgres/server.ts'
@@ -25,8 +27,16 @@ export interface Addresses {
   EMBEDDINGS_URL?: string
 }
 
+/** What they ask for there, under the names of the settings. */
+export interface Keys {
+  QDRANT_API_KEY?: string
+  EMBEDDINGS_API_KEY?: string
+}
+
 export interface EmbeddedServers {
   addresses: Addresses
+  /** All that a service needs to use them. */
+  settings: Addresses & Keys
   /** Starts another program under the same watch; it is ended with the servers, if not before. */
   supervise(program: Program): Promise<Supervised>
   family: Family
@@ -68,6 +78,7 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
     throw diskProblem(error, path) ?? error
   })
   const running: Supervised[] = []
+  const locks: { release(): void }[] = []
   let tellLost: (problem: Problem) => void = () => {}
   const lost = new Promise<Problem>(resolve => {
     tellLost = resolve
@@ -85,34 +96,45 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
   }
 
   async function startPostgres(port: number, owner: Owner | null): Promise<Addresses> {
-    if (owner) await checkPassage(owner, path)
     const { folder, version } = await postgresPackage()
     const parts = ['bin/postgres', 'lib/libpq.so.5', 'share/postgresql/postgres.bki']
     const programs = await openPrograms(folder, parts, `postgres-${version}`, path, owner)
-    const cluster = await openCluster(path, programs, owner, throwaway, { family, signal })
+    const lock = await lockServer('postgres', 'Postgres')
+    const cluster = await openCluster(path, programs, owner, throwaway, { family, signal, lock })
     family.sweep(cluster.folder)
-    const program = postgresProgram(cluster, port, programs, owner, logOf('postgres'), throwaway)
+    const program = postgresProgram(cluster, port, programs, owner, lock, logOf('postgres'), throwaway)
     await run({ ...program, explain: log => explainPostgres(log, path, port) })
     return { DATABASE_URL: databaseUrl(cluster, port) }
   }
 
-  async function startQdrant(port: number, owner: Owner | null): Promise<Addresses> {
+  async function startQdrant(port: number): Promise<Addresses & Keys> {
+    const owner = accountOf('qdrant')
+    await checkPassage(owner, path, 'Qdrant')
     const folder = await qdrantPackage()
     const programs = await openPrograms(folder, ['bin/qdrant'], `qdrant-${QDRANT_VERSION}`, path, owner)
-    await run(await qdrantProgram(path, programs, port, owner, logOf('qdrant')))
-    return { QDRANT_URL: `http://127.0.0.1:${port}` }
+    const lock = await lockServer('qdrant', 'Qdrant')
+    const key = await serverKey(path, 'qdrant')
+    await run(await qdrantProgram(path, programs, port, key, owner, lock, logOf('qdrant')))
+    return { QDRANT_URL: `http://127.0.0.1:${port}`, QDRANT_API_KEY: key }
   }
 
-  async function startModel(port: number): Promise<Addresses> {
+  async function startModel(port: number): Promise<Addresses & Keys> {
     await makeEnvironment({ family, signal, report })
-    await run(await modelProgram(path, port, logOf('model')))
-    return { EMBEDDINGS_URL: embeddingsUrl(port) }
+    const key = await serverKey(path, 'model')
+    await run(await modelProgram(path, port, key, logOf('model')))
+    return { EMBEDDINGS_URL: embeddingsUrl(port), EMBEDDINGS_API_KEY: key }
+  }
+
+  async function lockServer(server: ServerName, name: string): Promise<number> {
+    const lock = await lockData(join(path, `${server}.lock`), name, signal)
+    locks.push(lock)
+    return lock.fd
   }
 
   const logOf = (name: string) => join(path, 'logs', `${name}.log`)
   /** Semantic search can be missing; a sentence says why. */
-  const optional = (address: Promise<Addresses>): Promise<Addresses> =>
-    address.catch(error => {
+  const optional = (start: Promise<Addresses & Keys>): Promise<Addresses & Keys> =>
+    start.catch(error => {
       if (!(error instanceof Problem) || signal.aborted) throw error
       report(error.message)
       return {}
@@ -121,23 +143,28 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
     interrupted.abort(new Problem('The servers were ended.'))
     await Promise.all(running.map(server => server.stop()))
     family.disband()
+    for (const lock of locks) lock.release()
   }
 
   try {
     await mkdir(join(path, 'logs'), { recursive: true })
     const ports = await rememberedPorts(path, report)
-    const owner = servers.some(name => name !== 'model') ? await findOwner(report) : null
+    // First of all: where it cannot enter, nothing else needs to be tried.
+    const owner = servers.includes('postgres') ? await postgresAccount(report) : null
+    await checkPassage(owner, path, 'The database')
     const port = { postgres: 0, qdrant: 0, model: 0 }
     for (const name of servers) port[name] = await ports.of(name)
     const start = {
       postgres: () => startPostgres(port.postgres, owner),
-      qdrant: () => optional(startQdrant(port.qdrant, owner)),
+      qdrant: () => optional(startQdrant(port.qdrant)),
       model: () => optional(startModel(port.model)),
     }
     const starts = servers.map(name => start[name]())
-    const addresses: Addresses = Object.assign({}, ...(await allOrFirstError(starts, interrupted)))
+    const settings: Addresses & Keys = Object.assign({}, ...(await allOrFirstError(starts, interrupted)))
+    const { QDRANT_API_KEY, EMBEDDINGS_API_KEY, ...addresses } = settings
     return {
       addresses,
+      settings,
       supervise: run,
       family,
       lost,

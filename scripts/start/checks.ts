@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { accountOf, checkPassage } from '../../infra/embedded/owner.ts'
 import { errorCode, Problem } from '../../infra/embedded/problem.ts'
 import type { Config } from '../../shared/config/config.ts'
 
@@ -27,4 +29,12 @@ export async function checkCatalogue(file: string): Promise<void> {
     const why = error instanceof SyntaxError ? 'is not JSON' : `cannot be read (${errorCode(error)})`
     throw new Problem(`OUTLETS is ${file}, which ${why}; name a catalogue such as infra/outlets/benelux.json.`)
   }
+}
+
+/** Says it when the services will keep root's rights: each says so too, in its log. */
+export async function checkRights(report: (sentence: string) => void): Promise<void> {
+  const checkout = fileURLToPath(new URL('../..', import.meta.url))
+  await checkPassage(accountOf('services'), checkout, 'Each service').catch((error: Error) => {
+    report(`${error.message.replace(/, or set DATA_DIR.*/, '')}; until then the services keep root's rights.`)
+  })
 }

@@ -13,7 +13,7 @@ import { RUNNING, runningLines } from '../../shared/process/beside.ts'
 import { runCommand } from '../../shared/process/command.ts'
 import { watchEventLoop } from '../../shared/process/event-loop.ts'
 import { whenParentIsGone } from '../../shared/process/parent.ts'
-import { checkCatalogue, checkPort } from './checks.ts'
+import { checkCatalogue, checkPort, checkRights } from './checks.ts'
 import { readyMadeOperatorKey } from './key.ts'
 import { serveSample, syncOutlets } from './outlets.ts'
 import { createProgress, type Progress, readCounts } from './progress.ts'
@@ -95,6 +95,7 @@ async function run(start: Start): Promise<void> {
   const running = join(dataDir.path, RUNNING)
   await writeWhole(running, runningLines(env))
   open.defer(() => rm(running, { force: true }))
+  await checkRights(report)
   print('Starting crawler, normaliser, embedder and API …')
   const ports = await rememberedPorts(dataDir.path, report)
   const programs: Program[] = []
@@ -128,7 +129,7 @@ function missingServers(config: Config): ServerName[] {
 
 /** What the services find in their environment; what the user set wins. */
 function serviceEnvironment({ config, dataDir }: Start, servers: EmbeddedServers): NodeJS.ProcessEnv {
-  const env: NodeJS.ProcessEnv = { ...process.env, ...servers.addresses, DATA_DIR: dataDir.path }
+  const env: NodeJS.ProcessEnv = { ...process.env, ...servers.settings, DATA_DIR: dataDir.path }
   if (config.OUTLETS !== '') return env
   return {
     ...env,

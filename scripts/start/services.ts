@@ -11,6 +11,12 @@ export type ServiceName = (typeof SERVICES)[number]
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
+ * libuv resolves names on half of these threads. With the default of four, two names whose servers do
+ * not answer would hold up all other hosts (package.json sets the same for `npm run crawler`).
+ */
+const RESOLVER_THREADS = { UV_THREADPOOL_SIZE: '32' }
+
+/**
  * A service of the fleet as the supervisor runs it: the Procfile's line with an environment.
  * @param healthPort where it answers `/healthz` and `/metrics`
  */
@@ -26,7 +32,7 @@ export function serviceProgram(
     command: process.execPath,
     args: [join('services', name, 'main.ts')],
     cwd: CHECKOUT,
-    env: { ...env, METRICS_PORT: String(healthPort) },
+    env: { ...RESOLVER_THREADS, ...env, METRICS_PORT: String(healthPort) },
     owner: null,
     log: join(dataDir, 'logs', `${name}.log`),
     isReady: async () => {

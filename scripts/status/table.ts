@@ -19,6 +19,7 @@ export function statusTable(status: Status): string {
       `queue ${name}`,
       `waiting ${number(waiting)}, active ${number(active)}, delayed ${number(delayed)}, failed ${number(failed)}`,
     ]),
+    ['index', `segments ${number(status.index.segments)}, articles without one ${number(status.index.backlog)}`],
     [
       'outlets',
       `healthy ${status.outlets.healthy}, silent ${status.outlets.silent}, failing ${status.outlets.failing}`,

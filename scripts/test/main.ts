@@ -43,7 +43,7 @@ try {
   const servers = await startTestServers({ report: print, signal: stopping.signal })
   process.on('exit', servers.kill)
   try {
-    const env = { ...process.env, ...servers.addresses }
+    const env = { ...process.env, ...servers.settings }
     const tests = await runFiles(await testFiles(), {
       ...{ long, env, print },
       family: servers.family,

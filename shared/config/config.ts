@@ -1,3 +1,4 @@
+import { parseBytes } from './bytes.ts'
 import { parseDuration } from './durations.ts'
 import type { Setting, SettingValue } from './setting.ts'
 import { OWN_PREFIXES, SETTINGS } from './settings.ts'
@@ -34,6 +35,11 @@ function readSetting(name: string, setting: Setting, text: string): string | num
       const ms = parseDuration(text)
       if (ms === null) throw new ConfigError(`${name} is "${text}"; write a duration such as 500ms, 30s, 5m or 2h.`)
       return ms
+    }
+    case 'bytes': {
+      const bytes = parseBytes(text)
+      if (bytes === null) throw new ConfigError(`${name} is "${text}"; write a size such as 64MB or 2GB.`)
+      return bytes
     }
     case 'integer':
     case 'port': {

@@ -1,6 +1,6 @@
 /** One line of the settings table. */
 export interface Setting {
-  type: 'text' | 'secret' | 'url' | 'list' | 'integer' | 'port' | 'duration'
+  type: 'text' | 'secret' | 'url' | 'list' | 'integer' | 'port' | 'duration' | 'bytes'
   default: string
   /** Of a number; of a secret: its least length, and then it is sent as a Bearer token. */
   min?: number
@@ -8,8 +8,8 @@ export interface Setting {
   about: string
 }
 
-/** The value a setting has once it is read: durations in milliseconds, lists without empty elements. */
-export type SettingValue<T extends Setting['type']> = T extends 'integer' | 'port' | 'duration'
+/** The value a setting has once it is read: durations in milliseconds, sizes in bytes, lists without empty elements. */
+export type SettingValue<T extends Setting['type']> = T extends 'integer' | 'port' | 'duration' | 'bytes'
   ? number
   : T extends 'list'
     ? string[]

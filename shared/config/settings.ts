@@ -23,7 +23,11 @@ export const SETTINGS = {
     about: 'Redis for the work queues (`maxmemory-policy noeviction`). Empty: the queues are in Postgres.',
   },
   QDRANT_URL: { type: 'url', default: '', about: 'Qdrant, the vector store. Empty: semantic search answers 503.' },
-  QDRANT_API_KEY: { type: 'secret', default: '', about: 'Key of the vector store.' },
+  QDRANT_API_KEY: {
+    type: 'secret',
+    default: '',
+    about: 'Key of the vector store. That of the embedded one is found in DATA_DIR.',
+  },
   QDRANT_COLLECTION: {
     type: 'text',
     default: 'articles',
@@ -91,6 +95,32 @@ export const SETTINGS = {
   AUTH_LOCK_WINDOW: { type: 'duration', default: '5m', about: 'Time in which they are counted.' },
   AUTH_LOCK_DURATION: { type: 'duration', default: '15m', about: 'How long the lock holds.' },
   SEARCH_TIMEOUT: { type: 'duration', default: '15s', about: 'Longest a database statement of a search may run.' },
+
+  SEARCH_CACHE_POSTINGS: {
+    type: 'bytes',
+    default: '0',
+    about: 'Memory for posting lists, per API process. 0: 1/28 of the machine, at most 512MB.',
+  },
+  SEARCH_CACHE_COLUMNS: {
+    type: 'bytes',
+    default: '0',
+    about: 'Memory for dates, outlets and authors of articles, 30MB a million. 0: 1/28 of the machine, at most 512MB.',
+  },
+  SEARCH_CACHE_VERIFIED: {
+    type: 'bytes',
+    default: '0',
+    about: 'Memory for phrases that were looked up in the words themselves. 0: 1/512 of the machine, at most 24MB.',
+  },
+  SEARCH_CACHE_ARTICLES: {
+    type: 'bytes',
+    default: '0',
+    about: 'Memory for articles as they are shown. 0: 1/128 of the machine, at most 64MB.',
+  },
+  SEARCH_CACHE_NAMES: {
+    type: 'bytes',
+    default: '0',
+    about: 'Memory for names of outlets and authors. 0: 1/256 of the machine, at most 40MB.',
+  },
 
   CRAWL_USER_AGENT: {
     type: 'text',
@@ -173,7 +203,17 @@ export const SETTINGS = {
     default: 'intfloat/multilingual-e5-small',
     about: 'Name of the model; its conventions stand in `shared/embeddings/models.ts`.',
   },
-  EMBEDDINGS_TOKEN: { type: 'secret', default: '', about: 'Bearer token for the endpoint.' },
+  EMBEDDINGS_API_KEY: {
+    type: 'secret',
+    default: '',
+    about:
+      'Bearer token for EMBEDDINGS_URL and no other endpoint. Empty: EMBEDDINGS_TOKEN. That of the embedded model server is found in DATA_DIR.',
+  },
+  EMBEDDINGS_TOKEN: {
+    type: 'secret',
+    default: '',
+    about: 'Bearer token for the endpoint, also for one that `reembed --url` names.',
+  },
   HF_TOKEN: { type: 'secret', default: '', about: 'Token for Hugging Face Inference Providers.' },
   EMBEDDINGS_TIMEOUT: { type: 'duration', default: '30s', about: 'Longest a batch of passages may take.' },
 
@@ -187,4 +227,4 @@ export const SETTINGS = {
 } as const satisfies Record<string, Setting>
 
 /** A name with one of these beginnings that is not in the table is warned of: it is a typing error. */
-export const OWN_PREFIXES = ['CRAWL_', 'POLL_', 'EMBED', 'AUTH_LOCK_', 'NORMALISE_', 'PAGES_'] as const
+export const OWN_PREFIXES = ['CRAWL_', 'POLL_', 'EMBED', 'AUTH_LOCK_', 'NORMALISE_', 'PAGES_', 'SEARCH_'] as const

@@ -42,6 +42,7 @@ function open(url: string, model: string, api: Api = 'openai', token = '') {
     EMBEDDINGS_API: api,
     EMBEDDINGS_URL: url,
     EMBEDDINGS_MODEL: model,
+    EMBEDDINGS_API_KEY: '',
     EMBEDDINGS_TOKEN: token,
     HF_TOKEN: '',
   }
@@ -218,4 +219,19 @@ t.test('an address may be whole, or end where the protocol begins', async t => {
     ['https://h/custom?x=1', 'https://h/custom?x=1'],
   ])
     t.equal(embeddingsAddress(given ?? '').href, asked)
+})
+
+t.test('the key of EMBEDDINGS_URL goes to no other endpoint', async t => {
+  const config = {
+    EMBEDDINGS_API: 'openai',
+    EMBEDDINGS_URL: 'http://127.0.0.1:1/v1/embeddings',
+    EMBEDDINGS_MODEL: 'some',
+    EMBEDDINGS_API_KEY: 'its own',
+    EMBEDDINGS_TOKEN: 'for all',
+    HF_TOKEN: '',
+  }
+  t.equal(sourceOf(config).token, 'its own')
+  t.equal(sourceOf({ ...config, EMBEDDINGS_API_KEY: '' }).token, 'for all')
+  const other = { model: 'some', api: null, url: 'http://other.example/v1' }
+  t.equal(sourceOf(config, other).token, 'for all')
 })

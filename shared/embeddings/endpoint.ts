@@ -22,7 +22,7 @@ export type Ask = (texts: string[], kind: 'query' | 'passage', signal: AbortSign
 
 type EmbeddingSettings = Pick<
   Config,
-  'EMBEDDINGS_API' | 'EMBEDDINGS_URL' | 'EMBEDDINGS_MODEL' | 'EMBEDDINGS_TOKEN' | 'HF_TOKEN'
+  'EMBEDDINGS_API' | 'EMBEDDINGS_URL' | 'EMBEDDINGS_MODEL' | 'EMBEDDINGS_API_KEY' | 'EMBEDDINGS_TOKEN' | 'HF_TOKEN'
 >
 
 /**
@@ -40,7 +40,8 @@ export function sourceOf(
   const model = modelNamed(instead?.model ?? config.EMBEDDINGS_MODEL)
   // Without an endpoint, a token for Inference Providers says where to go.
   if (url === '' && config.HF_TOKEN !== '') return { api: 'hf', url, model, token: config.HF_TOKEN }
-  const token = api === 'hf' ? config.HF_TOKEN || config.EMBEDDINGS_TOKEN : config.EMBEDDINGS_TOKEN
+  const own = url === config.EMBEDDINGS_URL ? config.EMBEDDINGS_API_KEY : ''
+  const token = own || (api === 'hf' && config.HF_TOKEN) || config.EMBEDDINGS_TOKEN
   return { api, url, model, token }
 }
 

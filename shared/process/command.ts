@@ -1,5 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { type Config, ConfigError, readConfig, unknownSettings } from '../config/config.ts'
+import { withEmbeddedKeys } from '../config/embedded-keys.ts'
 import { settingsBeside } from './beside.ts'
 import { printable } from './printable.ts'
 import { onStopSignal } from './signals.ts'
@@ -64,7 +65,8 @@ export async function runCommand(command: Command, work: (context: CommandContex
       return
     }
     const own = readConfig()
-    const config = (command.beside ?? command.needs) ? readConfig(settingsBeside(own.DATA_DIR)) : own
+    const beside = command.beside ?? command.needs
+    const config = beside ? readConfig(withEmbeddedKeys(settingsBeside(own.DATA_DIR))) : own
     for (const name of unknownSettings()) say(`There is no setting ${name}; see docs/configuration.md.`)
     for (const name of command.needs ?? []) {
       if (config[name] === '') throw missingSetting(name, config)

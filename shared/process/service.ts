@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { type Config, ConfigError, readConfig, unknownSettings } from '../config/config.ts'
+import { withEmbeddedKeys } from '../config/embedded-keys.ts'
 import { createLogger, type Logger } from '../log/logger.ts'
 import { observeProcess } from '../metrics/registry.ts'
 import { RUNNING } from './beside.ts'
@@ -8,6 +9,7 @@ import { watchEventLoop } from './event-loop.ts'
 import { type HealthServer, type Missing, startHealthServer } from './health.ts'
 import { whenParentIsGone } from './parent.ts'
 import { printable } from './printable.ts'
+import { dropRights, firstOpenPort } from './rights.ts'
 import { onStopSignal } from './signals.ts'
 
 /** A service ends within 20 s of SIGTERM; this leaves room for the process to wind down. */
@@ -36,7 +38,7 @@ export async function runService(name: string, start: (context: ServiceContext) 
   if (process.argv.length > 2) return explain(name, process.argv.slice(2))
   let config: Config
   try {
-    config = readConfig()
+    config = readConfig(withEmbeddedKeys())
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     process.stderr.write(`${printable(`${name}: ${error.message}`)}\n`)
@@ -95,12 +97,21 @@ export async function runService(name: string, start: (context: ServiceContext) 
       config.METRICS_HOST,
       () => running?.missing() ?? Promise.resolve({ start: 'not finished' }),
     )
+    // The API opens its port while it starts; else root's rights are gone before anything foreign is read.
+    const needsRoot = name === 'api' && config.PORT < firstOpenPort()
+    if (!needsRoot) giveUpRights(log)
     running = await start({ config, log })
+    if (needsRoot) giveUpRights(log)
     log.info({ metrics: health.port }, 'started')
   } catch (error) {
     process.stderr.write(`${printable(`${name}: ${sentenceOf(error)}`)}\n`)
     process.exit(1)
   }
+}
+
+function giveUpRights(log: Logger): void {
+  const problem = dropRights()
+  if (problem !== null) log.warn(problem)
 }
 
 /** A service takes no arguments. */

@@ -1,3 +1,4 @@
+import { type IndexState, readIndexState } from '../../search/indexer.ts'
 import type { Pool } from '../postgres/pool.ts'
 
 /**
@@ -28,6 +29,8 @@ export interface Flow {
     /** Seconds since the oldest stored page was fetched. */
     oldest: number
   }
+  /** Segments of the index: how many are stored, and the articles that have none yet. */
+  index: IndexState
   /** When an article last became visible. */
   newest: Date | null
 }
@@ -58,7 +61,7 @@ const READ = `
            where page_no in (select page_no from pages where state = 'stored' order by next_try_at limit 2000)) s`
 
 export async function readFlow(db: Pick<Pool, 'query'>): Promise<Flow> {
-  const { rows } = await db.query<Row>({ name: 'status-flow', text: READ })
+  const [{ rows }, index] = await Promise.all([db.query<Row>({ name: 'status-flow', text: READ }), readIndexState(db)])
   const row = rows[0]!
   return {
     articles: Number(row.articles),
@@ -76,6 +79,7 @@ export async function readFlow(db: Pick<Pool, 'query'>): Promise<Flow> {
       failed: Number(row.pages_failed),
       oldest: row.normalise_oldest ?? 0,
     },
+    index,
     newest: row.newest,
   }
 }

@@ -21,6 +21,8 @@ export interface Status {
   /** Why pages were refused or failed. */
   reasons: Record<string, number>
   queues: Record<string, QueueCounts>
+  /** Stored segments of the index, and the articles that have none yet. */
+  index: { segments: number; backlog: number }
   outlets: { healthy: number; silent: number; failing: number }
   newest: { ingested_at: string | null; published_at: string | null }
 }
@@ -56,6 +58,7 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>): Pr
     pages: { waiting: waiting + stored, done, refused, failed: flow.pages.failed },
     reasons: Object.fromEntries(reasons.rows.map(({ reason, n }) => [reason, n])),
     queues: withPromised(counts, promised),
+    index: flow.index,
     outlets,
     newest: {
       ingested_at: latest?.ingested_at?.toISOString() ?? null,

@@ -175,10 +175,13 @@ function createClient(config: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'>, tim
     url: origin,
     port,
     ...(prefix === '' ? {} : { prefix }),
-    ...(config.QDRANT_API_KEY === '' ? {} : { apiKey: config.QDRANT_API_KEY }),
     timeout,
-    // See nearest.ts.
-    headers: { 'accept-encoding': 'identity' },
+    headers: {
+      // See nearest.ts.
+      'accept-encoding': 'identity',
+      // Given as `apiKey` it makes the client write a warning among the lines of the log.
+      ...(config.QDRANT_API_KEY === '' ? {} : { 'api-key': config.QDRANT_API_KEY }),
+    },
     // It warns of the pinned server's version, and asks for it before anybody needs it.
     checkCompatibility: false,
   })

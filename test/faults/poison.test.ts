@@ -12,7 +12,8 @@ const HOOK = new URL('./poison/thread.ts', import.meta.url).href
 
 t.test('poison lies in quarantine after three tries, is seen, given back or given up; nobody waits for it', async t => {
   const own = process.env.QDRANT_URL ? null : await startTestServers({ servers: ['qdrant'] })
-  process.env.QDRANT_URL ||= own?.addresses.QDRANT_URL
+  process.env.QDRANT_URL ||= own?.settings.QDRANT_URL
+  process.env.QDRANT_API_KEY ||= own?.settings.QDRANT_API_KEY
   const qdrant = await spoilVectors(process.env.QDRANT_URL ?? '')
   const world = await createWorld({ QDRANT_URL: qdrant.url, NORMALISE_TIMEOUT: '5s' })
   t.teardown(async () => {

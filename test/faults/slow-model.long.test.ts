@@ -17,6 +17,7 @@ t.test(
     // So little patience that long texts do not come back in time, while short ones do.
     const world = await createWorld({
       EMBEDDINGS_URL: model.url,
+      EMBEDDINGS_API_KEY: own?.settings.EMBEDDINGS_API_KEY ?? process.env.EMBEDDINGS_API_KEY ?? '',
       EMBEDDINGS_MODEL: 'intfloat/multilingual-e5-small',
       EMBEDDINGS_TIMEOUT: '1500ms',
     })

@@ -13,7 +13,11 @@ t.test('a headline finds the same news in the other languages, with the embedded
   const url = servers?.addresses.EMBEDDINGS_URL ?? process.env.EMBEDDINGS_URL ?? ''
   if (servers) t.teardown(() => servers.stop())
   if (url === '') return t.comment('this machine cannot run the model')
-  const world = await createWorld({ EMBEDDINGS_URL: url, EMBEDDINGS_MODEL: 'intfloat/multilingual-e5-small' })
+  const world = await createWorld({
+    EMBEDDINGS_URL: url,
+    EMBEDDINGS_API_KEY: servers?.settings.EMBEDDINGS_API_KEY ?? process.env.EMBEDDINGS_API_KEY ?? '',
+    EMBEDDINGS_MODEL: 'intfloat/multilingual-e5-small',
+  })
   t.teardown(() => world.close())
 
   const events = Map.groupBy(SAMPLE_OUTLETS.flatMap(textsOf), text => text.event)

@@ -94,7 +94,11 @@ t.test('a new model takes over without a search that fails, though it is killed 
   const last = world.model.requests.findLast(({ input }) => input.some(text => text === 'lang na de overgang'))
   t.equal(last?.model, 'words-two', 'searches are embedded by the model that serves')
 
-  const client = new QdrantClient({ url: world.env.QDRANT_URL ?? '', checkCompatibility: false })
+  const client = new QdrantClient({
+    url: world.env.QDRANT_URL ?? '',
+    apiKey: world.env.QDRANT_API_KEY ?? '',
+    checkCompatibility: false,
+  })
   const { aliases } = await client.getAliases()
   const alias = aliases.find(one => one.alias_name === world.env.QDRANT_COLLECTION)
   t.equal(alias?.collection_name, now?.name, 'the alias follows')

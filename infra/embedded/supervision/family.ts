@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { readRecord } from '../data-directory/file.ts'
-import { bootId, kill, postgresIn, startTime } from './processes.ts'
+import { bootId, kill, pidNamespace, postgresIn, startTime } from './processes.ts'
 
 const WATCHDOG = fileURLToPath(new URL('watchdog.ts', import.meta.url))
 
@@ -56,7 +56,7 @@ export async function createFamily(dataDir: string): Promise<Family> {
   const tell = (line: string) => watchdog.stdin?.write(`${line}\n`)
   const record = () => {
     const named = [...members.keys(), watchdog.pid ?? 0].map(pid => [pid, startTime(pid)])
-    const text = JSON.stringify({ boot: bootId(), processes: Object.fromEntries(named), folders })
+    const text = JSON.stringify({ boot: bootId(), ids: pidNamespace(), processes: Object.fromEntries(named), folders })
     try {
       writeFileSync(`${file}.new`, text, { mode: 0o600 })
       renameSync(`${file}.new`, file)
@@ -92,10 +92,10 @@ export async function createFamily(dataDir: string): Promise<Family> {
 
 /** Ends processes of an earlier run that was killed together with its watchdog, or whose watchdog is still at it. */
 async function endLeftovers(file: string): Promise<void> {
-  const { boot, processes, folders } = await readRecord(file)
-  // After a restart of the machine the same ids are other processes.
-  const began =
-    boot === bootId() && typeof processes === 'object' && processes !== null ? Object.entries(processes) : []
+  const { boot, ids = pidNamespace(), processes, folders } = await readRecord(file)
+  // After a restart of the machine, and in another container, the same ids are other processes.
+  const ours = boot === bootId() && ids === pidNamespace()
+  const began = ours && typeof processes === 'object' && processes !== null ? Object.entries(processes) : []
   const alive = () =>
     began.map(([pid, time]) => (time !== null && startTime(Number(pid)) === time ? Number(pid) : 0)).filter(Boolean)
   const places = Array.isArray(folders) ? folders.filter(folder => typeof folder === 'string') : []

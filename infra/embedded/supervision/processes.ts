@@ -48,6 +48,15 @@ export function bootId(): string {
   }
 }
 
+/** Names the set of processes that our ids count in: every container has its own. Empty on systems without /proc. */
+export function pidNamespace(): string {
+  try {
+    return readlinkSync('/proc/self/ns/pid')
+  } catch {
+    return ''
+  }
+}
+
 /**
  * Postgres processes whose working directory is `folder`, which every process of a cluster's is. The name counts
  * too: somebody's shell may stand in that folder.

@@ -12,6 +12,8 @@ export interface Program {
   env: NodeJS.ProcessEnv
   /** The account it runs under; null: ours. */
   owner: Owner | null
+  /** An open file that it has open too, as number 3: the lock of its data, which then holds as long as it lives. */
+  lock?: number
   /** Takes its standard output and error. */
   log: string
   /** Before every start: clears away what a crash left. */

@@ -53,7 +53,7 @@ export async function supervise(program: Program, options: Supervision): Promise
     const started = spawn(program.command, program.args, {
       cwd: program.cwd,
       env: program.env,
-      stdio: ['ignore', log, log],
+      stdio: ['ignore', log, log, ...(program.lock === undefined ? [] : [program.lock])],
       // A session of its own: Ctrl-C in a terminal reaches us alone, and we end things in their order.
       detached: true,
       ...(owner && { uid: owner.uid, gid: owner.gid }),

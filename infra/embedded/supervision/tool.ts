@@ -30,6 +30,8 @@ export async function runTool(
     keep?: number
     owner?: Owner | null
     env?: NodeJS.ProcessEnv
+    /** As a program's: the lock of what it works on. */
+    lock?: number
   },
 ): Promise<ToolResult> {
   const { family, signal, owner } = options
@@ -37,7 +39,7 @@ export async function runTool(
   const child = spawn(command, args, {
     cwd: options.cwd,
     env: options.env ?? process.env,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(options.lock === undefined ? [] : [options.lock])],
     detached: true,
     ...(owner && { uid: owner.uid, gid: owner.gid }),
   })
@@ -52,7 +54,7 @@ export async function runTool(
   signal.addEventListener('abort', end, { once: true })
   let output = ''
   for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
       output = (output + text).slice(-(options.keep ?? 65_536))
     })
   }
@@ -69,8 +71,8 @@ export async function runTool(
     signal.removeEventListener('abort', end)
     // What it started and left behind goes with it.
     end()
-    child.stdout.destroy()
-    child.stderr.destroy()
+    child.stdout?.destroy()
+    child.stderr?.destroy()
     if (pid) family.release(pid)
   }
 }

@@ -19,7 +19,7 @@ export async function spoilVectors(real: string): Promise<SpoiledQdrant> {
     try {
       const answer = await fetch(real + url, {
         method,
-        headers: { 'content-type': 'application/json' },
+        headers: { 'content-type': 'application/json', 'api-key': String(request.headers['api-key'] ?? '') },
         ...(method === 'GET' ? {} : { body: /\/points\b/.test(url) && method === 'PUT' ? spoil(body) : body }),
       })
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())

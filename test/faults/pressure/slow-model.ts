@@ -24,7 +24,10 @@ export async function slowDown(real: string, factor: number): Promise<SlowModel>
       const { method = 'POST' } = request
       const answer = await fetch(real, {
         method,
-        headers: { 'content-type': request.headers['content-type'] ?? 'application/json' },
+        headers: {
+          'content-type': request.headers['content-type'] ?? 'application/json',
+          authorization: request.headers.authorization ?? '',
+        },
         ...(method === 'POST' ? { body: Buffer.concat(chunks) } : {}),
       })
       const body = Buffer.from(await answer.arrayBuffer())

@@ -1,3 +1,5 @@
+import { readConfig } from '../../../shared/config/config.ts'
+import { withEmbeddedKeys } from '../../../shared/config/embedded-keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { runScript } from '../machine/scripts.ts'
 import { readPoints } from './points.ts'
@@ -43,7 +45,7 @@ export async function readHoldings(env: NodeJS.ProcessEnv, pool: Pool): Promise<
     exported: lines.map((line): Exported => JSON.parse(line)),
     order: order.rows,
     embeddings: embeddings.rows,
-    points: await readPoints(env.QDRANT_URL ?? '', pool),
+    points: await readPoints(readConfig(withEmbeddedKeys(env)), pool),
     status,
   }
 }

@@ -50,7 +50,10 @@ function stepsOf({ flow, running, outlets, missing, lag }) {
       name: 'Articles',
       value: flow && number(flow.articles),
       unit: 'indexed',
-      note: hour && before ? `${number(hour.articles + before.articles)} in two hours` : null,
+      note:
+        flow && flow.index.backlog > BACKLOG
+          ? `${number(flow.index.backlog)} without a segment`
+          : twoHours(hour, before),
       moves: flow !== null && flow.embeddings.due > 0,
     },
     {
@@ -81,6 +84,11 @@ function stepsOf({ flow, running, outlets, missing, lag }) {
     },
   ]
 }
+
+/** New articles without a stored segment. More than four flushes' worth means that nobody makes segments. */
+const BACKLOG = 32_768
+
+const twoHours = (hour, before) => (hour && before ? `${number(hour.articles + before.articles)} in two hours` : null)
 
 const WORDS = { good: 'running', warn: 'needs attention', bad: 'not there', unknown: 'not known' }
 

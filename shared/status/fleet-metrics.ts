@@ -1,9 +1,9 @@
+import { gauge, shared } from '../metrics/registry.ts'
 import type { Pool } from '../postgres/pool.ts'
 import { QUEUE_NAMES } from '../queues/names.ts'
 import type { QueueCounts, Queues } from '../queues/queues.ts'
-import { type Flow, readFlow } from '../status/flow.ts'
-import { countQuarantine } from '../status/quarantine.ts'
-import { gauge, shared } from './registry.ts'
+import { type Flow, readFlow } from './flow.ts'
+import { countQuarantine } from './quarantine.ts'
 
 /**
  * Shows where work stands between the services, read when somebody scrapes. Every worker shows the same figures, so
@@ -16,6 +16,14 @@ export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
   const quarantine = shared(() => countQuarantine(pool))
 
   gauge('articles', 'Articles in the index.', [], flow, (set, { articles }) => set({}, articles))
+  gauge(
+    'index_backlog_articles',
+    'New articles that have no stored segment yet; every process that searches holds them in memory.',
+    [],
+    flow,
+    (set, { index }) => set({}, index.backlog),
+  )
+  gauge('index_segments', 'Stored segments of the index.', [], flow, (set, { index }) => set({}, index.segments))
   gauge('vectors', 'Articles whose vector is stored.', [], flow, (set, { embedded }) => set({}, embedded))
   gauge('newest_article_age_seconds', 'Time since an article last became visible.', [], flow, (set, { newest }) => {
     if (newest !== null) set({}, Math.max(0, (Date.now() - newest.getTime()) / 1_000))

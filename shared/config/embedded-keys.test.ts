@@ -1,0 +1,26 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { withEmbeddedKeys } from './embedded-keys.ts'
+
+t.test('the key of an embedded server is found for its own address, and goes to no other', async t => {
+  const dataDir = t.testdir()
+  const keysOf = (env: NodeJS.ProcessEnv) => {
+    const { QDRANT_API_KEY, EMBEDDINGS_API_KEY } = withEmbeddedKeys({ DATA_DIR: dataDir, ...env })
+    return [QDRANT_API_KEY, EMBEDDINGS_API_KEY]
+  }
+  const own = { QDRANT_URL: 'http://127.0.0.1:20001', EMBEDDINGS_URL: 'http://127.0.0.1:20002/v1/embeddings' }
+  t.same(keysOf(own), [undefined, undefined], 'no servers yet')
+
+  writeFileSync(join(dataDir, 'ports.json'), '{"qdrant": 20001, "model": 20002}')
+  writeFileSync(join(dataDir, 'qdrant.key'), 'one\n')
+  writeFileSync(join(dataDir, 'model.key'), 'two\n')
+  t.same(keysOf(own), ['one', 'two'])
+  t.same(keysOf({ ...own, QDRANT_API_KEY: 'of another system' }), ['one', 'two'], 'the only right ones')
+  const elsewhere = { QDRANT_URL: 'http://qdrant.example:20001', EMBEDDINGS_URL: 'https://127.0.0.1.example:20002/' }
+  t.same(keysOf(elsewhere), [undefined, undefined])
+  t.same(keysOf({ ...elsewhere, QDRANT_API_KEY: 'set' }), ['set', undefined], 'what is set stays')
+  t.same(keysOf({ QDRANT_URL: 'http://127.0.0.1:20002', EMBEDDINGS_URL: 'nonsense' }), [undefined, undefined])
+  writeFileSync(join(dataDir, 'ports.json'), '[')
+  t.same(keysOf(own), [undefined, undefined], 'a damaged file')
+})

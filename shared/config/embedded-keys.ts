@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { SETTINGS } from './settings.ts'
+
+/** Where in `DATA_DIR` the embedded servers keep their ports, by name. */
+export const PORTS = 'ports.json'
+
+/** An embedded server that asks for a key: its name, the file of `DATA_DIR` with its key, and the settings that reach it. */
+export const KEYED_SERVERS = {
+  qdrant: { file: 'qdrant.key', address: 'QDRANT_URL', key: 'QDRANT_API_KEY' },
+  model: { file: 'model.key', address: 'EMBEDDINGS_URL', key: 'EMBEDDINGS_API_KEY' },
+} as const
+
+/**
+ * `env` with the keys of the embedded servers that it names by their addresses, read from `DATA_DIR`: whoever knows
+ * both needs no more. For its own address that key is the only right one; no other address gets it.
+ */
+export function withEmbeddedKeys(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
+  const dataDir = env.DATA_DIR?.trim() || SETTINGS.DATA_DIR.default
+  const found: NodeJS.ProcessEnv = {}
+  for (const [name, { file, address, key }] of Object.entries(KEYED_SERVERS)) {
+    const port = loopbackPort(env[address]?.trim() ?? '')
+    if (port === null || port !== portOf(name, dataDir)) continue
+    const own = textOf(join(dataDir, file)).trim()
+    if (own !== '') found[key] = own
+  }
+  return { ...env, ...found }
+}
+
+/** The port of an address on this machine's loopback; null: it is another's. */
+function loopbackPort(address: string): number | null {
+  if (!URL.canParse(address)) return null
+  const { hostname, port } = new URL(address)
+  return hostname === '127.0.0.1' || hostname === 'localhost' ? Number(port) : null
+}
+
+function portOf(name: string, dataDir: string): unknown {
+  try {
+    const ports: unknown = JSON.parse(textOf(join(dataDir, PORTS)))
+    return typeof ports === 'object' && ports !== null ? Object.entries(ports).find(([key]) => key === name)?.[1] : null
+  } catch {
+    return null
+  }
+}
+
+/** Empty when there is no such file, or it is not for this account: the server then refuses, and its client says so. */
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return ''
+  }
+}
