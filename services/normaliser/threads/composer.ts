@@ -1,6 +1,6 @@
 import type { StoredPage } from '../../../shared/pages/page.ts'
+import { createSemaphore } from '../../../shared/semaphore/semaphore.ts'
 import { openThreads, ThreadError, type ThreadFailure } from '../../../shared/threads/threads.ts'
-import { createTurns } from '../../../shared/threads/turns.ts'
 import type { Composition } from '../compose/article.ts'
 import { composeSeconds } from '../metrics.ts'
 import type { ComposeTask } from './worker.ts'
@@ -37,7 +37,7 @@ export function openComposer(options: { threads: number; timeout: number; memory
     worker: options.worker ?? new URL('./worker.ts', import.meta.url),
     ...{ threads, timeout, memory },
   })
-  const turns = createTurns(threads)
+  const semaphore = createSemaphore(threads)
 
   const run = async (task: ComposeTask): Promise<Composition> => {
     const measured = composeSeconds.startTimer()
@@ -49,7 +49,7 @@ export function openComposer(options: { threads: number; timeout: number; memory
   }
   return {
     compose: (page, { repeated = false, signal } = {}) =>
-      turns.take(() => run({ page, now: new Date(), repeated }), signal),
+      semaphore.run(() => run({ page, now: new Date(), repeated }), signal),
     close: () => pool.close(),
   }
 }

@@ -1,21 +1,25 @@
-/** Lets so many take a turn at a time; the others wait in the order they came. */
-export interface Turns {
+/**
+ * A semaphore: at most so many work at a time; the others wait in the order they came. `cockatiel`'s
+ * bulkhead lets a waiting caller go only when a permit is free, however short its own time limit is
+ * (`docs/experiments/2026-11-22-libraries.md`).
+ */
+export interface Semaphore {
   /**
-   * Runs `work` when a turn is free.
-   * @throws the signal's reason when it is aborted before the turn came
+   * Runs `work` when a permit is free.
+   * @throws the signal's reason when it is aborted before that
    */
-  take<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
+  run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
-export function createTurns(count: number): Turns {
-  let free = count
+export function createSemaphore(permits: number): Semaphore {
+  let free = permits
   const waiting: { begin: () => void }[] = []
   const release = () => {
     const next = waiting.shift()
     if (next === undefined) free += 1
     else next.begin()
   }
-  const turn = (signal: AbortSignal | undefined): Promise<void> => {
+  const acquire = (signal: AbortSignal | undefined): Promise<void> => {
     signal?.throwIfAborted()
     if (free > 0) {
       free -= 1
@@ -37,8 +41,8 @@ export function createTurns(count: number): Turns {
     })
   }
   return {
-    async take(work, signal) {
-      await turn(signal)
+    async run(work, signal) {
+      await acquire(signal)
       try {
         return await work()
       } finally {
