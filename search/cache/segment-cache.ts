@@ -2,7 +2,8 @@ import type { Columns } from '../segment/columns.ts'
 import { bytesOf, type DocIdSet, emptySet } from '../segment/doc-id-set.ts'
 import { bucketOf, readEntries } from '../segment/postings.ts'
 import { type BucketKey, type SegmentMeta, type SegmentStore, sizeOf } from '../store/segment-store.ts'
-import { type Cache, type CacheStats, createCache, type Entry, type Table } from './cache.ts'
+import { createCacheBySegment, type OfSegment } from './by-segment.ts'
+import { type Cache, type CacheStats, createCache } from './cache.ts'
 import { createPrefetch, type Prefetch } from './prefetch.ts'
 import type { CacheSizes } from './sizes.ts'
 
@@ -23,12 +24,6 @@ export interface SegmentCache {
   stats(): Record<'postings' | 'columns' | 'verified', CacheStats> & { prefetched: number }
 }
 
-/** A key within a segment. */
-interface OfSegment {
-  segment: SegmentMeta
-  key: string
-}
-
 export interface WantedList {
   segment: SegmentMeta
   term: string
@@ -41,9 +36,9 @@ export interface Verified {
 }
 
 export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): SegmentCache {
-  const lists = createCache<OfSegment, DocIdSet>(sizes.postings, createTable)
+  const lists = createCacheBySegment<DocIdSet>(sizes.postings)
   const columns = createCache<number, Columns>(sizes.columns)
-  const verified = createCache<OfSegment, Verified>(sizes.verified, createTable)
+  const verified = createCacheBySegment<Verified>(sizes.verified)
   const prefetch = createPrefetch(store)
   const keep = (segment: SegmentMeta, key: string, set: DocIdSet) => {
     lists.set({ segment, key }, set, bytesOf(set))
@@ -115,24 +110,4 @@ function byBucket(wanted: WantedList[]): WantedBucket[] {
     else present.wanted.push(one)
   }
   return [...buckets.values()]
-}
-
-/**
- * By key, then by segment: a search asks every segment for the same few keys, which the processor's
- * cache then holds.
- */
-function createTable<V>(): Table<OfSegment, Entry<V>> {
-  const keys = new Map<string, Map<number, Entry<V>>>()
-  return {
-    get: ({ segment, key }) => keys.get(key)?.get(segment.no),
-    set({ segment, key }, value) {
-      const own = keys.get(key)
-      if (own === undefined) keys.set(key, new Map([[segment.no, value]]))
-      else own.set(segment.no, value)
-    },
-    delete({ segment, key }) {
-      const own = keys.get(key)
-      if (own?.delete(segment.no) && own.size === 0) keys.delete(key)
-    },
-  }
 }

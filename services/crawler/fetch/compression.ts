@@ -3,6 +3,11 @@ import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
 import { RequestFailure } from './failure.ts'
 
+/*
+ * undici's own `decompress` interceptor takes zstd windows of any size, and refuses raw deflate and
+ * bodies that were never compressed (`docs/experiments/2026-11-22-libraries.md`).
+ */
+
 /** What a body is compressed with; "deflate" is zlib by the standard and raw deflate by some servers. */
 type Form = 'gzip' | 'deflate' | 'raw deflate' | 'br' | 'zstd'
 
