@@ -71,7 +71,7 @@ export function wrapMarkdown(text: string): string {
     const isFence = /^\s*```/.test(line)
     if (isFence) inCode = !inCode
     const item = /^(\s*(?:[-*+]|\d+[.)])\s+)(.*)$/.exec(line)
-    if (isFence || inCode || !isProse(line) || /^(#|\s*$)/.test(line)) {
+    if (isFence || inCode || !isProse(line) || line.trim() === '') {
       end()
       found.push(line)
     } else if (item !== null) {
@@ -90,8 +90,8 @@ export function wrapMarkdown(text: string): string {
   return found.join('\n')
 }
 
-/** Not a line of a table, a picture or HTML. */
-export const isProse = (line: string) => !/^\s*(\||!\[|<)/.test(line)
+/** Not a heading, or a line of a table, a picture or HTML. */
+export const isProse = (line: string) => !/^(#{1,6} |\s*(\||!\[|<))/.test(line)
 
 /** Lines of prose of a document. */
 export function proseOf(markdown: string): { number: number; text: string }[] {
