@@ -1,4 +1,4 @@
-import { migrate } from '../shared/postgres/migrations.ts'
+import { migrate } from '../shared/migrations/migrations.ts'
 import { runCommand } from '../shared/process/command.ts'
 
 await runCommand(

@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
+import { printableLine } from '../shared/log/printable.ts'
 import { readCatalogue } from '../shared/outlets/catalogue.ts'
 import { outletHealthAndPages } from '../shared/outlets/health.ts'
 import type { Outlet } from '../shared/outlets/outlet.ts'
 import { syncOutlets } from '../shared/outlets/sync.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { type CommandContext, missingSetting, runCommand, UsageError } from '../shared/process/command.ts'
-import { printableLine } from '../shared/process/printable.ts'
 import { dropRights } from '../shared/process/rights.ts'
 import { checkFeeds, checkTable } from './outlets/check.ts'
 import { healthTable } from './outlets/table.ts'
@@ -56,7 +56,7 @@ async function list(context: CommandContext): Promise<void> {
   await withPool(context, async pool => {
     const health = await outletHealthAndPages(pool)
     if (context.options.json === true) for (const outlet of health) context.print(JSON.stringify(outlet))
-    else context.print(healthTable(health, new Date()))
+    else context.print(healthTable(health, context.config, new Date()))
   })
 }
 

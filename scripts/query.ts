@@ -1,6 +1,6 @@
-import { createClient } from '../shared/client/client.ts'
+import { printableXml } from '../shared/log/printable.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
-import { printableXml } from '../shared/process/printable.ts'
+import { createClient } from './client/client.ts'
 import { CONNECTION_OPTIONS, connection, queryOptions, readQuery } from './query/options.ts'
 import { pageTable } from './query/table.ts'
 

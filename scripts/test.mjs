@@ -1,4 +1,4 @@
-// `npm test`: installs what is missing, then checks types and style and runs the tests.
+// `npm test`, `test:all`, `test:long`: install what is missing, then check types and style and run the tests.
 import { bootstrap } from './bootstrap.mjs'
 
 await bootstrap('scripts/test/main.ts')

@@ -22,13 +22,9 @@ import { startWarmUp, type WarmUp } from './warm-up.ts'
 
 /*
  * The entry for those who search: the API, benchmarks and tests. Those who write articles use
- * `indexer.ts`.
+ * `indexer.ts`; functions on text alone are in `analysis/index.ts`.
  */
 
-export { foldName, foldWord } from './analysis/folding.ts'
-export { stem } from './analysis/stems.ts'
-export { listedStopWords, STOP_WORDS } from './analysis/stop-words.ts'
-export { hasLetterOrDigit } from './analysis/tokens.ts'
 export type { CacheStats } from './cache/cache.ts'
 export { type CacheSizes, defaultCacheSizes } from './cache/sizes.ts'
 export type { Collector, SegmentReader } from './execute/collectors/collector.ts'
@@ -64,13 +60,15 @@ export interface SearchIndex {
    * the segments change meanwhile.
    */
   collect<C extends Collector>(query: Matched, create: () => C): Promise<C>
-  /** Those of some articles that pass all filters, in no order: the candidates of semantic search. */
+  /**
+   * Those of some articles that pass all filters, in no order: the candidates of semantic search.
+   */
   filter(seqs: bigint[], filter: ArticleFilter & { sort: Sort }): Promise<SegmentSource[]>
   /** Articles as they are shown, in the given order. Numbers that are no article's are left out. */
   articles(seqs: bigint[]): Promise<ArticleRow[]>
   /**
-   * Reads ahead until the index is closed, so that searches need not wait. Resolves when all that is
-   * read ahead was read once.
+   * Reads ahead until the index is closed, so that searches need not wait. Resolves when all that
+   * is read ahead was read once.
    *
    * @param onFailure told of what could not be read; it is tried again
    */
@@ -200,7 +198,10 @@ function openParts(db: Queryable, sizes: CacheSizes) {
       return meta
     },
 
-    /** Days are only ever added, so the known ones hold until a newer article comes: most searches need not read them. */
+    /**
+     * Days are only ever added, so the known ones hold until a newer article comes: most searches
+     * need not read them.
+     */
     async daysUpTo(lastSeq: bigint): Promise<KnownDays> {
       if (known !== null && known.lastSeq >= lastSeq) return known.days
       const read = await source.readDays()

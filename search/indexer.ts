@@ -12,8 +12,6 @@ import type { SegmentRange } from './store/segment-store.ts'
  * Those who search use `index.ts`.
  */
 
-export { foldName } from './analysis/folding.ts'
-export { type DocumentWords, indexText } from './analysis/word-list.ts'
 export { KINDS, type MakeOptions, makeSegments } from './merge/make-segments.ts'
 export { SEGMENT_SIZES, type SegmentSizes } from './merge/policy.ts'
 export type { RebuildWork } from './merge/rebuild-segment.ts'

@@ -3,8 +3,8 @@ import type { Country, Language } from '../shared/articles/article.ts'
 
 /**
  * The terms of the index. A term without a prefix is a word of title or body as written. All other
- * terms begin with a capital letter, which no folded word does. Queries and articles make their terms
- * here, so they cannot differ.
+ * terms begin with a capital letter, which no folded word does. Queries and articles make their
+ * terms here, so they cannot differ.
  */
 export const TERMS = {
   word: (word: string) => bounded('', word),
@@ -42,7 +42,10 @@ export function filterTerms({ country, language, publisherNo, authorNos }: Filte
   ]
 }
 
-/** A term that stands for a word or a stem; `of` is the term of the same word or stem in title or body. */
+/**
+ * A term that stands for a word or a stem; `of` is the term of the same word or stem in title or
+ * body.
+ */
 export interface WordTerm {
   kind: 'word' | 'stem'
   inTitle: boolean

@@ -9,7 +9,10 @@ export interface WarmUp {
   stop(): Promise<void>
 }
 
-/** ms between two looks for new articles. A search reads at most so long a time's worth of them itself. */
+/**
+ * ms between two looks for new articles. A search reads at most so long a time's worth of them
+ * itself.
+ */
 const INTERVAL = 200
 const INTERVAL_AFTER_FAILURE = 1_000
 

@@ -7,7 +7,7 @@ import pg from 'pg'
 import { openDataDirectory } from '../infra/embedded/data-directory/open.ts'
 import { Problem } from '../infra/embedded/problem.ts'
 import { startServers } from '../infra/embedded/servers.ts'
-import { migrate } from '../shared/postgres/migrations.ts'
+import { migrate } from '../shared/migrations/migrations.ts'
 
 /** A migrated database for one test, on a real server. */
 export interface TestDatabase {
@@ -71,7 +71,7 @@ async function schemaSum(): Promise<string> {
   const hash = createHash('sha256')
   const sources = [
     ...files,
-    new URL('../shared/postgres/migrations.ts', import.meta.url),
+    new URL('../shared/migrations/migrations.ts', import.meta.url),
     // Their packages bring migrations of their own.
     resolve('bullmq/package.json'),
     new URL('../node_modules/pg-boss/package.json', import.meta.url),

@@ -1,4 +1,4 @@
-import { indexText } from '../../search/analysis/word-list.ts'
+import { indexText } from '../../search/analysis/index.ts'
 import { authorsOf } from '../../services/normaliser/authors/authors.ts'
 import { publishedAt } from '../../services/normaliser/dates/published.ts'
 import { detectLanguage } from '../../services/normaliser/language/language.ts'

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import { foldWord } from '../../search/analysis/folding.ts'
-import { stem } from '../../search/analysis/stems.ts'
+import { foldWord, stem } from '../../search/analysis/index.ts'
 import type { Language } from '../../shared/articles/article.ts'
 
 const VOCABULARIES: [string, Language][] = [

@@ -1,5 +1,4 @@
-import type { ArticleQuery, Match } from '../../search/query/article-query.ts'
-import { parseBoolean, parseKeyword } from '../../search/query/parse.ts'
+import { type ArticleQuery, type Match, parseBoolean, parseKeyword } from '../../search/index.ts'
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import type { Archive, Vocabulary } from './generator.ts'
 import { createRandom, type Random } from './random.ts'

@@ -1,4 +1,4 @@
-import { STOP_WORDS } from '../../search/analysis/stop-words.ts'
+import { STOP_WORDS } from '../../search/analysis/index.ts'
 import type { Country, Language } from '../../shared/articles/article.ts'
 import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { createRandom, type Random } from './random.ts'

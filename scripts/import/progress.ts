@@ -1,5 +1,5 @@
 import { Presets, SingleBar } from 'cli-progress'
-import { printable } from '../../shared/process/printable.ts'
+import { printable } from '../../shared/log/printable.ts'
 
 export interface ProgressBar {
   update(bytes: number, articles: number): void

@@ -9,9 +9,9 @@ import { type Answer, request } from '../../services/crawler/fetch/request.ts'
 import { isAllowed, productToken, type RobotsRules, readRobots } from '../../services/crawler/robots/rules.ts'
 import { readAddress } from '../../shared/articles/address.ts'
 import type { Config } from '../../shared/config/config.ts'
+import { printableLine } from '../../shared/log/printable.ts'
 import type { Outlet } from '../../shared/outlets/outlet.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
-import { printableLine } from '../../shared/process/printable.ts'
 
 export interface CheckedFeed {
   domain: string
@@ -166,7 +166,7 @@ async function describe(
   if (status !== 200) return { ok: false, status, moved, detail: `it answers ${status}` }
   const type = answer.headers['content-type'] ?? null
   const bytes = await gunzipFile(answer.body, config.CRAWL_MAX_BYTES)
-  const feed = await parser.parse({ bytes, contentType: type, url: url.href })
+  const feed = await parser.parse({ bytes, contentType: type, url: url.href }, url.host)
   if (feed === null) return { ok: false, status, moved, detail: `no feed, but ${type ?? 'something without a type'}` }
   const { format, total: named, newest } = feed
   const parts = [

@@ -1,8 +1,9 @@
+import { printableLine } from '../../shared/log/printable.ts'
+import { type Budget, budgetsUsed } from '../../shared/outlets/budget.ts'
 import type { OutletHealth, OutletPages } from '../../shared/outlets/health.ts'
-import { printableLine } from '../../shared/process/printable.ts'
 
-/** Health for people: one line an outlet, those in trouble first. */
-export function healthTable(outlets: (OutletHealth & OutletPages)[], now: Date): string {
+/** Health for people: one line an outlet, those in trouble first; pages, bytes and new hosts are today's. */
+export function healthTable(outlets: (OutletHealth & OutletPages)[], budget: Budget, now: Date): string {
   if (outlets.length === 0) return 'No outlets; `npm run outlets -- sync FILE` brings a catalogue.'
   const rank = { failing: 0, silent: 1, healthy: 2 }
   const rows = [...outlets]
@@ -17,10 +18,38 @@ export function healthTable(outlets: (OutletHealth & OutletPages)[], now: Date):
       outlet.rhythm === null ? '–' : span(outlet.rhythm),
       `${outlet.pages.done}`,
       `${outlet.pages.waiting}`,
-      [...outlet.blocks.map(({ kind, pages }) => `${kind} ${pages}×`), outlet.error ?? ''].filter(Boolean).join('; '),
+      `${outlet.today.pages}`,
+      `${(outlet.today.bytes / 1_000_000).toFixed(1)} MB`,
+      `${outlet.today.hosts}`,
+      [
+        ...outlet.blocks.map(({ kind, pages }) => `${kind} ${pages}×`),
+        outlet.error ?? '',
+        ...budgetTroubles(outlet, budget),
+        ...(outlet.late > 0 ? [`late ${outlet.late}×`] : []),
+        ...(outlet.restsUntil === null ? [] : [`rests for ${span(outlet.restsUntil.getTime() - now.getTime())}`]),
+      ]
+        .filter(Boolean)
+        .join('; '),
     ])
     .map(row => row.map(printableLine))
-  const table = [['health', 'domain', '', 'feeds', 'read', 'new', 'rhythm', 'done', 'waiting', 'trouble'], ...rows]
+  const table = [
+    [
+      'health',
+      'domain',
+      '',
+      'feeds',
+      'read',
+      'new',
+      'rhythm',
+      'done',
+      'waiting',
+      'today',
+      'bytes',
+      'new hosts',
+      'trouble',
+    ],
+    ...rows,
+  ]
   const widths = table[0]?.map((_, column) => Math.max(...table.map(row => row[column]?.length ?? 0))) ?? []
   return table
     .map(row =>
@@ -30,6 +59,16 @@ export function healthTable(outlets: (OutletHealth & OutletPages)[], now: Date):
         .trimEnd(),
     )
     .join('\n')
+}
+
+/** What waits for the next day because a budget of this one is spent. */
+function budgetTroubles(outlet: OutletHealth & OutletPages, budget: Budget): string[] {
+  const used = budgetsUsed(outlet, budget)
+  const spent = (['pages', 'bytes'] as const).filter(name => used[name] >= 1)
+  return [
+    ...(spent.length > 0 ? [`today's ${spent.join(' and ')} are spent, ${outlet.pages.waiting} pages wait`] : []),
+    ...(outlet.putOff > 0 ? [`${outlet.putOff} pages on new hosts put off`] : []),
+  ]
 }
 
 function ago(time: Date | null, now: Date): string {

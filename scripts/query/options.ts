@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { ApiError } from '../../services/api/contract/api-error.ts'
 import { PARAMETER_NAMES, PARAMETERS, type Parameter } from '../../services/api/contract/parameters.ts'
 import { readRequest } from '../../services/api/parameters/request.ts'
-import type { ArticlesQuery } from '../../shared/client/client.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
+import type { ArticlesQuery } from '../client/client.ts'
 
 /** The API's parameters as options of a script, printed from the contract's table: `--search-in`, `--per-page` … */
 export function queryOptions(without: readonly string[] = []): Record<string, Option> {

@@ -1,5 +1,5 @@
-import type { ArticleObject, PageEnvelope } from '../../shared/client/client.ts'
-import { printableLine } from '../../shared/process/printable.ts'
+import { printableLine } from '../../shared/log/printable.ts'
+import type { ArticleObject, PageEnvelope } from '../client/client.ts'
 
 /** A page for people: a line each for headline and address, cut to the terminal's width. */
 export function pageTable(page: PageEnvelope, width: number): string {

@@ -1,7 +1,7 @@
 import { collectionName } from '../../services/embedder/collections/spaces.ts'
 import { openEmbeddings } from '../../shared/embeddings/embeddings.ts'
-import type { Source } from '../../shared/embeddings/endpoint.ts'
 import { RECIPE } from '../../shared/embeddings/recipe.ts'
+import type { Source } from '../../shared/embeddings/source.ts'
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
 import { transaction } from '../../shared/postgres/transaction.ts'
 import { type Collection, changeCollections } from '../../shared/vectors/registry.ts'

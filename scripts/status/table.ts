@@ -1,4 +1,4 @@
-import { printableLine } from '../../shared/process/printable.ts'
+import { printableLine } from '../../shared/log/printable.ts'
 import type { Status } from '../../shared/status/status.ts'
 
 /** The status for people: one short table. */

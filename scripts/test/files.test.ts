@@ -5,7 +5,7 @@ import { createFamily } from '../../infra/embedded/supervision/family.ts'
 import { runFiles } from './files.ts'
 import { readReport } from './report.ts'
 
-t.setTimeout(60_000)
+t.setTimeout(120_000)
 
 t.test('assertions are counted; a file that breaks off is a failure', async t => {
   mkdirSync('.tap', { recursive: true })
@@ -36,7 +36,7 @@ t.ok(1)
     const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('TAP')))
     const counts = await runFiles(
       names.map(name => join(folder, name)),
-      { ...{ long: false, env, family }, signal: new AbortController().signal, print: line => void lines.push(line) },
+      { ...{ env, family }, signal: new AbortController().signal, print: line => void lines.push(line) },
     )
     return { counts, text: lines.join('\n') }
   }

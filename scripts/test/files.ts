@@ -1,15 +1,21 @@
 import { availableParallelism } from 'node:os'
 import type { Family } from '../../infra/embedded/supervision/family.ts'
 import { runTool } from '../../infra/embedded/supervision/tool.ts'
+import { type Group, groupOf, LIMIT_S } from './groups.ts'
 import { type Report, readReport } from './report.ts'
 
-/** A file may take so long before tap gives it up; a hanging one is ended a little later. */
-const FILE_S = 300
-const LONG_FILE_S = 3_600
+/** tap gives a file up at its limit; a file that hangs is ended so much later. */
 const GRACE_S = 15
 const KEPT_OUTPUT = 8 * 1024 * 1024
-/** Beyond two, files that start servers and services of their own are in one another's way. */
-const JOBS = Math.min(2, availableParallelism())
+/**
+ * Files side by side. Quick files wait for a third of their time, so there is one more of them than
+ * cores. The others start servers and services of their own; beyond two they slow each other down.
+ */
+const JOBS: Readonly<Record<Group, number>> = {
+  quick: Math.min(2, availableParallelism()) + 1,
+  slow: Math.min(2, availableParallelism()),
+  long: Math.min(2, availableParallelism()),
+}
 
 export interface Counts {
   passed: number
@@ -28,21 +34,20 @@ export interface Counts {
 export async function runFiles(
   files: readonly string[],
   options: {
-    long: boolean
     env: NodeJS.ProcessEnv
     family: Family
     signal: AbortSignal
     print: (line: string) => void
   },
 ): Promise<Counts> {
-  const { long, env, family, signal, print } = options
-  const seconds = long ? LONG_FILE_S : FILE_S
+  const { env, family, signal, print } = options
   const counts = { passed: 0, failed: 0 }
   const waiting = [...files]
   let done = 0
 
   async function runOne(file: string): Promise<void> {
     const began = Date.now()
+    const seconds = LIMIT_S[groupOf(file)]
     const { code, output, timedOut } = await runTool(process.execPath, [file], {
       ...{ family, signal, cwd: process.cwd(), keep: KEPT_OUTPUT },
       within: (seconds + GRACE_S) * 1_000,
@@ -59,7 +64,8 @@ export async function runFiles(
   async function work(): Promise<void> {
     for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) await runOne(file)
   }
-  await Promise.all(Array.from({ length: JOBS }, work))
+  const jobs = Math.min(...files.map(file => JOBS[groupOf(file)]))
+  await Promise.all(Array.from({ length: jobs }, work))
   return counts
 }
 

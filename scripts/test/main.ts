@@ -3,15 +3,15 @@ import { whenParentIsGone } from '../../shared/process/parent.ts'
 import { onStopSignal } from '../../shared/process/signals.ts'
 import { startTestServers } from '../../test/servers.ts'
 import { check } from './checks.ts'
-import { runFiles } from './files.ts'
+import { type Counts, runFiles } from './files.ts'
+import { selectFiles } from './groups.ts'
 
 /*
- * `npm test`: types, style, and every test on real servers of this run alone. Ends with `N passed, N failed`.
- * `--long` adds the tests that take longer (`*.long.test.ts`). Other arguments choose the files whose path holds one, and
- * leave types and style to `npm run check`.
+ * `npm test`: types, style, and the quick tests on real servers of this run alone. `--all` adds the
+ * slow tests, `--long` these and the long ones (`groups.ts`). All servers are started once. Other
+ * arguments choose the files whose path contains one, and leave types and style to `npm run check`.
+ * The last line is `N passed, N failed` of everything that ran; CI reads it.
  */
-const LONG = '.long.test.ts'
-
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 const stopping = new AbortController()
 onStopSignal(
@@ -22,35 +22,38 @@ whenParentIsGone(() => stopping.abort())
 
 if (process.argv.includes('--help') || process.argv.includes('-h')) {
   print('Installs what is missing, then checks types and style and runs the tests on servers of their own.\n')
-  print('Usage: npm test [-- [--long] [PART …]]\n')
-  print('  --long  also the tests that take many minutes')
-  print('  PART    only the test files whose path holds it, without types and style')
+  print('Usage: npm test [-- [--all | --long] [PART …]]\n')
+  print('  --all   also the slow tests (*.slow.test.ts), after the quick ones: npm run test:all')
+  print('  --long  also the slow and the long tests (*.long.test.ts), an hour or more: npm run test:long')
+  print('  PART    only the quick and slow test files whose path holds it, without types and style;')
+  print('          a long file needs --long or its whole path')
   process.exit(0)
 }
-const long = process.argv.includes('--long')
-const chosen = process.argv.slice(2).filter(argument => !argument.startsWith('-'))
-const counts = { passed: 0, failed: 0 }
+const parts = process.argv.slice(2).filter(argument => !argument.startsWith('-'))
+const counts: Counts = { passed: 0, failed: 0 }
+const add = ({ passed, failed }: Counts) => {
+  counts.passed += passed
+  counts.failed += failed
+}
 
 try {
-  if (chosen.length === 0) {
-    const checks = await Promise.all([
-      check('types (tsc)', ['tsc', '--noEmit'], print),
-      check('style (biome)', ['biome', 'check', '--colors=off', '.'], print),
-    ])
-    for (const passed of checks) counts[passed ? 'passed' : 'failed']++
-  }
+  const groups = selectFiles(await testFiles(), {
+    all: process.argv.includes('--all'),
+    long: process.argv.includes('--long'),
+    parts,
+  })
+  if (groups.length === 0) throw new Error(`No test file's path holds ${parts.join(' or ')}.`)
+  if (parts.length === 0) add(await runChecks())
 
   const servers = await startTestServers({ report: print, signal: stopping.signal })
   process.on('exit', servers.kill)
   try {
     const env = { ...process.env, ...servers.settings }
-    const tests = await runFiles(await testFiles(), {
-      ...{ long, env, print },
-      family: servers.family,
-      signal: stopping.signal,
-    })
-    counts.passed += tests.passed
-    counts.failed += tests.failed
+    for (const [group, files] of groups) {
+      const began = Date.now()
+      add(await runFiles(files, { env, print, family: servers.family, signal: stopping.signal }))
+      print(`The ${files.length} ${group} test files took ${Math.round((Date.now() - began) / 1_000)} s.`)
+    }
   } finally {
     await servers.stop()
   }
@@ -61,14 +64,19 @@ try {
 print(`${counts.passed} passed, ${counts.failed} failed`)
 process.exit(counts.failed === 0 ? 0 : 1)
 
+async function runChecks(): Promise<Counts> {
+  const checks = await Promise.all([
+    check('types (tsc)', ['tsc', '--noEmit'], print),
+    check('style (biome)', ['biome', 'check', '--colors=off', '.'], print),
+  ])
+  const passed = checks.filter(Boolean).length
+  return { passed, failed: checks.length - passed }
+}
+
 async function testFiles(): Promise<string[]> {
   const files: string[] = []
   for await (const file of glob('{services,search,shared,scripts,infra,test,bench}/**/*.test.ts')) {
-    if (file.includes('node_modules') || (file.endsWith(LONG) && !long)) continue
-    if (chosen.length === 0 || chosen.some(part => file.includes(part))) files.push(file)
+    if (!file.includes('node_modules')) files.push(file)
   }
-  if (files.length === 0) throw new Error(`No test file's path holds ${chosen.join(' or ')}.`)
-  // Those against real servers take longest: first, so that the short ones fill the gaps.
-  const isLong = (file: string) => Number(file.startsWith('test/'))
-  return files.sort((a, b) => isLong(b) - isLong(a) || (a < b ? -1 : 1))
+  return files
 }

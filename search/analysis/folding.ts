@@ -2,8 +2,8 @@
 const LETTERS: Record<string, string> = { ß: 'ss', æ: 'ae', œ: 'oe', ø: 'o', ł: 'l', đ: 'd', ð: 'd', þ: 'th', ı: 'i' }
 
 /**
- * One word without case, accents and format characters: NFKD, marks dropped, lower case, then ß→ss and its like
- * (decision 16). May be longer than what was written, or empty.
+ * One word without case, accents and format characters: NFKD, marks dropped, lower case, then ß→ss
+ * and its like (decision 16). May be longer than what was written, or empty.
  */
 export function foldWord(word: string): string {
   return word
@@ -15,7 +15,10 @@ export function foldWord(word: string): string {
     .replace(/\p{M}+/gu, '')
 }
 
-/** A name folded as words are, with what separates them left in place and space collapsed: for `outlet=` and `author=` (decision 15). */
+/**
+ * A name folded as words are; separators stay, and white space is collapsed. For `outlet=` and
+ * `author=` (decision 15).
+ */
 export function foldName(name: string): string {
   return foldWord(name.normalize('NFC')).replace(/\s+/g, ' ').trim()
 }

@@ -1,7 +1,10 @@
 import { dutch, english, french, german } from 'multilingual-stemmer'
 import type { Language } from '../../shared/articles/article.ts'
 
-/** Luxembourgish has no Snowball stemmer; its plurals and verb endings (-en, -er, -e, -t) fall to the German rules. */
+/**
+ * Luxembourgish has no Snowball stemmer; its plurals and verb endings (-en, -er, -e, -t) fall to
+ * the German rules.
+ */
 const ALGORITHMS: Record<Language, (word: string) => string> = {
   nl: dutch,
   fr: french,
@@ -10,16 +13,21 @@ const ALGORITHMS: Record<Language, (word: string) => string> = {
   en: english,
 }
 
-/** Longer ones are names of files, chemicals and nonsense: their stem is themselves. Bounds the stemmers' time. */
+/**
+ * Longer words are names of files, chemicals and nonsense. They are their own stem, which bounds
+ * the time.
+ */
 const LONGEST = 64
 
-/** A stem costs ten times what looking it up does; the words that make up most of the news fit. */
+/**
+ * To compute a stem takes ten times as long as to look it up. The frequent words of the news fit.
+ */
 const REMEMBERED = 50_000
 
 const memories = new Map<(word: string) => string, Map<string, string>>()
 
 /**
- * Snowball's stem of a folded word in a language. Stems are taken of folded words, so that accents never matter in a search.
+ * Snowball's stem of a folded word in a language. Words are folded first, so accents never matter.
  * Not idempotent: stem words, never stems.
  */
 export function stem(language: Language, word: string): string {

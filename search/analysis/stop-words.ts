@@ -2,15 +2,17 @@ import type { Language } from '../../shared/articles/article.ts'
 import { words } from './tokens.ts'
 
 /*
- * Words that carry no meaning of their own (decision 40). Each list stands in `docs/stop-words.md`, with the reason for each
- * word that was added; `/docs` prints them from here. Segments hold no stem of a stop word, so a change asks for `npm run reindex`.
- * After an addition the index works without it: older segments only hold a few stems too many. After a removal it does not.
+ * Words that carry no meaning of their own (decision 40). Each list stands in `docs/stop-words.md`,
+ * with the reason for each word that was added; `/docs` prints them from here. Segments hold no
+ * stem of a stop word, so a change asks for `npm run reindex`. After an addition the index works
+ * without it: older segments only hold a few stems too many. After a removal it does not.
  */
 
 /**
- * nl, fr, de and en are the lists of the Snowball project (BSD 3-clause, Copyright (c) 2001, Dr Martin Porter, and (c) 2002,
- * Richard Boulton), as PostgreSQL ships them, with the halves into which our tokenizer takes contractions (`don't`).
- * Snowball has no list for Luxembourgish; that one is ours.
+ * nl, fr, de and en are the lists of the Snowball project (BSD 3-clause, Copyright (c) 2001, Dr
+ * Martin Porter, and (c) 2002, Richard Boulton), as PostgreSQL ships them, with the halves into
+ * which our tokenizer takes contractions (`don't`). Snowball has no list for Luxembourgish; that
+ * one is ours.
  */
 const BASE: Record<Language, string> = {
   nl: `

@@ -1,9 +1,10 @@
 import { foldWord } from './folding.ts'
 
 /**
- * The words of a text in their order, folded: the one tokenizer for articles and queries (decision 16). Letters, digits
- * and combining marks make words, everything else separates; format characters are not there at all; superscript and
- * subscript digits are digits. Linear in the text, whatever it holds.
+ * The words of a text in their order, folded: the one tokenizer for articles and queries (decision
+ * 16). Letters, digits and combining marks make words, everything else separates; format characters
+ * are not there at all; superscript and subscript digits are digits. Linear in the text, whatever
+ * it holds.
  */
 export function words(text: string): string[] {
   const normal = text.normalize('NFC')

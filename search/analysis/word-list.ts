@@ -1,6 +1,6 @@
 import { words } from './tokens.ts'
 
-/** The words of an article as the tokenizer reads them, each list written by `wordList` (`article_words`). */
+/** The words of an article, two lists as `wordList` writes them (table `article_words`). */
 export interface DocumentWords {
   title: string
   body: string
@@ -10,7 +10,10 @@ export function indexText(title: string, body: string | null): DocumentWords {
   return { title: wordList(words(title)), body: wordList(body === null ? [] : words(body)) }
 }
 
-/** Words with line breaks before, between and after them: a phrase is in the list when its own list is a part of it. */
+/**
+ * Words with line breaks before, between and after them. A text contains a phrase when its list
+ * contains the phrase's list.
+ */
 export function wordList(list: string[]): string {
   return list.length === 0 ? '\n' : `\n${list.join('\n')}\n`
 }

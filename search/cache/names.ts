@@ -8,7 +8,9 @@ export interface Names {
   author(authorNo: number): Author
 }
 
-/** Reads names and keeps them: a name never changes once it has a number, and every page needs some. */
+/**
+ * Reads names and keeps them: a name never changes once it has a number, and every page needs some.
+ */
 export interface NameCache {
   read(publisherNos: number[], authorNos: number[]): Promise<Names>
   stats(): CacheStats

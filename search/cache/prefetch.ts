@@ -27,7 +27,9 @@ export interface Prefetch {
   bytes(): number
 }
 
-/** Articles of the newest segments: some 80 MB. Most terms of older segments were asked for already. */
+/**
+ * Articles of the newest segments: some 80 MB. Most terms of older segments were asked for already.
+ */
 export const PREFETCHED_ARTICLES = 32_768
 
 export function createPrefetch(store: SegmentStore): Prefetch {
@@ -49,7 +51,8 @@ export function createPrefetch(store: SegmentStore): Prefetch {
       if (dictionary !== null) {
         if (goal?.segments.some(segment => segment.no === missing.no)) dictionaries.set(missing.no, dictionary)
       } else if (goal === current) {
-        // Replaced, or the database is away. The next search sets a new goal; until then lists are read on demand.
+        // Replaced, or the database is away. The next search sets a new goal; until then lists are
+        // read on demand.
         goal = null
       }
     }

@@ -33,7 +33,10 @@ export function defaultCacheSizes(memory = availableMemory()): CacheSizes {
   }
 }
 
-/** A container's limit where there is one (`process.constrainedMemory` tells 0, or more than there is, otherwise). */
+/**
+ * A container's limit where there is one (`process.constrainedMemory` tells 0, or more than there
+ * is, otherwise).
+ */
 function availableMemory(): number {
   const limit = process.constrainedMemory()
   return limit > 0 && limit < totalmem() ? limit : totalmem()

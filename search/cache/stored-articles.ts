@@ -5,8 +5,8 @@ import { createNameCache, type NameCache } from './names.ts'
 import type { CacheSizes } from './sizes.ts'
 
 /**
- * Articles as they are shown (Lucene: stored fields). They are kept in memory: what is visible never
- * changes (decision 24), and lists and polls ask for the newest articles again and again.
+ * Articles as they are shown (Lucene: stored fields). They are kept in memory: what is visible
+ * never changes (decision 24), and lists and polls ask for the newest articles again and again.
  */
 export interface StoredArticles {
   /** The articles in the given order. Numbers that are no article's are left out. */

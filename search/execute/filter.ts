@@ -1,10 +1,12 @@
 import type { DocValues } from '../query/filters.ts'
 import type { TimeBounds } from '../query/time-bounds.ts'
-import type { Columns } from '../segment/columns.ts'
+import { type Columns, firstAtLeast } from '../segment/columns.ts'
 import { type DocIdSet, passing, ranges, union } from '../segment/doc-id-set.ts'
 import type { SegmentMeta } from '../store/segment-store.ts'
 
-/** Conditions on matches besides terms: times, visibility, and values that are tested one by one. */
+/**
+ * Conditions on matches besides terms: times, visibility, and values that are tested one by one.
+ */
 export interface DocFilter {
   bounds: TimeBounds
   /** Articles with a higher `seq` are not part of the result set (decision 22). */
@@ -52,18 +54,6 @@ function undatedMatches(segment: SegmentMeta, { allIngested }: Columns, since: n
   const { ingested } = segment
   if (since === null || ingested === null || ingested.last < since) return 'none'
   return allIngested && ingested.first >= since ? 'all' : 'some'
-}
-
-/** The first of some dated documents, in order of publication, that was published at a time or later. */
-export function firstAtLeast(published: Float64Array, dated: number, time: number): number {
-  let low = 0
-  let high = dated
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (published[middle]! < time) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 /** Tests of single documents, only for conditions that are not true of the segment as a whole. */

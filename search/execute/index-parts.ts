@@ -4,7 +4,10 @@ import type { MemoryIndex, MemorySizes } from '../memory/memory-index.ts'
 import type { ArticleSource, KnownDays } from '../store/article-source.ts'
 import type { IndexMeta, SegmentStore } from '../store/segment-store.ts'
 
-/** Sizes that change how a result is found and, apart from `cap`, never the result. Tests make them small. */
+/**
+ * Sizes that change how a result is found and, apart from `cap`, never the result. Tests make them
+ * small.
+ */
 export interface SearchSizes {
   cap: number
   memory: MemorySizes

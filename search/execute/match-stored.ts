@@ -27,8 +27,8 @@ export interface Visit {
   /** Matches that are likely to complete the collectors; Infinity: all segments are matched. */
   limit: number
   /**
-   * Articles of the segments that are matched first. Counted in articles, because the segments of the
-   * newest articles are small.
+   * Articles of the segments that are matched first. Counted in articles, because the segments of
+   * the newest articles are small.
    */
   first: number
 }
@@ -61,7 +61,8 @@ export async function matchStored(
     for (const segment of segments) seenArticles += sizeOf(segment)
     const next = ahead[seen]
     if (next !== undefined && collectors.every(collector => collector.isComplete(next.startsAt))) return
-    // As many as are likely to be needed, but at most four times as many as before: a wrong guess must not cost much.
+    // As many as are likely to be needed, but at most four times as many as before: a wrong guess
+    // must not cost much.
     const { limit } = visit
     const needed = count > 0 && limit > count ? ((limit - count) * seenArticles) / count : seenArticles
     articles = Math.min(needed, seenArticles * 4)
@@ -74,7 +75,10 @@ interface Ahead {
   startsAt: number
 }
 
-/** The segments that can have matches from the position on, in the order in which their matches begin. */
+/**
+ * The segments that can have matches from the position on, in the order in which their matches
+ * begin.
+ */
 function inOrder(meta: IndexMeta, { sort, order, position }: Visit, filter: DocFilter): Ahead[] {
   const ascending = order === 'asc'
   const end = ascending ? Infinity : -Infinity
@@ -142,8 +146,8 @@ function everything(size: number): TwoPhaseMatches {
 
 /**
  * Evaluates a query on some segments. The evaluation tells which posting lists it needs. Those that
- * are not in memory are read together, and the evaluation starts again. Lists that were read are held
- * meanwhile, because the cache may drop them.
+ * are not in memory are read together, and the evaluation starts again. Lists that were read are
+ * held meanwhile, because the cache may drop them.
  */
 async function evaluate(
   cache: SegmentCache,

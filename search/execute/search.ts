@@ -86,7 +86,9 @@ interface Planned {
   plan: SearchPlan
 }
 
-/** Matches stored and in-memory segments. New articles are read while stored segments are matched. */
+/**
+ * Matches stored and in-memory segments. New articles are read while stored segments are matched.
+ */
 async function collectMatches(
   index: IndexParts,
   { snapshot, meta, plan }: Planned,

@@ -4,11 +4,15 @@ import { isFrequent, SHINGLES } from '../segment/shingles.ts'
 import { TERMS } from '../terms.ts'
 
 /*
- * The first of two phases of matching (Lucene: TwoPhaseIterator): what the posting lists of a stored
- * segment say. The second phase (`verify.ts`) looks at the words of the documents that remain open.
+ * The first of two phases of matching (Lucene: TwoPhaseIterator): what the posting lists of a
+ * stored segment say. The second phase (`verify.ts`) looks at the words of the documents that
+ * remain open.
  */
 
-/** Documents in `confirmed` match. Documents outside `candidates` do not. The others are to be verified. */
+/**
+ * Documents in `confirmed` match. Documents outside `candidates` do not. The others are to be
+ * verified.
+ */
 export interface TwoPhaseMatches {
   confirmed: DocIdSet
   candidates: DocIdSet
@@ -22,8 +26,8 @@ export type PostingLists = (term: string) => DocIdSet | null
 
 /**
  * @param size documents of the segment
- * @param within the only documents of interest; the result for others does not count. Given when they
- *   are so few that a look at each is cheaper than a step over all; null: all
+ * @param within the only documents of interest; the result for others does not count. Given when
+ *   they are so few that a look at each is cheaper than a step over all; null: all
  */
 export type Evaluate = (lists: PostingLists, size: number, within: DocIdSet | null) => TwoPhaseMatches
 
@@ -37,7 +41,10 @@ export const isExact = ({ confirmed, candidates }: TwoPhaseMatches) =>
 
 const exactly = (set: DocIdSet): TwoPhaseMatches => ({ confirmed: set, candidates: set })
 
-/** How a query is evaluated on posting lists. Work that is the same for every segment is done here, once. */
+/**
+ * How a query is evaluated on posting lists. Work that is the same for every segment is done here,
+ * once.
+ */
 export function compile(node: QueryNode): Evaluate {
   switch (node.kind) {
     case 'term':
@@ -72,7 +79,9 @@ function disjunction(clauses: Evaluate[]): Evaluate {
   }
 }
 
-/** Evaluates the single terms first; the other clauses then check only the documents that remain. */
+/**
+ * Evaluates the single terms first; the other clauses then check only the documents that remain.
+ */
 function conjunction(terms: string[], others: Evaluate[]): Evaluate {
   return (lists, size, within) => {
     const loaded = terms.map(lists)
@@ -80,7 +89,8 @@ function conjunction(terms: string[], others: Evaluate[]): Evaluate {
     let few = within
     let matches = known.map(exactly)
     if (known.length < loaded.length) {
-      // The query is evaluated again, so the other clauses only have to name the lists that they need.
+      // The query is evaluated again, so the other clauses only have to name the lists that they
+      // need.
       few = emptySet(size)
     } else if (known.some(set => set.kind === 'array')) {
       const found = intersectionOf(known)
@@ -122,7 +132,9 @@ function exclusion(of: Evaluate, not: Evaluate[]): Evaluate {
     )
 }
 
-/** See `segment/shingles.ts`. A list for two words, or for three frequent ones, is the exact answer. */
+/**
+ * See `segment/shingles.ts`. A list for two words, or for three frequent ones, is the exact answer.
+ */
 function phrase(words: string[]): Evaluate {
   const pairTerms = neighbours(words).map(([first, second]) => ({
     own: SHINGLES.pair(first, second),

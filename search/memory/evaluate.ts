@@ -28,7 +28,10 @@ export function evaluate(node: QueryNode, segment: MemorySegment, within: DocIdS
   }
 }
 
-/** Terms are evaluated first, because a phrase looks at its candidates one by one. Stops when nothing is left. */
+/**
+ * Terms are evaluated first, because a phrase looks at its candidates one by one. Stops when
+ * nothing is left.
+ */
 function conjunction(clauses: QueryNode[], segment: MemorySegment, within: DocIdSet | null): DocIdSet {
   const terms = clauses.filter(clause => clause.kind === 'term')
   const others = clauses.filter(clause => clause.kind !== 'term')

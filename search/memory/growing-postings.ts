@@ -1,8 +1,8 @@
 import { grown } from '../segment/grown.ts'
 
 /**
- * Posting lists that grow at their ends, by the id of a term. Most are very short, so they are chained
- * through one array: an array for each would take a hundred bytes.
+ * Posting lists that grow at their ends, by the id of a term. Most are very short, so they are
+ * chained through one array: an array for each would take a hundred bytes.
  */
 export interface GrowingPostings {
   /** Adds a document unless it is the last of the list. Returns whether it was added. */
@@ -11,11 +11,17 @@ export interface GrowingPostings {
   docs(term: number): Uint16Array
 }
 
-/** Three numbers for each list, side by side: its length, the end of its chain + 1, its last document + 1. */
+/**
+ * Three numbers for each list, side by side: its length, the end of its chain + 1, its last
+ * document + 1.
+ */
 const WIDTH = 3
 const [COUNT, END, LAST] = [0, 1, 2] as const
 
-/** From this length on the last result is kept: to follow a chain is slow, but a short one costs less than to keep it. */
+/**
+ * From this length on the last result is kept: to follow a chain is slow, but a short one costs
+ * less than to keep it.
+ */
 const LONG = 32
 
 export function createGrowingPostings(): GrowingPostings {

@@ -25,7 +25,10 @@ export interface MemoryRange {
 }
 
 export interface MemorySizes {
-  /** Articles of an in-memory segment. A divisor of a flushed segment's size: one flush then replaces whole ones. */
+  /**
+   * Articles of an in-memory segment. A divisor of a flushed segment's size: one flush then
+   * replaces whole ones.
+   */
   segment: bigint
   /** Words that the ids may hold before a new in-memory segment starts with fresh ones. */
   words: number
@@ -63,7 +66,8 @@ export function createMemoryIndex(
     try {
       await addAll(own, articles, sizes)
     } catch (error) {
-      // A half-added article would spoil all that follow, so the next search reads everything again.
+      // A half-added article would spoil all that follow, so the next search reads everything
+      // again.
       if (state === own) state = null
       throw error
     }
@@ -114,7 +118,9 @@ const emptyState = (covered: bigint, wordsVersion: bigint): State => ({
   failure: null,
 })
 
-/** Drops the segments whose articles are all stored. The last one stays, because it may still grow. */
+/**
+ * Drops the segments whose articles are all stored. The last one stays, because it may still grow.
+ */
 function dropStored(state: State, covered: bigint): void {
   while (state.segments.length > 1) {
     const end = state.segments[0]!.documents.at(-1)!.seq

@@ -23,7 +23,10 @@ export interface MemorySegment extends DocValues {
   readonly times: { readonly published: Float64Array; readonly ingested: Float64Array }
   /** @param title @param body lists of words as `wordList` writes them */
   add(article: SegmentSource, title: string, body: string): void
-  /** Builds the posting lists of the first document that has none yet. Returns whether there was one. */
+  /**
+   * Builds the posting lists of the first document that has none yet. Returns whether there was
+   * one.
+   */
   listNext(): boolean
   /** The documents with a term. */
   list(term: string): DocIdSet

@@ -1,7 +1,10 @@
 import { grown } from '../segment/grown.ts'
 import type { TermIds } from './term-ids.ts'
 
-/** The texts of an in-memory segment as ids of words, one after the other: title, body, title, body … */
+/**
+ * The texts of an in-memory segment as ids of words, one after the other: title, body, title, body
+ * …
+ */
 export interface Texts {
   /** All ids. Longer than there are words; a later call may return another array. */
   ids(): Int32Array

@@ -54,7 +54,9 @@ interface Store {
   source: ArticleSource
 }
 
-/** Makes one segment, so that others who wait for the lock get a turn. Returns whether one was due. */
+/**
+ * Makes one segment, so that others who wait for the lock get a turn. Returns whether one was due.
+ */
 async function makeNext(store: Store, sizes: SegmentSizes, kind: SegmentWork, options: MakeOptions): Promise<boolean> {
   const { writer } = store
   const wait = options.waitFor?.includes(kind) === true
@@ -85,7 +87,8 @@ async function nextDue(writer: SegmentWriter, kind: SegmentWork, sizes: SegmentS
   }
   const [range] = mergesDue(stored, sizes)
   if (range === undefined) return null
-  // A merge has time, because smaller segments are searched as well; but not when half of the next block is there.
+  // A merge has time, because smaller segments are searched as well; but not when half of the next
+  // block is there.
   const isLate = stored.at(-1)!.last - range.last >= sizes.merged / 2n
   return { range, part: isLate ? 1 : 1 / 2 }
 }

@@ -3,9 +3,9 @@ import type { SegmentRange } from '../store/segment-store.ts'
 /** Articles in a segment of each kind. Both are powers of two, and at most 65,536. */
 export interface SegmentSizes {
   /**
-   * New articles are flushed to a segment as soon as there are so many. Smaller segments would leave
-   * less in the memory of every process that searches. But a search matches every segment, and to
-   * keep them few, small ones would have to be merged twice.
+   * New articles are flushed to a segment as soon as there are so many. Smaller segments would
+   * leave less in the memory of every process that searches. But a search matches every segment,
+   * and to keep them few, small ones would have to be merged twice.
    */
   flushed: bigint
   /** Flushed segments are merged into one of this size. */
@@ -16,7 +16,8 @@ export const SEGMENT_SIZES: SegmentSizes = { flushed: 8_192n, merged: 65_536n }
 
 /**
  * The next range of new articles to be flushed, right after the stored ones: a whole merged size
- * where so many articles wait. So segments always cover the articles from the first on without a gap.
+ * where so many articles wait. So segments always cover the articles from the first on without a
+ * gap.
  *
  * @param stored ranges of the stored segments, ascending and without gaps
  * @param last `seq` of the newest article
@@ -28,7 +29,8 @@ export function nextFlush(
   { flushed, merged }: SegmentSizes,
 ): SegmentRange | null {
   const covered = stored.at(-1)?.last ?? 0n
-  // Up to the next multiple of the size. Otherwise a former size would shift all later blocks for good.
+  // Up to the next multiple of the size. Otherwise a former size would shift all later blocks for
+  // good.
   const endOf = (size: bigint) => (covered / size + 1n) * size
   const end = covered % merged === 0n && endOf(merged) <= last ? endOf(merged) : endOf(flushed)
   return end <= last ? { first: covered + 1n, last: end } : null

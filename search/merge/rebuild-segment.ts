@@ -19,9 +19,9 @@ export interface RebuildWork {
 }
 
 /**
- * Builds a segment anew from the texts of its articles. One transaction replaces the old segment and
- * the words that have changed: a search sees the old state or the new one. All work before it runs
- * outside of the transaction.
+ * Builds a segment anew from the texts of its articles. One transaction replaces the old segment
+ * and the words that have changed: a search sees the old state or the new one. All work before it
+ * runs outside of the transaction.
  *
  * @returns false: it was interrupted, and nothing changed
  */
@@ -59,7 +59,9 @@ export async function rebuildSegment(pool: Pool, range: SegmentRange, work: Rebu
   return true
 }
 
-/** Tokenises the articles once more: their words would be too many to hold until the transaction. */
+/**
+ * Tokenises the articles once more: their words would be too many to hold until the transaction.
+ */
 async function updateWords(client: Client, seqs: bigint[]): Promise<void> {
   for (let at = 0; at < seqs.length; at += Number(PART)) {
     const rows = await readTextsOf(client, seqs.slice(at, at + Number(PART)))

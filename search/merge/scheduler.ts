@@ -27,7 +27,10 @@ export interface SchedulerEvents {
   failed(kinds: readonly SegmentWork[], failure: string): void
 }
 
-/** Articles that an import may leave without a segment: every process that searches has them in memory, some 10 kB each. */
+/**
+ * Articles that an import may leave without a segment: every process that searches has them in
+ * memory, some 10 kB each.
+ */
 const MOST_BACKLOG = 32_768n
 
 /** ms. Under load flushes come every few seconds. */
@@ -40,7 +43,9 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
   const threads = new Map<ThreadKey, SegmentThread>()
   /** Articles up to here had a segment at the last look; the newest article that was heard of. */
   let [covered, newest] = [0n, 0n]
-  /** The next look at the database is due when this article is there; for flushes, and for merges. */
+  /**
+   * The next look at the database is due when this article is there; for flushes, and for merges.
+   */
   let [nextLook, nextMergeLook] = [0n, 0n]
   let flushing: Promise<void> | null = null
   /** 'again': there may be more to merge by the time the running merge is done. */
@@ -70,7 +75,8 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
       nextLook = covered + SEGMENT_SIZES.flushed
       return
     }
-    // Another process may be flushing. Then this one finds nothing to do, and need not look again after each batch.
+    // Another process may be flushing. Then this one finds nothing to do, and need not look again
+    // after each batch.
     nextLook = last + SEGMENT_SIZES.flushed / 4n
     flushing = (bulk ? runAll(['flush']) : runGently('flush')).then(() => {
       flushing = null

@@ -15,16 +15,24 @@ export interface TaskResult {
   failure: string | null
 }
 
-/** A thread that makes segments, one task at a time; the caller sees to that. It does not hold the process. */
+/**
+ * A thread that makes segments, one task at a time; the caller sees to that. It does not hold the
+ * process.
+ */
 export interface SegmentThread {
-  /** Resolves when the thread is done. What it could not make is still found by searches, and is made later. */
+  /**
+   * Resolves when the thread is done. What it could not make is still found by searches, and is
+   * made later.
+   */
   run(task: Task): Promise<TaskResult>
   close(): Promise<void>
 }
 
 /**
- * @param options.gently gives way to all other work; a priority that was given up does not come back
- * @param options.keepAlive ms to keep the idle thread: a new one compiles for a third of its first half a minute
+ * @param options.gently gives way to all other work; a priority that was given up does not come
+ *   back
+ * @param options.keepAlive ms to keep the idle thread: a new one compiles for a third of its first
+ *   half a minute
  */
 export function createSegmentThread({ gently, keepAlive }: { gently: boolean; keepAlive: number }): SegmentThread {
   let worker: Worker | null = null

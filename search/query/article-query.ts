@@ -6,12 +6,18 @@ export type Axis = 'published_at' | 'ingested_at'
 /** Semantic search sorts by relevance too. */
 export type Sort = Axis | 'relevance'
 
-/** What `q` asks for, read by `parseKeyword` or `parseBoolean`; words are folded (`analysis/tokens.ts`). */
+/**
+ * What `q` asks for, read by `parseKeyword` or `parseBoolean`; words are folded
+ * (`analysis/tokens.ts`).
+ */
 export type Match =
   | { kind: 'all' }
   /** Any of the words, by stem. Distinct, in the query's order, at least one. */
   | { kind: 'keyword'; words: string[] }
-  /** All of the phrases and none of the excluded ones, as written. A phrase of one word is that word; `required` is never empty. */
+  /**
+   * All of the phrases and none of the excluded ones, as written. A phrase of one word is that
+   * word; `required` is never empty.
+   */
   | { kind: 'boolean'; required: string[][]; excluded: string[][] }
 
 /** `q` read, or why it cannot be: sentences for `errors.q`. */
@@ -53,7 +59,10 @@ export interface Position {
   watermark: bigint
   total: number
   estimate: boolean
-  /** The last article of the page: its sort value (ms since 1970; null sorts last), its score, its id. */
+  /**
+   * The last article of the page: its sort value (ms since 1970; null sorts last), its score, its
+   * id.
+   */
   last: { value: number | null; score: number; id: string }
 }
 
@@ -74,7 +83,9 @@ export interface ArticleRow {
 
 export interface SearchPage {
   rows: ArticleRow[]
-  /** Counted to 10,000; `estimate` then says so (decision 25). The same on every page of a sequence. */
+  /**
+   * Counted to 10,000; `estimate` then says so (decision 25). The same on every page of a sequence.
+   */
   total: number
   estimate: boolean
   /** null on the page that ends the set. */

@@ -59,7 +59,10 @@ interface FilterDefinition {
 
 const terms = (nodes: QueryNode[]): IndexFilter => ({ kind: 'terms', node: or(nodes), selective: false })
 
-/** Documents of a segment stand in order of publication, so times are ranges there (`time-bounds.ts`), not terms. */
+/**
+ * Documents of a segment stand in order of publication, so times are ranges there
+ * (`time-bounds.ts`), not terms.
+ */
 const byTimeBounds = () => null
 
 const FILTERS: Record<keyof ArticleFilter, FilterDefinition> = {

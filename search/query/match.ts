@@ -12,7 +12,10 @@ type Scope = ArticleQuery['searchIn']
 export interface MatchPlan {
   /** null: every article matches. */
   node: QueryNode | null
-  /** The same condition on the words of an article (`article_words`), for documents that posting lists leave open. */
+  /**
+   * The same condition on the words of an article (`article_words`), for documents that posting
+   * lists leave open.
+   */
   verification: Verification | null
   /** What makes one match closer than another (decision 17); empty: all are equally close. */
   scoring: ScoringTerm[]
@@ -53,7 +56,10 @@ export function planMatch(match: Match, scope: Scope, languages: readonly Langua
   }
 }
 
-/** The words of a keyword search in one language: their stems, or, where all are stop words, the words as written. */
+/**
+ * The words of a keyword search in one language: their stems, or, where all are stop words, the
+ * words as written.
+ */
 interface AnalysedWords {
   language: Language
   stems: string[]
@@ -71,7 +77,10 @@ function clausesOf({ language, stems, written }: AnalysedWords, scope: Scope): Q
   return [and([term(TERMS.language(language)), or(written.map(word => term(wordTerm(scope)(word))))])]
 }
 
-/** Weights: the number of different words found counts most, then those in the title, then those found as written. */
+/**
+ * Weights: the number of different words found counts most, then those in the title, then those
+ * found as written.
+ */
 const WEIGHTS = { found: 10_000, inTitle: 100, asWritten: 1 } as const
 
 function scoringTerms({ language, stems, written }: AnalysedWords, words: string[], scope: Scope): ScoringTerm[] {

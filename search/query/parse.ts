@@ -11,8 +11,8 @@ export function parseKeyword(q: string): ParsedQuery {
 }
 
 /**
- * Reads `q` of a boolean search (contract, "Boolean grammar"; decisions 16, 18, 19): words and "quoted phrases" that must
- * appear, `-word` and `-"phrase"` that must not.
+ * Reads `q` of a boolean search (contract, "Boolean grammar"; decisions 16, 18, 19): words and
+ * "quoted phrases" that must appear, `-word` and `-"phrase"` that must not.
  */
 export function parseBoolean(q: string): ParsedQuery {
   if (!hasLetterOrDigit(q)) return { ok: false, errors: [NOTHING_TO_FIND] }
@@ -53,7 +53,10 @@ export function parseBoolean(q: string): ParsedQuery {
   return { ok: true, match: { kind: 'boolean', required: [...required.values()], excluded: [...excluded.values()] } }
 }
 
-/** Whether a word could start here: after the start, a space, a closing quote, or punctuation other than `-`. */
+/**
+ * Whether a word could start here: after the start, a space, a closing quote, or punctuation other
+ * than `-`.
+ */
 function startsWord(text: string, at: number): boolean {
   if (at === 0) return true
   const before = text.slice(0, at)

@@ -13,7 +13,10 @@ export const isEmpty = ({ from, to }: TimeSpan) => from >= to
 /** The times that the request and the plan allow (decisions 12 to 14). */
 export interface TimeBounds {
   published: TimeSpan
-  /** Articles without a date of publication match when they were ingested since then; null: none matches. */
+  /**
+   * Articles without a date of publication match when they were ingested since then; null: none
+   * matches.
+   */
   undatedSince: number | null
   /** null: any time, and also none. */
   ingested: TimeSpan | null
@@ -59,7 +62,9 @@ function cut(span: TimeSpan, days: TimeSpan | null): TimeSpan {
   return days === null ? EMPTY_SPAN : { from: Math.max(span.from, days.from), to: Math.min(span.to, days.to) }
 }
 
-/** Whether an article's times lie within; NaN: it has no such time. Comparisons with NaN are false. */
+/**
+ * Whether an article's times lie within; NaN: it has no such time. Comparisons with NaN are false.
+ */
 export function isWithin({ published, undatedSince, ingested }: TimeBounds, at: number, entered: number): boolean {
   if (Number.isNaN(at)) {
     if (undatedSince === null || !(entered >= undatedSince)) return false

@@ -45,8 +45,8 @@ export function writeDocs(bits: Uint32Array, words: number, docs: Uint16Array, f
 export const lowestBit = (word: number) => 31 - Math.clz32(word & -word)
 
 /**
- * The number of set bits. Carry-save adders combine eight words, so that one word in eight is counted
- * (Harley and Seal; Warren, Hacker's Delight, 2nd ed., 5-1).
+ * The number of set bits. Carry-save adders combine eight words, so that one word in eight is
+ * counted (Harley and Seal; Warren, Hacker's Delight, 2nd ed., 5-1).
  */
 export function countBits(bits: Uint32Array, words: number): number {
   let [ones, twos, fours, eights, at] = [0, 0, 0, 0, 0]

@@ -6,6 +6,8 @@ import { docsOf } from './doc-id-set.ts'
 import { bucketOf, readEntries } from './postings.ts'
 import { isFrequent, SHINGLES } from './shingles.ts'
 
+t.setTimeout(280_000)
+
 /** As in a text, few words are frequent; the same in every run. */
 function createWords(count: number) {
   let state = 1
@@ -64,7 +66,10 @@ for (const [size, enough] of [
       const found = block && readEntries(block, [term], size).get(term)
       return found === undefined ? [] : [...docsOf(found)]
     }
-    /** Those with a list of their own must have exactly their documents there; those without, at least theirs in a shared one. */
+    /**
+     * Those with a list of their own must have exactly their documents there; those without, at
+     * least theirs in a shared one.
+     */
     const compare = (what: string, of: Truth, own: (name: string) => string, shared?: (name: string) => string) => {
       const wrong: string[] = []
       const seen = { listed: 0, shared: 0 }

@@ -27,7 +27,10 @@ export interface BuiltSegment {
 }
 
 export interface SegmentBuilder {
-  /** Takes in the words of an article, two lists as `wordList` writes them; every article once, in any order. */
+  /**
+   * Takes in the words of an article, two lists as `wordList` writes them; every article once, in
+   * any order.
+   */
   addWords(seq: bigint, title: string, body: string): void
   build(): BuiltSegment
 }
@@ -80,7 +83,10 @@ export function createSegmentBuilder(
 /** Posting lists between two calls of the pace. */
 const LISTS_PER_PACE = 256
 
-/** All entries of a segment. They are built in parts, so that not all of them are in memory in their widest form. */
+/**
+ * All entries of a segment. They are built in parts, so that not all of them are in memory in their
+ * widest form.
+ */
 function createBuckets(size: number, pace: Pace) {
   // A document adds about a kilobyte. As many buckets as documents make a bucket about as large.
   const bits = Math.ceil(Math.log2(Math.max(size, 1)))

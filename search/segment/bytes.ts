@@ -48,7 +48,7 @@ export function createWriter(capacity = 4096): Writer {
   }
 }
 
-/** How many bytes a number takes. @param value below 2^28 */
+/** Bytes of a number as a varint. @param value below 2^28 */
 export function varintBytes(value: number): number {
   return value < 1 << 7 ? 1 : value < 1 << 14 ? 2 : value < 1 << 21 ? 3 : 4
 }

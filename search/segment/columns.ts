@@ -1,6 +1,7 @@
 /**
- * What a segment knows of each of its documents. Documents are numbered by publication (without a date last), then by id:
- * a stretch of time is a stretch of numbers, and the newest match is the highest number.
+ * Values of a segment's documents, by document (Lucene: doc values). Documents are numbered by
+ * publication, those without a date last, then by id. So a range of time is a range of documents,
+ * and the newest match is the highest document.
  */
 export interface Columns {
   /** Number of documents. */
@@ -12,13 +13,15 @@ export interface Columns {
   /** ms since 1970; NaN: none. */
   published: Float64Array
   ingested: Float64Array
-  /** When the first and the last dated document were published; NaN: none is dated. */
+  /** Publication of the first and of the last dated document; NaN: none is dated. */
   earliest: number
   latest: number
-  /** Whether all have an ingestion date. */
+  /** Whether all documents have a time of ingestion. */
   allIngested: boolean
   publishers: Int32Array
-  /** Authors of document n are `authors[authorStarts[n]]` to before `authors[authorStarts[n + 1]]`. */
+  /**
+   * Authors of document n are `authors[authorStarts[n]]` to before `authors[authorStarts[n + 1]]`.
+   */
   authorStarts: Uint32Array
   authors: Int32Array
 }
@@ -62,9 +65,24 @@ export function columnsOf(articles: SegmentArticle[], firstSeq: bigint): Columns
   }
 }
 
+/**
+ * The first of some dated documents, in order of publication, that was published at a time or
+ * later.
+ */
+export function firstAtLeast(published: Float64Array, dated: number, time: number): number {
+  let low = 0
+  let high = dated
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (published[middle]! < time) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 const HEADER = 3
 
-/** The arrays one after the other, widest elements first so that each is aligned. */
+/** The arrays one after the other, widest elements first, so that each is aligned. */
 export function encodeColumns(columns: Columns): Buffer {
   const header = Uint32Array.of(columns.size, columns.dated, columns.authors.length, 0)
   const { published, ingested, publishers, authorStarts, authors, offsets } = columns
@@ -76,7 +94,7 @@ export function encodeColumns(columns: Columns): Buffer {
 }
 
 export function decodeColumns(bytes: Uint8Array): Columns {
-  // Copied, because a view of eight-byte elements must begin at a multiple of eight.
+  // A copy, because an array of eight-byte elements must begin at a multiple of eight.
   const { buffer } = new Uint8Array(bytes)
   const [size = 0, dated = 0, authors = 0] = new Uint32Array(buffer, 0, HEADER)
   let at = 16

@@ -77,7 +77,8 @@ t.test('many sets at once have in common what they have one after the other', as
 })
 
 t.test('sets that operations made stay as they are while others are made', async () => {
-  // Of a large segment, so that lists of every length are looked up in one another and the room is left many times.
+  // Of a large segment, so that lists of every length are looked up in one another and the room is
+  // left many times.
   const size = 65_536
   let seed = 1
   const below = (end: number) => {

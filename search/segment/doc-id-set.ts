@@ -2,8 +2,8 @@ import { copyBits, countBits, fill, hasBit, lowestBit, writeDocs } from './bitma
 
 /**
  * A set of the documents 0 to `size` − 1 of one segment, in one of two containers, as in Roaring
- * bitmaps (Lemire et al., arXiv:1603.06549): a sorted array while they are few, a bitmap when they are
- * many. A set never changes.
+ * bitmaps (Lemire et al., arXiv:1603.06549): a sorted array while they are few, a bitmap when they
+ * are many. A set never changes.
  */
 export type DocIdSet = ArraySet | BitmapSet
 
@@ -12,7 +12,10 @@ export interface ArraySet {
   size: number
   count: number
   docs: Uint16Array
-  /** The same documents as a bitmap, made at the first lookup; null: not made yet, undefined: never made. */
+  /**
+   * The same documents as a bitmap, made at the first lookup; null: not made yet, undefined: never
+   * made.
+   */
   lookup: Uint32Array | null | undefined
 }
 
@@ -48,10 +51,10 @@ export function bytesOf(set: DocIdSet): number {
 const NONE = new Uint16Array(0)
 
 /*
- * An arena for the arrays that operations make, one behind the other in one buffer: a typed array of its
- * own takes longer to make than most arrays to fill. What is kept longer than a search is copied
- * (`ownCopy`), because it would keep the whole buffer in memory. Operations are synchronous and a
- * process runs one at a time, so one arena serves all.
+ * An arena for the arrays that operations make, one behind the other in one buffer: a typed array
+ * of its own takes longer to make than most arrays to fill. What is kept longer than a search is
+ * copied (`ownCopy`), because it would keep the whole buffer in memory. Operations are synchronous
+ * and a process runs one at a time, so one arena serves all.
  */
 const ARENA_DOCS = 1 << 17
 let arena = new Uint16Array(ARENA_DOCS)
@@ -90,7 +93,10 @@ export function rangeSet(from: number, to: number, size: number): DocIdSet {
   return { kind: 'bitmap', size, count: Math.max(0, to - from), bits }
 }
 
-/** The documents of a set from `from` to before `to`, and those from `rest` on. @param from at most `to`, which is at most `rest` */
+/**
+ * The documents of a set from `from` to before `to`, and those from `rest` on.
+ * @param from at most `to`, which is at most `rest`
+ */
 export function ranges(set: DocIdSet, from: number, to: number, rest: number): DocIdSet {
   if (set.kind === 'array') {
     const { docs } = set
@@ -120,7 +126,10 @@ export function intersection(a: DocIdSet, b: DocIdSet): DocIdSet {
   return fromWork(a.size)
 }
 
-/** The intersection of one set or more: the smallest is looked up in the others; bitmaps alone take one pass. */
+/**
+ * The intersection of one set or more: the smallest is looked up in the others; bitmaps alone take
+ * one pass.
+ */
 export function intersectionOf(sets: DocIdSet[]): DocIdSet {
   if (sets.length === 1) return sets[0]!
   if (sets.length === 2) return intersection(sets[0]!, sets[1]!)
@@ -168,7 +177,10 @@ function add(set: DocIdSet, bits: Uint32Array): void {
   }
 }
 
-/** A bit for each document, and one for each word of those that is not 0. All are 0 between two operations. */
+/**
+ * A bit for each document, and one for each word of those that is not 0. All are 0 between two
+ * operations.
+ */
 const seen = new Uint32Array(65_536 >>> 5)
 const seenWords = new Uint32Array(65_536 >>> 10)
 
@@ -253,9 +265,10 @@ function filtered(docs: Uint16Array, size: number, test: (doc: number) => boolea
 }
 
 /*
- * Two arrays are intersected by marking the documents of one and looking up those of the other, which
- * has no branch to mispredict. A mark is a byte, because neighbours in one word would wait for each
- * other. Its value is the number of the operation, so marks are cleared only once in 255 operations.
+ * Two arrays are intersected by marking the documents of one and looking up those of the other,
+ * which has no branch to mispredict. A mark is a byte, because neighbours in one word would wait
+ * for each other. Its value is the number of the operation, so marks are cleared only once in 255
+ * operations.
  */
 const marks = new Uint8Array(65_536)
 let mark = 0

@@ -1,6 +1,6 @@
 export const HASH_SEED = 0x811c9dc5
 
-/** FNV-1a over UTF-16 code units, then murmur3's finish: 32 bits that are spread well enough to cut in two. */
+/** FNV-1a over UTF-16 code units, then the finaliser of MurmurHash3: all 32 bits are well mixed. */
 export function hashOf(text: string): number {
   let hash = HASH_SEED
   for (let at = 0; at < text.length; at++) hash = hashStep(hash, text.charCodeAt(at))

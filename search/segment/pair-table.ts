@@ -1,6 +1,9 @@
 import { pairHash } from './hashing.ts'
 
-/** Numbers for pairs of numbers, from 0 up in the order in which they are first asked for. Open addressing, no objects: millions of them. */
+/**
+ * Ids of pairs of numbers, from 0 up in order of first appearance. Open addressing without objects,
+ * for millions.
+ */
 export interface PairTable {
   /** The number of a pair, made if it is new. */
   number(first: number, second: number): number

@@ -1,11 +1,14 @@
 import { grown } from './grown.ts'
 
-/** Collects pairs of a term's id and a document, in order of documents, and returns them list by list. */
+/**
+ * Collects pairs of a term's id and a document, in order of documents, and returns them list by
+ * list.
+ */
 export interface Postings {
   add(list: number, doc: number): void
   /**
-   * Calls back with every list that is not empty, in order of ids. Its documents ascend in `docs` from
-   * `from` to before `to`.
+   * Calls back with every list that is not empty, in order of ids. Its documents ascend in `docs`
+   * from `from` to before `to`.
    */
   eachList(visit: (list: number, docs: Uint16Array, from: number, to: number) => void): void
 }

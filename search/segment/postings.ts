@@ -3,9 +3,9 @@ import { bitmapSet, type DocIdSet, lastingArray } from './doc-id-set.ts'
 import { hashOf } from './hashing.ts'
 
 /*
- * A segment's term dictionary with its posting lists. Terms are spread over buckets by their hash, and
- * one row of Postgres is one bucket: a lookup reads a kilobyte or two, and a million rare words do not
- * take a million rows.
+ * A segment's term dictionary with its posting lists. Terms are spread over buckets by their hash,
+ * and one row of Postgres is one bucket: a lookup reads a kilobyte or two, and a million rare words
+ * do not take a million rows.
  */
 
 /** Which of 2^bits buckets has a term. */

@@ -7,12 +7,12 @@ import type { DictionaryBuilder, SegmentTexts } from './segment-texts.ts'
 import type { WordIds } from './word-ids.ts'
 
 /*
- * Phrases without positions (Lucene: shingles, CommonGrams). A pair of neighbouring words that stands
- * in many documents is a term of its own, so its posting list is the answer to a search for the two.
- * All other pairs share 65,536 lists by their hash. A shared list has every document with the pair,
- * and some others: after the lists of the single words, few candidates remain to be verified. Where
- * two overlapping pairs are so frequent that even their intersection is large, the three words
- * (a triple) are treated in the same way.
+ * Phrases without positions (Lucene: shingles, CommonGrams). A pair of neighbouring words that
+ * stands in many documents is a term of its own, so its posting list is the answer to a search for
+ * the two. All other pairs share 65,536 lists by their hash. A shared list has every document with
+ * the pair, and some others: after the lists of the single words, few candidates remain to be
+ * verified. Where two overlapping pairs are so frequent that even their intersection is large, the
+ * three words (a triple) are treated in the same way.
  */
 
 /** A pair in so many documents, or in this part of them if that is more, is a term. */
@@ -53,20 +53,36 @@ function sharedName(kind: 'Q' | 'R', list: number): string {
 
 /** Adds the pairs and triples of all documents to their dictionary. */
 export function addShingles(dictionary: DictionaryBuilder, texts: SegmentTexts, wordIds: WordIds, pace: Pace): void {
-  const { words, titleStarts, bodyStarts, ends } = texts
+  const places = placesOf(texts, wordIds, pace)
+  const pairs = addPairs(dictionary, places, pace)
+  addTitlePairs(dictionary, texts, places.word, places.enough)
+  addTriples(dictionary, texts, places, pairs, pace)
+}
+
+/** What is known of each place in the texts. */
+interface Places {
+  words: Numbers
+  /** Number of documents, and how many of them make a group of words a term. */
+  size: number
+  enough: number
+  /** Hash of the word at a place. */
+  hash(at: number): number
+  word(at: number): string
+  /** For each place, the hash of its word and the one before. */
+  pairHashes: Int32Array
+  /** Every place that ends a pair. */
+  eachPair: Visits
+}
+
+function placesOf({ words, titleStarts, bodyStarts, ends }: SegmentTexts, wordIds: WordIds, pace: Pace): Places {
   const size = ends.length
-  const enough = atLeast(size, LISTED)
   const hash = (at: number) => wordIds.hash(words.at(at))
-  // Of the word at each place and the one before; asked for again and again.
   const pairHashes = new Int32Array(words.length)
   for (let at = 1, before = hash(0); at < words.length; at++) {
     const own = hash(at)
     pairHashes[at] = pairHash(before, own)
     before = own
   }
-  const word = (at: number) => wordIds.text(words.at(at))
-
-  // Every place in the text that ends a pair; the groups that are listed, by place.
   const eachPair: Visits = visit => {
     for (let doc = 0; doc < size; doc++) {
       pace()
@@ -75,6 +91,12 @@ export function addShingles(dictionary: DictionaryBuilder, texts: SegmentTexts, 
       for (let at = body + 1; at < ends[doc]!; at++) visit(at, doc, at)
     }
   }
+  const word = (at: number) => wordIds.text(words.at(at))
+  return { words, size, enough: atLeast(size, LISTED), hash, word, pairHashes, eachPair }
+}
+
+function addPairs(dictionary: DictionaryBuilder, places: Places, pace: Pace): Groups {
+  const { words, word, enough, pairHashes, eachPair } = places
   const pairs = listGroups(pairHashes, enough, eachPair, pace, {
     first: at => words.at(at - 1),
     second: at => words.at(at),
@@ -84,40 +106,51 @@ export function addShingles(dictionary: DictionaryBuilder, texts: SegmentTexts, 
     shared: at => pairHashes[at]! & (SHARED_LISTS - 1),
     sharedTerm: sharedPair,
   })
-  addTitlePairs(dictionary, texts, word, enough)
+  return pairs
+}
 
+/** Adds the triples whose two pairs are both frequent. */
+function addTriples(
+  dictionary: DictionaryBuilder,
+  { titleStarts, bodyStarts }: SegmentTexts,
+  { words, word, size, enough, hash, pairHashes, eachPair }: Places,
+  pairs: Groups,
+  pace: Pace,
+): void {
   const isFrequentPair = (at: number) => {
     const group = pairs.at[at]!
     return group >= 0 && isFrequent(pairs.documents.at(group), size)
   }
-  const triplePlaces = { at: createNumbers(), doc: createNumbers(), hash: createNumbers() }
+  const found = { at: createNumbers(), doc: createNumbers(), hash: createNumbers() }
   eachPair((at, doc) => {
     const follows = at - 1 > titleStarts[doc]! && at - 1 !== bodyStarts[doc]!
     if (!follows || !isFrequentPair(at) || !isFrequentPair(at - 1)) return
-    triplePlaces.at.push(at)
-    triplePlaces.doc.push(doc)
-    triplePlaces.hash.push(pairHash(pairHashes[at - 1]!, hash(at)))
+    found.at.push(at)
+    found.doc.push(doc)
+    found.hash.push(pairHash(pairHashes[at - 1]!, hash(at)))
   })
   const eachTriple: Visits = visit => {
-    const { at, doc } = triplePlaces
-    for (let place = 0; place < at.length; place++) {
+    for (let place = 0; place < found.at.length; place++) {
       if (place % PIECE === 0) pace()
-      visit(at.at(place), doc.at(place), place)
+      visit(found.at.at(place), found.doc.at(place), place)
     }
   }
-  const tripleHashes = triplePlaces.hash.view()
-  const triples = listGroups(tripleHashes, enough, eachTriple, pace, {
+  const hashes = found.hash.view()
+  const triples = listGroups(hashes, enough, eachTriple, pace, {
     first: at => pairs.at[at - 1]!,
     second: at => words.at(at),
   })
   addLists(dictionary, triples, eachTriple, {
     term: at => SHINGLES.triple(word(at - 2), word(at - 1), word(at)),
-    shared: place => tripleHashes[place]! & (SHARED_LISTS - 1),
+    shared: place => hashes[place]! & (SHARED_LISTS - 1),
     sharedTerm: sharedTriple,
   })
 }
 
-/** Places in the text where a group of words ends, in order: `place` is the number of one among those that hashes and groups are kept for. */
+/**
+ * Visits the places in the texts where a group of words ends, in order. `place` is the index of the
+ * group's hash.
+ */
 type Visits = (visit: (at: number, doc: number, place: number) => void) => void
 
 interface Groups {
@@ -159,12 +192,13 @@ function listGroups(
 }
 
 /**
- * Counters for a first guess of how often words stand together. Two guesses that share a counter do no harm; the more it takes to be
- * enough, the more may share one. As few as will do: what does not fit beside a core makes every count wait for memory.
+ * The number of counters for a first estimate of how often a group occurs. Groups may share a
+ * counter: the estimate is then too high, which does no harm. Few counters fit into the processor's
+ * cache.
  */
 const counted = (places: number, enough: number) => 2 ** Math.ceil(Math.log2((places * 8) / enough + 1))
 
-/** 0 for each place whose group of words may stand in enough places, −1 for the many that cannot. */
+/** 0 for each place whose group may occur often enough, −1 for the many that cannot. */
 function likelyGroups(hashes: Int32Array, enough: number, pace: Pace): Int32Array {
   const counters = counted(hashes.length, enough)
   const occurrences = new Uint8Array(counters)
@@ -214,7 +248,10 @@ function addLists(dictionary: DictionaryBuilder, groups: Groups, each: Visits, n
   })
 }
 
-/** Titles are short: their pairs are listed when enough titles have them, and share no lists but those of the whole. */
+/**
+ * Pairs in titles are listed when enough titles have them; the others share the lists of the whole
+ * texts.
+ */
 function addTitlePairs(
   dictionary: DictionaryBuilder,
   texts: SegmentTexts,

@@ -2,8 +2,9 @@ import { grown } from './grown.ts'
 import { finishHash, HASH_SEED, hashStep } from './hashing.ts'
 
 /**
- * Ids of words, from 0 up in order of first appearance (Lucene: BytesRefHash). Words are read in slot
- * from a list as `wordList` writes it, without a string for each: a segment has tens of millions.
+ * Ids of words, from 0 up in order of first appearance (Lucene: BytesRefHash). Words are read in
+ * place from a list as `wordList` writes it, without a string for each: a segment has tens of
+ * millions.
  */
 export interface WordIds {
   readonly size: number
@@ -105,7 +106,8 @@ export function createWordIds(): WordIds {
       for (let at = 0; at < word.length; at++) hash = hashStep(hash, word.charCodeAt(at))
       return slots[slotOf(finishHash(hash) | 0, word, 0, word.length) + 1]! - 1
     },
-    // A substring of the list would keep the whole list in memory. Little-endian, as every machine that runs Node.
+    // A substring of the list would keep the whole list in memory. Little-endian, as every machine
+    // that runs Node.
     text: word => bytes.toString('utf16le', startOf(word) * 2, ends[word]! * 2),
     length: word => ends[word]! - startOf(word),
     hash: word => hashes[word]! >>> 0,

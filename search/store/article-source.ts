@@ -39,7 +39,10 @@ export interface Author {
   name: string
 }
 
-/** For each axis: from the first day that has articles to the end of the last one; null: no article has the time. */
+/**
+ * For each axis: from the first day that has articles to the end of the last one; null: no article
+ * has the time.
+ */
 export type KnownDays = Record<Axis, TimeSpan | null>
 
 /** What the search engine reads of the articles themselves. */
@@ -55,7 +58,10 @@ export interface ArticleSource {
   readDays(): Promise<{ lastSeq: bigint; days: KnownDays }>
   /** Those of some articles whose words pass the verification. */
   verify(seqs: bigint[], verification: Verification): Promise<bigint[]>
-  /** What a segment and filters need of articles, besides their words: of a range, or of single ones. */
+  /**
+   * What a segment and filters need of articles, besides their words: of a range, or of single
+   * ones.
+   */
   readSources(of: SegmentRange | bigint[]): Promise<SegmentSource[]>
   /** Words of the articles of a range, a limited number at a time. */
   readWords(range: SegmentRange): AsyncIterable<ArticleWords>

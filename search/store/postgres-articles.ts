@@ -6,7 +6,10 @@ import type { SegmentSource } from '../segment/builder.ts'
 import type { ArticleSource, ArticleWords, Author, NewArticle, StoredArticle } from './article-source.ts'
 import type { SegmentRange } from './segment-store.ts'
 
-/** Articles in Postgres: tables `articles`, `article_words`, `article_texts`, `article_days`, `publishers`, `authors`. */
+/**
+ * Articles in Postgres: tables `articles`, `article_words`, `article_texts`, `article_days`,
+ * `publishers`, `authors`.
+ */
 export function postgresArticles(db: Queryable): ArticleSource {
   return {
     async readNew(after, to) {
@@ -148,7 +151,8 @@ function spanOfDays(first: number | null, last: number | null): TimeSpan | null 
   return first === null || last === null ? null : { from: first * 86_400_000, to: (last + 1) * 86_400_000 }
 }
 
-// Index: the primary key of article_days. One statement has one snapshot, so every article up to `last_seq` lies within the days.
+// Index: the primary key of article_days. One statement has one snapshot, so every article up to
+// `last_seq` lies within the days.
 const DAYS = `
   select last_seq,
     (select min(day) from article_days where axis = 'published_at') - date '1970-01-01' as first_published,

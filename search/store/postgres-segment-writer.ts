@@ -4,7 +4,9 @@ import type { BuiltSegment } from '../segment/builder.ts'
 import { immediately, type Pace } from '../segment/pace.ts'
 import type { NewSegment, SegmentRange, SegmentWork, SegmentWriter } from './segment-store.ts'
 
-/** Advisory locks. The numbers are arbitrary and never change: processes of two versions must meet. */
+/**
+ * Advisory locks. The numbers are arbitrary and never change: processes of two versions must meet.
+ */
 const LOCKS: Record<SegmentWork, bigint> = { flush: 7_211_004_223n, merge: 7_211_004_224n }
 
 /** A former version held this lock while it built segments of a third size. */
@@ -35,11 +37,13 @@ export function postgresSegmentWriter(pool: Pool): SegmentWriter {
 
     async replace(segment, { pace = immediately, expects, within } = {}) {
       await transaction(pool, async client => {
-        // The caller's own statements may take longer than a holder of the clock is allowed to idle.
+        // The caller's own statements may take longer than a holder of the clock is allowed to
+        // idle.
         if (within) await client.query('set local idle_in_transaction_session_timeout = 0')
         await within?.(client)
         const replaced = await replaceSegments(client, segment, pace)
-        // A process of another version may hold other locks. Its newer segments are not replaced by older data.
+        // A process of another version may hold other locks. Its newer segments are not replaced by
+        // older data.
         if (expects !== undefined && replaced.join() !== expects.join())
           throw new Error('another process stored segments of the same articles; the next attempt starts from those')
       })

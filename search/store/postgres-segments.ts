@@ -90,7 +90,10 @@ const snapshotOf = (row: SnapshotRow): Snapshot => ({
   authorNos: row.author_nos,
 })
 
-/** A LIKE pattern for names that contain a part; `%`, `_` and `\` are ordinary characters (decision 15). */
+/**
+ * A LIKE pattern for names that contain a part; `%`, `_` and `\` are ordinary characters (decision
+ * 15).
+ */
 export function likePattern(part: string | null): string | null {
   return part === null ? null : `%${foldName(part).replace(/[\\%_]/g, '\\$&')}%`
 }

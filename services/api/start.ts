@@ -8,9 +8,9 @@ import { postgresTrouble } from '../../shared/postgres/trouble.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import type { Running } from '../../shared/process/service.ts'
 import { createAddressLock } from './access/lock.ts'
+import { createApp } from './app.ts'
 import { loadCursorSecret } from './cursor/secret.ts'
-import { createApp } from './http/app.ts'
-import { createHttpServer } from './http/server.ts'
+import { createHttpServer, HTTP_LIMITS } from './http/server.ts'
 import { trustProxy } from './http/trust-proxy.ts'
 import type { SemanticSearch } from './semantic/query.ts'
 import { openOperatorPages } from './status/pages.ts'
@@ -49,7 +49,8 @@ export function openApiPool(config: Config, log: Logger): Pool {
  */
 export async function startApi(config: Config, log: Logger, opened: OpenedSearch): Promise<RunningApi> {
   const { pool, index, semantic } = opened
-  trustProxy(config.TRUST_PROXY) // a wrong value stops the start, not only once the database answers
+  // A wrong value stops the start, not only once the database answers.
+  const isBehindProxy = trustProxy(config.TRUST_PROXY) !== false
   const cursorSecret = await patiently(() => loadCursorSecret(pool), log)
   const lock = createAddressLock(pool, config)
   const required = () => answers(pool)
@@ -58,7 +59,8 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
   const pages = config.OPERATOR_KEY === '' ? null : openOperatorPages({ config, log, lock, readiness })
   const operators = pages?.router ?? null
   const app = createApp({ config, log, ...opened, lock, cursorSecret, publicUrl, readiness, operators })
-  const server = createHttpServer(app)
+  // A proxy brings everybody from one address.
+  const server = createHttpServer(app, isBehindProxy ? { connectionsPerAddress: HTTP_LIMITS.connections } : {})
   await listen(server, config)
   const address = server.address()
   const port = typeof address === 'object' && address ? address.port : config.PORT

@@ -4,6 +4,7 @@ import type { Logger } from '../../shared/log/logger.ts'
 import type { Trouble } from '../../shared/log/trouble.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
+import type { Held } from './budgets/held.ts'
 import type { FeedParser } from './feeds/parsing/parser.ts'
 import type { Holds } from './hosts/holds.ts'
 import type { RobotsKnown } from './robots/memory.ts'
@@ -27,4 +28,10 @@ export interface Crawl {
   ending: AbortSignal
   /** True while the normaliser is too far behind to be given more pages. */
   backlogged: boolean
+  /** Outlets that have to wait, as the last look found them. */
+  held: Held
+  /** Outlets of which more pages wait than can be fetched in days. */
+  brimming: Set<number>
+  /** Domains of the catalogue's outlets. */
+  domains: Set<string>
 }

@@ -38,6 +38,7 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
     parser: openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT }),
     recentRobots: new Map(),
     backlogged: false,
+    ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },
   }
   const trouble = createTrouble(log, { begins: 'visits break off', ends: 'visits come to their end again' })
   const visit = async ({ host }: { host: string }) => {
@@ -53,7 +54,7 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
   const worker = queues.work('visit', visit, { concurrency: config.CRAWL_CONCURRENCY })
   const dispatcher = startDispatcher(crawl)
   const upkeep = startUpkeep(crawl)
-  observeOutlets(pool)
+  observeOutlets(pool, config)
   observeFleet(pool, queues)
 
   return {

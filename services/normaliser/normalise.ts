@@ -7,8 +7,9 @@ import type { Batcher } from './batches/batcher.ts'
 import type { Composition } from './compose/article.ts'
 import { observeArticle, pagesNormalised, wallsMet } from './metrics.ts'
 import { type DonePage, finishFailed, finishRefused, giveBack } from './pages/finish.ts'
-import { type LoadedPage, loadPage } from './pages/load.ts'
+import { loadPage, outletOf } from './pages/load.ts'
 import { ComposeError, type Composer } from './threads/composer.ts'
+import type { Room } from './threads/room.ts'
 import type { ServedTexts } from './walls/served.ts'
 
 /** An article and the page it came from, on their way into the index. */
@@ -24,6 +25,8 @@ export interface Normaliser {
   /** Met when pages have to wait for Postgres. */
   trouble: Trouble
   composer: Composer
+  /** For pages that are loaded, until their batch is through. */
+  room: Room
   served: ServedTexts
   index: Batcher<Finished, Indexed>
 }
@@ -35,14 +38,16 @@ export interface Normaliser {
  * @param signal aborted when the service stops: pages without a thread are given back
  */
 export async function normalisePage(normaliser: Normaliser, pageNo: bigint, signal: AbortSignal): Promise<void> {
-  const { pool, log, trouble } = normaliser
+  const { pool, log, trouble, room } = normaliser
   try {
-    const loaded = await loadPage(pool, pageNo)
-    if (loaded === null) return
-    const end = await bringToEnd(normaliser, loaded, signal)
+    const outletNo = await outletOf(pool, pageNo)
+    if (outletNo === null) return
+    const composed = await composeInTurn(normaliser, pageNo, outletNo, signal)
+    if (composed === null) return
+    const end = await bringToEnd(normaliser, composed).finally(room.leave)
     trouble.over()
     pagesNormalised.inc({ outcome: end.outcome })
-    log.info({ page: String(pageNo), url: loaded.page.url, ...end }, 'normalised')
+    log.info({ page: String(pageNo), url: composed.url, ...end }, 'normalised')
   } catch (error) {
     if (signal.aborted) return await giveBack(pool, [pageNo])
     // Still stored: the sweeper calls it again when Postgres answers.
@@ -55,21 +60,61 @@ export async function normalisePage(normaliser: Normaliser, pageNo: bigint, sign
   }
 }
 
-async function bringToEnd(
-  normaliser: Normaliser,
-  { page, outletNo }: LoadedPage,
+/** A page that was taken apart, on its way to its end. */
+interface Composed {
+  pageNo: bigint
+  outletNo: number
+  url: string
+  composition: Composition
+  /** Of the text that the page itself served. */
+  fingerprint: Uint8Array | null
+}
+
+/**
+ * Loads and composes a page in its outlet's turn: of those that wait, nothing but the number is in memory. What is composed has a
+ * place in the room until it is through. Null: somebody else has finished it.
+ */
+function composeInTurn(
+  { pool, composer, served, room }: Normaliser,
+  pageNo: bigint,
+  outletNo: number,
   signal: AbortSignal,
-): Promise<{ outcome: string; article?: string }> {
-  const { pool, composer, served, index } = normaliser
-  const pageNo = page.pageId
-  let composition: Composition = await composer.compose(page, { signal })
-  const fingerprint = composition.kind === 'article' ? composition.fingerprint : null
-  try {
-    if (composition.kind === 'article' && fingerprint !== null) {
-      if (await served.isRepeated({ outletNo, pageNo, titled: composition.titled, fingerprint })) {
-        composition = await composer.compose(page, { repeated: true, signal })
+): Promise<Composed | null> {
+  return composer.inTurn(
+    outletNo,
+    async compose => {
+      await room.enter()
+      let composed: Composed | null = null
+      let fingerprint: Uint8Array | null = null
+      try {
+        const loaded = await loadPage(pool, pageNo)
+        if (loaded === null) return null
+        const { page } = loaded
+        const first = await compose(page)
+        if (first.kind === 'article') fingerprint = first.fingerprint
+        const repeated =
+          first.kind === 'article' &&
+          fingerprint !== null &&
+          (await served.isRepeated({ outletNo, pageNo, titled: first.titled, fingerprint }))
+        const composition = repeated ? await compose(page, { repeated }) : first
+        composed = { pageNo, outletNo, url: page.url, composition, fingerprint }
+        return composed
+      } finally {
+        if (composed === null) {
+          room.leave()
+          if (fingerprint !== null) served.forget({ outletNo, pageNo, fingerprint })
+        }
       }
-    }
+    },
+    signal,
+  )
+}
+
+async function bringToEnd(
+  { pool, served, index }: Normaliser,
+  { pageNo, outletNo, composition, fingerprint }: Composed,
+): Promise<{ outcome: string; article?: string }> {
+  try {
     if (composition.wall !== null) wallsMet.inc({ kind: composition.wall })
     if (composition.kind === 'refused') {
       await finishRefused(pool, { pageNo, outletNo }, composition)

@@ -15,6 +15,7 @@ import { type Finished, type Normaliser, normalisePage } from './normalise.ts'
 import { finishDone, giveBack } from './pages/finish.ts'
 import { startSweeper } from './pages/sweep.ts'
 import { openComposer } from './threads/composer.ts'
+import { createRoom } from './threads/room.ts'
 import { openServedTexts } from './walls/served.ts'
 
 /** Articles of a batch wait so long for others; a page takes as long to be taken apart. */
@@ -26,6 +27,11 @@ const BATCH_WEIGHT = 150_000
  * never held for long; a page given away in vain is done twice and leaves one article.
  */
 const LOCK = 10_000
+/**
+ * Messages in hand at a time. Far more than the threads take: whose turn it is can only be said of those who stand in line, and an
+ * outlet has at most `CALLED_AT_ONCE` there. Of a page in line only its number is in memory.
+ */
+const LINE = 1_000
 /** How long pages in hand may go on when the service is told to stop; then they are given back. */
 const GRACE = 10_000
 
@@ -61,7 +67,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
   }
   const weigh = ({ article }: Finished) => article.title.length + (article.body?.length ?? 0)
   const normaliser: Normaliser = {
-    ...{ pool, log, composer },
+    ...{ pool, log, composer, room: createRoom(config.NORMALISE_THREADS * 8 + 8) },
     trouble: createTrouble(log, { begins: 'pages have to wait', ends: 'pages are finished again' }),
     served: openServedTexts(pool),
     index: createBatcher({ items: BATCH, weight: BATCH_WEIGHT, wait: BATCH_WAIT }, weigh, flush, isTransient),
@@ -75,8 +81,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
       inHand.add(no)
       await normalisePage(normaliser, no, signal).finally(() => inHand.delete(no))
     },
-    // More than the threads take at a time: the others wait for their batch.
-    { concurrency: config.NORMALISE_THREADS * 8 + 8, lockDuration: LOCK },
+    { concurrency: LINE, lockDuration: LOCK },
   )
   const sweeper = startSweeper(pool, queues, log)
   observeFleet(pool, queues)

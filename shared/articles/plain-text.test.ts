@@ -43,13 +43,14 @@ t.test('nothing is null', async t => {
   t.equal(plainText(' <p>&nbsp;</p> '), null)
 })
 
-t.test('a megabyte of nested or broken markup takes less than a second', async t => {
-  const start = performance.now()
+t.test('a megabyte of nested or broken markup takes a second of processor time at most', async t => {
+  const start = process.cpuUsage()
   plainText('<div>'.repeat(100_000))
   plainText('<p><svg><svg>'.repeat(50_000))
   plainText(`${'<a href="'.repeat(100_000)}</a>`)
   plainText('&amp'.repeat(200_000))
-  t.ok(performance.now() - start < 1_000, `${performance.now() - start} ms`)
+  const { user, system } = process.cpuUsage(start)
+  t.ok(user + system < 1_000_000, `${(user + system) / 1_000} ms`)
 })
 
 t.test('tags that never end cost no time', async t => {

@@ -14,7 +14,7 @@ const BLOCKS =
   'address|article|aside|blockquote|center|dd|details|div|dl|dt|figcaption|figure|footer|form|h[1-6]|header|hr|li|main|nav|ol|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul'
 /**
  * What makes a text HTML: the end tag of a known element, or one that needs none. A start tag alone does not: people
- * write `<b>` when they write about it. No part of it looks beyond the next `<`, so that its time is linear in the text's length.
+ * write `<b>` when they write about it. A tag's attributes end at the next `<` here, so that the search stays linear.
  */
 const MARKUP = new RegExp(
   `</(?:a|abbr|b|cite|code|del|em|font|html|body|i|iframe|ins|mark|noscript|q|s|script|small|span|strong|style|sub|sup|u|video|${BLOCKS})\\s*>|<(?:br|hr|p)\\s*/?>|<img\\s[^<>]*>|<(?:p|div)\\s[^<>]*>|<!--`,

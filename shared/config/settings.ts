@@ -167,6 +167,28 @@ export const SETTINGS = {
     max: 512,
     about: 'Hosts one crawler process visits at a time.',
   },
+  CRAWL_OUTLET_HOSTS: {
+    type: 'integer',
+    default: '300',
+    min: 1,
+    max: 1_000_000,
+    about: 'Hosts not known before that one outlet may name in a day (UTC); pages on others wait for the next.',
+  },
+  CRAWL_OUTLET_PAGES: {
+    type: 'integer',
+    default: '10000',
+    min: 1,
+    max: 100_000_000,
+    about: 'Pages of one outlet that are asked for in a day (UTC); the others wait for the next.',
+  },
+  CRAWL_OUTLET_BYTES: {
+    type: 'integer',
+    default: '1073741824',
+    min: 1_000_000,
+    max: 999_999_999_999,
+    about:
+      'Bytes that one outlet may bring in a day (UTC), pages compressed; then its pages and feeds wait for the next.',
+  },
   POLL_INTERVAL_MIN: { type: 'duration', default: '1m', about: 'Shortest pause between two polls of a feed.' },
   POLL_INTERVAL_MAX: { type: 'duration', default: '1h', about: 'Longest pause between two polls of a feed.' },
   NORMALISE_THREADS: {

@@ -1,11 +1,12 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import t from 'tap'
 import { openEmbeddings } from './embeddings.ts'
-import { type Api, sourceOf } from './endpoint.ts'
+import { sourceOf } from './endpoint.ts'
 import { EmbeddingFailure } from './failure.ts'
 import { embeddingsAddress } from './openai.ts'
+import type { Api } from './source.ts'
 
-t.setTimeout(30_000)
+t.setTimeout(120_000)
 
 interface Asked {
   path: string
@@ -181,7 +182,7 @@ t.test('429: Retry-After is obeyed by passages, and searches are told at once', 
   t.ok(embeddings.obstacle())
   const began = Date.now()
   await failing(embeddings.embedQuery('q', soon()))
-  t.ok(Date.now() - began < 100)
+  t.ok(Date.now() - began < 700, 'without waiting for the second')
   await embeddings.embedPassages(['a'], soon())
   t.ok(Date.now() - began >= 900)
   t.equal(asked.length, 2)

@@ -1,6 +1,6 @@
 import { InferenceClient } from '@huggingface/inference'
-import type { Ask, Source } from './endpoint.ts'
 import { EmbeddingFailure, failureOf } from './failure.ts'
+import type { Ask, Source } from './source.ts'
 
 /**
  * Hugging Face's ways: Text Embeddings Inference at an address of one's own, a dedicated endpoint, or Inference Providers

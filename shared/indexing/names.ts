@@ -1,4 +1,4 @@
-import { foldName } from '../../search/analysis/folding.ts'
+import { foldName } from '../../search/analysis/index.ts'
 import type { Queryable } from '../postgres/pool.ts'
 import { authorId, outletKey } from './ids.ts'
 import type { NewArticle } from './new-article.ts'

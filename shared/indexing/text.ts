@@ -1,4 +1,4 @@
-import { type DocumentWords, indexText } from '../../search/analysis/word-list.ts'
+import { type DocumentWords, indexText } from '../../search/analysis/index.ts'
 import { snippetOf } from '../articles/snippet.ts'
 
 /** What the index holds of an article's text alone. */

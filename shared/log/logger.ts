@@ -1,6 +1,6 @@
 import { type DestinationStream, type Logger, pino } from 'pino'
-import { printable } from '../process/printable.ts'
 import { logContext } from './context.ts'
+import { printable } from './printable.ts'
 
 export type { Logger }
 

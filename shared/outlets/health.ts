@@ -19,6 +19,14 @@ export interface OutletHealth {
   error: string | null
   /** What kept a page from us in the last day, the most frequent first: `forbidden`, `challenge`, `cookie wall` … */
   blocks: { kind: string; pages: number }[]
+  /** What the crawl has given it today (UTC), see `CRAWL_OUTLET_…`. */
+  today: { hosts: number; pages: number; bytes: number }
+  /** Pages that wait for another day's budget of new hosts. */
+  putOff: number
+  /** Pages that did not answer in time, answers halving their number. */
+  late: number
+  /** Because of them, no page is asked for before; null: it does not rest. */
+  restsUntil: Date | null
 }
 
 /** How many pages of an outlet stand where: counted over all of its pages. */
@@ -37,8 +45,15 @@ export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
   const { rows } = await pool.query<Row>(
     `select o.domain, o.name, o.country, f.*,
             extract(epoch from clock_timestamp() - coalesce(f.last_new, f.last_success)) * 1000 as silence,
-            coalesce(b.blocks, '[]') as blocks
+            coalesce(b.blocks, '[]') as blocks, coalesce(p.put_off, 0) as put_off,
+            coalesce(l.hosts, 0) as hosts_today, coalesce(l.pages, 0) as pages_today, coalesce(l.bytes, 0) as bytes_today,
+            coalesce(r.failures, 0) as late, case when r.rest_until > now() then r.rest_until end as rests_until
        from outlets o
+       left join outlet_loads r using (outlet_no)
+       left join outlet_loads l on l.outlet_no = o.outlet_no and l.day = (now() at time zone 'UTC')::date
+       left join (
+         select outlet_no, count(*)::int as put_off from pages where state = 'waiting' and reason = 'put off' group by outlet_no
+       ) p on p.outlet_no = o.outlet_no
        left join lateral (
          select count(*)::int as feeds, count(*) filter (where failures > 0)::int as failing_feeds,
                 coalesce(max(failures), 0) as failures, max(last_success_at) as last_success, max(last_new_at) as last_new,
@@ -64,6 +79,10 @@ export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
     failures: row.failures,
     error: row.error,
     blocks: row.blocks,
+    today: { hosts: row.hosts_today, pages: row.pages_today, bytes: Number(row.bytes_today) },
+    putOff: row.put_off,
+    late: row.late,
+    restsUntil: row.rests_until,
   }))
 }
 
@@ -104,6 +123,12 @@ interface Row {
   error: string | null
   silence: string | null
   blocks: OutletHealth['blocks']
+  hosts_today: number
+  pages_today: number
+  bytes_today: bigint
+  put_off: number
+  late: number
+  rests_until: Date | null
 }
 
 /** One feed that answers keeps an outlet from failing; one that was never asked yet counts as healthy. */

@@ -16,6 +16,12 @@ export interface FeedEntry {
   language: string | null
 }
 
+/**
+ * Pages of one outlet that the normaliser is called for at a time, by the crawler or by its own sweeper; the others wait for their
+ * turn in Postgres, so that the queue has room for everybody's.
+ */
+export const CALLED_AT_ONCE = 100
+
 /** A page that the crawler stored and the normaliser turns into an article. */
 export interface StoredPage {
   pageId: bigint

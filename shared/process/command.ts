@@ -1,8 +1,8 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { type Config, ConfigError, readConfig, unknownSettings } from '../config/config.ts'
 import { withEmbeddedKeys } from '../config/embedded-keys.ts'
+import { printable } from '../log/printable.ts'
 import { settingsBeside } from './beside.ts'
-import { printable } from './printable.ts'
 import { onStopSignal } from './signals.ts'
 
 /** An option of a script, as `--help` lists it. */

@@ -10,6 +10,21 @@ export interface HealthServer {
 }
 
 /**
+ * Whoever scrapes is one of a few, and on the spot. A connection that brings no request, or does not take its answer, ends; so
+ * that none of these can keep others out for long. Times in ms.
+ */
+const LIMITS = {
+  connections: 256,
+  headersTimeout: 5_000,
+  requestTimeout: 10_000,
+  silence: 30_000,
+  checkInterval: 2_000,
+}
+
+/** ms that a look at the dependencies is good for, however many ask. */
+const FRESH = 1_000
+
+/**
  * `/healthz` (the process answers), `/readyz` (200, or 503 with what is missing) and `/metrics` (Prometheus text).
  *
  * @param port 0 takes a free one
@@ -20,14 +35,17 @@ export async function startHealthServer(
   host: string,
   missing: () => Promise<Missing>,
 ): Promise<HealthServer> {
-  observeReadiness(missing)
-  const server = createServer(async (request, response) => {
+  const look = shared(missing, FRESH)
+  observeReadiness(look)
+  const { headersTimeout, requestTimeout, checkInterval: connectionsCheckingInterval } = LIMITS
+  const timeouts = { headersTimeout, requestTimeout, connectionsCheckingInterval }
+  const server = createServer(timeouts, async (request, response) => {
     const path = request.url?.split('?')[0]
     try {
       if (path === '/healthz')
         return void response.writeHead(200, { 'content-type': 'application/json' }).end('{"status":"ok"}')
       if (path === '/readyz') {
-        const gaps = await missing()
+        const gaps = await look()
         const ready = Object.keys(gaps).length === 0
         response.writeHead(ready ? 200 : 503, { 'content-type': 'application/json' })
         return void response.end(JSON.stringify({ status: ready ? 'ok' : 'missing', missing: gaps }))
@@ -38,10 +56,13 @@ export async function startHealthServer(
       }
       response.writeHead(404).end()
     } catch {
-      response.writeHead(500).end()
+      if (response.headersSent) response.destroy()
+      else response.writeHead(500).end()
     }
   })
-  server.requestTimeout = 10_000
+  server.maxConnections = LIMITS.connections
+  server.on('drop', () => server.closeIdleConnections())
+  server.setTimeout(LIMITS.silence)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, host, resolve)
@@ -58,8 +79,7 @@ export async function startHealthServer(
 }
 
 /** The same for Prometheus: one look for both gauges. */
-function observeReadiness(missing: () => Promise<Missing>): void {
-  const look = shared(missing, 1_000)
+function observeReadiness(look: () => Promise<Missing>): void {
   gauge('ready', 'Whether all that the process needs answers.', [], look, (set, gaps) => {
     set({}, Object.keys(gaps).length === 0 ? 1 : 0)
   })

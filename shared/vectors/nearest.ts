@@ -1,6 +1,6 @@
 import { Agent, request } from 'undici'
 import type { Config } from '../config/config.ts'
-import type { Candidate } from './store.ts'
+import type { Candidate } from './candidate.ts'
 
 /** Points nearest to a vector, best first, as Qdrant's `points/query` takes the question. @throws QdrantAnswer, or what keeps it from answering */
 export type AskNearest = (collection: string, question: Record<string, unknown>) => Promise<Candidate[]>

@@ -2,6 +2,7 @@ import { QdrantClient } from '@qdrant/js-client-rest'
 import { COUNTRIES, type Country } from '../articles/article.ts'
 import { createCircuit } from '../circuit/circuit.ts'
 import type { Config } from '../config/config.ts'
+import type { Candidate } from './candidate.ts'
 import { COLLECTION, PAYLOAD_INDEXES, searchParameters } from './collection.ts'
 import { VectorFailure, vectorFailure } from './failure.ts'
 import { type AskNearest, openNearest, type QdrantAddress } from './nearest.ts'
@@ -20,12 +21,6 @@ export interface Coverage {
   countries: Country[]
   /** Inclusive, ms since 1970. */
   since: number
-}
-
-export interface Candidate {
-  seq: bigint
-  /** Cosine similarity. */
-  score: number
 }
 
 /** Collections of vectors in Qdrant. Everything throws `VectorFailure`. */

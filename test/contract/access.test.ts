@@ -117,6 +117,33 @@ t.test('decision 3: when the lock ends, counting begins anew', async t => {
   t.equal((await from(address, 'Bearer wrong')).status, 429)
 })
 
+t.test('issue 18.12: a wrong key from a locked address writes nothing', async t => {
+  const address = '198.51.100.8'
+  for (let i = 0; i < 10; i++) await from(address, 'Bearer wrong')
+  // Every write of a row makes another version of it.
+  const version = async () =>
+    (await api.pool.query('select xmin, ctid, xmax from auth_failures where address = $1', [address])).rows
+  const before = await version()
+  for (let i = 0; i < 20; i++) t.equal((await from(address, `Bearer wrong${i}`)).status, 429)
+  t.strictSame(await version(), before)
+})
+
+t.test('issue 18.12: hundreds of wrong keys at once from one address leave connections for others', async t => {
+  const blocked = '198.51.100.9'
+  await from(blocked, 'Bearer wrong')
+  const holder = await api.pool.connect()
+  await holder.query('begin')
+  await holder.query('select from auth_failures where address = $1 for update', [blocked])
+  const attempts = Array.from({ length: 100 }, () => from(blocked, 'Bearer wrong'))
+  for (let i = 0; i < 5; i++) t.equal((await from('198.51.100.10', `Bearer ${secret}`)).status, 200)
+  t.equal((await from('198.51.100.11', 'Bearer wrong')).status, 401)
+  await holder.query('commit')
+  holder.release()
+  const statuses = (await Promise.all(attempts)).map(({ status }) => status)
+  t.equal(statuses.filter(status => status === 401).length, 9)
+  t.equal(statuses.filter(status => status === 429).length, 91)
+})
+
 t.test('decision 3: without TRUST_PROXY nobody names their own address', async t => {
   const direct = await api.another({ TRUST_PROXY: '', AUTH_LOCK_FAILURES: '3' })
   const statuses: number[] = []

@@ -1,25 +1,14 @@
-import { connect } from 'node:net'
 import t from 'tap'
 import { startTestApi } from './api.ts'
+import { sendRaw } from './raw.ts'
+
+t.setTimeout(280_000)
 
 const api = await startTestApi()
 t.teardown(() => api.stop())
 const { secret } = await api.issue()
 
-/** What the server says to raw bytes, and how long it took to hang up. */
-async function raw(bytes: string, patience = 20_000): Promise<{ text: string; ms: number }> {
-  const start = Date.now()
-  const socket = connect(Number(new URL(api.base).port), '127.0.0.1')
-  socket.setTimeout(patience, () => socket.destroy(new Error('it did not hang up')))
-  let text = ''
-  socket.setEncoding('utf8').on('data', part => {
-    text += part
-  })
-  socket.on('error', () => {}) // it may be cut off while we are still sending
-  socket.write(bytes)
-  await new Promise(resolve => socket.once('close', resolve))
-  return { text, ms: Date.now() - start }
-}
+const raw = (bytes: string, patience?: number) => sendRaw(api.base, bytes, patience)
 
 const head = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}`
 
@@ -33,7 +22,7 @@ t.test('issue 4.6: giant addresses and headers are cut off', async t => {
     t.match(text, /^HTTP\/1\.1 431 /)
     t.match(text, /\r\nX-Request-Id: /)
     t.match(text, /"status":"error"/)
-    t.ok(ms < 3_000)
+    t.ok(ms < 8_000, `${ms} ms`)
   }
 })
 
@@ -54,7 +43,7 @@ t.test('issue 4.6: what is not HTTP is told so and cut off', async t => {
   ]) {
     const { text, ms } = await raw(bytes)
     t.match(text, /^HTTP\/1\.1 400 /)
-    t.ok(ms < 3_000)
+    t.ok(ms < 8_000, `${ms} ms`)
   }
 })
 
@@ -81,7 +70,8 @@ t.test('decision 7: what the server refuses before it is a request is an error o
 
 t.test('decision 11: there is no 400 for what a client forgot to percent-encode', async t => {
   const asked = async (target: string, more = `Authorization: Bearer ${secret}\r\n`) => {
-    const { text } = await raw(`${head(target, more)}\r\n`)
+    // The connection ends with the answer, so nobody waits for the server's keep-alive to end.
+    const { text } = await raw(`${head(target, `${more}Connection: close\r\n`)}\r\n`)
     const [top = '', body = ''] = text.split('\r\n\r\n')
     return { status: Number(top.slice(9, 12)), top, json: JSON.parse(body) }
   }
@@ -100,6 +90,25 @@ t.test('decision 11: there is no 400 for what a client forgot to percent-encode'
   t.equal((await asked('/v1/café')).status, 404)
   t.equal((await asked('/v1/articles?q=café', '')).json.code, 'missing_token', 'nobody comes past the key')
   t.match((await raw(`${head('/v1/articles?q=café&foo=1')}X-Late: `, 30_000)).text, /^HTTP\/1\.1 408 /)
+})
+
+t.test('issue 18.1: an address that cannot be one is told so, once and for all, and cut off', async t => {
+  for (const line of [
+    'GET foo HTTP/1.1',
+    'GET ?q=1 HTTP/1.1',
+    'GET \\\\x HTTP/1.1',
+    'GET é HTTP/1.1',
+    'GET http:/x HTTP/1.1',
+    'GET 1:2 HTTP/1.1',
+    'OPTIONS foo HTTP/1.1',
+    'GET é é HTTP/1.1',
+  ]) {
+    const { text, ms } = await raw(`${line}\r\nHost: x\r\n\r\n`)
+    t.match(text, /^HTTP\/1\.1 400 [\s\S]*"status":"error"/, line)
+    t.equal(text.split('HTTP/1.1 ').length, 2, 'one answer')
+    t.ok(ms < 5_000)
+  }
+  t.equal((await api.ask(secret, '/v1/articles')).status, 200, 'others are answered')
 })
 
 t.test('decision 5: CONNECT is a method as others are, an unknown expectation none', async t => {

@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process'
 import t from 'tap'
 import { startTestApi } from './api.ts'
 
+t.setTimeout(280_000)
+
 const api = await startTestApi()
 t.teardown(() => api.stop())
 

@@ -3,6 +3,8 @@ import t from 'tap'
 import { until } from '../fleet.ts'
 import { noSemanticSearch, startTestApi } from './api.ts'
 
+t.setTimeout(280_000)
+
 /** A wire to Postgres that can be cut, and can go silent. */
 async function wire(databaseUrl: string) {
   const target = new URL(databaseUrl)

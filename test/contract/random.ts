@@ -1,4 +1,4 @@
-import { makeSegments } from '../../search/merge/make-segments.ts'
+import { makeSegments } from '../../search/indexer.ts'
 import type { Plan } from '../../shared/plans/plan.ts'
 import { longArticles, randomArticles } from '../search/archive.ts'
 import { readKnown } from '../search/known.ts'

@@ -1,5 +1,5 @@
 import type { Crawl } from '../../services/crawler/crawl.ts'
-import { callDueHosts } from '../../services/crawler/dispatch/due.ts'
+import { callHosts, lookAround } from '../../services/crawler/dispatch/dispatcher.ts'
 import { openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
 import { addressRule } from '../../services/crawler/fetch/addresses.ts'
 import { guardedConnector } from '../../services/crawler/fetch/connector.ts'
@@ -35,8 +35,11 @@ export interface TestCrawl {
   pool: Pool
   /** Makes the catalogue: feeds by domain. */
   outlets(feeds: Record<string, string[]>): Promise<void>
-  /** Visits what is due until nothing is; or, with `ms`, what becomes due in that time. */
-  workOff(ms?: number): Promise<void>
+  /**
+   * Visits what is due until nothing is; or, with `ms`, what becomes due in that time, at most until
+   * the condition holds.
+   */
+  workOff(ms?: number, isDone?: () => Promise<boolean>): Promise<void>
   /** Makes every feed, or every waiting page, due now. */
   hurry(what: 'feeds' | 'pages'): Promise<void>
   pages(): Promise<RememberedPage[]>
@@ -63,6 +66,7 @@ export async function startCrawl(
   const queues = openQueues(config, log)
   const crawl: Crawl = {
     ...{ config, pool, queues, log, recentRobots: new Map(), backlogged: false },
+    ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },
     holds: createHolds(pool, log, config.CRAWL_HOST_DELAY),
     unheard: createTrouble(log, { begins: 'cannot ring the normaliser', ends: 'the normaliser hears again' }),
     parser: openFeedParser({
@@ -97,10 +101,12 @@ export async function startCrawl(
         })),
       )
     },
-    async workOff(ms) {
+    async workOff(ms, isDone) {
       const end = performance.now() + (ms ?? 20_000)
+      await lookAround(crawl)
       while (performance.now() < end) {
-        const hosts = await callDueHosts(pool, !crawl.backlogged)
+        if (await isDone?.()) return
+        const hosts = await callHosts(crawl)
         if (ms === undefined && hosts.length === 0 && !(await isDueSoon(pool, !crawl.backlogged))) return
         await Promise.all(hosts.map(({ host }) => visitHost(crawl, host)))
         if (hosts.length === 0) await new Promise(resolve => setTimeout(resolve, 20))

@@ -7,6 +7,8 @@ import { createTestDatabase } from '../database.ts'
 import { rss } from './crawl.ts'
 import { startSite } from './site.ts'
 
+t.setTimeout(280_000)
+
 const database = await createTestDatabase()
 const site = await startSite()
 const pool = createPool(database.url, 'test', () => {})

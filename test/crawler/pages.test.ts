@@ -5,6 +5,8 @@ import t from 'tap'
 import { html, rss, startCrawl } from './crawl.ts'
 import { startSite } from './site.ts'
 
+t.setTimeout(280_000)
+
 const site = await startSite()
 const other = await startSite('127.0.0.2')
 const run = await startCrawl()
@@ -208,7 +210,7 @@ t.test(
       response.writeHead(200, { 'content-type': 'text/html' }).end(html('here'))
     })
     await crawl('/moved')
-    await run.workOff(7_000)
+    await run.workOff(60_000, async () => (await run.page(at('/moved')))?.state === 'stored')
     t.match(await run.page(at('/moved')), { state: 'stored', finalUrl: at('/moved-here') })
     t.equal(site.to('/moved').length, 1)
     await run.pool.query("update hosts set crawl_delay = null, free_at = 'epoch'")

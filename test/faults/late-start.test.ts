@@ -4,7 +4,7 @@ import { createFleet, until } from '../fleet.ts'
 import { articlePage, storePages } from '../normaliser/stored.ts'
 import { startDoor } from '../queues/door.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(240_000)
 
 t.test('services that start before Postgres wait for it, say so once, and then work', async t => {
   const database = await createTestDatabase()
@@ -19,7 +19,7 @@ t.test('services that start before Postgres wait for it, say so once, and then w
     { path: '/n/1', html: articlePage('Raad sluit brug', 'de brug'), title: 'Raad sluit brug' },
   ])
   for (const service of ['crawler', 'normaliser', 'embedder'] as const) await fleet.start(service)
-  await until(() => fleet.members.every(({ log }) => log().includes('"level":"warn"')), 30_000)
+  await until(() => fleet.members.every(({ log }) => log().includes('"level":"warn"')), 60_000)
   await new Promise(resolve => setTimeout(resolve, 4_000))
   for (const { service, process, log } of fleet.members) {
     t.equal(process.exitCode, null, `the ${service} waits`)
@@ -31,9 +31,9 @@ t.test('services that start before Postgres wait for it, say so once, and then w
   door.open()
   await until(
     async () => (await database.query("select from pages where state = 'done'")).length === 1,
-    40_000,
+    60_000,
     () => fleet.members.map(({ log }) => log()).join('\n'),
   )
-  await until(() => fleet.members.every(({ log }) => /"started"/.test(log())), 20_000)
+  await until(() => fleet.members.every(({ log }) => /"started"/.test(log())), 60_000)
   t.pass('all have started')
 })

@@ -8,7 +8,7 @@ import { startRedis } from '../queues/redis.ts'
 import { SITE_OUTLETS } from './site/outlets.ts'
 import { startSite } from './site/site.ts'
 
-t.setTimeout(120_000)
+t.setTimeout(240_000)
 const redis = await startRedis()
 
 t.test(
@@ -46,7 +46,7 @@ t.test(
     await fleet.start('crawler')
     await fleet.start('normaliser')
     site.print(5, outlet)
-    await until(async () => (await articles()) === 5, 40_000)
+    await until(async () => (await articles()) === 5, 90_000)
 
     limit('1mb')
     site.print(20, outlet)

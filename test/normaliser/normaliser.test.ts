@@ -1,5 +1,6 @@
 import t from 'tap'
 import { finishFailed } from '../../services/normaliser/pages/finish.ts'
+import { callDuePages } from '../../services/normaliser/pages/sweep.ts'
 import { ANNOUNCED, WALL_EXAMPLES } from '../../services/normaliser/walls/examples.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
@@ -127,4 +128,25 @@ t.test('a page that fails its thread is tried three times, then put into quarant
     [pageNo],
   )
   t.same(states, [{ state: 'failed', reason: 'timeout', attempts: 3, open: false }])
+})
+
+t.test('stored pages are called outlet by outlet in turn, at most a hundred of each at a time', async t => {
+  const own = await createTestDatabase()
+  const pool = createPool(own.url, 'test', () => {}, PATIENT)
+  t.teardown(async () => {
+    await pool.end()
+    await own.drop()
+  })
+  const greedy = await storePages(own, pagesOf(0, 150), 'greedy.example')
+  const honest = await storePages(own, pagesOf(200, 3), 'honest.example')
+  await own.query("update pages set next_try_at = now() - interval '1 hour' where host like '%greedy%'")
+  await own.query("update pages set next_try_at = now() - interval '1 minute' where host like '%honest%'")
+  const called = await callDuePages(pool)
+  t.equal(called.length, 103)
+  for (const page of honest) t.ok(called.indexOf(page) < 6, 'three of each come first')
+  t.same(await callDuePages(pool), [], 'those must come to their end first')
+  await own.query("update pages set state = 'done' where page_no = any ($1)", [called.slice(0, 60)])
+  const more = await callDuePages(pool)
+  t.equal(more.length, 150 + 3 - called.length, 'as many as have come to their end, or as are left')
+  t.equal(new Set([...called, ...more]).size, greedy.length + honest.length)
 })

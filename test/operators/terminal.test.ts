@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import t from 'tap'
+import { printableLine, printableXml } from '../../shared/log/printable.ts'
 import { syncOutlets } from '../../shared/outlets/sync.ts'
-import { printableLine, printableXml } from '../../shared/process/printable.ts'
 import { startTestApi } from '../contract/api.ts'
 
 /*

@@ -54,7 +54,7 @@ t.test('one number finds an article in the logs of every service, with the jobs 
   )
   t.equal(rows.length, 2)
   for (const { page, id } of rows) {
-    await until(() => lines().some(line => line.page === page && line.msg === 'embedded'), 10_000)
+    await until(() => lines().some(line => line.page === page && line.msg === 'embedded'), 60_000)
     const way = lines()
       .filter(line => line.page === page)
       .sort((a, b) => (String(a.time) < String(b.time) ? -1 : 1))
@@ -79,7 +79,7 @@ t.test('a request’s id stands on its line, and no key anywhere', async t => {
   const { secret } = await createKey(world.pool, 'test', { ...plan, rate: 60, quota: null })
   const headers = { 'X-Request-Id': 'trace-77' }
   t.equal((await ask(`${world.fleet.base()}/v1/articles?q=brug`, secret, { headers })).json.total_results, 1)
-  await until(() => lines().some(({ request }) => request === 'trace-77'), 5_000)
+  await until(() => lines().some(({ request }) => request === 'trace-77'), 60_000)
   t.match(
     lines().filter(({ request }) => request === 'trace-77'),
     [{ service: 'api', status: 200, search: 'keyword', path: '/v1/articles' }],
@@ -92,7 +92,7 @@ t.test('the figures count the same way', async t => {
     await (await fetch(`http://127.0.0.1:${ports[service]}/metrics`)).text()
   const value = (text: string, name: string) =>
     [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))].map(match => Number(match[1]))
-  await until(async () => /outcome="refused: gone"/.test(await figures('crawler')), 20_000)
+  await until(async () => /outcome="refused: gone"/.test(await figures('crawler')), 60_000)
   const crawler = await figures('crawler')
   t.strictSame(value(crawler, 'perscope_pages_discovered_total'), [3])
   t.match(crawler, /perscope_pages_fetched_total\{outcome="stored",service="crawler"\} 2/)

@@ -12,7 +12,7 @@ const database = await createTestDatabase()
 t.test(
   'who starts while Postgres does not let anybody in works as soon as it does, and stays alive until then',
   async t => {
-    t.setTimeout(30_000)
+    t.setTimeout(240_000)
     const door = await startDoor(database.url)
     t.teardown(async () => {
       await door.close()
@@ -32,7 +32,7 @@ t.test(
     await until(async () => {
       await add()
       return seen.length > 0
-    }, 10_000)
+    }, 60_000)
     t.same(seen[0], 'a')
     await worker.close()
     await queues.close()

@@ -12,7 +12,7 @@ t.teardown(async () => {
   await database.drop()
 })
 
-async function until(condition: () => boolean | Promise<boolean>, ms = 10_000): Promise<void> {
+async function until(condition: () => boolean | Promise<boolean>, ms = 60_000): Promise<void> {
   const end = Date.now() + ms
   while (!(await condition())) {
     if (Date.now() > end) throw new Error('waited in vain')
@@ -128,7 +128,7 @@ t.test(
     await until(() => seen.length === 1)
     redis.flush()
     await queues.add('visit', [{ key: 'two', data: { host: 'two' } }])
-    await until(() => seen.includes('two'), 20_000)
+    await until(() => seen.includes('two'), 60_000)
     t.same(seen, ['one', 'two'])
     await worker.close()
     await queues.close()

@@ -1,4 +1,4 @@
-import { makeSegments } from '../../search/merge/make-segments.ts'
+import { makeSegments } from '../../search/indexer.ts'
 import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { difference } from './comparison.ts'

@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process'
 import t from 'tap'
 import { createTestDatabase, type TestDatabase } from '../database.ts'
 
+t.setTimeout(280_000)
+
 /** Runs a script as npm does, with something on its standard input. */
 async function run(database: TestDatabase, script: string, args: string[], input = '') {
   const child = spawn(process.execPath, [new URL(`../../scripts/${script}.ts`, import.meta.url).pathname, ...args], {

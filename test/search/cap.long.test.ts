@@ -1,5 +1,5 @@
 import t from 'tap'
-import { makeSegments } from '../../search/merge/make-segments.ts'
+import { makeSegments } from '../../search/indexer.ts'
 import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { allPages } from './comparison.ts'

@@ -1,6 +1,5 @@
-import { stem } from '../../search/analysis/stems.ts'
-import { STOP_WORDS } from '../../search/analysis/stop-words.ts'
-import type { ArticleQuery } from '../../search/query/article-query.ts'
+import { STOP_WORDS, stem } from '../../search/analysis/index.ts'
+import type { ArticleQuery } from '../../search/index.ts'
 import type { Language } from '../../shared/articles/article.ts'
 import type { NewArticle } from '../../shared/indexing/new-article.ts'
 

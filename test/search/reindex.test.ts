@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import t from 'tap'
 import type { ArticleQuery } from '../../search/index.ts'
-import { makeSegments } from '../../search/merge/make-segments.ts'
+import { makeSegments } from '../../search/indexer.ts'
 import { longArticles, randomArticles } from './archive.ts'
 import { type ArchiveIndex, openArchiveIndex } from './archive-index.ts'
 import { difference } from './comparison.ts'

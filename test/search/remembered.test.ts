@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { type ArticleQuery, openIndex } from '../../search/index.ts'
-import { makeSegments } from '../../search/merge/make-segments.ts'
+import { makeSegments } from '../../search/indexer.ts'
 import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { overheard } from './overheard.ts'

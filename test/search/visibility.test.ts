@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { type ArticleQuery, openIndex, type Position, type SearchPage } from '../../search/index.ts'
-import { makeSegments } from '../../search/merge/make-segments.ts'
+import { makeSegments } from '../../search/indexer.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
 import { EVERYTHING, startPoller } from './poller.ts'

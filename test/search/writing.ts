@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { ArticleQuery, Position, SearchPage, SearchSizes } from '../../search/index.ts'
-import { KINDS, makeSegments } from '../../search/merge/make-segments.ts'
+import { KINDS, makeSegments } from '../../search/indexer.ts'
 import { longArticles, randomArticles } from './archive.ts'
 import { type ArchiveIndex, openArchiveIndex } from './archive-index.ts'
 import { queryOf } from './comparison.ts'

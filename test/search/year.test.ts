@@ -7,6 +7,8 @@ import { difference } from './comparison.ts'
 import type { Question } from './oracle.ts'
 import { EVERYTHING } from './poller.ts'
 
+t.setTimeout(280_000)
+
 /** What counts in each case: the last moments of a year, the first of the next, none, and one long ago. */
 const TIMES = [
   '2025-12-31T22:59:59.999Z',

@@ -71,7 +71,7 @@ export async function createWorld(settings: Record<string, string> = {}): Promis
     },
     openSearch: (own = {}) =>
       openSemanticSearch(readConfig({ ...env, ...own }), pool, openIndex(pool), createLogger('test', 'silent')),
-    embedded: (count, ms = 30_000) =>
+    embedded: (count, ms = 60_000) =>
       until(
         async () => {
           const { rows } = await pool.query<{ n: number }>(

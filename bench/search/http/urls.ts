@@ -1,4 +1,4 @@
-import type { ArticleQuery } from '../../../search/query/article-query.ts'
+import type { ArticleQuery } from '../../../search/index.ts'
 import { COUNTRIES } from '../../../shared/articles/article.ts'
 
 /** The request of a client that asks a query's first page. */

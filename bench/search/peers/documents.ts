@@ -1,5 +1,4 @@
-import { stem } from '../../../search/analysis/stems.ts'
-import { STOP_WORDS } from '../../../search/analysis/stop-words.ts'
+import { STOP_WORDS, stem } from '../../../search/analysis/index.ts'
 import type { Language } from '../../../shared/articles/article.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 

@@ -1,12 +1,5 @@
-import {
-  type ArticleQuery,
-  type Axis,
-  foldName,
-  type Match,
-  type Position,
-  STOP_WORDS,
-  TOTAL_CAP,
-} from '../../../search/index.ts'
+import { foldName, STOP_WORDS } from '../../../search/analysis/index.ts'
+import { type ArticleQuery, type Axis, type Match, type Position, TOTAL_CAP } from '../../../search/index.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { FILTER_WORDS, firstAtLeast, type Orders, stemKey, stopKey } from './documents.ts'

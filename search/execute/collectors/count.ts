@@ -6,7 +6,10 @@ export interface CountCollector extends Collector {
   count(): number
 }
 
-/** Counts matches; the search may stop when the limit is reached. @param limit 0: no count is needed */
+/**
+ * Counts matches; the search may stop when the limit is reached.
+ * @param limit 0: no count is needed
+ */
 export function createCountCollector(limit: number): CountCollector {
   let count = 0
   return {

@@ -1,9 +1,9 @@
 import type { ArticleQuery, Position } from '../../query/article-query.ts'
+import { firstAtLeast } from '../../segment/columns.ts'
 import { type DocIdSet, docsOf, walk } from '../../segment/doc-id-set.ts'
-import { firstAtLeast } from '../filter.ts'
 import type { Hit } from '../hit.ts'
-import { smallest } from '../select.ts'
 import type { Collector } from './collector.ts'
+import { smallest } from './select.ts'
 
 export interface TopCollector extends Collector {
   /** In no order, and perhaps more than wanted. */
@@ -30,7 +30,8 @@ export interface PageOrder {
 export function createTopCollector(page: PageOrder): TopCollector {
   const { sort, order, position, wanted, scored } = page
   const hits: Hit[] = []
-  // Checked again only when there are twice as many hits: segments that overlap in time would cost their square.
+  // Checked again only when there are twice as many hits: segments that overlap in time would cost
+  // their square.
   let checkAt = wanted
   let complete = false
 
@@ -118,7 +119,10 @@ function walkRange(set: DocIdSet, from: number, to: number, backwards: boolean, 
   })
 }
 
-/** Documents stand in another order: the value of the last one wanted is found first, then all up to it are taken. */
+/**
+ * Documents stand in another order: the value of the last one wanted is found first, then all up to
+ * it are taken.
+ */
 function firstByValue(matches: DocIdSet, values: Float64Array, { order, position, wanted }: PageOrder): number[] {
   const sign = order === 'asc' ? 1 : -1
   // Ascending keys are the order of the page; what has no value comes last in either direction.

@@ -3,9 +3,10 @@ import { type ApiKey, findKey } from '../../../shared/plans/keys.ts'
 import { chargeQuota, type QuotaMonth } from '../../../shared/plans/quota.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { ApiError } from '../contract/api-error.ts'
-import { accessOf } from '../http/locals.ts'
 import { readCredentials } from './bearer.ts'
+import { accessOf } from './locals.ts'
 import { type AddressLock, lockAddress } from './lock.ts'
+import type { Turns } from './turns.ts'
 
 /**
  * Lets in who sends a valid key and notes the plan on the response; everybody else is answered 401, or 429 from a
@@ -48,12 +49,13 @@ export function checkQuota(response: Response): void {
  * gets no answer and pays nothing.
  * @throws ApiError `quota_exceeded` when another request took the last one meanwhile
  */
-export async function chargeMonth(db: Queryable, response: Response): Promise<void> {
+export async function chargeMonth(db: Queryable, turns: Turns, response: Response): Promise<void> {
   const access = accessOf(response)
   const { key, month } = access
   if (!month || key.plan.quota === null || response.destroyed || response.socket?.destroyed) return
-  const charged = await chargeQuota(db, key.id, key.plan.quota)
-  access.month = charged ?? { ...month, used: key.plan.quota }
+  const { quota } = key.plan
+  const charged = await turns.take(`month ${key.id}`, () => chargeQuota(db, key.id, quota))
+  access.month = charged ?? { ...month, used: quota }
   setQuotaHeaders(response, key, access.month)
   if (!charged) throw exceeded(month)
 }

@@ -2,6 +2,13 @@ import { isIP } from 'node:net'
 import { ipKeyGenerator } from 'express-rate-limit'
 import type { Config } from '../../../shared/config/config.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
+import { createTurns, NoTurn } from './turns.ts'
+
+/**
+ * Failures of one address are counted one after another: its row is written once at a time anyhow, and whoever waits for it in
+ * the database waits with a connection in hand.
+ */
+const FAILURE_TURNS = { atOnce: 1, waiting: 1_000, patience: 5_000 }
 
 /** The lock on addresses from which too many invalid keys came (decision 3), shared by all processes. */
 export interface AddressLock {
@@ -49,22 +56,39 @@ export function createAddressLock(
   settings: Pick<Config, 'AUTH_LOCK_FAILURES' | 'AUTH_LOCK_WINDOW' | 'AUTH_LOCK_DURATION'>,
 ): AddressLock {
   const { AUTH_LOCK_FAILURES: failures, AUTH_LOCK_WINDOW: window, AUTH_LOCK_DURATION: duration } = settings
+  const turns = createTurns(FAILURE_TURNS)
+
+  async function remaining(address: string): Promise<number | null> {
+    const { rows } = await db.query<{ seconds: number }>({
+      name: 'lock-remaining',
+      text: REMAINING,
+      values: [address],
+    })
+    return rows[0]?.seconds ?? null
+  }
+
+  async function count(address: string): Promise<number | null> {
+    // While the lock holds there is nothing to count: a look costs a fraction of a write.
+    const locked = await remaining(address)
+    if (locked !== null) return locked
+    const { rows } = await db.query<{ was_locked: boolean; seconds: number }>({
+      name: 'lock-fail',
+      text: FAIL,
+      values: [address, failures, window, duration],
+    })
+    return rows[0]?.was_locked ? rows[0].seconds : null
+  }
+
   return {
-    async remaining(address) {
-      const { rows } = await db.query<{ seconds: number }>({
-        name: 'lock-remaining',
-        text: REMAINING,
-        values: [address],
-      })
-      return rows[0]?.seconds ?? null
-    },
+    remaining,
     async fail(address) {
-      const { rows } = await db.query<{ was_locked: boolean; seconds: number }>({
-        name: 'lock-fail',
-        text: FAIL,
-        values: [address, failures, window, duration],
-      })
-      return rows[0]?.was_locked ? rows[0].seconds : null
+      try {
+        return await turns.take(address, () => count(address))
+      } catch (error) {
+        // A thousand wrong keys at once from one address are more than enough to be told to wait.
+        if (error instanceof NoTurn) return 1
+        throw error
+      }
     },
     async sweep() {
       await db.query(SWEEP, [window])

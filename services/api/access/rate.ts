@@ -2,7 +2,8 @@ import type { Request, RequestHandler, Response } from 'express'
 import { rateLimit, type Store } from 'express-rate-limit'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { ApiError } from '../contract/api-error.ts'
-import { accessOf } from '../http/locals.ts'
+import { accessOf } from './locals.ts'
+import type { Turns } from './turns.ts'
 
 /** A minute of a plan. */
 const MINUTE = 60_000
@@ -27,15 +28,12 @@ returning used, allowed, 60000 - extract(epoch from clock_timestamp() - started_
  * Where express-rate-limit keeps its counts: Postgres, shared by all API processes. A key's minute begins with its
  * first request.
  */
-export function createRateStore(db: Queryable): Store {
+export function createRateStore(db: Queryable, turns: Turns): Store {
   return {
     localKeys: false,
     async increment(keyId) {
-      const { rows } = await db.query<{ used: number; allowed: boolean; left: number }>({
-        name: 'rate-count',
-        text: COUNT,
-        values: [keyId],
-      })
+      const count = { name: 'rate-count', text: COUNT, values: [keyId] }
+      const { rows } = await turns.take(keyId, () => db.query<{ used: number; allowed: boolean; left: number }>(count))
       const row = rows[0]
       if (!row) throw new Error('The key is gone.')
       return {

@@ -1,4 +1,4 @@
-import type { ArticleRow } from '../../../search/query/article-query.ts'
+import type { ArticleRow } from '../../../search/index.ts'
 import type { ArticleObject } from '../contract/resources.ts'
 
 /** The article object of the contract. */

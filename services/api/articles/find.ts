@@ -12,6 +12,8 @@ import { type SemanticSearch, SemanticUnavailable, SetExpired } from '../semanti
 export interface Searches {
   index: SearchIndex
   semantic: SemanticSearch
+  /** Does a search when it is its key's turn. */
+  inTurn: <T>(search: () => Promise<T>) => Promise<T>
 }
 
 /** A page, whichever way it was searched. */
@@ -20,7 +22,7 @@ export interface Found {
   total: number
   estimate: boolean
   next: Cursor['at'] | null
-  /** What finding it took. */
+  /** What finding it took, without the wait for a turn. */
   ms: number
 }
 
@@ -42,9 +44,11 @@ export async function findArticles(
   planned: PlannedRequest,
   at: Cursor['at'] | null,
 ): Promise<Found> {
-  const start = performance.now()
-  const found = await findPage(searches, planned, at)
-  return { ...found, ms: performance.now() - start }
+  return searches.inTurn(async () => {
+    const start = performance.now()
+    const found = await findPage(searches, planned, at)
+    return { ...found, ms: performance.now() - start }
+  })
 }
 
 async function findPage(
@@ -73,14 +77,21 @@ async function findPage(
   return { ...page, next: page.next && { kind: 'words', ...page.next } }
 }
 
+/** What of a request is no filter: how it is matched, its order and its page. The plan's `countries` take the place of its own. */
+type NoFilter = 'question' | 'q' | 'order' | 'perPage' | 'cursor' | 'countries'
+
 function filterOf({ request, countries, historyStart }: PlannedRequest): ArticleFilter {
-  const { publishedAfter: after, publishedBefore: before } = request
+  const filters: Omit<ArticlesRequest, NoFilter> = request
+  const { languages, hasAuthor, outlet, author, publishedAfter: after, publishedBefore: before, ...more } = filters
+  // The compiler refuses a filter that is added to the request and applied nowhere.
+  const { ingestedAfter, ...forgotten } = more
+  void (forgotten satisfies Record<string, never>)
   return {
     countries,
-    languages: request.languages,
-    hasAuthor: request.hasAuthor,
-    outlet: request.outlet,
-    author: request.author,
+    languages,
+    hasAuthor,
+    outlet,
+    author,
     coverage: {
       historyStart,
       publishedAfter: after && new Date(ceilMs(after)),
@@ -90,7 +101,7 @@ function filterOf({ request, countries, historyStart }: PlannedRequest): Article
           ? { at: new Date(nextMidnight(before)), exclusive: true }
           : { at: new Date(before.ms), exclusive: false }),
     },
-    ingestedAfter: request.ingestedAfter && new Date(ceilMs(request.ingestedAfter)),
+    ingestedAfter: ingestedAfter && new Date(ceilMs(ingestedAfter)),
   }
 }
 

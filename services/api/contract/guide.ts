@@ -1,4 +1,4 @@
-import { listedStopWords } from '../../../search/index.ts'
+import { listedStopWords } from '../../../search/analysis/index.ts'
 import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
 import { ERROR_CODES, ERRORS } from './errors.ts'
 import { HEADERS } from './headers.ts'

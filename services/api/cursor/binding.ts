@@ -1,6 +1,10 @@
 import type { HistoryStart, Plan } from '../../../shared/plans/plan.ts'
+import type { ParameterName } from '../contract/parameters.ts'
 import { ceilMs, type Instant, nextMidnight } from '../parameters/instants.ts'
 import type { ArticlesRequest } from '../parameters/request.ts'
+
+/** Every parameter but the cursor itself: the compiler asks for those that are added. */
+type Bound = Record<Exclude<ParameterName, 'cursor'>, unknown>
 
 /**
  * Everything that a cursor is bound to (decision 21): every other parameter and the plan's coverage as it is defined,
@@ -8,25 +12,24 @@ import type { ArticlesRequest } from '../parameters/request.ts'
  */
 export function bindingOf(request: ArticlesRequest, plan: Plan): string {
   const { question } = request
-  return JSON.stringify([
-    'articles',
-    question.search,
-    request.q,
-    question.search === 'semantic' ? null : question.searchIn,
-    question.sort,
-    request.order,
-    request.perPage,
-    request.countries,
-    request.languages,
-    request.hasAuthor,
-    request.outlet,
-    request.author,
-    request.publishedAfter && ceilMs(request.publishedAfter),
-    request.publishedBefore && lastMs(request.publishedBefore),
-    request.ingestedAfter && ceilMs(request.ingestedAfter),
-    [...plan.countries].sort(),
-    definitionOf(plan.history),
-  ])
+  // In an order that stays: another one would end the cursors that clients hold. What is added comes last.
+  const bound: Bound = {
+    search: question.search,
+    q: request.q,
+    search_in: question.search === 'semantic' ? null : question.searchIn,
+    sort: question.sort,
+    order: request.order,
+    per_page: request.perPage,
+    country: request.countries,
+    language: request.languages,
+    has_author: request.hasAuthor,
+    outlet: request.outlet,
+    author: request.author,
+    published_after: request.publishedAfter && ceilMs(request.publishedAfter),
+    published_before: request.publishedBefore && lastMs(request.publishedBefore),
+    ingested_after: request.ingestedAfter && ceilMs(request.ingestedAfter),
+  }
+  return JSON.stringify(['articles', ...Object.values(bound), [...plan.countries].sort(), definitionOf(plan.history)])
 }
 
 /** The last millisecond that an upper bound lets in. */

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { Position } from '../../../search/query/article-query.ts'
+import type { Position } from '../../../search/index.ts'
 import { LIMITS } from '../contract/limits.ts'
 import type { SemanticPosition } from '../semantic/query.ts'
 

@@ -1,6 +1,9 @@
-import { DEFAULT_SORT, PARAMETERS } from '../contract/parameters.ts'
+import { DEFAULT_SORT, PARAMETERS, type ParameterName } from '../contract/parameters.ts'
 import type { Instant } from '../parameters/instants.ts'
 import type { ArticlesRequest } from '../parameters/request.ts'
+
+/** Every parameter that filters or orders: the compiler asks for those that are added. */
+type Filters = Record<Exclude<ParameterName, 'per_page' | 'cursor'>, string | null>
 
 /**
  * The filters of a request as name and value, in the contract's order and canonical spelling; what is at its default is
@@ -8,22 +11,22 @@ import type { ArticlesRequest } from '../parameters/request.ts'
  */
 export function appliedFilters(request: ArticlesRequest): [name: string, value: string][] {
   const { question } = request
-  const filters: [string, string | null][] = [
-    ['q', request.q],
-    ['search', unless(PARAMETERS.search.default, question.search)],
-    ['search_in', question.search === 'semantic' ? null : unless(PARAMETERS.search_in.default, question.searchIn)],
-    ['country', request.countries?.join(',') ?? null],
-    ['language', request.languages?.join(',') ?? null],
-    ['has_author', request.hasAuthor === null ? null : String(request.hasAuthor)],
-    ['outlet', request.outlet],
-    ['author', request.author],
-    ['published_after', request.publishedAfter && written(request.publishedAfter)],
-    ['published_before', request.publishedBefore && written(request.publishedBefore)],
-    ['ingested_after', request.ingestedAfter && written(request.ingestedAfter)],
-    ['sort', unless(DEFAULT_SORT[question.search], question.sort)],
-    ['order', unless(PARAMETERS.order.default, request.order)],
-  ]
-  return filters.filter((filter): filter is [string, string] => filter[1] !== null)
+  const filters: Filters = {
+    q: request.q,
+    search: unless(PARAMETERS.search.default, question.search),
+    search_in: question.search === 'semantic' ? null : unless(PARAMETERS.search_in.default, question.searchIn),
+    country: request.countries?.join(',') ?? null,
+    language: request.languages?.join(',') ?? null,
+    has_author: request.hasAuthor === null ? null : String(request.hasAuthor),
+    outlet: request.outlet,
+    author: request.author,
+    published_after: request.publishedAfter && written(request.publishedAfter),
+    published_before: request.publishedBefore && written(request.publishedBefore),
+    ingested_after: request.ingestedAfter && written(request.ingestedAfter),
+    sort: unless(DEFAULT_SORT[question.search], question.sort),
+    order: unless(PARAMETERS.order.default, request.order),
+  }
+  return Object.entries(filters).filter((filter): filter is [string, string] => filter[1] !== null)
 }
 
 const unless = (fallback: string, value: string) => (value === fallback ? null : value)

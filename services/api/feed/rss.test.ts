@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { parseRssFeed } from 'feedsmith'
 import t, { type Test } from 'tap'
-import type { ArticleRow } from '../../../search/query/article-query.ts'
+import type { ArticleRow } from '../../../search/index.ts'
 import { readRequest } from '../parameters/request.ts'
 import { writeFeed } from './rss.ts'
 

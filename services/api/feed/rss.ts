@@ -1,4 +1,4 @@
-import type { ArticleRow } from '../../../search/query/article-query.ts'
+import type { ArticleRow } from '../../../search/index.ts'
 import { LIMITS } from '../contract/limits.ts'
 import type { ArticlesRequest } from '../parameters/request.ts'
 import { appliedFilters } from './filters.ts'

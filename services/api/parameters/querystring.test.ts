@@ -69,3 +69,10 @@ t.test('decision 11: no query string throws', async t => {
     }),
   )
 })
+
+t.test('issue 18.1: thousands of parameters are not read, and that is said', async t => {
+  const written = readQueryString('a=1&'.repeat(5_000))
+  t.equal(written.length, 257)
+  t.match(written.at(-1), { name: 'a', unreadable: /256 parameters/ })
+  t.equal(readQueryString('a=1&'.repeat(256)).filter(one => 'unreadable' in one).length, 0)
+})

@@ -1,6 +1,12 @@
 /** What was written in a query string: names and values decoded, in order; or why one could not be read. */
 export type WrittenParameter = { name: string; value: string } | { name: string; unreadable: string }
 
+/**
+ * Every parameter once, and each value of the lists in all three forms, are not half of these. What thousands of wrong names
+ * cost to be told apart would be felt by others.
+ */
+const MAX_WRITTEN = 256
+
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
@@ -10,19 +16,23 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * `+` is a space (WHATWG URL, `application/x-www-form-urlencoded`).
  */
 export function readQueryString(raw: string): WrittenParameter[] {
-  return raw
-    .split('&')
-    .filter(pair => pair !== '')
-    .map(pair => {
-      const equals = pair.indexOf('=')
-      const rawName = equals < 0 ? pair : pair.slice(0, equals)
-      const rawValue = equals < 0 ? '' : pair.slice(equals + 1)
-      const name = decode(rawName)
-      if (!name.ok) return { name: readableStart(rawName), unreadable: `The name of this parameter ${name.why}.` }
-      const value = decode(rawValue)
-      if (!value.ok) return { name: name.text, unreadable: `The value ${value.why}.` }
-      return { name: name.text, value: value.text }
-    })
+  const pairs = raw.split('&').filter(pair => pair !== '')
+  const written = pairs.slice(0, MAX_WRITTEN).map(readPair)
+  const next = pairs[MAX_WRITTEN]
+  if (next === undefined) return written
+  const unreadable = `A request may have ${MAX_WRITTEN} parameters; this one and what follows were not read.`
+  return [...written, { name: readPair(next).name, unreadable }]
+}
+
+function readPair(pair: string): WrittenParameter {
+  const equals = pair.indexOf('=')
+  const rawName = equals < 0 ? pair : pair.slice(0, equals)
+  const rawValue = equals < 0 ? '' : pair.slice(equals + 1)
+  const name = decode(rawName)
+  if (!name.ok) return { name: readableStart(rawName), unreadable: `The name of this parameter ${name.why}.` }
+  const value = decode(rawValue)
+  if (!value.ok) return { name: name.text, unreadable: `The value ${value.why}.` }
+  return { name: name.text, value: value.text }
 }
 
 type Decoded = { ok: true; text: string } | { ok: false; why: string }

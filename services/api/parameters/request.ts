@@ -1,7 +1,5 @@
-import { foldName } from '../../../search/analysis/folding.ts'
-import { hasLetterOrDigit } from '../../../search/analysis/tokens.ts'
-import type { Match } from '../../../search/query/article-query.ts'
-import { parseBoolean, parseKeyword } from '../../../search/query/parse.ts'
+import { foldName, hasLetterOrDigit } from '../../../search/analysis/index.ts'
+import { type Match, parseBoolean, parseKeyword } from '../../../search/index.ts'
 import type { Country, Language } from '../../../shared/articles/article.ts'
 import { ApiError } from '../contract/api-error.ts'
 import { LIMITS } from '../contract/limits.ts'
@@ -60,20 +58,25 @@ export function readRequest(rawQuery: string, operation: Operation): ArticlesReq
   }
   const question = readQuestion(values, problems)
   if (problems.any || !question) throw new ApiError('invalid_request', { errors: problems.toObject() })
+  const { q, country, language, has_author, outlet, author, published_after, published_before, ...more } = values
+  const { ingested_after, order, per_page, cursor, ...ofQuestion } = more
+  // The compiler refuses a parameter that is added to the contract and read nowhere.
+  const { search: _search, search_in: _searchIn, sort: _sort, ...unread } = ofQuestion
+  void (unread satisfies Record<string, never>)
   return {
     question,
-    q: values.q ?? null,
-    countries: values.country ?? null,
-    languages: values.language ?? null,
-    hasAuthor: values.has_author ?? null,
-    outlet: values.outlet ?? null,
-    author: values.author ?? null,
-    publishedAfter: values.published_after ?? null,
-    publishedBefore: values.published_before ?? null,
-    ingestedAfter: values.ingested_after ?? null,
-    order: values.order ?? PARAMETERS.order.default,
-    perPage: values.per_page ?? PARAMETERS.per_page.default,
-    cursor: values.cursor ?? null,
+    q: q ?? null,
+    countries: country ?? null,
+    languages: language ?? null,
+    hasAuthor: has_author ?? null,
+    outlet: outlet ?? null,
+    author: author ?? null,
+    publishedAfter: published_after ?? null,
+    publishedBefore: published_before ?? null,
+    ingestedAfter: ingested_after ?? null,
+    order: order ?? PARAMETERS.order.default,
+    perPage: per_page ?? PARAMETERS.per_page.default,
+    cursor: cursor ?? null,
   }
 }
 

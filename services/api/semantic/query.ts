@@ -1,4 +1,4 @@
-import type { ArticleFilter, ArticleRow } from '../../../search/query/article-query.ts'
+import type { ArticleFilter, ArticleRow } from '../../../search/index.ts'
 import type { Country } from '../../../shared/articles/article.ts'
 
 /** One search by meaning, validated, with its plan applied. The same on all pages of a sequence. */

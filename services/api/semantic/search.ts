@@ -5,6 +5,7 @@ import { EmbeddingFailure } from '../../../shared/embeddings/failure.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { VectorFailure } from '../../../shared/vectors/failure.ts'
+import type { Coverage } from '../../../shared/vectors/store.ts'
 import { type Candidates, openCandidates } from './candidates.ts'
 import { readPage } from './page.ts'
 import { type SemanticQuery, type SemanticSearch, SemanticUnavailable, SetExpired } from './query.ts'
@@ -27,7 +28,7 @@ export async function openSemanticSearch(
 
   /** Equal questions asked at the same time are asked once. */
   function setFor(query: SemanticQuery): Promise<string | null> {
-    const asked = JSON.stringify([query.text, query.planCountries, query.coverage.historyStart])
+    const asked = JSON.stringify([query.text, coverageOf(query)])
     let set = making.get(asked)
     if (!set) {
       set = findOrMakeSet(pool, candidates, query).finally(() => making.delete(asked))
@@ -64,10 +65,15 @@ export async function openSemanticSearch(
   }
 }
 
+/** What bounds the candidates of a query (decision 26): all of it, whoever asks, is part of the question. */
+function coverageOf({ planCountries, coverage }: SemanticQuery): Coverage {
+  return { countries: [...planCountries].sort(), since: coverage.historyStart.getTime() }
+}
+
 /** Id of the question's set; null: there are no candidates, and nothing to keep stable. */
 async function findOrMakeSet(pool: Pool, candidates: Candidates, query: SemanticQuery): Promise<string | null> {
   const space = await candidates.space()
-  const coverage = { countries: [...query.planCountries].sort(), since: query.coverage.historyStart.getTime() }
+  const coverage = coverageOf(query)
   const question = createHash('sha256')
     .update(JSON.stringify([space?.collection.name, query.text, coverage]))
     .digest()

@@ -1,10 +1,17 @@
 import { createTrouble } from '../../../shared/log/trouble.ts'
+import { readBrimming, readHeld } from '../budgets/held.ts'
+import { releasePutOff } from '../budgets/new-hosts.ts'
 import type { Crawl } from '../crawl.ts'
-import { callDueHosts, isBacklogged, takeBackCalls } from './due.ts'
+import { type CalledHost, callDueHosts, isBacklogged, takeBackCalls } from './due.ts'
 
 const TICK = 700
-/** Stored pages that wait for the normaliser; a page is about 30 kB compressed. */
-const BACKLOG = 5_000
+/**
+ * Stored pages of all outlets that wait for the normaliser; a page is about 30 kB compressed. Far above an outlet's own share
+ * (`STORED_SHARE`), so that it takes many to stop all.
+ */
+const BACKLOG = 20_000
+/** ms between two looks at what changes slowly: the catalogue, waiting pages counted, pages that were put off. */
+const SLOWLY = 30_000
 
 /** Looks for due work again and again and calls visits for it, until it is closed. */
 export function startDispatcher(crawl: Crawl): { close(): Promise<void> } {
@@ -13,14 +20,22 @@ export function startDispatcher(crawl: Crawl): { close(): Promise<void> } {
   let running = Promise.resolve()
   const trouble = createTrouble(crawl.log, { begins: 'cannot look for due work', ends: 'due work is found again' })
 
+  let lastSlow = Number.NEGATIVE_INFINITY
+  const lookSlowly = async () => {
+    if (performance.now() - lastSlow < SLOWLY) return
+    await lookAround(crawl)
+    lastSlow = performance.now()
+  }
+
   const tick = async () => {
     try {
+      await lookSlowly()
       const backlogged = await isBacklogged(crawl.pool, BACKLOG)
       if (backlogged !== crawl.backlogged) {
         crawl.log.info(backlogged ? 'the normaliser is behind: no pages are fetched' : 'pages are fetched again')
       }
       crawl.backlogged = backlogged
-      const hosts = await callDueHosts(crawl.pool, !backlogged)
+      const hosts = await callHosts(crawl)
       try {
         await crawl.queues.add(
           'visit',
@@ -49,6 +64,25 @@ export function startDispatcher(crawl: Crawl): { close(): Promise<void> } {
       await running
     },
   }
+}
+
+/** Looks who has to wait, and calls visits for the others. */
+export async function callHosts(crawl: Crawl): Promise<CalledHost[]> {
+  const { pool, config, brimming, domains } = crawl
+  crawl.held = await readHeld(pool, config, brimming)
+  return callDueHosts(pool, {
+    ...{ pages: !crawl.backlogged, held: crawl.held, domains, delay: config.CRAWL_HOST_DELAY },
+  })
+}
+
+/** Reads the catalogue's domains, finds outlets of which too much waits, and lets pages go on that were put off. */
+export async function lookAround(crawl: Crawl): Promise<void> {
+  const { pool, config, log } = crawl
+  const { rows } = await pool.query<{ domain: string }>('select domain from outlets where active')
+  crawl.domains = new Set(rows.map(({ domain }) => domain))
+  crawl.brimming = await readBrimming(pool, config)
+  const released = await releasePutOff(pool, config)
+  if (released > 0) log.info({ released }, 'pages that were put off go on')
 }
 
 /** The visit's number keeps a call for the next one apart from the one in hand. Queues do not take colons. */

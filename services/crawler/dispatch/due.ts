@@ -1,4 +1,7 @@
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import type { Client, Pool } from '../../../shared/postgres/pool.ts'
+import { transaction } from '../../../shared/postgres/transaction.ts'
+import type { Held } from '../budgets/held.ts'
+import { type Candidate, chooseHosts, type UnderWay } from './choose.ts'
 
 /** A host that a visit is called for; `visits` names which one. */
 export interface CalledHost {
@@ -11,28 +14,102 @@ const CALL = 10_000
 const MOST_AT_ONCE = 500
 /** A host is called a little before it is free, for the message takes its time. */
 const AHEAD = 300
+/** Candidates of one outlet that are looked at: more than it may have visited, for some sites are busy. */
+const OF_AN_OUTLET = 32
+/** Any number: whoever calls holds it, so that two crawlers never count the same room twice. */
+const CALLING = 6_118_203_774n
+
+export interface CallOptions {
+  /** Whether pages are fetched at all. */
+  pages: boolean
+  held: Held
+  /** Domains of the catalogue's outlets. */
+  domains: ReadonlySet<string>
+  /** CRAWL_HOST_DELAY: a host that pauses so long after a request counts for its site. */
+  delay: number
+}
 
 /**
- * Marks the hosts that have something due and that nobody visits or was called for, and returns them. Every crawler asks
- * this every second; each host is called by one of them.
+ * Marks hosts that have something due and that nobody visits or was called for, outlet by outlet in turn, and returns them.
+ * Every crawler asks this every second; each host is called by one of them.
  */
-export async function callDueHosts(pool: Pool, pages: boolean): Promise<CalledHost[]> {
-  const { rows } = await pool.query<CalledHost>(
-    `with due as (
-       select host from hosts h
-        where leased_until <= now() and called_until <= now() and free_at <= now() + $3 * interval '1 ms'
+export async function callDueHosts(pool: Pool, options: CallOptions): Promise<CalledHost[]> {
+  return transaction(pool, async client => {
+    const { rows: locks } = await client.query<{ ours: boolean }>('select pg_try_advisory_xact_lock($1) as ours', [
+      CALLING,
+    ])
+    if (!locks[0]?.ours) return []
+    const candidates = await readCandidates(client, options)
+    if (candidates.length === 0) return []
+    const chosen = chooseHosts(candidates, await readUnderWay(client, options.delay), options.domains, MOST_AT_ONCE)
+    const { rows } = await client.query<CalledHost>(
+      `update hosts h set called_until = now() + $3 * interval '1 ms', called_for = c.outlet_no
+         from unnest($1::text[], $2::int[]) as c (host, outlet_no)
+        where h.host = c.host and leased_until <= now() and called_until <= now()
+       returning h.host, h.visits`,
+      [chosen.map(({ host }) => host), chosen.map(({ outletNo }) => outletNo), CALL],
+    )
+    const places = new Map(chosen.map(({ host }, place) => [host, place]))
+    return rows.sort((a, b) => (places.get(a.host) ?? 0) - (places.get(b.host) ?? 0))
+  })
+}
+
+/**
+ * Hosts that could be visited, with the outlet that wants it: of each outlet first those with a feed that is due, then those that
+ * answer, then those whose page has waited longest.
+ */
+async function readCandidates(client: Client, { pages, held }: CallOptions): Promise<Candidate[]> {
+  // Indexes pages_waiting_turns: one step for each host and outlet, however many pages wait; feeds_due.
+  const { rows } = await client.query<Candidate>(
+    `with recursive wanted as (
+       (select host, outlet_no from pages
+         where $1 and state = 'waiting' and reason is distinct from 'put off' order by host, outlet_no limit 1)
+       union all
+       select next.host, next.outlet_no
+         from wanted w, lateral (
+           select host, outlet_no from pages
+            where state = 'waiting' and reason is distinct from 'put off' and (host, outlet_no) > (w.host, w.outlet_no)
+            order by host, outlet_no limit 1) next
+     ), due as (
+       select w.host, w.outlet_no, p.next_try_at as since, 1 as rank
+         from wanted w, lateral (
+           select next_try_at from pages p
+            where state = 'waiting' and reason is distinct from 'put off'
+              and p.host = w.host and p.outlet_no = w.outlet_no and next_try_at <= now()
+            order by next_try_at limit 1) p
+        where w.outlet_no <> all($2)
+       union all
+       select f.host, f.outlet_no, min(f.next_poll_at), 0
+         from feeds f join outlets o using (outlet_no)
+        where f.active and o.active and f.next_poll_at <= now() and f.outlet_no <> all($3)
+        group by f.host, f.outlet_no
+     ), placed as (
+       select host, outlet_no, since, failures,
+              row_number() over (partition by outlet_no order by rank, failures > 0, since, host) as place
+         from (select distinct on (host, outlet_no) * from due order by host, outlet_no, rank) d join hosts h using (host)
+        where leased_until <= now() and called_until <= now() and free_at <= now() + $4 * interval '1 ms'
           and not (robots_blocked and robots_until > now())
-          and (exists (select from feeds f join outlets o using (outlet_no)
-                        where f.host = h.host and f.active and o.active and f.next_poll_at <= now())
-               or $1 and exists (select from pages p
-                                  where p.host = h.host and p.state = 'waiting' and p.next_try_at <= now()))
-        order by free_at limit $4
-          for update skip locked
      )
-     update hosts h set called_until = now() + $2 * interval '1 ms'
-       from due where h.host = due.host
-     returning h.host, h.visits`,
-    [pages, CALL, AHEAD, MOST_AT_ONCE],
+     select host, outlet_no as "outletNo", coalesce(l.failures, 0) > 0 as slowed,
+            exists (select from feeds f join outlets o using (outlet_no)
+                     where f.host = placed.host and f.active and o.active) as catalogued
+       from placed left join outlet_loads l using (outlet_no)
+      where place <= $5 order by place, since`,
+    [pages, [...held.pages], [...held.feeds], AHEAD, OF_AN_OUTLET],
+  )
+  return rows
+}
+
+async function readUnderWay(client: Client, delay: number): Promise<UnderWay[]> {
+  const { rows } = await client.query<UnderWay>(
+    `select host, called_for as "outletNo",
+            exists (select from feeds f join outlets o using (outlet_no)
+                     where f.host = hosts.host and f.active and o.active) as catalogued,
+            leased_until <= now() and called_until <= now() as pausing
+       from hosts
+      where leased_until > now() or called_until > now()
+         or free_at > now() and free_at <= now() + greatest(coalesce(crawl_delay, 0), $1) * interval '1 ms'`,
+    [delay],
   )
   return rows
 }

@@ -1,11 +1,11 @@
 import { gunzipFile } from '../fetch/compression.ts'
 import { RequestFailure } from '../fetch/failure.ts'
-import { type Fetched, politeGet } from '../fetch/polite.ts'
 import type { Answer } from '../fetch/request.ts'
 import { LONGEST_PAUSE, readRetryAfter } from '../fetch/retry-after.ts'
+import { type Fetched, politeGet } from '../robots/polite.ts'
 import { ParseFailure } from './parsing/parser.ts'
 import type { ParsedFeed } from './parsing/worker.ts'
-import type { Poll } from './poll.ts'
+import type { Poll } from './poll-context.ts'
 import type { Validators } from './saving/save.ts'
 
 const ACCEPT =
@@ -47,7 +47,7 @@ export async function readDocument(
   try {
     const bytes = await gunzipFile(answer.body, crawl.config.CRAWL_MAX_BYTES)
     await poll.beforeParsing()
-    const feed = await crawl.parser.parse({ bytes, contentType, url: url.href }, crawl.ending)
+    const feed = await crawl.parser.parse({ bytes, contentType, url: url.href }, poll.feed.outletNo, crawl.ending)
     if (feed === null) {
       const detail = `no feed: ${contentType ?? 'without a type'}, ${bytes.length} bytes`
       return { kind: 'failure', reason: 'no feed', detail, wait: {} }

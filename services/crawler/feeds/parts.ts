@@ -2,10 +2,11 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 import { OWN_PAUSE } from '../fetch/turn-request.ts'
 import { pagesDiscovered } from '../metrics.ts'
 import { type Document, readDocument, UNPARSED } from './document.ts'
+import type { DueFeed } from './due-feed.ts'
 import type { SitemapPart } from './parsing/feed.ts'
 import { MAX_PARTS } from './parsing/sitemaps.ts'
-import type { Poll } from './poll.ts'
-import { type DueFeed, savePart, type Validators } from './saving/save.ts'
+import type { Poll } from './poll-context.ts'
+import { savePart, type Validators } from './saving/save.ts'
 
 /** What reading the parts of an index has brought; `error` when not one could be read, or one could not be parsed. */
 export interface PartsRead {
@@ -79,8 +80,15 @@ export async function readParts(
     }
     // An index is read again whatever it says of itself: its parts may have changed without it.
     const fresh = await (document.feed.format === 'sitemap index'
-      ? savePart(crawl.pool, feed, { url, modified: null }, [], NEVER_READ)
-      : savePart(crawl.pool, feed, { url, modified: part.modified }, document.feed.named, document.validators))
+      ? savePart(crawl.pool, feed, { url, modified: null }, [], NEVER_READ, crawl.config)
+      : savePart(
+          crawl.pool,
+          feed,
+          { url, modified: part.modified },
+          document.feed.named,
+          document.validators,
+          crawl.config,
+        ))
     if (fresh === null) return { ...result, interrupted: true }
     result.fresh += fresh
     pagesDiscovered.inc(fresh)

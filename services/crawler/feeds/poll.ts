@@ -2,18 +2,11 @@ import type { Crawl } from '../crawl.ts'
 import type { Hold } from '../hosts/holds.ts'
 import { feedPolls, pagesDiscovered } from '../metrics.ts'
 import { readDocument } from './document.ts'
+import type { DueFeed } from './due-feed.ts'
 import { readParts } from './parts.ts'
-import { type DueFeed, savePoll } from './saving/save.ts'
+import type { Poll } from './poll-context.ts'
+import { savePoll } from './saving/save.ts'
 import { beforeParsing, postpone, saveFailure } from './scheduling/schedule.ts'
-
-/** One poll of a feed or sitemap, as each of its steps needs it. */
-export interface Poll {
-  crawl: Crawl
-  visit: Hold
-  feed: DueFeed
-  /** To be called before each document is parsed (`scheduling/schedule.ts`). */
-  beforeParsing(): Promise<void>
-}
 
 /** Polls one feed or sitemap. True: the visit may go on; false: its host is not to be asked any more for now. */
 export async function pollFeed(crawl: Crawl, visit: Hold, feed: DueFeed): Promise<boolean> {

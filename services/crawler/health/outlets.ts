@@ -1,4 +1,5 @@
 import { gauge, shared } from '../../../shared/metrics/registry.ts'
+import { type Budget, budgetsUsed } from '../../../shared/outlets/budget.ts'
 import { outletHealth } from '../../../shared/outlets/health.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 
@@ -6,7 +7,7 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
  * Shows the outlets' health as metrics, read from the database when somebody scrapes. Every crawler shows the same
  * figures: take the greatest over the processes, not the sum.
  */
-export function observeOutlets(pool: Pool): void {
+export function observeOutlets(pool: Pool, budget: Budget): void {
   const outlets = shared(() => outletHealth(pool))
 
   gauge('outlets', 'Outlets by health.', ['health'], outlets, (set, all) => {
@@ -35,6 +36,37 @@ export function observeOutlets(pool: Pool): void {
     outlets,
     (set, all) => {
       for (const { domain, blocks } of all) for (const { kind, pages } of blocks) set({ outlet: domain, kind }, pages)
+    },
+  )
+  gauge(
+    'outlet_budget_used',
+    'Share of a day’s budget (UTC) that an outlet has used: at 1, the rest waits for the next day.',
+    ['outlet', 'budget'],
+    outlets,
+    (set, all) => {
+      for (const outlet of all) {
+        for (const [name, share] of Object.entries(budgetsUsed(outlet, budget))) {
+          set({ outlet: outlet.domain, budget: name }, share)
+        }
+      }
+    },
+  )
+  gauge(
+    'outlet_put_off_pages',
+    'Pages that wait for another day’s budget of new hosts.',
+    ['outlet'],
+    outlets,
+    (set, all) => {
+      for (const { domain, putOff } of all) set({ outlet: domain }, putOff)
+    },
+  )
+  gauge(
+    'outlet_late_pages',
+    'Pages that did not answer in time, answers halving their number: from three on the outlet rests.',
+    ['outlet'],
+    outlets,
+    (set, all) => {
+      for (const { domain, late } of all) set({ outlet: domain }, late)
     },
   )
 }

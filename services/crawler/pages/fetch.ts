@@ -1,9 +1,11 @@
+import { noteTry, type Try } from '../budgets/budget.ts'
+import { admitsHost } from '../budgets/new-hosts.ts'
 import type { Crawl } from '../crawl.ts'
 import { gunzipFile } from '../fetch/compression.ts'
 import { asFailure } from '../fetch/failure.ts'
-import { type Fetched, politeGet } from '../fetch/polite.ts'
 import type { Hold } from '../hosts/holds.ts'
 import { blocksMet, pagesFetched } from '../metrics.ts'
+import { type Fetched, politeGet } from '../robots/polite.ts'
 import { savePage, type WaitingPage } from './save.ts'
 import { judge, type Verdict } from './verdict.ts'
 
@@ -11,16 +13,53 @@ const HEADERS = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.5', 'ac
 
 /** Tries one page. True: the visit may go on; false: the host is not to be asked any more for now. */
 export async function fetchPage(crawl: Crawl, visit: Hold, page: WaitingPage): Promise<boolean> {
-  const fetched = await unzipped(await politeGet(crawl, visit, page.url, HEADERS), crawl.config.CRAWL_MAX_BYTES)
+  const { pool, config } = crawl
+  const begun = performance.now()
+  const mayAsk = (host: string) => admitsHost(pool, page.outletNo, host, config)
+  const fetched = await unzipped(
+    await politeGet(crawl, visit, page.url, HEADERS, undefined, mayAsk),
+    config.CRAWL_MAX_BYTES,
+  )
   if (fetched.kind === 'interrupted') return false
+  const took = performance.now() - begun
   const verdict = judge(fetched, page.attempts)
-  const became = await savePage(crawl.pool, page, verdict, crawl.config.CRAWL_RETRY_MIN)
+  const { became, bytes, many } = await savePage(pool, page, verdict, config.CRAWL_RETRY_MIN)
+  const tried = tryOf(fetched, bytes, took, config)
+  if (tried !== null && (await noteTry(pool, page.outletNo, tried, config))) crawl.held.pages.add(page.outletNo)
   pagesFetched.inc({ outcome: outcomeOf(verdict, became) })
   if (verdict.kind === 'store without body') blocksMet.inc({ kind: verdict.block })
   crawl.log.info({ page: String(page.pageNo), url: page.url, became, ...reasonOf(verdict) }, 'fetched')
-  if (became === 'stored' || became === 'blocked') await ringNormaliser(crawl, page.pageNo)
+  if ((became === 'stored' || became === 'blocked') && !many) await ringNormaliser(crawl, page.pageNo)
   const ownHost = 'host' in fetched && fetched.host === visit.host
   return !ownHost
+}
+
+/**
+ * What a try says of the outlet; null when nothing of it was asked for.
+ * @param kept bytes that are stored of it
+ * @param took ms
+ */
+function tryOf(
+  fetched: Exclude<Fetched, { kind: 'interrupted' }>,
+  kept: number,
+  took: number,
+  { CRAWL_TIMEOUT, CRAWL_MAX_BYTES }: Crawl['config'],
+): Try | null {
+  switch (fetched.kind) {
+    case 'answer':
+      return { bytes: kept || fetched.answer.body.length, answer: took < CRAWL_TIMEOUT / 2 ? 'in time' : 'slow' }
+    case 'failure':
+      return {
+        bytes: fetched.reason === 'too-large' ? CRAWL_MAX_BYTES : 0,
+        answer: fetched.reason === 'time-out' ? 'late' : 'neither',
+      }
+    case 'robots unreachable':
+      // A robots.txt that is known not to answer takes no time.
+      return took >= CRAWL_TIMEOUT / 2 ? { bytes: 0, answer: 'late' } : null
+    case 'disallowed':
+    case 'busy':
+      return null
+  }
 }
 
 /** Some servers serve files that are compressed as if they were not. */

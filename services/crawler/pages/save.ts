@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { noteBlock } from '../../../shared/outlets/blocks.ts'
+import { CALLED_AT_ONCE } from '../../../shared/pages/page.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { transaction } from '../../../shared/postgres/transaction.ts'
 import { retryAfter } from './retry.ts'
@@ -18,37 +19,47 @@ export interface WaitingPage {
 
 const compress = promisify(gzip)
 
-/**
- * Writes a verdict. Whatever it is, it counts only while the page still waits: done twice, it leaves one result.
- *
- * @returns what became of the page, for metrics: `stored`, `blocked`, `refused`, `waiting`, `failed`, or `known` when another
- *   crawler had been faster
- */
-export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, retryMin: number): Promise<string> {
+/** What became of a page. */
+export interface Saved {
+  /** For metrics; `known`: another crawler had been faster. */
+  became: 'stored' | 'blocked' | 'refused' | 'waiting' | 'failed' | 'known'
+  /** That are kept of it. */
+  bytes: number
+  /** So many pages of its outlet are stored that the normaliser looks for them itself. */
+  many: boolean
+}
+
+/** Writes a verdict. Whatever it is, it counts only while the page still waits: done twice, it leaves one result. */
+export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, retryMin: number): Promise<Saved> {
+  const nothing = { bytes: 0, many: false }
   switch (verdict.kind) {
-    case 'store':
-      return (await store(pool, page, verdict, await compress(verdict.body))) ? 'stored' : 'known'
+    case 'store': {
+      const body = await compress(verdict.body)
+      const stored = await store(pool, page, verdict, body)
+      return stored === null ? { became: 'known', ...nothing } : { became: 'stored', bytes: body.length, ...stored }
+    }
     case 'store without body':
       return transaction(pool, async client => {
-        if (!(await store(client, page, verdict, null))) return 'known'
+        const stored = await store(client, page, verdict, null)
+        if (stored === null) return { became: 'known', ...nothing }
         await noteBlock(client, page.outletNo, verdict.block)
-        return 'blocked'
+        return { became: 'blocked', bytes: 0, ...stored }
       })
     case 'refuse':
       await finish(pool, page, 'refused', verdict.reason, verdict.detail)
-      return 'refused'
+      return { became: 'refused', ...nothing }
     case 'put back':
       await pool.query(
         `update pages set next_try_at = clock_timestamp() + $2 * interval '1 ms', reason = $3
           where page_no = $1 and state = 'waiting'`,
         [page.pageNo, verdict.wait, verdict.reason],
       )
-      return 'waiting'
+      return { became: 'waiting', ...nothing }
     case 'retry': {
       const wait = retryAfter(page.attempts + 1, page.tried, retryMin)
       if (wait === null) {
         await finish(pool, page, 'failed', verdict.reason, verdict.detail)
-        return 'failed'
+        return { became: 'failed', ...nothing }
       }
       await pool.query(
         `update pages
@@ -57,19 +68,20 @@ export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, 
           where page_no = $1 and state = 'waiting'`,
         [page.pageNo, wait, verdict.reason, verdict.detail],
       )
-      return 'waiting'
+      return { became: 'waiting', ...nothing }
     }
   }
 }
 
-/** What was served, and in the same statement the state that promises its normalising. */
+/** What was served, and in the same statement the state that promises its normalising. Null: somebody was faster. */
 async function store(
   db: Pick<Pool, 'query'>,
   page: WaitingPage,
   { url, status, contentType }: Extract<Verdict, { status: number }>,
   body: Buffer | null,
-): Promise<boolean> {
-  const { rowCount } = await db.query(
+): Promise<Pick<Saved, 'many'> | null> {
+  // Index pages_stored_turns.
+  const { rows } = await db.query<{ many: boolean }>(
     `with page as (
        update pages
           set state = 'stored', attempts = 0, next_try_at = clock_timestamp(), reason = null, detail = null,
@@ -81,10 +93,11 @@ async function store(
      select page_no, $2, $3, $4, $5, clock_timestamp() from page
      on conflict (page_no) do update
         set final_url = excluded.final_url, status = excluded.status, content_type = excluded.content_type,
-            body = excluded.body, fetched_at = excluded.fetched_at`,
-    [page.pageNo, url, status, contentType?.slice(0, 500) ?? null, body],
+            body = excluded.body, fetched_at = excluded.fetched_at
+     returning exists (select from pages where state = 'stored' and outlet_no = $6 offset $7) as many`,
+    [page.pageNo, url, status, contentType?.slice(0, 500) ?? null, body, page.outletNo, CALLED_AT_ONCE],
   )
-  return rowCount === 1
+  return rows[0] ?? null
 }
 
 async function finish(

@@ -1,5 +1,5 @@
-import type { Fetched } from '../fetch/polite.ts'
 import type { Answer } from '../fetch/request.ts'
+import type { Fetched } from '../robots/polite.ts'
 
 /** What is to be done with a page after a try. */
 export type Verdict =

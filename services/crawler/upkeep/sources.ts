@@ -11,9 +11,15 @@ const NEVER_TRIED = 8 * 86_400_000
  * @returns how many sources were removed
  */
 export async function removeOldSources(pool: Pool, keep: number, stopping: AbortSignal): Promise<number> {
+  // What waits for the budget or the rest of an outlet that is crawled is not given up: its day comes.
   await pool.query(
-    `update pages set state = 'failed', reason = coalesce(reason, 'never tried'), finished_at = clock_timestamp()
-      where state = 'waiting' and first_tried_at is null and discovered_at < now() - $1 * interval '1 ms'`,
+    `update pages p set state = 'failed', reason = coalesce(reason, 'never tried'), finished_at = clock_timestamp()
+      where state = 'waiting' and first_tried_at is null and discovered_at < now() - $1 * interval '1 ms'
+        and reason is distinct from 'put off'
+        and (reason is not null
+             or not exists (select from outlet_loads l
+                             where l.outlet_no = p.outlet_no
+                               and (l.day >= (now() at time zone 'UTC')::date - 1 or l.rest_until > now())))`,
     [NEVER_TRIED],
   )
   for (let removed = 0; ; ) {

@@ -24,10 +24,12 @@ export async function visitHost(crawl: Crawl, host: string): Promise<void> {
     // Feeds that are due again as soon as they were read must not keep pages waiting for ever, nor pages feeds; where the host
     // wants long pauses a visit makes one request, so every other visit begins with a page.
     let feedFirst = visit.number % 2 === 1
+    let served = 0
     while (goOn && performance.now() < end && visit.alive() && !crawl.stopping.aborted) {
-      const work = await nextWork(crawl.pool, host, { pages: !crawl.backlogged, feedFirst })
+      const work = await nextWork(crawl.pool, host, { pages: !crawl.backlogged, held: crawl.held, feedFirst, served })
       if (work === null) break
       feedFirst = work.kind === 'page'
+      if (work.kind === 'page') served = work.page.outletNo
       goOn = await doWork(crawl, visit, work)
     }
   } finally {

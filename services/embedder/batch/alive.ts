@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Embedder } from './embed.ts'
+import type { Embedder } from './embedder.ts'
 
 const PROBE = 'Perscope'
 /** As long as a model takes any. */

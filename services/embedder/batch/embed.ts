@@ -1,26 +1,13 @@
 import { EmbeddingFailure } from '../../../shared/embeddings/failure.ts'
-import type { Logger } from '../../../shared/log/logger.ts'
-import type { Trouble } from '../../../shared/log/trouble.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
 import { VectorFailure } from '../../../shared/vectors/failure.ts'
-import type { VectorStore } from '../../../shared/vectors/store.ts'
-import type { Spaces } from '../collections/spaces.ts'
 import { giveBack, takeInHand } from '../due/claims.ts'
 import { observeArticle, outages } from '../metrics.ts'
 import { comesAlive } from './alive.ts'
 import { type EmbeddableArticle, forgetGone, namesOf, readEmbeddable } from './articles.ts'
+import type { Embedder } from './embedder.ts'
 import { Outage } from './outage.ts'
 import { refuse } from './refuse.ts'
 import { storeEverywhere } from './store.ts'
-
-export interface Embedder {
-  pool: Pool
-  vectors: VectorStore
-  spaces: Spaces
-  log: Logger
-  /** Met when model or vector store is away. */
-  outage: Trouble
-}
 
 /** Articles whose vectors are stored and noted together: a kill costs the work on no more than these. */
 const GROUP = 4

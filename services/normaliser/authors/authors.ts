@@ -7,6 +7,8 @@ import { isNear, spokenBylines } from './spoken.ts'
 
 /** More people than this sign no article: a list of staff was taken for a byline. */
 const MOST = 20
+/** Statements of one source that are read; a feed's and structured data's are at most as many. */
+const STATEMENTS = 50
 
 /**
  * The people who wrote the article, as the outlet names them and in its order (decision 35). The first source that
@@ -18,7 +20,8 @@ export function authorsOf(
   outlet: Pick<Outlet, 'name' | 'domain'>,
 ): string[] {
   const own = ownNames(meta, outlet)
-  const people = (statements: string[]) => distinct(statements.flatMap(statement => peopleIn(statement, own)))
+  const people = (statements: string[]) =>
+    distinct(statements.slice(0, STATEMENTS).flatMap(statement => peopleIn(statement, own)))
   const accounts = new Set(meta.authors.structured.filter(author => author.account).map(author => fold(author.name)))
   const shown = (names: string[]) => names.filter(name => !accounts.has(fold(name)) || isShown(meta, name))
   const persons = meta.authors.structured.filter(author => !author.organisation)
@@ -33,7 +36,9 @@ export function authorsOf(
     () =>
       fuller(
         stated,
-        [...meta.authors.meta, ...(entry?.authors ?? [])].map(statement => people([statement])),
+        [...meta.authors.meta.slice(0, STATEMENTS), ...(entry?.authors ?? []).slice(0, STATEMENTS)].map(statement =>
+          people([statement]),
+        ),
       ),
     () => (posted.length > 0 && spoken.length > 0 ? spoken : posted),
     () => tagged.filter(name => !accounts.has(fold(name))),

@@ -37,11 +37,11 @@ export function peopleIn(statement: string, own: ReadonlySet<string>): string[] 
 
 /** Without e-mail and web addresses, without what stands in brackets; `jan@x.example (Jan Smit)` is Jan Smit. */
 function bare(text: string): string {
-  const rss = /^\s*\S+@\S+\s*\((.+)\)\s*$/.exec(text)?.[1] ?? text
+  const rss = /^\s*[^\s@]+@[^\s@]+\s*\((.+)\)\s*$/.exec(text)?.[1] ?? text
   let rest = rss
     .replace(CREDIT, ' ')
     .replace(/<[^<>]*>|\[[^\]]*\]|\([^()]*\)/g, ' ')
-    .replace(/\S+@\S+\.\S+|https?:\/\/\S+|(?<=^|\s)@\w+/g, ' ')
+    .replace(/[^\s@]+@[^\s@]+\.[^\s@]+|https?:\/\/\S+|(?<=^|\s)@\w+/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
   // Labels come in layers: "Text: Von Anna Weber".

@@ -1,3 +1,4 @@
+import { boundMarks } from './marks.ts'
 import type { Element } from './tree.ts'
 
 /** A stretch of text that a reader sees as one: a paragraph, a heading, a list item, a line between two breaks. */
@@ -65,9 +66,9 @@ export function blocksOf(root: Element): Block[] {
   return blocks
 }
 
-/** One space for every run of whitespace, none at the ends; zero-width spaces go. */
+/** One space for every run of whitespace, none at the ends; zero-width spaces go, and marks beyond all measure. */
 export function collapse(text: string): string {
-  return text
+  return boundMarks(text)
     .replace(/[\u200b\u2060\ufeff]/g, '')
     .replace(/\s+/g, ' ')
     .trim()

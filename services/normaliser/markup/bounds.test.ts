@@ -40,11 +40,11 @@ const hostile: Record<string, string> = {
 }
 for (const [name, html] of Object.entries(hostile)) {
   t.test(`${name}, ${DEEP} times, are cut to a depth that parsers bear, at once`, async t => {
-    const start = performance.now()
+    const took = stopwatch()
     const bounded = boundMarkup(html)
-    t.ok(performance.now() - start < 1_000)
+    t.ok(took() < 1_000, `${took()} ms`)
     t.ok(depth(bounded) <= MAX_DEPTH + 2)
-    t.ok(performance.now() - start < 3_000)
+    t.ok(took() < 3_000, `${took()} ms`)
   })
 }
 
@@ -60,14 +60,23 @@ t.test('what lies behind the longest markup or the last tag is left out', async 
 })
 
 t.test('an attribute or tag that never ends costs no time', async t => {
-  const start = performance.now()
+  const took = stopwatch()
   boundMarkup(`<p>text</p>${'<a b="'.repeat(DEEP)}`)
   boundMarkup('<a '.repeat(DEEP))
   boundMarkup('<'.repeat(DEEP * 10))
   boundMarkup('<!--'.repeat(DEEP))
-  t.ok(performance.now() - start < 1_000)
+  t.ok(took() < 1_000, `${took()} ms`)
 })
 
 t.test('drawings are removed', async t => {
   t.equal(boundMarkup('<p>a<svg><path d="M0"/><g/></svg>b</p>').replaceAll(' ', ''), '<p>ab</p>')
 })
+
+/** ms of processor time from now on: a busy machine does not lengthen it. */
+function stopwatch(): () => number {
+  const start = process.cpuUsage()
+  return () => {
+    const { user, system } = process.cpuUsage(start)
+    return (user + system) / 1_000
+  }
+}

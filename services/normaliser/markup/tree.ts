@@ -28,6 +28,11 @@ const LONGEST_ATTRIBUTE = 2_000
 
 /** More text than this is not read, in UTF-16 units: a novel. Twice as much would hold up the indexing thread. */
 export const MAX_TEXT = 500_000
+/**
+ * Nor more characters times the elements around them: text extractors read a text once for each of those. It lets `MAX_TEXT`
+ * through at depth 40; real pages have their text at 15 to 30.
+ */
+const MAX_TEXT_IN_DEPTH = 20_000_000
 
 /** The elements and texts of a page below a root of its own. Give it bounded markup (`bounds.ts`). */
 export function parseTree(html: string): Element {
@@ -35,7 +40,9 @@ export function parseTree(html: string): Element {
   let current = root
   let index = 0
   let unread = 0
+  let depth = 0
   let room = MAX_TEXT
+  let deepRoom = MAX_TEXT_IN_DEPTH
   const parser = new Parser({
     onopentag(name, attributes) {
       if (unread > 0 || UNREAD.has(name)) {
@@ -46,11 +53,13 @@ export function parseTree(html: string): Element {
       const element: Element = { name, attributes: kept(attributes), children: [], parent: current, index }
       current.children.push(element)
       current = element
+      depth += 1
     },
     ontext(whole) {
-      if (unread > 0 || room === 0) return
-      const text = whole.slice(0, room)
+      if (unread > 0 || room === 0 || deepRoom === 0) return
+      const text = whole.slice(0, Math.min(room, Math.ceil(deepRoom / (depth + 1))))
       room -= text.length
+      deepRoom = Math.max(0, deepRoom - text.length * (depth + 1))
       const last = current.children.length - 1
       const before = current.children[last]
       if (typeof before === 'string') current.children[last] = before + text
@@ -58,7 +67,10 @@ export function parseTree(html: string): Element {
     },
     onclosetag() {
       if (unread > 0) unread -= 1
-      else current = current.parent ?? root
+      else {
+        current = current.parent ?? root
+        depth -= 1
+      }
     },
   })
   parser.end(html)

@@ -27,7 +27,12 @@ export interface StatedThing {
 
 const NODES = 20_000
 const THINGS = 200
+/** Of one property. */
 const TEXTS = 50
+const ADDRESSES = 20
+/** Of a headline or a name, in characters. */
+const LONGEST = 2_000
+const AUTHOR_NODES = 200
 
 /** Links from an article to other things: what hangs on them is not this page's article. */
 const ELSEWHERE = new Set([
@@ -111,8 +116,11 @@ function describe(node: Node, byId: Map<string, Node>): StatedThing {
   const authors = authorsIn(get(node, 'author'), byId)
   return {
     types: typesOf(node),
-    addresses: [...textsOf(get(node, 'url')), ...textsOf(get(node, '@id')), ...textsOf(own), ...idsOf(own)],
-    headline: textsOf(get(node, 'headline'))[0] ?? textsOf(get(node, 'name'))[0] ?? null,
+    addresses: [...textsOf(get(node, 'url')), ...textsOf(get(node, '@id')), ...textsOf(own), ...idsOf(own)].slice(
+      0,
+      ADDRESSES,
+    ),
+    headline: (textsOf(get(node, 'headline'))[0] ?? textsOf(get(node, 'name'))[0])?.slice(0, LONGEST) ?? null,
     published: ['datePublished', 'dateCreated', 'uploadDate'].flatMap(key => textsOf(get(node, key))),
     authors: authors.length > 0 ? authors : authorsIn(get(node, 'creator'), byId),
     publisher: authorsIn(get(node, 'publisher'), byId)[0]?.name ?? null,
@@ -154,24 +162,37 @@ function idsOf(value: Json | undefined): string[] {
   return [...textsOf(get(value, '@id')), ...textsOf(get(value, 'url'))]
 }
 
-function authorsIn(value: Json | undefined, byId: Map<string, Node>, depth = 0): StatedAuthor[] {
-  const flat = Array.isArray(value) ? value.slice(0, TEXTS) : [value]
-  return flat.flatMap((one): StatedAuthor[] => {
-    if (typeof one === 'string')
-      return one.trim() === '' ? [] : [{ name: one.trim(), organisation: false, account: false }]
-    if (one === null || typeof one !== 'object' || depth > 3) return []
-    if (Array.isArray(one)) return authorsIn(one, byId, depth + 1)
-    const list = one['@list'] ?? one['@set']
-    if (list !== undefined) return authorsIn(list, byId, depth + 1)
+/** References are followed no further than `AUTHOR_NODES`: a page of 60 kB can name a list of authors ten thousand times. */
+function authorsIn(value: Json | undefined, byId: Map<string, Node>): StatedAuthor[] {
+  const found: StatedAuthor[] = []
+  let nodes = 0
+  const read = (list: Json | undefined, depth: number) => {
+    for (const one of Array.isArray(list) ? list.slice(0, TEXTS) : [list]) {
+      nodes += 1
+      if (nodes > AUTHOR_NODES || found.length >= TEXTS) return
+      if (typeof one === 'string') note([one.trim()], false, false)
+      else if (one === null || typeof one !== 'object' || depth > 3) continue
+      else if (Array.isArray(one)) read(one, depth + 1)
+      else if (one['@list'] !== undefined || one['@set'] !== undefined) read(one['@list'] ?? one['@set'], depth + 1)
+      else readNode(one)
+    }
+  }
+  const readNode = (one: Node) => {
     const id = one['@id']
     const node = get(one, 'name') === undefined && typeof id === 'string' ? (byId.get(id) ?? one) : one
     const organisation = typesOf(node).some(type => /organi[sz]ation|newsmedia|corporation|brand|website/.test(type))
     const names = textsOf(get(node, 'name'))
     const parts = [get(node, 'givenName'), get(node, 'familyName')].flatMap(part => textsOf(part).slice(0, 1))
-    const named = names.length > 0 ? names : parts.length > 0 ? [parts.join(' ')] : []
     const account = textsOf(node['@id']).some(own => own.includes('#/schema/person/'))
-    return named.map(name => ({ name, organisation, account }))
-  })
+    note(names.length > 0 ? names : parts.length > 0 ? [parts.join(' ')] : [], organisation, account)
+  }
+  const note = (names: string[], organisation: boolean, account: boolean) => {
+    for (const name of names) {
+      if (name !== '' && found.length < TEXTS) found.push({ name: name.slice(0, LONGEST), organisation, account })
+    }
+  }
+  read(value, 0)
+  return found
 }
 
 /** What outlets wrap JSON-LD in, and the mistakes that their templates make. Undefined when it is beyond repair. */

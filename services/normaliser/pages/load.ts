@@ -31,6 +31,15 @@ const inflate = promisify(gunzip)
 /** The crawler's limit on an answer is far below it. */
 const MAX_BYTES = 268_435_456
 
+/** The outlet of a page that waits to be normalised; null when it does not any more. */
+export async function outletOf(pool: Pool, pageNo: bigint): Promise<number | null> {
+  const { rows } = await pool.query<{ outlet_no: number }>(
+    "select outlet_no from pages where page_no = $1 and state = 'stored'",
+    [pageNo],
+  )
+  return rows[0]?.outlet_no ?? null
+}
+
 /** A page that waits to be normalised; null when it does not any more: somebody was faster, or it is gone. */
 export async function loadPage(pool: Pool, pageNo: bigint): Promise<LoadedPage | null> {
   const { rows } = await pool.query<Row>(

@@ -1,5 +1,6 @@
 import type { Logger } from '../../../shared/log/logger.ts'
 import { createTrouble } from '../../../shared/log/trouble.ts'
+import { CALLED_AT_ONCE } from '../../../shared/pages/page.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Queues } from '../../../shared/queues/queues.ts'
 import { giveBack } from './finish.ts'
@@ -55,19 +56,39 @@ export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logge
   }
 }
 
-/** Marks due pages as called and returns them; each is called by one normaliser. Index pages_stored. */
+/**
+ * Marks due pages as called and returns them, outlet by outlet in turn; each is called by one normaliser. An outlet has so many
+ * pages called at a time that nobody waits long behind them. Index pages_stored_turns.
+ */
 export async function callDuePages(pool: Pool, limit = MOST_AT_ONCE): Promise<bigint[]> {
   const { rows } = await pool.query<{ page_no: bigint }>(
-    `with due as (
+    `with recursive storing as (
+       (select outlet_no from pages where state = 'stored' order by outlet_no limit 1)
+       union all
+       select next.outlet_no
+         from storing s, lateral (select outlet_no from pages where state = 'stored' and outlet_no > s.outlet_no
+                                   order by outlet_no limit 1) next
+     ), due as (
+       select d.page_no, row_number() over (partition by outlet_no order by next_try_at, page_no) as place
+         from storing s, lateral (
+           select count(*) as pages
+             from (select from pages where state = 'stored' and outlet_no = s.outlet_no
+                      and next_try_at > clock_timestamp() - $1 * interval '1 ms' limit $4) c) called,
+         lateral (
+           select page_no, next_try_at from pages
+            where state = 'stored' and outlet_no = s.outlet_no and next_try_at <= clock_timestamp() - $1 * interval '1 ms'
+            order by next_try_at limit $4 - called.pages) d
+     ), chosen as (
        select page_no from pages
-        where state = 'stored' and next_try_at <= clock_timestamp() - $1 * interval '1 ms'
-        order by next_try_at limit $2
+        where page_no in (select page_no from due order by place limit $2) and state = 'stored'
+          and next_try_at <= clock_timestamp() - $1 * interval '1 ms'
           for update skip locked
+     ), called as (
+       update pages p set next_try_at = clock_timestamp() + $3 * interval '1 ms'
+         from chosen where p.page_no = chosen.page_no
      )
-     update pages p set next_try_at = clock_timestamp() + $3 * interval '1 ms'
-       from due where p.page_no = due.page_no
-     returning p.page_no`,
-    [OWN_MESSAGE, limit, CALL],
+     select page_no from chosen join due using (page_no) order by place`,
+    [OWN_MESSAGE, limit, CALL, CALLED_AT_ONCE],
   )
   return rows.map(row => row.page_no)
 }

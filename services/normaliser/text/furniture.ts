@@ -75,10 +75,11 @@ const roleNames = (element: Element) => label(element).replace(LAYOUT, ' ')
 const LAYOUT = /(?<!\S)((has|with|no|without|is|not|above|below|hide|show)-\S+|\S*(layout|grid|columns?)\S*)/g
 
 /** Not shown without a script's doing. */
-export function isHidden({ attributes }: Element): boolean {
-  return (
-    'hidden' in attributes ||
-    attributes['aria-hidden'] === 'true' ||
-    /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attributes.style ?? '')
-  )
+export function isHidden(element: Element): boolean {
+  const { attributes } = element
+  return 'hidden' in attributes || attributes['aria-hidden'] === 'true' || isHiddenByStyle(element)
+}
+
+export function isHiddenByStyle({ attributes }: Element): boolean {
+  return /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attributes.style ?? '')
 }

@@ -1,5 +1,6 @@
 import { type Block, blocksOf } from '../markup/blocks.ts'
 import { boundMarkup } from '../markup/bounds.ts'
+import { boundMarks } from '../markup/marks.ts'
 import { type Element, parseTree, textOf, walk } from '../markup/tree.ts'
 import { chooseBlocks } from './choose.ts'
 import { findHeadline, headlineTest, wordsOf } from './headline.ts'
@@ -43,6 +44,10 @@ function paragraphsOf(blocks: Block[], region: ReadonlySet<number>, head: Head):
   return withoutRepeats(blocks.filter((_, at) => chosen[at]).map(block => block.text))
 }
 
+/** Titles and descriptions that are looked at, and characters of each: every line of the page is compared with all of them. */
+const SAYINGS = 10
+const SAYING_LENGTH = 1_000
+
 /** What the page says of itself in its head. */
 interface Head {
   titles: string[]
@@ -51,14 +56,17 @@ interface Head {
 
 function readHead(root: Element): Head {
   const head: Head = { titles: [], descriptions: [] }
+  const note = (sayings: string[], text: string) => {
+    if (sayings.length < SAYINGS) sayings.push(boundMarks(text.slice(0, SAYING_LENGTH)))
+  }
   walk(root, element => {
-    if (element.name === 'title') head.titles.push(textOf(element))
+    if (element.name === 'title') note(head.titles, textOf(element))
     if (element.name !== 'meta') return
     const name = (element.attributes.property ?? element.attributes.name ?? '')
       .toLowerCase()
       .replace(/^(og|twitter):/, '')
-    if (name === 'title') head.titles.push(element.attributes.content ?? '')
-    if (name === 'description') head.descriptions.push(element.attributes.content ?? '')
+    if (name === 'title') note(head.titles, element.attributes.content ?? '')
+    if (name === 'description') note(head.descriptions, element.attributes.content ?? '')
   })
   return head
 }

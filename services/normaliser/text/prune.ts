@@ -9,23 +9,27 @@ import { isConsent, isFurniture, isHidden } from './furniture.ts'
  */
 export function prune(root: Element): void {
   remove(root, element => element.name !== 'html' && element.name !== 'body' && isConsent(element))
-  const shown = namesOfShownProse(root)
-  removeLight(root, element => isHidden(element) && !holds(element, shown))
+  const alike = aroundLikeShown(root)
+  removeLight(root, element => isHidden(element) && !alike.has(element))
   removeLight(root, isFurniture)
 }
 
-/** Tags and classes of paragraphs that are shown: hidden ones of the same make wait behind "read more". */
-function namesOfShownProse(root: Element): Set<string> {
+/** The elements around paragraphs that are made like shown ones: hidden, they wait behind "read more". */
+function aroundLikeShown(root: Element): Set<Element> {
+  const prose = blocksOf(root).filter(isProse)
   const names = new Set<string>()
-  for (const block of blocksOf(root)) {
-    if (!isProse(block) || block.element.attributes.class === undefined) continue
-    if (![...upwards(block.element)].some(isHidden)) names.add(nameOf(block.element))
+  for (const { element } of prose) {
+    if (element.attributes.class !== undefined && ![...upwards(element)].some(isHidden)) names.add(nameOf(element))
   }
-  return names
-}
-
-function holds(element: Element, names: ReadonlySet<string>): boolean {
-  return blocksOf(element).some(block => isProse(block) && names.has(nameOf(block.element)))
+  const around = new Set<Element>()
+  for (const { element } of prose) {
+    if (!names.has(nameOf(element))) continue
+    for (const outer of upwards(element)) {
+      if (around.has(outer)) break
+      around.add(outer)
+    }
+  }
+  return around
 }
 
 /** Share of a page's prose with which an element is too heavy to be furniture. */

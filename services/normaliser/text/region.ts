@@ -1,6 +1,7 @@
 import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
 import { type Element, textOf, walk } from '../markup/tree.ts'
+import { isHiddenByStyle } from './furniture.ts'
 
 /**
  * The elements that Mozilla's Readability takes for the article, as their places (`Element.index`); null when it
@@ -31,7 +32,7 @@ const CHARACTER_THRESHOLD = 250
  */
 const PLACE = 'place-'
 /** Attributes that Readability looks at. */
-const LOOKED_AT = ['class', 'id', 'role', 'rel', 'itemprop', 'property', 'hidden', 'style', 'aria-hidden', 'aria-modal']
+const LOOKED_AT = ['class', 'id', 'role', 'rel', 'itemprop', 'property', 'hidden', 'aria-hidden', 'aria-modal']
 const HEAD = new Set(['head', 'title', 'meta', 'link', 'base'])
 
 interface DomElement {
@@ -81,6 +82,8 @@ const KEEPS_ITS_NAME = new Set(
 
 function attributes(element: Element): string {
   let written = element.name === 'a' && 'href' in element.attributes ? ' href="/"' : ''
+  // All that it wants to know of a style, which would be slow to read.
+  if (isHiddenByStyle(element)) written += ' style="display:none"'
   for (const name of LOOKED_AT) {
     const value = element.attributes[name]
     if (value !== undefined) written += ` ${name}="${harmless(value)}"`

@@ -1,6 +1,6 @@
 import type { StoredPage } from '../../../shared/pages/page.ts'
-import { createSemaphore } from '../../../shared/semaphore/semaphore.ts'
 import { openThreads, ThreadError, type ThreadFailure } from '../../../shared/threads/threads.ts'
+import { createTurns } from '../../../shared/threads/turns.ts'
 import type { Composition } from '../compose/article.ts'
 import { composeSeconds } from '../metrics.ts'
 import type { ComposeTask } from './worker.ts'
@@ -9,11 +9,18 @@ import type { ComposeTask } from './worker.ts'
 export type Failure = ThreadFailure
 export const ComposeError = ThreadError
 
+/** @throws ComposeError when the page fails */
+export type Compose = (page: StoredPage, options?: { repeated?: boolean }) => Promise<Composition>
+
 /** Threads that take pages apart, so that the process's own event loop never waits for one. */
 export interface Composer {
   /**
-   * @throws ComposeError when the page fails; the signal's reason when it is aborted before the page had a thread
+   * Runs `work` when a thread is free; it may then compose one page after another.
+   * @param outlet on whose account the thread's time is: outlets take turns
+   * @throws the signal's reason when it is aborted before a thread was free
    */
+  inTurn<T>(outlet: string | number, work: (compose: Compose) => Promise<T>, signal?: AbortSignal): Promise<T>
+  /** Composes one page in its outlet's turn. */
   compose(page: StoredPage, options?: { repeated?: boolean; signal?: AbortSignal }): Promise<Composition>
   /** Ends all threads at once; pages in hand fail. */
   close(): Promise<void>
@@ -37,7 +44,7 @@ export function openComposer(options: { threads: number; timeout: number; memory
     worker: options.worker ?? new URL('./worker.ts', import.meta.url),
     ...{ threads, timeout, memory },
   })
-  const semaphore = createSemaphore(threads)
+  const turns = createTurns(threads)
 
   const run = async (task: ComposeTask): Promise<Composition> => {
     const measured = composeSeconds.startTimer()
@@ -47,9 +54,11 @@ export function openComposer(options: { threads: number; timeout: number; memory
       measured()
     }
   }
+  const compose: Compose = (page, { repeated = false } = {}) => run({ page, now: new Date(), repeated })
   return {
+    inTurn: (outlet, work, signal) => turns.take(outlet, () => work(compose), signal),
     compose: (page, { repeated = false, signal } = {}) =>
-      semaphore.run(() => run({ page, now: new Date(), repeated }), signal),
+      turns.take(page.outlet.domain, () => compose(page, { repeated }), signal),
     close: () => pool.close(),
   }
 }

@@ -1,7 +1,7 @@
 import { isNoArticle, isSectionOf } from '../identity/places.ts'
 import { isRelated, isTitledAs, shareOf } from './relation.ts'
+import type { Served } from './served-page.ts'
 import { ERROR, ERROR_TITLE, FAILURE_TITLE } from './vocabulary.ts'
-import type { Served } from './walls.ts'
 
 /** What an error page says of the error is shorter than this. */
 const SHORT = 1_500

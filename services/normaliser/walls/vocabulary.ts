@@ -7,8 +7,8 @@ const phrases = (...lines: string[]) => new RegExp(lines.join('|'), 'iu')
 
 /** Sentences of cookie walls and consent dialogs. */
 export const CONSENT = phrases(
-  '\\bcookies?\\b|\\bconsent\\b|privacy (policy|settings|statement|preferences|choices)|legitimate interest|personal data|advertising partners|\\d+ (partners|vendors)|manage (preferences|choices|settings)|accept all|reject all|your (privacy|choices)|personali[sz]ed (ads|advertising|content)|store and/or access',
-  'toestemming|privacy(beleid|verklaring|instellingen|voorkeuren)|persoonsgegevens|gerechtvaardigd belang|gepersonaliseerde|alles (accepteren|weigeren)|cookie(beleid|instellingen|voorkeuren|muur)|advertentiepartners|\\d+ partners|trackers|akkoord',
+  '\\bcookies?\\b|\\bconsent\\b|privacy (policy|settings|statement|preferences|choices)|legitimate interest|personal data|advertising partners|\\d (partners|vendors)|manage (preferences|choices|settings)|accept all|reject all|your (privacy|choices)|personali[sz]ed (ads|advertising|content)|store and/or access',
+  'toestemming|privacy(beleid|verklaring|instellingen|voorkeuren)|persoonsgegevens|gerechtvaardigd belang|gepersonaliseerde|alles (accepteren|weigeren)|cookie(beleid|instellingen|voorkeuren|muur)|advertentiepartners|\\d partners|trackers|akkoord',
   'consentement|confidentialité|données (personnelles|à caractère personnel)|intérêt légitime|tout (accepter|refuser)|traceurs|publicités? personnalisée|nos (\\d+ )?partenaires|paramétrer|vos choix',
   'einwilligung|zustimm|datenschutz|personenbezogene|berechtigte[sn]? interesse|alle (akzeptieren|ablehnen)|personalisierte|werbepartner|tracking|einstellungen',
   'zoustëmmung|dateschutz|perséinlech daten|akzeptéier',
@@ -31,7 +31,7 @@ export const CHALLENGE = phrases(
 )
 /** What bot defences leave in the markup. Ordinary pages behind them carry some of it too. */
 export const CHALLENGE_MARKUP =
-  /_cf_chl_opt|cf-browser-verification|cf-challenge|challenge-form|challenges\.cloudflare\.com\/turnstile|captcha-delivery\.com|_Incapsula_Resource|px-captcha|perimeterx|distil_r_|sec-if-cpt|sec-cpt|\/_sec\/cp_challenge|awswaf|aws-waf|human-challenge|h-captcha|g-recaptcha|kasada|funcaptcha|meta http-equiv="refresh"[^>]+captcha/i
+  /_cf_chl_opt|cf-browser-verification|cf-challenge|challenge-form|challenges\.cloudflare\.com\/turnstile|captcha-delivery\.com|_Incapsula_Resource|px-captcha|perimeterx|distil_r_|sec-if-cpt|sec-cpt|\/_sec\/cp_challenge|awswaf|aws-waf|human-challenge|h-captcha|g-recaptcha|kasada|funcaptcha|meta http-equiv="refresh"[^<>]{1,500}captcha/i
 /** Titles of such pages. Those in the second line are the whole title or all before its bar: news begins so too. */
 export const CHALLENGE_TITLE = phrases(
   '^\\W*(attention required|pardon our interruption|are you (a )?(human|robot)|robot check|bot (verification|check)|human verification|ddos-guard|request rejected|client challenge)',

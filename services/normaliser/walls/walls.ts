@@ -1,26 +1,11 @@
 import { getDomain } from 'tldts'
-import type { ArticleSigns } from '../metadata/signs.ts'
-import type { PageText } from '../text/page-text.ts'
 import { isErrorPage } from './error-page.ts'
 import { isTitledAs, shareOf, totalLength } from './relation.ts'
+import type { Served } from './served-page.ts'
 import { CHALLENGE, CHALLENGE_MARKUP, CHALLENGE_TITLE, CONSENT, CONSENT_ITSELF } from './vocabulary.ts'
 
 /** What stood in the article's place, as the outlet's health names it (`outlet_blocks.kind`). */
 export type WallKind = 'forbidden' | 'challenge' | 'cookie wall' | 'error page' | 'paywall' | 'repeated text'
-
-/** A page as it came, for `recogniseWall`. */
-export interface Served {
-  /** As the feed named it, and after redirects. */
-  url: string
-  finalUrl: string
-  html: string
-  page: PageText
-  /** What the page says of itself. */
-  signs: ArticleSigns
-  /** The feed's title as plain text. */
-  feedTitle: string | null
-  outletDomain: string
-}
 
 /**
  * Recognises pages that are something else than the article asked for, by what such pages have in common: another

@@ -3,6 +3,8 @@ import { startTestApi } from '../api.ts'
 import { fire } from './fire.ts'
 import { chance } from './requests.ts'
 
+t.setTimeout(280_000)
+
 const COUNT = 2_000
 
 t.test('issue 4.6: random and mutated requests get an answer of the contract, never a 5xx', async t => {

@@ -1,4 +1,4 @@
-import type { Scene } from './scene.ts'
+import type { Fault } from './fault.ts'
 import {
   backendKilled,
   connectionsEnded,
@@ -10,9 +10,6 @@ import {
   supervisorKilled,
 } from './servers.ts'
 import { asked, killed, paused } from './workers.ts'
-
-/** Does something bad, waits until the system could be well again, and says what it hit. */
-export type Fault = (scene: Scene) => Promise<string>
 
 interface Kind {
   inject: Fault

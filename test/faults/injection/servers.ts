@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { postgresIn } from '../../../infra/embedded/supervision/processes.ts'
 import type { EmbeddedServer } from '../machine/servers.ts'
-import type { Fault } from './kinds.ts'
+import type { Fault } from './fault.ts'
 import { during, isBack, isTrue, killServer, partsOf, type Scene, signalProcess } from './scene.ts'
 
 const SERVERS = ['postgres', 'qdrant', 'model'] as const

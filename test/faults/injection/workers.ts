@@ -1,5 +1,5 @@
 import type { ServiceName } from '../../fleet.ts'
-import type { Fault } from './kinds.ts'
+import type { Fault } from './fault.ts'
 import { during, isBack, partsOf, pause, pickWorker, type Scene } from './scene.ts'
 
 /** Longer than the lock of a message (30 s), so that another worker takes over what the paused one still holds. */

@@ -112,9 +112,11 @@ function row(outlet, now) {
   )
 }
 
-function troubleOf({ feeds, failingFeeds, failures, error, blocks }) {
+function troubleOf({ feeds, failingFeeds, failures, error, blocks, putOff, late, restsUntil }) {
   const failing =
     failingFeeds > 0 ? `${failingFeeds} of ${plural(feeds, 'feed')} failing, ${failures} in a row: ${error}` : ''
   const kept = blocks.map(({ kind, pages }) => `${kind} ${number(pages)}×`).join(', ')
-  return [failing, kept].filter(Boolean).join('; ')
+  const slow = late > 0 ? `${plural(late, 'page')} late${restsUntil === null ? '' : ', rests'}` : ''
+  const later = putOff > 0 ? `${plural(putOff, 'page')} on new hosts put off` : ''
+  return [failing, kept, slow, later].filter(Boolean).join('; ')
 }

@@ -1,15 +1,16 @@
-import { createSemaphore } from '../../../../shared/semaphore/semaphore.ts'
 import { openThreads, ThreadError } from '../../../../shared/threads/threads.ts'
+import { createTurns } from '../../../../shared/threads/turns.ts'
 import type { ParsedFeed, ParseTask } from './worker.ts'
 
 /** Threads that parse feeds and sitemaps, so that the crawler's event loop never waits for foreign bytes. */
 export interface FeedParser {
   /**
    * Null: the document is no feed.
+   * @param outlet on whose account the thread's time is: outlets take turns
    * @throws ParseFailure when the document needs more time or memory than one may; the signal's reason when it is aborted
    *   before the document had a thread
    */
-  parse(document: ParseTask, signal?: AbortSignal): Promise<ParsedFeed | null>
+  parse(document: ParseTask, outlet: string | number, signal?: AbortSignal): Promise<ParsedFeed | null>
   /** Ends all threads at once; documents in hand fail. */
   close(): Promise<void>
 }
@@ -33,11 +34,11 @@ export function openFeedParser(options: { timeout: number; worker?: URL }): Feed
     worker: options.worker ?? new URL('./worker.ts', import.meta.url),
     ...{ threads: THREADS, timeout: options.timeout, memory: MEMORY },
   })
-  const semaphore = createSemaphore(THREADS)
+  const turns = createTurns(THREADS)
   return {
-    async parse(document, signal) {
+    async parse(document, outlet, signal) {
       try {
-        return await semaphore.run(() => threads.run(document), signal)
+        return await turns.take(outlet, () => threads.run(document), signal)
       } catch (error) {
         throw error instanceof ThreadError
           ? new ParseFailure(sentenceOf(error, options.timeout), { cause: error })

@@ -1,22 +1,12 @@
+import type { Budget } from '../../../../shared/outlets/budget.ts'
 import type { Client, Pool } from '../../../../shared/postgres/pool.ts'
 import { transaction } from '../../../../shared/postgres/transaction.ts'
-import { ensureHosts } from '../../hosts/turn.ts'
+import { spend, TOMORROW } from '../../budgets/budget.ts'
+import { admitHosts } from '../../budgets/new-hosts.ts'
+import type { DueFeed } from '../due-feed.ts'
 import { type Named, richness } from '../parsing/addresses.ts'
 import { nextPoll, nextRhythm } from '../scheduling/rhythm.ts'
 import { boundsOf, type PollBounds } from '../scheduling/schedule.ts'
-
-/** A feed that is due, as a visit takes it up. */
-export interface DueFeed {
-  feedNo: number
-  outletNo: number
-  url: string
-  etag: string | null
-  lastModified: string | null
-  /** Polls in a row that failed. */
-  failures: number
-  /** The last poll was broken off while a document was parsed. */
-  parsing: boolean
-}
 
 /** What to send back next time, so that an unchanged document is not sent again (RFC 9110 §13.1). */
 export interface Validators {
@@ -38,13 +28,13 @@ export async function savePoll(
   feed: DueFeed,
   named: Named[],
   validators: Validators | null,
-  config: PollBounds,
+  config: PollBounds & Budget,
   before = 0,
 ): Promise<number | null> {
   return transaction(pool, async client => {
     const habits = await lockFeed(client, feed)
     if (habits === null) return null
-    const fresh = before + (await saveNamed(client, feed, named))
+    const fresh = before + (await saveNamed(client, feed, named, config))
     const rhythm = nextRhythm(habits, fresh, habits.first)
     const wait = nextPoll({ rhythm, silence: fresh > 0 ? 0 : habits.silence }, boundsOf(config))
     await client.query(
@@ -76,10 +66,11 @@ export async function savePart(
   part: { url: string; modified: string | null },
   named: Named[],
   validators: Validators,
+  budget: Budget,
 ): Promise<number | null> {
   return transaction(pool, async client => {
     if ((await lockFeed(client, feed)) === null) return null
-    const fresh = await saveNamed(client, feed, named)
+    const fresh = await saveNamed(client, feed, named, budget)
     await client.query(
       `insert into sitemap_parts (feed_no, url, modified, etag, last_modified, read_at)
        values ($1, $2, $3, $4, $5, clock_timestamp())
@@ -111,7 +102,7 @@ async function lockFeed(client: Client, feed: DueFeed): Promise<LockedFeed | nul
 }
 
 /** New addresses into crawl memory; a known one that still waits takes over an entry that says more. */
-async function saveNamed(client: Client, feed: DueFeed, named: Named[]): Promise<number> {
+async function saveNamed(client: Client, feed: DueFeed, named: Named[], budget: Budget): Promise<number> {
   if (named.length === 0) return 0
   const known = await client.query<{ crawl_key: string; state: string; richness: number }>(
     `select crawl_key, state,
@@ -135,18 +126,22 @@ async function saveNamed(client: Client, feed: DueFeed, named: Named[]): Promise
     ])
   }
   if (unseen.length === 0) return 0
-  await ensureHosts(
-    client,
-    unseen.map(({ host }) => host),
-  )
+  const pages = unseen.map(page => ({ ...page, json: JSON.stringify(page.entry) }))
+  const bytes = pages.reduce((sum, { json }) => sum + json.length, 0)
+  await spend(client, feed.outletNo, { hosts: 0, bytes })
+  // In the feed's order, because the budget may not have room for all.
+  const inOrder = unseen.toSorted((a, b) => a.place - b.place).map(({ host }) => host)
+  const putOff = [...(await admitHosts(client, feed.outletNo, inOrder, budget))]
   let fresh = 0
-  for (const slice of slices(unseen)) fresh += await insertPages(client, feed, slice, unseen.length)
+  for (const slice of slices(pages)) fresh += await insertPages(client, feed, slice, { total: unseen.length, putOff })
   return fresh
 }
 
 interface Placed extends Named {
   /** In the feed. */
   place: number
+  /** The entry as it is stored. */
+  json: string
 }
 
 /** Characters of entries in one statement: to write them out for Postgres holds the event loop, some 100 ms a megabyte. */
@@ -156,8 +151,7 @@ function slices(pages: Placed[]): Placed[][] {
   const all: Placed[][] = []
   let room = 0
   for (const page of pages) {
-    const { content, summary } = page.entry
-    const length = (content?.length ?? 0) + (summary?.length ?? 0)
+    const { length } = page.json
     if (room < length || all.length === 0) {
       all.push([])
       room = SLICE
@@ -168,10 +162,18 @@ function slices(pages: Placed[]): Placed[][] {
   return all
 }
 
-async function insertPages(client: Client, feed: DueFeed, pages: Placed[], total: number): Promise<number> {
+/** @param of.putOff hosts that today's budget has no room for */
+async function insertPages(
+  client: Client,
+  feed: DueFeed,
+  pages: Placed[],
+  { total, putOff }: { total: number; putOff: string[] },
+): Promise<number> {
   const { rowCount } = await client.query(
-    `insert into pages (outlet_no, feed_no, url, crawl_key, host, entry, next_try_at)
-     select $1, $2, url, crawl_key, host, entry, now() - ($8::int - place) * interval '1 ms'
+    `insert into pages (outlet_no, feed_no, url, crawl_key, host, entry, next_try_at, reason, detail)
+     select $1, $2, url, crawl_key, host, entry,
+            case when host = any($9) then ${TOMORROW} else now() - ($8::int - place) * interval '1 ms' end,
+            case when host = any($9) then 'put off' end, case when host = any($9) then 'new host' end
        from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::int[]) as named (url, crawl_key, host, entry, place)
      on conflict (outlet_no, crawl_key) do nothing`,
     [
@@ -180,9 +182,10 @@ async function insertPages(client: Client, feed: DueFeed, pages: Placed[], total
       pages.map(({ entry }) => entry.url),
       pages.map(({ key }) => key),
       pages.map(({ host }) => host),
-      pages.map(({ entry }) => JSON.stringify(entry)),
+      pages.map(({ json }) => json),
       pages.map(({ place }) => place),
       total,
+      putOff,
     ],
   )
   return rowCount ?? 0

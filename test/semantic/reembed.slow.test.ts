@@ -66,7 +66,7 @@ t.test('a new model takes over without a search that fails, though it is killed 
 
   world.model.delay = 20
   const killed = reembed(world, '--model', 'words-two')
-  await until(async () => ((await registered(world, 'filling'))?.filled_to ?? 0n) > 0n, 30_000, killed.errors)
+  await until(async () => ((await registered(world, 'filling'))?.filled_to ?? 0n) > 0n, 60_000, killed.errors)
   killed.child.kill('SIGKILL')
   await killed.exited
   const half = await registered(world, 'filling')

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { begin } from '../../../shared/threads/clock.ts'
-import type { Timed } from '../../../shared/threads/threads.ts'
-import type { Composition } from '../compose/article.ts'
-import type { ComposeTask } from './worker.ts'
+import type { Composition } from '../../services/normaliser/compose/article.ts'
+import type { ComposeTask } from '../../services/normaliser/threads/worker.ts'
+import { begin } from '../../shared/threads/clock.ts'
+import type { Timed } from '../../shared/threads/threads.ts'
 
 /** A thread for tests: it does what the page's address says, in place of composing. */
 export default async function misbehave({ page, now, begun }: Timed<ComposeTask>): Promise<Composition> {

@@ -2,27 +2,30 @@ import compression from 'compression'
 import cors from 'cors'
 import express, { type Express, type RequestHandler, type Response, type Router } from 'express'
 import helmet from 'helmet'
-import type { SearchIndex } from '../../../search/index.ts'
-import type { Config } from '../../../shared/config/config.ts'
-import type { Logger } from '../../../shared/log/logger.ts'
-import type { Plan } from '../../../shared/plans/plan.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
-import { chargeMonth, checkKey, checkQuota } from '../access/access.ts'
-import type { AddressLock } from '../access/lock.ts'
-import { createRateStore, limitRate } from '../access/rate.ts'
-import { answerArticles } from '../articles/articles.ts'
-import { ApiError } from '../contract/api-error.ts'
-import { HEADERS } from '../contract/headers.ts'
-import { answerFeed } from '../feed/feed.ts'
-import { REFERENCE_PATHS, referencePages } from '../reference/pages.ts'
-import type { SemanticSearch } from '../semantic/query.ts'
-import { type Answer, sendAnswer } from './answer.ts'
-import { refuseMethod, refusePath, sendError } from './failure.ts'
-import { healthPages, type Readiness } from './health.ts'
-import { accessOf } from './locals.ts'
-import { observe } from './observe.ts'
-import { nameRequest } from './request-id.ts'
-import { trustProxy } from './trust-proxy.ts'
+import type { SearchIndex } from '../../search/index.ts'
+import type { Config } from '../../shared/config/config.ts'
+import type { Logger } from '../../shared/log/logger.ts'
+import type { Plan } from '../../shared/plans/plan.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import { chargeMonth, checkKey, checkQuota } from './access/access.ts'
+import { createCountTurns, createSearchTurns, inTurnOf } from './access/key-turns.ts'
+import { accessOf } from './access/locals.ts'
+import type { AddressLock } from './access/lock.ts'
+import { createRateStore, limitRate } from './access/rate.ts'
+import type { Turns } from './access/turns.ts'
+import { answerArticles } from './articles/articles.ts'
+import type { Searches } from './articles/find.ts'
+import { ApiError } from './contract/api-error.ts'
+import { HEADERS } from './contract/headers.ts'
+import { answerFeed } from './feed/feed.ts'
+import { type Answer, sendAnswer } from './http/answer.ts'
+import { refuseMethod, refusePath, sendError } from './http/failure.ts'
+import { healthPages, type Readiness } from './http/health.ts'
+import { observe } from './http/observe.ts'
+import { nameRequest } from './http/request-id.ts'
+import { trustProxy } from './http/trust-proxy.ts'
+import { REFERENCE_PATHS, referencePages } from './reference/pages.ts'
+import type { SemanticSearch } from './semantic/query.ts'
 
 export interface Parts {
   config: Config
@@ -61,8 +64,11 @@ export function createApp(parts: Parts): Express {
   app.use(referencePages(config.SERVICE_NAME))
   if (parts.operators) app.use(parts.operators)
 
-  app.use(timed([checkKey(pool, lock), ...limitRate(createRateStore(pool))]))
+  const counts = createCountTurns(config)
+  app.use(timed([checkKey(pool, lock), ...limitRate(createRateStore(pool, counts))]))
 
+  const turns = createSearchTurns(config)
+  const operation = (answer: Operation) => operate({ ...parts, turns, counts }, answer)
   const identity = {
     serviceName: config.SERVICE_NAME,
     publicUrl: parts.publicUrl,
@@ -70,11 +76,11 @@ export function createApp(parts: Parts): Express {
   }
   app
     .route('/v1/articles')
-    .get(operation(pool, (query, plan) => answerArticles(parts, parts.cursorSecret, query, plan)))
+    .get(operation((searches, query, plan) => answerArticles(searches, parts.cursorSecret, query, plan)))
     .all(refuseMethod)
   app
     .route('/v1/articles.rss')
-    .get(operation(pool, (query, plan) => answerFeed(parts, identity, query, plan)))
+    .get(operation((searches, query, plan) => answerFeed(searches, identity, query, plan)))
     .all(refuseMethod)
   // The open pages have answered GET and HEAD before the key was looked at.
   app.all(['/healthz', '/readyz', ...REFERENCE_PATHS], refuseMethod)
@@ -89,17 +95,23 @@ const sayThatPagesAreOff: RequestHandler = (_request, _response, next) => {
   next(new ApiError('not_found', { message: 'The pages for operators are off: OPERATOR_KEY is not set.' }))
 }
 
+type Operation = (searches: Searches, rawQuery: string, plan: Plan) => Promise<Answer>
+
 /** Runs an operation: the month first, then the question, then the answer, which alone is charged. */
-function operation(pool: Pool, answer: (rawQuery: string, plan: Plan) => Promise<Answer>): RequestHandler {
+function operate(
+  { pool, index, semantic, turns, counts }: Parts & { turns: Turns; counts: Turns },
+  answer: Operation,
+): RequestHandler {
   return async (request, response) => {
     checkQuota(response)
     const { plan } = accessOf(response).key
-    const found = await answer(rawQueryOf(request.originalUrl), plan)
+    const inTurn = inTurnOf(turns, response)
+    const found = await answer({ index, semantic, inTurn }, rawQueryOf(request.originalUrl), plan)
     response.locals.search = found.search
     response.locals.searchMs = found.searchMs
     await sendAnswer(request, response, found, async () => {
       const start = performance.now()
-      await chargeMonth(pool, response)
+      await chargeMonth(pool, counts, response)
       noteAccess(response, start)
     })
   }

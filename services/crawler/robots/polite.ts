@@ -1,10 +1,10 @@
 import { readAddress } from '../../../shared/articles/address.ts'
 import type { Crawl } from '../crawl.ts'
+import type { Answer } from '../fetch/request.ts'
+import { type Asked, OWN_PAUSE, requestInTurn } from '../fetch/turn-request.ts'
 import type { Hold } from '../hosts/holds.ts'
-import { robotsFor } from '../robots/robots.ts'
-import { isAllowed } from '../robots/rules.ts'
-import type { Answer } from './request.ts'
-import { type Asked, OWN_PAUSE, requestInTurn } from './turn-request.ts'
+import { robotsFor } from './robots.ts'
+import { isAllowed } from './rules.ts'
 
 /** What became of fetching an address, redirects followed. */
 export type Fetched =
@@ -19,6 +19,8 @@ export type Fetched =
   | { kind: 'interrupted' }
 
 const MAX_REDIRECTS = 5
+/** ms after which a host is tried again for which today's budget has no room. */
+const OTHER_DAY = 6 * 3_600_000
 /** How long a visit waits for its own host before it ends, to be called again when the host is free. */
 const OWN_PATIENCE = 5_000
 /** A host that a redirect leads to has visitors of its own; their turns come between ours. */
@@ -29,6 +31,7 @@ const GUEST_PATIENCE = 15_000
  * redirects and none in a circle, no cookies.
  *
  * @param ownPatience longest wait for the visited host in ms
+ * @param mayAsk whether a host that a redirect leads to may be asked today; without it, any may
  */
 export async function politeGet(
   crawl: Crawl,
@@ -36,6 +39,7 @@ export async function politeGet(
   address: string,
   headers: Record<string, string>,
   ownPatience = OWN_PATIENCE,
+  mayAsk: (host: string) => Promise<boolean> = async () => true,
 ): Promise<Fetched> {
   const passed = new Set<string>()
   const askedHosts = new Set<string>()
@@ -45,6 +49,7 @@ export async function politeGet(
   for (;;) {
     url.hash = ''
     const host = url.host
+    if (host !== visit.host && !(await mayAsk(host))) return { kind: 'busy', host, wait: OTHER_DAY }
     const patience = askedHosts.has(host) ? OWN_PAUSE : host === visit.host ? ownPatience : GUEST_PATIENCE
     const robots = await robotsFor(crawl, visit, url, patience)
     if (robots.kind === 'blocked') return { ...robots, kind: 'robots unreachable', host }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ERROR_CODES } from '../../services/api/contract/errors.ts'
 import type { Order, SearchIn, SearchMode, Sort } from '../../services/api/contract/parameters.ts'
 import type { ArticleObject, PageEnvelope } from '../../services/api/contract/resources.ts'
-import type { Country, Language } from '../articles/article.ts'
+import type { Country, Language } from '../../shared/articles/article.ts'
 import { ApiFailure, patienceFor } from './failure.ts'
 
 export { ApiFailure } from './failure.ts'

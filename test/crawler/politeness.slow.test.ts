@@ -85,7 +85,7 @@ for (const store of ['Postgres', 'Redis'] as const) {
         )
         return rows[0] ?? { stored: 0, open: 0 }
       }
-      await until(async () => (await waiting()).stored > 5, 20_000)
+      await until(async () => (await waiting()).stored > 5, 60_000)
       redis?.flush()
       // One is paused for longer than a hold lasts, the other killed and replaced; then the first wakes up.
       first.process.kill('SIGSTOP')

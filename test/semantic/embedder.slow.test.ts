@@ -14,7 +14,7 @@ t.test('an embedder that is killed again and again embeds every article once (pr
     const before = world.model.requests.length
     await until(
       () => world.model.requests.length > before + 8,
-      30_000,
+      60_000,
       () => embedder.log(),
     )
     embedder.process.kill('SIGKILL')
@@ -35,7 +35,7 @@ t.test('an embedder that is told to stop ends at once and gives back what it hol
   const embedder = await world.fleet.start('embedder')
   await until(
     () => world.model.requests.length > 5,
-    30_000,
+    60_000,
     () => embedder.log(),
   )
   const began = Date.now()
@@ -76,7 +76,7 @@ t.test('an outage of the model uses up no attempt, and is over within seconds', 
     t.equal((await counts(world)).noted, noted, `nothing is noted while it ${mood}`)
     if (mood === 'stopped') await world.model.start()
     else world.model.mood = 'answers'
-    await world.embedded(noted + 20, 30_000)
+    await world.embedded(noted + 20)
   }
   const { rows } = await world.pool.query<{ most: number }>('select max(attempts) as most from embeddings')
   t.equal(rows[0]?.most, 0)

@@ -5,6 +5,8 @@ import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { EVERYTHING } from './poller.ts'
 
+t.setTimeout(280_000)
+
 /** Short ones, so that thousands are soon there. */
 const articles = (from: number, count: number): NewArticle[] =>
   Array.from({ length: count }, (_, at) => ({

@@ -43,6 +43,18 @@ export async function migrationFiles(): Promise<string[]> {
   return (await readdir(FOLDER)).filter(name => /^\d{4}_.*\.sql$/.test(name)).sort()
 }
 
+/**
+ * The first line of a file whose statements run one by one: an index on a large table is made `concurrently`, beside those who
+ * write it, which no transaction allows. Such a file holds no function bodies, and each of its statements may be met twice.
+ */
+const OUTSIDE = '-- outside a transaction'
+
+const statementsOf = (sql: string) =>
+  sql
+    .replace(/--.*$/gm, '')
+    .split(';')
+    .filter(statement => statement.trim() !== '')
+
 async function applyFiles(client: pg.Client): Promise<string[]> {
   await client.query(
     'create table if not exists migrations (number int primary key, name text not null, applied_at timestamptz not null default now())',
@@ -58,9 +70,10 @@ async function applyFiles(client: pg.Client): Promise<string[]> {
   for (const file of files) {
     if (done.has(numberOf(file))) continue
     const sql = await readFile(new URL(file, FOLDER), 'utf8')
-    await client.query('begin')
     try {
-      await client.query(sql)
+      if (sql.startsWith(OUTSIDE)) for (const statement of statementsOf(sql)) await client.query(statement)
+      await client.query('begin')
+      if (!sql.startsWith(OUTSIDE)) await client.query(sql)
       await client.query('insert into migrations (number, name) values ($1, $2)', [numberOf(file), file])
       await client.query('commit')
     } catch (error) {

@@ -26,10 +26,10 @@ t.test('an embedder that dies between storing vectors and noting that leaves one
   world.model.delay = 1_500
   const asked = world.model.requests.length
   const seqs = await world.index([{}, {}, {}])
-  await until(() => world.model.requests.length > asked, 20_000)
+  await until(() => world.model.requests.length > asked, 60_000)
   // While the model thinks: from here on nobody can note anything.
   await holder.query('begin; lock table embeddings in share mode')
-  await until(async () => (await count()) === 4, 30_000)
+  await until(async () => (await count()) === 4, 60_000)
   embedder.process.kill('SIGKILL')
   await embedder.exited
   await holder.query('rollback')

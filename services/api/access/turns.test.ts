@@ -1,0 +1,95 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { createTurns, NoTurn } from './turns.ts'
+
+const tick = () => new Promise(resolve => setImmediate(resolve))
+
+t.test('issue 18.11: work of one name takes turns in order, other names do not wait', async t => {
+  const turns = createTurns({ atOnce: 2, waiting: 10, patience: 60_000 })
+  const begun: number[] = []
+  const ends: (() => void)[] = []
+  const work = (number: number) =>
+    turns.take('a', async () => {
+      begun.push(number)
+      await new Promise<void>(resolve => ends.push(resolve))
+    })
+  const all = [1, 2, 3, 4].map(work)
+  await tick()
+  t.strictSame(begun, [1, 2])
+  t.equal(await turns.take('b', async () => 'at once'), 'at once')
+  ends[1]?.()
+  await tick()
+  t.strictSame(begun, [1, 2, 3])
+  for (const end of ends) end()
+  await tick()
+  for (const end of ends) end()
+  await Promise.all(all)
+  t.strictSame(begun, [1, 2, 3, 4])
+})
+
+t.test('issue 18.11: a wait has an end, a line too, and who leaves it makes room', async t => {
+  const turns = createTurns({ atOnce: 1, waiting: 1, patience: 20 })
+  const held = Promise.withResolvers<void>()
+  const first = turns.take('a', () => held.promise)
+  const late = turns.take('a', async () => 'never')
+  await t.rejects(
+    turns.take('a', async () => 'never'),
+    NoTurn,
+    'the line is full',
+  )
+  await t.rejects(late, NoTurn, 'the wait is over')
+  const leaving = new AbortController()
+  const left = turns.take('a', async () => 'never', leaving.signal)
+  leaving.abort()
+  await t.rejects(left, NoTurn)
+  await t.rejects(
+    turns.take('a', async () => 'never', AbortSignal.abort()),
+    NoTurn,
+  )
+  held.resolve()
+  await first
+  t.equal(await turns.take('a', async () => 'again'), 'again')
+})
+
+t.test('issue 18.11: whatever fails, leaves or waits too long, no turn is lost and none is given twice', async () => {
+  const step = fc.record({
+    name: fc.constantFrom('a', 'b'),
+    takes: fc.nat(3),
+    fails: fc.boolean(),
+    leaves: fc.option(fc.nat(3)),
+  })
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 40 }), async steps => {
+      const turns = createTurns({ atOnce: 2, waiting: 5, patience: 2 })
+      const active = { a: 0, b: 0 }
+      await Promise.allSettled(
+        steps.map(async ({ name, takes, fails, leaves }) => {
+          const leaving = new AbortController()
+          const work = turns.take(
+            name,
+            async () => {
+              if (++active[name] > 2) throw new Error('Too many at once.')
+              for (let i = 0; i < takes; i++) await tick()
+              active[name]--
+              if (fails) throw new Error('It failed.')
+            },
+            leaving.signal,
+          )
+          if (leaves !== null)
+            void Promise.resolve(leaves)
+              .then(tick)
+              .then(() => leaving.abort())
+          await work.catch((error: Error) => {
+            if (error.message === 'Too many at once.') throw error
+          })
+        }),
+      ).then(results => {
+        const broken = results.find(result => result.status === 'rejected')
+        if (broken) throw broken.reason
+      })
+      const patient = [1, 2].map(() => turns.take('a', tick))
+      await Promise.all(patient)
+    }),
+    { numRuns: 100 },
+  )
+})

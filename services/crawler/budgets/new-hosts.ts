@@ -1,0 +1,92 @@
+import type { Budget } from '../../../shared/outlets/budget.ts'
+import type { Pool, Queryable } from '../../../shared/postgres/pool.ts'
+import { transaction } from '../../../shared/postgres/transaction.ts'
+import { ensureHosts } from '../hosts/turn.ts'
+import { spend, TODAY } from './budget.ts'
+
+/**
+ * Makes hosts known that an outlet names, as many of the new ones as its budget of today allows, in their order.
+ * @returns those that have to wait for another day
+ */
+export async function admitHosts(
+  db: Queryable,
+  outletNo: number,
+  named: Iterable<string>,
+  budget: Budget,
+): Promise<Set<string>> {
+  const hosts = [...new Set(named)]
+  const { rows } = await db.query<{ host: string }>('select host from hosts where host = any($1)', [hosts])
+  const known = new Set(rows.map(({ host }) => host))
+  const fresh = hosts.filter(host => !known.has(host))
+  if (fresh.length === 0) return new Set()
+  const left = await hostsLeft(db, outletNo, budget)
+  const admitted = fresh.slice(0, left)
+  if (admitted.length > 0) {
+    await spend(db, outletNo, { hosts: admitted.length, bytes: 0 })
+    await ensureHosts(db, admitted)
+  }
+  return new Set(fresh.slice(left))
+}
+
+/** Of two who ask at once, the second waits for the first. */
+async function hostsLeft(db: Queryable, outletNo: number, budget: Budget): Promise<number> {
+  await db.query(`insert into outlet_loads (outlet_no, day) values ($1, ${TODAY}) on conflict do nothing`, [outletNo])
+  const { rows } = await db.query<{ used: number }>(
+    `select case when day = ${TODAY} then hosts else 0 end as used from outlet_loads where outlet_no = $1 for update`,
+    [outletNo],
+  )
+  return Math.max(0, budget.CRAWL_OUTLET_HOSTS - (rows[0]?.used ?? 0))
+}
+
+/** Whether a host that a redirect leads to may be asked: it is known, or the outlet's budget has room for it. */
+export async function admitsHost(pool: Pool, outletNo: number, host: string, budget: Budget): Promise<boolean> {
+  const { rowCount } = await pool.query('select from hosts where host = $1', [host])
+  if (rowCount !== 0) return true
+  return transaction(pool, async client => (await admitHosts(client, outletNo, [host], budget)).size === 0)
+}
+
+/** Hosts of one outlet that are looked at at a time: some waited for, and are known meanwhile through another outlet. */
+const BATCH = 10_000
+
+/**
+ * Lets pages go on that were put off because of their host, those that have waited longest first, as far as the outlets' budgets
+ * of today allow. Done by whoever comes first; a crash leaves them put off. Index pages_put_off.
+ *
+ * @returns how many pages are no longer put off
+ */
+export async function releasePutOff(pool: Pool, budget: Budget): Promise<number> {
+  const outlets = await pool.query<{ outletNo: number }>(
+    `with recursive outlet as (
+       (select outlet_no from pages where state = 'waiting' and reason = 'put off' order by outlet_no limit 1)
+       union all
+       select next.outlet_no
+         from outlet o, lateral (select outlet_no from pages
+                                  where state = 'waiting' and reason = 'put off' and outlet_no > o.outlet_no
+                                  order by outlet_no limit 1) next
+     )
+     select outlet_no as "outletNo" from outlet o
+      where not exists (select from outlet_loads l
+                         where l.outlet_no = o.outlet_no and l.day = ${TODAY} and l.hosts >= $1)`,
+    [budget.CRAWL_OUTLET_HOSTS],
+  )
+  let released = 0
+  for (const { outletNo } of outlets.rows) {
+    released += await transaction(pool, async client => {
+      const { rows } = await client.query<{ host: string }>(
+        `select host from (select host, page_no from pages
+                            where outlet_no = $1 and state = 'waiting' and reason = 'put off' order by page_no limit $2) p
+          group by host order by min(page_no)`,
+        [outletNo, BATCH],
+      )
+      const hosts = rows.map(({ host }) => host)
+      const waiting = await admitHosts(client, outletNo, hosts, budget)
+      const { rowCount } = await client.query(
+        `update pages set reason = null, detail = null, next_try_at = clock_timestamp()
+          where outlet_no = $1 and state = 'waiting' and reason = 'put off' and host = any($2)`,
+        [outletNo, hosts.filter(host => !waiting.has(host))],
+      )
+      return rowCount ?? 0
+    })
+  }
+  return released
+}

@@ -1,0 +1,14 @@
+import type { Logger } from '../../../shared/log/logger.ts'
+import type { Trouble } from '../../../shared/log/trouble.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import type { VectorStore } from '../../../shared/vectors/store.ts'
+import type { Spaces } from '../collections/spaces.ts'
+
+export interface Embedder {
+  pool: Pool
+  vectors: VectorStore
+  spaces: Spaces
+  log: Logger
+  /** Met when model or vector store is away. */
+  outage: Trouble
+}

@@ -1,0 +1,51 @@
+import { connect } from 'node:net'
+import t from 'tap'
+import { startHealthServer } from './health.ts'
+
+let looks = 0
+const server = await startHealthServer(0, '127.0.0.1', async () => {
+  looks++
+  return looks > 1 ? { postgres: 'does not answer' } : {}
+})
+t.teardown(() => server.close())
+const get = async (path: string) => {
+  const response = await fetch(`http://127.0.0.1:${server.port}${path}`)
+  return { status: response.status, text: await response.text() }
+}
+
+/** Sends bytes and waits for the end of the connection; the bytes that came back. */
+function raw(bytes: string): Promise<string> {
+  return new Promise(resolve => {
+    const socket = connect(server.port, '127.0.0.1')
+    let text = ''
+    socket.setEncoding('latin1').on('data', part => {
+      text += part
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(text))
+    socket.write(Buffer.from(bytes, 'latin1'))
+  })
+}
+
+t.test('issue 18.1: however often it is asked, the dependencies are looked at once a second', async t => {
+  const answers = await Promise.all(Array.from({ length: 50 }, () => get('/readyz')))
+  t.ok(looks <= 2, `${looks} looks`)
+  t.strictSame([...new Set(answers.map(({ text }) => text))], ['{"status":"ok","missing":{}}'])
+  t.match((await get('/metrics')).text, /perscope_ready/)
+})
+
+t.test('issue 18.1: what is malformed or too slow ends its connection', async t => {
+  for (const bytes of [
+    'GET foo HTTP/1.1\r\n\r\n',
+    'hello\r\n\r\n',
+    '\x16\x03\x01\x02\x00',
+    'GET /\xe9 HTTP/1.1\r\n\r\n',
+  ]) {
+    t.match(await raw(bytes), /^HTTP\/1\.1 400 /)
+  }
+  t.equal(await raw('CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n'), '')
+  const start = Date.now()
+  t.match(await raw('GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: '), /^HTTP\/1\.1 408 /)
+  t.ok(Date.now() - start < 20_000)
+  t.equal((await get('/healthz')).status, 200)
+})

@@ -1,0 +1,5 @@
+export interface Candidate {
+  seq: bigint
+  /** Cosine similarity. */
+  score: number
+}

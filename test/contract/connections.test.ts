@@ -1,0 +1,191 @@
+import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { createHttpServer, HTTP_LIMITS } from '../../services/api/http/server.ts'
+import { startTestApi } from './api.ts'
+import { answersIn, sendRaw } from './raw.ts'
+
+const api = await startTestApi()
+t.teardown(() => api.stop())
+const { secret } = await api.issue()
+const key = `Authorization: Bearer ${secret}\r\n`
+const request = (path: string, more = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}\r\n`
+
+/** Longest that anything here may take, in ms, on a busy machine. */
+const SOON = 10_000
+
+t.test('issue 18.1: a CONNECT that hangs up before its answer harms nobody', async t => {
+  for (let i = 0; i < 20; i++) {
+    const socket = connect(Number(new URL(api.base).port), '127.0.0.1')
+    await once(socket, 'connect')
+    socket.on('error', () => {})
+    socket.write(`CONNECT x:1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`)
+    await sleep(i % 5)
+    socket.resetAndDestroy()
+  }
+  t.equal((await api.ask(secret, '/v1/articles')).status, 200)
+})
+
+t.test('issue 18.1: a CONNECT has its answer, and its connection ends though the peer holds it', async t => {
+  const { text, ms } = await sendRaw(api.base, `CONNECT x:1 HTTP/1.1\r\nHost: x\r\n${key}\r\n`)
+  t.match(text, /^HTTP\/1\.1 404 /)
+  t.ok(ms < SOON)
+  const behind = await sendRaw(api.base, `${request('/v1/articles', key)}CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n`)
+  t.strictSame(
+    answersIn(behind.text).map(({ status }) => status),
+    [200],
+    'behind another request it goes without',
+  )
+  t.ok(behind.ms < SOON)
+})
+
+t.test('issue 18.1: what is right before what is wrong is answered first', async t => {
+  const { text } = await sendRaw(
+    api.base,
+    `${request('/v1/articles', key)}${request('/healthz')}hello\r\n\r\n${request('/healthz')}`,
+  )
+  const answers = answersIn(text)
+  t.strictSame(
+    answers.map(({ status }) => status),
+    [200, 200, 400],
+  )
+  t.equal(JSON.parse(answers[0]?.body ?? '').status, 'ok')
+  t.equal(answers[1]?.body, '{"status":"ok"}')
+})
+
+t.test('issue 18.1: a broken body takes nothing from the answer, and is none of its own', async t => {
+  const { text } = await sendRaw(
+    api.base,
+    `POST /v1/articles HTTP/1.1\r\nHost: x\r\n${key}Transfer-Encoding: chunked\r\n\r\nno chunk\r\n`,
+  )
+  t.strictSame(
+    answersIn(text).map(({ status }) => status),
+    [405],
+  )
+})
+
+t.test('issue 18.1: thousands of requests in one packet are not begun all at once', async t => {
+  const { text, ms } = await sendRaw(api.base, request('/v1/articles?per_page=1', key).repeat(500))
+  const answers = answersIn(text)
+  t.equal(answers.filter(({ status }) => status === 200).length, HTTP_LIMITS.unanswered)
+  t.equal(answers.length, HTTP_LIMITS.unanswered + 1)
+  t.match(answers.at(-1)?.body, /Wait for answers/)
+  t.ok(ms < SOON)
+})
+
+t.test('issue 18.1: no header is dropped in silence', async t => {
+  const many = (count: number) => 'X: y\r\n'.repeat(count)
+  const taken = await sendRaw(
+    api.base,
+    request('/v1/articles', `${many(HTTP_LIMITS.headers - 3)}Connection: close\r\n${key}`),
+  )
+  t.match(taken.text, /^HTTP\/1\.1 200 /, 'the key is the hundredth')
+  const refused = await sendRaw(api.base, request('/v1/articles', `${many(HTTP_LIMITS.headers - 1)}${key}`))
+  t.match(refused.text, /^HTTP\/1\.1 431 [\s\S]*"status":"error"/)
+})
+
+t.test('issue 18.1: nobody is asked for a body', async t => {
+  const { text } = await sendRaw(
+    api.base,
+    request('/v1/articles', `${key}Expect: 100-continue\r\nContent-Length: 1000000000\r\n`),
+  )
+  t.match(text, /^HTTP\/1\.1 200 [\s\S]*\r\nConnection: close\r\n/)
+})
+
+t.test('issue 18.1: a body of any size is not kept', async t => {
+  const before = process.memoryUsage().rss
+  const socket = connect(Number(new URL(api.base).port), '127.0.0.1')
+  socket.on('error', () => {})
+  socket.resume()
+  const closed = new Promise(resolve => socket.once('close', resolve))
+  const pieces = 6_400
+  const piece = Buffer.alloc(65_536)
+  socket.write(request('/v1/articles', `${key}Content-Length: ${pieces * piece.length}\r\n`))
+  const sent = new Promise<void>(resolve => {
+    let left = pieces
+    const go = () => {
+      while (left > 0 && socket.write(piece)) left--
+      if (left-- <= 0) resolve()
+    }
+    socket.on('drain', go)
+    go()
+  })
+  await Promise.race([sent, closed])
+  socket.destroy()
+  t.ok(process.memoryUsage().rss - before < 200 * 1_048_576, 'memory stays')
+})
+
+t.test('issue 18.1: a connection ends after many requests, announced with the last answer', async t => {
+  const server = createHttpServer((_request, response) => void response.end('x'))
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const socket = connect(portOf(server), '127.0.0.1')
+  let text = ''
+  socket.setEncoding('latin1').on('data', part => {
+    text += part
+  })
+  const closed = once(socket, 'close')
+  for (let i = 1; i <= HTTP_LIMITS.requestsPerConnection; i++) {
+    const answer = once(socket, 'data')
+    socket.write(request('/'))
+    await answer
+  }
+  await closed
+  t.equal(text.match(/Connection: close/g)?.length, 1)
+  t.equal(answersIn(text).length, HTTP_LIMITS.requestsPerConnection)
+})
+
+t.test('issue 18.1: who does not take an answer in its time is cut off', async t => {
+  const taken = Promise.withResolvers<boolean>()
+  const listener = (_request: IncomingMessage, response: ServerResponse) => {
+    response.once('close', () => taken.resolve(response.writableFinished))
+    response.end(Buffer.alloc(64 << 20))
+  }
+  const server = createHttpServer(listener, { answerTimeout: 1_000 })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const socket = connect(portOf(server), '127.0.0.1')
+  socket.on('error', () => {})
+  const start = Date.now()
+  socket.write(request('/')) // and reads nothing
+  t.notOk(await taken.promise)
+  t.ok(Date.now() - start < 30_000, 'long before it counts as silent')
+  socket.destroy()
+})
+
+t.test('issue 18.1: neither one address nor idle connections can shut others out', async t => {
+  const server = createHttpServer((_request, response) => void response.end('x'), {
+    connections: 8,
+    connectionsPerAddress: 4,
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const idle = async (localAddress: string): Promise<Socket> => {
+    const socket = connect({ port: portOf(server), host: '127.0.0.1', localAddress })
+    socket.on('error', () => {})
+    socket.write(request('/'))
+    await new Promise(resolve => socket.once('data', resolve).once('close', resolve))
+    return socket
+  }
+  const greedy = await Promise.all(Array.from({ length: 6 }, () => idle('127.0.0.2')))
+  t.equal(greedy.filter(socket => !socket.destroyed).length, 4, 'one address has its share')
+  const others = await Promise.all(Array.from({ length: 4 }, () => idle('127.0.0.3')))
+  t.equal(others.filter(socket => !socket.destroyed).length, 4)
+  await idle('127.0.0.4') // dropped, and room is made
+  const end = Date.now() + SOON
+  let late = await idle('127.0.0.4')
+  while (late.destroyed && Date.now() < end) late = await idle('127.0.0.4')
+  t.notOk(late.destroyed, 'a newcomer comes in')
+  for (const socket of [...greedy, ...others, late]) socket.destroy()
+})
+
+function portOf(server: ReturnType<typeof createHttpServer>): number {
+  const address = server.address()
+  if (typeof address !== 'object' || address === null) throw new Error('The server does not listen.')
+  return address.port
+}

@@ -1,0 +1,45 @@
+import { readFile } from 'node:fs/promises'
+import type { Test } from 'tap'
+import { createFleet } from '../../fleet.ts'
+import { startTestApi } from '../api.ts'
+
+/** A process that is attacked: the articles come in by the test's own. */
+export interface Besieged {
+  base: string
+  secret: string
+  /** MB of resident memory; null where there is no /proc. */
+  memory(): Promise<number | null>
+  /** null as long as it is the process that was started; then what it said at its end. */
+  lastWords(): string | null
+}
+
+export async function startBesieged(t: Test): Promise<Besieged> {
+  const api = await startTestApi()
+  t.teardown(() => api.stop())
+  const { secret } = await api.issue({ rate: 1_000_000 })
+  await api.index(Array.from({ length: 20 }, (_, i) => ({ title: `De brug nummer ${i}`, body: 'Het water.' })))
+  const fleet = createFleet({
+    DATABASE_URL: api.config.DATABASE_URL,
+    LOG_LEVEL: 'fatal',
+    AUTH_LOCK_FAILURES: '1000000',
+    QDRANT_URL: '',
+    EMBEDDINGS_URL: '',
+  })
+  t.teardown(() => fleet.stop())
+  const member = await fleet.start('api')
+  const pid = member.process.pid ?? 0
+  return {
+    base: fleet.base(),
+    secret,
+    async memory() {
+      const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
+      const kilobytes = /VmRSS:\s+(\d+)/.exec(status)?.[1]
+      return kilobytes === undefined ? null : Math.round(Number(kilobytes) / 1_024)
+    },
+    lastWords: () => (member.process.exitCode === null && member.process.signalCode === null ? null : member.log()),
+  }
+}
+
+/** The value below which so many of the ascending ones lie. */
+export const quantile = (ascending: number[], part: number) =>
+  ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * part))] ?? Number.NaN

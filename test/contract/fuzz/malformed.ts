@@ -1,0 +1,215 @@
+import type { Chance } from './requests.ts'
+
+/** What a hostile peer does with one connection. */
+export interface Attack {
+  kind: keyof typeof KINDS
+  /** Sent one after another, each in a packet of its own. */
+  packets: Buffer[]
+  /** `close`: says that it is done once something came back, or nothing did for a moment. `reset`: hangs up at once. */
+  end: 'close' | 'reset'
+}
+
+/** One connection's worth of bytes that are wrong in some way, or right in an unusual one. */
+export function attack(c: Chance, secret: string): Attack {
+  const kind = c.pick(KIND_NAMES)
+  const bytes = Buffer.from(KINDS[kind](c, `Authorization: Bearer ${secret}\r\n`), 'latin1')
+  return { kind, packets: c.odds(0.2) ? split(c, bytes) : [bytes], end: c.odds(0.1) ? 'reset' : 'close' }
+}
+
+const PATHS = ['/healthz', '/v1/articles', '/v1/articles?q=brug', '/v1/articles.rss', '/docs', '/readyz', '/nothing']
+const METHODS = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'OPTIONS',
+  'CONNECT',
+  'TRACE',
+  'QUERY',
+  'PRI',
+  'SOURCE',
+  'get',
+  'GE T',
+  '',
+]
+const VERSIONS = ['HTTP/1.1', 'HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/0.9', 'HTTP/2.0', 'HTTP/1.', 'http/1.1', '']
+
+/** Each gives a connection's bytes, one character a byte; `key` is a header line. */
+const KINDS = {
+  line: (c: Chance, key: string) =>
+    `${c.pick(METHODS)}${c.pick([' ', ' ', ' ', '  ', '\t', ''])}${target(c)}${c.pick([' ', ' ', ' ', '  ', '\t', ''])}${c.pick(VERSIONS)}${lineEnd(c)}Host: x\r\n${key}\r\n`,
+  target: (c: Chance, key: string) =>
+    `${c.pick(['GET', 'GET', 'CONNECT', 'OPTIONS'])} ${target(c)} HTTP/1.1\r\nHost: x\r\n${key}\r\n`,
+  headers: (c: Chance, key: string) =>
+    `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${c.odds(0.5) ? key : ''}${several(c, 12, () => header(c, key))}\r\n`,
+  many: (c: Chance, key: string) =>
+    `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}${`${c.pick(['X', 'Host', 'Cookie', 'Authorization'])}: ${'a'.repeat(c.below(20))}\r\n`.repeat(c.below(c.odds(0.1) ? 4_000 : 150))}\r\n`,
+  body: (c: Chance, key: string) =>
+    `${c.pick(['GET', 'POST', 'PUT', 'HEAD'])} ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}${c.pick(LENGTHS)}\r\n${body(c)}`,
+  pipeline: (c: Chance, key: string) =>
+    several(c, c.odds(0.1) ? 400 : 8, () =>
+      c.odds(0.8) ? `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}\r\n` : KINDS[c.pick(PIPELINED)](c, key),
+    ),
+  handshake: (c: Chance, key: string) =>
+    `${c.pick(['GET', 'CONNECT', 'POST'])} ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}${several(c, 3, () => c.pick(HANDSHAKES))}\r\n${c.odds(0.3) ? noise(c, 200) : ''}`,
+  cut: (c: Chance, key: string) => {
+    const whole = KINDS[c.pick(PIPELINED)](c, key)
+    return whole.slice(0, c.below(whole.length + 1))
+  },
+  bent: (c: Chance, key: string) => bend(c, `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}\r\n`),
+  // A ClientHello's record header, then whatever.
+  tls: (c: Chance) => `\x16\x03${c.pick(['\x00', '\x01', '\x03'])}\x02\x00\x01\x00\x01\xfc\x03\x03${noise(c, 512)}`,
+  noise: (c: Chance) => noise(c, c.odds(0.05) ? 100_000 : 300),
+} as const
+
+const KIND_NAMES = Object.keys(KINDS).filter((name): name is keyof typeof KINDS => name in KINDS)
+const PIPELINED = ['line', 'target', 'headers', 'body', 'handshake', 'bent'] as const
+
+const LENGTHS = [
+  'Content-Length: 5\r\n',
+  'Content-Length: 0\r\n',
+  'Content-Length: -1\r\n',
+  'Content-Length: 99999999999999999999\r\n',
+  'Content-Length: 5\r\nContent-Length: 6\r\n',
+  'Content-Length: 5, 5\r\n',
+  'Content-Length: 0x5\r\n',
+  'Transfer-Encoding: chunked\r\n',
+  'Transfer-Encoding: chunked\r\nContent-Length: 5\r\n',
+  'Transfer-Encoding: xchunked\r\n',
+  'Transfer-Encoding: gzip, chunked\r\n',
+  'Transfer-Encoding: chunked, identity\r\n',
+  'Transfer-Encoding : chunked\r\n',
+  'Transfer-Encoding:\x0bchunked\r\n',
+] as const
+
+const HANDSHAKES = [
+  'Connection: upgrade\r\nUpgrade: websocket\r\n',
+  'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA\r\n',
+  'Expect: 100-continue\r\n',
+  'Expect: 100-continue\r\nContent-Length: 1000000\r\n',
+  'Expect: x\r\n',
+  'Connection: close\r\n',
+  'Connection: keep-alive, close, x\r\n',
+  'Keep-Alive: timeout=99999\r\n',
+  'Proxy-Connection: keep-alive\r\n',
+  'TE: trailers\r\n',
+] as const
+
+function target(c: Chance): string {
+  const odd = [
+    '*',
+    '/',
+    '//',
+    '///',
+    '\\',
+    '/\\',
+    '?',
+    '#',
+    '?q',
+    'foo',
+    'x:1',
+    '@',
+    ':',
+    '[',
+    '[::1]',
+    '%',
+    '..',
+    '\0',
+    '\x7f',
+    '\xe9',
+    '\xff',
+    '\t',
+    '\x0b',
+    '{',
+    '"',
+    '|',
+    '^',
+  ]
+  const start = c.pick([
+    '',
+    '',
+    '',
+    'http://',
+    'https://',
+    'HTTP://x',
+    'ftp://',
+    'http:',
+    'http:///',
+    '//x',
+    'file:',
+    'http://a@b:c',
+    'http://[',
+    '/v1/articles',
+    '/v1/articles?',
+    '/docs/',
+    '/queues/',
+    '/status/',
+  ])
+  const middle = several(c, 4, () =>
+    c.odds(0.5) ? c.pick(odd) : c.pick(['a', 'q=brug', '&', '=', '%2e%2e', '%00', '%ff', '%2f', '/../', ';']),
+  )
+  return start + middle + (c.odds(0.03) ? c.pick(['a', '?', '/', '\xe9', '%', '&', '#']).repeat(c.below(20_000)) : '')
+}
+
+const header = (c: Chance, key: string): string =>
+  c.pick([
+    () => key,
+    () => `Host: ${c.pick(['x', '', 'a b', 'x, y', '[', '\xe9'])}\r\n`,
+    () => `X-Request-Id: ${c.pick(['a', 'a\x0bb', '\xe9', 'x'.repeat(200), '"><script>', '%0d%0aX: y'])}\r\n`,
+    () => `${noise(c, 10)}: ${noise(c, 20)}\r\n`,
+    () => `X: a\r\n b\r\n`,
+    () => `X:a${c.pick(['\n', '\r', '\0', '\x7f', '\x01'])}Y: b\r\n`,
+    () => `${c.pick(['', ' ', 'X', 'X ', 'X\t', '(', '\xe9'])}:a\r\n`,
+    () => 'no colon\r\n',
+    () => `X-Forwarded-For: ${c.pick(['x', '1.2.3.4, '.repeat(50), '::', '\xe9', ',,,'])}\r\n`,
+    () => `If-None-Match: ${c.pick(['"', 'W/', '"a'.repeat(500), '*', '\xe9'])}\r\n`,
+    () => `Accept-Encoding: ${c.pick([';q=', 'gzip;q=x', ','.repeat(1_000), 'br, *;q=0', '\xe9'])}\r\n`,
+    () => `Cookie: ${'a=b;'.repeat(c.below(100))}\r\n`,
+    () =>
+      `Authorization: ${c.pick(['Basic', 'Basic =', 'Basic OjpA', 'Bearer', '\xe9', `Bearer ${'a'.repeat(5_000)}`])}\r\n`,
+  ])()
+
+const body = (c: Chance): string =>
+  c.pick([
+    () => '',
+    () => 'hello',
+    () => 'hello world, and more than was said',
+    () => '5\r\nhello\r\n0\r\n\r\n',
+    () => '5\r\nhello\r\n0\r\nX: trailer\r\n\r\n',
+    () => `5;${'x=y;'.repeat(c.below(5_000))}\r\nhello\r\n0\r\n\r\n`,
+    () => 'fffffffffffffffff\r\nhello',
+    () => '-5\r\nhello\r\n0\r\n\r\n',
+    () => '5\nhello\n0\n\n',
+    () => '5\r\nhello!\r\n0\r\n\r\n',
+    () => '0\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n',
+    () => noise(c, 2_000),
+    () => 'a'.repeat(c.below(200_000)),
+  ])()
+
+const lineEnd = (c: Chance) => (c.odds(0.8) ? '\r\n' : c.pick(['\n', '\r', '', '\r\r\n', '\n\r', '\0\r\n']))
+
+const several = (c: Chance, most: number, make: () => string) =>
+  Array.from({ length: c.below(most + 1) }, make).join('')
+
+const noise = (c: Chance, most: number) => several(c, most, () => String.fromCharCode(c.below(256)))
+
+/** Bytes inserted, removed or changed anywhere, line ends too. */
+function bend(c: Chance, text: string): string {
+  let bent = text
+  for (let i = 0; i <= c.below(5); i++) {
+    const at = c.below(bent.length + 1)
+    bent = bent.slice(0, at) + (c.odds(0.6) ? String.fromCharCode(c.below(256)) : '') + bent.slice(at + c.below(3))
+  }
+  return bent
+}
+
+function split(c: Chance, bytes: Buffer): Buffer[] {
+  const packets: Buffer[] = []
+  let from = 0
+  for (let i = 0; i < 3 && from < bytes.length; i++) {
+    const to = from + 1 + c.below(bytes.length - from)
+    packets.push(bytes.subarray(from, to))
+    from = to
+  }
+  return [...packets, bytes.subarray(from)]
+}

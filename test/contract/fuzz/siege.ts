@@ -1,0 +1,125 @@
+import { connect, type Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ask } from '../api.ts'
+import { type Attack, attack } from './malformed.ts'
+import type { Chance } from './requests.ts'
+
+/** ms in which a connection is over, and every right request answered, on a busy machine. A hang takes for ever. */
+const PATIENCE = 20_000
+/** ms without an answer after which an attacker says that it is done. */
+const SILENCE = 50
+const BETWEEN_PROBES = 50
+
+export interface Siege {
+  connections: number
+  answers: Record<string, number>
+  /** What an answer should not have been, with the bytes that got it. */
+  complaints: string[]
+  /** ms that each request for `/healthz` took, ascending. */
+  health: number[]
+  /** Right requests that were asked meanwhile, all answered rightly or complained of. */
+  right: number
+}
+
+/** Attacks so many times, `width` at a time, while others ask right requests. Ends early when these get no answers. */
+export async function besiege(base: string, secret: string, c: Chance, count: number, width = 16): Promise<Siege> {
+  const siege: Siege = { connections: 0, answers: {}, complaints: [], health: [], right: 0 }
+  const port = Number(new URL(base).port)
+  const expected = (await ask(`${base}/v1/articles?per_page=3`, secret)).text
+  const over = new AbortController()
+  let left = count
+
+  const attacker = async () => {
+    while (left-- > 0 && siege.complaints.length < 10) {
+      const one = attack(c, secret)
+      const { answer, ended } = await send(port, one)
+      siege.connections++
+      const complaint = ended ? judge(answer, siege.answers) : 'the connection stayed open'
+      if (complaint === null) continue
+      const bytes = Buffer.concat(one.packets).toString('latin1').slice(0, 2_000)
+      siege.complaints.push(`${complaint} (${one.kind}, ${one.end})\n${JSON.stringify(bytes)}\n${answer.slice(0, 500)}`)
+    }
+  }
+  const probe = async () => {
+    while (!over.signal.aborted) {
+      const start = performance.now()
+      const trouble = await healthy(base, secret, expected, siege)
+      if (trouble !== null) siege.complaints.push(`${trouble} after ${Math.round(performance.now() - start)} ms`)
+      await sleep(BETWEEN_PROBES)
+    }
+  }
+  const probing = probe()
+  await Promise.all(Array.from({ length: width }, attacker))
+  over.abort()
+  await probing
+  siege.health.sort((a, b) => a - b)
+  return siege
+}
+
+/** Asks what has to work all the while; what was wrong, or null. */
+async function healthy(base: string, secret: string, expected: string, siege: Siege): Promise<string | null> {
+  const signal = AbortSignal.timeout(PATIENCE)
+  try {
+    const start = performance.now()
+    const health = await ask(`${base}/healthz`, null, { signal })
+    siege.health.push(performance.now() - start)
+    if (health.status !== 200) return `/healthz: ${health.status}`
+    const page = await ask(`${base}/v1/articles?per_page=3`, secret, { signal })
+    siege.right++
+    return page.status === 200 && page.text === expected ? null : `a right request: ${page.status} ${page.text}`
+  } catch (error) {
+    return `a right request failed: ${error}`
+  }
+}
+
+function send(port: number, { packets, end }: Attack): Promise<{ answer: string; ended: boolean }> {
+  return new Promise(resolve => {
+    const parts: Buffer[] = []
+    const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    const late = setTimeout(() => {
+      resolve({ answer: text(parts), ended: false })
+      socket.destroy()
+    }, PATIENCE)
+    const done = quiet(() => (end === 'reset' ? socket.resetAndDestroy() : socket.end()))
+    socket.on('data', part => {
+      parts.push(part)
+      done()
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => {
+      clearTimeout(late)
+      resolve({ answer: text(parts), ended: true })
+    })
+    void sendAll(socket, packets).then(() => (end === 'reset' ? socket.resetAndDestroy() : done()))
+  })
+}
+
+const text = (parts: Buffer[]) => Buffer.concat(parts).toString('latin1')
+
+/** Runs `work` once nothing has called it for a moment. */
+function quiet(work: () => void): () => void {
+  let timer: NodeJS.Timeout | undefined
+  return () => {
+    clearTimeout(timer)
+    timer = setTimeout(work, SILENCE)
+  }
+}
+
+async function sendAll(socket: Socket, packets: Buffer[]): Promise<void> {
+  for (const packet of packets) {
+    if (socket.destroyed) return
+    socket.write(packet)
+    if (packets.length > 1) await sleep(1)
+  }
+}
+
+/** Whatever came back is a row of answers of ours, none of them a failure; or nothing. */
+function judge(answer: string, answers: Record<string, number>): string | null {
+  const statuses = [...answer.matchAll(/(?:^|\n|\}|>)HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status ?? '')
+  for (const status of statuses.length > 0 ? statuses : ['none']) answers[status] = (answers[status] ?? 0) + 1
+  if (answer !== '' && !answer.startsWith('HTTP/1.1 ')) return 'an answer that is not HTTP'
+  if (statuses.some(status => status.startsWith('5'))) return 'an answer of 5xx'
+  if (statuses.length > 0 && !/\r\nX-Request-Id: /i.test(answer)) return 'no X-Request-Id'
+  if (/node_modules|\.ts:\d|at Object\.|HPE_|llhttp|psk_/.test(answer)) return 'an answer that tells too much'
+  return null
+}

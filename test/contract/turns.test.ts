@@ -1,0 +1,121 @@
+import t from 'tap'
+import { createKey } from '../../shared/plans/keys.ts'
+import { until } from '../fleet.ts'
+import { createWorld } from '../semantic/world.ts'
+import { ask } from './api.ts'
+
+t.setTimeout(180_000)
+const world = await createWorld()
+t.teardown(() => world.close())
+const issue = (quota: number | null) =>
+  createKey(world.pool, 'test', {
+    countries: ['NL', 'BE', 'LU'],
+    history: { kind: 'fixed', at: new Date('2020-01-01') },
+    rate: 100_000,
+    quota,
+  })
+await world.index(
+  Array.from({ length: 5 }, (_, n) => ({ title: `water ${n}`, outlet: { name: 'De Dag', domain: 'dag.example' } })),
+)
+await world.fleet.start('embedder')
+await world.embedded(5, 90_000)
+
+/** Searches that look at the names of outlets, in every way there is. */
+const SLOW = [
+  '/v1/articles?outlet=dag',
+  '/v1/articles.rss?outlet=dag',
+  '/v1/articles?search=semantic&q=water&outlet=dag',
+]
+
+/** Keeps the names of outlets from everybody, until it is called. */
+async function holdOutlets(): Promise<() => Promise<void>> {
+  const holder = await world.pool.connect()
+  let isHeld = true
+  await holder.query('set idle_in_transaction_session_timeout = 0')
+  await holder.query('begin')
+  await holder.query('lock table publishers in access exclusive mode')
+  const release = async () => {
+    if (!isHeld) return
+    isHeld = false
+    await holder.query('commit')
+    holder.release(true)
+  }
+  t.teardown(release)
+  return release
+}
+
+/** Connections of APIs that wait for a lock. */
+async function waiting(): Promise<number> {
+  const { rowCount } = await world.pool.query(
+    `select from pg_stat_activity
+     where datname = current_database() and application_name = 'perscope api' and wait_event_type = 'Lock'`,
+  )
+  return rowCount ?? 0
+}
+
+t.test('issue 18.11: slow searches of one key leave connections for all others', async t => {
+  await world.fleet.start('api')
+  const base = world.fleet.base()
+  const [slow, other] = [await issue(null), await issue(null)]
+  const quick = ['/v1/articles', '/v1/articles?q=water', '/v1/articles.rss', '/v1/articles?search=semantic&q=water']
+  for (const path of quick) t.equal((await ask(base + path, other.secret)).status, 200, path)
+
+  const release = await holdOutlets()
+  const searches = Array.from({ length: 30 }, (_, n) => ask(base + SLOW[n % SLOW.length], slow.secret))
+  await until(async () => (await waiting()) >= 2, 10_000)
+  for (let round = 0; round < 5; round++) {
+    for (const path of quick) {
+      const start = performance.now()
+      const { status, json } = await ask(base + path, other.secret)
+      t.equal(status, 200, path)
+      if (json) t.equal(json.articles.length, 5)
+      // Without turns it is an error after five seconds; with them, far from the time that a slow search has.
+      t.ok(performance.now() - start < 12_000, `${path}: ${Math.round(performance.now() - start)} ms`)
+    }
+  }
+  t.ok((await waiting()) < world.config.DATABASE_POOL / 2)
+  await release()
+  t.strictSame([...new Set((await Promise.all(searches)).map(({ status }) => status))], [200], 'none was refused')
+})
+
+for (const table of ['rate_windows', 'quota_months']) {
+  t.test(`issue 18.11: a key whose row in ${table} is busy leaves connections for all others`, async t => {
+    const base = world.fleet.base()
+    const [busy, other] = [await issue(1_000), await issue(1_000)]
+    for (const { secret } of [busy, other]) t.equal((await ask(`${base}/v1/articles`, secret)).status, 200)
+    const holder = await world.pool.connect()
+    await holder.query('begin')
+    await holder.query(`select from ${table} where key_id = $1 for update`, [busy.key.id])
+    const requests = Array.from({ length: 30 }, () => ask(`${base}/v1/articles`, busy.secret))
+    await until(async () => (await waiting()) >= 2, 10_000)
+    for (let i = 0; i < 5; i++) t.equal((await ask(`${base}/v1/articles`, other.secret)).status, 200)
+    t.ok((await waiting()) < world.config.DATABASE_POOL / 2)
+    await holder.query('commit')
+    holder.release()
+    t.strictSame([...new Set((await Promise.all(requests)).map(({ status }) => status))], [200])
+  })
+}
+
+t.test('issue 18.11: who waits for a turn too long is answered as who searches too long, and pays nothing', async t => {
+  const member = await world.fleet.start('api', { SEARCH_TIMEOUT: '1s' })
+  const base = `http://127.0.0.1:${portOf(member.log())}`
+  const { secret } = await issue(100)
+  const release = await holdOutlets()
+  const answers = await Promise.all(Array.from({ length: 12 }, () => ask(`${base}${SLOW[0]}`, secret)))
+  for (const { status, json, headers } of answers) {
+    t.equal(status, 500)
+    t.equal(json.code, 'internal_error')
+    t.equal(headers.get('x-quota-remaining'), '100')
+  }
+  t.ok(
+    answers.some(({ json }) => /came before/.test(json.message)),
+    'some had no turn',
+  )
+  await release()
+  t.equal((await ask(`${base}${SLOW[0]}`, secret)).status, 200, 'no turn is lost')
+})
+
+/** Where an API says that it listens. */
+function portOf(log: string): number {
+  return Number(/"port":(\d+),"msg":"listening"/.exec(log)?.[1])
+}

@@ -1,0 +1,78 @@
+import { dirname } from 'node:path'
+import t from 'tap'
+import { cyclesOf, readImports } from './imports.ts'
+
+const { files, imports } = readImports()
+
+/** The part of the house that a file belongs to: a service, or a folder of the top level. */
+const partOf = (file: string) => /^services\/[^/]+|^[^/]+/.exec(file)![0]
+const isTest = (file: string) => file.endsWith('.test.ts')
+
+const crossing = imports.filter(({ from, to }) => partOf(from) !== partOf(to))
+const named = (some: typeof imports) => some.map(({ from, to }) => `${from} imports ${to}`)
+
+t.test('there is something to look at', async t => {
+  t.ok(files.length > 500 && imports.length > 2_000, `${files.length} files, ${imports.length} imports`)
+  t.same(
+    cyclesOf([
+      ['a', 'b'],
+      ['b', 'c'],
+      ['c', 'a'],
+      ['c', 'd'],
+    ]),
+    [['a', 'b', 'c']],
+  )
+})
+
+t.test('every import leads to a file', async t => {
+  const known = new Set(files)
+  t.same(named(imports.filter(({ to }) => /\.(ts|mjs)$/.test(to) && !known.has(to))), [])
+})
+
+t.test('the search engine imports Postgres, log, metrics and article types, and nothing else of ours', async t => {
+  const allowed = /^shared\/(postgres|log|metrics|articles)\//
+  const others = crossing.filter(({ from, to }) => partOf(from) === 'search' && !isTest(from) && !allowed.test(to))
+  t.same(named(others), [])
+})
+
+t.test('the search engine is used through its entries', async t => {
+  const entries = ['search/index.ts', 'search/indexer.ts', 'search/analysis/index.ts']
+  t.same(named(crossing.filter(({ to }) => partOf(to) === 'search' && !entries.includes(to))), [])
+})
+
+t.test('only the store of the search engine has SQL on its segment tables', async t => {
+  const { readFileSync } = await import('node:fs')
+  const tables = /\b(from|join|into|update)\s+(segments|segment_buckets|segments_version)\b/
+  const outside = files.filter(
+    file =>
+      !file.startsWith('search/store/') &&
+      !/^(test|bench)\//.test(file) &&
+      tables.test(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')),
+  )
+  // `reindex` raises the version of the words that it changes.
+  t.same(outside, ['search/merge/rebuild-words.ts'])
+})
+
+t.test('no service imports another', async t => {
+  const between = crossing.filter(({ from, to }) => from.startsWith('services/') && to.startsWith('services/'))
+  t.same(named(between), [])
+})
+
+t.test('shared code imports no service, script or server of ours', async t => {
+  const upwards = crossing.filter(
+    ({ from, to }) => from.startsWith('shared/') && !isTest(from) && !/^(shared|search)\//.test(to),
+  )
+  t.same(named(upwards), [])
+})
+
+t.test('no file imports itself by way of others, by types neither', async t => {
+  t.same(cyclesOf(imports.map(({ from, to }) => [from, to])), [])
+})
+
+t.test('no folder imports itself by way of others', async t => {
+  // A file beside subfolders stands for itself: some are entries, others are used by all subfolders.
+  const parents = new Set(files.map(file => dirname(dirname(file))))
+  const nodeOf = (file: string) => (parents.has(dirname(file)) ? file : dirname(file))
+  const values = imports.filter(({ from, typeOnly }) => !typeOnly && !isTest(from) && !/^(test|bench)\//.test(from))
+  t.same(cyclesOf(values.map(({ from, to }) => [nodeOf(from), nodeOf(to)])), [])
+})

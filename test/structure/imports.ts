@@ -1,0 +1,62 @@
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url))
+
+/** One import of a file of ours by another. */
+export interface Import {
+  from: string
+  to: string
+  /** Of types alone: gone when the program runs. */
+  typeOnly: boolean
+}
+
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\b([^'"`]*?)\bfrom\s+'(\.[^']+)'|\bimport\('(\.[^']+)'\)|(?:^|\n)import '(\.[^']+)'/g
+
+/** All imports among the project's own source files, paths from the root. */
+export function readImports(): { files: string[]; imports: Import[] } {
+  const listed = execFileSync('git', ['ls-files', '*.ts', '*.mjs'], { cwd: ROOT, encoding: 'utf8' })
+  const files = listed.trim().split('\n')
+  const imports = files.flatMap(from =>
+    [...readFileSync(join(ROOT, from), 'utf8').matchAll(IMPORT)].map(
+      ([, names = '', source, dynamic, bare]): Import => ({
+        from,
+        to: join(dirname(from), source ?? dynamic ?? bare ?? ''),
+        typeOnly: /^\s*type\b/.test(names),
+      }),
+    ),
+  )
+  return { files, imports }
+}
+
+/** Groups of nodes that reach one another (Tarjan's strongly connected components), each sorted. */
+export function cyclesOf(edges: readonly (readonly [string, string])[]): string[][] {
+  const next = new Map<string, Set<string>>()
+  for (const [from, to] of edges) {
+    if (from === to) continue
+    const known = next.get(from)
+    if (known === undefined) next.set(from, new Set([to]))
+    else known.add(to)
+  }
+  const index = new Map<string, number>()
+  const low = new Map<string, number>()
+  const stack: string[] = []
+  const cycles: string[][] = []
+  const visit = (node: string): void => {
+    index.set(node, index.size)
+    low.set(node, index.get(node)!)
+    stack.push(node)
+    for (const other of next.get(node) ?? []) {
+      if (!index.has(other)) visit(other)
+      if (stack.includes(other)) low.set(node, Math.min(low.get(node)!, low.get(other)!))
+    }
+    if (low.get(node) !== index.get(node)) return
+    const group = stack.splice(stack.indexOf(node))
+    if (group.length > 1) cycles.push(group.sort())
+  }
+  for (const node of next.keys()) if (!index.has(node)) visit(node)
+  return cycles
+}
