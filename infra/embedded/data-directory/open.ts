@@ -24,8 +24,10 @@ export interface DataDirectory {
 export async function openDataDirectory(folder: string, holder: string): Promise<DataDirectory> {
   const wanted = resolve(folder)
   try {
+    keepForOurselves()
     await makeFolder(wanted)
     const path = await realpath(wanted)
+    await refuseOpenFolder(path)
     const release = await lockFolder(path, holder)
     try {
       await tryWriting(path)
@@ -41,6 +43,23 @@ export async function openDataDirectory(folder: string, holder: string): Promise
     }
     throw diskProblem(error, wanted) ?? error
   }
+}
+
+/** Whatever the umask of the shell: no other account writes what we and our programs make from here on. */
+function keepForOurselves(): void {
+  process.umask(process.umask() | 0o022)
+}
+
+/**
+ * Who can write to the folder can put links, settings and keys of his own where we write and read ours.
+ * A group is chosen, and may be ours alone; everybody is not.
+ */
+async function refuseOpenFolder(path: string): Promise<void> {
+  const { mode } = await stat(path)
+  if ((mode & 0o002) === 0) return
+  throw new Problem(
+    `DATA_DIR ${path} can be written to by every account (mode ${(mode & 0o7777).toString(8)}); run "chmod o-w ${path}", or set DATA_DIR to a folder of your own.`,
+  )
 }
 
 async function lockFolder(path: string, holder: string): Promise<() => void> {
