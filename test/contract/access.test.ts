@@ -144,6 +144,17 @@ t.test('issue 18.12: hundreds of wrong keys at once from one address leave conne
   t.equal(statuses.filter(status => status === 429).length, 91)
 })
 
+t.test('requests without a key, hundreds at once from one address, leave connections for others', async t => {
+  const holder = await api.pool.connect()
+  await holder.query('begin')
+  await holder.query('lock table auth_failures in access exclusive mode')
+  const attempts = Array.from({ length: 100 }, () => from('198.51.100.12'))
+  for (let i = 0; i < 5; i++) t.equal((await from('198.51.100.13', `Bearer ${secret}`)).status, 200)
+  await holder.query('commit')
+  holder.release()
+  for (const { status } of await Promise.all(attempts)) t.equal(status, 401)
+})
+
 t.test('decision 3: without TRUST_PROXY nobody names their own address', async t => {
   const direct = await api.another({ TRUST_PROXY: '', AUTH_LOCK_FAILURES: '3' })
   const statuses: number[] = []

@@ -51,6 +51,18 @@ t.test('the lockfile pins every package with its sum, and no package’s script 
   t.ok(scripts.length > 0 && !scripts.includes(true))
 })
 
+t.test('installing runs no script, with an npm too that knows nothing of allowScripts', async t => {
+  const folder = folderOf(t)
+  copyFileSync(join(CHECKOUT, '.npmrc'), join(folder, '.npmrc'))
+  const touch = `node -e "require('node:fs').writeFileSync('ran', '')"`
+  const own = { name: 'one', version: '1.0.0', scripts: { postinstall: touch, start: touch } }
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(own))
+  await npm(folder, 'install')
+  t.notOk(existsSync(join(folder, 'ran')))
+  await npm(folder, 'start')
+  t.ok(existsSync(join(folder, 'ran')), 'npm start and npm run are as ever')
+})
+
 t.test('the runtime is the one of the lockfile, without scripts, or none', async t => {
   const entry = read('package-lock.json').packages[`node_modules/${RUNTIME}`]
   t.match(process.execPath, join('node_modules', RUNTIME), 'this test runs on it')

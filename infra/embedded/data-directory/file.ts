@@ -1,17 +1,24 @@
-import { open, readFile, rename } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { open, readFile, rename, rm } from 'node:fs/promises'
 import { errorCode } from '../problem.ts'
 
 /** Writes a file whole or not at all, also through a crash: aside, to the disk, then renamed. */
 export async function writeWhole(path: string, text: string, mode = 0o600): Promise<void> {
-  const aside = `${path}.${process.pid}.new`
-  const file = await open(aside, 'w', mode)
+  // The folder may be one of all accounts (`--write-env /tmp/env`): nobody foresees the name, and what is there is not taken.
+  const aside = `${path}.${randomBytes(6).toString('hex')}.new`
+  const file = await open(aside, 'wx', mode)
   try {
-    await file.writeFile(text)
-    await file.sync()
-  } finally {
-    await file.close()
+    try {
+      await file.writeFile(text)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(aside, path)
+  } catch (error) {
+    await rm(aside, { force: true })
+    throw error
   }
-  await rename(aside, path)
 }
 
 /** The text of a file, or null when there is none. */

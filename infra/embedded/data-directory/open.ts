@@ -1,5 +1,5 @@
 import { constants, existsSync } from 'node:fs'
-import { access, chmod, mkdir, open, realpath, rm, stat, statfs } from 'node:fs/promises'
+import { access, chmod, lstat, mkdir, open, readdir, realpath, rm, stat, statfs } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { diskProblem, errorCode, notAFolder, Problem } from '../problem.ts'
@@ -24,8 +24,10 @@ export interface DataDirectory {
 export async function openDataDirectory(folder: string, holder: string): Promise<DataDirectory> {
   const wanted = resolve(folder)
   try {
+    keepForOurselves()
     await makeFolder(wanted)
     const path = await realpath(wanted)
+    await closeToOthers(path)
     const release = await lockFolder(path, holder)
     try {
       await tryWriting(path)
@@ -41,6 +43,35 @@ export async function openDataDirectory(folder: string, holder: string): Promise
     }
     throw diskProblem(error, wanted) ?? error
   }
+}
+
+/** Whatever the umask of the shell: no other account writes what we and our programs make from here on. */
+function keepForOurselves(): void {
+  process.umask(process.umask() | 0o022)
+}
+
+/**
+ * Another account that can write to the folder could put links, settings and keys of its own where we
+ * write and read ours. A group is chosen, and may be ours alone; everybody is not. A folder of ours
+ * in which nobody else has put anything yet is closed to others.
+ */
+async function closeToOthers(path: string): Promise<void> {
+  const { mode, uid } = await stat(path)
+  if ((mode & 0o002) === 0) return
+  // The sticky bit marks a folder that is meant for all, such as /tmp.
+  const isShared = (mode & 0o1000) !== 0
+  if (!isShared && uid === process.getuid?.() && (await isOursAlone(path, uid))) return chmod(path, mode & 0o7775)
+  throw new Problem(
+    `DATA_DIR ${path} can be written to by every account (mode ${(mode & 0o7777).toString(8)}), and is shared with others; set DATA_DIR to a folder of your own.`,
+  )
+}
+
+async function isOursAlone(path: string, own: number): Promise<boolean> {
+  for (const name of await readdir(path)) {
+    const entry = await lstat(join(path, name))
+    if (entry.uid !== own || entry.isSymbolicLink()) return false
+  }
+  return true
 }
 
 async function lockFolder(path: string, holder: string): Promise<() => void> {

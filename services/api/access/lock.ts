@@ -5,8 +5,8 @@ import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { createTurns, NoTurn } from './turns.ts'
 
 /**
- * Failures of one address are counted one after another: its row is written once at a time anyhow, and whoever waits for it in
- * the database waits with a connection in hand.
+ * Requests of one address without a valid key are looked into one after another: whoever waits in the database waits with a
+ * connection in hand, and anybody can send thousands at once.
  */
 const FAILURE_TURNS = { atOnce: 1, waiting: 1_000, patience: 5_000 }
 
@@ -56,7 +56,9 @@ export function createAddressLock(
   settings: Pick<Config, 'AUTH_LOCK_FAILURES' | 'AUTH_LOCK_WINDOW' | 'AUTH_LOCK_DURATION'>,
 ): AddressLock {
   const { AUTH_LOCK_FAILURES: failures, AUTH_LOCK_WINDOW: window, AUTH_LOCK_DURATION: duration } = settings
-  const turns = createTurns(FAILURE_TURNS)
+  // Each a line of its own: those without a key must not keep failures from being counted.
+  const looks = createTurns(FAILURE_TURNS)
+  const failed = createTurns(FAILURE_TURNS)
 
   async function remaining(address: string): Promise<number | null> {
     const { rows } = await db.query<{ seconds: number }>({
@@ -79,17 +81,15 @@ export function createAddressLock(
     return rows[0]?.was_locked ? rows[0].seconds : null
   }
 
+  /** A thousand at once from one address are more than enough to be told to wait. */
+  const orWait = (error: unknown) => {
+    if (error instanceof NoTurn) return 1
+    throw error
+  }
+
   return {
-    remaining,
-    async fail(address) {
-      try {
-        return await turns.take(address, () => count(address))
-      } catch (error) {
-        // A thousand wrong keys at once from one address are more than enough to be told to wait.
-        if (error instanceof NoTurn) return 1
-        throw error
-      }
-    },
+    remaining: address => looks.take(address, () => remaining(address)).catch(orWait),
+    fail: address => failed.take(address, () => count(address)).catch(orWait),
     async sweep() {
       await db.query(SWEEP, [window])
     },
