@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
 import { removeOldSources } from '../../services/crawler/upkeep/sources.ts'
+import { nextWork } from '../../services/crawler/visits/work.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { html, rss, startCrawl, type TestCrawl } from './crawl.ts'
 import { startSite } from './site.ts'
@@ -156,4 +157,28 @@ t.test('a host with the longest and strangest of names stops nobody', async t =>
     rows.map(({ host }) => ({ key: `${host.replaceAll(':', '_')}-1`, data: { host } })),
   )
   t.match(await run.page(`${site.origin}/p`), { state: 'stored' })
+})
+
+t.test('outlets that share a host take turns where a visit makes one request', async t => {
+  const { run, site } = await scene(t, 1)
+  const pages = (name: string, count: number) => {
+    const paths = Array.from({ length: count }, (_, at) => `/${name}/${at}`)
+    for (const path of paths) site.on(path, html(name))
+    return paths.map(path => site.origin + path)
+  }
+  site.on('/greedy.xml', rss(...pages('greedy', 60)))
+  site.on('/honest.xml', rss(...pages('honest', 2)))
+  await run.outlets({ 'a.example': [`${site.origin}/greedy.xml`], 'z.example': [`${site.origin}/honest.xml`] })
+  run.crawl.backlogged = true
+  await run.workOff()
+  run.crawl.backlogged = false
+  for (let visit = 0; visit < 60; visit += 1) {
+    const work = await nextWork(run.pool, site.host, {
+      ...{ pages: true, held: run.crawl.held, feedFirst: false, served: null },
+    })
+    if (work?.kind !== 'page') break
+    await run.pool.query("update pages set state = 'stored' where page_no = $1", [work.page.pageNo])
+  }
+  const honest = (await run.pages()).filter(({ domain, state }) => domain === 'z.example' && state === 'stored')
+  t.equal(honest.length, 2)
 })
