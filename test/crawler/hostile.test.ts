@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { removeOldSources } from '../../services/crawler/upkeep/sources.ts'
+import { visitHost } from '../../services/crawler/visits/visit.ts'
 import { nextWork } from '../../services/crawler/visits/work.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { html, rss, startCrawl, type TestCrawl } from './crawl.ts'
@@ -181,4 +183,39 @@ t.test('outlets that share a host take turns where a visit makes one request', a
   }
   const honest = (await run.pages()).filter(({ domain, state }) => domain === 'z.example' && state === 'stored')
   t.equal(honest.length, 2)
+})
+
+/** Hosts that want a minute between two requests, each with a page that is redirected within it; how their visits end. */
+async function visitPausing(t: { teardown(end: () => unknown): void }, outlets: string[], concurrency: string) {
+  const { run, sites } = await scene(t, outlets.length, { CRAWL_CONCURRENCY: concurrency })
+  const feeds: Record<string, string[]> = {}
+  for (const [at, site] of sites.entries()) {
+    site.on('/feed.xml', rss(`${site.origin}/a`))
+    site.on('/a', (_request, response) => response.writeHead(302, { location: '/b' }).end())
+    const outlet = outlets[at] ?? ''
+    feeds[outlet] = [...(feeds[outlet] ?? []), `${site.origin}/feed.xml`]
+  }
+  await run.outlets(feeds)
+  run.crawl.backlogged = true
+  await run.workOff()
+  await run.pool.query("update hosts set crawl_delay = 60000, free_at = 'epoch'")
+  const stop = new AbortController()
+  const crawl = { ...run.crawl, backlogged: false, stopping: stop.signal }
+  const visits = sites.map(site => visitHost(crawl, site.host))
+  const putBack = async () => (await run.pages()).filter(({ reason }) => reason === 'host busy').length
+  for (let waited = 0; (await putBack()) === 0 && waited < 20_000; waited += 100) await sleep(100)
+  for (const site of sites) while (site.to('/a').length === 0) await sleep(100)
+  await sleep(1_000)
+  const ended = await putBack()
+  stop.abort()
+  await Promise.all(visits)
+  return ended
+}
+
+t.test('hosts with long pauses keep no more than half of the visits waiting', async t => {
+  t.equal(await visitPausing(t, ['a.example', 'b.example', 'c.example'], '4'), 1)
+})
+
+t.test('and those of one outlet two', async t => {
+  t.equal(await visitPausing(t, ['a.example', 'a.example', 'a.example', 'b.example'], '16'), 1)
 })

@@ -57,7 +57,7 @@ export async function politeGet(
     if (robots.kind !== 'known') return robots
     if (!isAllowed(robots.rules, url))
       return { kind: 'disallowed', detail: `robots.txt of ${host} forbids ${url.pathname.slice(0, 200)}` }
-    const asked = await requestInTurn(crawl, visit, url, headers, { patience })
+    const asked = await requestInTurn(crawl, visit, url, headers, { outletNo, patience })
     if (asked.kind === 'busy') return { ...asked, host }
     if (asked.kind !== 'answer') return asked
     askedHosts.add(host)

@@ -98,6 +98,7 @@ async function recallOrAsk(
       url,
       { accept: 'text/plain,*/*;q=0.5' },
       {
+        outletNo,
         patience: askedHosts.has(url.host) ? OWN_PAUSE : patience,
         beginning: ROBOTS_LIMIT,
         ...(redirects === 0 ? { needed } : {}),
