@@ -7,6 +7,7 @@ import type { Queues } from '../../shared/queues/queues.ts'
 import type { Held } from './budgets/held.ts'
 import type { FeedParser } from './feeds/parsing/parser.ts'
 import type { Holds } from './hosts/holds.ts'
+import type { LongWaits } from './hosts/long-waits.ts'
 import type { RobotsKnown } from './robots/memory.ts'
 
 /** What every stage of the crawler works with. */
@@ -18,6 +19,7 @@ export interface Crawl {
   /** That the normaliser cannot be told of what is stored. */
   unheard: Trouble
   holds: Holds
+  longWaits: LongWaits
   connect: buildConnector.connector
   parser: FeedParser
   /** By host; see `robots/robots.ts`. */

@@ -13,6 +13,7 @@ import { guardedConnector } from './fetch/connector.ts'
 import { missingDependencies } from './health/missing.ts'
 import { observeOutlets } from './health/outlets.ts'
 import { createHolds } from './hosts/holds.ts'
+import { createLongWaits } from './hosts/long-waits.ts'
 import { startUpkeep } from './upkeep/upkeep.ts'
 import { visitHost } from './visits/visit.ts'
 
@@ -30,6 +31,7 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
   const crawl: Crawl = {
     ...{ config, pool, queues, log, stopping: stopping.signal, ending: ending.signal },
     holds: createHolds(pool, log, config.CRAWL_HOST_DELAY),
+    longWaits: createLongWaits(config.CRAWL_CONCURRENCY),
     connect: guardedConnector(
       addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS),
       Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT),

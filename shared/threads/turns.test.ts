@@ -67,3 +67,17 @@ t.test('who gives up waiting takes no turn, and leaves none behind', async t => 
   await turns.take('c', async () => begun.push('c'))
   t.same(begun, ['a', 'c'])
 })
+
+t.test('short turns between do not hide that a key is slow', async t => {
+  const turns = createTurns(2)
+  await turns.take('sly', () => sleep(2_100))
+  await turns.take('sly', async () => {})
+  const begun: string[] = []
+  const slow = ['sly', 'sly'].map(key => byHand(turns, key, begun))
+  await sleep(1)
+  t.equal(begun.length, 1)
+  await turns.take('honest', async () => begun.push('honest'))
+  for (const { end } of slow) end()
+  await Promise.all(slow.map(({ done }) => done))
+  t.same(begun, ['sly', 'honest', 'sly'])
+})

@@ -15,6 +15,8 @@ interface Account {
   /** ms of its last turn, which its next one is expected to take. */
   last: number
   running: number
+  /** When it counts as slow no more; monotonic. */
+  slowUntil: number
   /** In the order they came. */
   waiting: { begin(): void }[]
 }
@@ -27,8 +29,12 @@ interface Begun {
 
 /** ms; keys whose turns take longer never hold all turns together. */
 const SLOW = 2_000
+/** So many times as long as its slow turn took, a key counts as slow: short turns between long ones do not hide them. */
+const REMEMBERED = 30
 /** ms that the first turn of a key is expected to take. */
 const USUAL = 50
+
+const isSlow = ({ slowUntil }: Account) => performance.now() < slowUntil
 
 /**
  * Fair queuing by time (start-time fair queuing, Goyal et al. 1996): the turn goes to whoever has used least. A key's
@@ -45,7 +51,7 @@ export function createTurns(count: number): Turns {
   const accountOf = (key: string | number): Account => {
     const known = accounts.get(key)
     if (known !== undefined) return known
-    const account = { used: level, last: USUAL, running: 0, waiting: [] }
+    const account = { used: level, last: USUAL, running: 0, slowUntil: 0, waiting: [] }
     accounts.set(key, account)
     return account
   }
@@ -53,7 +59,7 @@ export function createTurns(count: number): Turns {
     let best: Account | null = null
     for (const account of accounts.values()) {
       if (account.waiting.length === 0) continue
-      if (account.last > SLOW && count > 1 && slow >= count - 1) continue
+      if (isSlow(account) && count > 1 && slow >= count - 1) continue
       if (best === null || account.used < best.used) best = account
     }
     return best
@@ -68,7 +74,7 @@ export function createTurns(count: number): Turns {
   }
   /** Counts a turn before its time is known: the next one to be granted must not be the same key's again. */
   const begin = (account: Account): Begun => {
-    const begun = { at: performance.now(), expected: account.last, isSlow: account.last > SLOW }
+    const begun = { at: performance.now(), expected: account.last, isSlow: isSlow(account) }
     level = account.used
     account.running += 1
     account.used += begun.expected
@@ -78,6 +84,7 @@ export function createTurns(count: number): Turns {
   const end = (account: Account, begun: Begun) => {
     account.last = performance.now() - begun.at
     account.used += account.last - begun.expected
+    if (account.last > SLOW) account.slowUntil = performance.now() + account.last * REMEMBERED
     account.running -= 1
     if (begun.isSlow) slow -= 1
     free += 1

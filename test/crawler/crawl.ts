@@ -4,6 +4,7 @@ import { openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
 import { addressRule } from '../../services/crawler/fetch/addresses.ts'
 import { guardedConnector } from '../../services/crawler/fetch/connector.ts'
 import { createHolds } from '../../services/crawler/hosts/holds.ts'
+import { createLongWaits } from '../../services/crawler/hosts/long-waits.ts'
 import { visitHost } from '../../services/crawler/visits/visit.ts'
 import { type Config, readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
@@ -68,6 +69,7 @@ export async function startCrawl(
     ...{ config, pool, queues, log, recentRobots: new Map(), backlogged: false },
     ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },
     holds: createHolds(pool, log, config.CRAWL_HOST_DELAY),
+    longWaits: createLongWaits(config.CRAWL_CONCURRENCY),
     unheard: createTrouble(log, { begins: 'cannot ring the normaliser', ends: 'the normaliser hears again' }),
     parser: openFeedParser({
       timeout: config.CRAWL_PARSE_TIMEOUT,

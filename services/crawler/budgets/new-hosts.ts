@@ -38,7 +38,10 @@ async function hostsLeft(db: Queryable, outletNo: number, budget: Budget): Promi
   return Math.max(0, budget.CRAWL_OUTLET_HOSTS - (rows[0]?.used ?? 0))
 }
 
-/** Whether a host that a redirect leads to may be asked: it is known, or the outlet's budget has room for it. */
+/** ms after which a host is tried again for which today's budget has no room. */
+export const OTHER_DAY = 6 * 3_600_000
+
+/** Whether a host that the catalogue or a feed did not name may be asked: it is known, or the outlet's budget has room for it. */
 export async function admitsHost(pool: Pool, outletNo: number, host: string, budget: Budget): Promise<boolean> {
   const { rowCount } = await pool.query('select from hosts where host = $1', [host])
   if (rowCount !== 0) return true

@@ -38,7 +38,7 @@ export async function readDocument(
     ...(known.etag === null ? {} : { 'if-none-match': known.etag }),
     ...(known.lastModified === null ? {} : { 'if-modified-since': known.lastModified }),
   }
-  const fetched = await politeGet(crawl, visit, address, headers, patience)
+  const fetched = await politeGet(crawl, visit, poll.feed.outletNo, address, headers, patience)
   if (fetched.kind !== 'answer') return notRead(fetched)
   const { answer, url } = fetched
   if (answer.status === 304) return { kind: 'unchanged' }

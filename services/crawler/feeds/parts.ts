@@ -25,7 +25,7 @@ interface KnownPart extends Validators {
 }
 
 /** Far more parts than an index is read of (`recentParts`). */
-const MOST_REMEMBERED = 400
+export const MOST_REMEMBERED = 400
 /** An index inside an index is against the protocol, yet served; an index inside that one is not looked for. */
 const MAX_DEPTH = 2
 

@@ -29,6 +29,7 @@ const LONGEST_REST = 10
 /**
  * Makes one request as soon as the host may be asked, and begins the pause after it.
  *
+ * @param options.outletNo on whose account a long wait is
  * @param options.patience longest wait for the host in ms
  * @param options.beginning so many bytes are enough: what lies behind them is not read
  * @param options.needed asked when the turn has come: false gives it back without a request (`busy`, 0 ms)
@@ -38,13 +39,14 @@ export async function requestInTurn(
   visit: Hold,
   url: URL,
   headers: Record<string, string>,
-  options: { patience: number; beginning?: number; needed?: () => Promise<boolean> },
+  options: { outletNo: number; patience: number; beginning?: number; needed?: () => Promise<boolean> },
 ): Promise<Asked> {
   const { config, pool, holds } = crawl
   const delay = config.CRAWL_HOST_DELAY
   const outcome = await takeTurn(pool, holds, visit, url.host, {
     delay,
     patience: options.patience,
+    beginLong: () => crawl.longWaits.begin(options.outletNo),
     stop: crawl.stopping,
   })
   if (outcome.kind !== 'turn') return outcome

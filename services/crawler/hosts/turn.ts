@@ -23,6 +23,8 @@ export type TurnOutcome = { kind: 'turn'; turn: Turn } | { kind: 'busy'; wait: n
 
 /** Somebody else's request may end at any moment; so often (ms) we look again. */
 const LOOK_AGAIN = 250
+/** A longer wait (ms) for a host needs leave. */
+const LONG = 15_000
 
 /**
  * Waits until a host may be asked and takes the turn: never before `free_at`, never while another's request is under way,
@@ -30,6 +32,7 @@ const LOOK_AGAIN = 250
  * lies a hold and a pause ahead, so that a crash can only lengthen the pause.
  *
  * @param options.patience longest wait in ms; a host that is not free by then is `busy`
+ * @param options.beginLong asked before a long wait: null forbids it, and the host is `busy`; else ends it
  * @param options.stop ends the wait
  */
 export async function takeTurn(
@@ -37,7 +40,7 @@ export async function takeTurn(
   holds: Holds,
   visit: Hold,
   host: string,
-  options: { delay: number; patience: number; stop: AbortSignal },
+  options: { delay: number; patience: number; beginLong: () => (() => void) | null; stop: AbortSignal },
 ): Promise<TurnOutcome> {
   const deadline = performance.now() + options.patience
   const id = newHoldId()
@@ -62,7 +65,11 @@ export async function takeTurn(
     if (!state.ours) return { kind: 'interrupted' }
     if (performance.now() + (state.asked ? 0 : state.wait) > deadline) return { kind: 'busy', wait: state.wait }
     const wait = Math.max(1, state.asked ? Math.min(state.wait, LOOK_AGAIN) : state.wait)
-    await sleep(wait, undefined, { signal: AbortSignal.any([options.stop, visit.lost]) }).catch(() => {})
+    const end = wait > LONG ? options.beginLong() : () => {}
+    if (end === null) return { kind: 'busy', wait: state.wait }
+    await sleep(wait, undefined, { signal: AbortSignal.any([options.stop, visit.lost]) })
+      .catch(() => {})
+      .finally(end)
   }
 }
 

@@ -1,5 +1,4 @@
 import { noteTry, type Try } from '../budgets/budget.ts'
-import { admitsHost } from '../budgets/new-hosts.ts'
 import type { Crawl } from '../crawl.ts'
 import { gunzipFile } from '../fetch/compression.ts'
 import { asFailure } from '../fetch/failure.ts'
@@ -15,9 +14,8 @@ const HEADERS = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.5', 'ac
 export async function fetchPage(crawl: Crawl, visit: Hold, page: WaitingPage): Promise<boolean> {
   const { pool, config } = crawl
   const begun = performance.now()
-  const mayAsk = (host: string) => admitsHost(pool, page.outletNo, host, config)
   const fetched = await unzipped(
-    await politeGet(crawl, visit, page.url, HEADERS, undefined, mayAsk),
+    await politeGet(crawl, visit, page.outletNo, page.url, HEADERS),
     config.CRAWL_MAX_BYTES,
   )
   if (fetched.kind === 'interrupted') return false
@@ -35,7 +33,7 @@ export async function fetchPage(crawl: Crawl, visit: Hold, page: WaitingPage): P
 }
 
 /**
- * What a try says of the outlet; null when nothing of it was asked for.
+ * What a try says of the outlet; null when the page is not done with and nothing was asked for.
  * @param kept bytes that are stored of it
  * @param took ms
  */
@@ -57,6 +55,8 @@ function tryOf(
       // A robots.txt that is known not to answer takes no time.
       return took >= CRAWL_TIMEOUT / 2 ? { bytes: 0, answer: 'late' } : null
     case 'disallowed':
+      // It costs no request, yet crawl memory keeps it for ever.
+      return { bytes: 0, answer: 'neither' }
     case 'busy':
       return null
   }

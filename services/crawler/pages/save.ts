@@ -1,5 +1,6 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
+import { printableLine } from '../../../shared/log/printable.ts'
 import { noteBlock } from '../../../shared/outlets/blocks.ts'
 import { CALLED_AT_ONCE } from '../../../shared/pages/page.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
@@ -66,7 +67,7 @@ export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, 
             set attempts = attempts + 1, next_try_at = clock_timestamp() + $2 * interval '1 ms',
                 first_tried_at = coalesce(first_tried_at, clock_timestamp()), reason = $3, detail = $4
           where page_no = $1 and state = 'waiting'`,
-        [page.pageNo, wait, verdict.reason, verdict.detail],
+        [page.pageNo, wait, verdict.reason, short(verdict.detail)],
       )
       return { became: 'waiting', ...nothing }
     }
@@ -95,10 +96,15 @@ async function store(
         set final_url = excluded.final_url, status = excluded.status, content_type = excluded.content_type,
             body = excluded.body, fetched_at = excluded.fetched_at
      returning exists (select from pages where state = 'stored' and outlet_no = $6 offset $7) as many`,
-    [page.pageNo, url, status, contentType?.slice(0, 500) ?? null, body, page.outletNo, CALLED_AT_ONCE],
+    [page.pageNo, url, status, short(contentType), body, page.outletNo, CALLED_AT_ONCE],
   )
   return rows[0] ?? null
 }
+
+const SHORT = 500
+
+/** Headers of 64 kB are read, and what stands in crawl memory stays there. */
+const short = (text: string | null) => (text === null ? null : printableLine(text.slice(0, SHORT)).slice(0, SHORT))
 
 async function finish(
   pool: Pool,
@@ -112,6 +118,6 @@ async function finish(
         set state = $2, reason = $3, detail = $4, attempts = attempts + 1, finished_at = clock_timestamp(),
             first_tried_at = coalesce(first_tried_at, clock_timestamp())
       where page_no = $1 and state = 'waiting'`,
-    [page.pageNo, state, reason, detail],
+    [page.pageNo, state, reason, short(detail)],
   )
 }

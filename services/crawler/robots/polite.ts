@@ -1,4 +1,5 @@
 import { readAddress } from '../../../shared/articles/address.ts'
+import { admitsHost, OTHER_DAY } from '../budgets/new-hosts.ts'
 import type { Crawl } from '../crawl.ts'
 import type { Answer } from '../fetch/request.ts'
 import { type Asked, OWN_PAUSE, requestInTurn } from '../fetch/turn-request.ts'
@@ -19,8 +20,6 @@ export type Fetched =
   | { kind: 'interrupted' }
 
 const MAX_REDIRECTS = 5
-/** ms after which a host is tried again for which today's budget has no room. */
-const OTHER_DAY = 6 * 3_600_000
 /** How long a visit waits for its own host before it ends, to be called again when the host is free. */
 const OWN_PATIENCE = 5_000
 /** A host that a redirect leads to has visitors of its own; their turns come between ours. */
@@ -28,18 +27,18 @@ const GUEST_PATIENCE = 15_000
 
 /**
  * Fetches an address as a polite robot: robots.txt of every host on the way, each request in its host's turn, at most five
- * redirects and none in a circle, no cookies.
+ * redirects and none in a circle, no cookies. Hosts that nobody knew are asked as far as the outlet's budget of today allows.
  *
+ * @param outletNo on whose account
  * @param ownPatience longest wait for the visited host in ms
- * @param mayAsk whether a host that a redirect leads to may be asked today; without it, any may
  */
 export async function politeGet(
   crawl: Crawl,
   visit: Hold,
+  outletNo: number,
   address: string,
   headers: Record<string, string>,
   ownPatience = OWN_PATIENCE,
-  mayAsk: (host: string) => Promise<boolean> = async () => true,
 ): Promise<Fetched> {
   const passed = new Set<string>()
   const askedHosts = new Set<string>()
@@ -49,15 +48,16 @@ export async function politeGet(
   for (;;) {
     url.hash = ''
     const host = url.host
-    if (host !== visit.host && !(await mayAsk(host))) return { kind: 'busy', host, wait: OTHER_DAY }
+    if (host !== visit.host && !(await admitsHost(crawl.pool, outletNo, host, crawl.config))) {
+      return { kind: 'busy', host, wait: OTHER_DAY }
+    }
     const patience = askedHosts.has(host) ? OWN_PAUSE : host === visit.host ? ownPatience : GUEST_PATIENCE
-    const robots = await robotsFor(crawl, visit, url, patience)
+    const robots = await robotsFor(crawl, visit, outletNo, url, patience)
     if (robots.kind === 'blocked') return { ...robots, kind: 'robots unreachable', host }
-    if (robots.kind === 'busy') return { ...robots, host }
     if (robots.kind !== 'known') return robots
     if (!isAllowed(robots.rules, url))
       return { kind: 'disallowed', detail: `robots.txt of ${host} forbids ${url.pathname.slice(0, 200)}` }
-    const asked = await requestInTurn(crawl, visit, url, headers, { patience })
+    const asked = await requestInTurn(crawl, visit, url, headers, { outletNo, patience })
     if (asked.kind === 'busy') return { ...asked, host }
     if (asked.kind !== 'answer') return asked
     askedHosts.add(host)

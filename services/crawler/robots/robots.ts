@@ -1,4 +1,6 @@
 import { readAddress } from '../../../shared/articles/address.ts'
+import { spend } from '../budgets/budget.ts'
+import { admitsHost, OTHER_DAY } from '../budgets/new-hosts.ts'
 import type { Crawl } from '../crawl.ts'
 import { readRetryAfter } from '../fetch/retry-after.ts'
 import { type Asked, OWN_PAUSE, requestInTurn } from '../fetch/turn-request.ts'
@@ -14,7 +16,11 @@ import {
 import { productToken, ROBOTS_LIMIT, readRobots } from './rules.ts'
 
 /** What is known of a host's robots.txt, or why it cannot be asked for now. */
-export type RobotsOutcome = Exclude<KnownRobots, { kind: 'unknown' }> | Exclude<Asked, { kind: 'answer' }>
+export type RobotsOutcome =
+  | Exclude<KnownRobots, { kind: 'unknown' }>
+  | Exclude<Asked, { kind: 'answer' | 'busy' }>
+  /** The host, or the one that its robots.txt is redirected to, is not free for so many ms. */
+  | { kind: 'busy'; host: string; wait: number }
 
 /** RFC 9309 §2.3.1.2: at least five. */
 const MAX_REDIRECTS = 5
@@ -24,12 +30,20 @@ const LONGEST_WAIT = 3_600_000
  * The robots.txt of an address's host: from memory for up to a day, else asked for, in the host's turn. 2xx: its rules;
  * 4xx: everything is allowed; 5xx, 429 or no answer: nothing may be fetched until it answers; redirects are followed, also to
  * other hosts in their turn, and too many count as 4xx (RFC 9309 §2.3.1).
+ *
+ * @param outletNo on whose account
  */
-export async function robotsFor(crawl: Crawl, visit: Hold, page: URL, patience: number): Promise<RobotsOutcome> {
+export async function robotsFor(
+  crawl: Crawl,
+  visit: Hold,
+  outletNo: number,
+  page: URL,
+  patience: number,
+): Promise<RobotsOutcome> {
   const recent = crawl.recentRobots
   const cached = recent.get(page.host)
   if (cached !== undefined && performance.now() < cached.until) return cached
-  const outcome = await recallOrAsk(crawl, visit, page, patience)
+  const outcome = await recallOrAsk(crawl, visit, outletNo, page, patience)
   recent.delete(page.host)
   if (outcome.kind === 'known') {
     recent.set(page.host, { ...outcome, until: Math.min(outcome.until, performance.now() + CACHED_FOR) })
@@ -55,7 +69,13 @@ export function forgetOldest(recent: Map<string, RobotsKnown>): void {
   }
 }
 
-async function recallOrAsk(crawl: Crawl, visit: Hold, page: URL, patience: number): Promise<RobotsOutcome> {
+async function recallOrAsk(
+  crawl: Crawl,
+  visit: Hold,
+  outletNo: number,
+  page: URL,
+  patience: number,
+): Promise<RobotsOutcome> {
   const host = page.host
   const known = await readMemory(crawl.pool, host)
   if (known.kind !== 'unknown') return known
@@ -69,12 +89,16 @@ async function recallOrAsk(crawl: Crawl, visit: Hold, page: URL, patience: numbe
   const askedHosts = new Set<string>()
   let url = new URL('/robots.txt', page)
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+    if (url.host !== host && !(await admitsHost(crawl.pool, outletNo, url.host, crawl.config))) {
+      return { kind: 'busy', host: url.host, wait: OTHER_DAY }
+    }
     const asked = await requestInTurn(
       crawl,
       visit,
       url,
       { accept: 'text/plain,*/*;q=0.5' },
       {
+        outletNo,
         patience: askedHosts.has(url.host) ? OWN_PAUSE : patience,
         beginning: ROBOTS_LIMIT,
         ...(redirects === 0 ? { needed } : {}),
@@ -82,7 +106,8 @@ async function recallOrAsk(crawl: Crawl, visit: Hold, page: URL, patience: numbe
     )
     askedHosts.add(url.host)
     if (asked.kind === 'busy' && isSettled(meanwhile)) return meanwhile
-    if (asked.kind === 'busy' || asked.kind === 'interrupted') return asked
+    if (asked.kind === 'busy') return { ...asked, host }
+    if (asked.kind === 'interrupted') return asked
     if (asked.kind === 'failure') {
       if (asked.reason === 'private-address' || asked.reason === 'port') return asked
       return rememberUnreachable(crawl.pool, host, waitAfter(crawl, known.failures), `robots.txt: ${asked.detail}`)
@@ -90,6 +115,7 @@ async function recallOrAsk(crawl: Crawl, visit: Hold, page: URL, patience: numbe
     const { status, headers, body } = asked.answer
     if (status >= 200 && status < 300) {
       const text = wholeLines(body).toString('utf8')
+      await spend(crawl.pool, outletNo, { hosts: 0, bytes: body.length })
       return rememberRobots(crawl.pool, host, readRobots(text, productToken(crawl.config.CRAWL_USER_AGENT)), delay)
     }
     if (status >= 300 && status < 400) {

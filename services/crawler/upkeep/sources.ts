@@ -1,4 +1,5 @@
 import type { Pool } from '../../../shared/postgres/pool.ts'
+import { MOST_REMEMBERED } from '../feeds/parts.ts'
 
 const BATCH = 500
 /** A page that nobody could try for so long (robots.txt never answered, a host that is never free) is given up. */
@@ -6,7 +7,7 @@ const NEVER_TRIED = 8 * 86_400_000
 
 /**
  * Removes what outlets served of pages that have been done for longer than PAGES_KEEP, with what their feeds said of
- * them; crawl memory itself stays. Gives up pages that could not be tried for a week.
+ * them; crawl memory itself stays. Removes what is remembered of sitemaps and robots.txt and serves nobody. Gives up pages that could not be tried for a week.
  *
  * @returns how many sources were removed
  */
@@ -22,6 +23,7 @@ export async function removeOldSources(pool: Pool, keep: number, stopping: Abort
                                and (l.day >= (now() at time zone 'UTC')::date - 1 or l.rest_until > now())))`,
     [NEVER_TRIED],
   )
+  await removeOldMemories(pool)
   for (let removed = 0; ; ) {
     // Index page_sources_fetched.
     const { rowCount } = await pool.query(
@@ -39,4 +41,16 @@ export async function removeOldSources(pool: Pool, keep: number, stopping: Abort
     removed += rowCount ?? 0
     if ((rowCount ?? 0) < BATCH || stopping.aborted) return removed
   }
+}
+
+/** What outlets can have us remember without end: parts of an index, the latest apart, and rules that count no more. */
+async function removeOldMemories(pool: Pool): Promise<void> {
+  await pool.query(
+    `delete from sitemap_parts p
+      using (select feed_no, url, row_number() over (partition by feed_no order by read_at desc) as place
+               from sitemap_parts) placed
+      where p.feed_no = placed.feed_no and p.url = placed.url and place > $1`,
+    [MOST_REMEMBERED],
+  )
+  await pool.query("update hosts set robots = null where robots <> '' and robots_until < now() - interval '1 day'")
 }

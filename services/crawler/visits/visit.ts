@@ -24,7 +24,7 @@ export async function visitHost(crawl: Crawl, host: string): Promise<void> {
     // Feeds that are due again as soon as they were read must not keep pages waiting for ever, nor pages feeds; where the host
     // wants long pauses a visit makes one request, so every other visit begins with a page.
     let feedFirst = visit.number % 2 === 1
-    let served = 0
+    let served: number | null = null
     while (goOn && performance.now() < end && visit.alive() && !crawl.stopping.aborted) {
       const work = await nextWork(crawl.pool, host, { pages: !crawl.backlogged, held: crawl.held, feedFirst, served })
       if (work === null) break

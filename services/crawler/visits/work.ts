@@ -13,8 +13,8 @@ export interface WorkOptions {
   held: Held
   /** Whether a feed comes before a page when both are due. */
   feedFirst: boolean
-  /** The outlet whose page was fetched last: the next one's turn is now. */
-  served: number
+  /** The outlet whose page was fetched last: the next one's turn is now. Null at a visit's beginning: any outlet's turn is. */
+  served: number | null
 }
 
 /**
@@ -40,8 +40,37 @@ async function nextFeed(pool: Pool, host: string, { held }: WorkOptions): Promis
   return feed === undefined ? null : { kind: 'feed', feed }
 }
 
+/**
+ * One of the outlets that have a page due at a host, by lot: where the host wants long pauses a visit fetches one page, and who
+ * stands first in the catalogue must not have them all. Index pages_waiting_turns.
+ */
+async function drawOutlet(pool: Pool, host: string, held: Held): Promise<number | null> {
+  const { rows } = await pool.query<{ outletNo: number }>(
+    `with recursive outlet as (
+       (select outlet_no from pages where host = $1 and state = 'waiting' and reason is distinct from 'put off'
+         order by outlet_no limit 1)
+       union all
+       select next.outlet_no
+         from outlet o, lateral (
+           select outlet_no from pages
+            where host = $1 and state = 'waiting' and reason is distinct from 'put off' and outlet_no > o.outlet_no
+            order by outlet_no limit 1) next
+     )
+     select outlet_no as "outletNo" from outlet o
+      where outlet_no <> all($2)
+        and exists (select from pages p
+                     where p.host = $1 and p.state = 'waiting' and p.reason is distinct from 'put off'
+                       and p.outlet_no = o.outlet_no and p.next_try_at <= clock_timestamp())
+      order by random() limit 1`,
+    [host, [...held.pages]],
+  )
+  return rows[0]?.outletNo ?? null
+}
+
 async function nextPage(pool: Pool, host: string, { held, served }: WorkOptions): Promise<Work | null> {
-  // Index pages_waiting_turns: behind the outlet that was served last, then from the first on.
+  const drawn = served === null ? await drawOutlet(pool, host, held) : null
+  if (served === null && drawn === null) return null
+  // Index pages_waiting_turns: from the outlet that was drawn on, or behind the one that was served last, then from the first.
   const next = (which: string) => `
     (select page_no as "pageNo", outlet_no as "outletNo", url, attempts,
             coalesce(extract(epoch from clock_timestamp() - first_tried_at) * 1000, 0)::float8 as tried
@@ -51,7 +80,7 @@ async function nextPage(pool: Pool, host: string, { held, served }: WorkOptions)
       order by outlet_no, next_try_at limit 1)`
   const { rows } = await pool.query<WaitingPage>(`${next('>')} union all ${next('<=')} limit 1`, [
     host,
-    served,
+    drawn === null ? served : drawn - 1,
     [...held.pages],
   ])
   const [page] = rows

@@ -116,15 +116,19 @@ async function saveNamed(client: Client, feed: DueFeed, named: Named[], budget: 
     .filter(({ key }) => !memory.has(key))
     .map((address, place) => ({ ...address, place }))
     .sort((a, b) => (a.key < b.key ? -1 : 1))
+  let grown = 0
   for (const { key, entry } of named) {
     const page = memory.get(key)
     if (page === undefined || page.state !== 'waiting' || richness(entry) <= page.richness) continue
+    const json = JSON.stringify(entry)
     await client.query("update pages set entry = $3 where outlet_no = $1 and crawl_key = $2 and state = 'waiting'", [
       feed.outletNo,
       key,
-      JSON.stringify(entry),
+      json,
     ])
+    grown += json.length
   }
+  if (grown > 0) await spend(client, feed.outletNo, { hosts: 0, bytes: grown })
   if (unseen.length === 0) return 0
   const pages = unseen.map(page => ({ ...page, json: JSON.stringify(page.entry) }))
   const bytes = pages.reduce((sum, { json }) => sum + json.length, 0)

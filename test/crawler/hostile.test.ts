@@ -1,0 +1,221 @@
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { removeOldSources } from '../../services/crawler/upkeep/sources.ts'
+import { visitHost } from '../../services/crawler/visits/visit.ts'
+import { nextWork } from '../../services/crawler/visits/work.ts'
+import type { Config } from '../../shared/config/config.ts'
+import { html, rss, startCrawl, type TestCrawl } from './crawl.ts'
+import { startSite } from './site.ts'
+
+t.setTimeout(300_000)
+
+async function scene(
+  t: { teardown(end: () => unknown): void },
+  count: number,
+  settings: Partial<Record<keyof Config, string>> = {},
+) {
+  const run = await startCrawl(settings)
+  const sites = await Promise.all(Array.from({ length: count }, (_, at) => startSite(`127.0.9.${at + 1}`)))
+  t.teardown(() => Promise.all([run.close(), ...sites.map(site => site.close())]))
+  return { run, sites, site: sites[0]! }
+}
+
+const knownHosts = async ({ pool }: TestCrawl) =>
+  (await pool.query<{ host: string }>("select host from hosts where host like '127.0.9.%' order by 1")).rows.map(
+    ({ host }) => host,
+  )
+const spent = async ({ pool }: TestCrawl) => {
+  const { rows } = await pool.query<{ hosts: number; pages: number; bytes: number }>(
+    'select sum(hosts)::int as hosts, sum(pages)::int as pages, sum(bytes)::float8 as bytes from outlet_loads',
+  )
+  return rows[0]!
+}
+const sitemapIndex = (parts: string[]) =>
+  `<sitemapindex>${parts.map(part => `<sitemap><loc>${part}</loc></sitemap>`).join('')}</sitemapindex>`
+
+t.test('hosts of the parts of a sitemap index count towards the budget of new hosts', async t => {
+  const { run, sites, site } = await scene(t, 6, { CRAWL_OUTLET_HOSTS: '2' })
+  site.on('/sitemap.xml', sitemapIndex(sites.slice(1).map(one => `${one.origin}/part.xml`)))
+  await run.outlets({ 'x.example': [`${site.origin}/sitemap.xml`] })
+  await run.workOff()
+  t.equal((await knownHosts(run)).length, 3, 'its own, which the catalogue names, and two')
+  t.equal(sites.filter(one => one.seen.length > 0).length, 3, 'the others are not even asked')
+})
+
+t.test('so does the host that a feed is redirected to', async t => {
+  const { run, sites, site } = await scene(t, 3, { CRAWL_OUTLET_HOSTS: '1' })
+  site.on('/a', (_request, response) => response.writeHead(302, { location: `${sites[1]?.origin}/a` }).end())
+  site.on('/b', (_request, response) => response.writeHead(302, { location: `${sites[2]?.origin}/a` }).end())
+  for (const one of sites.slice(1)) one.on('/a', rss())
+  await run.outlets({ 'x.example': [`${site.origin}/a`, `${site.origin}/b`] })
+  await run.workOff()
+  t.equal((await knownHosts(run)).length, 2)
+  t.equal(sites.slice(1).filter(one => one.seen.length > 0).length, 1)
+})
+
+t.test('so does the host that a robots.txt is redirected to', async t => {
+  const { run, sites, site } = await scene(t, 4, { CRAWL_OUTLET_HOSTS: '1' })
+  const [, second, third, fourth] = sites
+  second?.on('/robots.txt', (_request, response) => response.writeHead(301, { location: `${third?.origin}/r` }).end())
+  third?.on('/r', (_request, response) => response.writeHead(301, { location: `${fourth?.origin}/r` }).end())
+  second?.on('/p', html('p'))
+  site.on('/feed.xml', rss(`${second?.origin}/p`))
+  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
+  await run.workOff()
+  t.equal((await knownHosts(run)).length, 2)
+  t.equal((third?.seen.length ?? 0) + (fourth?.seen.length ?? 0), 0)
+  t.match(await run.page(`${second?.origin}/p`), { state: 'waiting', reason: 'host busy' }, 'and nothing is lost')
+})
+
+t.test('a robots.txt costs its outlet bytes, and leaves the disk when it counts no more', async t => {
+  const { run, site } = await scene(t, 1)
+  const rules = Array.from({ length: 4_000 }, () => `Disallow: /${randomBytes(40).toString('hex')}`)
+  site.on('/robots.txt', `User-agent: *\n${rules.join('\n')}`)
+  site.on('/feed.xml', rss())
+  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
+  await run.workOff()
+  t.ok((await spent(run)).bytes > 300_000, 'bytes')
+  await run.pool.query("update hosts set robots_until = now() - interval '2 days'")
+  await removeOldSources(run.pool, 86_400_000, new AbortController().signal)
+  const { rows } = await run.pool.query('select robots from hosts')
+  t.same(rows, [{ robots: null }])
+})
+
+t.test('an entry that grows while its page waits costs its outlet bytes', async t => {
+  const { run, site } = await scene(t, 1)
+  const links = Array.from({ length: 6 }, (_, at) => `${site.origin}/p/${at}`)
+  site.on('/feed.xml', rss(...links))
+  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
+  run.crawl.backlogged = true
+  await run.workOff()
+  const before = await spent(run)
+  site.on('/feed.xml', rss(...links.map(link => ({ link, 'content:encoded': 'tekst '.repeat(20_000) }))))
+  await run.hurry('feeds')
+  await run.workOff()
+  t.ok((await spent(run)).bytes - before.bytes > 6 * 120_000)
+})
+
+t.test('pages that robots.txt forbids are pages of the day', async t => {
+  const { run, site } = await scene(t, 1, { CRAWL_OUTLET_PAGES: '5' })
+  site.on('/robots.txt', 'User-agent: *\nDisallow: /p')
+  site.on('/feed.xml', rss(...Array.from({ length: 12 }, (_, at) => `${site.origin}/p/${at}`)))
+  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
+  await run.workOff(2_000)
+  t.equal((await run.pages()).filter(({ state }) => state === 'refused').length, 5)
+})
+
+t.test('what an outlet writes into a header is kept short and printable', async t => {
+  const { run, site } = await scene(t, 1)
+  site.on('/film', (_request, response) =>
+    response.writeHead(200, { 'content-type': `video/\u009b31m${'x'.repeat(15_000)}` }).end('film'),
+  )
+  site.on('/feed.xml', rss(`${site.origin}/film`))
+  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
+  await run.workOff()
+  const { rows } = await run.pool.query<{ detail: string }>("select detail from pages where state = 'refused'")
+  t.match(rows[0]?.detail, /^video\//)
+  t.ok((rows[0]?.detail.length ?? 0) <= 500)
+  t.notMatch(rows[0]?.detail, /\p{Cc}/u)
+})
+
+t.test('what is remembered of a sitemap index does not grow for ever', async t => {
+  const { run, site } = await scene(t, 1)
+  site.on('/sitemap.xml', sitemapIndex([]))
+  await run.outlets({ 'x.example': [`${site.origin}/sitemap.xml`] })
+  await run.workOff()
+  await run.pool.query(
+    `insert into sitemap_parts (feed_no, url, read_at)
+     select feed_no, 'http://x.example/' || n, now() - n * interval '1 minute' from feeds, generate_series(1, 1000) n`,
+  )
+  site.on('/sitemap.xml', sitemapIndex([`${site.origin}/part.xml`]))
+  site.on('/part.xml', '<urlset></urlset>')
+  await run.hurry('feeds')
+  await run.workOff()
+  await removeOldSources(run.pool, 86_400_000, new AbortController().signal)
+  const { rows } = await run.pool.query<{ parts: number }>('select count(*)::int as parts from sitemap_parts')
+  t.ok((rows[0]?.parts ?? 0) <= 400, String(rows[0]?.parts))
+})
+
+t.test('a host with the longest and strangest of names stops nobody', async t => {
+  const { run, site } = await scene(t, 1)
+  const names = [
+    `${'a'.repeat(2_000)}.example`,
+    '\'"!$&()*+,;=.example',
+    'a_b.example:8080',
+    '[::ffff:1]',
+    '0x7f.1',
+    '1:2',
+    'ß.example.',
+  ]
+  site.on('/p', html('p'))
+  site.on('/feed.xml', rss(...names.map(name => `http://${name}/`), `${site.origin}/p`))
+  await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
+  await run.workOff()
+  const { rows } = await run.pool.query<{ host: string }>('select host from hosts')
+  t.comment(rows.map(({ host }) => host.slice(0, 40)))
+  await run.crawl.queues.add(
+    'visit',
+    rows.map(({ host }) => ({ key: `${host.replaceAll(':', '_')}-1`, data: { host } })),
+  )
+  t.match(await run.page(`${site.origin}/p`), { state: 'stored' })
+})
+
+t.test('outlets that share a host take turns where a visit makes one request', async t => {
+  const { run, site } = await scene(t, 1)
+  const pages = (name: string, count: number) => {
+    const paths = Array.from({ length: count }, (_, at) => `/${name}/${at}`)
+    for (const path of paths) site.on(path, html(name))
+    return paths.map(path => site.origin + path)
+  }
+  site.on('/greedy.xml', rss(...pages('greedy', 60)))
+  site.on('/honest.xml', rss(...pages('honest', 2)))
+  await run.outlets({ 'a.example': [`${site.origin}/greedy.xml`], 'z.example': [`${site.origin}/honest.xml`] })
+  run.crawl.backlogged = true
+  await run.workOff()
+  run.crawl.backlogged = false
+  for (let visit = 0; visit < 60; visit += 1) {
+    const work = await nextWork(run.pool, site.host, {
+      ...{ pages: true, held: run.crawl.held, feedFirst: false, served: null },
+    })
+    if (work?.kind !== 'page') break
+    await run.pool.query("update pages set state = 'stored' where page_no = $1", [work.page.pageNo])
+  }
+  const honest = (await run.pages()).filter(({ domain, state }) => domain === 'z.example' && state === 'stored')
+  t.equal(honest.length, 2)
+})
+
+/** Hosts that want a minute between two requests, each with a page that is redirected within it; how their visits end. */
+async function visitPausing(t: { teardown(end: () => unknown): void }, outlets: string[], concurrency: string) {
+  const { run, sites } = await scene(t, outlets.length, { CRAWL_CONCURRENCY: concurrency })
+  const feeds: Record<string, string[]> = {}
+  for (const [at, site] of sites.entries()) {
+    site.on('/feed.xml', rss(`${site.origin}/a`))
+    site.on('/a', (_request, response) => response.writeHead(302, { location: '/b' }).end())
+    const outlet = outlets[at] ?? ''
+    feeds[outlet] = [...(feeds[outlet] ?? []), `${site.origin}/feed.xml`]
+  }
+  await run.outlets(feeds)
+  run.crawl.backlogged = true
+  await run.workOff()
+  await run.pool.query("update hosts set crawl_delay = 60000, free_at = 'epoch'")
+  const stop = new AbortController()
+  const crawl = { ...run.crawl, backlogged: false, stopping: stop.signal }
+  const visits = sites.map(site => visitHost(crawl, site.host))
+  const putBack = async () => (await run.pages()).filter(({ reason }) => reason === 'host busy').length
+  for (let waited = 0; (await putBack()) === 0 && waited < 20_000; waited += 100) await sleep(100)
+  for (const site of sites) while (site.to('/a').length === 0) await sleep(100)
+  await sleep(1_000)
+  const ended = await putBack()
+  stop.abort()
+  await Promise.all(visits)
+  return ended
+}
+
+t.test('hosts with long pauses keep no more than half of the visits waiting', async t => {
+  t.equal(await visitPausing(t, ['a.example', 'b.example', 'c.example'], '4'), 1)
+})
+
+t.test('and those of one outlet two', async t => {
+  t.equal(await visitPausing(t, ['a.example', 'a.example', 'a.example', 'b.example'], '16'), 1)
+})
