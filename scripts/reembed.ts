@@ -1,4 +1,4 @@
-import { openSpaces } from '../services/embedder/collections/spaces.ts'
+import { openSpaces } from '../services/embedder/collections/embedding-collections.ts'
 import { sourceOf } from '../shared/embeddings/endpoint.ts'
 import { modelNamed } from '../shared/embeddings/models.ts'
 import { RECIPE } from '../shared/embeddings/recipe.ts'

@@ -1,6 +1,6 @@
 import type { Language } from '../../shared/articles/article.ts'
 import type { Config } from '../../shared/config/config.ts'
-import { without } from '../../shared/embeddings/directions/removal.ts'
+import { without } from '../../shared/embeddings/bias/removal.ts'
 import { openEmbeddings } from '../../shared/embeddings/embeddings.ts'
 import { sourceOf } from '../../shared/embeddings/endpoint.ts'
 import { articleVector, passagesOf } from '../../shared/embeddings/recipe.ts'

@@ -1,12 +1,12 @@
 import type { buildConnector } from 'undici'
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
-import type { Trouble } from '../../shared/log/trouble.ts'
+import type { Trouble } from '../../shared/log/outage.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
 import type { Held } from './budgets/held.ts'
 import type { FeedParser } from './feeds/parsing/parser.ts'
-import type { Holds } from './hosts/holds.ts'
+import type { Holds } from './hosts/leases.ts'
 import type { RobotsKnown } from './robots/memory.ts'
 
 /** What every stage of the crawler works with. */

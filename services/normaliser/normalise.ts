@@ -1,6 +1,6 @@
 import type { Indexed, NewArticle } from '../../shared/indexing/new-article.ts'
 import type { Logger } from '../../shared/log/logger.ts'
-import type { Trouble } from '../../shared/log/trouble.ts'
+import type { Trouble } from '../../shared/log/outage.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
 import type { Batcher } from './batches/batcher.ts'

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { CircuitOpen, createCircuit } from '../circuit/circuit.ts'
 import { sentenceOf } from '../process/command.ts'
-import { without } from './directions/removal.ts'
+import { without } from './bias/removal.ts'
+import { EmbeddingFailure } from './embedding-failure.ts'
 import { askerOf } from './endpoint.ts'
-import { EmbeddingFailure } from './failure.ts'
 import type { Model } from './models.ts'
+import { createTurns } from './permits.ts'
 import type { Source } from './source.ts'
 import { modelText } from './text.ts'
-import { createTurns } from './turns.ts'
 
 /** The one way to vectors. All of them have length 1. */
 export interface Embeddings {

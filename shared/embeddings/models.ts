@@ -1,4 +1,4 @@
-import { directionsOf } from './directions/known.ts'
+import { directionsOf } from './bias/measured.ts'
 
 /** What a model needs to be asked rightly. */
 export interface Model {
@@ -11,7 +11,7 @@ export interface Model {
   passagePrefix: string
   /** Longest text that the model reads whole, in characters (about 3 a token, the worst of our languages). */
   maxCharacters: number
-  /** Directions that are taken out of every vector, as a basis (`directions/removal.ts`); empty: none. */
+  /** Directions that are taken out of every vector, as a basis (`bias/removal.ts`); empty: none. */
   directions: Float64Array[]
 }
 

@@ -1,6 +1,6 @@
 import type { Client } from '../postgres/pool.ts'
-import type { RegisteredNames } from './names.ts'
 import type { NewArticle } from './new-article.ts'
+import type { RegisteredNames } from './outlets-and-authors.ts'
 import { type PreparedText, prepareText } from './text.ts'
 
 /** One row of `articles` and what hangs on it, all but what the clock gives. */

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { runMigrations } from 'bullmq'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
-import { EMBED_DUE, UPKEEP } from '../promises/boss.ts'
+import { EMBED_DUE, UPKEEP } from '../delayed-jobs/boss.ts'
 import { QUEUE_SCHEMA } from '../queues/backend.ts'
 
 const FOLDER = new URL('../../infra/migrations/', import.meta.url)

@@ -1,9 +1,9 @@
 import type { Config } from '../config/config.ts'
 import { withLogContext } from '../log/context.ts'
 import type { Logger } from '../log/logger.ts'
-import { createTrouble } from '../log/trouble.ts'
+import { createTrouble } from '../log/outage.ts'
 import { type Backend, createBackend } from './backend.ts'
-import { QUEUE_NAMES, type QueueMessages, type QueueName } from './names.ts'
+import { QUEUE_NAMES, type QueueMessages, type QueueName } from './messages.ts'
 
 /** Jobs by state, as `npm run status -- --json` prints them. */
 export interface QueueCounts {

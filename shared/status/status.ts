@@ -1,6 +1,6 @@
 import { outletCounts } from '../outlets/health.ts'
 import type { Pool } from '../postgres/pool.ts'
-import type { QueueName } from '../queues/names.ts'
+import type { QueueName } from '../queues/messages.ts'
 import type { QueueCounts, Queues } from '../queues/queues.ts'
 import { readFlow } from './flow.ts'
 

@@ -11,8 +11,8 @@ import {
 import t from 'tap'
 import { addressRule } from '../../services/crawler/fetch/addresses.ts'
 import { guardedConnector } from '../../services/crawler/fetch/connector.ts'
-import { RequestFailure } from '../../services/crawler/fetch/failure.ts'
 import { type Answer, request } from '../../services/crawler/fetch/request.ts'
+import { RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
 import { startSite } from './site.ts'
 
 const PORTS = ['80', '443', '8080', '8443']

@@ -6,7 +6,7 @@ import { ApiError } from '../contract/api-error.ts'
 import { readCredentials } from './bearer.ts'
 import { accessOf } from './locals.ts'
 import { type AddressLock, lockAddress } from './lock.ts'
-import type { Turns } from './turns.ts'
+import type { Turns } from './permits.ts'
 
 /**
  * Lets in who sends a valid key and notes the plan on the response; everybody else is answered 401, or 429 from a

@@ -2,7 +2,7 @@ import { isIP } from 'node:net'
 import { ipKeyGenerator } from 'express-rate-limit'
 import type { Config } from '../../../shared/config/config.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
-import { createTurns, NoTurn } from './turns.ts'
+import { createTurns, NoTurn } from './permits.ts'
 
 /**
  * Failures of one address are counted one after another: its row is written once at a time anyhow, and whoever waits for it in

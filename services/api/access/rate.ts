@@ -3,7 +3,7 @@ import { rateLimit, type Store } from 'express-rate-limit'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { ApiError } from '../contract/api-error.ts'
 import { accessOf } from './locals.ts'
-import type { Turns } from './turns.ts'
+import type { Turns } from './permits.ts'
 
 /** A minute of a plan. */
 const MINUTE = 60_000

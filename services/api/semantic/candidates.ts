@@ -1,12 +1,12 @@
 import type { Config } from '../../../shared/config/config.ts'
+import { EmbeddingFailure } from '../../../shared/embeddings/embedding-failure.ts'
 import { type Embeddings, openEmbeddings } from '../../../shared/embeddings/embeddings.ts'
 import { sourceOf } from '../../../shared/embeddings/endpoint.ts'
-import { EmbeddingFailure } from '../../../shared/embeddings/failure.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Candidate } from '../../../shared/vectors/candidate.ts'
-import { VectorFailure } from '../../../shared/vectors/failure.ts'
 import { type Collection, readCollections } from '../../../shared/vectors/registry.ts'
 import { type Coverage, openVectorStore } from '../../../shared/vectors/store.ts'
+import { VectorFailure } from '../../../shared/vectors/vector-failure.ts'
 
 /** The set of a question holds so many articles at most (contract, "Limits"). */
 const CANDIDATES = 500

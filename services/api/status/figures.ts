@@ -1,6 +1,6 @@
 import { type OutletHealth, outletHealth } from '../../../shared/outlets/health.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import type { QueueName } from '../../../shared/queues/names.ts'
+import type { QueueName } from '../../../shared/queues/messages.ts'
 import type { QueueCounts, Queues } from '../../../shared/queues/queues.ts'
 import { type Flow, readFlow } from '../../../shared/status/flow.ts'
 import { type LagHour, readLag } from '../../../shared/status/lag.ts'

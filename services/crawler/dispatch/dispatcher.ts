@@ -1,4 +1,4 @@
-import { createTrouble } from '../../../shared/log/trouble.ts'
+import { createTrouble } from '../../../shared/log/outage.ts'
 import { readBrimming, readHeld } from '../budgets/held.ts'
 import { releasePutOff } from '../budgets/new-hosts.ts'
 import type { Crawl } from '../crawl.ts'

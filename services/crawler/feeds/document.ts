@@ -1,6 +1,6 @@
 import { gunzipFile } from '../fetch/compression.ts'
-import { RequestFailure } from '../fetch/failure.ts'
 import type { Answer } from '../fetch/request.ts'
+import { RequestFailure } from '../fetch/request-failure.ts'
 import { LONGEST_PAUSE, readRetryAfter } from '../fetch/retry-after.ts'
 import { type Fetched, politeGet } from '../robots/polite.ts'
 import { ParseFailure } from './parsing/parser.ts'

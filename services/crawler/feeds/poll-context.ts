@@ -1,5 +1,5 @@
 import type { Crawl } from '../crawl.ts'
-import type { Hold } from '../hosts/holds.ts'
+import type { Hold } from '../hosts/leases.ts'
 import type { DueFeed } from './due-feed.ts'
 
 /** One poll of a feed or sitemap, as each of its steps needs it. */

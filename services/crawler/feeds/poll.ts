@@ -1,5 +1,5 @@
 import type { Crawl } from '../crawl.ts'
-import type { Hold } from '../hosts/holds.ts'
+import type { Hold } from '../hosts/leases.ts'
 import { feedPolls, pagesDiscovered } from '../metrics.ts'
 import { readDocument } from './document.ts'
 import type { DueFeed } from './due-feed.ts'

@@ -1,7 +1,7 @@
 import { pipeline, type Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
-import { RequestFailure } from './failure.ts'
+import { RequestFailure } from './request-failure.ts'
 
 /** What a body is compressed with; "deflate" is zlib by the standard and raw deflate by some servers. */
 type Form = 'gzip' | 'deflate' | 'raw deflate' | 'br' | 'zstd'

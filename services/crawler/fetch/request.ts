@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { type buildConnector, Client } from 'undici'
 import { codingsOf, decompress, decompressing, tooLarge } from './compression.ts'
-import { asFailure, RequestFailure } from './failure.ts'
+import { asFailure, RequestFailure } from './request-failure.ts'
 
 /** A whole answer. */
 export interface Answer {

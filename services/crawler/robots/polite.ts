@@ -1,8 +1,8 @@
 import { readAddress } from '../../../shared/articles/address.ts'
 import type { Crawl } from '../crawl.ts'
+import { type Asked, OWN_PAUSE, requestInTurn } from '../fetch/permitted-request.ts'
 import type { Answer } from '../fetch/request.ts'
-import { type Asked, OWN_PAUSE, requestInTurn } from '../fetch/turn-request.ts'
-import type { Hold } from '../hosts/holds.ts'
+import type { Hold } from '../hosts/leases.ts'
 import { robotsFor } from './robots.ts'
 import { isAllowed } from './rules.ts'
 

@@ -1,8 +1,8 @@
 import { readAddress } from '../../../shared/articles/address.ts'
 import type { Crawl } from '../crawl.ts'
+import { type Asked, OWN_PAUSE, requestInTurn } from '../fetch/permitted-request.ts'
 import { readRetryAfter } from '../fetch/retry-after.ts'
-import { type Asked, OWN_PAUSE, requestInTurn } from '../fetch/turn-request.ts'
-import type { Hold } from '../hosts/holds.ts'
+import type { Hold } from '../hosts/leases.ts'
 import {
   type KnownRobots,
   type RobotsBlocked,

@@ -1,5 +1,5 @@
-import { EmbeddingFailure } from '../../../shared/embeddings/failure.ts'
-import { VectorFailure } from '../../../shared/vectors/failure.ts'
+import { EmbeddingFailure } from '../../../shared/embeddings/embedding-failure.ts'
+import { VectorFailure } from '../../../shared/vectors/vector-failure.ts'
 import { giveBack, takeInHand } from '../due/claims.ts'
 import { observeArticle, outages } from '../metrics.ts'
 import { comesAlive } from './alive.ts'

@@ -1,8 +1,8 @@
 import type { Logger } from '../../../shared/log/logger.ts'
-import type { Trouble } from '../../../shared/log/trouble.ts'
+import type { Trouble } from '../../../shared/log/outage.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { VectorStore } from '../../../shared/vectors/store.ts'
-import type { Spaces } from '../collections/spaces.ts'
+import type { Spaces } from '../collections/embedding-collections.ts'
 
 export interface Embedder {
   pool: Pool

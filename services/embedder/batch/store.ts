@@ -1,10 +1,10 @@
-import { EmbeddingFailure } from '../../../shared/embeddings/failure.ts'
+import { EmbeddingFailure } from '../../../shared/embeddings/embedding-failure.ts'
 import { articleVector, passagesOf } from '../../../shared/embeddings/recipe.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { transaction } from '../../../shared/postgres/transaction.ts'
 import { holdCollections } from '../../../shared/vectors/registry.ts'
 import type { VectorStore } from '../../../shared/vectors/store.ts'
-import type { Space, Spaces } from '../collections/spaces.ts'
+import type { Space, Spaces } from '../collections/embedding-collections.ts'
 import type { EmbeddableArticle } from './articles.ts'
 
 /** Vectors of articles by the model of a space; a slow one is given fewer texts at a time. @throws EmbeddingFailure */

@@ -5,8 +5,8 @@ import { sentenceOf } from '../../../shared/process/command.ts'
 import { readCollections } from '../../../shared/vectors/registry.ts'
 import type { VectorStore } from '../../../shared/vectors/store.ts'
 import { auditCollection } from './audit.ts'
+import type { Spaces } from './embedding-collections.ts'
 import { dropRetired } from './retired.ts'
-import type { Spaces } from './spaces.ts'
 
 const LOOK = 10_000
 const AUDIT = 3_600_000

@@ -1,5 +1,5 @@
 import type { Logger } from '../../../shared/log/logger.ts'
-import { createTrouble } from '../../../shared/log/trouble.ts'
+import { createTrouble } from '../../../shared/log/outage.ts'
 import { CALLED_AT_ONCE } from '../../../shared/pages/page.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Queues } from '../../../shared/queues/queues.ts'

@@ -1,6 +1,6 @@
 import type { StoredPage } from '../../../shared/pages/page.ts'
+import { createTurns } from '../../../shared/threads/fair-queue.ts'
 import { openThreads, ThreadError, type ThreadFailure } from '../../../shared/threads/threads.ts'
-import { createTurns } from '../../../shared/threads/turns.ts'
 import type { Composition } from '../compose/article.ts'
 import { composeSeconds } from '../metrics.ts'
 import type { ComposeTask } from './worker.ts'

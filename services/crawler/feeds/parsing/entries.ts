@@ -1,6 +1,6 @@
+import { firstConstruct, firstText, readConstruct, resolveLink } from './constructs.ts'
 import { EMPTY_ENTRY, type Feed, type FeedFormat, type RawEntry } from './feed.ts'
 import { childrenOf, type Element, type Markup, textOf } from './markup.ts'
-import { firstConstruct, firstText, readConstruct, resolveLink } from './reading.ts'
 
 /** More entries than any feed of news names at a time; the first ones are the newest by custom. */
 export const MAX_ENTRIES = 2_000

@@ -1,5 +1,5 @@
+import { createTurns } from '../../../../shared/threads/fair-queue.ts'
 import { openThreads, ThreadError } from '../../../../shared/threads/threads.ts'
-import { createTurns } from '../../../../shared/threads/turns.ts'
 import type { ParsedFeed, ParseTask } from './worker.ts'
 
 /** Threads that parse feeds and sitemaps, so that the crawler's event loop never waits for foreign bytes. */

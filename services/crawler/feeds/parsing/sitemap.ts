@@ -1,7 +1,7 @@
 import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
+import { firstText } from './constructs.ts'
 import { EMPTY_ENTRY, type Feed, type RawEntry, type SitemapPart } from './feed.ts'
 import { childrenOf, type Element, type Markup } from './markup.ts'
-import { firstText } from './reading.ts'
 
 /** The protocol's own limit. */
 const MAX_ADDRESSES = 50_000

@@ -5,7 +5,7 @@ import { spend, TOMORROW } from '../../budgets/budget.ts'
 import { admitHosts } from '../../budgets/new-hosts.ts'
 import type { DueFeed } from '../due-feed.ts'
 import { type Named, richness } from '../parsing/addresses.ts'
-import { nextPoll, nextRhythm } from '../scheduling/rhythm.ts'
+import { nextPoll, nextRhythm } from '../scheduling/poll-interval.ts'
 import { boundsOf, type PollBounds } from '../scheduling/schedule.ts'
 
 /** What to send back next time, so that an unchanged document is not sent again (RFC 9110 §13.1). */

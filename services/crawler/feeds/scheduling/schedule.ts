@@ -1,7 +1,7 @@
 import type { Config } from '../../../../shared/config/config.ts'
 import type { Pool } from '../../../../shared/postgres/pool.ts'
 import type { DueFeed } from '../due-feed.ts'
-import { nextPollAfterFailure } from './rhythm.ts'
+import { nextPollAfterFailure } from './poll-interval.ts'
 
 export type PollBounds = Pick<Config, 'POLL_INTERVAL_MIN' | 'POLL_INTERVAL_MAX'>
 

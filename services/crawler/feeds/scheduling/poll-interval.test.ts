@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { nextPoll, nextPollAfterFailure, nextRhythm } from './rhythm.ts'
+import { nextPoll, nextPollAfterFailure, nextRhythm } from './poll-interval.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

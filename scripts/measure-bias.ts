@@ -3,7 +3,7 @@ import { textsOf } from '../infra/outlets/sample/outlet.ts'
 import { SAMPLE_OUTLETS } from '../infra/outlets/sample/outlets.ts'
 import { isLanguage } from '../infra/outlets/sample/texts.ts'
 import { LANGUAGES, type Language } from '../shared/articles/article.ts'
-import { directionsFile } from '../shared/embeddings/directions/known.ts'
+import { directionsFile } from '../shared/embeddings/bias/measured.ts'
 import { openEmbeddings } from '../shared/embeddings/embeddings.ts'
 import { sourceOf } from '../shared/embeddings/endpoint.ts'
 import { runCommand } from '../shared/process/command.ts'
@@ -17,7 +17,7 @@ await runCommand(
     name: 'directions',
     about: [
       'Measures what the vectors of EMBEDDINGS_MODEL have in common, of passages and of search terms in each language, on the texts of the sample outlets, and',
-      'writes it to shared/embeddings/directions, from where it is taken out of every vector. `npm run reembed -- --all`',
+      'writes it to shared/embeddings/bias, from where it is taken out of every vector. `npm run reembed -- --all`',
       'then makes the vectors anew.',
     ].join('\n'),
     needs: ['EMBEDDINGS_URL'],

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { createTurns } from './turns.ts'
+import { createTurns } from './fair-queue.ts'
 
 /** A turn that lasts until it is ended by hand, so that no clock of a busy machine decides. */
 function byHand(turns: ReturnType<typeof createTurns>, key: string, begun: string[], name = key) {

@@ -2,7 +2,7 @@ import type { Response } from 'express'
 import type { Config } from '../../../shared/config/config.ts'
 import { ApiError } from '../contract/api-error.ts'
 import { accessOf } from './locals.ts'
-import { createTurns, NoTurn, type Turns } from './turns.ts'
+import { createTurns, NoTurn, type Turns } from './permits.ts'
 
 /** Connections that one search uses at the same time, at most: for fresh articles, and for columns and lists of segments. */
 const CONNECTIONS = 3

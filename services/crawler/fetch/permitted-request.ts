@@ -1,9 +1,9 @@
 import type { Crawl } from '../crawl.ts'
-import type { Hold } from '../hosts/holds.ts'
-import { endTurn, type Turn, takeTurn } from '../hosts/turn.ts'
+import type { Hold } from '../hosts/leases.ts'
+import { endTurn, type Turn, takeTurn } from '../hosts/request-permit.ts'
 import { requestSeconds } from '../metrics.ts'
-import { asFailure, type FailureKind, RequestFailure } from './failure.ts'
 import { type Answer, request } from './request.ts'
+import { asFailure, type FailureKind, RequestFailure } from './request-failure.ts'
 import { readRetryAfter } from './retry-after.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import type { Logger } from '../../../shared/log/logger.ts'
-import { NoTurn } from '../access/turns.ts'
+import { NoTurn } from '../access/permits.ts'
 import { ApiError, errorObject } from '../contract/api-error.ts'
 
 /** Anything but GET and HEAD. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import t from 'tap'
-import { createTrouble, type TroubleOptions } from './trouble.ts'
+import { createTrouble, type TroubleOptions } from './outage.ts'
 
 /** A trouble and the lines that it writes. */
 function watched(options: Partial<TroubleOptions> = {}) {

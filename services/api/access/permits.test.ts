@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createTurns, NoTurn } from './turns.ts'
+import { createTurns, NoTurn } from './permits.ts'
 
 const tick = () => new Promise(resolve => setImmediate(resolve))
 

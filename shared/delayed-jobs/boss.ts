@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { PgBoss } from 'pg-boss'
-import type { Trouble } from '../log/trouble.ts'
+import type { Trouble } from '../log/outage.ts'
 import type { Queryable } from '../postgres/pool.ts'
 import { isTransient } from '../postgres/transaction.ts'
 

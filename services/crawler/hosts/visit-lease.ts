@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { HOLD, type Hold, type Holds, newHoldId } from './holds.ts'
+import { HOLD, type Hold, type Holds, newHoldId } from './leases.ts'
 
 /** The right to visit a host. */
 export interface Visit extends Hold {

@@ -1,5 +1,5 @@
 import type { Logger } from '../log/logger.ts'
-import { createTrouble, type Trouble } from '../log/trouble.ts'
+import { createTrouble, type Trouble } from '../log/outage.ts'
 import type { Pool } from './pool.ts'
 
 /** Tells in few lines that connections were lost, and when Postgres answers again. `pool`: whose connections, once it is there. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../../shared/log/logger.ts'
-import { createTrouble } from '../../../shared/log/trouble.ts'
+import { createTrouble } from '../../../shared/log/outage.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 
 /** How long a dead process keeps what it held. */

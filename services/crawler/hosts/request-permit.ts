@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { HOLD, type Hold, type Holds, newHoldId } from './holds.ts'
+import { HOLD, type Hold, type Holds, newHoldId } from './leases.ts'
 
 /** The right to make one request to a host. */
 export interface Turn extends Hold {
