@@ -1,7 +1,7 @@
 import type { buildConnector } from 'undici'
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
-import type { Trouble } from '../../shared/log/outage.ts'
+import type { OutageLog } from '../../shared/log/outage.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
 import type { Held } from './budgets/held.ts'
@@ -16,7 +16,7 @@ export interface Crawl {
   queues: Pick<Queues, 'add'>
   log: Logger
   /** That the normaliser cannot be told of what is stored. */
-  unheard: Trouble
+  unheard: OutageLog
   holds: Holds
   connect: buildConnector.connector
   parser: FeedParser

@@ -1,5 +1,5 @@
-import { createTrouble } from '../../shared/log/outage.ts'
-import { postgresTrouble } from '../../shared/postgres/outage.ts'
+import { createOutageLog } from '../../shared/log/outage.ts'
+import { postgresOutageLog } from '../../shared/postgres/outage.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
 import { runService, type ServiceContext } from '../../shared/process/service.ts'
@@ -22,7 +22,7 @@ const GRACE = 8_000
 const CONNECT_TIMEOUT = 10_000
 
 await runService('crawler', async ({ config, log }: ServiceContext) => {
-  const postgres = postgresTrouble(log, () => pool)
+  const postgres = postgresOutageLog(log, () => pool)
   const pool = createPool(config.DATABASE_URL, 'crawler', postgres.met, { max: config.DATABASE_POOL })
   const queues = openQueues(config, log)
   const stopping = new AbortController()
@@ -34,21 +34,21 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
       addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS),
       Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT),
     ),
-    unheard: createTrouble(log, { begins: 'cannot ring the normaliser', ends: 'the normaliser hears again' }),
+    unheard: createOutageLog(log, { begins: 'cannot ring the normaliser', ends: 'the normaliser hears again' }),
     parser: openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT }),
     recentRobots: new Map(),
     backlogged: false,
     ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },
   }
-  const trouble = createTrouble(log, { begins: 'visits break off', ends: 'visits come to their end again' })
+  const outage = createOutageLog(log, { begins: 'visits break off', ends: 'visits come to their end again' })
   const visit = async ({ host }: { host: string }) => {
     try {
       await visitHost(crawl, host)
-      trouble.over()
+      outage.over()
     } catch (error) {
       // What was due is due still, and is called again when Postgres answers.
       if (!isTransient(error)) throw error
-      trouble.met(error)
+      outage.met(error)
     }
   }
   const worker = queues.work('visit', visit, { concurrency: config.CRAWL_CONCURRENCY })

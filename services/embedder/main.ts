@@ -1,6 +1,6 @@
 import { EMBED_DUE, type EmbedDue, startBoss } from '../../shared/delayed-jobs/boss.ts'
-import { createTrouble } from '../../shared/log/outage.ts'
-import { postgresTrouble } from '../../shared/postgres/outage.ts'
+import { createOutageLog } from '../../shared/log/outage.ts'
+import { postgresOutageLog } from '../../shared/postgres/outage.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
 import { missingAmong } from '../../shared/process/missing.ts'
@@ -17,14 +17,14 @@ import { startUpkeep } from './maintenance/maintenance.ts'
 const VECTOR_TIMEOUT = 15_000
 
 await runService('embedder', async ({ config, log }: ServiceContext) => {
-  const postgres = postgresTrouble(log, () => pool)
+  const postgres = postgresOutageLog(log, () => pool)
   const pool = createPool(config.DATABASE_URL, 'embedder', postgres.met, { max: config.DATABASE_POOL })
   const boss = await startBoss(config.DATABASE_URL, postgres, { supervise: true })
   const queues = openQueues(config, log)
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   const spaces = openSpaces(config, pool, vectors, log)
 
-  const outage = createTrouble(log, {
+  const outage = createOutageLog(log, {
     begins: 'the model or the vector store is away: articles wait',
     ends: 'articles are embedded again',
   })

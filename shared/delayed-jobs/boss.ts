@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { PgBoss } from 'pg-boss'
-import type { Trouble } from '../log/outage.ts'
+import type { OutageLog } from '../log/outage.ts'
 import type { Queryable } from '../postgres/pool.ts'
 import { isTransient } from '../postgres/transaction.ts'
 
@@ -41,7 +41,7 @@ export function createBoss(
 /** As `createBoss`, started; waits for a Postgres that is away, or has only just begun to start. */
 export async function startBoss(
   databaseUrl: string,
-  postgres: Trouble,
+  postgres: OutageLog,
   options: { supervise: boolean },
 ): Promise<PgBoss> {
   for (;;) {

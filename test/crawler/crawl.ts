@@ -7,7 +7,7 @@ import { createHolds } from '../../services/crawler/hosts/leases.ts'
 import { visitHost } from '../../services/crawler/visits/visit.ts'
 import { type Config, readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
-import { createTrouble } from '../../shared/log/outage.ts'
+import { createOutageLog } from '../../shared/log/outage.ts'
 import { syncOutlets } from '../../shared/outlets/sync.ts'
 import type { FeedEntry } from '../../shared/pages/page.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
@@ -65,7 +65,7 @@ export async function startCrawl(
     ...{ config, pool, queues, log, recentRobots: new Map(), backlogged: false },
     ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },
     holds: createHolds(pool, log, config.CRAWL_HOST_DELAY),
-    unheard: createTrouble(log, { begins: 'cannot ring the normaliser', ends: 'the normaliser hears again' }),
+    unheard: createOutageLog(log, { begins: 'cannot ring the normaliser', ends: 'the normaliser hears again' }),
     parser: openFeedParser({
       timeout: config.CRAWL_PARSE_TIMEOUT,
       ...(parsing === undefined ? {} : { worker: parsing }),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Logger } from '../../../shared/log/logger.ts'
-import { createTrouble } from '../../../shared/log/outage.ts'
+import { createOutageLog } from '../../../shared/log/outage.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 
 /** How long a dead process keeps what it held. */
@@ -45,7 +45,7 @@ export function createHolds(pool: Pool, log: Logger, hostDelay: number): Holds {
   const kept = new Map<string, Kept>()
   let beating = false
   let lastBeat = 0
-  const trouble = createTrouble(log, { begins: 'cannot prolong the holds', ends: 'the holds are prolonged again' })
+  const outage = createOutageLog(log, { begins: 'cannot prolong the holds', ends: 'the holds are prolonged again' })
 
   const lose = (hold: Kept) => {
     kept.delete(hold.id)
@@ -72,9 +72,9 @@ export function createHolds(pool: Pool, log: Logger, hostDelay: number): Holds {
         else if (kept.has(hold.id)) lose(hold)
       }
       lastBeat = since
-      trouble.over()
+      outage.over()
     } catch (error) {
-      trouble.met(error)
+      outage.met(error)
     } finally {
       beating = false
     }

@@ -1,5 +1,5 @@
 import type { Logger } from '../../../shared/log/logger.ts'
-import type { Trouble } from '../../../shared/log/outage.ts'
+import type { OutageLog } from '../../../shared/log/outage.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { VectorStore } from '../../../shared/vectors/store.ts'
 import type { Spaces } from '../collections/embedding-collections.ts'
@@ -10,5 +10,5 @@ export interface Embedder {
   spaces: Spaces
   log: Logger
   /** Met when model or vector store is away. */
-  outage: Trouble
+  outage: OutageLog
 }

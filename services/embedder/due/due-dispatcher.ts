@@ -1,5 +1,5 @@
 import type { Logger } from '../../../shared/log/logger.ts'
-import { createTrouble } from '../../../shared/log/outage.ts'
+import { createOutageLog } from '../../../shared/log/outage.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Queues } from '../../../shared/queues/queues.ts'
 import { BATCH, claimDue } from './claims.ts'
@@ -52,15 +52,15 @@ export function startMover(
     return turn
   }
 
-  const trouble = createTrouble(log, { begins: 'cannot look for what is due', ends: 'what is due is found again' })
+  const outage = createOutageLog(log, { begins: 'cannot look for what is due', ends: 'what is due is found again' })
   const look = async () => {
-    await inTurn(null).then(trouble.over, trouble.met)
+    await inTurn(null).then(outage.over, outage.met)
     if (!closed) timer = setTimeout(look, TICK)
   }
   void look()
 
   return {
-    move: seqs => inTurn(seqs).catch(trouble.met),
+    move: seqs => inTurn(seqs).catch(outage.met),
     async close() {
       closed = true
       clearTimeout(timer)
