@@ -38,7 +38,9 @@ await runCommand(
     const pool = createPool(config.DATABASE_URL, 'import', error => say(`Postgres: ${sentenceOf(error)}`), {
       statementTimeout: 0,
     })
-    const boss = createBoss(config.DATABASE_URL, error => say(`Promises: ${sentenceOf(error)}`), { supervise: false })
+    const boss = createBoss(config.DATABASE_URL, error => say(`Delayed jobs: ${sentenceOf(error)}`), {
+      supervise: false,
+    })
     const indexer = openIndexer(pool)
     const writer = openArticleWriter({ pool, boss, indexer, embedDelay: config.EMBED_DELAY })
     const dryRun = options['dry-run'] === true

@@ -114,7 +114,7 @@ t.test('decision 23: an archive’s own ingestion time is kept, a null too', asy
   t.same(found, [{ ingested_at: own }, { ingested_at: null }])
 })
 
-t.test('the promise of embedding, and more work of the caller, share the articles’ transaction', async t => {
+t.test('the scheduled embedding, and more work of the caller, share the articles’ transaction', async t => {
   const before = await rows('select last_seq from ingest_clock')
   const failing = writer.write([article('f.example/1'), article('f.example/2')], {
     async within(client, results) {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import type { PgBoss } from 'pg-boss'
 import type { Indexer } from '../../search/indexer.ts'
-import { promiseEmbedding } from '../delayed-jobs/boss.ts'
+import { scheduleEmbedding } from '../delayed-jobs/boss.ts'
 import type { Client, Pool } from '../postgres/pool.ts'
 import { transaction } from '../postgres/transaction.ts'
 import { claimIdentities } from './identity.ts'
@@ -145,7 +145,7 @@ async function insertBatch(
     const first = await insertArticles(client, added, new Date(Date.now() + embedDelay))
     const numbered = withNumbers(outcomes, first)
     const seqs = numbered.flatMap(result => (result.outcome === 'indexed' ? [result.seq] : []))
-    await promiseEmbedding(boss, client, seqs, embedDelay)
+    await scheduleEmbedding(boss, client, seqs, embedDelay)
     return numbered
   }
   for (let attempt = 1; ; attempt++) {

@@ -65,7 +65,7 @@ export async function insertArticles(
   return rows[0]!.first
 }
 
-// One statement, so that the clock's lock is held for no round trip more than the promise of embedding and the commit.
+// One statement, so that the clock's lock is held for no round trip more than the delayed job of the embedding and the commit.
 // `incoming` is materialised, and counted by `clock`, so that all of it is parsed before the lock is taken.
 // The stamp grows by at least 1 ms from batch to batch and is never ahead of the wall clock by more than that.
 const INSERT = `

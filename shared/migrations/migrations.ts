@@ -30,7 +30,7 @@ export async function migrate(databaseUrl: string): Promise<Migrated> {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
     const applied = await applyFiles(client)
     await runMigrations(client, QUEUE_SCHEMA)
-    await migratePromises(databaseUrl)
+    await migrateDelayedJobs(databaseUrl)
     const files = await migrationFiles()
     return { applied, version: numberOf(files.at(-1) ?? '0') }
   } finally {
@@ -87,7 +87,7 @@ async function applyFiles(client: pg.Client): Promise<string[]> {
   return applied
 }
 
-async function migratePromises(databaseUrl: string): Promise<void> {
+async function migrateDelayedJobs(databaseUrl: string): Promise<void> {
   const boss = new PgBoss({ connectionString: databaseUrl, max: 2, supervise: false, schedule: false })
   boss.on('error', () => {}) // reported by the calls below
   await boss.start()
