@@ -13,7 +13,7 @@ import { guardedConnector } from './fetch/connector.ts'
 import { missingDependencies } from './health/missing.ts'
 import { observeOutlets } from './health/outlets.ts'
 import { createHolds } from './hosts/leases.ts'
-import { startUpkeep } from './maintenance/maintenance.ts'
+import { startMaintenance } from './maintenance/maintenance.ts'
 import { visitHost } from './visits/visit.ts'
 
 /** How long a request may go on when the crawler is told to stop; the page waits and is fetched again otherwise. */
@@ -53,7 +53,7 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
   }
   const worker = queues.work('visit', visit, { concurrency: config.CRAWL_CONCURRENCY })
   const dispatcher = startDispatcher(crawl)
-  const upkeep = startUpkeep(crawl)
+  const maintenance = startMaintenance(crawl)
   observeOutlets(pool, config)
   observeFleet(pool, queues)
 
@@ -64,7 +64,7 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
         ending.abort()
         void crawl.parser.close()
       }, GRACE)
-      upkeep.close()
+      maintenance.close()
       await dispatcher.close()
       await worker.close()
       clearTimeout(grace)

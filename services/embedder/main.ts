@@ -12,7 +12,7 @@ import { embedBatch } from './batch/embed.ts'
 import { openSpaces } from './collections/embedding-collections.ts'
 import { watchCollections } from './collections/watch.ts'
 import { startMover } from './due/due-dispatcher.ts'
-import { startUpkeep } from './maintenance/maintenance.ts'
+import { startMaintenance } from './maintenance/maintenance.ts'
 
 const VECTOR_TIMEOUT = 15_000
 
@@ -47,7 +47,7 @@ await runService('embedder', async ({ config, log }: ServiceContext) => {
     const seqs = jobs.flatMap(({ data }) => data.seqs.map(BigInt))
     await mover.move(seqs)
   })
-  await startUpkeep(boss, pool, log)
+  await startMaintenance(boss, pool, log)
   observeFleet(pool, queues)
 
   return {

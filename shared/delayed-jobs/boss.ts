@@ -9,7 +9,7 @@ import { isTransient } from '../postgres/transaction.ts'
  * these names.
  */
 export const EMBED_DUE = 'embed-due'
-export const UPKEEP = 'upkeep'
+export const MAINTENANCE = 'upkeep'
 
 /** ms */
 const START_AGAIN = 1_000

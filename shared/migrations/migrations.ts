@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { runMigrations } from 'bullmq'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
-import { EMBED_DUE, UPKEEP } from '../delayed-jobs/boss.ts'
+import { EMBED_DUE, MAINTENANCE } from '../delayed-jobs/boss.ts'
 import { QUEUE_SCHEMA } from '../queues/backend.ts'
 
 const FOLDER = new URL('../../infra/migrations/', import.meta.url)
@@ -99,7 +99,7 @@ async function migrateDelayedJobs(databaseUrl: string): Promise<void> {
       expireInSeconds: 300,
       deleteAfterSeconds: 3_600,
     })
-    await boss.createQueue(UPKEEP, {
+    await boss.createQueue(MAINTENANCE, {
       retryLimit: 2,
       expireInSeconds: 900,
       policy: 'singleton',
