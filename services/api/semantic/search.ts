@@ -72,10 +72,10 @@ function coverageOf({ planCountries, coverage }: SemanticQuery): Coverage {
 
 /** Id of the question's set; null: there are no candidates, and nothing to keep stable. */
 async function findOrMakeSet(pool: Pool, candidates: Candidates, query: SemanticQuery): Promise<string | null> {
-  const space = await candidates.space()
+  const serving = await candidates.serving()
   const coverage = coverageOf(query)
   const question = createHash('sha256')
-    .update(JSON.stringify([space?.collection.name, query.text, coverage]))
+    .update(JSON.stringify([serving?.collection.name, query.text, coverage]))
     .digest()
   const known = await findSet(pool, question)
   if (known) return known

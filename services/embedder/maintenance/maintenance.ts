@@ -8,8 +8,8 @@ import { sentenceOf } from '../../../shared/process/command.ts'
 const EVERY_MINUTE = '* * * * *'
 
 /**
- * Runs maintenance once a minute in the whole fleet; pg-boss chooses the embedder. It creates the next
- * partition of articles before it is needed, so that no writer waits for it.
+ * Runs maintenance once a minute in the whole fleet; pg-boss chooses the embedder. It creates
+ * the next partition of articles before it is needed, so that no writer waits for it.
  */
 export async function startMaintenance(boss: PgBoss, pool: Pool, log: Logger): Promise<void> {
   await boss.schedule(MAINTENANCE, EVERY_MINUTE)
