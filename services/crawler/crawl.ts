@@ -6,7 +6,7 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
 import type { Held } from './budgets/held.ts'
 import type { FeedParser } from './feeds/parsing/parser.ts'
-import type { Holds } from './hosts/leases.ts'
+import type { Leases } from './hosts/leases.ts'
 import type { RobotsKnown } from './robots/memory.ts'
 
 /** What every stage of the crawler works with. */
@@ -17,7 +17,7 @@ export interface Crawl {
   log: Logger
   /** That the normaliser cannot be told of what is stored. */
   unheard: OutageLog
-  holds: Holds
+  leases: Leases
   connect: buildConnector.connector
   parser: FeedParser
   /** By host; see `robots/robots.ts`. */

@@ -12,7 +12,7 @@ import { addressRule } from './fetch/addresses.ts'
 import { guardedConnector } from './fetch/connector.ts'
 import { missingDependencies } from './health/missing.ts'
 import { observeOutlets } from './health/outlets.ts'
-import { createHolds } from './hosts/leases.ts'
+import { createLeases } from './hosts/leases.ts'
 import { startMaintenance } from './maintenance/maintenance.ts'
 import { visitHost } from './visits/visit.ts'
 
@@ -29,7 +29,7 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
   const ending = new AbortController()
   const crawl: Crawl = {
     ...{ config, pool, queues, log, stopping: stopping.signal, ending: ending.signal },
-    holds: createHolds(pool, log, config.CRAWL_HOST_DELAY),
+    leases: createLeases(pool, log, config.CRAWL_HOST_DELAY),
     connect: guardedConnector(
       addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS),
       Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT),
@@ -69,7 +69,7 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
       await worker.close()
       clearTimeout(grace)
       await crawl.parser.close()
-      crawl.holds.close()
+      crawl.leases.close()
       await queues.close()
       await pool.end()
     },

@@ -52,7 +52,7 @@ export async function request(
       if (error === null) received = () => socket.bytesRead
       if (error !== null || limits.wanted()) return callback(...result)
       socket.destroy()
-      callback(new RequestFailure('aborted', 'another has the turn now'), null)
+      callback(new RequestFailure('aborted', 'another crawler has the permit now'), null)
     })
   }
   const client = new Client(url.origin, {

@@ -3,73 +3,73 @@ import type { Logger } from '../../../shared/log/logger.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 
-/** How long a dead process keeps what it held. */
-export const HOLD = 10_000
+/** ms until the leases of a dead process run out. */
+export const LEASE_DURATION = 10_000
 const BEAT = 3_000
 
-/** Something of which there is one in the whole fleet: the visit to a host, or a request to it. */
-export interface Hold {
+/** Something that one process of the fleet has at a time: the visit to a host, or a request to it. */
+export interface Lease {
   readonly id: string
   readonly host: string
-  /** Aborted when the hold is lost; what depends on it ends. */
+  /** Aborted when the lease is lost; what depends on it ends. */
   readonly lost: AbortSignal
-  /** Whether it can still be ours: false as soon as another may have taken it, also after this process was paused. */
+  /** False as soon as another process may have it, also after a pause of this process. */
   alive(): boolean
 }
 
-/** The holds of one process, kept alive together. */
-export interface Holds {
-  /** Notes a hold that the database has just granted. `since`: monotonic time before it was asked for. */
-  keep(kind: Kind, host: string, id: string, since: number): Hold
-  drop(hold: Hold): void
-  /** Stops keeping; what is still held runs out by itself. */
+/** The leases of one process, kept alive together. */
+export interface Leases {
+  /** Keeps a lease that the database has just granted to a statement sent at `since` (monotonic). */
+  keep(kind: Kind, host: string, id: string, since: number): Lease
+  drop(lease: Lease): void
+  /** Stops renewing; leases that are still held run out. */
   close(): void
 }
 
-type Kind = 'visit' | 'turn'
+type Kind = 'visit' | 'permit'
 
-interface Kept extends Hold {
+interface Kept extends Lease {
   kind: Kind
   /** Monotonic ms. */
   deadline: number
   loss: AbortController
 }
 
-export const newHoldId = () => randomUUID()
+export const newLeaseId = () => randomUUID()
 
 /**
- * Prolongs every hold of this process in one statement each few seconds. A hold that could not be prolonged in time, or that
- * the database gives to another, is lost: its signal aborts.
+ * Prolongs every lease of this process in one statement every few seconds. A lease is lost when it
+ * was not prolonged in time, or when the database gave it to another: its signal then aborts.
  */
-export function createHolds(pool: Pool, log: Logger, hostDelay: number): Holds {
+export function createLeases(pool: Pool, log: Logger, hostDelay: number): Leases {
   const kept = new Map<string, Kept>()
   let beating = false
   let lastBeat = 0
-  const outage = createOutageLog(log, { begins: 'cannot prolong the holds', ends: 'the holds are prolonged again' })
+  const outage = createOutageLog(log, { begins: 'cannot prolong the leases', ends: 'the leases are prolonged again' })
 
-  const lose = (hold: Kept) => {
-    kept.delete(hold.id)
-    hold.loss.abort()
-    log.warn({ host: hold.host, hold: hold.kind }, 'lost a hold; another crawler goes on')
+  const lose = (lease: Kept) => {
+    kept.delete(lease.id)
+    lease.loss.abort()
+    log.warn({ host: lease.host, lease: lease.kind }, 'lost a lease; another crawler goes on')
   }
 
   const beat = async () => {
-    for (const hold of kept.values()) if (performance.now() >= hold.deadline) lose(hold)
+    for (const lease of kept.values()) if (performance.now() >= lease.deadline) lose(lease)
     if (beating || kept.size === 0 || performance.now() - lastBeat < BEAT) return
     beating = true
     const since = performance.now()
     const asked = [...kept.values()]
     try {
-      const { rows } = await pool.query<{ visit: string | null; turn: string | null }>(PROLONG, [
+      const { rows } = await pool.query<{ visit: string | null; permit: string | null }>(PROLONG, [
         asked.filter(({ kind }) => kind === 'visit').map(({ id }) => id),
-        asked.filter(({ kind }) => kind === 'turn').map(({ id }) => id),
-        HOLD,
+        asked.filter(({ kind }) => kind === 'permit').map(({ id }) => id),
+        LEASE_DURATION,
         hostDelay,
       ])
-      const prolonged = new Set(rows.flatMap(({ visit, turn }) => [visit, turn]))
-      for (const hold of asked) {
-        if (prolonged.has(hold.id)) hold.deadline = since + HOLD
-        else if (kept.has(hold.id)) lose(hold)
+      const prolonged = new Set(rows.flatMap(({ visit, permit }) => [visit, permit]))
+      for (const lease of asked) {
+        if (prolonged.has(lease.id)) lease.deadline = since + LEASE_DURATION
+        else if (kept.has(lease.id)) lose(lease)
       }
       lastBeat = since
       outage.over()
@@ -84,20 +84,20 @@ export function createHolds(pool: Pool, log: Logger, hostDelay: number): Holds {
   return {
     keep(kind, host, id, since) {
       const loss = new AbortController()
-      const hold: Kept = {
-        ...{ kind, host, id, loss, deadline: since + HOLD, lost: loss.signal },
-        alive: () => !loss.signal.aborted && performance.now() < hold.deadline,
+      const lease: Kept = {
+        ...{ kind, host, id, loss, deadline: since + LEASE_DURATION, lost: loss.signal },
+        alive: () => !loss.signal.aborted && performance.now() < lease.deadline,
       }
-      kept.set(id, hold)
-      return hold
+      kept.set(id, lease)
+      return lease
     },
-    drop: hold => void kept.delete(hold.id),
+    drop: lease => void kept.delete(lease.id),
     close: () => clearInterval(timer),
   }
 }
 
-// $1 visits, $2 turns, $3 ms they last, $4 pause between two requests (ms). What has run out already is not revived:
-// another may be about to take it.
+// $1 visits, $2 permits, $3 ms they last, $4 pause between two requests (ms). A lease that has run out
+// is not revived: another process may be about to take it. The column `turn` has the permit.
 const PROLONG = `
   update hosts
      set leased_until = case when holder = any($1::uuid[]) and leased_until > clock_timestamp()
@@ -107,4 +107,4 @@ const PROLONG = `
                         else free_at end
    where holder = any($1::uuid[]) or turn = any($2::uuid[])
   returning case when holder = any($1::uuid[]) and leased_until > clock_timestamp() then holder end as visit,
-            case when turn = any($2::uuid[]) and free_at > clock_timestamp() then turn end as turn`
+            case when turn = any($2::uuid[]) and free_at > clock_timestamp() then turn end as permit`

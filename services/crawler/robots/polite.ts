@@ -1,8 +1,8 @@
 import { readAddress } from '../../../shared/articles/address.ts'
 import type { Crawl } from '../crawl.ts'
-import { type Asked, OWN_PAUSE, requestInTurn } from '../fetch/permitted-request.ts'
+import { type Asked, OWN_PAUSE, requestWithPermit } from '../fetch/permitted-request.ts'
 import type { Answer } from '../fetch/request.ts'
-import type { Hold } from '../hosts/leases.ts'
+import type { Lease } from '../hosts/leases.ts'
 import { robotsFor } from './robots.ts'
 import { isAllowed } from './rules.ts'
 
@@ -23,11 +23,11 @@ const MAX_REDIRECTS = 5
 const OTHER_DAY = 6 * 3_600_000
 /** How long a visit waits for its own host before it ends, to be called again when the host is free. */
 const OWN_PATIENCE = 5_000
-/** A host that a redirect leads to has visitors of its own; their turns come between ours. */
+/** A host that a redirect leads to has visitors of its own; their requests come between ours. */
 const GUEST_PATIENCE = 15_000
 
 /**
- * Fetches an address as a polite robot: robots.txt of every host on the way, each request in its host's turn, at most five
+ * Fetches an address as a polite robot: robots.txt of every host on the way, each request with a permit of its host, at most five
  * redirects and none in a circle, no cookies.
  *
  * @param ownPatience longest wait for the visited host in ms
@@ -35,7 +35,7 @@ const GUEST_PATIENCE = 15_000
  */
 export async function politeGet(
   crawl: Crawl,
-  visit: Hold,
+  visit: Lease,
   address: string,
   headers: Record<string, string>,
   ownPatience = OWN_PATIENCE,
@@ -57,7 +57,7 @@ export async function politeGet(
     if (robots.kind !== 'known') return robots
     if (!isAllowed(robots.rules, url))
       return { kind: 'disallowed', detail: `robots.txt of ${host} forbids ${url.pathname.slice(0, 200)}` }
-    const asked = await requestInTurn(crawl, visit, url, headers, { patience })
+    const asked = await requestWithPermit(crawl, visit, url, headers, { patience })
     if (asked.kind === 'busy') return { ...asked, host }
     if (asked.kind !== 'answer') return asked
     askedHosts.add(host)

@@ -1,8 +1,8 @@
 import { readAddress } from '../../../shared/articles/address.ts'
 import type { Crawl } from '../crawl.ts'
-import { type Asked, OWN_PAUSE, requestInTurn } from '../fetch/permitted-request.ts'
+import { type Asked, OWN_PAUSE, requestWithPermit } from '../fetch/permitted-request.ts'
 import { readRetryAfter } from '../fetch/retry-after.ts'
-import type { Hold } from '../hosts/leases.ts'
+import type { Lease } from '../hosts/leases.ts'
 import {
   type KnownRobots,
   type RobotsBlocked,
@@ -21,11 +21,11 @@ const MAX_REDIRECTS = 5
 const LONGEST_WAIT = 3_600_000
 
 /**
- * The robots.txt of an address's host: from memory for up to a day, else asked for, in the host's turn. 2xx: its rules;
+ * The robots.txt of an address's host: from memory for up to a day, else requested, with a permit of the host. 2xx: its rules;
  * 4xx: everything is allowed; 5xx, 429 or no answer: nothing may be fetched until it answers; redirects are followed, also to
- * other hosts in their turn, and too many count as 4xx (RFC 9309 §2.3.1).
+ * other hosts with their permits, and too many count as 4xx (RFC 9309 §2.3.1).
  */
-export async function robotsFor(crawl: Crawl, visit: Hold, page: URL, patience: number): Promise<RobotsOutcome> {
+export async function robotsFor(crawl: Crawl, visit: Lease, page: URL, patience: number): Promise<RobotsOutcome> {
   const recent = crawl.recentRobots
   const cached = recent.get(page.host)
   if (cached !== undefined && performance.now() < cached.until) return cached
@@ -55,7 +55,7 @@ export function forgetOldest(recent: Map<string, RobotsKnown>): void {
   }
 }
 
-async function recallOrAsk(crawl: Crawl, visit: Hold, page: URL, patience: number): Promise<RobotsOutcome> {
+async function recallOrAsk(crawl: Crawl, visit: Lease, page: URL, patience: number): Promise<RobotsOutcome> {
   const host = page.host
   const known = await readMemory(crawl.pool, host)
   if (known.kind !== 'unknown') return known
@@ -69,7 +69,7 @@ async function recallOrAsk(crawl: Crawl, visit: Hold, page: URL, patience: numbe
   const askedHosts = new Set<string>()
   let url = new URL('/robots.txt', page)
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
-    const asked = await requestInTurn(
+    const asked = await requestWithPermit(
       crawl,
       visit,
       url,
