@@ -8,10 +8,10 @@ import type { Logger } from '../../shared/log/logger.ts'
 import type { Plan } from '../../shared/plans/plan.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { chargeMonth, checkKey, checkQuota } from './access/access.ts'
-import { createCountTurns, createSearchTurns, inTurnOf } from './access/key-permits.ts'
+import { createCountPermits, createSearchPermits, withPermitOf } from './access/key-permits.ts'
 import { accessOf } from './access/locals.ts'
 import type { AddressLock } from './access/lock.ts'
-import type { Turns } from './access/permits.ts'
+import type { Permits } from './access/permits.ts'
 import { createRateStore, limitRate } from './access/rate.ts'
 import { answerArticles } from './articles/articles.ts'
 import type { Searches } from './articles/find.ts'
@@ -64,11 +64,11 @@ export function createApp(parts: Parts): Express {
   app.use(referencePages(config.SERVICE_NAME))
   if (parts.operators) app.use(parts.operators)
 
-  const counts = createCountTurns(config)
+  const counts = createCountPermits(config)
   app.use(timed([checkKey(pool, lock), ...limitRate(createRateStore(pool, counts))]))
 
-  const turns = createSearchTurns(config)
-  const operation = (answer: Operation) => operate({ ...parts, turns, counts }, answer)
+  const permits = createSearchPermits(config)
+  const operation = (answer: Operation) => operate({ ...parts, permits, counts }, answer)
   const identity = {
     serviceName: config.SERVICE_NAME,
     publicUrl: parts.publicUrl,
@@ -99,14 +99,14 @@ type Operation = (searches: Searches, rawQuery: string, plan: Plan) => Promise<A
 
 /** Runs an operation: the month first, then the question, then the answer, which alone is charged. */
 function operate(
-  { pool, index, semantic, turns, counts }: Parts & { turns: Turns; counts: Turns },
+  { pool, index, semantic, permits, counts }: Parts & { permits: Permits; counts: Permits },
   answer: Operation,
 ): RequestHandler {
   return async (request, response) => {
     checkQuota(response)
     const { plan } = accessOf(response).key
-    const inTurn = inTurnOf(turns, response)
-    const found = await answer({ index, semantic, inTurn }, rawQueryOf(request.originalUrl), plan)
+    const withPermit = withPermitOf(permits, response)
+    const found = await answer({ index, semantic, withPermit }, rawQueryOf(request.originalUrl), plan)
     response.locals.search = found.search
     response.locals.searchMs = found.searchMs
     await sendAnswer(request, response, found, async () => {

@@ -5,7 +5,7 @@ import { without } from './bias/removal.ts'
 import { EmbeddingFailure } from './embedding-failure.ts'
 import { askerOf } from './endpoint.ts'
 import type { Model } from './models.ts'
-import { createTurns } from './permits.ts'
+import { createSemaphore } from './semaphore.ts'
 import type { Source } from './source.ts'
 import { modelText } from './text.ts'
 
@@ -49,7 +49,7 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
   const { model } = source
   const dimensions = options.dimensions ?? model.dimensions
   const ask = askerOf(source)
-  const turns = createTurns(QUERIES_AT_ONCE)
+  const semaphore = createSemaphore(QUERIES_AT_ONCE)
   /** Failures of requests that were given no time to succeed: they say nothing about the endpoint. */
   const hasty = new WeakSet<Error>()
   const circuit = createCircuit('The embedding endpoint', {
@@ -92,7 +92,7 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
       if (notBefore > Date.now()) {
         throw new EmbeddingFailure('unavailable', 'The embedding endpoint asked to be let be for a while.')
       }
-      const done = await turns.take(signal)
+      const done = await semaphore.take(signal)
       try {
         if (!done || signal.aborted) {
           throw new EmbeddingFailure('unavailable', 'Too many searches wait for the embedding endpoint.')

@@ -2,13 +2,13 @@ import { isIP } from 'node:net'
 import { ipKeyGenerator } from 'express-rate-limit'
 import type { Config } from '../../../shared/config/config.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
-import { createTurns, NoTurn } from './permits.ts'
+import { createPermits, NoPermit } from './permits.ts'
 
 /**
  * Failures of one address are counted one after another: its row is written once at a time anyhow, and whoever waits for it in
  * the database waits with a connection in hand.
  */
-const FAILURE_TURNS = { atOnce: 1, waiting: 1_000, patience: 5_000 }
+const FAILURE_PERMITS = { atOnce: 1, waiting: 1_000, patience: 5_000 }
 
 /** The lock on addresses from which too many invalid keys came (decision 3), shared by all processes. */
 export interface AddressLock {
@@ -56,7 +56,7 @@ export function createAddressLock(
   settings: Pick<Config, 'AUTH_LOCK_FAILURES' | 'AUTH_LOCK_WINDOW' | 'AUTH_LOCK_DURATION'>,
 ): AddressLock {
   const { AUTH_LOCK_FAILURES: failures, AUTH_LOCK_WINDOW: window, AUTH_LOCK_DURATION: duration } = settings
-  const turns = createTurns(FAILURE_TURNS)
+  const permits = createPermits(FAILURE_PERMITS)
 
   async function remaining(address: string): Promise<number | null> {
     const { rows } = await db.query<{ seconds: number }>({
@@ -83,10 +83,10 @@ export function createAddressLock(
     remaining,
     async fail(address) {
       try {
-        return await turns.take(address, () => count(address))
+        return await permits.take(address, () => count(address))
       } catch (error) {
         // A thousand wrong keys at once from one address are more than enough to be told to wait.
-        if (error instanceof NoTurn) return 1
+        if (error instanceof NoPermit) return 1
         throw error
       }
     },

@@ -1,10 +1,10 @@
-/** A limit on how many do something at a time; the others wait, first come, first served. */
-export interface Turns {
-  /** Resolves with what ends the turn, or with null when `signal` came first. */
+/** Limits how many tasks run at a time; the others wait, first come, first served. */
+export interface Semaphore {
+  /** Resolves with the function that releases the permit, or with null when `signal` aborts first. */
   take(signal: AbortSignal): Promise<(() => void) | null>
 }
 
-export function createTurns(limit: number): Turns {
+export function createSemaphore(limit: number): Semaphore {
   const waiting: (() => void)[] = []
   let taken = 0
 
