@@ -1,12 +1,12 @@
-/** What is known of a feed's habits; times in ms, monotonic in the database. */
+/** What is known of a feed; times in ms, by the clock of the database. */
 export interface Habits {
-  /** Between two new articles, smoothed; null: not known yet. */
-  rhythm: number | null
+  /** Time between two new articles, smoothed (column `rhythm`); null: not known yet. */
+  articleInterval: number | null
   /** Since the last poll that brought something new; since the first poll when none has. */
   silence: number
 }
 
-export interface Bounds {
+export interface IntervalRange {
   /** POLL_INTERVAL_MIN and POLL_INTERVAL_MAX. */
   min: number
   max: number
@@ -16,14 +16,15 @@ export interface Bounds {
 const POLLS_PER_ARTICLE = 4
 /** Weight of the latest gap. */
 const SMOOTHING = 0.3
-const LONGEST_RHYTHM = 20 * 86_400_000
+const LONGEST_INTERVAL = 20 * 86_400_000
 
 /**
- * ms until the next poll of a feed that answers: a quarter of its rhythm, or of its present silence when that is longer. A
- * busy feed is thus asked every minute or two, one that falls silent for the night less and less often, and none is forgotten.
+ * ms until the next poll of a feed that answers: a quarter of its article interval, or of its present
+ * silence when that is longer. A busy feed is thus polled every minute or two, and a feed that falls
+ * silent for the night less and less often. No feed is forgotten.
  */
-export function nextPoll({ rhythm, silence }: Habits, { min, max }: Bounds): number {
-  const wanted = Math.max(rhythm ?? 0, silence) / POLLS_PER_ARTICLE
+export function nextPoll({ articleInterval, silence }: Habits, { min, max }: IntervalRange): number {
+  const wanted = Math.max(articleInterval ?? 0, silence) / POLLS_PER_ARTICLE
   return Math.round(Math.min(Math.max(wanted, min), Math.max(min, max)))
 }
 
@@ -33,7 +34,7 @@ export function nextPoll({ rhythm, silence }: Habits, { min, max }: Bounds): num
  *
  * @param failures in a row, this one included
  */
-export function nextPollAfterFailure(failures: number, { min, max }: Bounds): number {
+export function nextPollAfterFailure(failures: number, { min, max }: IntervalRange): number {
   const doublings = failures <= PLATEAU ? failures : Math.max(PLATEAU, failures - PLATEAU_FAILURES)
   return Math.round(Math.min(Math.max(min, 1) * 2 ** Math.min(doublings, 30), Math.max(min, max)))
 }
@@ -41,9 +42,16 @@ export function nextPollAfterFailure(failures: number, { min, max }: Bounds): nu
 const PLATEAU = 4
 const PLATEAU_FAILURES = 8
 
-/** The rhythm after a poll that named `fresh` new addresses; unchanged by one that named none, and by the first. */
-export function nextRhythm({ rhythm, silence }: Habits, fresh: number, first: boolean): number | null {
-  if (fresh === 0 || first) return rhythm
-  const gap = Math.min(silence / fresh, LONGEST_RHYTHM)
-  return Math.round(rhythm === null ? gap : rhythm + SMOOTHING * (gap - rhythm))
+/**
+ * The article interval after a poll that named `fresh` new addresses. A poll that named none leaves it
+ * unchanged, and so does the first.
+ */
+export function nextArticleInterval(
+  { articleInterval, silence }: Habits,
+  fresh: number,
+  first: boolean,
+): number | null {
+  if (fresh === 0 || first) return articleInterval
+  const gap = Math.min(silence / fresh, LONGEST_INTERVAL)
+  return Math.round(articleInterval === null ? gap : articleInterval + SMOOTHING * (gap - articleInterval))
 }
