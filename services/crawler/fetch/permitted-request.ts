@@ -2,7 +2,7 @@ import type { Crawl } from '../crawl.ts'
 import type { Lease } from '../hosts/leases.ts'
 import { endPermit, type Permit, takePermit } from '../hosts/request-permit.ts'
 import { requestSeconds } from '../metrics.ts'
-import { type Answer, request } from './request.ts'
+import { type FetchedResponse, request } from './request.ts'
 import { asFailure, type FailureKind, RequestFailure } from './request-failure.ts'
 import { readRetryAfter } from './retry-after.ts'
 
@@ -15,7 +15,7 @@ export const OWN_PAUSE = 600_000
 
 /** The outcome of one request, made with a permit of its host. */
 export type Asked =
-  | { kind: 'answer'; answer: Answer }
+  | { kind: 'answer'; answer: FetchedResponse }
   | { kind: 'failure'; reason: FailureKind; detail: string }
   /** The host is not free for so many ms. */
   | { kind: 'busy'; wait: number }
@@ -90,7 +90,7 @@ function pauseAfterFailure(kind: FailureKind, permit: Permit, retryMin: number):
 }
 
 /** 429 and 503 speak for the whole host; a 503 without Retry-After may be about one page only. */
-function pauseAfter({ status, headers }: Answer, retryMin: number): number {
+function pauseAfter({ status, headers }: FetchedResponse, retryMin: number): number {
   if (status === 429) return readRetryAfter(headers) ?? retryMin
   return status === 503 ? (readRetryAfter(headers) ?? 0) : 0
 }

@@ -4,7 +4,7 @@ import { codingsOf, decompress, decompressing, tooLarge } from './compression.ts
 import { asFailure, RequestFailure } from './request-failure.ts'
 
 /** A whole answer. */
-export interface Answer {
+export interface FetchedResponse {
   status: number
   /** Lower-case names; repeated headers joined by a comma. */
   headers: Record<string, string>
@@ -38,7 +38,7 @@ export async function request(
   headers: Record<string, string>,
   connect: buildConnector.connector,
   limits: RequestLimits,
-): Promise<Answer> {
+): Promise<FetchedResponse> {
   const tooMuch = new AbortController()
   const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(limits.timeout), tooMuch.signal])
   let received = () => 0

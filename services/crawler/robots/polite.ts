@@ -1,7 +1,7 @@
 import { readAddress } from '../../../shared/articles/address.ts'
 import type { Crawl } from '../crawl.ts'
 import { type Asked, OWN_PAUSE, requestWithPermit } from '../fetch/permitted-request.ts'
-import type { Answer } from '../fetch/request.ts'
+import type { FetchedResponse } from '../fetch/request.ts'
 import type { Lease } from '../hosts/leases.ts'
 import { robotsFor } from './robots.ts'
 import { isAllowed } from './rules.ts'
@@ -9,7 +9,7 @@ import { isAllowed } from './rules.ts'
 /** What became of fetching an address, redirects followed. */
 export type Fetched =
   /** `url` is where the answer came from. */
-  | { kind: 'answer'; answer: Answer; url: URL }
+  | { kind: 'answer'; answer: FetchedResponse; url: URL }
   | { kind: 'failure'; reason: Extract<Asked, { kind: 'failure' }>['reason'] | 'redirects'; detail: string }
   /** robots.txt of the first or of a later host says no. */
   | { kind: 'disallowed'; detail: string }

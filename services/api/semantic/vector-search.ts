@@ -23,8 +23,8 @@ export interface ServingCollection {
   embeddings: Embeddings
 }
 
-/** The two semantic dependencies. */
-export interface Candidates {
+/** The model and the vector store, as the API asks them. */
+export interface VectorSearch {
   /** null: nothing has ever been embedded. */
   serving(): Promise<ServingCollection | null>
   /**
@@ -35,7 +35,7 @@ export interface Candidates {
   missing(): Promise<Record<string, string>>
 }
 
-export function openCandidates(config: Config, pool: Pool): Candidates {
+export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   const options = { passageTimeout: BUDGET }
   // Checks the settings at the start; also the model to ask before anything is embedded.
