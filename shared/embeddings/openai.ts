@@ -1,4 +1,5 @@
 import { Agent, request } from 'undici'
+import { isRecord } from '../json/is-record.ts'
 import { EmbeddingFailure, failureOf } from './embedding-failure.ts'
 import type { Ask, Source } from './source.ts'
 
@@ -98,5 +99,3 @@ function numbersOf(embedding: unknown): number[] | null {
   const bytes = Buffer.from(embedding, 'base64')
   return Array.from({ length: bytes.length >>> 2 }, (_, at) => bytes.readFloatLE(at * 4))
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
