@@ -3,11 +3,11 @@ import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
 import { openIndexer } from '../search/indexer.ts'
+import { createBoss } from '../shared/delayed-jobs/boss.ts'
 import { openArticleWriter } from '../shared/indexing/article-writer.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { dropRights } from '../shared/process/rights.ts'
-import { createBoss } from '../shared/promises/boss.ts'
 import { readGroups } from './import/groups.ts'
 import { progressBar } from './import/progress.ts'
 
@@ -38,7 +38,9 @@ await runCommand(
     const pool = createPool(config.DATABASE_URL, 'import', error => say(`Postgres: ${sentenceOf(error)}`), {
       statementTimeout: 0,
     })
-    const boss = createBoss(config.DATABASE_URL, error => say(`Promises: ${sentenceOf(error)}`), { supervise: false })
+    const boss = createBoss(config.DATABASE_URL, error => say(`Delayed jobs: ${sentenceOf(error)}`), {
+      supervise: false,
+    })
     const indexer = openIndexer(pool)
     const writer = openArticleWriter({ pool, boss, indexer, embedDelay: config.EMBED_DELAY })
     const dryRun = options['dry-run'] === true

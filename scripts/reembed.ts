@@ -1,4 +1,4 @@
-import { openSpaces } from '../services/embedder/collections/spaces.ts'
+import { openEmbeddingCollections } from '../services/embedder/collections/embedding-collections.ts'
 import { sourceOf } from '../shared/embeddings/endpoint.ts'
 import { modelNamed } from '../shared/embeddings/models.ts'
 import { RECIPE } from '../shared/embeddings/recipe.ts'
@@ -69,14 +69,14 @@ await runCommand(
       const collection =
         filling ?? (await registerFilling(pool, config.QDRANT_COLLECTION, sourceOf(config, endpoint), endpoint))
       say(`${filling ? 'Going on' : 'Beginning'} with ${collection.name}.`)
-      const spaces = openSpaces(config, pool, vectors, createLogger('reembed', 'silent'))
+      const embeddingCollections = openEmbeddingCollections(config, pool, vectors, createLogger('reembed', 'silent'))
       const bar = articlesBar(await left(pool, collection))
       let articles = 0
       try {
         do {
           const before = articles
           articles += await fill(
-            { pool, vectors, spaces, say: bar.say },
+            { pool, vectors, embeddingCollections, say: bar.say },
             collection.name,
             n => bar.update(before + n),
             signal,

@@ -1,5 +1,6 @@
 import { authorName } from '../../services/crawler/feeds/parsing/entries.ts'
 import type { RawEntry } from '../../services/crawler/feeds/parsing/feed.ts'
+import { isRecord } from '../../shared/json/is-record.ts'
 
 /** What gofeed expects of one entry, in our words. */
 export interface GoFeedEntry {
@@ -71,5 +72,3 @@ function authorsOf(entry: Record<string, unknown>, dublinCore: Record<string, un
 const text = (value: unknown) => (typeof value === 'string' && value.trim() !== '' ? value.trim() : null)
 const list = (value: unknown): unknown[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value]
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,6 +1,6 @@
 import type { Language } from '../../shared/articles/article.ts'
 import type { Config } from '../../shared/config/config.ts'
-import { without } from '../../shared/embeddings/directions/removal.ts'
+import { without } from '../../shared/embeddings/bias/removal.ts'
 import { openEmbeddings } from '../../shared/embeddings/embeddings.ts'
 import { sourceOf } from '../../shared/embeddings/endpoint.ts'
 import { articleVector, passagesOf } from '../../shared/embeddings/recipe.ts'
@@ -19,7 +19,7 @@ interface Recipe {
   /** One vector an article, the mean of its texts'; or one a text, of which the nearest counts. */
   vectors: 'mean' | 'each'
   /** Whether what only tells the language is taken out of all vectors. */
-  directions: boolean
+  bias: boolean
 }
 
 const bodyOf = ({ body }: CorpusArticle, length: number) => {
@@ -32,15 +32,15 @@ const together = (length: number) => (article: CorpusArticle) => [
 ]
 
 const RECIPES: Recipe[] = [
-  { name: 'own', texts: article => passagesOf(article).map(({ text }) => text), vectors: 'mean', directions: true },
-  { name: 'apart_500_raw', texts: apart(500), vectors: 'mean', directions: false },
-  { name: 'apart_250', texts: apart(250), vectors: 'mean', directions: true },
-  { name: 'apart_1000', texts: apart(1_000), vectors: 'mean', directions: true },
-  { name: 'two_vectors', texts: apart(500), vectors: 'each', directions: true },
-  { name: 'together_500_raw', texts: together(500), vectors: 'mean', directions: false },
-  { name: 'together_500', texts: together(500), vectors: 'mean', directions: true },
-  { name: 'together_1500', texts: together(1_500), vectors: 'mean', directions: true },
-  { name: 'headline', texts: article => [article.title], vectors: 'mean', directions: true },
+  { name: 'own', texts: article => passagesOf(article).map(({ text }) => text), vectors: 'mean', bias: true },
+  { name: 'apart_500_raw', texts: apart(500), vectors: 'mean', bias: false },
+  { name: 'apart_250', texts: apart(250), vectors: 'mean', bias: true },
+  { name: 'apart_1000', texts: apart(1_000), vectors: 'mean', bias: true },
+  { name: 'two_vectors', texts: apart(500), vectors: 'each', bias: true },
+  { name: 'together_500_raw', texts: together(500), vectors: 'mean', bias: false },
+  { name: 'together_500', texts: together(500), vectors: 'mean', bias: true },
+  { name: 'together_1500', texts: together(1_500), vectors: 'mean', bias: true },
+  { name: 'headline', texts: article => [article.title], vectors: 'mean', bias: true },
 ]
 
 /**
@@ -55,12 +55,8 @@ export async function measureRecipes(
   say: (line: string) => void,
 ): Promise<Record<string, number>> {
   const source = sourceOf(config)
-  const embeddings = openEmbeddings(
-    { ...source, model: { ...source.model, directions: [] } },
-    { passageTimeout: PATIENCE },
-  )
-  const cut = (vector: number[], directions: boolean) =>
-    unit(directions ? without(source.model.directions, vector) : vector)
+  const embeddings = openEmbeddings({ ...source, model: { ...source.model, bias: [] } }, { passageTimeout: PATIENCE })
+  const cut = (vector: number[], bias: boolean) => unit(bias ? without(source.model.bias, vector) : vector)
 
   const asked = new Map<string, number[]>()
   for (const { text } of corpus.questions) {
@@ -68,11 +64,11 @@ export async function measureRecipes(
   }
   const figures: Record<string, number> = {}
   say('\nWhat could be embedded: share of a document’s versions among the best ten; articles/s')
-  for (const { name, texts, vectors, directions } of RECIPES) {
+  for (const { name, texts, vectors, bias } of RECIPES) {
     const all = corpus.articles.map(texts)
     const { known, seconds } = await embedAll([...new Set(all.flat())])
     const articles = all.map(own => {
-      const each = own.map(text => cut(known.get(text)!, directions))
+      const each = own.map(text => cut(known.get(text)!, bias))
       return vectors === 'each'
         ? each
         : [
@@ -85,7 +81,7 @@ export async function measureRecipes(
     const questions = corpus.questions.map(({ item, language, text }) => ({
       item,
       language,
-      vector: cut(asked.get(text)!, directions),
+      vector: cut(asked.get(text)!, bias),
     }))
     const shares = sharesOf(corpus, articles, questions)
     for (const [language, share] of shares) figures[`${name}_versions_at_10_${language}`] = rounded(share, 3)

@@ -4,8 +4,8 @@ import { type FeedParser, openFeedParser } from '../../services/crawler/feeds/pa
 import { addressRule } from '../../services/crawler/fetch/addresses.ts'
 import { gunzipFile } from '../../services/crawler/fetch/compression.ts'
 import { guardedConnector } from '../../services/crawler/fetch/connector.ts'
-import { RequestFailure } from '../../services/crawler/fetch/failure.ts'
-import { type Answer, request } from '../../services/crawler/fetch/request.ts'
+import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
+import { RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
 import { isAllowed, productToken, type RobotsRules, readRobots } from '../../services/crawler/robots/rules.ts'
 import { readAddress } from '../../shared/articles/address.ts'
 import type { Config } from '../../shared/config/config.ts'
@@ -55,7 +55,7 @@ export async function checkFeeds(
   const results: CheckedFeed[] = []
   const connect = guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS), config.CRAWL_TIMEOUT)
   const parser = openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT })
-  const robots = new Map<string, Promise<Answer | null>>()
+  const robots = new Map<string, Promise<FetchedResponse | null>>()
   const get = (url: URL) =>
     request(url, { 'user-agent': config.CRAWL_USER_AGENT, accept: '*/*' }, connect, {
       timeout: config.CRAWL_TIMEOUT,
@@ -141,9 +141,9 @@ function byHost(outlets: Outlet[]): Map<string, { domain: string; url: string }[
 
 async function follow(
   from: URL,
-  get: (url: URL) => Promise<Answer>,
+  get: (url: URL) => Promise<FetchedResponse>,
   pause: number,
-): Promise<{ answer: Answer; url: URL }> {
+): Promise<{ answer: FetchedResponse; url: URL }> {
   let url = from
   for (let redirects = 0; redirects <= 5; redirects += 1) {
     const answer = await get(url)
@@ -157,7 +157,7 @@ async function follow(
 }
 
 async function describe(
-  { answer, url }: { answer: Answer; url: URL },
+  { answer, url }: { answer: FetchedResponse; url: URL },
   from: string,
   { config, parser }: { config: Config; parser: FeedParser },
 ): Promise<Findings> {

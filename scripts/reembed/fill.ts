@@ -1,18 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { type EmbeddableArticle, readEmbeddable } from '../../services/embedder/batch/articles.ts'
 import { storeIn } from '../../services/embedder/batch/store.ts'
-import type { Space, Spaces } from '../../services/embedder/collections/spaces.ts'
-import { EmbeddingFailure } from '../../shared/embeddings/failure.ts'
+import type {
+  EmbeddingCollection,
+  EmbeddingCollections,
+} from '../../services/embedder/collections/embedding-collections.ts'
+import { EmbeddingFailure } from '../../shared/embeddings/embedding-failure.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { VectorFailure } from '../../shared/vectors/failure.ts'
 import type { Collection } from '../../shared/vectors/registry.ts'
 import type { VectorStore } from '../../shared/vectors/store.ts'
+import { VectorFailure } from '../../shared/vectors/vector-failure.ts'
 import { fillingNamed } from './states.ts'
 
 interface Filling {
   pool: Pool
   vectors: VectorStore
-  spaces: Spaces
+  embeddingCollections: EmbeddingCollections
   say(sentence: string): void
 }
 
@@ -36,31 +39,31 @@ export async function fill(
   progress: (articles: number) => void,
   signal: AbortSignal,
 ): Promise<number> {
-  const { pool, spaces } = filling
+  const { pool, embeddingCollections } = filling
   let done = 0
   while (!signal.aborted) {
-    const space = await openSpace(spaces, name)
-    const seqs = await nextSeqs(pool, space.collection)
+    const target = await openTarget(embeddingCollections, name)
+    const seqs = await nextSeqs(pool, target.collection)
     if (seqs.length === 0) return done
     const articles = await readEmbeddable(pool, seqs)
     for (let at = 0; at < articles.length && !signal.aborted; at += GROUP) {
       const group = articles.slice(at, at + GROUP)
-      await storePatiently(filling, space, group, signal)
+      await storePatiently(filling, target, group, signal)
       if (!signal.aborted) done += group.length
       progress(done)
     }
-    if (!signal.aborted) await noteFilled(pool, space.collection, seqs.at(-1)!)
+    if (!signal.aborted) await noteFilled(pool, target.collection, seqs.at(-1)!)
   }
   return done
 }
 
-async function openSpace(spaces: Spaces, name: string): Promise<Space> {
-  const open = await spaces.current()
+async function openTarget(embeddingCollections: EmbeddingCollections, name: string): Promise<EmbeddingCollection> {
+  const open = await embeddingCollections.current()
   const collection = fillingNamed(
     name,
-    open.map(space => space.collection),
+    open.map(target => target.collection),
   )
-  return open.find(space => space.collection === collection)!
+  return open.find(target => target.collection === collection)!
 }
 
 // Index: the primary key.
@@ -84,20 +87,20 @@ async function noteFilled(pool: Pool, { name, registeredAt }: Collection, seq: b
 
 async function storePatiently(
   filling: Filling,
-  space: Space,
+  target: EmbeddingCollection,
   group: EmbeddableArticle[],
   signal: AbortSignal,
 ): Promise<void> {
   for (let complaint = ''; !signal.aborted; ) {
     try {
-      return await storeIn(space, filling.vectors, group, signal)
+      return await storeIn(target, filling.vectors, group, signal)
     } catch (error) {
       if (signal.aborted) return
       if (!(error instanceof EmbeddingFailure || error instanceof VectorFailure)) throw error
-      if (error.kind === 'missing') await filling.spaces.restore()
-      if (await isAlive(filling, space, signal)) {
+      if (error.kind === 'missing') await filling.embeddingCollections.restore()
+      if (await isAlive(filling, target, signal)) {
         if (group.length === 1) return giveToEmbedders(filling, group[0]!, error.message)
-        for (const article of group) await storePatiently(filling, space, [article], signal)
+        for (const article of group) await storePatiently(filling, target, [article], signal)
         return
       }
       if (error.message !== complaint) filling.say(`${error.message} Waiting.`)
@@ -107,7 +110,11 @@ async function storePatiently(
   }
 }
 
-async function isAlive({ vectors }: Filling, { embeddings }: Space, signal: AbortSignal): Promise<boolean> {
+async function isAlive(
+  { vectors }: Filling,
+  { embeddings }: EmbeddingCollection,
+  signal: AbortSignal,
+): Promise<boolean> {
   try {
     await vectors.ping()
     await embeddings.embedPassages([PROBE], signal)

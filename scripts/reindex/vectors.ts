@@ -33,7 +33,7 @@ export async function reindexVectors(
   for (let doneTo = run.doneTo; doneTo < run.last; ) {
     if (!(await queueIsShort(pool, WAITING, say, signal))) return false
     const seqs = await chosenSeqs(pool, chosen, doneTo, run.last, PART)
-    await pool.query(PROMISE_AGAIN, [seqs])
+    await pool.query(RESCHEDULE, [seqs])
     doneTo = seqs.length < PART ? run.last : seqs.at(-1)!
     await noteDone(pool, chosen.selection, doneTo)
     progress.articles += seqs.length
@@ -76,7 +76,7 @@ const WAITING_NOW = `
   ) as waiting`
 
 // $1 seqs. Index: the primary key. An embedding whose hour has not come is made then in any case.
-const PROMISE_AGAIN = `
+const RESCHEDULE = `
   update embeddings
   set embedded_at = null, failed_at = null, error = null, attempts = 0, claimed_until = null,
       due_at = least(due_at, clock_timestamp())

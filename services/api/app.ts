@@ -8,18 +8,18 @@ import type { Logger } from '../../shared/log/logger.ts'
 import type { Plan } from '../../shared/plans/plan.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { chargeMonth, checkKey, checkQuota } from './access/access.ts'
-import { createCountTurns, createSearchTurns, inTurnOf } from './access/key-turns.ts'
+import { createCountPermits, createSearchPermits, withPermitOf } from './access/key-permits.ts'
 import { accessOf } from './access/locals.ts'
 import type { AddressLock } from './access/lock.ts'
+import type { Permits } from './access/permits.ts'
 import { createRateStore, limitRate } from './access/rate.ts'
-import type { Turns } from './access/turns.ts'
 import { answerArticles } from './articles/articles.ts'
 import type { Searches } from './articles/find.ts'
 import { ApiError } from './contract/api-error.ts'
 import { HEADERS } from './contract/headers.ts'
 import { answerFeed } from './feed/feed.ts'
 import { type Answer, sendAnswer } from './http/answer.ts'
-import { refuseMethod, refusePath, sendError } from './http/failure.ts'
+import { refuseMethod, refusePath, sendError } from './http/error-response.ts'
 import { healthPages, type Readiness } from './http/health.ts'
 import { observe } from './http/observe.ts'
 import { nameRequest } from './http/request-id.ts'
@@ -64,11 +64,11 @@ export function createApp(parts: Parts): Express {
   app.use(referencePages(config.SERVICE_NAME))
   if (parts.operators) app.use(parts.operators)
 
-  const counts = createCountTurns(config)
+  const counts = createCountPermits(config)
   app.use(timed([checkKey(pool, lock), ...limitRate(createRateStore(pool, counts))]))
 
-  const turns = createSearchTurns(config)
-  const operation = (answer: Operation) => operate({ ...parts, turns, counts }, answer)
+  const permits = createSearchPermits(config)
+  const operation = (answer: Operation) => operate({ ...parts, permits, counts }, answer)
   const identity = {
     serviceName: config.SERVICE_NAME,
     publicUrl: parts.publicUrl,
@@ -99,14 +99,14 @@ type Operation = (searches: Searches, rawQuery: string, plan: Plan) => Promise<A
 
 /** Runs an operation: the month first, then the question, then the answer, which alone is charged. */
 function operate(
-  { pool, index, semantic, turns, counts }: Parts & { turns: Turns; counts: Turns },
+  { pool, index, semantic, permits, counts }: Parts & { permits: Permits; counts: Permits },
   answer: Operation,
 ): RequestHandler {
   return async (request, response) => {
     checkQuota(response)
     const { plan } = accessOf(response).key
-    const inTurn = inTurnOf(turns, response)
-    const found = await answer({ index, semantic, inTurn }, rawQueryOf(request.originalUrl), plan)
+    const withPermit = withPermitOf(permits, response)
+    const found = await answer({ index, semantic, withPermit }, rawQueryOf(request.originalUrl), plan)
     response.locals.search = found.search
     response.locals.searchMs = found.searchMs
     await sendAnswer(request, response, found, async () => {

@@ -3,8 +3,8 @@ import type { Server } from 'node:http'
 import { SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
+import { postgresOutageLog } from '../../shared/postgres/outage.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
-import { postgresTrouble } from '../../shared/postgres/trouble.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import type { Running } from '../../shared/process/service.ts'
 import { createAddressLock } from './access/lock.ts'
@@ -33,7 +33,7 @@ export interface OpenedSearch {
 
 /** Connections for searches and counters; no statement keeps a client waiting longer than SEARCH_TIMEOUT and a second. */
 export function openApiPool(config: Config, log: Logger): Pool {
-  const pool: Pool = createPool(config.DATABASE_URL, 'api', postgresTrouble(log, () => pool).met, {
+  const pool: Pool = createPool(config.DATABASE_URL, 'api', postgresOutageLog(log, () => pool).met, {
     max: config.DATABASE_POOL,
     statementTimeout: config.SEARCH_TIMEOUT,
     // The server ends a long statement; a server that hangs is given up by us.

@@ -1,12 +1,12 @@
 import type { buildConnector } from 'undici'
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
-import type { Trouble } from '../../shared/log/trouble.ts'
+import type { OutageLog } from '../../shared/log/outage.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
 import type { Held } from './budgets/held.ts'
 import type { FeedParser } from './feeds/parsing/parser.ts'
-import type { Holds } from './hosts/holds.ts'
+import type { Leases } from './hosts/leases.ts'
 import type { LongWaits } from './hosts/long-waits.ts'
 import type { RobotsKnown } from './robots/memory.ts'
 
@@ -17,8 +17,8 @@ export interface Crawl {
   queues: Pick<Queues, 'add'>
   log: Logger
   /** That the normaliser cannot be told of what is stored. */
-  unheard: Trouble
-  holds: Holds
+  unheard: OutageLog
+  leases: Leases
   longWaits: LongWaits
   connect: buildConnector.connector
   parser: FeedParser

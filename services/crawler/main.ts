@@ -1,7 +1,7 @@
-import { createTrouble } from '../../shared/log/trouble.ts'
+import { createOutageLog } from '../../shared/log/outage.ts'
+import { postgresOutageLog } from '../../shared/postgres/outage.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
-import { postgresTrouble } from '../../shared/postgres/trouble.ts'
 import { runService, type ServiceContext } from '../../shared/process/service.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { observeFleet } from '../../shared/status/fleet-metrics.ts'
@@ -12,9 +12,9 @@ import { addressRule } from './fetch/addresses.ts'
 import { guardedConnector } from './fetch/connector.ts'
 import { missingDependencies } from './health/missing.ts'
 import { observeOutlets } from './health/outlets.ts'
-import { createHolds } from './hosts/holds.ts'
+import { createLeases } from './hosts/leases.ts'
 import { createLongWaits } from './hosts/long-waits.ts'
-import { startUpkeep } from './upkeep/upkeep.ts'
+import { startMaintenance } from './maintenance/maintenance.ts'
 import { visitHost } from './visits/visit.ts'
 
 /** How long a request may go on when the crawler is told to stop; the page waits and is fetched again otherwise. */
@@ -23,39 +23,39 @@ const GRACE = 8_000
 const CONNECT_TIMEOUT = 10_000
 
 await runService('crawler', async ({ config, log }: ServiceContext) => {
-  const postgres = postgresTrouble(log, () => pool)
+  const postgres = postgresOutageLog(log, () => pool)
   const pool = createPool(config.DATABASE_URL, 'crawler', postgres.met, { max: config.DATABASE_POOL })
   const queues = openQueues(config, log)
   const stopping = new AbortController()
   const ending = new AbortController()
   const crawl: Crawl = {
     ...{ config, pool, queues, log, stopping: stopping.signal, ending: ending.signal },
-    holds: createHolds(pool, log, config.CRAWL_HOST_DELAY),
+    leases: createLeases(pool, log, config.CRAWL_HOST_DELAY),
     longWaits: createLongWaits(config.CRAWL_CONCURRENCY),
     connect: guardedConnector(
       addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS),
       Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT),
     ),
-    unheard: createTrouble(log, { begins: 'cannot ring the normaliser', ends: 'the normaliser hears again' }),
+    unheard: createOutageLog(log, { begins: 'cannot ring the normaliser', ends: 'the normaliser hears again' }),
     parser: openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT }),
     recentRobots: new Map(),
     backlogged: false,
     ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },
   }
-  const trouble = createTrouble(log, { begins: 'visits break off', ends: 'visits come to their end again' })
+  const outage = createOutageLog(log, { begins: 'visits break off', ends: 'visits come to their end again' })
   const visit = async ({ host }: { host: string }) => {
     try {
       await visitHost(crawl, host)
-      trouble.over()
+      outage.over()
     } catch (error) {
       // What was due is due still, and is called again when Postgres answers.
       if (!isTransient(error)) throw error
-      trouble.met(error)
+      outage.met(error)
     }
   }
   const worker = queues.work('visit', visit, { concurrency: config.CRAWL_CONCURRENCY })
   const dispatcher = startDispatcher(crawl)
-  const upkeep = startUpkeep(crawl)
+  const maintenance = startMaintenance(crawl)
   observeOutlets(pool, config)
   observeFleet(pool, queues)
 
@@ -66,12 +66,12 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
         ending.abort()
         void crawl.parser.close()
       }, GRACE)
-      upkeep.close()
+      maintenance.close()
       await dispatcher.close()
       await worker.close()
       clearTimeout(grace)
       await crawl.parser.close()
-      crawl.holds.close()
+      crawl.leases.close()
       await queues.close()
       await pool.end()
     },

@@ -1,30 +1,30 @@
-import { createTrouble } from '../../shared/log/trouble.ts'
+import { EMBED_DUE, type EmbedDue, startBoss } from '../../shared/delayed-jobs/boss.ts'
+import { createOutageLog } from '../../shared/log/outage.ts'
+import { postgresOutageLog } from '../../shared/postgres/outage.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
-import { postgresTrouble } from '../../shared/postgres/trouble.ts'
 import { missingAmong } from '../../shared/process/missing.ts'
 import { runService, type ServiceContext } from '../../shared/process/service.ts'
-import { EMBED_DUE, type EmbedDue, startBoss } from '../../shared/promises/boss.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { observeFleet } from '../../shared/status/fleet-metrics.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
 import { embedBatch } from './batch/embed.ts'
-import { openSpaces } from './collections/spaces.ts'
+import { openEmbeddingCollections } from './collections/embedding-collections.ts'
 import { watchCollections } from './collections/watch.ts'
-import { startMover } from './due/mover.ts'
-import { startUpkeep } from './upkeep/upkeep.ts'
+import { startDueDispatcher } from './due/due-dispatcher.ts'
+import { startMaintenance } from './maintenance/maintenance.ts'
 
 const VECTOR_TIMEOUT = 15_000
 
 await runService('embedder', async ({ config, log }: ServiceContext) => {
-  const postgres = postgresTrouble(log, () => pool)
+  const postgres = postgresOutageLog(log, () => pool)
   const pool = createPool(config.DATABASE_URL, 'embedder', postgres.met, { max: config.DATABASE_POOL })
   const boss = await startBoss(config.DATABASE_URL, postgres, { supervise: true })
   const queues = openQueues(config, log)
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
-  const spaces = openSpaces(config, pool, vectors, log)
+  const embeddingCollections = openEmbeddingCollections(config, pool, vectors, log)
 
-  const outage = createTrouble(log, {
+  const outage = createOutageLog(log, {
     begins: 'the model or the vector store is away: articles wait',
     ends: 'articles are embedded again',
   })
@@ -32,7 +32,7 @@ await runService('embedder', async ({ config, log }: ServiceContext) => {
     'embed',
     async ({ seqs }, signal) => {
       try {
-        await embedBatch({ pool, vectors, spaces, log, outage }, seqs.map(BigInt), signal)
+        await embedBatch({ pool, vectors, embeddingCollections, log, outage }, seqs.map(BigInt), signal)
       } catch (error) {
         // What was due is due still, and is called again when Postgres answers.
         if (!isTransient(error)) throw error
@@ -41,18 +41,23 @@ await runService('embedder', async ({ config, log }: ServiceContext) => {
     },
     { concurrency: config.EMBED_CONCURRENCY },
   )
-  const mover = startMover(pool, queues, log, () => (vectors.obstacle() ?? spaces.obstacle()) !== null)
-  const watch = watchCollections(pool, vectors, spaces, log)
+  const dueDispatcher = startDueDispatcher(
+    pool,
+    queues,
+    log,
+    () => (vectors.obstacle() ?? embeddingCollections.obstacle()) !== null,
+  )
+  const watch = watchCollections(pool, vectors, embeddingCollections, log)
   await boss.work<EmbedDue>(EMBED_DUE, { batchSize: 20, pollingIntervalSeconds: 1 }, async jobs => {
     const seqs = jobs.flatMap(({ data }) => data.seqs.map(BigInt))
-    await mover.move(seqs)
+    await dueDispatcher.dispatch(seqs)
   })
-  await startUpkeep(boss, pool, log)
+  await startMaintenance(boss, pool, log)
   observeFleet(pool, queues)
 
   return {
     async stop() {
-      await Promise.allSettled([mover.close(), watch.close(), worker.close()])
+      await Promise.allSettled([dueDispatcher.close(), watch.close(), worker.close()])
       await Promise.allSettled([boss.stop({ graceful: false }), queues.close()])
       await pool.end()
     },
@@ -61,7 +66,7 @@ await runService('embedder', async ({ config, log }: ServiceContext) => {
         postgres: () => pool.query('select 1'),
         vectors: () => vectors.ping(),
         model: async () => {
-          const obstacle = spaces.obstacle()
+          const obstacle = embeddingCollections.obstacle()
           if (obstacle) throw new Error(obstacle.reason)
         },
         ...(config.REDIS_URL === '' ? {} : { redis: () => queues.counts() }),

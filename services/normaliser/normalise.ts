@@ -1,6 +1,6 @@
 import type { Indexed, NewArticle } from '../../shared/indexing/new-article.ts'
 import type { Logger } from '../../shared/log/logger.ts'
-import type { Trouble } from '../../shared/log/trouble.ts'
+import type { OutageLog } from '../../shared/log/outage.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
 import type { Batcher } from './batches/batcher.ts'
@@ -23,7 +23,7 @@ export interface Normaliser {
   pool: Pool
   log: Logger
   /** Met when pages have to wait for Postgres. */
-  trouble: Trouble
+  trouble: OutageLog
   composer: Composer
   /** For pages that are loaded, until their batch is through. */
   room: Room

@@ -1,12 +1,12 @@
 import { openIndexer } from '../../search/indexer.ts'
+import { startBoss } from '../../shared/delayed-jobs/boss.ts'
 import { BATCH, openArticleWriter } from '../../shared/indexing/article-writer.ts'
-import { createTrouble } from '../../shared/log/trouble.ts'
+import { createOutageLog } from '../../shared/log/outage.ts'
+import { postgresOutageLog } from '../../shared/postgres/outage.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
-import { postgresTrouble } from '../../shared/postgres/trouble.ts'
 import { missingAmong } from '../../shared/process/missing.ts'
 import type { Running, ServiceContext } from '../../shared/process/service.ts'
-import { startBoss } from '../../shared/promises/boss.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { observeFleet } from '../../shared/status/fleet-metrics.ts'
 import { createBatcher } from './batches/batcher.ts'
@@ -37,7 +37,7 @@ const GRACE = 10_000
 
 /** Starts taking stored pages to the index; `main.ts` runs it as a service, the benchmark beside a stopwatch. */
 export async function startNormaliser({ config, log }: ServiceContext): Promise<Running> {
-  const postgres = postgresTrouble(log, () => pool)
+  const postgres = postgresOutageLog(log, () => pool)
   const pool = createPool(config.DATABASE_URL, 'normaliser', postgres.met, { max: config.DATABASE_POOL })
   const boss = await startBoss(config.DATABASE_URL, postgres, { supervise: false })
   const queues = openQueues(config, log)
@@ -68,7 +68,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
   const weigh = ({ article }: Finished) => article.title.length + (article.body?.length ?? 0)
   const normaliser: Normaliser = {
     ...{ pool, log, composer, room: createRoom(config.NORMALISE_THREADS * 8 + 8) },
-    trouble: createTrouble(log, { begins: 'pages have to wait', ends: 'pages are finished again' }),
+    trouble: createOutageLog(log, { begins: 'pages have to wait', ends: 'pages are finished again' }),
     served: openServedTexts(pool),
     index: createBatcher({ items: BATCH, weight: BATCH_WEIGHT, wait: BATCH_WAIT }, weigh, flush, isTransient),
   }

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import t from 'tap'
+import { EmbeddingFailure } from './embedding-failure.ts'
 import { openEmbeddings } from './embeddings.ts'
 import { sourceOf } from './endpoint.ts'
-import { EmbeddingFailure } from './failure.ts'
 import { embeddingsAddress } from './openai.ts'
 import type { Api } from './source.ts'
 

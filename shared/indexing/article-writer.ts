@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
 import type { PgBoss } from 'pg-boss'
 import type { Indexer } from '../../search/indexer.ts'
+import { scheduleEmbedding } from '../delayed-jobs/boss.ts'
 import type { Client, Pool } from '../postgres/pool.ts'
 import { transaction } from '../postgres/transaction.ts'
-import { promiseEmbedding } from '../promises/boss.ts'
 import { claimIdentities } from './identity.ts'
 import { insertArticles, type PreparedArticle, prepareArticle } from './insertion.ts'
-import { registerNames } from './names.ts'
 import type { Indexed, NewArticle } from './new-article.ts'
+import { registerNames } from './outlets-and-authors.ts'
 import { ensurePartitions } from './partitions.ts'
 import { storable } from './text.ts'
 
@@ -145,7 +145,7 @@ async function insertBatch(
     const first = await insertArticles(client, added, new Date(Date.now() + embedDelay))
     const numbered = withNumbers(outcomes, first)
     const seqs = numbered.flatMap(result => (result.outcome === 'indexed' ? [result.seq] : []))
-    await promiseEmbedding(boss, client, seqs, embedDelay)
+    await scheduleEmbedding(boss, client, seqs, embedDelay)
     return numbered
   }
   for (let attempt = 1; ; attempt++) {

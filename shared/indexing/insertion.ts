@@ -1,6 +1,6 @@
 import type { Client } from '../postgres/pool.ts'
-import type { RegisteredNames } from './names.ts'
 import type { NewArticle } from './new-article.ts'
+import type { RegisteredNames } from './outlets-and-authors.ts'
 import { type PreparedText, prepareText } from './text.ts'
 
 /** One row of `articles` and what hangs on it, all but what the clock gives. */
@@ -65,7 +65,8 @@ export async function insertArticles(
   return rows[0]!.first
 }
 
-// One statement, so that the clock's lock is held for no round trip more than the promise of embedding and the commit.
+// One statement: the lock of the clock is then held only for this, the delayed job of the embedding
+// and the commit.
 // `incoming` is materialised, and counted by `clock`, so that all of it is parsed before the lock is taken.
 // The stamp grows by at least 1 ms from batch to batch and is never ahead of the wall clock by more than that.
 const INSERT = `
@@ -103,7 +104,7 @@ const INSERT = `
   ), counted as (
     insert into article_days as d (axis, day, articles) select * from days
     on conflict (axis, day) do update set articles = d.articles + excluded.articles
-  ), promised as (
+  ), scheduled as (
     insert into embeddings (seq, due_at, page_no) select seq, $15::timestamptz, page_no from numbered order by seq
   )
   select base + 1 as first from clock`

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { runMigrations } from 'bullmq'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
-import { EMBED_DUE, UPKEEP } from '../promises/boss.ts'
+import { EMBED_DUE, MAINTENANCE } from '../delayed-jobs/boss.ts'
 import { QUEUE_SCHEMA } from '../queues/backend.ts'
 
 const FOLDER = new URL('../../infra/migrations/', import.meta.url)
@@ -30,7 +30,7 @@ export async function migrate(databaseUrl: string): Promise<Migrated> {
     await client.query('select pg_advisory_lock($1)', [MIGRATION_LOCK])
     const applied = await applyFiles(client)
     await runMigrations(client, QUEUE_SCHEMA)
-    await migratePromises(databaseUrl)
+    await migrateDelayedJobs(databaseUrl)
     const files = await migrationFiles()
     return { applied, version: numberOf(files.at(-1) ?? '0') }
   } finally {
@@ -87,7 +87,7 @@ async function applyFiles(client: pg.Client): Promise<string[]> {
   return applied
 }
 
-async function migratePromises(databaseUrl: string): Promise<void> {
+async function migrateDelayedJobs(databaseUrl: string): Promise<void> {
   const boss = new PgBoss({ connectionString: databaseUrl, max: 2, supervise: false, schedule: false })
   boss.on('error', () => {}) // reported by the calls below
   await boss.start()
@@ -99,7 +99,7 @@ async function migratePromises(databaseUrl: string): Promise<void> {
       expireInSeconds: 300,
       deleteAfterSeconds: 3_600,
     })
-    await boss.createQueue(UPKEEP, {
+    await boss.createQueue(MAINTENANCE, {
       retryLimit: 2,
       expireInSeconds: 900,
       policy: 'singleton',

@@ -1,5 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv'
 import { readAddress } from '../articles/address.ts'
+import { isRecord } from '../json/is-record.ts'
 import type { Outlet } from './outlet.ts'
 import { CATALOGUE_SCHEMA } from './schema.ts'
 
@@ -119,4 +120,3 @@ function duplicates(outlets: Outlet[]): Outlet[] {
 const unique = (addresses: string[] = []) => [
   ...new Set(addresses.map(address => readAddress(address.replace(/#.*$/s, ''))?.href ?? address)),
 ]
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null

@@ -5,7 +5,7 @@ export interface OutletHealth {
   domain: string
   name: string
   country: string
-  /** `failing`: no feed can be read. `silent`: nothing new for much longer than its rhythm. */
+  /** `failing`: no feed can be read. `silent`: nothing new for much longer than usual. */
   health: 'healthy' | 'silent' | 'failing'
   lastSuccess: Date | null
   lastNew: Date | null
@@ -34,10 +34,10 @@ export interface OutletPages {
   pages: { waiting: number; done: number; refused: number; failed: number }
 }
 
-/** So many rhythms without anything new are a silence; but no shorter one than a day, for there are nights and Sundays. */
-const SILENT_RHYTHMS = 8
+/** An outlet is silent after so many of its article intervals, and not before a day: nights and Sundays are quiet. */
+const SILENT_INTERVALS = 8
 const SILENT_MIN = 86_400_000
-/** Without a known rhythm. */
+/** For an outlet whose interval is not known. */
 const SILENT_UNKNOWN = 7 * 86_400_000
 
 /** The health of every active outlet, by domain. */
@@ -135,6 +135,6 @@ interface Row {
 function healthOf(row: Row): OutletHealth['health'] {
   if (row.feeds > 0 && row.failing_feeds === row.feeds) return 'failing'
   const silence = Number(row.silence ?? 0)
-  const bearable = row.rhythm === null ? SILENT_UNKNOWN : Math.max(row.rhythm * SILENT_RHYTHMS, SILENT_MIN)
+  const bearable = row.rhythm === null ? SILENT_UNKNOWN : Math.max(row.rhythm * SILENT_INTERVALS, SILENT_MIN)
   return silence > bearable ? 'silent' : 'healthy'
 }

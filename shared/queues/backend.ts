@@ -1,7 +1,7 @@
 import { type Job, Queue } from 'bullmq'
 import type { Config } from '../config/config.ts'
 import { openReady, runWhenReady } from './late-start.ts'
-import type { QueueMessages, QueueName } from './names.ts'
+import type { QueueMessages, QueueName } from './messages.ts'
 import { onPostgres, PatientPostgresWorker, PatientWorker, RETRY } from './patient-worker.ts'
 
 type AnyMessage = QueueMessages[QueueName]

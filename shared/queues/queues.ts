@@ -1,9 +1,9 @@
 import type { Config } from '../config/config.ts'
 import { withLogContext } from '../log/context.ts'
 import type { Logger } from '../log/logger.ts'
-import { createTrouble } from '../log/trouble.ts'
+import { createOutageLog } from '../log/outage.ts'
 import { type Backend, createBackend } from './backend.ts'
-import { QUEUE_NAMES, type QueueMessages, type QueueName } from './names.ts'
+import { QUEUE_NAMES, type QueueMessages, type QueueName } from './messages.ts'
 
 /** Jobs by state, as `npm run status -- --json` prints them. */
 export interface QueueCounts {
@@ -55,12 +55,12 @@ export interface Queues {
 
 /** Opens the work queues on the store that the configuration names: Redis with `REDIS_URL`, else Postgres. */
 export function openQueues(config: Pick<Config, 'REDIS_URL' | 'DATABASE_URL'>, log: Logger): Queues {
-  const trouble = createTrouble(log, {
+  const outage = createOutageLog(log, {
     begins: 'the queues are out of reach',
     ends: 'the queues are in reach again',
     ask: () => backend.ask(),
   })
-  const backend: Backend = createBackend(config, trouble.met)
+  const backend: Backend = createBackend(config, outage.met)
   return {
     async add(name, messages) {
       if (messages.length === 0) return

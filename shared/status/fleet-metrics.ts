@@ -1,6 +1,6 @@
 import { gauge, shared } from '../metrics/registry.ts'
 import type { Pool } from '../postgres/pool.ts'
-import { QUEUE_NAMES } from '../queues/names.ts'
+import { QUEUE_NAMES } from '../queues/messages.ts'
 import type { QueueCounts, Queues } from '../queues/queues.ts'
 import { type Flow, readFlow } from './flow.ts'
 import { countQuarantine } from './quarantine.ts'

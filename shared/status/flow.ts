@@ -10,7 +10,7 @@ export interface Flow {
   articles: number
   embedded: number
   embeddings: {
-    /** Promised for an hour that has not come yet. */
+    /** Delayed: the time of their embedding has not come yet. */
     promised: number
     due: number
     /** In quarantine: `npm run queues -- list`. */

@@ -1,6 +1,6 @@
 import { outletCounts } from '../outlets/health.ts'
 import type { Pool } from '../postgres/pool.ts'
-import type { QueueName } from '../queues/names.ts'
+import type { QueueName } from '../queues/messages.ts'
 import type { QueueCounts, Queues } from '../queues/queues.ts'
 import { readFlow } from './flow.ts'
 
@@ -10,7 +10,7 @@ export interface Status {
   articles: number
   embedded: number
   embeddings: {
-    /** Promised for an hour that has not come yet. */
+    /** Delayed: the time of their embedding has not come yet. */
     promised: number
     due: number
     /** In quarantine: `npm run queues -- list`. */
@@ -57,7 +57,7 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>): Pr
     embeddings: { promised, due, failed },
     pages: { waiting: waiting + stored, done, refused, failed: flow.pages.failed },
     reasons: Object.fromEntries(reasons.rows.map(({ reason, n }) => [reason, n])),
-    queues: withPromised(counts, promised),
+    queues: withDelayed(counts, promised),
     index: flow.index,
     outlets,
     newest: {
@@ -67,7 +67,7 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>): Pr
   }
 }
 
-/** What is promised for a later hour is delayed work of the embedder, wherever it waits. */
-export function withPromised(counts: Record<QueueName, QueueCounts>, promised: number): Record<QueueName, QueueCounts> {
+/** Delayed embeddings count as delayed jobs of the embedder, in whichever store they wait. */
+export function withDelayed(counts: Record<QueueName, QueueCounts>, promised: number): Record<QueueName, QueueCounts> {
   return { ...counts, embed: { ...counts.embed, delayed: counts.embed.delayed + promised } }
 }

@@ -21,7 +21,7 @@ export type Timed<Task> = Task & { begun: Begun }
 /** Threads for work on foreign bytes: the process's own event loop never waits for it, and its time has a limit. */
 export interface Threads<Task, Result> {
   /**
-   * Takes a thread at once; callers see to it that no more run than there are threads (`createTurns`).
+   * Takes a thread at once; callers see to it that no more run than there are threads (`createFairQueue`).
    * @throws ThreadError when the task fails
    */
   run(task: Task): Promise<Result>

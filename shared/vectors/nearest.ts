@@ -1,5 +1,6 @@
 import { Agent, request } from 'undici'
 import type { Config } from '../config/config.ts'
+import { isRecord } from '../json/is-record.ts'
 import type { Candidate } from './candidate.ts'
 
 /** Points nearest to a vector, best first, as Qdrant's `points/query` takes the question. @throws QdrantAnswer, or what keeps it from answering */
@@ -66,8 +67,6 @@ export function openNearest(
     return points.map(({ id, score }) => ({ seq: BigInt(id), score }))
   }
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
 
 const isPoint = (value: unknown): value is { id: number; score: number } =>
   isRecord(value) && Number.isSafeInteger(value.id) && typeof value.score === 'number'

@@ -4,8 +4,8 @@ import { createCircuit } from '../circuit/circuit.ts'
 import type { Config } from '../config/config.ts'
 import type { Candidate } from './candidate.ts'
 import { COLLECTION, PAYLOAD_INDEXES, searchParameters } from './collection.ts'
-import { VectorFailure, vectorFailure } from './failure.ts'
 import { type AskNearest, openNearest, type QdrantAddress } from './nearest.ts'
+import { VectorFailure, vectorFailure } from './vector-failure.ts'
 
 /** An article's vector and what plans limit. */
 export interface ArticleVector {

@@ -3,12 +3,12 @@ import { callHosts, lookAround } from '../../services/crawler/dispatch/dispatche
 import { openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
 import { addressRule } from '../../services/crawler/fetch/addresses.ts'
 import { guardedConnector } from '../../services/crawler/fetch/connector.ts'
-import { createHolds } from '../../services/crawler/hosts/holds.ts'
+import { createLeases } from '../../services/crawler/hosts/leases.ts'
 import { createLongWaits } from '../../services/crawler/hosts/long-waits.ts'
 import { visitHost } from '../../services/crawler/visits/visit.ts'
 import { type Config, readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
-import { createTrouble } from '../../shared/log/trouble.ts'
+import { createOutageLog } from '../../shared/log/outage.ts'
 import { syncOutlets } from '../../shared/outlets/sync.ts'
 import type { FeedEntry } from '../../shared/pages/page.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
@@ -68,9 +68,9 @@ export async function startCrawl(
   const crawl: Crawl = {
     ...{ config, pool, queues, log, recentRobots: new Map(), backlogged: false },
     ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },
-    holds: createHolds(pool, log, config.CRAWL_HOST_DELAY),
+    leases: createLeases(pool, log, config.CRAWL_HOST_DELAY),
     longWaits: createLongWaits(config.CRAWL_CONCURRENCY),
-    unheard: createTrouble(log, { begins: 'cannot ring the normaliser', ends: 'the normaliser hears again' }),
+    unheard: createOutageLog(log, { begins: 'cannot ring the normaliser', ends: 'the normaliser hears again' }),
     parser: openFeedParser({
       timeout: config.CRAWL_PARSE_TIMEOUT,
       ...(parsing === undefined ? {} : { worker: parsing }),
@@ -120,7 +120,7 @@ export async function startCrawl(
       )
     },
     async close() {
-      crawl.holds.close()
+      crawl.leases.close()
       await crawl.parser.close()
       await queues.close()
       await pool.end()

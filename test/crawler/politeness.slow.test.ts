@@ -87,7 +87,7 @@ for (const store of ['Postgres', 'Redis'] as const) {
       }
       await until(async () => (await waiting()).stored > 5, 60_000)
       redis?.flush()
-      // One is paused for longer than a hold lasts, the other killed and replaced; then the first wakes up.
+      // One is paused for longer than a lease lasts, the other killed and replaced; then the first wakes up.
       first.process.kill('SIGSTOP')
       await new Promise(resolve => setTimeout(resolve, 500))
       second.process.kill('SIGKILL')

@@ -11,8 +11,8 @@ import {
 import t from 'tap'
 import { addressRule } from '../../services/crawler/fetch/addresses.ts'
 import { guardedConnector } from '../../services/crawler/fetch/connector.ts'
-import { RequestFailure } from '../../services/crawler/fetch/failure.ts'
-import { type Answer, request } from '../../services/crawler/fetch/request.ts'
+import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
+import { RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
 import { startSite } from './site.ts'
 
 const PORTS = ['80', '443', '8080', '8443']
@@ -25,7 +25,7 @@ const closed = guardedConnector(addressRule([], PORTS), 1_000)
 function get(
   url: string,
   options: { connect?: typeof connect; timeout?: number; maxBytes?: number; wanted?: () => boolean } = {},
-): Promise<Answer> {
+): Promise<FetchedResponse> {
   return request(new URL(url), { 'user-agent': 'test' }, options.connect ?? connect, {
     timeout: options.timeout ?? 2_000,
     maxBytes: options.maxBytes ?? 100_000,
@@ -35,7 +35,7 @@ function get(
 }
 
 /** The kind of failure that a request ends in. */
-const failing = (answer: Promise<Answer>): Promise<unknown> =>
+const failing = (answer: Promise<FetchedResponse>): Promise<unknown> =>
   answer.then(
     ({ status }) => status,
     (error: unknown) => (error instanceof RequestFailure ? error.kind : error),

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
 import { isBacklogged } from '../../services/crawler/dispatch/due.ts'
-import { removeOldSources } from '../../services/crawler/upkeep/sources.ts'
+import { removeOldSources } from '../../services/crawler/maintenance/sources.ts'
 import { createTestDatabase } from '../database.ts'
 import { createFleet, until } from '../fleet.ts'
 import { html, rss, startCrawl } from './crawl.ts'
@@ -94,7 +94,7 @@ t.test('while the normaliser is behind, feeds are polled and no page is fetched'
   t.equal(await isBacklogged(run.pool, 2), false)
 })
 
-t.test('upkeep removes the sources of finished pages after PAGES_KEEP, and keeps crawl memory', async t => {
+t.test('maintenance removes the sources of finished pages after PAGES_KEEP, and keeps crawl memory', async t => {
   const run = await startCrawl()
   const site = await startSite()
   t.teardown(() => Promise.all([run.close(), site.close()]))

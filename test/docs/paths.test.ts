@@ -71,7 +71,7 @@ t.test('links of documents', async t => {
 t.test('npm scripts, in messages too', async t => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
   for (const file of [...guides, ...programs()])
-    for (const [, name = ''] of read(file).matchAll(/\bnpm run (?:-s |--silent )?([a-z][a-z:]*)/g))
+    for (const [, name = ''] of read(file).matchAll(/\bnpm run (?:-s |--silent )?([a-z][a-z:-]*)/g))
       if (!(name in scripts)) t.fail(`${file} names npm run ${name}`)
   t.ok(Object.keys(scripts).length > 0)
 })

@@ -60,7 +60,7 @@ t.test('installing runs no script, with an npm too that knows nothing of allowSc
   await npm(folder, 'install')
   t.notOk(existsSync(join(folder, 'ran')))
   await npm(folder, 'start')
-  t.ok(existsSync(join(folder, 'ran')), 'npm start and npm run are as ever')
+  t.ok(existsSync(join(folder, 'ran')), 'npm start and npm scripts are as ever')
 })
 
 t.test('the runtime is the one of the lockfile, without scripts, or none', async t => {

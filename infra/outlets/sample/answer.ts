@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 
-export interface Answer {
+export interface SampleResponse {
   status: number
   headers: Record<string, string>
   body: Buffer
@@ -17,7 +17,7 @@ export interface RequestHeaders {
 }
 
 /** An answer with validators, so that it can be asked for conditionally (RFC 9110 §13). */
-export function document(contentType: string, body: Buffer, lastModified: Date): Answer {
+export function document(contentType: string, body: Buffer, lastModified: Date): SampleResponse {
   const tag = createHash('sha1').update(body).digest('hex').slice(0, 16)
   return {
     status: 200,
@@ -26,19 +26,19 @@ export function document(contentType: string, body: Buffer, lastModified: Date):
   }
 }
 
-export function redirect(status: 301 | 302, location: string): Answer {
+export function redirect(status: 301 | 302, location: string): SampleResponse {
   return { status, headers: { Location: location }, body: Buffer.alloc(0) }
 }
 
 /** The answer itself, or 304 when the client has it already. `If-None-Match` outweighs `If-Modified-Since`. */
-export function conditional(answer: Answer, request: RequestHeaders): Answer {
+export function conditional(answer: SampleResponse, request: RequestHeaders): SampleResponse {
   if (answer.status !== 200 || !isCurrent(answer, request)) return answer
   const kept = ['ETag', 'Last-Modified', 'Vary']
   const headers = Object.fromEntries(Object.entries(answer.headers).filter(([name]) => kept.includes(name)))
   return { status: 304, headers, body: Buffer.alloc(0) }
 }
 
-function isCurrent(answer: Answer, request: RequestHeaders): boolean {
+function isCurrent(answer: SampleResponse, request: RequestHeaders): boolean {
   const { ETag: tag, 'Last-Modified': modified } = answer.headers
   const wanted = request['if-none-match']
   if (wanted !== undefined) {
@@ -50,7 +50,7 @@ function isCurrent(answer: Answer, request: RequestHeaders): boolean {
 }
 
 /** Gzipped when the client takes it. The tag becomes weak: the bytes are others (RFC 9110 §8.8.1). */
-export function compressed(answer: Answer, request: RequestHeaders): Answer {
+export function compressed(answer: SampleResponse, request: RequestHeaders): SampleResponse {
   if (answer.body.length === 0 || !String(request['accept-encoding'] ?? '').includes('gzip')) return answer
   const tag = answer.headers.ETag
   return {

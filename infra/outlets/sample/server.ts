@@ -5,7 +5,7 @@
 
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server } from 'node:http'
-import type { Answer } from './answer.ts'
+import type { SampleResponse } from './answer.ts'
 import { catalogueEntry, type OutletsFile, type SampleOutlet } from './outlet.ts'
 import { SAMPLE_OUTLETS } from './outlets.ts'
 import { choosePort, type Ports, randomPlace, takeRememberedPort } from './ports.ts'
@@ -93,4 +93,4 @@ function listener(outlet: SampleOutlet, site: Site, onVisit: SampleOptions['onVi
   }
 }
 
-const NOT_ALLOWED: Answer = { status: 405, headers: { Allow: 'GET, HEAD' }, body: Buffer.alloc(0) }
+const NOT_ALLOWED: SampleResponse = { status: 405, headers: { Allow: 'GET, HEAD' }, body: Buffer.alloc(0) }

@@ -1,7 +1,7 @@
 /** All addresses of one outlet's site and what they answer. No sockets here. */
 
 import { gzipSync } from 'node:zlib'
-import { type Answer, compressed, conditional, document, type RequestHeaders, redirect } from './answer.ts'
+import { compressed, conditional, document, type RequestHeaders, redirect, type SampleResponse } from './answer.ts'
 import { atomFeed } from './feeds/atom.ts'
 import { type FeedSource, shortAddress } from './feeds/entry.ts'
 import { jsonFeed } from './feeds/json.ts'
@@ -16,9 +16,9 @@ import { consentPage, refusalPage } from './pages/refusals.ts'
 import { pictureOf, styleSheet } from './pages/style.ts'
 import type { SampleText } from './texts.ts'
 
-export type Site = (path: string, request: RequestHeaders) => Answer
+export type Site = (path: string, request: RequestHeaders) => SampleResponse
 
-type Routes = Map<string, () => Answer>
+type Routes = Map<string, () => SampleResponse>
 
 const EPOCH = new Date('2026-09-01T00:00:00Z')
 
@@ -45,7 +45,7 @@ function routeOf(path: string): string {
   return id ? `${url.pathname}?id=${id}` : url.pathname
 }
 
-function html(outlet: SampleOutlet, status: number, page: string): Answer {
+function html(outlet: SampleOutlet, status: number, page: string): SampleResponse {
   const { bytes, header } = outlet.charset
   const contentType = header ? `text/html; charset=${header}` : 'text/html'
   return { status, headers: { 'Content-Type': contentType }, body: encodeMarkup(page, bytes) }
@@ -65,7 +65,7 @@ function furnitureRoutes(outlet: SampleOutlet, texts: SampleText[], origin: stri
     ['/style.css', plain('text/css; charset=utf-8', styleSheet(outlet.colour))],
     ['/favicon.ico', () => ({ status: 204, headers: {}, body: Buffer.alloc(0) })],
     ['/consent', () => html(outlet, 200, consentPage(outlet))],
-    ...texts.map((text): [string, () => Answer] => [
+    ...texts.map((text): [string, () => SampleResponse] => [
       `/pictures/${text.number}.svg`,
       plain('image/svg+xml', pictureOf(text.number, outlet.colour)),
     ]),
@@ -77,7 +77,7 @@ function feedRoutes(outlet: SampleOutlet, texts: SampleText[], origin: string): 
     outlet.feeds.flatMap(feed => {
       const source = { outlet, feed, texts: texts.filter(feed.takes), origin }
       const lastModified = source.texts[0]?.publishedAt ?? EPOCH
-      return feedDocuments(source).map(({ path, contentType, body }): [string, () => Answer] => [
+      return feedDocuments(source).map(({ path, contentType, body }): [string, () => SampleResponse] => [
         path,
         () => document(contentType, body, lastModified),
       ])
@@ -139,7 +139,7 @@ function articleAnswer(
   text: SampleText,
   page: () => string,
   sections: readonly string[],
-): () => Answer {
+): () => SampleResponse {
   const served = () => {
     const answer = html(outlet, 200, page())
     return document(answer.headers['Content-Type'] ?? 'text/html', answer.body, text.publishedAt)

@@ -6,7 +6,7 @@ import { ApiError } from '../contract/api-error.ts'
 import { readCredentials } from './bearer.ts'
 import { accessOf } from './locals.ts'
 import { type AddressLock, lockAddress } from './lock.ts'
-import type { Turns } from './turns.ts'
+import type { Permits } from './permits.ts'
 
 /**
  * Lets in who sends a valid key and notes the plan on the response; everybody else is answered 401, or 429 from a
@@ -49,12 +49,12 @@ export function checkQuota(response: Response): void {
  * gets no answer and pays nothing.
  * @throws ApiError `quota_exceeded` when another request took the last one meanwhile
  */
-export async function chargeMonth(db: Queryable, turns: Turns, response: Response): Promise<void> {
+export async function chargeMonth(db: Queryable, permits: Permits, response: Response): Promise<void> {
   const access = accessOf(response)
   const { key, month } = access
   if (!month || key.plan.quota === null || response.destroyed || response.socket?.destroyed) return
   const { quota } = key.plan
-  const charged = await turns.take(`month ${key.id}`, () => chargeQuota(db, key.id, quota))
+  const charged = await permits.take(`month ${key.id}`, () => chargeQuota(db, key.id, quota))
   access.month = charged ?? { ...month, used: quota }
   setQuotaHeaders(response, key, access.month)
   if (!charged) throw exceeded(month)

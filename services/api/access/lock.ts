@@ -2,13 +2,13 @@ import { isIP } from 'node:net'
 import { ipKeyGenerator } from 'express-rate-limit'
 import type { Config } from '../../../shared/config/config.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
-import { createTurns, NoTurn } from './turns.ts'
+import { createPermits, NoPermit } from './permits.ts'
 
 /**
  * Requests of one address without a valid key are looked into one after another: whoever waits in the database waits with a
  * connection in hand, and anybody can send thousands at once.
  */
-const FAILURE_TURNS = { atOnce: 1, waiting: 1_000, patience: 5_000 }
+const FAILURE_PERMITS = { atOnce: 1, waiting: 1_000, patience: 5_000 }
 
 /** The lock on addresses from which too many invalid keys came (decision 3), shared by all processes. */
 export interface AddressLock {
@@ -57,8 +57,8 @@ export function createAddressLock(
 ): AddressLock {
   const { AUTH_LOCK_FAILURES: failures, AUTH_LOCK_WINDOW: window, AUTH_LOCK_DURATION: duration } = settings
   // Each a line of its own: those without a key must not keep failures from being counted.
-  const looks = createTurns(FAILURE_TURNS)
-  const failed = createTurns(FAILURE_TURNS)
+  const looks = createPermits(FAILURE_PERMITS)
+  const failed = createPermits(FAILURE_PERMITS)
 
   async function remaining(address: string): Promise<number | null> {
     const { rows } = await db.query<{ seconds: number }>({
@@ -83,7 +83,7 @@ export function createAddressLock(
 
   /** A thousand at once from one address are more than enough to be told to wait. */
   const orWait = (error: unknown) => {
-    if (error instanceof NoTurn) return 1
+    if (error instanceof NoPermit) return 1
     throw error
   }
 

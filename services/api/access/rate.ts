@@ -3,7 +3,7 @@ import { rateLimit, type Store } from 'express-rate-limit'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { ApiError } from '../contract/api-error.ts'
 import { accessOf } from './locals.ts'
-import type { Turns } from './turns.ts'
+import type { Permits } from './permits.ts'
 
 /** A minute of a plan. */
 const MINUTE = 60_000
@@ -28,12 +28,14 @@ returning used, allowed, 60000 - extract(epoch from clock_timestamp() - started_
  * Where express-rate-limit keeps its counts: Postgres, shared by all API processes. A key's minute begins with its
  * first request.
  */
-export function createRateStore(db: Queryable, turns: Turns): Store {
+export function createRateStore(db: Queryable, permits: Permits): Store {
   return {
     localKeys: false,
     async increment(keyId) {
       const count = { name: 'rate-count', text: COUNT, values: [keyId] }
-      const { rows } = await turns.take(keyId, () => db.query<{ used: number; allowed: boolean; left: number }>(count))
+      const { rows } = await permits.take(keyId, () =>
+        db.query<{ used: number; allowed: boolean; left: number }>(count),
+      )
       const row = rows[0]
       if (!row) throw new Error('The key is gone.')
       return {

@@ -12,8 +12,8 @@ import { type SemanticSearch, SemanticUnavailable, SetExpired } from '../semanti
 export interface Searches {
   index: SearchIndex
   semantic: SemanticSearch
-  /** Does a search when it is its key's turn. */
-  inTurn: <T>(search: () => Promise<T>) => Promise<T>
+  /** Runs a search with a permit of its key. */
+  withPermit: <T>(search: () => Promise<T>) => Promise<T>
 }
 
 /** A page, whichever way it was searched. */
@@ -22,7 +22,7 @@ export interface Found {
   total: number
   estimate: boolean
   next: Cursor['at'] | null
-  /** What finding it took, without the wait for a turn. */
+  /** What finding it took, without the wait for a permit. */
   ms: number
 }
 
@@ -44,7 +44,7 @@ export async function findArticles(
   planned: PlannedRequest,
   at: Cursor['at'] | null,
 ): Promise<Found> {
-  return searches.inTurn(async () => {
+  return searches.withPermit(async () => {
     const start = performance.now()
     const found = await findPage(searches, planned, at)
     return { ...found, ms: performance.now() - start }

@@ -2,7 +2,7 @@ import type { ArticleRow } from '../../../search/index.ts'
 import { LIMITS } from '../contract/limits.ts'
 import type { ArticlesRequest } from '../parameters/request.ts'
 import { appliedFilters } from './filters.ts'
-import { type Element, writeXml } from './xml.ts'
+import { writeXml, type XmlElement } from './xml.ts'
 
 /** Who publishes the feed. */
 export interface FeedIdentity {
@@ -23,7 +23,7 @@ const COUNTRY_LANGUAGE = { NL: 'nl-nl', BE: 'nl-be', LU: 'lb-lu' } as const
 
 /** Writes RSS 2.0 (decisions 30–32). Holds no time of its own: as long as the articles stay, so does every byte. */
 export function writeFeed(identity: FeedIdentity, request: ArticlesRequest, rows: Row[]): string {
-  const channel: Element = {
+  const channel: XmlElement = {
     name: 'channel',
     content: [...channelOf(identity, request, rows), ...rows.map(itemOf)],
   }
@@ -34,7 +34,7 @@ export function writeFeed(identity: FeedIdentity, request: ArticlesRequest, rows
   })
 }
 
-function channelOf({ serviceName, publicUrl }: FeedIdentity, request: ArticlesRequest, rows: Row[]): Element[] {
+function channelOf({ serviceName, publicUrl }: FeedIdentity, request: ArticlesRequest, rows: Row[]): XmlElement[] {
   const endpoint = `${publicUrl}/v1/articles.rss`
   const filters = appliedFilters(request)
   const filtered = filters.map(([name, value]) => `${name}=${value}`).join(', ')
@@ -59,9 +59,9 @@ function channelOf({ serviceName, publicUrl }: FeedIdentity, request: ArticlesRe
   ]
 }
 
-function itemOf(row: Row): Element {
+function itemOf(row: Row): XmlElement {
   const { name, domain } = row.outlet
-  const outlet: Element = {
+  const outlet: XmlElement = {
     name: 'pc:outlet',
     ...(domain === null ? {} : { attributes: { domain } }),
     content: name ?? '',
@@ -82,9 +82,9 @@ function itemOf(row: Row): Element {
   }
 }
 
-const text = (name: string, content: string): Element => ({ name, content })
+const text = (name: string, content: string): XmlElement => ({ name, content })
 
-const optional = (name: string, content: string | null): Element[] => (content === null ? [] : [{ name, content }])
+const optional = (name: string, content: string | null): XmlElement[] => (content === null ? [] : [{ name, content }])
 
 function pageSize({ perPage }: ArticlesRequest): [string, string][] {
   return perPage === LIMITS.perPage.default ? [] : [['per_page', String(perPage)]]

@@ -1,8 +1,8 @@
 /** An element: its attributes, and either text or elements. */
-export interface Element {
+export interface XmlElement {
   name: string
   attributes?: Record<string, string>
-  content?: string | Element[]
+  content?: string | XmlElement[]
 }
 
 /**
@@ -10,11 +10,11 @@ export interface Element {
  * them back: characters that XML cannot carry (§2.2, half a surrogate pair among them) are removed, line ends that a parser
  * would change (§2.11, §3.3.3) are written as references.
  */
-export function writeXml(root: Element): string {
+export function writeXml(root: XmlElement): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${writeElement(root, '')}`
 }
 
-function writeElement({ name, attributes = {}, content = '' }: Element, indent: string): string {
+function writeElement({ name, attributes = {}, content = '' }: XmlElement, indent: string): string {
   const start = Object.entries(attributes).reduce(
     (tag, [key, value]) => `${tag} ${key}="${quoted(value)}"`,
     `${indent}<${name}`,

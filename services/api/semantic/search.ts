@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
 import type { SearchIndex } from '../../../search/index.ts'
 import type { Config } from '../../../shared/config/config.ts'
-import { EmbeddingFailure } from '../../../shared/embeddings/failure.ts'
+import { EmbeddingFailure } from '../../../shared/embeddings/embedding-failure.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { VectorFailure } from '../../../shared/vectors/failure.ts'
 import type { Coverage } from '../../../shared/vectors/store.ts'
-import { type Candidates, openCandidates } from './candidates.ts'
+import { VectorFailure } from '../../../shared/vectors/vector-failure.ts'
 import { readPage } from './page.ts'
 import { type SemanticQuery, type SemanticSearch, SemanticUnavailable, SetExpired } from './query.ts'
 import { relevanceOf } from './relevance.ts'
 import { findSet, keepSet } from './sets.ts'
+import { openVectorSearch, type VectorSearch } from './vector-search.ts'
 
 /**
  * Search by meaning: the nearest 500 articles of the plan's coverage, frozen for some minutes in Postgres; then the request's
@@ -22,7 +22,7 @@ export async function openSemanticSearch(
   index: SearchIndex,
   log: Logger,
 ): Promise<SemanticSearch> {
-  const candidates = openCandidates(config, pool)
+  const vectorSearch = openVectorSearch(config, pool)
   const making = new Map<string, Promise<string | null>>()
   let lastComplaint = ''
 
@@ -31,7 +31,7 @@ export async function openSemanticSearch(
     const asked = JSON.stringify([query.text, coverageOf(query)])
     let set = making.get(asked)
     if (!set) {
-      set = findOrMakeSet(pool, candidates, query).finally(() => making.delete(asked))
+      set = findOrMakeSet(pool, vectorSearch, query).finally(() => making.delete(asked))
       making.set(asked, set)
     }
     return set
@@ -58,7 +58,7 @@ export async function openSemanticSearch(
         throw explain(error)
       }
     },
-    missing: () => candidates.missing(),
+    missing: () => vectorSearch.missing(),
     async close() {
       await Promise.allSettled(making.values())
     },
@@ -71,15 +71,15 @@ function coverageOf({ planCountries, coverage }: SemanticQuery): Coverage {
 }
 
 /** Id of the question's set; null: there are no candidates, and nothing to keep stable. */
-async function findOrMakeSet(pool: Pool, candidates: Candidates, query: SemanticQuery): Promise<string | null> {
-  const space = await candidates.space()
+async function findOrMakeSet(pool: Pool, vectorSearch: VectorSearch, query: SemanticQuery): Promise<string | null> {
+  const serving = await vectorSearch.serving()
   const coverage = coverageOf(query)
   const question = createHash('sha256')
-    .update(JSON.stringify([space?.collection.name, query.text, coverage]))
+    .update(JSON.stringify([serving?.collection.name, query.text, coverage]))
     .digest()
   const known = await findSet(pool, question)
   if (known) return known
-  const nearest = await candidates.nearest(query.text, coverage)
+  const nearest = await vectorSearch.nearest(query.text, coverage)
   if (nearest.length === 0) return null
   // The store's order among equals may change with its segments; equal candidates shall be an equal set.
   const ordered = nearest

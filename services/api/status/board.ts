@@ -4,7 +4,7 @@ import { ExpressAdapter } from '@bull-board/express'
 import { Queue } from 'bullmq'
 import { type RequestHandler, Router } from 'express'
 import type { Logger } from '../../../shared/log/logger.ts'
-import { QUEUE_NAMES } from '../../../shared/queues/names.ts'
+import { QUEUE_NAMES } from '../../../shared/queues/messages.ts'
 import { pageSecurity } from '../http/page-security.ts'
 
 export interface Board {

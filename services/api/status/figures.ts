@@ -1,6 +1,6 @@
 import { type OutletHealth, outletHealth } from '../../../shared/outlets/health.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import type { QueueName } from '../../../shared/queues/names.ts'
+import type { QueueName } from '../../../shared/queues/messages.ts'
 import type { QueueCounts, Queues } from '../../../shared/queues/queues.ts'
 import { type Flow, readFlow } from '../../../shared/status/flow.ts'
 import { type LagHour, readLag } from '../../../shared/status/lag.ts'
@@ -11,7 +11,7 @@ import {
   type Quarantined,
 } from '../../../shared/status/quarantine.ts'
 import { type Running, readRunning } from '../../../shared/status/running.ts'
-import { withPromised } from '../../../shared/status/status.ts'
+import { withDelayed } from '../../../shared/status/status.ts'
 import type { Readiness } from '../http/health.ts'
 import { remembered } from './remembered.ts'
 
@@ -80,7 +80,7 @@ export function openFigures(parts: {
     return {
       at: new Date().toISOString(),
       ...{ service, board, flow, running, outlets, quarantine, lag },
-      queues: counts && withPromised(counts, flow?.embeddings.promised ?? 0),
+      queues: counts && withDelayed(counts, flow?.embeddings.promised ?? 0),
       missing: missing ?? [],
       unread: unread.sort(),
     }

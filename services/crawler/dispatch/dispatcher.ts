@@ -1,4 +1,4 @@
-import { createTrouble } from '../../../shared/log/trouble.ts'
+import { createOutageLog } from '../../../shared/log/outage.ts'
 import { readBrimming, readHeld } from '../budgets/held.ts'
 import { releasePutOff } from '../budgets/new-hosts.ts'
 import type { Crawl } from '../crawl.ts'
@@ -18,7 +18,7 @@ export function startDispatcher(crawl: Crawl): { close(): Promise<void> } {
   let timer: NodeJS.Timeout | undefined
   let closed = false
   let running = Promise.resolve()
-  const trouble = createTrouble(crawl.log, { begins: 'cannot look for due work', ends: 'due work is found again' })
+  const outage = createOutageLog(crawl.log, { begins: 'cannot look for due work', ends: 'due work is found again' })
 
   let lastSlow = Number.NEGATIVE_INFINITY
   const lookSlowly = async () => {
@@ -45,9 +45,9 @@ export function startDispatcher(crawl: Crawl): { close(): Promise<void> } {
         await takeBackCalls(crawl.pool, hosts)
         throw error
       }
-      trouble.over()
+      outage.over()
     } catch (error) {
-      trouble.met(error)
+      outage.met(error)
     }
   }
   const next = () => {

@@ -1,6 +1,6 @@
 import { gunzipFile } from '../fetch/compression.ts'
-import { RequestFailure } from '../fetch/failure.ts'
-import type { Answer } from '../fetch/request.ts'
+import type { FetchedResponse } from '../fetch/request.ts'
+import { RequestFailure } from '../fetch/request-failure.ts'
 import { LONGEST_PAUSE, readRetryAfter } from '../fetch/retry-after.ts'
 import { type Fetched, politeGet } from '../robots/polite.ts'
 import { ParseFailure } from './parsing/parser.ts'
@@ -62,12 +62,12 @@ export async function readDocument(
 }
 
 /** Of a document that was broken off nothing is sent back: the next answer shall be whole. */
-function validatorsOf({ headers }: Answer, feed: ParsedFeed): Validators {
+function validatorsOf({ headers }: FetchedResponse, feed: ParsedFeed): Validators {
   if (!feed.whole) return { etag: null, lastModified: null }
   return { etag: headers.etag?.slice(0, 1_000) ?? null, lastModified: headers['last-modified']?.slice(0, 100) ?? null }
 }
 
-function refused({ status, headers }: Answer): Document {
+function refused({ status, headers }: FetchedResponse): Document {
   const wait = { atLeast: status === 410 ? LONGEST_PAUSE : (readRetryAfter(headers) ?? 0) }
   return { kind: 'failure', reason: `status ${status}`, detail: `the feed answers ${status}`, wait }
 }

@@ -1,5 +1,5 @@
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { OWN_PAUSE } from '../fetch/turn-request.ts'
+import { OWN_PAUSE } from '../fetch/permitted-request.ts'
 import { pagesDiscovered } from '../metrics.ts'
 import { type Document, readDocument, UNPARSED } from './document.ts'
 import type { DueFeed } from './due-feed.ts'

@@ -1,5 +1,5 @@
 import type { Crawl } from '../crawl.ts'
-import type { Hold } from '../hosts/holds.ts'
+import type { Lease } from '../hosts/leases.ts'
 import { feedPolls, pagesDiscovered } from '../metrics.ts'
 import { readDocument } from './document.ts'
 import type { DueFeed } from './due-feed.ts'
@@ -9,7 +9,7 @@ import { savePoll } from './saving/save.ts'
 import { beforeParsing, postpone, saveFailure } from './scheduling/schedule.ts'
 
 /** Polls one feed or sitemap. True: the visit may go on; false: its host is not to be asked any more for now. */
-export async function pollFeed(crawl: Crawl, visit: Hold, feed: DueFeed): Promise<boolean> {
+export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promise<boolean> {
   let parsing = false
   const poll: Poll = {
     ...{ crawl, visit, feed },

@@ -1,7 +1,7 @@
 import { pipeline, type Transform } from 'node:stream'
 import { promisify } from 'node:util'
 import * as zlib from 'node:zlib'
-import { RequestFailure } from './failure.ts'
+import { RequestFailure } from './request-failure.ts'
 
 /*
  * undici's own `decompress` interceptor takes zstd windows of any size, and refuses raw deflate and

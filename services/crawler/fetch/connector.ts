@@ -2,7 +2,7 @@ import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import { isIP } from 'node:net'
 import { buildConnector } from 'undici'
 import type { AddressRule } from './addresses.ts'
-import { RequestFailure } from './failure.ts'
+import { RequestFailure } from './request-failure.ts'
 
 /**
  * Connects to permitted addresses and ports only. The check stands where the connection is made, so that no name that resolves

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer'
 import { type buildConnector, Client } from 'undici'
 import { codingsOf, decompress, decompressing, tooLarge } from './compression.ts'
-import { asFailure, RequestFailure } from './failure.ts'
+import { asFailure, RequestFailure } from './request-failure.ts'
 
 /** A whole answer. */
-export interface Answer {
+export interface FetchedResponse {
   status: number
   /** Lower-case names; repeated headers joined by a comma. */
   headers: Record<string, string>
@@ -38,7 +38,7 @@ export async function request(
   headers: Record<string, string>,
   connect: buildConnector.connector,
   limits: RequestLimits,
-): Promise<Answer> {
+): Promise<FetchedResponse> {
   const tooMuch = new AbortController()
   const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(limits.timeout), tooMuch.signal])
   let received = () => 0
@@ -52,7 +52,7 @@ export async function request(
       if (error === null) received = () => socket.bytesRead
       if (error !== null || limits.wanted()) return callback(...result)
       socket.destroy()
-      callback(new RequestFailure('aborted', 'another has the turn now'), null)
+      callback(new RequestFailure('aborted', 'another crawler has the permit now'), null)
     })
   }
   const client = new Client(url.origin, {

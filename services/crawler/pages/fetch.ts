@@ -1,8 +1,8 @@
 import { noteTry, type Try } from '../budgets/budget.ts'
 import type { Crawl } from '../crawl.ts'
 import { gunzipFile } from '../fetch/compression.ts'
-import { asFailure } from '../fetch/failure.ts'
-import type { Hold } from '../hosts/holds.ts'
+import { asFailure } from '../fetch/request-failure.ts'
+import type { Lease } from '../hosts/leases.ts'
 import { blocksMet, pagesFetched } from '../metrics.ts'
 import { type Fetched, politeGet } from '../robots/polite.ts'
 import { savePage, type WaitingPage } from './save.ts'
@@ -11,7 +11,7 @@ import { judge, type Verdict } from './verdict.ts'
 const HEADERS = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.5', 'accept-language': 'nl,fr,de,lb,en;q=0.5' }
 
 /** Tries one page. True: the visit may go on; false: the host is not to be asked any more for now. */
-export async function fetchPage(crawl: Crawl, visit: Hold, page: WaitingPage): Promise<boolean> {
+export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): Promise<boolean> {
   const { pool, config } = crawl
   const begun = performance.now()
   const fetched = await unzipped(

@@ -74,7 +74,7 @@ export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, 
   }
 }
 
-/** What was served, and in the same statement the state that promises its normalising. Null: somebody was faster. */
+/** What was served, and in the same statement the state that queues its normalising. Null: somebody was faster. */
 async function store(
   db: Pick<Pool, 'query'>,
   page: WaitingPage,

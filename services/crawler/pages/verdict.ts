@@ -1,4 +1,4 @@
-import type { Answer } from '../fetch/request.ts'
+import type { FetchedResponse } from '../fetch/request.ts'
 import type { Fetched } from '../robots/polite.ts'
 
 /** What is to be done with a page after a try. */
@@ -42,7 +42,7 @@ export function judge(fetched: Exclude<Fetched, { kind: 'interrupted' }>, attemp
   }
 }
 
-function judgeAnswer(answer: Answer, url: string, attempts: number): Verdict {
+function judgeAnswer(answer: FetchedResponse, url: string, attempts: number): Verdict {
   const { status, headers } = answer
   const contentType = headers['content-type'] ?? null
   const block = blockOf(answer)
@@ -66,7 +66,7 @@ function judgeAnswer(answer: Answer, url: string, attempts: number): Verdict {
 }
 
 /** How an outlet keeps a page from robots or readers, when status and headers say so; walls made of text are the normaliser's. */
-function blockOf({ status, headers }: Answer): string | null {
+function blockOf({ status, headers }: FetchedResponse): string | null {
   if (headers['cf-mitigated'] === 'challenge' || headers['x-amzn-waf-action'] !== undefined) return 'challenge'
   if (status === 403 && (headers['x-datadome'] !== undefined || /datadome/i.test(headers.server ?? '')))
     return 'challenge'

@@ -1,16 +1,16 @@
 import { readAddress } from '../../../shared/articles/address.ts'
 import { admitsHost, OTHER_DAY } from '../budgets/new-hosts.ts'
 import type { Crawl } from '../crawl.ts'
-import type { Answer } from '../fetch/request.ts'
-import { type Asked, OWN_PAUSE, requestInTurn } from '../fetch/turn-request.ts'
-import type { Hold } from '../hosts/holds.ts'
+import { type Asked, OWN_PAUSE, requestWithPermit } from '../fetch/permitted-request.ts'
+import type { FetchedResponse } from '../fetch/request.ts'
+import type { Lease } from '../hosts/leases.ts'
 import { robotsFor } from './robots.ts'
 import { isAllowed } from './rules.ts'
 
 /** What became of fetching an address, redirects followed. */
 export type Fetched =
   /** `url` is where the answer came from. */
-  | { kind: 'answer'; answer: Answer; url: URL }
+  | { kind: 'answer'; answer: FetchedResponse; url: URL }
   | { kind: 'failure'; reason: Extract<Asked, { kind: 'failure' }>['reason'] | 'redirects'; detail: string }
   /** robots.txt of the first or of a later host says no. */
   | { kind: 'disallowed'; detail: string }
@@ -22,11 +22,11 @@ export type Fetched =
 const MAX_REDIRECTS = 5
 /** How long a visit waits for its own host before it ends, to be called again when the host is free. */
 const OWN_PATIENCE = 5_000
-/** A host that a redirect leads to has visitors of its own; their turns come between ours. */
+/** A host that a redirect leads to has visitors of its own; their requests come between ours. */
 const GUEST_PATIENCE = 15_000
 
 /**
- * Fetches an address as a polite robot: robots.txt of every host on the way, each request in its host's turn, at most five
+ * Fetches an address as a polite robot: robots.txt of every host on the way, each request with a permit of its host, at most five
  * redirects and none in a circle, no cookies. Hosts that nobody knew are asked as far as the outlet's budget of today allows.
  *
  * @param outletNo on whose account
@@ -34,7 +34,7 @@ const GUEST_PATIENCE = 15_000
  */
 export async function politeGet(
   crawl: Crawl,
-  visit: Hold,
+  visit: Lease,
   outletNo: number,
   address: string,
   headers: Record<string, string>,
@@ -57,7 +57,7 @@ export async function politeGet(
     if (robots.kind !== 'known') return robots
     if (!isAllowed(robots.rules, url))
       return { kind: 'disallowed', detail: `robots.txt of ${host} forbids ${url.pathname.slice(0, 200)}` }
-    const asked = await requestInTurn(crawl, visit, url, headers, { outletNo, patience })
+    const asked = await requestWithPermit(crawl, visit, url, headers, { outletNo, patience })
     if (asked.kind === 'busy') return { ...asked, host }
     if (asked.kind !== 'answer') return asked
     askedHosts.add(host)

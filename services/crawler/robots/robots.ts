@@ -2,9 +2,9 @@ import { readAddress } from '../../../shared/articles/address.ts'
 import { spend } from '../budgets/budget.ts'
 import { admitsHost, OTHER_DAY } from '../budgets/new-hosts.ts'
 import type { Crawl } from '../crawl.ts'
+import { type Asked, OWN_PAUSE, requestWithPermit } from '../fetch/permitted-request.ts'
 import { readRetryAfter } from '../fetch/retry-after.ts'
-import { type Asked, OWN_PAUSE, requestInTurn } from '../fetch/turn-request.ts'
-import type { Hold } from '../hosts/holds.ts'
+import type { Lease } from '../hosts/leases.ts'
 import {
   type KnownRobots,
   type RobotsBlocked,
@@ -27,7 +27,7 @@ const MAX_REDIRECTS = 5
 const LONGEST_WAIT = 3_600_000
 
 /**
- * The robots.txt of an address's host: from memory for up to a day, else asked for, in the host's turn. 2xx: its rules;
+ * The robots.txt of an address's host: from memory for up to a day, else requested, with a permit of the host. 2xx: its rules;
  * 4xx: everything is allowed; 5xx, 429 or no answer: nothing may be fetched until it answers; redirects are followed, also to
  * other hosts in their turn, and too many count as 4xx (RFC 9309 §2.3.1).
  *
@@ -35,7 +35,7 @@ const LONGEST_WAIT = 3_600_000
  */
 export async function robotsFor(
   crawl: Crawl,
-  visit: Hold,
+  visit: Lease,
   outletNo: number,
   page: URL,
   patience: number,
@@ -71,7 +71,7 @@ export function forgetOldest(recent: Map<string, RobotsKnown>): void {
 
 async function recallOrAsk(
   crawl: Crawl,
-  visit: Hold,
+  visit: Lease,
   outletNo: number,
   page: URL,
   patience: number,
@@ -92,7 +92,7 @@ async function recallOrAsk(
     if (url.host !== host && !(await admitsHost(crawl.pool, outletNo, url.host, crawl.config))) {
       return { kind: 'busy', host: url.host, wait: OTHER_DAY }
     }
-    const asked = await requestInTurn(
+    const asked = await requestWithPermit(
       crawl,
       visit,
       url,

@@ -2,8 +2,8 @@ import { isTransient } from '../../../shared/postgres/transaction.ts'
 import type { Crawl } from '../crawl.ts'
 import { pollFeed } from '../feeds/poll.ts'
 import { saveFailure } from '../feeds/scheduling/schedule.ts'
-import type { Hold } from '../hosts/holds.ts'
-import { endVisit, takeVisit } from '../hosts/lease.ts'
+import type { Lease } from '../hosts/leases.ts'
+import { endVisit, takeVisit } from '../hosts/visit-lease.ts'
 import { fetchPage } from '../pages/fetch.ts'
 import { savePage } from '../pages/save.ts'
 import { nextWork, type Work } from './work.ts'
@@ -16,7 +16,7 @@ const SLICE = 20_000
  * due, the host wants to be left alone, or the slice is over. Nothing happens when another has the visit.
  */
 export async function visitHost(crawl: Crawl, host: string): Promise<void> {
-  const visit = await takeVisit(crawl.pool, crawl.holds, host)
+  const visit = await takeVisit(crawl.pool, crawl.leases, host)
   if (visit === null) return
   try {
     const end = performance.now() + SLICE
@@ -33,7 +33,7 @@ export async function visitHost(crawl: Crawl, host: string): Promise<void> {
       goOn = await doWork(crawl, visit, work)
     }
   } finally {
-    await endVisit(crawl.pool, crawl.holds, visit)
+    await endVisit(crawl.pool, crawl.leases, visit)
   }
 }
 
@@ -41,7 +41,7 @@ export async function visitHost(crawl: Crawl, host: string): Promise<void> {
  * Whatever goes wrong with one feed or page, short of a lost database, is that one's failure and is tried again with longer
  * and longer pauses: it must not come back at once for ever, nor hold up its neighbours.
  */
-async function doWork(crawl: Crawl, visit: Hold, work: Work): Promise<boolean> {
+async function doWork(crawl: Crawl, visit: Lease, work: Work): Promise<boolean> {
   try {
     return await (work.kind === 'feed' ? pollFeed(crawl, visit, work.feed) : fetchPage(crawl, visit, work.page))
   } catch (error) {

@@ -16,7 +16,7 @@ const PATIENCE = 15_000
  *   away, or as good as, when it needs half of that time
  */
 export async function comesAlive(
-  { spaces, vectors }: Embedder,
+  { embeddingCollections, vectors }: Embedder,
   signal: AbortSignal,
   late: number | null = null,
 ): Promise<boolean> {
@@ -25,7 +25,7 @@ export async function comesAlive(
   for (let wait = FIRST_PAUSE; Date.now() < end; wait = Math.min(wait * 2, LONGEST_PAUSE)) {
     try {
       await vectors.ping()
-      const open = await spaces.current()
+      const open = await embeddingCollections.current()
       const began = Date.now()
       for (const { embeddings } of open) await embeddings.embedPassages([probe], signal)
       return late === null || Date.now() - began < late / 2

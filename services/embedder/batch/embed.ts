@@ -1,5 +1,5 @@
-import { EmbeddingFailure } from '../../../shared/embeddings/failure.ts'
-import { VectorFailure } from '../../../shared/vectors/failure.ts'
+import { EmbeddingFailure } from '../../../shared/embeddings/embedding-failure.ts'
+import { VectorFailure } from '../../../shared/vectors/vector-failure.ts'
 import { giveBack, takeInHand } from '../due/claims.ts'
 import { observeArticle, outages } from '../metrics.ts'
 import { comesAlive } from './alive.ts'
@@ -73,9 +73,9 @@ async function embedGroup(
   signal: AbortSignal,
   suspected = false,
 ): Promise<void> {
-  const { pool, spaces, vectors, log, outage } = embedder
+  const { pool, embeddingCollections, vectors, log, outage } = embedder
   try {
-    await storeEverywhere(pool, spaces, vectors, group, signal)
+    await storeEverywhere(pool, embeddingCollections, vectors, group, signal)
     outage.over()
     for (const article of group) {
       observeArticle(article)
@@ -103,7 +103,7 @@ async function blame(
   if (error instanceof EmbeddingFailure && error.retryAfter !== null) throw new Outage(error.message)
   if (error instanceof VectorFailure && error.kind === 'missing') {
     log.warn({ err: error.message }, 'the vector store has lost a collection')
-    await embedder.spaces.restore().catch(() => {}) // tried again with the articles
+    await embedder.embeddingCollections.restore().catch(() => {}) // tried again with the articles
     throw new Outage(error.message)
   }
   const late = error instanceof EmbeddingFailure ? error.late : null

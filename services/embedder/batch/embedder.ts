@@ -1,14 +1,14 @@
 import type { Logger } from '../../../shared/log/logger.ts'
-import type { Trouble } from '../../../shared/log/trouble.ts'
+import type { OutageLog } from '../../../shared/log/outage.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { VectorStore } from '../../../shared/vectors/store.ts'
-import type { Spaces } from '../collections/spaces.ts'
+import type { EmbeddingCollections } from '../collections/embedding-collections.ts'
 
 export interface Embedder {
   pool: Pool
   vectors: VectorStore
-  spaces: Spaces
+  embeddingCollections: EmbeddingCollections
   log: Logger
   /** Met when model or vector store is away. */
-  outage: Trouble
+  outage: OutageLog
 }

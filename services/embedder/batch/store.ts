@@ -1,15 +1,15 @@
-import { EmbeddingFailure } from '../../../shared/embeddings/failure.ts'
+import { EmbeddingFailure } from '../../../shared/embeddings/embedding-failure.ts'
 import { articleVector, passagesOf } from '../../../shared/embeddings/recipe.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { transaction } from '../../../shared/postgres/transaction.ts'
 import { holdCollections } from '../../../shared/vectors/registry.ts'
 import type { VectorStore } from '../../../shared/vectors/store.ts'
-import type { Space, Spaces } from '../collections/spaces.ts'
+import type { EmbeddingCollection, EmbeddingCollections } from '../collections/embedding-collections.ts'
 import type { EmbeddableArticle } from './articles.ts'
 
-/** Vectors of articles by the model of a space; a slow one is given fewer texts at a time. @throws EmbeddingFailure */
+/** Embeds articles with the model of a collection; a slow model gets fewer texts at a time. @throws EmbeddingFailure */
 export async function vectorsOf(
-  { embeddings, pace }: Space,
+  { embeddings, pace }: EmbeddingCollection,
   articles: Pick<EmbeddableArticle, 'title' | 'body'>[],
   signal: AbortSignal,
 ): Promise<number[][]> {
@@ -30,37 +30,37 @@ export async function vectorsOf(
   return passages.map(parts => articleVector(parts, vectors.splice(0, parts.length)))
 }
 
-/** Makes vectors of articles for one space and stores them there. @throws EmbeddingFailure, VectorFailure */
+/** Embeds articles and stores their vectors in one collection. @throws EmbeddingFailure, VectorFailure */
 export async function storeIn(
-  space: Space,
+  target: EmbeddingCollection,
   vectors: VectorStore,
   articles: EmbeddableArticle[],
   signal: AbortSignal,
 ): Promise<void> {
-  const made = await vectorsOf(space, articles, signal)
+  const made = await vectorsOf(target, articles, signal)
   await vectors.upsert(
-    space.collection.name,
+    target.collection.name,
     articles.map(({ seq, country, coveredAt }, index) => ({ seq, country, coveredAt, vector: made[index]! })),
   )
 }
 
 /**
- * Stores the vectors of articles in every space and then notes that they are embedded.
+ * Stores the vectors of articles in every collection, then notes that they are embedded.
  * @throws EmbeddingFailure, VectorFailure
  */
 export async function storeEverywhere(
   pool: Pool,
-  spaces: Spaces,
+  embeddingCollections: EmbeddingCollections,
   vectors: VectorStore,
   articles: EmbeddableArticle[],
   signal: AbortSignal,
 ): Promise<void> {
   const done = new Set<string>()
   do {
-    for (const space of await spaces.current()) {
-      if (done.has(space.collection.name)) continue
-      await storeIn(space, vectors, articles, signal)
-      done.add(space.collection.name)
+    for (const target of await embeddingCollections.current()) {
+      if (done.has(target.collection.name)) continue
+      await storeIn(target, vectors, articles, signal)
+      done.add(target.collection.name)
     }
   } while (!(await noteEmbedded(pool, articles, done)))
 }

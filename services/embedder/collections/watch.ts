@@ -5,8 +5,8 @@ import { sentenceOf } from '../../../shared/process/command.ts'
 import { readCollections } from '../../../shared/vectors/registry.ts'
 import type { VectorStore } from '../../../shared/vectors/store.ts'
 import { auditCollection } from './audit.ts'
+import type { EmbeddingCollections } from './embedding-collections.ts'
 import { dropRetired } from './retired.ts'
-import type { Spaces } from './spaces.ts'
 
 const LOOK = 10_000
 const AUDIT = 3_600_000
@@ -19,7 +19,7 @@ const LAST_WORDS = 2_000
 export function watchCollections(
   pool: Pool,
   vectors: VectorStore,
-  spaces: Spaces,
+  embeddingCollections: EmbeddingCollections,
   log: Logger,
 ): { close(): Promise<void> } {
   let timer: NodeJS.Timeout | undefined
@@ -33,7 +33,7 @@ export function watchCollections(
     if (!serving) return
     if ((await vectors.count(serving.name)) === null) {
       log.warn({ collection: serving.name }, 'the vector store has lost a collection')
-      await spaces.restore()
+      await embeddingCollections.restore()
     }
     if (Date.now() < nextAudit) return
     await auditCollection(pool, vectors, serving, log, closing.signal)

@@ -1,5 +1,5 @@
 import type { Logger } from '../../../shared/log/logger.ts'
-import { createTrouble } from '../../../shared/log/trouble.ts'
+import { createOutageLog } from '../../../shared/log/outage.ts'
 import { CALLED_AT_ONCE } from '../../../shared/pages/page.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Queues } from '../../../shared/queues/queues.ts'
@@ -20,7 +20,7 @@ export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logge
   let timer: NodeJS.Timeout | undefined
   let closed = false
   let running = Promise.resolve()
-  const trouble = createTrouble(log, { begins: 'cannot call stored pages', ends: 'stored pages are called again' })
+  const trouble = createOutageLog(log, { begins: 'cannot call stored pages', ends: 'stored pages are called again' })
   let limit = MOST_AT_ONCE
   const tick = async () => {
     try {

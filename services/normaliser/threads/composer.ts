@@ -1,6 +1,6 @@
 import type { StoredPage } from '../../../shared/pages/page.ts'
+import { createFairQueue } from '../../../shared/threads/fair-queue.ts'
 import { openThreads, ThreadError, type ThreadFailure } from '../../../shared/threads/threads.ts'
-import { createTurns } from '../../../shared/threads/turns.ts'
 import type { Composition } from '../compose/article.ts'
 import { composeSeconds } from '../metrics.ts'
 import type { ComposeTask } from './worker.ts'
@@ -44,7 +44,7 @@ export function openComposer(options: { threads: number; timeout: number; memory
     worker: options.worker ?? new URL('./worker.ts', import.meta.url),
     ...{ threads, timeout, memory },
   })
-  const turns = createTurns(threads)
+  const turns = createFairQueue(threads)
 
   const run = async (task: ComposeTask): Promise<Composition> => {
     const measured = composeSeconds.startTimer()

@@ -86,7 +86,7 @@ const head = () =>
     h(
       'tr',
       null,
-      ...['Outlet', 'Last new article', 'Last read', 'Usual rhythm', 'Trouble'].map(title =>
+      ...['Outlet', 'Last new article', 'Last read', 'Usual rhythm', 'OutageLog'].map(title =>
         h('th', { scope: 'col' }, title),
       ),
     ),
@@ -108,7 +108,7 @@ function row(outlet, now) {
     cell('Last new article', health === 'silent' ? 'number loud' : 'number', ago(lastNew, now)),
     cell('Last read', health === 'failing' ? 'number loud' : 'number', ago(lastSuccess, now)),
     cell('Usual rhythm', 'number', rhythm === null ? 'not known' : `every ${span(rhythm / 1_000)}`),
-    cell('Trouble', 'trouble', troubleOf(outlet) || h('span', { class: 'quiet' }, 'none')),
+    cell('OutageLog', 'trouble', troubleOf(outlet) || h('span', { class: 'quiet' }, 'none')),
   )
 }
 

@@ -1,6 +1,6 @@
+import { firstConstruct, firstText, readConstruct, resolveLink } from './constructs.ts'
 import { EMPTY_ENTRY, type Feed, type FeedFormat, type RawEntry } from './feed.ts'
-import { childrenOf, type Element, type Markup, textOf } from './markup.ts'
-import { firstConstruct, firstText, readConstruct, resolveLink } from './reading.ts'
+import { childrenOf, type FeedElement, type Markup, textOf } from './markup.ts'
 
 /** More entries than any feed of news names at a time; the first ones are the newest by custom. */
 export const MAX_ENTRIES = 2_000
@@ -14,8 +14,8 @@ export const MAX_AUTHORS = 50
  * Reads RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0 and what lies between them: real feeds mix the vocabularies, so every
  * field is looked for under all its names, the format's own first.
  */
-export function readEntries(markup: Markup, top: Element, format: FeedFormat): Feed {
-  const items: Element[] = []
+export function readEntries(markup: Markup, top: FeedElement, format: FeedFormat): Feed {
+  const items: FeedElement[] = []
   collectItems(top, items)
   const head = childrenOf(top, 'channel', 'rdf:channel')[0] ?? top
   const language = languageOf(markup, head) ?? top.attributes.get('xml:lang') ?? null
@@ -31,7 +31,7 @@ export function readEntries(markup: Markup, top: Element, format: FeedFormat): F
 }
 
 /** Items anywhere below, also inside one that was never closed. */
-function collectItems(element: Element, items: Element[]): void {
+function collectItems(element: FeedElement, items: FeedElement[]): void {
   for (const child of element.children) {
     if (items.length > MAX_ENTRIES) return
     if (ITEMS.has(child.name)) items.push(child)
@@ -42,7 +42,7 @@ function collectItems(element: Element, items: Element[]): void {
 const ITEMS = new Set(['item', 'entry', 'atom:entry', 'rdf:item'])
 const AROUND = new Set(['channel', 'rdf:channel', 'items', 'rss', 'feed', 'atom:feed', 'rdf:rdf'])
 
-function readEntry(markup: Markup, whole: Element): RawEntry {
+function readEntry(markup: Markup, whole: FeedElement): RawEntry {
   const item = { ...whole, children: whole.children.slice(0, MAX_CHILDREN) }
   const about = item.attributes.get('rdf:about')?.trim()
   return {
@@ -93,7 +93,7 @@ const PUBLISHED = [
   ...['created', 'atom:created', 'updated', 'atom:updated', 'modified', 'atom:modified', 'dcterms:modified', 'date'],
 ]
 
-function idOf(markup: Markup, item: Element): Pick<RawEntry, 'id' | 'idIsLink'> {
+function idOf(markup: Markup, item: FeedElement): Pick<RawEntry, 'id' | 'idIsLink'> {
   const guid = childrenOf(item, 'guid')[0]
   if (guid !== undefined) {
     const permanent = guid.attributes.get('ispermalink')?.trim().toLowerCase() !== 'false'
@@ -108,7 +108,7 @@ function idOf(markup: Markup, item: Element): Pick<RawEntry, 'id' | 'idIsLink'> 
   return { id: null, idIsLink: false }
 }
 
-function linkOf(markup: Markup, item: Element): string | null {
+function linkOf(markup: Markup, item: FeedElement): string | null {
   let own: string | null = null
   let alternate: string | null = null
   let other: string | null = null
@@ -135,7 +135,7 @@ function linkOf(markup: Markup, item: Element): string | null {
   return own ?? alternate ?? other
 }
 
-const isHtml = (link: Element) => /html/i.test(link.attributes.get('type') ?? '')
+const isHtml = (link: FeedElement) => /html/i.test(link.attributes.get('type') ?? '')
 
 /** Links of an entry that lead elsewhere than to the article (IANA link relations, and Atom 0.3's service.*). */
 const NO_PAGE = new Set(
@@ -147,7 +147,7 @@ const NO_PAGE = new Set(
   ]),
 )
 
-function authorsOf(markup: Markup, item: Element): string[] {
+function authorsOf(markup: Markup, item: FeedElement): string[] {
   const people = childrenOf(item, 'author', 'atom:author')
     .filter(author => author.children.some(child => PERSON.has(child.name)))
     .slice(0, MAX_AUTHORS)
@@ -184,6 +184,6 @@ export function authorName(written: string): string {
 
 const MAIL = /^[^\s()<>@]+@[^\s()<>@]+$/
 
-function languageOf(markup: Markup, element: Element): string | null {
+function languageOf(markup: Markup, element: FeedElement): string | null {
   return firstText(markup, element, 'language', 'dc:language') ?? element.attributes.get('xml:lang')?.trim() ?? null
 }

@@ -1,3 +1,4 @@
+import { isRecord } from '../../../../shared/json/is-record.ts'
 import { MAX_AUTHORS, MAX_ENTRIES } from './entries.ts'
 import { EMPTY_ENTRY, type Feed, type RawEntry } from './feed.ts'
 
@@ -79,6 +80,3 @@ function textOf(value: unknown): string | null {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: Postgres refuses NUL in JSON
   return text.replace(/\u0000/g, '').trim() || null
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

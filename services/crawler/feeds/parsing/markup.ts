@@ -7,12 +7,12 @@ import { createNamespaces } from './namespaces.ts'
  * An element of a feed, as tolerantly as browsers read HTML: unclosed, wrongly nested and undeclared things are taken as
  * they come. Its text is a stretch of the source and is read when asked for (`textOf`).
  */
-export interface Element {
+export interface FeedElement {
   /** Lower case; with a known namespace's usual prefix (`dc:creator`), bare in the format's own namespace. */
   name: string
   attributes: ReadonlyMap<string, string>
-  children: Element[]
-  parent: Element | null
+  children: FeedElement[]
+  parent: FeedElement | null
   /** Where its content lies in the source. */
   start: number
   end: number
@@ -24,7 +24,7 @@ export interface Element {
 
 export interface Markup {
   source: string
-  root: Element
+  root: FeedElement
   /** False: the document was broken off, or more than the limits allow. */
   whole: boolean
   /** Links inside texts that may still be resolved: each costs time, and the length of its base. */
@@ -56,12 +56,12 @@ class Enough extends Error {}
 export function readMarkup(text: string, address: string | null): Markup {
   const source = withoutDoctype(text)
   const end = source.length
-  const root: Element = {
+  const root: FeedElement = {
     ...{ name: '', attributes: NO_ATTRIBUTES, children: [], parent: null, start: 0, end },
     ...{ base: address, declaredBase: null },
   }
   let open = root
-  let opening: Element | null = null
+  let opening: FeedElement | null = null
   let attributes = new Map<string, string>()
   const namespaces = createNamespaces()
   let depth = 0
@@ -151,7 +151,7 @@ function resolveBase(written: string, around: string | null): string | null {
  * The text of an element: entities decoded, CDATA taken as it stands, comments dropped. Elements inside it stay as the
  * markup that they are, for texts of feeds are HTML as often as not.
  */
-export function textOf(markup: Markup, element: Element): string {
+export function textOf(markup: Markup, element: FeedElement): string {
   const raw = markup.source.slice(element.start, Math.min(element.end, element.start + MAX_TEXT))
   if (!raw.includes('<!')) return clean(decodeEntities(raw))
   let text = ''
@@ -174,7 +174,7 @@ export function textOf(markup: Markup, element: Element): string {
 }
 
 /** The markup inside an element, as written. */
-export function markupOf(markup: Markup, element: Element): string {
+export function markupOf(markup: Markup, element: FeedElement): string {
   return clean(markup.source.slice(element.start, Math.min(element.end, element.start + MAX_TEXT)))
 }
 
@@ -187,7 +187,7 @@ function decodeEntities(text: string): string {
 }
 
 /** The children with one of these names, in order. */
-export function childrenOf(element: Element, ...names: string[]): Element[] {
+export function childrenOf(element: FeedElement, ...names: string[]): FeedElement[] {
   return element.children.filter(child => names.includes(child.name))
 }
 

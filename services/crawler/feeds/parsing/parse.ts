@@ -1,7 +1,7 @@
 import { readEntries } from './entries.ts'
 import type { Feed } from './feed.ts'
 import { readJsonFeed } from './json.ts'
-import { type Element, readMarkup } from './markup.ts'
+import { type FeedElement, readMarkup } from './markup.ts'
 import { readSitemap, readSitemapIndex } from './sitemap.ts'
 
 /**
@@ -34,7 +34,7 @@ export function parseFeed(text: string, base: string | null): Feed | null {
 }
 
 /** The element that makes the document a feed: the root, or below what a server put around it. */
-function findTop(root: Element): Element | null {
+function findTop(root: FeedElement): FeedElement | null {
   let level = [root]
   for (let depth = 0; depth < 4 && level.length > 0; depth += 1) {
     level = level.flatMap(element => element.children).slice(0, 1_000)

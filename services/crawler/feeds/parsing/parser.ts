@@ -1,5 +1,5 @@
+import { createFairQueue } from '../../../../shared/threads/fair-queue.ts'
 import { openThreads, ThreadError } from '../../../../shared/threads/threads.ts'
-import { createTurns } from '../../../../shared/threads/turns.ts'
 import type { ParsedFeed, ParseTask } from './worker.ts'
 
 /** Threads that parse feeds and sitemaps, so that the crawler's event loop never waits for foreign bytes. */
@@ -34,11 +34,11 @@ export function openFeedParser(options: { timeout: number; worker?: URL }): Feed
     worker: options.worker ?? new URL('./worker.ts', import.meta.url),
     ...{ threads: THREADS, timeout: options.timeout, memory: MEMORY },
   })
-  const turns = createTurns(THREADS)
+  const queue = createFairQueue(THREADS)
   return {
     async parse(document, outlet, signal) {
       try {
-        return await turns.take(outlet, () => threads.run(document), signal)
+        return await queue.take(outlet, () => threads.run(document), signal)
       } catch (error) {
         throw error instanceof ThreadError
           ? new ParseFailure(sentenceOf(error, options.timeout), { cause: error })

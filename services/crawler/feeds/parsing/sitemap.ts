@@ -1,13 +1,13 @@
 import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
+import { firstText } from './constructs.ts'
 import { EMPTY_ENTRY, type Feed, type RawEntry, type SitemapPart } from './feed.ts'
-import { childrenOf, type Element, type Markup } from './markup.ts'
-import { firstText } from './reading.ts'
+import { childrenOf, type FeedElement, type Markup } from './markup.ts'
 
 /** The protocol's own limit. */
 const MAX_ADDRESSES = 50_000
 
 /** A sitemap (sitemaps.org), with Google's news extension when it has one. */
-export function readSitemap(markup: Markup, urlset: Element): Feed {
+export function readSitemap(markup: Markup, urlset: FeedElement): Feed {
   const urls = childrenOf(urlset, 'url').slice(0, MAX_ADDRESSES)
   const entries = urls.map(url => readUrl(markup, url))
   const news = urls.some(url => childrenOf(url, 'news:news').length > 0)
@@ -22,7 +22,7 @@ export function readSitemap(markup: Markup, urlset: Element): Feed {
 }
 
 /** A list of sitemaps. */
-export function readSitemapIndex(markup: Markup, index: Element): Feed {
+export function readSitemapIndex(markup: Markup, index: FeedElement): Feed {
   const parts: SitemapPart[] = []
   for (const sitemap of childrenOf(index, 'sitemap').slice(0, MAX_ADDRESSES)) {
     const url = firstText(markup, sitemap, 'loc')
@@ -34,10 +34,10 @@ export function readSitemapIndex(markup: Markup, index: Element): Feed {
 /** A longer text is no date. */
 const LONGEST_DATE = 100
 
-const dateOf = (markup: Markup, element: Element) =>
+const dateOf = (markup: Markup, element: FeedElement) =>
   firstText(markup, element, 'lastmod')?.slice(0, LONGEST_DATE) ?? null
 
-function readUrl(markup: Markup, url: Element): RawEntry {
+function readUrl(markup: Markup, url: FeedElement): RawEntry {
   const news = childrenOf(url, 'news:news')[0]
   const publication = news === undefined ? undefined : childrenOf(news, 'news:publication')[0]
   return {

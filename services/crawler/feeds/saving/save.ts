@@ -5,8 +5,8 @@ import { spend, TOMORROW } from '../../budgets/budget.ts'
 import { admitHosts } from '../../budgets/new-hosts.ts'
 import type { DueFeed } from '../due-feed.ts'
 import { type Named, richness } from '../parsing/addresses.ts'
-import { nextPoll, nextRhythm } from '../scheduling/rhythm.ts'
-import { boundsOf, type PollBounds } from '../scheduling/schedule.ts'
+import { nextArticleInterval, nextPoll } from '../scheduling/poll-interval.ts'
+import { intervalRangeOf, type PollIntervalSettings } from '../scheduling/schedule.ts'
 
 /** What to send back next time, so that an unchanged document is not sent again (RFC 9110 §13.1). */
 export interface Validators {
@@ -28,15 +28,15 @@ export async function savePoll(
   feed: DueFeed,
   named: Named[],
   validators: Validators | null,
-  config: PollBounds & Budget,
+  config: PollIntervalSettings & Budget,
   before = 0,
 ): Promise<number | null> {
   return transaction(pool, async client => {
     const habits = await lockFeed(client, feed)
     if (habits === null) return null
     const fresh = before + (await saveNamed(client, feed, named, config))
-    const rhythm = nextRhythm(habits, fresh, habits.first)
-    const wait = nextPoll({ rhythm, silence: fresh > 0 ? 0 : habits.silence }, boundsOf(config))
+    const articleInterval = nextArticleInterval(habits, fresh, habits.first)
+    const wait = nextPoll({ articleInterval, silence: fresh > 0 ? 0 : habits.silence }, intervalRangeOf(config))
     await client.query(
       `update feeds
           set etag = case when $2 then $3 else etag end, last_modified = case when $2 then $4 else last_modified end,
@@ -51,7 +51,7 @@ export async function savePoll(
         validators?.etag ?? null,
         validators?.lastModified ?? null,
         wait,
-        rhythm,
+        articleInterval,
         fresh > 0,
       ],
     )
@@ -83,7 +83,7 @@ export async function savePart(
 }
 
 interface LockedFeed {
-  rhythm: number | null
+  articleInterval: number | null
   silence: number
   first: boolean
 }
@@ -91,7 +91,7 @@ interface LockedFeed {
 /** Against a `sync` that removes the feed at this moment: it waits, and then removes what was added too. */
 async function lockFeed(client: Client, feed: DueFeed): Promise<LockedFeed | null> {
   const { rows } = await client.query<LockedFeed>(
-    `select f.rhythm, f.last_success_at is null as first,
+    `select f.rhythm as "articleInterval", f.last_success_at is null as first,
             coalesce(extract(epoch from clock_timestamp() - coalesce(f.last_new_at, f.last_success_at)) * 1000, 0)::float8 as silence
        from feeds f join outlets o using (outlet_no)
       where f.feed_no = $1 and f.active and o.active

@@ -1,25 +1,28 @@
 import type { Config } from '../../../../shared/config/config.ts'
 import type { Pool } from '../../../../shared/postgres/pool.ts'
 import type { DueFeed } from '../due-feed.ts'
-import { nextPollAfterFailure } from './rhythm.ts'
+import { nextPollAfterFailure } from './poll-interval.ts'
 
-export type PollBounds = Pick<Config, 'POLL_INTERVAL_MIN' | 'POLL_INTERVAL_MAX'>
+export type PollIntervalSettings = Pick<Config, 'POLL_INTERVAL_MIN' | 'POLL_INTERVAL_MAX'>
 
-export const boundsOf = (config: PollBounds) => ({ min: config.POLL_INTERVAL_MIN, max: config.POLL_INTERVAL_MAX })
+export const intervalRangeOf = (config: PollIntervalSettings) => ({
+  min: config.POLL_INTERVAL_MIN,
+  max: config.POLL_INTERVAL_MAX,
+})
 
 /**
  * Moves the next poll ahead, as if this one had failed, before foreign bytes are parsed. A document that ends the process
  * would otherwise be due at once, for the next crawler. The validators stay those of the last document that was saved, so
  * nothing is lost. A poll that never came to its end is counted as a failure when the next one comes this far.
  */
-export async function beforeParsing(pool: Pool, feed: DueFeed, config: PollBounds): Promise<void> {
+export async function beforeParsing(pool: Pool, feed: DueFeed, config: PollIntervalSettings): Promise<void> {
   const failures = feed.failures + (feed.parsing ? 1 : 0)
   await pool.query(
     `update feeds
         set parsing = true, next_poll_at = clock_timestamp() + $2::int * interval '1 ms',
             failures = $3, last_error = case when $4 then $5 else last_error end
       where feed_no = $1`,
-    [feed.feedNo, nextPollAfterFailure(failures + 1, boundsOf(config)), failures, feed.parsing, BROKEN_OFF],
+    [feed.feedNo, nextPollAfterFailure(failures + 1, intervalRangeOf(config)), failures, feed.parsing, BROKEN_OFF],
   )
 }
 
@@ -36,7 +39,7 @@ export async function saveFailure(
   feed: DueFeed,
   error: string,
   wait: { atLeast?: number; exactly?: number },
-  config: PollBounds,
+  config: PollIntervalSettings,
 ): Promise<void> {
   const { rows } = await pool.query<{ failures: number }>(
     `update feeds
@@ -44,7 +47,7 @@ export async function saveFailure(
       where feed_no = $1 returning failures`,
     [feed.feedNo, printable(error)],
   )
-  const backOff = nextPollAfterFailure(rows[0]?.failures ?? 1, boundsOf(config))
+  const backOff = nextPollAfterFailure(rows[0]?.failures ?? 1, intervalRangeOf(config))
   await pool.query(
     `update feeds
         set next_poll_at = clock_timestamp() + $2::int * interval '1 ms', poll_interval = $2::int where feed_no = $1`,

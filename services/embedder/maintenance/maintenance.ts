@@ -1,21 +1,21 @@
 import type { PgBoss } from 'pg-boss'
+import { MAINTENANCE } from '../../../shared/delayed-jobs/boss.ts'
 import { ensurePartitions } from '../../../shared/indexing/partitions.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../../shared/process/command.ts'
-import { UPKEEP } from '../../../shared/promises/boss.ts'
 
 const EVERY_MINUTE = '* * * * *'
 
 /**
- * House-keeping by the clock, once a minute in the whole fleet, whichever embedder gets to do it: the next partition of
- * articles is there before it is needed, so that no writer waits for it.
+ * Runs maintenance once a minute in the whole fleet; pg-boss chooses the embedder. It creates
+ * the next partition of articles before it is needed, so that no writer waits for it.
  */
-export async function startUpkeep(boss: PgBoss, pool: Pool, log: Logger): Promise<void> {
-  await boss.schedule(UPKEEP, EVERY_MINUTE)
-  await boss.work(UPKEEP, { pollingIntervalSeconds: 10 }, async () => {
+export async function startMaintenance(boss: PgBoss, pool: Pool, log: Logger): Promise<void> {
+  await boss.schedule(MAINTENANCE, EVERY_MINUTE)
+  await boss.work(MAINTENANCE, { pollingIntervalSeconds: 10 }, async () => {
     for (const [task, work] of Object.entries(TASKS)) {
-      await work(pool).catch(error => log.warn({ task, err: sentenceOf(error) }, 'upkeep failed'))
+      await work(pool).catch(error => log.warn({ task, err: sentenceOf(error) }, 'maintenance failed'))
     }
   })
 }

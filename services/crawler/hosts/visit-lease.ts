@@ -1,30 +1,30 @@
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { HOLD, type Hold, type Holds, newHoldId } from './holds.ts'
+import { LEASE_DURATION, type Lease, type Leases, newLeaseId } from './leases.ts'
 
 /** The right to visit a host. */
-export interface Visit extends Hold {
+export interface Visit extends Lease {
   /** The how manieth visit to the host it is, from 1. */
   number: number
 }
 
 /** Takes the visit to a host, or null when another has it. */
-export async function takeVisit(pool: Pool, holds: Holds, host: string): Promise<Visit | null> {
-  const id = newHoldId()
+export async function takeVisit(pool: Pool, leases: Leases, host: string): Promise<Visit | null> {
+  const id = newLeaseId()
   const since = performance.now()
   const { rows } = await pool.query<{ visits: number }>(
     `update hosts
         set holder = $2, leased_until = clock_timestamp() + $3 * interval '1 ms', visits = visits + 1
       where host = $1 and leased_until <= clock_timestamp()
       returning visits`,
-    [host, id, HOLD],
+    [host, id, LEASE_DURATION],
   )
   const [taken] = rows
-  return taken === undefined ? null : Object.assign(holds.keep('visit', host, id, since), { number: taken.visits })
+  return taken === undefined ? null : Object.assign(leases.keep('visit', host, id, since), { number: taken.visits })
 }
 
 /** Ends a visit; the dispatcher calls the next one when there is work. */
-export async function endVisit(pool: Pool, holds: Holds, visit: Hold): Promise<void> {
-  holds.drop(visit)
+export async function endVisit(pool: Pool, leases: Leases, visit: Lease): Promise<void> {
+  leases.drop(visit)
   await pool.query(
     "update hosts set holder = null, leased_until = 'epoch', called_until = 'epoch' where host = $1 and holder = $2",
     [visit.host, visit.id],

@@ -1,8 +1,8 @@
 import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
-import { childrenOf, type Element, type Markup, markupOf, textOf } from './markup.ts'
+import { childrenOf, type FeedElement, type Markup, markupOf, textOf } from './markup.ts'
 
 /** Text of the first child with one of these names that has any; names in order of trust. */
-export function firstText(markup: Markup, element: Element, ...names: string[]): string | null {
+export function firstText(markup: Markup, element: FeedElement, ...names: string[]): string | null {
   for (const name of names) {
     for (const child of childrenOf(element, name)) {
       const text = textOf(markup, child)
@@ -16,13 +16,13 @@ export function firstText(markup: Markup, element: Element, ...names: string[]):
  * A text construct of Atom (RFC 4287 §3.1, and Atom 0.3's `mode`): HTML or plain text as written, XHTML without its
  * `div`, base64 decoded.
  */
-export function readConstruct(markup: Markup, element: Element): string | null {
+export function readConstruct(markup: Markup, element: FeedElement): string | null {
   const text = constructText(markup, element)
   const around = element.declaredBase
   return text === null || around === null || !text.includes('<') ? text : withWholeLinks(markup, text, around)
 }
 
-function constructText(markup: Markup, element: Element): string | null {
+function constructText(markup: Markup, element: FeedElement): string | null {
   const type = element.attributes.get('type')?.toLowerCase().split(';')[0]?.trim() ?? 'text'
   const mode = element.attributes.get('mode')?.toLowerCase() ?? null
   if (type === 'xhtml' || type === 'application/xhtml+xml' || mode === 'xml') {
@@ -36,7 +36,7 @@ function constructText(markup: Markup, element: Element): string | null {
 }
 
 /** The first of these children that says something, read as an Atom text construct. */
-export function firstConstruct(markup: Markup, element: Element, ...names: string[]): string | null {
+export function firstConstruct(markup: Markup, element: FeedElement, ...names: string[]): string | null {
   for (const name of names) {
     for (const child of childrenOf(element, name)) {
       const text = readConstruct(markup, child)

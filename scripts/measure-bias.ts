@@ -3,7 +3,7 @@ import { textsOf } from '../infra/outlets/sample/outlet.ts'
 import { SAMPLE_OUTLETS } from '../infra/outlets/sample/outlets.ts'
 import { isLanguage } from '../infra/outlets/sample/texts.ts'
 import { LANGUAGES, type Language } from '../shared/articles/article.ts'
-import { directionsFile } from '../shared/embeddings/directions/known.ts'
+import { biasFile } from '../shared/embeddings/bias/measured.ts'
 import { openEmbeddings } from '../shared/embeddings/embeddings.ts'
 import { sourceOf } from '../shared/embeddings/endpoint.ts'
 import { runCommand } from '../shared/process/command.ts'
@@ -14,10 +14,10 @@ const QUERY = 150
 
 await runCommand(
   {
-    name: 'directions',
+    name: 'measure-bias',
     about: [
-      'Measures what the vectors of EMBEDDINGS_MODEL have in common, of passages and of search terms in each language, on the texts of the sample outlets, and',
-      'writes it to shared/embeddings/directions, from where it is taken out of every vector. `npm run reembed -- --all`',
+      'Measures the bias of EMBEDDINGS_MODEL: the mean vectors of passages and of search terms in each language, on the texts',
+      'of the sample outlets. Writes them to shared/embeddings/bias; every vector is made without them. `npm run reembed -- --all`',
       'then makes the vectors anew.',
     ].join('\n'),
     needs: ['EMBEDDINGS_URL'],
@@ -26,7 +26,7 @@ await runCommand(
     const source = sourceOf(config)
     // Raw vectors: what an earlier measurement took out must not be missing from this one.
     const embeddings = openEmbeddings(
-      { ...source, model: { ...source.model, directions: [] } },
+      { ...source, model: { ...source.model, bias: [] } },
       { passageTimeout: config.EMBEDDINGS_TIMEOUT },
     )
     const texts = sampleTexts()
@@ -41,7 +41,7 @@ await runCommand(
       means.push(mean(passages), mean(queries))
       say(`${language}: ${texts[language].length} texts`)
     }
-    const file = directionsFile(source.model.name)
+    const file = biasFile(source.model.name)
     const rows = means.map(mean => `    ${JSON.stringify(mean)}`).join(',\n')
     await writeFile(file, `{\n  "model": ${JSON.stringify(source.model.name)},\n  "means": [\n${rows}\n  ]\n}\n`)
     say(`Wrote ${file.pathname}.`)

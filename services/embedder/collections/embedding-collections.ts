@@ -11,19 +11,19 @@ import { createPace, type Pace } from '../batch/pace.ts'
 import { auditCollection } from './audit.ts'
 
 /** A collection and the model whose vectors it holds. */
-export interface Space {
+export interface EmbeddingCollection {
   collection: Collection
   embeddings: Embeddings
   pace: Pace
 }
 
-export interface Spaces {
+export interface EmbeddingCollections {
   /**
-   * Where a new vector goes: the serving collection first, then one that is being filled. Registered and made when they
-   * are not there yet.
+   * Targets of a new vector: the serving collection first, then one that is being filled. Registers
+   * and creates them when they do not exist yet.
    */
-  current(): Promise<Space[]>
-  /** Makes anew what the vector store has lost, and has its articles embedded again. */
+  current(): Promise<EmbeddingCollection[]>
+  /** Creates again the collections that the vector store has lost; their articles are embedded again. */
   restore(): Promise<void>
   /** Why a model is not asked at present; null: all are. */
   obstacle(): { reason: string; wait: number } | null
@@ -32,11 +32,17 @@ export interface Spaces {
 /** Texts in one request at most: a search that comes meanwhile waits for no more than these. */
 const TEXTS = 4
 
-type SpaceSettings = Parameters<typeof sourceOf>[0] & Pick<Config, 'EMBEDDINGS_TIMEOUT' | 'QDRANT_COLLECTION'>
+type EmbeddingCollectionSettings = Parameters<typeof sourceOf>[0] &
+  Pick<Config, 'EMBEDDINGS_TIMEOUT' | 'QDRANT_COLLECTION'>
 
-export function openSpaces(config: SpaceSettings, pool: Pool, vectors: VectorStore, log: Logger): Spaces {
+export function openEmbeddingCollections(
+  config: EmbeddingCollectionSettings,
+  pool: Pool,
+  vectors: VectorStore,
+  log: Logger,
+): EmbeddingCollections {
   const configured = sourceOf(config)
-  const opened = new Map<string, Space>()
+  const opened = new Map<string, EmbeddingCollection>()
   let pointed = ''
 
   async function serving(): Promise<Collection> {
@@ -53,7 +59,7 @@ export function openSpaces(config: SpaceSettings, pool: Pool, vectors: VectorSto
     return registerServing(pool, { name, model: configured.model.name, recipe: RECIPE, dimensions })
   }
 
-  async function open(registered: Collection): Promise<Space> {
+  async function open(registered: Collection): Promise<EmbeddingCollection> {
     const known = opened.get(registered.name)
     // `filling` becomes `serving` one day: the same vectors, the same model.
     if (known) return { ...known, collection: registered }
@@ -61,7 +67,7 @@ export function openSpaces(config: SpaceSettings, pool: Pool, vectors: VectorSto
     if (isNew && registered.state === 'serving') await auditCollection(pool, vectors, registered, log)
     const collection = isNew && registered.state === 'filling' ? await beginAnew(pool, registered) : registered
     const source = sourceOf(config, collection)
-    const space = {
+    const target = {
       collection,
       embeddings: openEmbeddings(source, {
         passageTimeout: config.EMBEDDINGS_TIMEOUT,
@@ -69,17 +75,17 @@ export function openSpaces(config: SpaceSettings, pool: Pool, vectors: VectorSto
       }),
       pace: createPace(TEXTS),
     }
-    opened.set(collection.name, space)
-    return space
+    opened.set(collection.name, target)
+    return target
   }
 
   return {
     async current() {
       const collections = await readCollections(pool)
       if (!collections.some(({ state }) => state === 'serving')) collections.unshift(await serving())
-      const spaces: Space[] = []
+      const targets: EmbeddingCollection[] = []
       for (const collection of collections) {
-        spaces.push(await open(collection))
+        targets.push(await open(collection))
         if (collection.state !== 'serving' || pointed === collection.name) continue
         await vectors.point(config.QDRANT_COLLECTION, collection.name)
         pointed = collection.name
@@ -90,7 +96,7 @@ export function openSpaces(config: SpaceSettings, pool: Pool, vectors: VectorSto
           )
         }
       }
-      return spaces
+      return targets
     },
 
     async restore() {

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { HOLD, type Hold, type Holds, newHoldId } from './holds.ts'
+import { LEASE_DURATION, type Lease, type Leases, newLeaseId } from './leases.ts'
 
-/** The right to make one request to a host. */
-export interface Turn extends Hold {
+/** A lease for one request to a host. */
+export interface Permit extends Lease {
   /** Connections in a row that failed before this one. */
   failures: number
 }
 
 /** What is known when a request has ended. */
-export interface TurnEnd {
+export interface PermitEnd {
   /** False: no request was made after all, and no pause is due. */
   requested: boolean
   /** ms that the host asked us to stay away, or that its failures suggest; 0: the usual pause. */
@@ -18,32 +18,38 @@ export interface TurnEnd {
   error: string | null
 }
 
-/** A turn; or how long (ms) the host is not free; or the news that the visit is another's now, or is to end. */
-export type TurnOutcome = { kind: 'turn'; turn: Turn } | { kind: 'busy'; wait: number } | { kind: 'interrupted' }
+/**
+ * `busy`: the host is not free for `wait` ms. `interrupted`: another crawler has the visit, or this one
+ * is stopping.
+ */
+export type PermitOutcome =
+  | { kind: 'permit'; permit: Permit }
+  | { kind: 'busy'; wait: number }
+  | { kind: 'interrupted' }
 
-/** Somebody else's request may end at any moment; so often (ms) we look again. */
+/** ms between two looks while another request to the host is under way: it may end at any moment. */
 const LOOK_AGAIN = 250
 /** A longer wait (ms) for a host needs leave. */
 const LONG = 15_000
 
 /**
- * Waits until a host may be asked and takes the turn: never before `free_at`, never while another's request is under way,
- * and only as long as the visit is ours; all by the database's clock, in one statement. While the turn lasts, `free_at`
- * lies a hold and a pause ahead, so that a crash can only lengthen the pause.
+ * Waits until the host is free and takes the permit: never before `free_at`, never during another
+ * request, and only while the visit is ours. One statement decides it by the clock of the database.
+ * While the permit lasts, `free_at` lies a lease and a pause ahead: a crash only lengthens the pause.
  *
  * @param options.patience longest wait in ms; a host that is not free by then is `busy`
  * @param options.beginLong asked before a long wait: null forbids it, and the host is `busy`; else ends it
  * @param options.stop ends the wait
  */
-export async function takeTurn(
+export async function takePermit(
   pool: Pool,
-  holds: Holds,
-  visit: Hold,
+  leases: Leases,
+  visit: Lease,
   host: string,
   options: { delay: number; patience: number; beginLong: () => (() => void) | null; stop: AbortSignal },
-): Promise<TurnOutcome> {
+): Promise<PermitOutcome> {
   const deadline = performance.now() + options.patience
-  const id = newHoldId()
+  const id = newLeaseId()
   for (;;) {
     if (options.stop.aborted || !visit.alive()) return { kind: 'interrupted' }
     const since = performance.now()
@@ -53,14 +59,17 @@ export async function takeTurn(
       asked: boolean
       wait: number
       failures: number
-    }>(TAKE, [host, id, HOLD, options.delay, visit.host, visit.id])
+    }>(TAKE, [host, id, LEASE_DURATION, options.delay, visit.host, visit.id])
     const state = rows[0]
     if (state === undefined) {
       await ensureHosts(pool, [host])
       continue
     }
     if (state.taken) {
-      return { kind: 'turn', turn: Object.assign(holds.keep('turn', host, id, since), { failures: state.failures }) }
+      return {
+        kind: 'permit',
+        permit: Object.assign(leases.keep('permit', host, id, since), { failures: state.failures }),
+      }
     }
     if (!state.ours) return { kind: 'interrupted' }
     if (performance.now() + (state.asked ? 0 : state.wait) > deadline) return { kind: 'busy', wait: state.wait }
@@ -73,7 +82,7 @@ export async function takeTurn(
   }
 }
 
-// $1 host, $2 turn, $3 ms a hold lasts, $4 pause (ms), $5 and $6 the visit on whose behalf. Primary key.
+// $1 host, $2 permit, $3 ms a lease lasts, $4 pause (ms), $5 and $6 the visit on whose behalf. Primary key.
 const TAKE = `
   with visiting as (
     select exists (select from hosts where host = $5 and holder = $6 and leased_until > clock_timestamp()) as ours
@@ -90,9 +99,15 @@ const TAKE = `
          ceil(extract(epoch from free_at - clock_timestamp()) * 1000)::float8 as wait
     from hosts where host = $1`
 
-/** Ends a turn: the pause begins now. */
-export async function endTurn(pool: Pool, holds: Holds, turn: Turn, delay: number, end: TurnEnd): Promise<void> {
-  holds.drop(turn)
+/** Ends a permit: the pause begins now. */
+export async function endPermit(
+  pool: Pool,
+  leases: Leases,
+  permit: Permit,
+  delay: number,
+  end: PermitEnd,
+): Promise<void> {
+  leases.drop(permit)
   // A little longer than asked: times are kept in whole milliseconds, and a busy server may notice the first request late.
   await pool.query(
     `with pause as (
@@ -106,11 +121,11 @@ export async function endTurn(pool: Pool, holds: Holds, turn: Turn, delay: numbe
             last_error = case when $3 then $6 else last_error end
        from pause
       where host = $1 and turn = $2`,
-    [turn.host, turn.id, end.requested, delay, Math.ceil(end.pause), end.error],
+    [permit.host, permit.id, end.requested, delay, Math.ceil(end.pause), end.error],
   )
 }
 
-/** Makes hosts known; those that are stay as they are. Sorted, so that two writers never wait crosswise. */
+/** Adds hosts that the table lacks. Sorted, so that two writers never wait for each other in a circle. */
 export async function ensureHosts(db: Pick<Pool, 'query'>, hosts: Iterable<string>): Promise<void> {
   const names = [...new Set(hosts)].sort()
   if (names.length === 0) return

@@ -1,22 +1,22 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { createTurns, NoTurn } from './turns.ts'
+import { createPermits, NoPermit } from './permits.ts'
 
 const tick = () => new Promise(resolve => setImmediate(resolve))
 
-t.test('issue 18.11: work of one name takes turns in order, other names do not wait', async t => {
-  const turns = createTurns({ atOnce: 2, waiting: 10, patience: 60_000 })
+t.test('issue 18.11: work of one name takes permits in order, other names do not wait', async t => {
+  const permits = createPermits({ atOnce: 2, waiting: 10, patience: 60_000 })
   const begun: number[] = []
   const ends: (() => void)[] = []
   const work = (number: number) =>
-    turns.take('a', async () => {
+    permits.take('a', async () => {
       begun.push(number)
       await new Promise<void>(resolve => ends.push(resolve))
     })
   const all = [1, 2, 3, 4].map(work)
   await tick()
   t.strictSame(begun, [1, 2])
-  t.equal(await turns.take('b', async () => 'at once'), 'at once')
+  t.equal(await permits.take('b', async () => 'at once'), 'at once')
   ends[1]?.()
   await tick()
   t.strictSame(begun, [1, 2, 3])
@@ -28,30 +28,30 @@ t.test('issue 18.11: work of one name takes turns in order, other names do not w
 })
 
 t.test('issue 18.11: a wait has an end, a line too, and who leaves it makes room', async t => {
-  const turns = createTurns({ atOnce: 1, waiting: 1, patience: 20 })
+  const permits = createPermits({ atOnce: 1, waiting: 1, patience: 20 })
   const held = Promise.withResolvers<void>()
-  const first = turns.take('a', () => held.promise)
-  const late = turns.take('a', async () => 'never')
+  const first = permits.take('a', () => held.promise)
+  const late = permits.take('a', async () => 'never')
   await t.rejects(
-    turns.take('a', async () => 'never'),
-    NoTurn,
+    permits.take('a', async () => 'never'),
+    NoPermit,
     'the line is full',
   )
-  await t.rejects(late, NoTurn, 'the wait is over')
+  await t.rejects(late, NoPermit, 'the wait is over')
   const leaving = new AbortController()
-  const left = turns.take('a', async () => 'never', leaving.signal)
+  const left = permits.take('a', async () => 'never', leaving.signal)
   leaving.abort()
-  await t.rejects(left, NoTurn)
+  await t.rejects(left, NoPermit)
   await t.rejects(
-    turns.take('a', async () => 'never', AbortSignal.abort()),
-    NoTurn,
+    permits.take('a', async () => 'never', AbortSignal.abort()),
+    NoPermit,
   )
   held.resolve()
   await first
-  t.equal(await turns.take('a', async () => 'again'), 'again')
+  t.equal(await permits.take('a', async () => 'again'), 'again')
 })
 
-t.test('issue 18.11: whatever fails, leaves or waits too long, no turn is lost and none is given twice', async () => {
+t.test('issue 18.11: whatever fails, leaves or waits too long, no permit is lost and none is given twice', async () => {
   const step = fc.record({
     name: fc.constantFrom('a', 'b'),
     takes: fc.nat(3),
@@ -60,12 +60,12 @@ t.test('issue 18.11: whatever fails, leaves or waits too long, no turn is lost a
   })
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async steps => {
-      const turns = createTurns({ atOnce: 2, waiting: 5, patience: 2 })
+      const permits = createPermits({ atOnce: 2, waiting: 5, patience: 2 })
       const active = { a: 0, b: 0 }
       await Promise.allSettled(
         steps.map(async ({ name, takes, fails, leaves }) => {
           const leaving = new AbortController()
-          const work = turns.take(
+          const work = permits.take(
             name,
             async () => {
               if (++active[name] > 2) throw new Error('Too many at once.')
@@ -87,7 +87,7 @@ t.test('issue 18.11: whatever fails, leaves or waits too long, no turn is lost a
         const broken = results.find(result => result.status === 'rejected')
         if (broken) throw broken.reason
       })
-      const patient = [1, 2].map(() => turns.take('a', tick))
+      const patient = [1, 2].map(() => permits.take('a', tick))
       await Promise.all(patient)
     }),
     { numRuns: 100 },

@@ -1,29 +1,30 @@
 import type { Logger } from './logger.ts'
 
 /**
- * A trouble that lasts, such as a store that is away, told in few lines however often it is met: one when it begins, one a
- * minute while it goes on, one when it is over.
+ * Logs an outage in few lines, however often a call fails: one line when it begins, one a minute
+ * while it lasts, and one when it is over.
  */
-export interface Trouble {
+export interface OutageLog {
+  /** A call failed. */
   met(error: unknown): void
-  /** All is well, or was a moment ago: says so if there was trouble. */
+  /** A call succeeded. Logs the end of the outage when the last failure is old enough. */
   over(): void
 }
 
-export interface TroubleOptions {
+export interface OutageOptions {
   /** The sentence of the first line and of the reminders: "the queues are out of reach". */
   begins: string
   ends: string
-  /** Asks whether all is well again, every few seconds while it is not; for those who would not notice by themselves. */
+  /** Called every few seconds during an outage, for callers that cannot notice its end themselves. */
   ask?: () => Promise<unknown>
 }
 
 const REMIND = 60_000
-/** Something that failed a moment ago may fail again in the next: the last failure must be so old (ms). */
+/** ms since the last failure until an outage counts as over: the next call may fail again. */
 const SETTLED = 3_000
 const ASK = 1_500
 
-export function createTrouble(log: Logger, { begins, ends, ask }: TroubleOptions): Trouble {
+export function createOutageLog(log: Logger, { begins, ends, ask }: OutageOptions): OutageLog {
   let since: number | null = null
   let last = 0
   let told = 0

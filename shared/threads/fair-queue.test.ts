@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { createTurns } from './turns.ts'
+import { createFairQueue } from './fair-queue.ts'
 
 /** A turn that lasts until it is ended by hand, so that no clock of a busy machine decides. */
-function byHand(turns: ReturnType<typeof createTurns>, key: string, begun: string[], name = key) {
+function byHand(turns: ReturnType<typeof createFairQueue>, key: string, begun: string[], name = key) {
   const end = Promise.withResolvers<void>()
   const done = turns.take(key, () => {
     begun.push(name)
@@ -13,7 +13,7 @@ function byHand(turns: ReturnType<typeof createTurns>, key: string, begun: strin
 }
 
 t.test('whoever comes with many waits behind whoever comes with one', async t => {
-  const turns = createTurns(1)
+  const turns = createFairQueue(1)
   const begun: string[] = []
   const first = byHand(turns, 'greedy', begun)
   const others = Array.from({ length: 5 }, () => byHand(turns, 'greedy', begun))
@@ -30,7 +30,7 @@ t.test('whoever comes with many waits behind whoever comes with one', async t =>
 })
 
 t.test('turns go by time: many short ones pass between two long ones', async t => {
-  const turns = createTurns(1)
+  const turns = createFairQueue(1)
   const order: string[] = []
   const take = (key: string, ms: number) => turns.take(key, () => sleep(ms).then(() => void order.push(key)))
   await Promise.all([
@@ -41,7 +41,7 @@ t.test('turns go by time: many short ones pass between two long ones', async t =
 })
 
 t.test('of two threads, one is kept from keys whose turns are slow', { timeout: 60_000 }, async t => {
-  const turns = createTurns(2)
+  const turns = createFairQueue(2)
   await Promise.all(['a', 'b'].map(key => turns.take(key, () => sleep(2_100))))
   const begun: string[] = []
   const slow = ['a', 'b', 'a', 'b'].map(key => byHand(turns, key, begun))
@@ -55,7 +55,7 @@ t.test('of two threads, one is kept from keys whose turns are slow', { timeout: 
 })
 
 t.test('who gives up waiting takes no turn, and leaves none behind', async t => {
-  const turns = createTurns(1)
+  const turns = createFairQueue(1)
   const begun: string[] = []
   const first = byHand(turns, 'a', begun)
   const leaving = new AbortController()
@@ -69,7 +69,7 @@ t.test('who gives up waiting takes no turn, and leaves none behind', async t => 
 })
 
 t.test('short turns between do not hide that a key is slow', async t => {
-  const turns = createTurns(2)
+  const turns = createFairQueue(2)
   await turns.take('sly', () => sleep(2_100))
   await turns.take('sly', async () => {})
   const begun: string[] = []

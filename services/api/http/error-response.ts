@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import type { Logger } from '../../../shared/log/logger.ts'
-import { NoTurn } from '../access/turns.ts'
+import { NoPermit } from '../access/permits.ts'
 import { ApiError, errorObject } from '../contract/api-error.ts'
 
 /** Anything but GET and HEAD. */
@@ -17,8 +17,8 @@ export function sendError(log: Logger): ErrorRequestHandler {
   return (thrown: unknown, _request, response, _next) => {
     const error = thrown instanceof ApiError ? thrown : new ApiError('internal_error', { cause: thrown })
     response.locals.errorCode = error.code
-    // Who left before its turn came has missed nothing that went wrong.
-    const hasLeft = error.cause instanceof NoTurn && response.destroyed
+    // A client that left while it waited for a permit is no failure.
+    const hasLeft = error.cause instanceof NoPermit && response.destroyed
     if (error.status >= 500 && !hasLeft) {
       const cause = error.cause instanceof Error ? error.cause : error
       log.error({ request: response.locals.requestId, code: error.code, err: detail(cause) }, 'request failed')

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { nextPoll, nextPollAfterFailure, nextRhythm } from './rhythm.ts'
+import { nextArticleInterval, nextPoll, nextPollAfterFailure } from './poll-interval.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-const BOUNDS = { min: MINUTE, max: HOUR }
+const RANGE = { min: MINUTE, max: HOUR }
 
 /** Polls a feed that publishes every `every` ms for a day. The last interval, and the mean and longest delay of an article, in minutes. */
 function follow(every: number, from = 0): { interval: number; mean: number; longest: number; polls: number } {
   const delays: number[] = []
-  let [rhythm, lastNew, now, polls, interval]: [number | null, number, number, number, number] = [
+  let [articleInterval, lastNew, now, polls, interval]: [number | null, number, number, number, number] = [
     null,
     from,
     from,
@@ -24,10 +24,10 @@ function follow(every: number, from = 0): { interval: number; mean: number; long
       delays.push(now - published)
       fresh += 1
     }
-    const habits = { rhythm, silence: now - lastNew }
-    rhythm = nextRhythm(habits, fresh, polls === 1)
+    const habits = { articleInterval, silence: now - lastNew }
+    articleInterval = nextArticleInterval(habits, fresh, polls === 1)
     if (fresh > 0) lastNew = now
-    interval = nextPoll({ rhythm, silence: now - lastNew }, BOUNDS)
+    interval = nextPoll({ articleInterval, silence: now - lastNew }, RANGE)
     now += interval
   }
   const mean = delays.reduce((sum, delay) => sum + delay, 0) / Math.max(1, delays.length)
@@ -50,20 +50,20 @@ t.test('an article never waits longer than POLL_INTERVAL_MAX', async () => {
 t.test('whatever the habits, the next poll lies within the bounds', async () => {
   const span = fc.double({ min: 0, max: 1e12, noNaN: true })
   fc.assert(
-    fc.property(fc.option(span), span, fc.nat(1_000), (rhythm, silence, failures) => {
-      const times = [nextPoll({ rhythm, silence }, BOUNDS), nextPollAfterFailure(failures, BOUNDS)]
-      return times.every(time => time >= BOUNDS.min && time <= BOUNDS.max)
+    fc.property(fc.option(span), span, fc.nat(1_000), (articleInterval, silence, failures) => {
+      const times = [nextPoll({ articleInterval, silence }, RANGE), nextPollAfterFailure(failures, RANGE)]
+      return times.every(time => time >= RANGE.min && time <= RANGE.max)
     }),
   )
 })
 
 t.test('a feed that fails is asked less and less often, yet the end of an outage is soon noticed', async t => {
-  const minutes = [1, 2, 3, 4, 5, 12, 13, 14, 15, 100].map(failures => nextPollAfterFailure(failures, BOUNDS) / MINUTE)
+  const minutes = [1, 2, 3, 4, 5, 12, 13, 14, 15, 100].map(failures => nextPollAfterFailure(failures, RANGE) / MINUTE)
   t.same(minutes, [2, 4, 8, 16, 16, 16, 32, 60, 60, 60])
 })
 
-t.test('the first poll, which finds the whole feed, says nothing about the rhythm', async t => {
-  t.equal(nextRhythm({ rhythm: null, silence: 0 }, 30, true), null)
-  t.equal(nextRhythm({ rhythm: null, silence: 10 * MINUTE }, 2, false), 5 * MINUTE)
-  t.equal(nextRhythm({ rhythm: 5 * MINUTE, silence: HOUR }, 0, false), 5 * MINUTE)
+t.test('the first poll, which finds the whole feed, says nothing about the article interval', async t => {
+  t.equal(nextArticleInterval({ articleInterval: null, silence: 0 }, 30, true), null)
+  t.equal(nextArticleInterval({ articleInterval: null, silence: 10 * MINUTE }, 2, false), 5 * MINUTE)
+  t.equal(nextArticleInterval({ articleInterval: 5 * MINUTE, silence: HOUR }, 0, false), 5 * MINUTE)
 })

@@ -1,5 +1,5 @@
 /** Lets so many take a turn at a time; keys whose turns took little time come before those that took much. */
-export interface Turns {
+export interface FairQueue {
   /**
    * Runs `work` when a turn is free.
    * @param key on whose account its time is
@@ -41,7 +41,7 @@ const isSlow = ({ slowUntil }: Account) => performance.now() < slowUntil
  * turns that take 20 seconds come as often as their time allows beside turns of 50 milliseconds, and one turn is always kept from
  * slow keys when there are several.
  */
-export function createTurns(count: number): Turns {
+export function createFairQueue(count: number): FairQueue {
   const accounts = new Map<string | number, Account>()
   let free = count
   let slow = 0

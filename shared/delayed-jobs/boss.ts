@@ -1,12 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { PgBoss } from 'pg-boss'
-import type { Trouble } from '../log/trouble.ts'
+import type { OutageLog } from '../log/outage.ts'
 import type { Queryable } from '../postgres/pool.ts'
 import { isTransient } from '../postgres/transaction.ts'
 
-/** Queues of pg-boss: what is promised for later, and what upkeep runs by the clock. */
+/**
+ * Queues of pg-boss: delayed embeddings, and maintenance, which its cron starts. The database stores
+ * these names.
+ */
 export const EMBED_DUE = 'embed-due'
-export const UPKEEP = 'upkeep'
+export const MAINTENANCE = 'upkeep'
 
 /** ms */
 const START_AGAIN = 1_000
@@ -17,7 +20,7 @@ export interface EmbedDue {
 }
 
 /**
- * pg-boss for a process that only sends, or (with `supervise`) also works, keeps house and runs the cron.
+ * pg-boss for a process that only sends, or (with `supervise`) also works, runs maintenance and the cron.
  * `npm run migrate` alone creates its schema.
  */
 export function createBoss(
@@ -27,7 +30,7 @@ export function createBoss(
 ): PgBoss {
   const boss = new PgBoss({
     connectionString: databaseUrl,
-    application_name: 'perscope promises',
+    application_name: 'perscope delayed jobs',
     max: 2,
     migrate: false,
     createSchema: false,
@@ -41,7 +44,7 @@ export function createBoss(
 /** As `createBoss`, started; waits for a Postgres that is away, or has only just begun to start. */
 export async function startBoss(
   databaseUrl: string,
-  postgres: Trouble,
+  postgres: OutageLog,
   options: { supervise: boolean },
 ): Promise<PgBoss> {
   for (;;) {
@@ -59,10 +62,10 @@ export async function startBoss(
 }
 
 /**
- * Promises, inside the caller's transaction, that the articles will be embedded after `delay` ms: rolled back
- * with it, kept with it.
+ * Schedules the embedding of articles after `delay` ms, inside the caller's transaction: a rollback
+ * removes the job as well.
  */
-export async function promiseEmbedding(boss: PgBoss, client: Queryable, seqs: bigint[], delay: number): Promise<void> {
+export async function scheduleEmbedding(boss: PgBoss, client: Queryable, seqs: bigint[], delay: number): Promise<void> {
   if (seqs.length === 0) return
   const data: EmbedDue = { seqs: seqs.map(String) }
   await boss.send(EMBED_DUE, data, {

@@ -11,7 +11,7 @@ export type FailureKind =
   | 'port'
   /** What the server said is not HTTP. */
   | 'protocol'
-  /** The crawler itself gave up: it is stopping, or another has the turn now. */
+  /** The crawler itself gave up: it is stopping, or another crawler has the permit. */
   | 'aborted'
 
 /** A request without a whole answer; `message` is a short sentence for the outlet's health. */

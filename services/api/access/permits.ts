@@ -1,21 +1,21 @@
-/** Work that takes turns by the name that it is done for. */
-export interface Turns {
+/** Permits by name: limits how much work of one name is under way at a time. */
+export interface Permits {
   /**
    * Does the work once fewer than `atOnce` of the same name are under way; others of that name come first come, first
    * served. Work of other names never waits for it.
    *
-   * @param leaves a turn that is not needed any more is not waited for
-   * @throws NoTurn when it would have to wait for too long, or too many wait already; whatever `work` throws
+   * @param leaves ends the wait: the caller has left
+   * @throws NoPermit when it would have to wait for too long, or too many wait already; whatever `work` throws
    */
   take<T>(name: string, work: () => Promise<T>, leaves?: AbortSignal): Promise<T>
 }
 
 /** The work has not been begun. */
-export class NoTurn extends Error {
-  override name = 'NoTurn'
+export class NoPermit extends Error {
+  override name = 'NoPermit'
 }
 
-export interface TurnLimits {
+export interface PermitLimits {
   /** Pieces of work of one name under way at a time. */
   atOnce: number
   /** Of one name. */
@@ -24,8 +24,8 @@ export interface TurnLimits {
   patience: number
 }
 
-/** Turns of this process. It remembers a name only as long as there is work of it. */
-export function createTurns({ atOnce, waiting, patience }: TurnLimits): Turns {
+/** Permits of this process. It forgets a name when no work of it is left. */
+export function createPermits({ atOnce, waiting, patience }: PermitLimits): Permits {
   const lines = new Map<string, { active: number; waiting: Set<() => void> }>()
 
   return {
@@ -33,13 +33,13 @@ export function createTurns({ atOnce, waiting, patience }: TurnLimits): Turns {
       const line = lines.get(name) ?? { active: 0, waiting: new Set() }
       lines.set(name, line)
       if (line.active < atOnce) line.active++
-      else if (line.waiting.size < waiting) await myTurn(line.waiting, patience, leaves)
-      else throw new NoTurn('Too many wait for a turn.')
+      else if (line.waiting.size < waiting) await nextPermit(line.waiting, patience, leaves)
+      else throw new NoPermit('Too many wait for a permit.')
       try {
         return await work()
       } finally {
         const [next] = line.waiting
-        // Handed over without a gap in which somebody else could slip in, or be handed the same turn.
+        // Handed over without a gap in which somebody else could slip in, or be handed the same permit.
         if (next) {
           line.waiting.delete(next)
           next()
@@ -52,20 +52,20 @@ export function createTurns({ atOnce, waiting, patience }: TurnLimits): Turns {
   }
 }
 
-/** Waits in a line; whoever gives up leaves it. */
-async function myTurn(line: Set<() => void>, patience: number, leaves: AbortSignal | undefined): Promise<void> {
-  const turn = Promise.withResolvers<void>()
+/** Waits in a line; a caller that gives up leaves it. */
+async function nextPermit(line: Set<() => void>, patience: number, leaves: AbortSignal | undefined): Promise<void> {
+  const permit = Promise.withResolvers<void>()
   const giveUp = (why: string) => () => {
-    line.delete(turn.resolve)
-    turn.reject(new NoTurn(why))
+    line.delete(permit.resolve)
+    permit.reject(new NoPermit(why))
   }
-  const late = setTimeout(giveUp('No turn came in time.'), patience)
-  const left = giveUp('Whoever asked has left.')
+  const late = setTimeout(giveUp('No permit came in time.'), patience)
+  const left = giveUp('The caller has left.')
   leaves?.addEventListener('abort', left, { once: true })
-  line.add(turn.resolve)
+  line.add(permit.resolve)
   if (leaves?.aborted) left()
   try {
-    await turn.promise
+    await permit.promise
   } finally {
     clearTimeout(late)
     leaves?.removeEventListener('abort', left)

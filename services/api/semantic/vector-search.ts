@@ -1,12 +1,12 @@
 import type { Config } from '../../../shared/config/config.ts'
+import { EmbeddingFailure } from '../../../shared/embeddings/embedding-failure.ts'
 import { type Embeddings, openEmbeddings } from '../../../shared/embeddings/embeddings.ts'
 import { sourceOf } from '../../../shared/embeddings/endpoint.ts'
-import { EmbeddingFailure } from '../../../shared/embeddings/failure.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Candidate } from '../../../shared/vectors/candidate.ts'
-import { VectorFailure } from '../../../shared/vectors/failure.ts'
 import { type Collection, readCollections } from '../../../shared/vectors/registry.ts'
 import { type Coverage, openVectorStore } from '../../../shared/vectors/store.ts'
+import { VectorFailure } from '../../../shared/vectors/vector-failure.ts'
 
 /** The set of a question holds so many articles at most (contract, "Limits"). */
 const CANDIDATES = 500
@@ -18,15 +18,15 @@ const READY_TIMEOUT = 900
 const FRESH = 1_000
 
 /** The collection that serves, and the model that its vectors were made by. */
-export interface Space {
+export interface ServingCollection {
   collection: Collection
   embeddings: Embeddings
 }
 
-/** The two semantic dependencies. */
-export interface Candidates {
+/** The model and the vector store, as the API asks them. */
+export interface VectorSearch {
   /** null: nothing has ever been embedded. */
-  space(): Promise<Space | null>
+  serving(): Promise<ServingCollection | null>
   /**
    * The nearest articles of a coverage, best first; empty when nothing is embedded yet.
    * @throws EmbeddingFailure or VectorFailure, within 1.5 s
@@ -35,14 +35,14 @@ export interface Candidates {
   missing(): Promise<Record<string, string>>
 }
 
-export function openCandidates(config: Config, pool: Pool): Candidates {
+export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   const options = { passageTimeout: BUDGET }
   // Checks the settings at the start; also the model to ask before anything is embedded.
   const configured = openEmbeddings(sourceOf(config), options)
-  let present: { at: number; space: Promise<Space | null> } | null = null
+  let present: { at: number; collection: Promise<ServingCollection | null> } | null = null
 
-  async function readSpace(before: Promise<Space | null> | undefined): Promise<Space | null> {
+  async function readServing(before: Promise<ServingCollection | null> | undefined): Promise<ServingCollection | null> {
     const collection = (await readCollections(pool)).find(one => one.state === 'serving')
     if (!collection) return null
     const known = await before?.catch(() => null)
@@ -52,28 +52,33 @@ export function openCandidates(config: Config, pool: Pool): Candidates {
     return { collection, embeddings: openEmbeddings(source, { ...options, dimensions: collection.dimensions }) }
   }
 
-  function space(fresh = FRESH): Promise<Space | null> {
+  function findServing(fresh = FRESH): Promise<ServingCollection | null> {
     if (!present || present.at + fresh < Date.now()) {
-      const mine = { at: Date.now(), space: readSpace(present?.space) }
+      const mine = { at: Date.now(), collection: readServing(present?.collection) }
       present = mine
-      mine.space.catch(() => {
+      mine.collection.catch(() => {
         if (present === mine) present = null
       })
     }
-    return present.space
+    return present.collection
   }
 
-  async function search({ collection, embeddings }: Space, text: string, coverage: Coverage, signal: AbortSignal) {
+  async function search(
+    { collection, embeddings }: ServingCollection,
+    text: string,
+    coverage: Coverage,
+    signal: AbortSignal,
+  ) {
     const vector = await twice(signal, () => embeddings.embedQuery(text, signal))
     return twice(signal, () => within(signal, vectors.search(collection.name, vector, coverage, CANDIDATES)))
   }
 
   return {
-    space: () => space(),
+    serving: () => findServing(),
 
     async nearest(text, coverage) {
       const signal = AbortSignal.timeout(BUDGET)
-      const serving = await space()
+      const serving = await findServing()
       if (!serving) {
         // Whether it would work is told all the same.
         await Promise.all([configured.embedQuery(text, signal), within(signal, vectors.ping())])
@@ -84,7 +89,7 @@ export function openCandidates(config: Config, pool: Pool): Candidates {
       } catch (error) {
         if (!(error instanceof VectorFailure) || error.kind !== 'missing') throw error
         // Another has taken its place, or it is lost and is being made again.
-        const now = await space(0)
+        const now = await findServing(0)
         if (now && now.collection.name !== serving.collection.name) return search(now, text, coverage, signal)
         if (await isAnythingEmbedded(pool)) throw error
         return []
@@ -93,7 +98,7 @@ export function openCandidates(config: Config, pool: Pool): Candidates {
 
     async missing() {
       const signal = AbortSignal.timeout(READY_TIMEOUT)
-      const serving = await space().catch(() => null)
+      const serving = await findServing().catch(() => null)
       const [model, store] = await Promise.allSettled([
         (serving?.embeddings ?? configured).embedQuery('ready', signal),
         within(signal, vectors.ping()),

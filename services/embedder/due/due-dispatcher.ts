@@ -1,38 +1,38 @@
 import type { Logger } from '../../../shared/log/logger.ts'
-import { createTrouble } from '../../../shared/log/trouble.ts'
+import { createOutageLog } from '../../../shared/log/outage.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Queues } from '../../../shared/queues/queues.ts'
 import { BATCH, claimDue } from './claims.ts'
 
 const TICK = 1_000
-/** Messages that wait in the queue at most: more would be older than their claims when their turn comes. */
+/** Most messages in the queue: a later one would be older than its claim when an embedder takes it. */
 const ROOM = 8
 
-/** Moves articles whose hour has come into the work queue. */
-export interface Mover {
+/** Puts articles that are due for embedding into the work queue. */
+export interface DueDispatcher {
   /**
-   * A promise has come due: these at once, as far as the queue has room; the others, and what cannot be moved now, are
-   * found by the next look.
+   * Queues articles whose delayed job is due, as far as the queue has room. The next poll of Postgres
+   * finds the others.
    */
-  move(seqs: bigint[]): Promise<void>
+  dispatch(seqs: bigint[]): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Looks every second for what is due in Postgres, which alone says so: whether a message was lost or a promise came
- * late never matters. Looks the other way while `halted`: what is due then stays where it is safe.
+ * Polls Postgres every second for due embeddings. Postgres alone says what is due, so lost or late
+ * messages never matter. Does nothing while `halted`: due embeddings then stay in Postgres.
  */
-export function startMover(
+export function startDueDispatcher(
   pool: Pool,
   queues: Pick<Queues, 'add' | 'counts'>,
   log: Logger,
   halted: () => boolean,
-): Mover {
+): DueDispatcher {
   let timer: NodeJS.Timeout | undefined
   let closed = false
   let last: Promise<unknown> = Promise.resolve()
 
-  async function moveNow(among: bigint[] | null): Promise<void> {
+  async function dispatchNow(among: bigint[] | null): Promise<void> {
     if (closed || halted()) return
     if (among === null && !(await isAnythingDue(pool))) return
     const { waiting } = (await queues.counts()).embed
@@ -46,21 +46,21 @@ export function startMover(
   }
 
   /** One at a time, so that each sees what the one before has queued. */
-  function inTurn(among: bigint[] | null): Promise<void> {
-    const turn = last.then(() => moveNow(among))
-    last = turn.catch(() => {})
-    return turn
+  function oneAtATime(among: bigint[] | null): Promise<void> {
+    const run = last.then(() => dispatchNow(among))
+    last = run.catch(() => {})
+    return run
   }
 
-  const trouble = createTrouble(log, { begins: 'cannot look for what is due', ends: 'what is due is found again' })
+  const outage = createOutageLog(log, { begins: 'cannot look for what is due', ends: 'what is due is found again' })
   const look = async () => {
-    await inTurn(null).then(trouble.over, trouble.met)
+    await oneAtATime(null).then(outage.over, outage.met)
     if (!closed) timer = setTimeout(look, TICK)
   }
   void look()
 
   return {
-    move: seqs => inTurn(seqs).catch(trouble.met),
+    dispatch: seqs => oneAtATime(seqs).catch(outage.met),
     async close() {
       closed = true
       clearTimeout(timer)

@@ -1,24 +1,25 @@
 import type { Crawl } from '../crawl.ts'
-import type { Hold } from '../hosts/holds.ts'
-import { endTurn, type Turn, takeTurn } from '../hosts/turn.ts'
+import type { Lease } from '../hosts/leases.ts'
+import { endPermit, type Permit, takePermit } from '../hosts/request-permit.ts'
 import { requestSeconds } from '../metrics.ts'
-import { asFailure, type FailureKind, RequestFailure } from './failure.ts'
-import { type Answer, request } from './request.ts'
+import { type FetchedResponse, request } from './request.ts'
+import { asFailure, type FailureKind, RequestFailure } from './request-failure.ts'
 import { readRetryAfter } from './retry-after.ts'
 
 /**
- * ms that are waited for a host whose pause our own last request began: a redirect within a host, the parts of an index.
- * Whoever came back later would begin with that request again, and never come to the end. No Crawl-delay that means it is longer.
+ * Longest wait in ms for a host whose pause our own last request began: a redirect within a host, the
+ * parts of an index. A later visit would repeat that request and never finish. Longer than any
+ * reasonable Crawl-delay.
  */
 export const OWN_PAUSE = 600_000
 
-/** One request, made in its host's turn. */
+/** The outcome of one request, made with a permit of its host. */
 export type Asked =
-  | { kind: 'answer'; answer: Answer }
+  | { kind: 'answer'; answer: FetchedResponse }
   | { kind: 'failure'; reason: FailureKind; detail: string }
   /** The host is not free for so many ms. */
   | { kind: 'busy'; wait: number }
-  /** The crawler is stopping, or the visit is another's now: put the work back untouched. */
+  /** The crawler is stopping, or another crawler has the visit: put the work back untouched. */
   | { kind: 'interrupted' }
 
 /** So many connections may fail before the whole host is given a rest. */
@@ -27,33 +28,33 @@ const FAILURES_IN_A_ROW = 3
 const LONGEST_REST = 10
 
 /**
- * Makes one request as soon as the host may be asked, and begins the pause after it.
+ * Makes one request as soon as the host is free, then starts the pause.
  *
  * @param options.outletNo on whose account a long wait is
  * @param options.patience longest wait for the host in ms
  * @param options.beginning so many bytes are enough: what lies behind them is not read
- * @param options.needed asked when the turn has come: false gives it back without a request (`busy`, 0 ms)
+ * @param options.needed called once the permit is taken; false gives it back without a request (`busy`, 0 ms)
  */
-export async function requestInTurn(
+export async function requestWithPermit(
   crawl: Crawl,
-  visit: Hold,
+  visit: Lease,
   url: URL,
   headers: Record<string, string>,
   options: { outletNo: number; patience: number; beginning?: number; needed?: () => Promise<boolean> },
 ): Promise<Asked> {
-  const { config, pool, holds } = crawl
+  const { config, pool, leases } = crawl
   const delay = config.CRAWL_HOST_DELAY
-  const outcome = await takeTurn(pool, holds, visit, url.host, {
+  const outcome = await takePermit(pool, leases, visit, url.host, {
     delay,
     patience: options.patience,
     beginLong: () => crawl.longWaits.begin(options.outletNo),
     stop: crawl.stopping,
   })
-  if (outcome.kind !== 'turn') return outcome
-  const { turn } = outcome
+  if (outcome.kind !== 'permit') return outcome
+  const { permit } = outcome
   const needed = options.needed === undefined || (await options.needed())
-  if (!needed || !turn.alive() || !visit.alive()) {
-    await endTurn(pool, holds, turn, delay, { requested: false, pause: 0, error: null })
+  if (!needed || !permit.alive() || !visit.alive()) {
+    await endPermit(pool, leases, permit, delay, { requested: false, pause: 0, error: null })
     return needed ? { kind: 'interrupted' } : { kind: 'busy', wait: 0 }
   }
   const started = performance.now()
@@ -61,20 +62,20 @@ export async function requestInTurn(
     timeout: config.CRAWL_TIMEOUT,
     maxBytes: options.beginning ?? config.CRAWL_MAX_BYTES,
     cut: options.beginning !== undefined,
-    signal: AbortSignal.any([crawl.ending, turn.lost, visit.lost]),
-    wanted: () => turn.alive() && visit.alive(),
+    signal: AbortSignal.any([crawl.ending, permit.lost, visit.lost]),
+    wanted: () => permit.alive() && visit.alive(),
   }).catch((error: unknown) => asFailure(error))
   requestSeconds.observe((performance.now() - started) / 1_000)
   if (result instanceof RequestFailure) {
-    await endTurn(pool, holds, turn, delay, {
+    await endPermit(pool, leases, permit, delay, {
       requested: true,
-      pause: pauseAfterFailure(result.kind, turn, config.CRAWL_RETRY_MIN),
+      pause: pauseAfterFailure(result.kind, permit, config.CRAWL_RETRY_MIN),
       error: UNREACHED.has(result.kind) ? result.message : null,
     })
     if (result.kind === 'aborted') return { kind: 'interrupted' }
     return { kind: 'failure', reason: result.kind, detail: result.message }
   }
-  await endTurn(pool, holds, turn, delay, {
+  await endPermit(pool, leases, permit, delay, {
     requested: true,
     pause: pauseAfter(result, config.CRAWL_RETRY_MIN),
     error: null,
@@ -85,13 +86,13 @@ export async function requestInTurn(
 const UNREACHED = new Set<FailureKind>(['connection', 'name', 'time-out'])
 
 /** A host that does not answer is not knocked at for every page that waits there. */
-function pauseAfterFailure(kind: FailureKind, turn: Turn, retryMin: number): number {
-  if (!UNREACHED.has(kind) || turn.failures + 1 < FAILURES_IN_A_ROW) return 0
-  return retryMin * Math.min(2 ** (turn.failures + 1 - FAILURES_IN_A_ROW), LONGEST_REST)
+function pauseAfterFailure(kind: FailureKind, permit: Permit, retryMin: number): number {
+  if (!UNREACHED.has(kind) || permit.failures + 1 < FAILURES_IN_A_ROW) return 0
+  return retryMin * Math.min(2 ** (permit.failures + 1 - FAILURES_IN_A_ROW), LONGEST_REST)
 }
 
-/** 429 and 503 speak for the whole host; a 503 without Retry-After may be one page's trouble. */
-function pauseAfter({ status, headers }: Answer, retryMin: number): number {
+/** 429 and 503 speak for the whole host; a 503 without Retry-After may be about one page only. */
+function pauseAfter({ status, headers }: FetchedResponse, retryMin: number): number {
   if (status === 429) return readRetryAfter(headers) ?? retryMin
   return status === 503 ? (readRetryAfter(headers) ?? 0) : 0
 }
