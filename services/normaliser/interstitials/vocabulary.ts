@@ -3,7 +3,7 @@ import type { InterstitialRules } from '../languages/language-rules.ts'
 
 /**
  * What stands on pages that are not the article they were asked for. Single words prove nothing, news is written about
- * all of this; `walls.ts` looks at their share of a text and at what else is there. Each language's phrases stand in
+ * all of this; `interstitials.ts` looks at their share of a text and at what else is there. Each language's phrases stand in
  * its rules, with what they mean.
  */
 
