@@ -1,12 +1,12 @@
 import { indexText } from '../../search/analysis/index.ts'
 import { authorsOf } from '../../services/normaliser/authors/authors.ts'
 import { publishedAt } from '../../services/normaliser/dates/published.ts'
+import { recogniseInterstitial } from '../../services/normaliser/interstitials/interstitials.ts'
+import { openingOf } from '../../services/normaliser/interstitials/paywall.ts'
 import { detectLanguage } from '../../services/normaliser/language/language.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import { chooseTitle } from '../../services/normaliser/metadata/title.ts'
 import { readPageText } from '../../services/normaliser/text/page-text.ts'
-import { openingOf } from '../../services/normaliser/walls/paywall.ts'
-import { recogniseWall } from '../../services/normaliser/walls/walls.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
 import type { TruePage } from './truth.ts'
 
@@ -31,7 +31,15 @@ export async function measureStages(pages: TruePage[]): Promise<Record<string, n
     const meta = await timed('metadata', () => readMetadata(html, url))
     await timed('walls', () => {
       const { signs } = meta
-      recogniseWall({ url, finalUrl: url, html, page: text, signs, feedTitle: title, outletDomain: OUTLET.domain })
+      recogniseInterstitial({
+        url,
+        finalUrl: url,
+        html,
+        page: text,
+        signs,
+        feedTitle: title,
+        outletDomain: OUTLET.domain,
+      })
       return openingOf(text, null)
     })
     const body = text.paragraphs.join('\n\n')

@@ -1,8 +1,8 @@
+import { ANNOUNCED, ANNOUNCED_AT, WALL_EXAMPLES } from '../../services/normaliser/interstitials/examples.ts'
+import { recogniseInterstitial } from '../../services/normaliser/interstitials/interstitials.ts'
+import { openingOf } from '../../services/normaliser/interstitials/paywall.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import { readPageText } from '../../services/normaliser/text/page-text.ts'
-import { ANNOUNCED, ANNOUNCED_AT, WALL_EXAMPLES } from '../../services/normaliser/walls/examples.ts'
-import { openingOf } from '../../services/normaliser/walls/paywall.ts'
-import { recogniseWall } from '../../services/normaliser/walls/walls.ts'
 import { truePages } from './truth.ts'
 
 /**
@@ -15,7 +15,14 @@ export async function measureWalls(data: string): Promise<Record<string, number>
     const page = readPageText(html)
     const url = { url: ANNOUNCED_AT, finalUrl: finalUrl ?? ANNOUNCED_AT }
     const { signs } = readMetadata(html, url.finalUrl)
-    const wall = recogniseWall({ ...url, html, page, signs, feedTitle: ANNOUNCED, outletDomain: 'dagkoerier.example' })
+    const wall = recogniseInterstitial({
+      ...url,
+      html,
+      page,
+      signs,
+      feedTitle: ANNOUNCED,
+      outletDomain: 'dagkoerier.example',
+    })
     return (wall ?? (openingOf(page, false).walled ? 'paywall' : null)) === kind
   })
   let [articles, mistaken] = [0, 0]
@@ -24,7 +31,7 @@ export async function measureWalls(data: string): Promise<Record<string, number>
       const page = readPageText(html)
       const { signs } = readMetadata(html, url)
       for (const feedTitle of new Set([title, 'Liveblog', null])) {
-        const wall = recogniseWall({
+        const wall = recogniseInterstitial({
           url,
           finalUrl: url,
           html,

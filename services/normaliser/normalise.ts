@@ -5,12 +5,12 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
 import type { Batcher } from './batches/batcher.ts'
 import type { Composition } from './compose/article.ts'
+import type { ServedTexts } from './interstitials/served.ts'
 import { observeArticle, pagesNormalised, wallsMet } from './metrics.ts'
 import { type DonePage, finishFailed, finishRefused, giveBack } from './pages/finish.ts'
 import { loadPage, outletOf } from './pages/load.ts'
 import { ComposeError, type Composer } from './threads/composer.ts'
 import type { Room } from './threads/room.ts'
-import type { ServedTexts } from './walls/served.ts'
 
 /** An article and the page it came from, on their way into the index. */
 export interface Finished {

@@ -10,13 +10,13 @@ import type { Running, ServiceContext } from '../../shared/process/service.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { observeFleet } from '../../shared/status/fleet-metrics.ts'
 import { createBatcher } from './batches/batcher.ts'
+import { openServedTexts } from './interstitials/served.ts'
 import { batchArticles, batchSeconds } from './metrics.ts'
 import { type Finished, type Normaliser, normalisePage } from './normalise.ts'
 import { finishDone, giveBack } from './pages/finish.ts'
 import { startSweeper } from './pages/sweep.ts'
 import { openComposer } from './threads/composer.ts'
 import { createRoom } from './threads/room.ts'
-import { openServedTexts } from './walls/served.ts'
 
 /** Articles of a batch wait so long for others; a page takes as long to be taken apart. */
 const BATCH_WAIT = 50

@@ -1,5 +1,6 @@
 import type { Outlet } from '../../../shared/outlets/outlet.ts'
 import type { FeedEntry } from '../../../shared/pages/page.ts'
+import { anyOf } from '../languages/index.ts'
 import { fold } from '../metadata/fold.ts'
 import type { PageMark, PageMetadata } from '../metadata/metadata.ts'
 import { foldOutlet, peopleIn } from './names.ts'
@@ -110,7 +111,10 @@ function isByline(mark: PageMark): boolean {
 
 const NO_BYLINE =
   /(?:^|[\s_-])(?:comment\w*|avatar|image\w*|media\w*|licen[sc]e|photo\w*|foto\w*|caption|bio|box|social|related|category|categories|tags)(?:$|[\s_-])/
-const SIGNED = /^(?:von|door|par|by|vun|autor(?:in|en)?|auteurs?|authors?)\s?:?\s/i
+const SIGNED = new RegExp(
+  String.raw`^(?:${anyOf(rules => rules.authors.byWords)}|${anyOf(rules => rules.authors.signatures)})\s?:?\s`,
+  'i',
+)
 
 /** A box about the author, behind the article: its first line, when it is no sentence. */
 function boxes(meta: PageMetadata): string[] {

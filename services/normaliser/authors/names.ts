@@ -1,3 +1,4 @@
+import { allWords, anyOf } from '../languages/index.ts'
 import { fold } from '../metadata/fold.ts'
 import { oneLine } from '../metadata/plain.ts'
 import { isAgency, isOffice, isRole } from './words.ts'
@@ -9,16 +10,21 @@ const NAME_LIMIT = 60
 const NAME_WORDS = 6
 
 /** What stands before the names. `von der Leyen, Ursula` is a name; `Von der Redaktion` names nobody anyway. */
-const LABEL =
-  /^(?:(?:geschreven|written|reported|posted|published|gepubliceerd|geplaatst|publié|veröffentlicht|verfasst|geschrieben|erstellt|propos recueillis|texte?|tekst|words|story|auteurs?|authors?|autor(?:en|in|:in)?|redacteur|redakteur(?:in)?|artikel|article|beitrag|ein (?:artikel|beitrag|gastbeitrag|kommentar|bericht)|un article|een artikel|interview|analyse|reportage|kommentar|opinion)\s*(?::|[-–—]|\b(?:van|door|by|par|von|de|vun)\b)|(?:door|by|par|vun|durch|von(?!\s(?:der|den|dem|und)\s))(?=\s|:))\s*:?\s*/iu
+const LABEL_LINK = anyOf(rules => rules.authors.labelLinks)
+const OPENING_BY = anyOf(rules => rules.authors.openingByWords)
+const LABEL = new RegExp(
+  String.raw`^(?:${anyOf(rules => rules.authors.labels)}\s*(?::|[-–—]|\b${LABEL_LINK}\b)|${OPENING_BY}(?=\s|:))\s*:?\s*`,
+  'iu',
+)
 
 /** "onze verslaggever Jan Smit", "unser Korrespondent in Brüssel Max Weber": the name is what follows. */
-const OFFICE_BEFORE =
-  /^(?:(?:van\s|von\s)?(?:[Oo]nze|[Nn]otre|[Uu]nser\p{L}*|[Oo]ur)\s)?(?:\p{L}+\s)?\p{L}*(?:erslaggever|erslaggeefster|orrespondent|edacteur|edactrice|edakteur|eporter|ournalist|echtsanw[aä]lt|nvoyée?\sspécial)\p{L}*(?:\s(?:in|à|en)\s\p{L}+)?\s+(?=\p{Lu}\S*\s+\p{L})/u
+const OFFICE_BEFORE = new RegExp(
+  String.raw`^(?:(?:${anyOf(rules => rules.authors.staffPrefixes)}\s)?${anyOf(rules => rules.authors.staffPossessives)}\s)?(?:\p{L}+\s)?\p{L}*${anyOf(rules => rules.authors.staffRoles)}\p{L}*(?:\s${anyOf(rules => rules.authors.staffPlaces)}\s\p{L}+)?\s+(?=\p{Lu}\S*\s+\p{L})`,
+  'u',
+)
 
 /** Who made the picture or the translation did not write the article. */
-const CREDIT =
-  /(?:^|[\s,;|/–-])(?:foto\p{L}*|photo\p{L}*|bild\p{L}*|beeld|images?|video|illustra\p{L}*|grafi\p{L}*|montage|übersetzung|vertaling|traduction|eindredactie)\s*:\s*[^,;|/]*/giu
+const CREDIT = new RegExp(String.raw`(?:^|[\s,;|/–-])${anyOf(rules => rules.authors.credits)}\s*:\s*[^,;|/]*`, 'giu')
 
 /**
  * The people that one statement of a byline names, in order and in the outlet's own spelling: without labels,
@@ -49,13 +55,19 @@ function bare(text: string): string {
   return rest.replace(/^[^:]{1,40}:\s/, '').replace(OFFICE_BEFORE, '')
 }
 
+const AND = anyOf(rules => rules.authors.conjunctions)
+const AND_BEFORE_FULL_NAME = anyOf(rules => rules.authors.conjunctionsBeforeFullName)
+const BETWEEN_NAMES = new RegExp(
+  String.raw`\s*(?:;|\||·|•|\/|\+|\n|\s[–—-]\s|\s&\s|\s(?:${AND}|${AND_BEFORE_FULL_NAME}(?=\s\p{Lu}\p{Ll}+\s\p{Lu}))\s)\s*`,
+  'u',
+)
+const COMMA = new RegExp(String.raw`\s*,\s*(?:(?:${AND}|&)\s)?`)
+
 /** The people of a list, and the roles among them; a comma may also stand inside a name ("van den Berg, Jan"). */
 function parts(text: string): string[] {
-  const groups = text.split(
-    /\s*(?:;|\||·|•|\/|\+|\n|\s[–—-]\s|\s&\s|\s(?:en|et|und|and|an|a(?=\s\p{Lu}\p{Ll}+\s\p{Lu}))\s)\s*/u,
-  )
+  const groups = text.split(BETWEEN_NAMES)
   return groups.flatMap(group => {
-    const pieces = group.split(/\s*,\s*(?:(?:en|et|und|and|an|&)\s)?/).filter(piece => piece !== '')
+    const pieces = group.split(COMMA).filter(piece => piece !== '')
     if (pieces.length === 2 && isSurnameFirst(pieces[0] ?? '', pieces[1] ?? '')) return [group]
     const full = pieces.some(piece => words(piece).length > 1 && !isRole(piece))
     // Beside full names a lone word is a place or a desk: "Anna Weber, Brussel".
@@ -63,8 +75,10 @@ function parts(text: string): string[] {
   })
 }
 
+const SURNAME_PREFIX = new RegExp(String.raw`^(?:di|${anyOf(rules => rules.authors.surnamePrefixes)})\s`, 'i')
+
 function isSurnameFirst(first: string, second: string): boolean {
-  const particle = /^(?:van|von|de|den|der|di|du|la|le|ter|ten|'t)\s/i.test(first)
+  const particle = SURNAME_PREFIX.test(first)
   return words(second).length === 1 && !isRole(second) && !isAgency(second) && (particle || words(first).length === 1)
 }
 
@@ -73,14 +87,21 @@ function words(text: string): string[] {
 }
 
 /** Where a name ends: a place, a date, the links of its box. */
-const PLACE = /\s(?:in|aus|uit|from|für|voor|pour|bij|à)\s(?:(?:de|het|le|la|die|der|das|the)\s|l['’])?\p{Lu}.*$/u
-const DATE =
-  /\s(?:(?:am|op|le|on|um|at|vom)\s(?:\d|\p{L}+\.?,?\s\d|\p{L}+(?:day|tag|dag|di)\b)|\d{1,2}\.?\s?\p{L}|\d{1,2}[./-]\d).*$/iu
-const LINKS =
-  /(?:\s?(?:Alle\s(?:artikelen|berichten|Artikel|Beiträge)|Alles\svon|Tous\sles\sarticles|All\s(?:articles|posts)|Meer\svan|Mehr\svon)|\s(?:kategori|categor|catégor|kommentar|comment|reacti|veröffentl|publi|gepubl|geplaatst|posted|symbolbild|foto|photo|tags\b)).*$/iu
+const PLACE = new RegExp(
+  String.raw`\s${anyOf(rules => rules.authors.placePrepositions)}\s(?:${anyOf(rules => rules.authors.placeArticles)}\s|l['’])?\p{Lu}.*$`,
+  'u',
+)
+const DATE = new RegExp(
+  String.raw`\s(?:${anyOf(rules => rules.authors.datePrepositions)}\s(?:\d|\p{L}+\.?,?\s\d|\p{L}+${anyOf(rules => rules.authors.weekdayEndings)}\b)|\d{1,2}\.?\s?\p{L}|\d{1,2}[./-]\d).*$`,
+  'iu',
+)
+const LINKS = new RegExp(
+  String.raw`(?:\s?${anyOf(rules => rules.authors.boxLinks)}|\s${anyOf(rules => rules.authors.boxWords)}).*$`,
+  'iu',
+)
 
 /** Behind a whole name, its bearer's work: "Anna Weber Redakteurin". */
-const WORK = /(?<=\S\s\S+)\s(?:redact|redakt|rédact|correspond|korrespond|journalist|reporter|autor|auteur).*$/iu
+const WORK = new RegExp(String.raw`(?<=\S\s\S+)\s${anyOf(rules => rules.authors.work)}.*$`, 'iu')
 
 function trim(part: string): string {
   const name = part
@@ -95,12 +116,12 @@ function trim(part: string): string {
   return half.includes(' ') && name === `${half} ${half}` ? half : name
 }
 
-const PARTICLES = new Set(
-  'van von vom zu zum zur der den dem des de del della di da do dos das du la le les el al bin ibn ben ter ten te op in aan auf und y e af av vande vander t s'.split(
-    ' ',
-  ),
-)
-const BY_WORD = /^(?:von|door|par|by|vun|van|de|durch)$/i
+/** The first ones are of languages whose names stand in the news of ours. */
+const PARTICLES = new Set([
+  ...'del della di da do dos el al bin ibn ben y e af av'.split(' '),
+  ...allWords(rules => rules.authors.particles),
+])
+const BY_WORD = new RegExp(`^(?:${LABEL_LINK}|${OPENING_BY})$`, 'i')
 
 /** In a name every word has a capital or is a particle, unless its two words are both written small. */
 function isWrittenAsName(name: string): boolean {
@@ -124,9 +145,11 @@ function isPerson(name: string, own: ReadonlySet<string>): boolean {
   return !isAgency(name) && !isOffice(name) && !isRole(name) && !isOwn(name, own)
 }
 
+const OUTLET_ARTICLE = new RegExp(`^${anyOf(rules => rules.authors.outletArticles)} `)
+
 /** For comparing outlets' names: "De Dagkoerier" signs as "Dagkoerier" too. */
 export function foldOutlet(name: string): string {
-  return fold(name).replace(/^(?:de|het|le|la|les|l|der|die|das|the|d) /, '')
+  return fold(name).replace(OUTLET_ARTICLE, '')
 }
 
 /** The outlet's name, alone or with a word before or behind: "NOS Nieuws", "FOCUS online". */

@@ -1,3 +1,4 @@
+import { anyOf } from '../languages/index.ts'
 import type { PageMetadata } from '../metadata/metadata.ts'
 import { isAgency, isOffice } from './words.ts'
 
@@ -10,21 +11,25 @@ const BYLINE_LENGTH = 120
 
 const NAME = String.raw`(\p{L}[\p{L}\p{M}\d_.'’ ,&-]{1,80})`
 
+const BY = anyOf(rules => rules.authors.byWords)
+
 /** Near the headline: "Von Anna Weber", "Door: Jan Smit", "Ein Artikel von Anna Weber | 3.11.2026". */
 const OPENING = new RegExp(
-  String.raw`^(?:(?:een|ein|un|eng)\s)?(?:(?:geschreven|geschrieben|erstellt|verfasst|écrit|written|reported|posted|(?:blog )?beitrag|artikel|article|gastbeitrag)\s)?(?:von|door|par|by|vun)\s?:?\s${NAME}`,
+  String.raw`^(?:${anyOf(rules => rules.authors.indefiniteArticles)}\s)?(?:${anyOf(rules => rules.authors.openings)}\s)?${BY}\s?:?\s${NAME}`,
   'iu',
 )
 
 /** Near the headline: "Gepubliceerd op 3 november 2026 door Jan Smit", "3.11.2026 14:05 von Anna Weber", "Redaktion: Anna Weber". */
 const BEHIND_DATE = new RegExp(
-  String.raw`(?:(?:veröffentlicht|publiziert|geschrieben|erstellt|eingestellt|posted|published|publié|rédigé|gepubliceerd|geplaatst|geschreven)\b[^.]{0,60}\s(?:von|by|par|door|vun)|(?:19|20)\d{2}[\s\d:.,–|-]{0,20}(?:uhr|uur)?\s*(?:von|by|par|door|vun)|(?:^|[-–—|]\s)(?:redaktion|redactie|tekst|text|texte)\s?(?=:))\s?:?\s${NAME}`,
+  String.raw`(?:${anyOf(rules => rules.authors.publishedVerbs)}\b[^.]{0,60}\s${BY}|(?:19|20)\d{2}[\s\d:.,–|-]{0,20}${anyOf(rules => rules.authors.hours)}?\s*${BY}|(?:^|[-–—|]\s)${anyOf(rules => rules.authors.textLabels)}\s?(?=:))\s?:?\s${NAME}`,
   'iu',
 )
 
+const BY_BEHIND_LABEL = anyOf(rules => rules.authors.byWordsBehindLabel)
+
 /** Anywhere in the article: "Autorin: Anna Weber, Korrespondentin". */
 const SIGNED = new RegExp(
-  String.raw`^(?:(?:autor(?:in|en|innen)?|auteurs?|authors?)\s?:\s(?:von |door |par |by )?|(?:geschreven|geschrieben|erstellt|verfasst|written|écrit|rédigé)\s(?:von|door|par|by)\s)${NAME}`,
+  String.raw`^(?:${anyOf(rules => rules.authors.authorLabels)}\s?:\s(?:${BY_BEHIND_LABEL}\s)?|${anyOf(rules => rules.authors.writtenVerbs)}\s${BY_BEHIND_LABEL}\s)${NAME}`,
   'iu',
 )
 

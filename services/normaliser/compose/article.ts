@@ -4,13 +4,13 @@ import type { StoredPage } from '../../../shared/pages/page.ts'
 import { authorsOf } from '../authors/authors.ts'
 import { publishedAt } from '../dates/published.ts'
 import { identify } from '../identity/identity.ts'
+import { textFingerprint } from '../interstitials/fingerprint.ts'
+import type { InterstitialKind } from '../interstitials/interstitials.ts'
+import { isRelated } from '../interstitials/relation.ts'
 import { detectLanguage } from '../language/language.ts'
 import { MAX_TEXT } from '../markup/tree.ts'
 import { chooseTitle } from '../metadata/title.ts'
 import { feedText } from '../text/feed-text.ts'
-import { textFingerprint } from '../walls/fingerprint.ts'
-import { isRelated } from '../walls/relation.ts'
-import type { WallKind } from '../walls/walls.ts'
 import { lookAt } from './look.ts'
 
 /** Why a page never becomes an article; `pages.reason`. */
@@ -22,13 +22,13 @@ export type Composition =
       kind: 'article'
       article: NewArticle
       /** What stood in the article's place, or before its end. */
-      wall: WallKind | null
+      wall: InterstitialKind | null
       /** Of a text that came from the page, for `served_texts`. */
       fingerprint: Uint8Array | null
       /** Whether its text has a word of its title. */
       titled: boolean
     }
-  | { kind: 'refused'; reason: Refusal; detail: string; wall: WallKind | null }
+  | { kind: 'refused'; reason: Refusal; detail: string; wall: InterstitialKind | null }
 
 /**
  * Makes one article of a stored page and what the feed said of it. Depends on nothing but its arguments.

@@ -1,14 +1,14 @@
 import { plainText } from '../../../shared/articles/plain-text.ts'
 import { decodeText } from '../../../shared/encoding/decode.ts'
 import type { StoredPage } from '../../../shared/pages/page.ts'
+import { type InterstitialKind, recogniseInterstitial } from '../interstitials/interstitials.ts'
+import { openingOf } from '../interstitials/paywall.ts'
 import { type PageMetadata, readMetadata } from '../metadata/metadata.ts'
 import { readPageText } from '../text/page-text.ts'
-import { openingOf } from '../walls/paywall.ts'
-import { recogniseWall, type WallKind } from '../walls/walls.ts'
 
 /** What is to be believed of a page. */
 export interface Look {
-  wall: WallKind | null
+  wall: InterstitialKind | null
   /** Of an empty page where a wall stood: what a wall says of itself is nobody's. */
   meta: PageMetadata
   /** The article's text as the page has it; null without one. */
@@ -25,7 +25,7 @@ const REFUSALS = new Set([401, 402, 403, 407, 429, 451])
  * @param repeated its text is known from other addresses of the outlet
  */
 export function lookAt(page: StoredPage, feedTitle: string | null, repeated: boolean): Look {
-  const nothing = (wall: WallKind | null): Look => ({ wall, meta: readMetadata('', page.url), text: null })
+  const nothing = (wall: InterstitialKind | null): Look => ({ wall, meta: readMetadata('', page.url), text: null })
   if (REFUSALS.has(page.status)) return nothing('forbidden')
   if (page.body === null || page.body.length === 0) return nothing(null)
   const { text: html } = decodeText(page.body, { contentType: page.contentType, kind: 'html' })
@@ -35,7 +35,7 @@ export function lookAt(page: StoredPage, feedTitle: string | null, repeated: boo
   }
   const read = readPageText(html)
   const meta = readMetadata(html, page.finalUrl)
-  const wall = recogniseWall({
+  const wall = recogniseInterstitial({
     url: page.url,
     finalUrl: page.finalUrl,
     html,

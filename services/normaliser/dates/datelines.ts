@@ -1,3 +1,4 @@
+import { anyOf } from '../languages/index.ts'
 import { fold } from '../metadata/fold.ts'
 import type { PageMark, PageMetadata } from '../metadata/metadata.ts'
 import { type FoundDate, findDates, labelOf, type Reading } from './written.ts'
@@ -23,7 +24,10 @@ export function opensWith(text: string, date: FoundDate): boolean {
  * Before the date of a picture, of a post that the article shows, or of what a line tells in brackets:
  * `Foto: Jan Smit, 3-11-2026`, `Jan Smit (@jan) 3 november 2026`, `Soldaten op wacht (Kunduz, 3-11-2026)`.
  */
-const OTHERS = /(?:\b(?:foto|photo|bild|picture)s?\b|©)\D{0,40}$|\(@\w+\)|.{25}\([^)]{0,40}$/i
+const OTHERS = new RegExp(
+  String.raw`(?:\b${anyOf(rules => rules.dates.pictures)}s?\b|©)\D{0,40}$|\(@\w+\)|.{25}\([^)]{0,40}$`,
+  'i',
+)
 
 /** Dates in the lines around the headline that could be the publication's, the likeliest place first. */
 export function nearDatelines(meta: PageMetadata, changes: PageMark[], reading: Reading): FoundDate[] {
@@ -115,8 +119,10 @@ export function bareDatelines(meta: PageMetadata, reading: Reading): FoundDate[]
 }
 const BARE_LENGTH = 80
 /** Weekdays, small words and clocks around a date. */
-const AROUND =
-  /(?<!\p{L})(?:(?:mon|tues?|wednes|thurs?|fri|satur|sun)(?:day)?|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag|méindeg|dënschdeg|mëttwoch|donneschdeg|freideg|samschdeg|sonndeg|\p{L}{2,3}\.|on|at|op|om|le|à|am|um|den|vom|ëm|uhr|uur|auer|[ap]m|\d{1,2}[:.hu]\d{2}(?::\d{2})?)(?!\p{L})/giu
+const AROUND = new RegExp(
+  String.raw`(?<!\p{L})(?:${anyOf(rules => rules.dates.weekdays)}|\p{L}{2,3}\.|${anyOf(rules => rules.dates.around)}|${anyOf(rules => rules.dates.hours)}|[ap]m|\d{1,2}[:.hu]\d{2}(?::\d{2})?)(?!\p{L})`,
+  'giu',
+)
 
 /** What the words before a marked date say of it: those in its line, or the line before when that is a label. */
 export function labelBefore(meta: PageMetadata, mark: PageMark): ReturnType<typeof labelOf> {

@@ -1,27 +1,18 @@
-/** The words of dates in Dutch, French, German, Luxembourgish and English; folded: lower case, without accents and dots. */
+import { LANGUAGE_RULES } from '../languages/index.ts'
 
-const MONTH_WORDS: string[][] = [
-  'januari januar janvier january jan janv janner jaenner januaar'.split(' '),
-  'februari februar fevrier february feb fevr febr feber februaar fev'.split(' '),
-  'maart marz maerz maerz mars march mrt mar maert mae'.split(' '),
-  'april avril abrell apr avr abr'.split(' '),
-  'mei mai may mee'.split(' '),
-  'juni juin june jun'.split(' '),
-  'juli juillet july jul juil'.split(' '),
-  'augustus august aout aug'.split(' '),
-  'september septembre sept sep'.split(' '),
-  'oktober october octobre okt oct'.split(' '),
-  'november novembre nov'.split(' '),
-  'december dezember decembre dec dez'.split(' '),
-]
-
-const MONTHS = new Map(MONTH_WORDS.flatMap((words, index) => words.map(word => [word, index + 1] as const)))
+const MONTHS = new Map<string, number>()
+for (const { dates } of Object.values(LANGUAGE_RULES)) {
+  for (const [index, names] of dates.months.entries()) {
+    for (const name of names.split(/\s+/)) MONTHS.set(name, index + 1)
+  }
+}
 
 /** 1 to 12 for a month's name or abbreviation in any of the languages; null for any other word. */
 export function monthOf(word: string): number | null {
   return MONTHS.get(fold(word)) ?? null
 }
 
+/** Lower case, without accents and dots. */
 export function fold(word: string): string {
   return word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\./g, '')
 }

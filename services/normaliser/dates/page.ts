@@ -1,3 +1,4 @@
+import { anyOf } from '../languages/index.ts'
 import type { PageMark, PageMetadata } from '../metadata/metadata.ts'
 import {
   bareDatelines,
@@ -12,7 +13,7 @@ import {
 import { type FoundDate, findDates, type Reading, readDate, type WrittenDate } from './written.ts'
 
 /** Class names of changes, and of today. */
-const NOT_PUBLISHED = /modif|updat|changed|aktualis|today|current|vandaag|aujourd|heute/
+const NOT_PUBLISHED = new RegExp(`modif|updat|changed|today|current|${anyOf(rules => rules.markup.notPublished)}`)
 
 /** The day that an address names: `/2026/11/03/`, `/2026-11-03-title`, `/20261103/`. */
 export function addressDate(url: string): WrittenDate | null {

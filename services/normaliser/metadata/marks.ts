@@ -1,4 +1,5 @@
 import type { Attributes } from '../../../shared/markup/tags.ts'
+import { anyOf } from '../languages/index.ts'
 
 /** An element whose markup says that it holds a name or a time. */
 export interface Mark {
@@ -20,10 +21,12 @@ export interface Mark {
 /** Elements too large to be a name or a date. */
 export const WHOLE = /^(?:html|body|main|article|h1)$/
 
-const AUTHOR_HINT =
-  /(?:^|[\s_-]|post|article|entry)(?:authors?|auteurs?|autor(?:en|in)?|auteursnaam|byline|by-line|redacteur|writer|contributors?|signature|journalist|verfasser|creators?|author-?name|fn)(?:$|[\s_-]|name|link)/
-const DATE_HINT =
-  /(?:^|[\s_-]|post|article|entry|publi\w*)(?:date|datum|time|tijd|datetime|zeit|timestamp|published|publish|pubdate|updated|posted|publication|created|meta|datestamp|dateline|heure)(?:$|[\s_-]|s?time|line)/
+const AUTHOR_HINT = new RegExp(
+  String.raw`(?:^|[\s_-]|post|article|entry)(?:authors?|${anyOf(rules => rules.markup.authors)}|byline|by-line|writer|contributors?|signature|journalist|creators?|author-?name|fn)(?:$|[\s_-]|name|link)`,
+)
+const DATE_HINT = new RegExp(
+  String.raw`(?:^|[\s_-]|post|article|entry|publi\w*)(?:date|${anyOf(rules => rules.markup.dates)}|time|datetime|timestamp|published|publish|pubdate|updated|posted|publication|created|meta|datestamp|dateline)(?:$|[\s_-]|s?time|line)`,
+)
 
 /** Whether a name is of a byline, whatever else is in it: `teaser-meta` is the article's where its standfirst is a teaser. */
 export function isByline(hint: string): boolean {

@@ -1,4 +1,5 @@
 import { addressKey, readAddress } from '../../../shared/articles/address.ts'
+import { anyOf } from '../languages/index.ts'
 import { fold } from './fold.ts'
 import { headlineLine, isAside, titleInAddress } from './headline.ts'
 import { type StatedAuthor, thingsIn } from './jsonld.ts'
@@ -138,13 +139,13 @@ function oneCanonical(links: { rel: string; href: string }[], url: string): stri
   return keys.size === 1 ? (hrefs.find(href => readAddress(href, url) !== null) ?? null) : null
 }
 
+const AUTHOR_CARD = new RegExp(`^${anyOf(rules => rules.authors.cardLabels)}`, 'i')
+
 /** Twitter cards pair labels with texts: `label1` "Written by" makes `data1` a byline, "Reading time" does not. */
 function sharedByline(metas: Map<string, string[]>): string[] {
   return ['1', '2'].flatMap(n => {
     const label = metas.get(`twitter:label${n}`)?.[0] ?? ''
-    return /^(?:written|by|author|auteur|autor|geschreven|écrit|verfasst|geschrieben|par|von|door)/i.test(label)
-      ? (metas.get(`twitter:data${n}`) ?? [])
-      : []
+    return AUTHOR_CARD.test(label) ? (metas.get(`twitter:data${n}`) ?? []) : []
   })
 }
 

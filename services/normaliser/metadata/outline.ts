@@ -1,4 +1,5 @@
 import { type Attributes, readTags } from '../../../shared/markup/tags.ts'
+import { anyOf } from '../languages/index.ts'
 import { isByline, type Mark, markOf, WHOLE } from './marks.ts'
 import { collapse } from './plain.ts'
 
@@ -46,8 +47,9 @@ const UNREAD = new Set('script style template svg select textarea button iframe 
 
 const ASIDE_NAME = /^(?:nav|aside|menu|form|dialog|header|footer|blockquote)$/
 const ASIDE_IN_ARTICLE = /^(?:nav|menu|form|dialog|blockquote)$/
-const ASIDE_HINT =
-  /(?:^|[\s_-])(?:nav|navi|navbar|navigation|menu|sidebar|comments?|commentlist|kommentare?|reacties|reactions|related|verwandt\w*|similar|recommend\w*|recirc\w*|teasers?|teaserlist|popular|most-?read|meistgelesen|trending|newsletter|breadcrumbs?|carousel|slider|ticker|outbrain|taboola|promo|readmore|read-more|more-news|latest|modal|cookie\w*|consent|topbar|masthead|site-header|site-footer)(?:$|[\s_-])|(?:^|\s)widget(?:$|[\s_])/
+const ASIDE_HINT = new RegExp(
+  String.raw`(?:^|[\s_-])(?:nav|navi|navbar|navigation|menu|sidebar|comments?|commentlist|reactions|related|similar|recommend\w*|recirc\w*|teasers?|teaserlist|popular|most-?read|trending|newsletter|breadcrumbs?|carousel|slider|ticker|outbrain|taboola|promo|readmore|read-more|more-news|latest|modal|cookie\w*|consent|topbar|masthead|site-header|site-footer|${anyOf(rules => rules.markup.asides)})(?:$|[\s_-])|(?:^|\s)widget(?:$|[\s_])`,
+)
 /** Inline elements that bylines set side by side without a space between. */
 const APART = /^(?:a|span|time)$/
 

@@ -2,14 +2,14 @@ import { noteBlock } from '../../../shared/outlets/blocks.ts'
 import type { Client, Pool, Queryable } from '../../../shared/postgres/pool.ts'
 import { transaction } from '../../../shared/postgres/transaction.ts'
 import type { Refusal } from '../compose/article.ts'
+import type { InterstitialKind } from '../interstitials/interstitials.ts'
 import type { Failure } from '../threads/composer.ts'
-import type { WallKind } from '../walls/walls.ts'
 
 /** A page whose article is indexed, or was known. */
 export interface DonePage {
   pageNo: bigint
   outletNo: number
-  wall: WallKind | null
+  wall: InterstitialKind | null
   /** Of a text that is now indexed under this address. */
   fingerprint: Uint8Array | null
 }
@@ -60,7 +60,7 @@ async function noteWalls(db: Queryable, pages: Pick<DonePage, 'outletNo' | 'wall
 export async function finishRefused(
   pool: Pool,
   page: { pageNo: bigint; outletNo: number },
-  refusal: { reason: Refusal; detail: string; wall: WallKind | null },
+  refusal: { reason: Refusal; detail: string; wall: InterstitialKind | null },
 ): Promise<void> {
   await transaction(pool, async client => {
     const { rowCount } = await client.query(

@@ -1,4 +1,5 @@
 import { plainText } from '../../../shared/articles/plain-text.ts'
+import { anyOf } from '../languages/index.ts'
 import { blocksOf } from '../markup/blocks.ts'
 import { boundMarkup } from '../markup/bounds.ts'
 import { parseTree } from '../markup/tree.ts'
@@ -29,11 +30,12 @@ function paragraphsOf(html: string): string[] {
   return (own.length > 0 ? own : kept).map(block => block.text)
 }
 
-/** "The post … appeared first on …", as publishing software writes it in five languages. */
-const NOTE =
-  /^(the (post|article) .+ (appeared first on|first appeared on)|(het )?(bericht|artikel) .+ verscheen eerst op|(l.article|cet article|le billet) .+ est apparu en premier sur|(der )?(beitrag|artikel) .+ erschien zuerst auf)\b/iu
+/** "The post … appeared first on …", as publishing software writes it in each language. */
+const NOTE = new RegExp(String.raw`^${anyOf(rules => rules.text.appearedFirst)}\b`, 'iu')
 
 /** Ends of summaries that only say that there is more. */
-const MORE =
-  /\s*(\[\s*(…|\.{3}|&hellip;)\s*\]|\((meer|more|lees meer|la suite|mehr)\W*\)|(?<=[.!?…]\s?)(lees (meer|verder)|meer lezen|lire (la suite|plus)|en savoir plus|weiterlesen|mehr lesen|liest méi|read more|continue reading)\W*)$/iu
+const MORE = new RegExp(
+  String.raw`\s*(\[\s*(…|\.{3}|&hellip;)\s*\]|\(${anyOf(rules => rules.text.moreInBrackets)}\W*\)|(?<=[.!?…]\s?)${anyOf(rules => rules.text.readMore)}\W*)$`,
+  'iu',
+)
 const withoutMore = (text: string) => text.replace(MORE, '').trim()

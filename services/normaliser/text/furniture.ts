@@ -1,38 +1,38 @@
+import { allWords } from '../languages/index.ts'
 import { type Element, label } from '../markup/tree.ts'
 
 /**
- * What the makers of pages call the things around and inside an article that are no part of it, in the languages that
- * they write class names in. Each name is a piece of a regular expression that is held against class, id and role in
+ * What the makers of pages call the things around and inside an article that are no part of it, in English; the rules
+ * of each language hold the names in that language. Each name is a piece of a regular expression that is held against class, id and role in
  * lower case; one in brackets is a whole word there, `-` and `_` being spaces.
  */
 const NAMES: Record<string, string> = {
-  navigation: `(nav) (navigation) (navbar) (menu) breadcrumb kruimelpad fil-?d?-?ariane (sidebar) (footer) (masthead)
-    (toolbar) pagination (pager) skip-link tab-?list (toc) table-?of-?contents inhaltsverzeichnis inhoudsopgave sommaire
+  navigation: `(nav) (navigation) (navbar) (menu) breadcrumb (sidebar) (footer) (masthead)
+    (toolbar) pagination (pager) skip-link tab-?list (toc) table-?of-?contents
     jump-?links`,
   // Not "commentary", nor "commented".
-  comments: `comments?(?!ar|at|ed) disqus (respond) (reactions) reacties commentaires kommentare (kommentar)`,
+  comments: `comments?(?!ar|at|ed) disqus (respond) (reactions)`,
   sharing: `(share) (social) shar(e|ing)-?\\w* social-?(media|links?|icons?|bar|buttons?|share|follow|list|tools)
-    follow-us addthis whatsapp (delen) deel-?(knop|opties) (partage) partager (teilen)`,
-  offers: `newsletter news-letter nieuwsbrief infolettre (sign-?up) inlinesignup subscri(be|ption) (abonne(er|ment|z)?)
-    (inschrijven) paywall pay-wall regwall register (login) (log-in) (piano) abo-?(box|layer|hinweis|teaser)
-    premium-?(box|layer|offer|promo) intro-body__premium donat spenden support-us (cta) call-to-action push-notification`,
-  adverts: `(ads?) advert ad-?(slot|unit|container|wrapper|placeholder|banner|block) (pub) publicite reclame (anzeige)
-    werbung sponsor affiliate taboola outbrain plista (promo) promo-?(box|bar|block|tion) product-callout`,
-  others: `related gerelateerd verwant recommend aanbevolen recirc (trending) popular most-?(read|viewed|shared|commented)
-    meistgelesen meestgelezen les-?plus-?lus read-?(more|next|also) more-?(from|on|stories|news|about) see-?also
-    lees-?(ook|meer|verder) zie-?ook lire-?(aussi|plus) a-?lire-?aussi voir-?aussi meme-?(sujet|theme) mehr-?zum-?thema
-    weitere-?(artikel|themen) you-?may-?(also|like) (up-?next) next-?article teaser-?(list|group|box|block|grid)`,
-  about: `byline by-line dateline (authors?) autor(en)?-?(info|name|box|short|bio|card) auteurs?-?(info|box|naam|bio)
+    follow-us addthis whatsapp`,
+  offers: `newsletter news-letter (sign-?up) inlinesignup subscri(be|ption)
+    paywall pay-wall regwall register (login) (log-in) (piano)
+    premium-?(box|layer|offer|promo) intro-body__premium donat support-us (cta) call-to-action push-notification`,
+  adverts: `(ads?) advert ad-?(slot|unit|container|wrapper|placeholder|banner|block)
+    sponsor affiliate taboola outbrain plista (promo) promo-?(box|bar|block|tion) product-callout`,
+  others: `related recommend recirc (trending) popular most-?(read|viewed|shared|commented)
+    read-?(more|next|also) more-?(from|on|stories|news|about) see-?also
+    you-?may-?(also|like) (up-?next) next-?article teaser-?(list|group|box|block|grid)`,
+  about: `byline by-line dateline (authors?)
     author-?(bio|box|info|card|description|profile|excerpt|content|text|gear) post-?author about-?the-?author (bio)
     bio-?(text|box|title) (post|entry|article|content__|story)-?meta publish(ed|ing)?-?(date|info|time)
-    publication-?date date-?(published|modified|time|publication) (dates?) (datum) timestamp time-stamp
-    read(ing)?-?time leestijd lesezeit temps-?de-?lecture (entry|post|article)-?date updated-?(at|on) post-?views
+    publication-?date date-?(published|modified|time|publication) (dates?) timestamp time-stamp
+    read(ing)?-?time (entry|post|article)-?date updated-?(at|on) post-?views
     entry-?views (tags?) tag-?(list|cloud|container) post-?tags topics?-?list keywords attribution`,
-  pictures: `caption bijschrift (legende) bildunterschrift (credits?) bildnachweis bildquelle
+  pictures: `caption (credits?)
     image-?(info|source|copyright|description|credit) photo-?(credit|info|source|caption) credit-?photo copyright
-    slide-?(show|count|r) gallery galerie fotogalerij diaporama carousel lightbox (player) factbox
+    slide-?(show|count|r) gallery carousel lightbox (player) factbox
     video-?(title|info|data|js|overlay|player) podcast-?(player|box|promo) audio-?(player|article)`,
-  asking: `(rating) (vote) (poll) quiz survey enquete umfrage sondage feedback report-?error`,
+  asking: `(rating) (vote) (poll) quiz survey feedback report-?error`,
   unseen: `print-?only no-?print screen-?reader sr-only visually-?hidden visuallyhidden (popup) (modal) (tooltip)
     (overlay)`,
 }
@@ -42,8 +42,7 @@ const CONSENT =
   /cookie-?(consent|banner|bar|notice|wall|law|policy|info|dialog|modal|popup)|cookielaw|onetrust|\bot-sdk|didomi|usercentrics|cookiebot|cybotcookie|\bgdpr|consent-?(banner|dialog|layer|manager|modal|popup)|sp_message|qc-cmp|fc-consent|truste|iubenda|borlabs|klaro/
 
 const FURNITURE = new RegExp(
-  Object.values(NAMES)
-    .flatMap(names => names.split(/\s+/))
+  [...Object.values(NAMES).flatMap(names => names.split(/\s+/)), ...allWords(rules => rules.markup.furniture)]
     .map(name => name.replace(/^\((.*)\)$/, '(?<![a-z0-9])(?:$1)(?![a-z0-9])'))
     .join('|'),
 )

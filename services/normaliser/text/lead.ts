@@ -1,3 +1,4 @@
+import { anyOf } from '../languages/index.ts'
 import type { Block } from '../markup/blocks.ts'
 import { label } from '../markup/tree.ts'
 import { linkShare } from './choose.ts'
@@ -29,8 +30,9 @@ export function findLead(blocks: Block[], headline: number, first: number, descr
 }
 
 const LONGEST = 1_200
-const NAMES =
-  /lead(?!ing|er)|lede|intro(?!duc)|teaser|stand-?first|summary|excerpt|sub-?title|sub-?head|sub-?line|(?<![a-z])(deck?|dek|desc|description|strap|strapline|tagline|blurb)(?![a-z])|ingress|synopsis|accroche|chapo|chapeau|preface|vorspann|abstract|anriss|inleiding/
+const NAMES = new RegExp(
+  `lead(?!ing|er)|lede|intro(?!duc)|teaser|stand-?first|summary|excerpt|sub-?title|sub-?head|sub-?line|(?<![a-z])(deck?|dek|desc|description|strap|strapline|tagline|blurb)(?![a-z])|ingress|synopsis|abstract|${anyOf(rules => rules.markup.leads)}`,
+)
 
 const isNamed = (block: Block) =>
   block.text.length >= 40 && [block.element, block.element.parent].some(at => at !== null && NAMES.test(label(at)))

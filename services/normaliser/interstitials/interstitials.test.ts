@@ -3,13 +3,16 @@ import { readMetadata } from '../metadata/metadata.ts'
 import { readPageText } from '../text/page-text.ts'
 import { ANNOUNCED, ANNOUNCED_AT, WALL_EXAMPLES } from './examples.ts'
 import { textFingerprint } from './fingerprint.ts'
+import { type InterstitialKind, recogniseInterstitial } from './interstitials.ts'
 import { openingOf } from './paywall.ts'
-import { recogniseWall, type WallKind } from './walls.ts'
 
-const look = (html: string, options: { finalUrl?: string; feedTitle?: string | null } = {}): WallKind | null => {
+const look = (
+  html: string,
+  options: { finalUrl?: string; feedTitle?: string | null } = {},
+): InterstitialKind | null => {
   const page = readPageText(html)
   const finalUrl = options.finalUrl ?? ANNOUNCED_AT
-  const wall = recogniseWall({
+  const wall = recogniseInterstitial({
     url: ANNOUNCED_AT,
     finalUrl,
     html,

@@ -1,9 +1,9 @@
-import type { WallKind } from './walls.ts'
+import type { InterstitialKind } from './interstitials.ts'
 
 /** A page such as outlets and their defences serve in an article's place, for tests and the benchmark. */
 export interface WallExample {
   name: string
-  kind: WallKind
+  kind: InterstitialKind
   html: string
   /** Where redirects led; the article's own address when absent. */
   finalUrl?: string

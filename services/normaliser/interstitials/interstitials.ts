@@ -5,7 +5,7 @@ import type { Served } from './served-page.ts'
 import { CHALLENGE, CHALLENGE_MARKUP, CHALLENGE_TITLE, CONSENT, CONSENT_ITSELF } from './vocabulary.ts'
 
 /** What stood in the article's place, as the outlet's health names it (`outlet_blocks.kind`). */
-export type WallKind = 'forbidden' | 'challenge' | 'cookie wall' | 'error page' | 'paywall' | 'repeated text'
+export type InterstitialKind = 'forbidden' | 'challenge' | 'cookie wall' | 'error page' | 'paywall' | 'repeated text'
 
 /**
  * Recognises pages that are something else than the article asked for, by what such pages have in common: another
@@ -13,7 +13,7 @@ export type WallKind = 'forbidden' | 'challenge' | 'cookie wall' | 'error page' 
  * A feed's title that differs proves nothing: feeds say "Liveblog", or speak another language. What a page says of
  * itself weighs more. Paywalls are told in `paywall.ts`: their pages are the article's.
  */
-export function recogniseWall(served: Served): WallKind | null {
+export function recogniseInterstitial(served: Served): InterstitialKind | null {
   if (isConsentAddress(served)) return 'cookie wall'
   if (isChallenge(served)) return 'challenge'
   if (isFrontPage(served)) return 'error page'

@@ -1,7 +1,7 @@
 import type { ArticleSigns } from '../metadata/signs.ts'
 import type { PageText } from '../text/page-text.ts'
 
-/** A page as it came, for `recogniseWall`. */
+/** A page as it came, for `recogniseInterstitial`. */
 export interface Served {
   /** As the feed named it, and after redirects. */
   url: string

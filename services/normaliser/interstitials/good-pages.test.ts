@@ -3,7 +3,7 @@ import type { StoredPage } from '../../../shared/pages/page.ts'
 import { composeArticle } from '../compose/article.ts'
 import { readMetadata } from '../metadata/metadata.ts'
 import { readPageText } from '../text/page-text.ts'
-import { recogniseWall, type WallKind } from './walls.ts'
+import { type InterstitialKind, recogniseInterstitial } from './interstitials.ts'
 
 /*
  * Good pages whose feed calls them something else, and pages that are none: what a page says of itself decides.
@@ -68,11 +68,11 @@ function markup({ language, title, text }: Golden, head = ''): string {
 function wallOf(
   html: string,
   more: { feedTitle?: string | null; finalUrl?: string; url?: string } = {},
-): WallKind | null {
+): InterstitialKind | null {
   const { feedTitle = 'Liveblog', url = URL_, finalUrl = url } = more
   const { signs } = readMetadata(html, finalUrl)
   const page = readPageText(html)
-  return recogniseWall({ url, finalUrl, html, page, signs, feedTitle, outletDomain: new URL(url).hostname })
+  return recogniseInterstitial({ url, finalUrl, html, page, signs, feedTitle, outletDomain: new URL(url).hostname })
 }
 
 const stored = (html: string, title: string): StoredPage => ({

@@ -1,0 +1,139 @@
+import type { LanguageRules } from './language-rules.ts'
+
+/** French. */
+export const fr: LanguageRules = {
+  dates: {
+    months: [
+      'janvier janv',
+      'fevrier fevr fev',
+      'mars mar',
+      'avril avr',
+      'mai',
+      'juin',
+      'juillet juil',
+      'aout',
+      'septembre sept',
+      'octobre oct',
+      'novembre nov',
+      'decembre dec',
+    ],
+    weekdays: 'lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche',
+    // The last one is Dutch as well.
+    ordinals: 'er|ère|e',
+    beforeMonth: 'de',
+    beforeDay: 'le',
+    beforeTime: 'à|a',
+    hours: '',
+    around: 'le|à',
+    published: String.raw`publi[ceész]|posté|diffusé|créé|rédigé|\bparu|mise? en ligne|online depuis`,
+    modified: String.raw`actualis|modifi|mise?s? à jour|m[àa]j\b`,
+    pictures: 'photo',
+  },
+  authors: {
+    byWords: 'par',
+    byWordsBehindLabel: 'par',
+    labelLinks: 'par|de',
+    openingByWords: 'par',
+    indefiniteArticles: 'un',
+    openings: 'écrit|article',
+    publishedVerbs: 'publié|rédigé',
+    hours: '',
+    textLabels: 'texte',
+    authorLabels: 'auteurs?',
+    signatures: 'auteurs?',
+    writtenVerbs: 'écrit|rédigé',
+    cardLabels: 'auteur|écrit|par',
+    labels: 'publié|propos recueillis|texte?|auteurs?|article|un article|interview|analyse|reportage|opinion',
+    staffPrefixes: '',
+    staffPossessives: '[Nn]otre',
+    staffRoles: String.raw`orrespondent|ournalist|nvoyée?\sspécial`,
+    staffPlaces: 'à|en',
+    credits: String.raw`photo\p{L}*|images?|illustra\p{L}*|montage|traduction`,
+    conjunctions: 'et',
+    conjunctionsBeforeFullName: '',
+    placePrepositions: 'pour|à',
+    placeArticles: 'le|la',
+    datePrepositions: 'le',
+    weekdayEndings: 'di',
+    boxLinks: String.raw`Tous\sles\sarticles`,
+    boxWords: 'catégor|comment|publi|photo',
+    work: 'rédact|correspond|journalist|auteur',
+    particles: 'des de du la le les',
+    surnamePrefixes: 'de|du|la|le',
+    outletArticles: 'le|la|les|l|d',
+    beforeAgency: 'le|la|avec',
+    offices: String.raw`\w*redaction redac communique service\s(?:de\s)?presse anonyme inconnu publireportage sarl asbl
+      notre nos\scorrespondants presse agences? commentaires`,
+    beforeRole: String.raw`la|le|l|ancien\w*|chef`,
+    roles: String.raw`\w*redacteur\w* \w*redactrice \w*journalist\w* \w*correspond\w* chroniqueu\w* auteur\w* autrice
+      envoye\w* chef direct\w* professor\s(?:en|de) economist photogra\w* photos? video illustrat\w* infogra\w* special\w*
+      traduction traduit publie derniere mis\se\sa mise? est collaborat\w* pour chez avec`,
+  },
+  text: {
+    readAlso:
+      '(à )?lire (aussi|également|la suite|plus)|à (lire|voir)|voir aussi|(sur le|dans le) même (sujet|thème)|les plus lus',
+    offers:
+      'abonnez-vous|je m.abonne|inscrivez-vous|suivez[- ](nous|le|la|l)|recevez (la|notre|chaque|toute)|déjà abonné|téléchargez (l.|notre )app|soutenez[- ]nous',
+    stamps: String.raw`publié|mis à jour|modifié le|temps de lecture|lecture \d`,
+    readingTime: 'de lecture',
+    months: 'fév|fev|mar|avr|mai|juin|jui|aoû|aou|oct|déc',
+    captions: 'photo|image|vidéo|crédit|source',
+    captionNotes: 'image|photo|crédit|source',
+    slides: 'image|photo',
+    slidesOf: 'sur|de',
+    credits: '',
+    comments: 'commentaires?|réactions?',
+    rights: 'tous droits réservés',
+    machine: String.raw`javascript doit|votre (web)?browser|(ce|cet) (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|pour (voir|afficher) ce contenu|publicité|la suite après`,
+    affiliates: 'commission sur les (achats|ventes)',
+    appearedFirst: '(l.article|cet article|le billet) .+ est apparu en premier sur',
+    moreInBrackets: 'la suite',
+    readMore: 'lire (la suite|plus)|en savoir plus',
+  },
+  interstitials: {
+    consent: String.raw`consentement|confidentialité|données (personnelles|à caractère personnel)|intérêt légitime|tout (accepter|refuser)|traceurs|publicités? personnalisée|nos (\d+ )?partenaires|paramétrer|vos choix`,
+    consentItself:
+      'vie privée|données (personnelles|à caractère personnel)|traceur|nos (advertising )?part(n|en)|personnalisée',
+    challenge:
+      'vérifi(er|ez|cation) que vous (êtes|n.êtes)|vous n.êtes pas un robot|un instant|accès refusé|trafic inhabituel|activité inhabituelle|activez javascript',
+    challengeTitles: '',
+    challengeWholeTitles: 'un instant|accès refusé|vérification',
+    beforeErrorNumber: 'erreur',
+    behindErrorNumber: 'erreur|page|non trouv|introuvable',
+    errorTitles: String.raw`^\W*(cette )?page (est )?(introuvable|inexistante|non trouvée)|^\W*une erreur (est survenue|s.est produite)`,
+    failureTitles: String.raw`erreur\b|oups\b|en maintenance|une erreur`,
+    errors: String.raw`\b(page|article|contenu|site|lien)\b.{0,60}(n.existe (pas|plus)|introuvable|inexistante?|(a|ont) été (déplacée?|supprimée?)|n.est (pas|plus|actuellement pas|momentanément pas) (disponible|accessible)|indisponible|en maintenance)|pas disponible dans votre (pays|région)|retour(nez)? à l.accueil|erreur (est survenue|s.est produite|technique)|veuillez réessayer`,
+    subscription: String.raw`abonn(é|és|ée|ez|er|ement|ements)\b|connectez-vous|se connecter|identifiez-vous|accès (illimité|à tous)|offre numérique`,
+    terms: String.raw`par (semaine|mois|an)\b|sans engagement|gratuit|déjà|profitez|essai|offre|accès|dès`,
+    walled: String.raw`pour lire (la suite|cet article|l.intégralité)|(la suite|cet article|contenu|article) (est )?réservée? (à|aux) (nos )?abonnés|réservé aux abonnés|il (vous )?reste \d+ ?%|abonnez-vous pour|lire la suite avec|déjà abonné|accédez à (tous|l.intégralité)|continuer (la|votre) lecture|s.abonner pour|prenez un abonnement|devenez abonné|choisissez (votre|un) abonnement`,
+    paths: 'connexion',
+  },
+  markup: {
+    furniture: `fil-?d?-?ariane sommaire commentaires (partage) partager infolettre (abonne(er|ment|z)?) (pub) publicite
+      les-?plus-?lus lire-?(aussi|plus) a-?lire-?aussi voir-?aussi meme-?(sujet|theme) auteurs?-?(info|box|naam|bio)
+      temps-?de-?lecture (legende) diaporama enquete sondage`,
+    leads: 'accroche|chapo|chapeau|preface',
+    authors: 'auteurs?',
+    dates: 'heure',
+    notPublished: 'aujourd',
+    asides: '',
+  },
+  detection: {
+    declaration: 'fra',
+    commonWords: `
+
+    de la le les et des en un une du que dans est pour qui au sur par pas plus avec ne se il ce ont son sa ses sont
+    mais aux nous vous été aussi leur comme elle cette ces ou fait être d' l' qu' n' s' c' j' était avait deux même
+    tout tous toute après entre sans bien peut où contre selon depuis encore très lors avant moins autres autre on je
+    tu ils elles lui y si leurs notre votre mon ma mes ton ta donc alors ainsi car quand comment pourquoi quel quelle
+    aujourd'hui hier demain an ans année années jour jours semaine mois heure heures minutes euros millions police
+    ministre gouvernement parti élections élection ville pays france français française belgique belge luxembourg
+    bruxelles paris tribunal juge suspect victime victimes incendie accident voiture train maison école enfants femme
+    femmes homme hommes guerre ukraine russie états-unis europe européenne entreprise entreprises travail argent prix
+    météo pluie soleil match joueur équipe but gagné perdu premier première nouveau nouvelle nouveaux grand grande
+    petit bon mauvais long haut toujours jamais peu beaucoup trop rien chose faire dit dire va vont vient doit doivent
+    peuvent pourrait sera seront serait avoir eu mis pris reste voir sait savoir veut faut chez vers sous pendant
+    jusqu' moi toi cela ça oui non
+`,
+  },
+}

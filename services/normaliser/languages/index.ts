@@ -1,0 +1,24 @@
+import type { Language } from '../../../shared/articles/article.ts'
+import { de } from './de.ts'
+import { en } from './en.ts'
+import { fr } from './fr.ts'
+import type { LanguageRules } from './language-rules.ts'
+import { lb } from './lb.ts'
+import { nl } from './nl.ts'
+
+/** What the normaliser knows of each language. */
+export const LANGUAGE_RULES: Record<Language, LanguageRules> = { nl, fr, de, lb, en }
+
+const ALL = Object.values(LANGUAGE_RULES)
+
+/** A group of a regular expression that matches what any language's alternatives match. */
+export function anyOf(alternatives: (rules: LanguageRules) => string): string {
+  const all = ALL.map(alternatives).filter(text => text !== '')
+  // An empty group would match everywhere.
+  return all.length === 0 ? '(?!)' : `(?:${all.join('|')})`
+}
+
+/** The words of all languages' lists. */
+export function allWords(list: (rules: LanguageRules) => string): string[] {
+  return ALL.flatMap(rules => list(rules).split(/\s+/)).filter(word => word !== '')
+}

@@ -1,0 +1,136 @@
+import type { LanguageRules } from './language-rules.ts'
+
+/** Luxembourgish. Its outlets write much German and French too: those words stand there. */
+export const lb: LanguageRules = {
+  dates: {
+    months: [
+      'januar januaar jan',
+      'februar februaar feb',
+      'maerz maert mae',
+      'abrell abr',
+      'mee',
+      'juni jun',
+      'juli jul',
+      'august aug',
+      'september sep',
+      'oktober okt',
+      'november nov',
+      'dezember dez',
+    ],
+    weekdays: 'méindeg|dënschdeg|mëttwoch|donneschdeg|freideg|samschdeg|sonndeg',
+    ordinals: '',
+    beforeMonth: '',
+    beforeDay: 'de',
+    beforeTime: 'ëm',
+    hours: 'auer',
+    around: 'ëm',
+    published: 'verëffentlecht|publizéiert|geschriwwen|online (?:zënter|zanter|gesat)',
+    modified: 'geännert|lescht ännerung',
+    pictures: 'foto',
+  },
+  authors: {
+    byWords: 'vun',
+    byWordsBehindLabel: '',
+    labelLinks: 'vun',
+    openingByWords: 'vun',
+    indefiniteArticles: 'eng',
+    openings: 'artikel',
+    publishedVerbs: '',
+    hours: '',
+    textLabels: 'text',
+    authorLabels: '',
+    signatures: '',
+    writtenVerbs: '',
+    cardLabels: '',
+    labels: 'text|artikel|interview|reportage',
+    staffPrefixes: '',
+    staffPossessives: '',
+    staffRoles: 'orrespondent|ournalist',
+    staffPlaces: '',
+    credits: String.raw`foto\p{L}*|bild\p{L}*|video`,
+    conjunctions: 'an',
+    conjunctionsBeforeFullName: 'a',
+    placePrepositions: '',
+    placeArticles: '',
+    datePrepositions: '',
+    weekdayEndings: '',
+    boxLinks: '',
+    boxWords: '',
+    work: 'redakt|korrespond|journalist|reporter',
+    particles: '',
+    surnamePrefixes: '',
+    outletArticles: 'd',
+    beforeAgency: '',
+    offices: 'redaktioun',
+    beforeRole: '',
+    roles: String.raw`\w*journalist\w* \w*korrespond\w* in`,
+  },
+  text: {
+    readAlso: 'liest och|liesen och|méi zum thema|kuckt och',
+    offers: 'abonnéier|schreift iech|follegt eis',
+    stamps: 'publizéiert|aktualiséiert|lieszäit',
+    readingTime: '',
+    months: 'jan|feb|mäe|abr|mee|jun|jul|aug|sep|okt|nov|dez',
+    captions: '',
+    captionNotes: '',
+    slides: '',
+    slidesOf: 'vun',
+    credits: '',
+    comments: '',
+    rights: '',
+    machine: 'reklamm',
+    affiliates: '',
+    appearedFirst: '',
+    moreInBrackets: '',
+    readMore: 'liest méi',
+  },
+  interstitials: {
+    consent: 'zoustëmmung|dateschutz|perséinlech daten|akzeptéier',
+    consentItself: 'perséinlech daten',
+    challenge: 'zougrëff refuséiert|kee roboter',
+    challengeTitles: '',
+    challengeWholeTitles: '',
+    beforeErrorNumber: '',
+    behindErrorNumber: 'säit|net fonnt',
+    errorTitles: String.raw`^\W*säit (net|gouf net) fonnt|^\W*net fonnt\W*($|[|–—·])`,
+    failureTitles: '',
+    errors: String.raw`\b(säit|artikel|inhalt)\b.{0,60}(gëtt et net|net (méi )?(fonnt|do|disponibel)|geläscht)|probéiert et (nach|méi spéit)|zréck op d.haaptsäit`,
+    subscription: 'abonnéier|aloggen|onlimitéierten zougang',
+    terms: String.raw`pro mount|gratis|elo\b|zougang`,
+    walled:
+      '(just|nëmme) fir abonnenten|fir (weider|virun) ?ze ?liesen|dësen artikel ass (just|nëmmen|fir)|gitt abonnent|huelt (iech )?en abo',
+    paths: '',
+  },
+  markup: { furniture: '', leads: '', authors: '', dates: '', notPublished: '', asides: '' },
+  detection: {
+    declaration: 'ltz',
+    commonWords: `
+    moien gudden an a den d' de dem der déi dat deen deem deenen ass sinn si sin war waren wier wär gouf goufen gëtt ginn huet hunn
+    hat haten hätt hätten kann kënnen konnt konnten kéint kéinten soll sollen sollt sollten muss mussen misst missten
+    wëll wëllen wollt wollten däerf dierfen mécht maachen gemaach geet goen gaangen kënnt kommen seet soen gesot sot
+    steet stoen läit leien fënnt fannen fonnt weess wëssen gesäit gesinn kritt kréien krut kruten bleift bleiwen
+    bliwwen brauch brauchen hëlt huelen geholl schafft schaffen leeft wunnt wunnen mengt gëeent vun vum vu fir mat no
+    nom op um am bei beim zu zum zur aus iwwer iwwert ënner ënnert tëscht duerch géint géigeniwwer wéinst trotz ouni
+    virun viru virum hannert nieft bis zanter säit géif géifen net kee keng keen kengem näischt ni ëmmer dacks och
+    nach schonn just nëmmen elo haut gëschter muer moies owes joer joren dag deeg woch wochen mount méint auer stonn
+    stonnen dann well wann datt dass ob wéi wat wou wien wéini firwat awer mä mee oder sou esou soss also dofir domat
+    dovun doduerch hei do dobäi erëm nees hien hatt et mir dir ech eis iech hinnen him hir hirem hirer säin seng
+    sengem senger hiren mäin meng däin deng eisen ären all alles jiddereen jidder vill méi manner wéineg grouss
+    groussen grousst kleng klengen nei neien neit al alen gutt gudden besser éischt éischten éischte zweeten drëtten
+    lescht leschten leschte nächst nächsten aner aneren anerer selwer eng en engem enger een zwee zwou dräi véier
+    fënnef sechs siwen aacht néng zéng honnert dausend millioun milliounen prozent lëtzebuerg lëtzebuergesch
+    lëtzebuerger stad gemeng gemengen land länner regierung minister ministesch ministere premier chamber deputéierten
+    deputéierte partei wahlen politik police accident mënsch mënschen leit kanner fra fraen mann männer schoul schüler
+    aarbecht firma projet projeten gesetz geriicht affekot prozess strooss stroossen zuch auto autoen haus haiser
+    wunneng wunnengen präis präisser suen euro welt europa frankräich däitschland belsch krich ukrain russland
+    weltmeeschter spill spiller equipe match gewonnen verluer wieder reen schnéi sonn kéier problem problemer
+    situatioun diskussioun organisatioun informatioun situatiounen decisioun kommissioun natioun natiounen eventuell
+    wichteg richteg méiglech zimmlech eigentlech natierlech virschlag versécherung gesondheet fräiheet zäit zäiten
+    aarbechter aarbechten schwéier liewen doud gestuerwen blesséiert verletzt festgeholl gefuer gesat geschriwwen
+    gelies gestëmmt ugefaangen ofgeschloss opgemaach zougemaach virgestallt informéiert organiséiert kritiséiert
+    confirméiert annoncéiert decidéiert presentéiert demonstréiert bezuelt verkaf kaf kafen hëllef hëllefen frou
+    traureg schéin grujeleg roueg bréngen bruecht denken geduecht léieren geléiert verstoen verstanen erkläert
+    reagéiert
+`,
+  },
+}
