@@ -1,4 +1,5 @@
-// Runs on any Node from 18 and before anything is installed: Node's own modules only, no syntax newer than 2020.
+// Runs on any Node from 18 and before anything is installed: Node's own modules only, no syntax
+// newer than 2020.
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -6,7 +7,10 @@ import { fileURLToPath } from 'node:url'
 
 export const CHECKOUT = dirname(dirname(fileURLToPath(import.meta.url)))
 const MODULES = join(CHECKOUT, 'node_modules')
-/** The runtime that the lockfile pins with its sum, whatever Node the machine has: a package for each platform, the program itself. */
+/**
+ * The runtime that the lockfile pins with its sum, whatever Node the machine has: a package for
+ * each platform, the program itself.
+ */
 const RUNTIME = `node-${process.platform}-${process.arch}`
 const LOCKED = packagesOf(join(CHECKOUT, 'package-lock.json'))
 const PINNED = LOCKED[`node_modules/${RUNTIME}`]
@@ -15,8 +19,9 @@ const NODE = PINNED ? join(MODULES, RUNTIME, 'bin', 'node') : process.execPath
 const OLDEST_OWN = 24
 
 /**
- * Installs what the lockfile names, unless it is there, and hands over to `script` (TypeScript, from the checkout's
- * root) on the pinned Node: standard streams, arguments, signals and exit code are its own.
+ * Installs what the lockfile names, unless it is there, and hands over to `script` (TypeScript,
+ * from the checkout's root) on the pinned Node: standard streams, arguments, signals and exit code
+ * are its own.
  */
 export async function bootstrap(script) {
   try {
@@ -41,7 +46,10 @@ function checkMachine() {
   }
 }
 
-/** npm keeps a list of what it installed beside it, and writes it last: compared with the lockfile, entry by entry. */
+/**
+ * npm keeps a list of what it installed beside it, and writes it last: compared with the lockfile,
+ * entry by entry.
+ */
 function isInstalled() {
   const present = packagesOf(join(MODULES, '.package-lock.json'))
   const complete = Object.entries(LOCKED).every(([path, entry]) => {
@@ -68,11 +76,13 @@ function nodeRuns() {
 
 async function install() {
   process.stderr.write('Installing the packages of package-lock.json (once, about a minute) …\n')
-  // The tools are development dependencies, the runtime an optional one: asked for by name, whatever NODE_ENV says.
+  // The tools are development dependencies, the runtime an optional one: asked for by name,
+  // whatever NODE_ENV says.
   const code = await npm(['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'])
   if (code !== 0) throw new Error('npm could not install the packages (see above); mend that and run this again.')
   if (!nodeRuns()) {
-    // npm leaves out an optional package that it cannot fetch, or whose sum is another, without a word.
+    // npm leaves out an optional package that it cannot fetch, or whose sum is another, without a
+    // word.
     throw new Error(
       `The runtime, npm package "${RUNTIME}", was not installed or does not run; run "npm ci --verbose" to see why.`,
     )

@@ -64,7 +64,8 @@ await runCommand(
         bar.update(end, counts.indexed + counts.known)
         if (signal.aborted) break
       }
-      // What is left for smaller segments, and what is under way: a search is fast when the command has ended.
+      // What is left for smaller segments, and what is under way: a search is fast when the command
+      // has ended.
       if (!signal.aborted && !dryRun) await indexer.finish()
     } finally {
       bar.stop()

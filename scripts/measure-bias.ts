@@ -8,7 +8,10 @@ import { openEmbeddings } from '../shared/embeddings/embeddings.ts'
 import { sourceOf } from '../shared/embeddings/endpoint.ts'
 import { runCommand } from '../shared/process/command.ts'
 
-/** Characters of a passage and of a search term: what vectors have in common shows in short ones too. */
+/**
+ * Characters of a passage and of a search term: what vectors have in common shows in short ones
+ * too.
+ */
 const PASSAGE = 300
 const QUERY = 150
 

@@ -26,9 +26,10 @@ const TEMPLATE_LOCK = 5_502_118_430n
 const TEMPLATE = 'perscope_template_'
 
 /**
- * Makes an empty database with the present schema: a clone of a template that is migrated once, so it takes a
- * fraction of a second and tests run side by side. On the server of DATABASE_URL, which `npm test` sets; a test file
- * run alone starts an embedded one, whose files are kept in the temporary folder for the next run.
+ * Makes an empty database with the present schema: a clone of a template that is migrated once, so
+ * it takes a fraction of a second and tests run side by side. On the server of DATABASE_URL, which
+ * `npm test` sets; a test file run alone starts an embedded one, whose files are kept in the
+ * temporary folder for the next run.
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const server = process.env.DATABASE_URL || (await serverOfOurOwn())
@@ -43,7 +44,9 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   }
 }
 
-/** The template's name holds the sum of all that migrating runs: another schema is another template. */
+/**
+ * The template's name holds the sum of all that migrating runs: another schema is another template.
+ */
 async function madeTemplate(server: string): Promise<string> {
   const template = `${TEMPLATE}${await schemaSum()}`
   await onServer(server, async client => {

@@ -101,7 +101,10 @@ export async function until(
   }
 }
 
-/** A port that was free a moment ago, below the range from which the system gives out ports by itself. */
+/**
+ * A port that was free a moment ago, below the range from which the system gives out ports by
+ * itself.
+ */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = 20_000 + Math.floor(Math.random() * 12_000)

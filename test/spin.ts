@@ -2,8 +2,8 @@ import { once } from 'node:events'
 import { until } from './fleet.ts'
 
 /**
- * Lets the event loop of a running Node process compute without an end, by the runtime's own means: the inspector, which
- * SIGUSR1 opens. The process needs `INSPECTOR_ON_ANY_PORT` in its environment.
+ * Lets the event loop of a running Node process compute without an end, by the runtime's own means:
+ * the inspector, which SIGUSR1 opens. The process needs `INSPECTOR_ON_ANY_PORT` in its environment.
  *
  * @param log what the process has written to standard error
  */

@@ -7,11 +7,12 @@ import { type TruePage, truePages } from './truth.ts'
 const TIME_ZONE = 'Europe/Berlin'
 
 /**
- * Publication dates against what people and their parsers read off the same pages, in percent of pages with a true
- * date: to the minute (fundus), to the day (trafilatura, htmldate; as the day is in UTC or on the outlet's clocks), and how
- * many pages gave none. Of those that are not right: `elsewhere`, the instant lies in the true day on the clocks of another
- * part of the world (the set's truth has no zone, its outlets are in four continents; `right_anywhere` counts those as right, which
- * is more than any one outlet's clock allows), `unwritten`, neither page nor address
+ * Publication dates against what people and their parsers read off the same pages, in percent of
+ * pages with a true date: to the minute (fundus), to the day (trafilatura, htmldate; as the day is
+ * in UTC or on the outlet's clocks), and how many pages gave none. Of those that are not right:
+ * `elsewhere`, the instant lies in the true day on the clocks of another part of the world (the
+ * set's truth has no zone, its outlets are in four continents; `right_anywhere` counts those as
+ * right, which is more than any one outlet's clock allows), `unwritten`, neither page nor address
  * holds the true day in any form. What the page's feed would add is not there.
  */
 export async function measureDates(data: string): Promise<Record<string, number>> {

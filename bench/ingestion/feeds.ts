@@ -7,14 +7,18 @@ import { parseFeed } from '../../services/crawler/feeds/parsing/parse.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
 import { goFeedEntries, sameEntry } from './gofeed.ts'
 
-/** Files of `feeds-*` that are no feeds: licences, pages, and what others expect of the feed beside it. */
+/**
+ * Files of `feeds-*` that are no feeds: licences, pages, and what others expect of the feed beside
+ * it.
+ */
 const NO_FEED = /LICENSE|README|\.html$|\.opml$|_expected\.json$|\.serde\.json$|test\/output\//i
 
 /**
- * Reads every file of `feeds-*` with our parser and with two public ones, and compares with gofeed's expected
- * JSON what an article needs: title, link, id, date and authors of every entry.
+ * Reads every file of `feeds-*` with our parser and with two public ones, and compares with
+ * gofeed's expected JSON what an article needs: title, link, id, date and authors of every entry.
  *
- * @returns figures: files each parser reads, errors and the slowest file (ms) of ours, and the share of gofeed's files,
+ * @returns figures: files each parser reads, errors and the slowest file (ms) of ours, and the
+ * share of gofeed's files,
  *   of all and of those with entries, whose entries are equal in all five fields
  */
 export async function measureFeeds(data: string): Promise<Record<string, number>> {

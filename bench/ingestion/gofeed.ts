@@ -12,8 +12,8 @@ export interface GoFeedEntry {
 }
 
 /**
- * The entries of one of gofeed's expected files, which come in four shapes: its RSS, Atom and JSON parsers' own, and the
- * one that it translates them all into. Null: the file expects no feed.
+ * The entries of one of gofeed's expected files, which come in four shapes: its RSS, Atom and JSON
+ * parsers' own, and the one that it translates them all into. Null: the file expects no feed.
  */
 export function goFeedEntries(json: string): GoFeedEntry[] | null {
   let feed: unknown

@@ -1,4 +1,7 @@
-/** Pages at the limits of what is read, as an outlet may serve them once a year and an attacker every minute. */
+/**
+ * Pages at the limits of what is read, as an outlet may serve them once a year and an attacker
+ * every minute.
+ */
 
 /** Texts of a megabyte and pages of ten, each an article with a title. */
 export function heavyPages(prose: string[]): { url: string; title: string; html: string }[] {

@@ -20,9 +20,9 @@ const VARIANTS: ((url: string) => string)[] = [
 ]
 
 /**
- * Real addresses of the three countries' outlets: the share whose variants all have one key, and whose key is nobody else's;
- * then pages of html-fundus and html-trafilatura: the share whose own canonical link is believed, and
- * whose keys are no other page's.
+ * Real addresses of the three countries' outlets: the share whose variants all have one key, and
+ * whose key is nobody else's; then pages of html-fundus and html-trafilatura: the share whose own
+ * canonical link is believed, and whose keys are no other page's.
  */
 export async function measureIdentity(data: string): Promise<Record<string, number>> {
   return { ...(await measureAddresses(join(data, 'urls-real-benelux', 'urls.jsonl'))), ...(await measurePages(data)) }

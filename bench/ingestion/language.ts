@@ -11,9 +11,10 @@ const OURS = /^(?:nld|fra|deu_|ltz|eng)/
 const PIECES = 5
 
 /**
- * Accuracy in percent, by set and language: titles (60 characters of news, headlines, example sentences), texts of
- * 200 characters, and the share of other languages' texts refused. The prior is all five languages, so that it tells nothing;
- * `_other_outlet` is an outlet that is not known to write in the text's language.
+ * Accuracy in percent, by set and language: titles (60 characters of news, headlines, example
+ * sentences), texts of 200 characters, and the share of other languages' texts refused. The prior
+ * is all five languages, so that it tells nothing; `_other_outlet` is an outlet that is not known
+ * to write in the text's language.
  */
 export async function measureLanguage(data: string): Promise<Record<string, number>> {
   const figures: Record<string, number> = {}

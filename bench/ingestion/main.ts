@@ -24,7 +24,10 @@ const MEASURES: [string, Measure][] = [
   ['throughput', measureThroughput],
 ]
 
-/** Ingestion on ground truth by others, then from stored page to searchable article; a table on standard error. */
+/**
+ * Ingestion on ground truth by others, then from stored page to searchable article; a table on
+ * standard error.
+ */
 export async function run(options: BenchOptions): Promise<Record<string, number>> {
   const figures: Record<string, number> = {}
   for (const [name, measure] of MEASURES) {

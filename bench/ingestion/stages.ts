@@ -13,8 +13,8 @@ import type { TruePage } from './truth.ts'
 const OUTLET = { name: 'Bench', domain: 'bench.example', timeZone: 'Europe/Luxembourg' }
 
 /**
- * What share of the computing that makes an article of a page goes to which stage, in percent, one page after the other
- * on one thread; what the database does is not in it.
+ * What share of the computing that makes an article of a page goes to which stage, in percent, one
+ * page after the other on one thread; what the database does is not in it.
  */
 export async function measureStages(pages: TruePage[]): Promise<Record<string, number>> {
   const times = new Map<string, number>()

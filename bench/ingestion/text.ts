@@ -10,8 +10,10 @@ import { truePages } from './truth.ts'
 /**
  * Texts against what people marked or wrote down on the same pages:
  * - `text_f1_aeb`: html-aeb by its own method, runs of four words;
- * - `text_f1_fundus`: html-fundus, mean F1 of words; `snippet_fundus`: pages whose first 200 characters are equal;
- * - `text_f1_trafilatura`: html-trafilatura, F1 over pieces that belong to the text and pieces that do not;
+ * - `text_f1_fundus`: html-fundus, mean F1 of words; `snippet_fundus`: pages whose first 200
+ * characters are equal;
+ * - `text_f1_trafilatura`: html-trafilatura, F1 over pieces that belong to the text and pieces that
+ * do not;
  * - `text_cpu_ms`: processor time of one page, all threads of the runtime included.
  */
 export async function measureText(data: string): Promise<Record<string, number>> {

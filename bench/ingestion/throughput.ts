@@ -23,9 +23,9 @@ const BESIDE = 100
 const HEAVY = 'heavy.example'
 
 /**
- * From stored page to searchable article on a Postgres of its own, in one process with the default threads, all work
- * side by side: pages per second, processor time of a page without the database's, the longest time that the event loop
- * did not answer, and the shares of the stages.
+ * From stored page to searchable article on a Postgres of its own, in one process with the default
+ * threads, all work side by side: pages per second, processor time of a page without the
+ * database's, the longest time that the event loop did not answer, and the shares of the stages.
  */
 export async function measureThroughput(options: BenchOptions): Promise<Record<string, number>> {
   const pages: TruePage[] = []
@@ -105,8 +105,9 @@ async function measure(url: string, count: number, signal: AbortSignal): Promise
 }
 
 /**
- * For how long the event loop did not answer, in ms: by the clock, which on a busy machine counts the scheduler's
- * pauses too, and in processor time of the loop's own thread, which counts nothing else.
+ * For how long the event loop did not answer, in ms: by the clock, which on a busy machine counts
+ * the scheduler's pauses too, and in processor time of the loop's own thread, which counts nothing
+ * else.
  */
 function watchEventLoop(): { stop(): { max: number; p99: number; cpu: number } } {
   const delay = monitorEventLoopDelay({ resolution: 5 })

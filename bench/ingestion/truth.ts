@@ -2,7 +2,9 @@ import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
-/** A page with what people or their parsers say of it. Fields that the set does not state are null. */
+/**
+ * A page with what people or their parsers say of it. Fields that the set does not state are null.
+ */
 export interface TruePage {
   set: 'fundus' | 'trafilatura' | 'htmldate'
   file: string
@@ -16,7 +18,10 @@ export interface TruePage {
   text: { whole: string } | { with: string[]; without: string[] } | null
 }
 
-/** The pages of a set, in the order of its index; none where the set is absent, which is said on standard error. */
+/**
+ * The pages of a set, in the order of its index; none where the set is absent, which is said on
+ * standard error.
+ */
 export async function* truePages(data: string, set: TruePage['set']): AsyncGenerator<TruePage> {
   const folder = join(data, `html-${set}`)
   const index = join(folder, set === 'fundus' ? 'index.jsonl' : 'truth.jsonl')
@@ -50,7 +55,10 @@ interface FundusEntry {
   truth_versions: string[]
 }
 
-/** Truth comes per version of the publisher's parser; a page's own is the one dated last before its crawl. */
+/**
+ * Truth comes per version of the publisher's parser; a page's own is the one dated last before its
+ * crawl.
+ */
 async function fundusPage(folder: string, line: string): Promise<TruePage> {
   const entry: FundusEntry = JSON.parse(line)
   const versions: Record<string, FundusTruth> = JSON.parse(

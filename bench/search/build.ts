@@ -18,8 +18,8 @@ export interface BuiltArchive {
 const PART = 2_000
 
 /**
- * A database with so many generated articles, put in as `import` does. Kept for the next run with the same generator, schema
- * and index; what an interrupted run put in is taken up again.
+ * A database with so many generated articles, put in as `import` does. Kept for the next run with
+ * the same generator, schema and index; what an interrupted run put in is taken up again.
  *
  * @param server address of a database on the server
  */
@@ -81,7 +81,10 @@ async function fill(
 
 const WHOLE = 'whole'
 
-/** How many articles are in, which are the first ones, and whether everything that follows them is done. */
+/**
+ * How many articles are in, which are the first ones, and whether everything that follows them is
+ * done.
+ */
 async function readState(url: string): Promise<{ articles: number; whole: boolean }> {
   const client = new pg.Client(url)
   await client.connect()

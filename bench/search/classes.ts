@@ -14,7 +14,10 @@ export interface QueryClass {
 const HISTORY = new Date('2000-01-01T00:00:00Z')
 const DAY = 86_400_000
 
-/** All classes of issue "Search that stays fast": matches × scope × what else is asked, some queries each. */
+/**
+ * All classes of issue "Search that stays fast": matches × scope × what else is asked, some queries
+ * each.
+ */
 export function queryClasses(archive: Archive, queriesEach: number): QueryClass[] {
   const classes: QueryClass[] = []
   for (const [matchName, match] of Object.entries(matches(archive))) {
@@ -48,7 +51,10 @@ const BASE: Omit<ArticleQuery, 'match' | 'searchIn'> = {
   perPage: 25,
 }
 
-/** Ranks in a vocabulary of 60,000; beside them the share of the language's articles that hold such a word in the body. */
+/**
+ * Ranks in a vocabulary of 60,000; beside them the share of the language's articles that hold such
+ * a word in the body.
+ */
 const RANKS = {
   stop: [0, 40], // nearly all
   veryCommon: [160, 240], // a fifth

@@ -4,9 +4,10 @@ import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { createRandom, type Random } from './random.ts'
 
 /**
- * Articles as a crawl of five years brings them, the same for the same seed: words by Zipf's law over a vocabulary of each
- * language whose most frequent words are its stop words, names of two or three words that stand together, outlets of
- * unequal diligence, ingestion minutes to hours after publication.
+ * Articles as a crawl of five years brings them, the same for the same seed: words by Zipf's law
+ * over a vocabulary of each language whose most frequent words are its stop words, names of two or
+ * three words that stand together, outlets of unequal diligence, ingestion minutes to hours after
+ * publication.
  */
 export interface Archive {
   articles(from: number, to: number): NewArticle[]

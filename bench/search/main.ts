@@ -20,10 +20,11 @@ const QUERIES = 5
 const say = (line: string) => void process.stderr.write(`${line}\n`)
 
 /**
- * Times keyword and boolean searches, lists and polls: each class is what the API answers, a page with its total,
- * through the API's own search function, on Postgres of its own.
+ * Times keyword and boolean searches, lists and polls: each class is what the API answers, a page
+ * with its total, through the API's own search function, on Postgres of its own.
  *
- * @returns p50, p95 over all queries of all classes, and of the slowest class the median of its queries, in ms
+ * @returns p50, p95 over all queries of all classes, and of the slowest class the median of its
+ * queries, in ms
  */
 export async function run(options: BenchOptions): Promise<Record<string, number>> {
   const rows = options.rows ?? ROWS

@@ -1,4 +1,7 @@
-/** Random choices that a seed repeats (splitmix32, whose neighbouring seeds do not resemble each other). */
+/**
+ * Random choices that a seed repeats (splitmix32, whose neighbouring seeds do not resemble each
+ * other).
+ */
 export interface Random {
   /** 0 to below 1. */
   next(): number

@@ -11,7 +11,10 @@ export interface Client {
   articles(parameters: Record<string, string>): Promise<Hit[]>
 }
 
-/** Takes little of the processor that what is measured needs: `fetch` would take as much as a part of the API does. */
+/**
+ * Takes little of the processor that what is measured needs: `fetch` would take as much as a part
+ * of the API does.
+ */
 export function createClient(base: string, key: string): Client {
   const dispatcher = new Agent()
   return {

@@ -60,7 +60,10 @@ async function readSib(data: string): Promise<Corpus> {
   return { name: 'sib', languages: LANGUAGES, articles, questions }
 }
 
-/** XQuAD: paragraphs of Wikipedia in English and German, under the title of their article. Asked: questions on them. */
+/**
+ * XQuAD: paragraphs of Wikipedia in English and German, under the title of their article. Asked:
+ * questions on them.
+ */
 async function readXquad(data: string): Promise<Corpus> {
   const rows = await readLines(data, 'qa-xquad-de-en/xquad-de-en.jsonl.gz')
   const languages = ['en', 'de'] as const
@@ -80,7 +83,10 @@ async function readXquad(data: string): Promise<Corpus> {
   return { name: 'xquad', languages, articles, questions }
 }
 
-/** PIAF: paragraphs of the French Wikipedia under the title of their article. Asked: questions on them. */
+/**
+ * PIAF: paragraphs of the French Wikipedia under the title of their article. Asked: questions on
+ * them.
+ */
 async function readPiaf(data: string): Promise<Corpus> {
   const rows = await readLines(data, 'qa-piaf-fr/piaf-v1.0.jsonl.gz')
   const itemOf = (row: Row) => `${row.title}-${row.p}`
@@ -99,7 +105,10 @@ async function readPiaf(data: string): Promise<Corpus> {
   return { name: 'piaf', languages: ['fr'], articles, questions }
 }
 
-/** Questions to Belgian ministers in Dutch and French; the first sentence stands for a headline, and is asked. */
+/**
+ * Questions to Belgian ministers in Dutch and French; the first sentence stands for a headline, and
+ * is asked.
+ */
 async function readParliament(data: string): Promise<Corpus> {
   const rows = await readLines(data, 'corpus-be-parliament-2020/be_parliament_2020.jsonl.gz')
   const languages = ['nl', 'fr'] as const

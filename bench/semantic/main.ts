@@ -19,8 +19,9 @@ const EMBED_TIMEOUT = 3_600_000
 type Figures = Record<string, number>
 
 /**
- * How well and how fast search by meaning finds, through the running API, on servers of its own: parallel corpora and
- * questions; with `--rows N`, instead of the corpora beside NTREX, recall and speed among so many articles.
+ * How well and how fast search by meaning finds, through the running API, on servers of its own:
+ * parallel corpora and questions; with `--rows N`, instead of the corpora beside NTREX, recall and
+ * speed among so many articles.
  */
 export async function run(options: BenchOptions): Promise<Figures> {
   const folder = resolve(join(readConfig().DATA_DIR, 'bench-semantic'))
@@ -111,7 +112,10 @@ async function measureCorpus(client: Client, corpus: Corpus): Promise<Figures> {
   return figures
 }
 
-/** Imports corpora as an operator would and waits until the embedder is through. Returns the seconds that it took. */
+/**
+ * Imports corpora as an operator would and waits until the embedder is through. Returns the seconds
+ * that it took.
+ */
 async function embedCorpora(corpora: Corpus[], { fleet, database, folder }: Place): Promise<number> {
   const lines = corpora.flatMap(({ name, articles }) =>
     articles.map(({ item, language, title, body }) => {

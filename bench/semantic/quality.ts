@@ -17,8 +17,8 @@ export interface Pair {
 type Mode = 'semantic' | 'keyword'
 
 /**
- * Asks every question of a corpus for each language of its articles, and sees where the answer stands. An article whose
- * own headline is asked is found in every way, and does not count.
+ * Asks every question of a corpus for each language of its articles, and sees where the answer
+ * stands. An article whose own headline is asked is found in every way, and does not count.
  */
 export async function measurePairs(client: Client, corpus: Corpus, mode: Mode): Promise<Pair[]> {
   const ranks = new Map<string, number[]>()
@@ -43,7 +43,10 @@ export async function measurePairs(client: Client, corpus: Corpus, mode: Mode): 
   })
 }
 
-/** By the language asked in: the share of a document's versions, in all languages, among the best ten. */
+/**
+ * By the language asked in: the share of a document's versions, in all languages, among the best
+ * ten.
+ */
 export async function measureVersions(client: Client, corpus: Corpus, mode: Mode): Promise<Map<Language, number>> {
   const shares = new Map<Language, number[]>()
   await inParallel(corpus.questions, CLIENTS, async ({ item, language, text }) => {
@@ -57,7 +60,10 @@ export async function measureVersions(client: Client, corpus: Corpus, mode: Mode
   )
 }
 
-/** Keyword search ranks by words only among articles equal in the sort field: all of the bench's are. */
+/**
+ * Keyword search ranks by words only among articles equal in the sort field: all of the bench's
+ * are.
+ */
 function search(mode: Mode, text: string): Record<string, string> {
   const q = asQuery(text)
   return mode === 'semantic' ? { search: 'semantic', q } : { search: 'keyword', search_in: 'title_body', q }

@@ -44,8 +44,8 @@ const RECIPES: Recipe[] = [
 ]
 
 /**
- * What else could be embedded of an article, side by side: the share of a document's versions among the best ten by exact
- * cosine, by the language asked in, and the articles that a second embeds.
+ * What else could be embedded of an article, side by side: the share of a document's versions among
+ * the best ten by exact cosine, by the language asked in, and the articles that a second embeds.
  *
  * @param config names the model's server
  */

@@ -22,8 +22,9 @@ const FILLING = 3_000
 type Figures = Record<string, number>
 
 /**
- * Recall and speed among so many articles. The generated vectors are mixtures of real ones with noise, so that they
- * cluster as news does; the rest of an article is only what a search by meaning reads of it.
+ * Recall and speed among so many articles. The generated vectors are mixtures of real ones with
+ * noise, so that they cluster as news does; the rest of an article is only what a search by meaning
+ * reads of it.
  */
 export async function measureScale(
   rows: number,

@@ -14,7 +14,10 @@ export interface Owner {
   gid: number
 }
 
-/** The account of a part that needs no entry in a table of users; null when we are not root: it then runs as we do. */
+/**
+ * The account of a part that needs no entry in a table of users; null when we are not root: it then
+ * runs as we do.
+ */
 export function accountOf(part: keyof typeof ACCOUNTS): Owner | null {
   const id = ACCOUNTS[part]
   return process.getuid?.() === 0 ? { name: String(id), uid: id, gid: id } : null
@@ -70,7 +73,10 @@ async function account(name: string): Promise<Owner | null> {
   }
 }
 
-/** Whether `owner` passes a shell's `test`, as `-x /path`. Asked of the system itself: modes are not all that counts. */
+/**
+ * Whether `owner` passes a shell's `test`, as `-x /path`. Asked of the system itself: modes are not
+ * all that counts.
+ */
 export async function ownerCan(owner: Owner, test: '-x' | '-r', path: string): Promise<boolean> {
   try {
     await run('/bin/sh', ['-c', `test ${test} "$1"`, 'sh', path], { uid: owner.uid, gid: owner.gid, cwd: '/' })

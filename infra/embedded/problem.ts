@@ -9,8 +9,8 @@ export function errorCode(error: unknown): string {
 }
 
 /**
- * The sentence for a failure to write in `dataDir`, told from a system error or from what a server wrote
- * to its log; null when it is none of the known kinds.
+ * The sentence for a failure to write in `dataDir`, told from a system error or from what a server
+ * wrote to its log; null when it is none of the known kinds.
  */
 export function diskProblem(error: unknown, dataDir: string): Problem | null {
   const text = typeof error === 'string' ? error : `${errorCode(error)} ${error instanceof Error ? error.message : ''}`

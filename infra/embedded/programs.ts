@@ -3,10 +3,12 @@ import { join } from 'node:path'
 import { type Owner, ownerCan } from './owner.ts'
 
 /**
- * The folder of a package's programs, where `owner` can run them: the package's own when it is open to that
- * account, else a copy under `DATA_DIR` (a checkout below /root is closed to everybody but root).
+ * The folder of a package's programs, where `owner` can run them: the package's own when it is open
+ * to that account, else a copy under `DATA_DIR` (a checkout below /root is closed to everybody but
+ * root).
  *
- * @param parts files in it, one of each folder, that tell whether it is open; the first is a program
+ * @param parts files in it, one of each folder, that tell whether it is open; the first is a
+ * program
  * @param version names the copy, so that an upgrade makes a new one
  */
 export async function openPrograms(

@@ -20,7 +20,10 @@ import { supervise } from './supervision/supervise.ts'
 
 export type ServerName = 'postgres' | 'qdrant' | 'model'
 
-/** Where the servers are, under the names of the settings; a server that this machine cannot run is missing. */
+/**
+ * Where the servers are, under the names of the settings; a server that this machine cannot run is
+ * missing.
+ */
 export interface Addresses {
   DATABASE_URL?: string
   QDRANT_URL?: string
@@ -53,7 +56,10 @@ export interface ServerOptions {
   /** Told in sentences what goes on, and what this machine cannot run. */
   report: (sentence: string) => void
   signal?: AbortSignal
-  /** Servers for a test: little memory, no care for a crash of the machine, and our process may end without them. */
+  /**
+   * Servers for a test: little memory, no care for a crash of the machine, and our process may end
+   * without them.
+   */
   throwaway?: boolean
   /** Keep trying for ever to bring a server back, instead of resolving `lost` after 40 s. */
   keepTrying?: boolean
@@ -64,8 +70,8 @@ const GIVE_UP_MS = 40_000
 
 /**
  * Starts real servers of our own on loopback, with their data in `dataDir`, and keeps them running.
- * Resolves when all accept connections. Without Qdrant or the model everything but semantic search works:
- * what keeps them from running is reported in a sentence.
+ * Resolves when all accept connections. Without Qdrant or the model everything but semantic search
+ * works: what keeps them from running is reported in a sentence.
  *
  * @throws Problem when Postgres cannot run
  */
@@ -181,7 +187,10 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
   }
 }
 
-/** As `Promise.all`; but when one fails the others are interrupted and waited for, so that nothing is left running. */
+/**
+ * As `Promise.all`; but when one fails the others are interrupted and waited for, so that nothing
+ * is left running.
+ */
 async function allOrFirstError<T>(starts: Promise<T>[], interrupted: AbortController): Promise<T[]> {
   try {
     return await Promise.all(starts)

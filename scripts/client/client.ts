@@ -8,7 +8,10 @@ import { ApiFailure, patienceFor } from './failure.ts'
 export { ApiFailure } from './failure.ts'
 export type { ArticleObject, PageEnvelope }
 
-/** The parameters of both operations, but the cursor. Times as `2026-11-20` or `2026-11-20T08:00:00Z`. */
+/**
+ * The parameters of both operations, but the cursor. Times as `2026-11-20` or
+ * `2026-11-20T08:00:00Z`.
+ */
 export interface ArticlesQuery {
   q?: string
   search?: SearchMode
@@ -30,14 +33,20 @@ export interface ClientOptions {
   /** Address of the API, as `https://news.example`. */
   url: string
   key: string
-  /** How often a request that may do better later is repeated (rate limit, 5xx, no answer); 8 by default. */
+  /**
+   * How often a request that may do better later is repeated (rate limit, 5xx, no answer); 8 by
+   * default.
+   */
   retries?: number
   signal?: AbortSignal
   /** Told before each wait. */
   onWait?(ms: number, reason: unknown): void
 }
 
-/** A client of Perscope's API that follows its contract: waits out the rate limit, never hides an error. */
+/**
+ * A client of Perscope's API that follows its contract: waits out the rate limit, never hides an
+ * error.
+ */
 export interface Client {
   /** @throws ApiFailure */
   page(query: ArticlesQuery, cursor?: string | null): Promise<PageEnvelope>

@@ -35,7 +35,10 @@ export function patienceFor(error: unknown, attempt: number): number | null {
   return null
 }
 
-/** fetch throws a TypeError when nothing answers, or an answer breaks off, and a TimeoutError when it takes too long. */
+/**
+ * fetch throws a TypeError when nothing answers, or an answer breaks off, and a TimeoutError when
+ * it takes too long.
+ */
 function isSilence(error: unknown): boolean {
   return error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError')
 }

@@ -11,7 +11,10 @@ export interface ArchiveOptions {
 /** Articles read at a time. */
 const PART = 200
 
-/** All articles that are visible now, in the order of their numbers, as lines of NDJSON; some lines at a time. */
+/**
+ * All articles that are visible now, in the order of their numbers, as lines of NDJSON; some lines
+ * at a time.
+ */
 export async function* readArchive(
   db: Queryable,
   options: ArchiveOptions,
@@ -28,7 +31,10 @@ export async function* readArchive(
   }
 }
 
-/** A text that `import` would take for HTML (it writes about `</p>` or `&copy=2`) says that it is none. */
+/**
+ * A text that `import` would take for HTML (it writes about `</p>` or `&copy=2`) says that it is
+ * none.
+ */
 function marked(line: string, options: ArchiveOptions): string {
   if (!options.body) return line
   const { body }: { body: string | null } = JSON.parse(line)
@@ -47,8 +53,8 @@ export async function countArchive(db: Queryable, ingestedAfter: Date | null): P
   return rows[0]!.count
 }
 
-// $1 after, $2 up to, $3 ingested since, $4 limit. Index: the primary key. Times are written here, so that every line
-// reads `2026-11-21T08:30:00.000Z`, whatever the session's time zone.
+// $1 after, $2 up to, $3 ingested since, $4 limit. Index: the primary key. Times are written here,
+// so that every line reads `2026-11-21T08:30:00.000Z`, whatever the session's time zone.
 const partStatement = (body: boolean) => `
   select a.seq, json_build_object(
     'id', a.id, 'url', t.url, 'title', t.title,

@@ -23,8 +23,9 @@ const LAST_YEAR = 2100
 const URI = /^[\w.~:/?#[\]@!$&'()*+,;=%-]+$/
 
 /**
- * Reads one line of `import`: an object with the article object's fields and `body`, which with `plain: true` is no HTML.
- * Fields that the index makes itself (`snippet`, `relevance`) and unknown ones are passed over.
+ * Reads one line of `import`: an object with the article object's fields and `body`, which with
+ * `plain: true` is no HTML. Fields that the index makes itself (`snippet`, `relevance`) and unknown
+ * ones are passed over.
  *
  * @throws BadLine
  */

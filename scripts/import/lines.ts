@@ -1,4 +1,7 @@
-/** One line of a stream, without its end. `text` is null for a line longer than the limit: its bytes are gone. */
+/**
+ * One line of a stream, without its end. `text` is null for a line longer than the limit: its bytes
+ * are gone.
+ */
 export interface Line {
   number: number
   text: string | null
@@ -7,8 +10,8 @@ export interface Line {
 }
 
 /**
- * Cuts a stream of bytes into lines of UTF-8 (broken sequences become U+FFFD, a byte-order mark goes). No line takes
- * more memory than `limit` bytes, whatever the stream holds.
+ * Cuts a stream of bytes into lines of UTF-8 (broken sequences become U+FFFD, a byte-order mark
+ * goes). No line takes more memory than `limit` bytes, whatever the stream holds.
  */
 export async function* readLines(stream: AsyncIterable<Buffer>, limit: number): AsyncGenerator<Line> {
   const decoder = new TextDecoder()

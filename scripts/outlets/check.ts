@@ -38,12 +38,16 @@ type Findings = Pick<CheckedFeed, 'ok' | 'detail'> & Partial<CheckedFeed>
 
 /** Hosts that are asked side by side; one of them is asked for one thing at a time. */
 const SIDE_BY_SIDE = 8
-/** A Crawl-delay of hours is obeyed by the crawler; whoever tries feeds by hand waits no longer than this, in ms. */
+/**
+ * A Crawl-delay of hours is obeyed by the crawler; whoever tries feeds by hand waits no longer than
+ * this, in ms.
+ */
 const LONGEST_PAUSE = 30_000
 const UNKNOWN = { status: null, format: null, named: 0, newest: null, moved: null }
 
 /**
- * Tries every feed once, from this machine, without a database: robots.txt, then the feed, with the crawler's own manners.
+ * Tries every feed once, from this machine, without a database: robots.txt, then the feed, with the
+ * crawler's own manners.
  * @param report called with each result as it comes
  */
 export async function checkFeeds(

@@ -2,7 +2,10 @@ import { printableLine } from '../../shared/log/printable.ts'
 import { type Budget, budgetsUsed } from '../../shared/outlets/budget.ts'
 import type { OutletHealth, OutletPages } from '../../shared/outlets/health.ts'
 
-/** Health for people: one line an outlet, those in trouble first; pages, bytes and new hosts are today's. */
+/**
+ * Health for people: one line an outlet, those in trouble first; pages, bytes and new hosts are
+ * today's.
+ */
 export function healthTable(outlets: (OutletHealth & OutletPages)[], budget: Budget, now: Date): string {
   if (outlets.length === 0) return 'No outlets; `npm run outlets -- sync FILE` brings a catalogue.'
   const rank = { failing: 0, silent: 1, healthy: 2 }

@@ -30,7 +30,9 @@ export async function readPlace(file: string, query: string): Promise<Place> {
   return place
 }
 
-/** Keeps the place: written beside, synced, then renamed, so that a crash leaves the old or the new. */
+/**
+ * Keeps the place: written beside, synced, then renamed, so that a crash leaves the old or the new.
+ */
 export async function keepPlace(file: string, place: Place): Promise<void> {
   const draft = `${file}.new`
   const handle = await open(draft, 'w')

@@ -2,9 +2,10 @@ import type { ArticleObject, ArticlesQuery, Client } from '../client/client.ts'
 import type { Place } from './place.ts'
 
 /**
- * One poll by the contract ("Polling for new articles"): everything from the latest `ingested_at` on, oldest first, to
- * the last page, without what has been processed before. Hands over each page with the place that stands behind it, in
- * this order, so that keeping the place after processing the page makes the poller exact.
+ * One poll by the contract ("Polling for new articles"): everything from the latest `ingested_at`
+ * on, oldest first, to the last page, without what has been processed before. Hands over each page
+ * with the place that stands behind it, in this order, so that keeping the place after processing
+ * the page makes the poller exact.
  *
  * @param take processes the new articles of a page; resolved, they are done
  */

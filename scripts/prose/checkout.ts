@@ -26,7 +26,6 @@ export const CHECKED = [
   'infra/Dockerfile',
   'infra/embedded',
   'infra/monitoring/grafana',
-  'infra/outlets',
   'scripts',
   'search',
   'services',

@@ -7,7 +7,10 @@ import type { Config } from '../../shared/config/config.ts'
 import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
 import type { ArticlesQuery } from '../client/client.ts'
 
-/** The API's parameters as options of a script, printed from the contract's table: `--search-in`, `--per-page` … */
+/**
+ * The API's parameters as options of a script, printed from the contract's table: `--search-in`,
+ * `--per-page` …
+ */
 export function queryOptions(without: readonly string[] = []): Record<string, Option> {
   return Object.fromEntries(
     PARAMETER_NAMES.filter(name => name !== 'cursor' && !without.includes(name)).map(name => [
@@ -65,7 +68,8 @@ export function readQuery(options: CommandContext['options']): ArticlesQuery {
     const [name, sentences] = Object.entries(error.errors ?? {})[0] ?? ['', [error.message]]
     throw new UsageError(`--${name.replaceAll('_', '-')}: ${sentences.join(' ')}`)
   }
-  // Just held against the very definitions that the type is made of; lists travel as they were written.
+  // Just held against the very definitions that the type is made of; lists travel as they were
+  // written.
   return Object.fromEntries(written) as ArticlesQuery
 }
 

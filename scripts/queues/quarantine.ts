@@ -39,8 +39,8 @@ export async function retryQuarantine(pool: Pool, ids: Ids): Promise<number> {
 }
 
 /**
- * Gives quarantined things up for good: a page stays in crawl memory as refused, so that it is never fetched again; an
- * article stays without a vector.
+ * Gives quarantined things up for good: a page stays in crawl memory as refused, so that it is
+ * never fetched again; an article stays without a vector.
  *
  * @returns how many were given up
  */

@@ -8,7 +8,9 @@ import { type Collection, changeCollections } from '../../shared/vectors/registr
 
 const PROBE_TIMEOUT = 30_000
 
-/** Registers a collection for a model, which must answer: from then on new articles go there too. */
+/**
+ * Registers a collection for a model, which must answer: from then on new articles go there too.
+ */
 export async function registerFilling(
   pool: Pool,
   prefix: string,
@@ -30,8 +32,8 @@ export async function registerFilling(
 }
 
 /**
- * The collection that is filled takes the place of the one that serves, in one transaction. False, and nothing changes,
- * when it is not complete.
+ * The collection that is filled takes the place of the one that serves, in one transaction. False,
+ * and nothing changes, when it is not complete.
  */
 export async function takeOver(pool: Pool, name: string): Promise<boolean> {
   return transaction(pool, async client => {

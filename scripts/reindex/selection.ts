@@ -95,7 +95,8 @@ export async function countChosen(
   return rows[0]!.count
 }
 
-// $1 after, $2 last, $3 outlets, $4 language, $5 $6 published from and before, $7 limit. Index: the primary key.
+// $1 after, $2 last, $3 outlets, $4 language, $5 $6 published from and before, $7 limit. Index: the
+// primary key.
 const CHOSEN = `
   select seq from articles
   where seq > $1::bigint and seq <= $2::bigint

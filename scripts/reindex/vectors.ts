@@ -7,15 +7,18 @@ import type { Progress } from './words.ts'
 
 /** Articles handed to the embedders at a time. */
 const PART = 64
-/** Articles that may wait for the embedders when more are handed to them: new ones must not wait behind an archive. */
+/**
+ * Articles that may wait for the embedders when more are handed to them: new ones must not wait
+ * behind an archive.
+ */
 const WAITING = 128
 const LOOK_AGAIN = 1_000
 /** ms without a vector after which the command says what it waits for. */
 const PATIENCE = 30_000
 
 /**
- * Has the vectors of the chosen articles made anew by the embedders, a few at a time; the old vectors are found until the new
- * ones take their place. Waits for embedders that are away.
+ * Has the vectors of the chosen articles made anew by the embedders, a few at a time; the old
+ * vectors are found until the new ones take their place. Waits for embedders that are away.
  *
  * @param tell called whenever more is done
  * @returns whether it is complete

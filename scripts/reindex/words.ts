@@ -14,8 +14,9 @@ export interface Progress {
 }
 
 /**
- * Makes the index of words of the chosen articles anew, segment by segment and then those without one, in the order of their
- * numbers. Nobody makes segments while one is in hand, and everybody may between two.
+ * Makes the index of words of the chosen articles anew, segment by segment and then those without
+ * one, in the order of their numbers. Nobody makes segments while one is in hand, and everybody may
+ * between two.
  *
  * @param tell called whenever more is done
  * @returns whether it is complete

@@ -21,8 +21,8 @@ import { SERVICES, serviceProgram } from './services.ts'
 import { showSearches } from './show.ts'
 
 /*
- * `npm start`: the whole system on this machine, in the order in which its parts need one another: servers, schema,
- * outlets, services; then three searches to try, shown once they return articles.
+ * `npm start`: the whole system on this machine, in the order in which its parts need one another:
+ * servers, schema, outlets, services; then three searches to try, shown once they return articles.
  */
 
 const LOOK_MS = 15_000

@@ -9,7 +9,10 @@ import { startSampleSites } from '../../infra/outlets/sample/server.ts'
 
 const SCRIPT = fileURLToPath(new URL('../outlets.ts', import.meta.url))
 
-/** The sample outlets on loopback, at the addresses that they had the last time; returns their catalogue's file. */
+/**
+ * The sample outlets on loopback, at the addresses that they had the last time; returns their
+ * catalogue's file.
+ */
 export async function serveSample(dataDir: string): Promise<{ file: string; close(): Promise<void> }> {
   const portsFile = join(dataDir, 'sample-ports.json')
   const sites = await startSampleSites({ ports: await readPorts(portsFile) }).catch((error: Error) => {

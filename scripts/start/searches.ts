@@ -12,7 +12,10 @@ const WORDS = {
   live: { keyword: '', language: 'nl', meaning: 'what the government decided today' },
 }
 
-/** The three searches that show what the API does: by words as JSON, by language as a feed, by meaning. */
+/**
+ * The three searches that show what the API does: by words as JSON, by language as a feed, by
+ * meaning.
+ */
 export function searches(base: string, kind: keyof typeof WORDS): { json: Search; rss: Search; semantic: Search } {
   const { keyword, language, meaning } = WORDS[kind]
   const words = keyword === '' ? '' : `q=${keyword}&search_in=title_body&`
@@ -42,7 +45,10 @@ function inJson(body: string): boolean {
     : false
 }
 
-/** A key as it is shown: itself where only a person sees it, its file where the output may be kept by others. */
+/**
+ * A key as it is shown: itself where only a person sees it, its file where the output may be kept
+ * by others.
+ */
 export type ShownKey = { kind: 'itself'; key: string } | { kind: 'file'; path: string }
 
 /** The search as one line for a shell. */

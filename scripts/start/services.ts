@@ -11,8 +11,8 @@ export type ServiceName = (typeof SERVICES)[number]
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 
 /**
- * libuv resolves names on half of these threads. With the default of four, two names whose servers do
- * not answer would hold up all other hosts (package.json sets the same for `npm run crawler`).
+ * libuv resolves names on half of these threads. With the default of four, two names whose servers
+ * do not answer would hold up all other hosts (package.json sets the same for `npm run crawler`).
  */
 const RESOLVER_THREADS = { UV_THREADPOOL_SIZE: '32' }
 
@@ -51,7 +51,10 @@ export function serviceProgram(
   }
 }
 
-/** Services log JSON; what keeps them from starting they say in a sentence, and a crash names its error. */
+/**
+ * Services log JSON; what keeps them from starting they say in a sentence, and a crash names its
+ * error.
+ */
 function lastSentence(name: ServiceName, log: string): Problem | null {
   const lines = log.split('\n')
   const said = lines.findLast(line => line.startsWith(`${name}: `)) ?? lines.findLast(line => /^\w*Error\b/.test(line))

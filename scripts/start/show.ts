@@ -13,8 +13,9 @@ const STILL_MS = 4_000
 const LONGEST_WAIT_MS = 60_000
 
 /**
- * Waits until there is something to find, then prints the address, a key, and searches that return articles. Journals and
- * CI keep what is not printed on a terminal, and others read them: keys are then named by their files.
+ * Waits until there is something to find, then prints the address, a key, and searches that return
+ * articles. Journals and CI keep what is not printed on a terminal, and others read them: keys are
+ * then named by their files.
  */
 export async function showSearches(options: {
   config: Config

@@ -23,11 +23,11 @@ export interface Counts {
 }
 
 /**
- * Runs test files, each in a process of its own, and counts their assertions. Prints a line for each as it ends,
- * with its measurements, and of one that failed what failed.
+ * Runs test files, each in a process of its own, and counts their assertions. Prints a line for
+ * each as it ends, with its measurements, and of one that failed what failed.
  *
- * The files print TAP when they are run; tap's own runner is not needed for that (and loses the last file when
- * another one exceeds its time).
+ * The files print TAP when they are run; tap's own runner is not needed for that (and loses the
+ * last file when another one exceeds its time).
  *
  * @param options.env what the tests find in their environment
  */

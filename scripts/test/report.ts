@@ -11,8 +11,8 @@ export interface Report {
 }
 
 /**
- * Reads the report of a file that ended with `code`. One that ended badly or before its sum has failed, whatever it
- * counted until then.
+ * Reads the report of a file that ended with `code`. One that ended badly or before its sum has
+ * failed, whatever it counted until then.
  */
 export function readReport(text: string, code: number | null): Report {
   const lines = text.split('\n')

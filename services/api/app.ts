@@ -43,8 +43,8 @@ export interface Parts {
 }
 
 /**
- * The whole HTTP interface, in the order in which a request meets it: named, measured, the open pages; then the key,
- * the minute, and only then path and method (decisions 5 and 6).
+ * The whole HTTP interface, in the order in which a request meets it: named, measured, the open
+ * pages; then the key, the minute, and only then path and method (decisions 5 and 6).
  */
 export function createApp(parts: Parts): Express {
   const { config, log, pool, lock } = parts
@@ -97,7 +97,9 @@ const sayThatPagesAreOff: RequestHandler = (_request, _response, next) => {
 
 type Operation = (searches: Searches, rawQuery: string, plan: Plan) => Promise<Answer>
 
-/** Runs an operation: the month first, then the question, then the answer, which alone is charged. */
+/**
+ * Runs an operation: the month first, then the question, then the answer, which alone is charged.
+ */
 function operate(
   { pool, index, semantic, permits, counts }: Parts & { permits: Permits; counts: Permits },
   answer: Operation,
@@ -152,8 +154,8 @@ function securityHeaders(publicUrl: string): RequestHandler {
 }
 
 /**
- * Lets pages of the origins read answers, and answers their browsers' preflights. Any other OPTIONS is a method that is
- * not served, after the key as everything.
+ * Lets pages of the origins read answers, and answers their browsers' preflights. Any other OPTIONS
+ * is a method that is not served, after the key as everything.
  */
 function crossOrigin(origins: string[]): RequestHandler[] {
   return [

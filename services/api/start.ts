@@ -31,7 +31,10 @@ export interface OpenedSearch {
   semantic: SemanticSearch
 }
 
-/** Connections for searches and counters; no statement keeps a client waiting longer than SEARCH_TIMEOUT and a second. */
+/**
+ * Connections for searches and counters; no statement keeps a client waiting longer than
+ * SEARCH_TIMEOUT and a second.
+ */
 export function openApiPool(config: Config, log: Logger): Pool {
   const pool: Pool = createPool(config.DATABASE_URL, 'api', postgresOutageLog(log, () => pool).met, {
     max: config.DATABASE_POOL,
@@ -44,8 +47,8 @@ export function openApiPool(config: Config, log: Logger): Pool {
 }
 
 /**
- * Listens as soon as Postgres answers and holds our schema, which it waits for; without the model or the vector store
- * it starts all the same.
+ * Listens as soon as Postgres answers and holds our schema, which it waits for; without the model
+ * or the vector store it starts all the same.
  */
 export async function startApi(config: Config, log: Logger, opened: OpenedSearch): Promise<RunningApi> {
   const { pool, index, semantic } = opened
@@ -106,7 +109,10 @@ async function listen(server: Server, { PORT, HOST }: Pick<Config, 'PORT' | 'HOS
   }
 }
 
-/** Tries again every second until it works: the database may still be starting, or waiting for `npm run migrate`. */
+/**
+ * Tries again every second until it works: the database may still be starting, or waiting for
+ * `npm run migrate`.
+ */
 async function patiently<T>(work: () => Promise<T>, log: Logger): Promise<T> {
   let said = ''
   for (;;) {

@@ -17,7 +17,10 @@ import { createLongWaits } from './hosts/long-waits.ts'
 import { startMaintenance } from './maintenance/maintenance.ts'
 import { visitHost } from './visits/visit.ts'
 
-/** How long a request may go on when the crawler is told to stop; the page waits and is fetched again otherwise. */
+/**
+ * How long a request may go on when the crawler is told to stop; the page waits and is fetched
+ * again otherwise.
+ */
 const GRACE = 8_000
 /** Longest time for a connection, TLS included. */
 const CONNECT_TIMEOUT = 10_000

@@ -28,7 +28,10 @@ const articlesIndexed = counter('articles_indexed_total', 'Articles that have be
 ])
 const indexLag = histogram('index_lag_seconds', 'Time from the publication of an article to its indexing.', LAG_BUCKETS)
 
-/** Counts an article that has just become visible. One whose time of publication is not known has no lag. */
+/**
+ * Counts an article that has just become visible. One whose time of publication is not known has no
+ * lag.
+ */
 export function observeArticle({ country, language, publishedAt }: NewArticle): void {
   articlesIndexed.inc({ country, language })
   if (publishedAt !== null) indexLag.observe(Math.max(0, (Date.now() - publishedAt.getTime()) / 1_000))

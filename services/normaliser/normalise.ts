@@ -32,8 +32,9 @@ export interface Normaliser {
 }
 
 /**
- * Brings one stored page to its end: an article in the index, a refusal, or a failure that is tried again or put into
- * quarantine. Resolves when that stands in Postgres. Done twice, it leaves one result.
+ * Brings one stored page to its end: an article in the index, a refusal, or a failure that is tried
+ * again or put into quarantine. Resolves when that stands in Postgres. Done twice, it leaves one
+ * result.
  *
  * @param signal aborted when the service stops: pages without a thread are given back
  */
@@ -71,8 +72,9 @@ interface Composed {
 }
 
 /**
- * Loads and composes a page in its outlet's turn: of those that wait, nothing but the number is in memory. What is composed has a
- * place in the room until it is through. Null: somebody else has finished it.
+ * Loads and composes a page in its outlet's turn: of those that wait, nothing but the number is in
+ * memory. What is composed has a place in the room until it is through. Null: somebody else has
+ * finished it.
  */
 function composeInTurn(
   { pool, composer, served, room }: Normaliser,

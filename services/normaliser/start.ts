@@ -20,22 +20,30 @@ import { createRoom } from './threads/room.ts'
 
 /** Articles of a batch wait so long for others; a page takes as long to be taken apart. */
 const BATCH_WAIT = 50
-/** Characters of text in a batch: it is written out for Postgres on this thread, which must answer in the meantime. */
+/**
+ * Characters of text in a batch: it is written out for Postgres on this thread, which must answer
+ * in the meantime.
+ */
 const BATCH_WEIGHT = 150_000
 /**
- * ms after which pages of a process that was killed are given to another. Prolonged every half of it by an event loop that is
- * never held for long; a page given away in vain is done twice and leaves one article.
+ * ms after which pages of a process that was killed are given to another. Prolonged every half of
+ * it by an event loop that is never held for long; a page given away in vain is done twice and
+ * leaves one article.
  */
 const LOCK = 10_000
 /**
- * Messages in hand at a time. Far more than the threads take: whose turn it is can only be said of those who stand in line, and an
- * outlet has at most `CALLED_AT_ONCE` there. Of a page in line only its number is in memory.
+ * Messages in hand at a time. Far more than the threads take: whose turn it is can only be said of
+ * those who stand in line, and an outlet has at most `CALLED_AT_ONCE` there. Of a page in line only
+ * its number is in memory.
  */
 const LINE = 1_000
 /** How long pages in hand may go on when the service is told to stop; then they are given back. */
 const GRACE = 10_000
 
-/** Starts taking stored pages to the index; `main.ts` runs it as a service, the benchmark beside a stopwatch. */
+/**
+ * Starts taking stored pages to the index; `main.ts` runs it as a service, the benchmark beside a
+ * stopwatch.
+ */
 export async function startNormaliser({ config, log }: ServiceContext): Promise<Running> {
   const postgres = postgresOutageLog(log, () => pool)
   const pool = createPool(config.DATABASE_URL, 'normaliser', postgres.met, { max: config.DATABASE_POOL })

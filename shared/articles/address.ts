@@ -5,12 +5,16 @@ import { isTracking } from './tracking.ts'
 /** Longer addresses are no article's: refused everywhere. In characters. */
 export const ADDRESS_LIMIT = 2048
 
-/** Longer keys are cut and hashed: a btree row holds at most a third of a page, and long addresses share long starts. */
+/**
+ * Longer keys are cut and hashed: a btree row holds at most a third of a page, and long addresses
+ * share long starts.
+ */
 const KEY_LIMIT = 512
 
 /**
- * Reads an address as a browser would (WHATWG URL), relative to `base` if given.
- * Null when it is not http(s), has no host, or is longer than ADDRESS_LIMIT: `javascript:`, `mailto:` and `data:` are nobody's article.
+ * Reads an address as a browser would (WHATWG URL), relative to `base` if given. Null when it is
+ * not http(s), has no host, or is longer than ADDRESS_LIMIT: `javascript:`, `mailto:` and `data:`
+ * are nobody's article.
  */
 export function readAddress(text: string, base?: string): URL | null {
   if (text.length > ADDRESS_LIMIT) return null
@@ -21,10 +25,10 @@ export function readAddress(text: string, base?: string): URL | null {
 }
 
 /**
- * The key under which one article is known, whatever way led to it (decision 37): no scheme, no `www.`, `m.` or `amp.`,
- * no fragment, no tracking parameters, no index file, no trailing slash; the other parameters sorted, for `?id=123` is
- * identity. The port stays when it is not the scheme's own. At most 512 ASCII characters.
- * `addressKey('https://' + key)` is `key` again.
+ * The key under which one article is known, whatever way led to it (decision 37): no scheme, no
+ * `www.`, `m.` or `amp.`, no fragment, no tracking parameters, no index file, no trailing slash;
+ * the other parameters sorted, for `?id=123` is identity. The port stays when it is not the
+ * scheme's own. At most 512 ASCII characters. `addressKey('https://' + key)` is `key` again.
  *
  * @throws TypeError when the address is none that `readAddress` takes
  */
@@ -39,7 +43,10 @@ export function addressKey(address: string): string {
   return `${keyHost(real)}/~${createHash('sha256').update(key).digest('hex')}`
 }
 
-/** The address as shown to a client: fragment, credentials and tracking parameters gone, all else as the outlet wrote it. */
+/**
+ * The address as shown to a client: fragment, credentials and tracking parameters gone, all else as
+ * the outlet wrote it.
+ */
 export function cleanAddress(url: URL): string {
   const clean = new URL(outOfAmpCache(url) ?? url)
   clean.hash = keyFragment(clean.hash)
@@ -117,7 +124,10 @@ function parameters(search: string): { raw: string; name: string; value: string 
   )
 }
 
-/** One spelling for each escape (RFC 3986 §6.2.2): unreserved characters plain, hexadecimal digits in capitals, a stray `%` escaped. */
+/**
+ * One spelling for each escape (RFC 3986 §6.2.2): unreserved characters plain, hexadecimal digits
+ * in capitals, a stray `%` escaped.
+ */
 function canonicalEscapes(text: string): string {
   return text.replace(/%(?![0-9a-f]{2})/gi, '%25').replace(/%([0-9a-f]{2})/gi, (written, hex: string) => {
     const character = String.fromCharCode(Number.parseInt(hex, 16))

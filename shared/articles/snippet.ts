@@ -3,8 +3,8 @@ import { SNIPPET_LENGTH } from './article.ts'
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
 
 /**
- * The snippet of a plain text (decision 33): white space collapsed, the first 200 code points, never half a grapheme,
- * without space at its ends. Null when there is no text.
+ * The snippet of a plain text (decision 33): white space collapsed, the first 200 code points,
+ * never half a grapheme, without space at its ends. Null when there is no text.
  */
 export function snippetOf(body: string | null): string | null {
   if (body === null) return null

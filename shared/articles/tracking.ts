@@ -1,6 +1,6 @@
 /**
- * Query parameters that say how a reader came, not what they read. Prefixes and names as the campaign and analytics
- * tools document them; lower case.
+ * Query parameters that say how a reader came, not what they read. Prefixes and names as the
+ * campaign and analytics tools document them; lower case.
  */
 
 const PREFIXES = [
@@ -52,7 +52,10 @@ const NAMES = new Set([
   ...['outputtype', 'amp'],
 ])
 
-/** Names that track when they hold a word (`?ref=rss`), and identify when they hold a number (`?ref=12345`). */
+/**
+ * Names that track when they hold a word (`?ref=rss`), and identify when they hold a number
+ * (`?ref=12345`).
+ */
 const NAMES_WITH_A_WORD = new Set([
   'ref',
   'source',

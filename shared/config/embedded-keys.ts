@@ -5,15 +5,19 @@ import { SETTINGS } from './settings.ts'
 /** Where in `DATA_DIR` the embedded servers keep their ports, by name. */
 export const PORTS = 'ports.json'
 
-/** An embedded server that asks for a key: its name, the file of `DATA_DIR` with its key, and the settings that reach it. */
+/**
+ * An embedded server that asks for a key: its name, the file of `DATA_DIR` with its key, and the
+ * settings that reach it.
+ */
 export const KEYED_SERVERS = {
   qdrant: { file: 'qdrant.key', address: 'QDRANT_URL', key: 'QDRANT_API_KEY' },
   model: { file: 'model.key', address: 'EMBEDDINGS_URL', key: 'EMBEDDINGS_API_KEY' },
 } as const
 
 /**
- * `env` with the keys of the embedded servers that it names by their addresses, read from `DATA_DIR`: whoever knows
- * both needs no more. For its own address that key is the only right one; no other address gets it.
+ * `env` with the keys of the embedded servers that it names by their addresses, read from
+ * `DATA_DIR`: whoever knows both needs no more. For its own address that key is the only right one;
+ * no other address gets it.
  */
 export function withEmbeddedKeys(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const dataDir = env.DATA_DIR?.trim() || SETTINGS.DATA_DIR.default
@@ -43,7 +47,10 @@ function portOf(name: string, dataDir: string): unknown {
   }
 }
 
-/** Empty when there is no such file, or it is not for this account: the server then refuses, and its client says so. */
+/**
+ * Empty when there is no such file, or it is not for this account: the server then refuses, and its
+ * client says so.
+ */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'utf8')

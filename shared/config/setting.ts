@@ -8,7 +8,10 @@ export interface Setting {
   about: string
 }
 
-/** The value a setting has once it is read: durations in milliseconds, sizes in bytes, lists without empty elements. */
+/**
+ * The value a setting has once it is read: durations in milliseconds, sizes in bytes, lists without
+ * empty elements.
+ */
 export type SettingValue<T extends Setting['type']> = T extends 'integer' | 'port' | 'duration' | 'bytes'
   ? number
   : T extends 'list'

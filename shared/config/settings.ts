@@ -248,5 +248,7 @@ export const SETTINGS = {
   LOG_LEVEL: { type: 'text', default: 'info', about: '`trace`, `debug`, `info`, `warn`, `error` or `silent`.' },
 } as const satisfies Record<string, Setting>
 
-/** A name with one of these beginnings that is not in the table is warned of: it is a typing error. */
+/**
+ * A name with one of these beginnings that is not in the table is warned of: it is a typing error.
+ */
 export const OWN_PREFIXES = ['CRAWL_', 'POLL_', 'EMBED', 'AUTH_LOCK_', 'NORMALISE_', 'PAGES_', 'SEARCH_'] as const

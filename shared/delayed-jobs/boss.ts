@@ -5,8 +5,8 @@ import type { Queryable } from '../postgres/pool.ts'
 import { isTransient } from '../postgres/transaction.ts'
 
 /**
- * Queues of pg-boss: delayed embeddings, and maintenance, which its cron starts. The database stores
- * these names.
+ * Queues of pg-boss: delayed embeddings, and maintenance, which its cron starts. The database
+ * stores these names.
  */
 export const EMBED_DUE = 'embed-due'
 export const MAINTENANCE = 'upkeep'
@@ -20,8 +20,8 @@ export interface EmbedDue {
 }
 
 /**
- * pg-boss for a process that only sends, or (with `supervise`) also works, runs maintenance and the cron.
- * `npm run migrate` alone creates its schema.
+ * pg-boss for a process that only sends, or (with `supervise`) also works, runs maintenance and the
+ * cron. `npm run migrate` alone creates its schema.
  */
 export function createBoss(
   databaseUrl: string,

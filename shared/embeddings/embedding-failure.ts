@@ -1,7 +1,8 @@
 /**
  * Why there are no vectors.
  * - `unavailable`: the endpoint does not answer, or not now; the texts are not to blame.
- * - `refused`: it answered that it will not, or with something that is no vector; perhaps for one of the texts.
+ * - `refused`: it answered that it will not, or with something that is no vector; perhaps for one
+ * of the texts.
  */
 export class EmbeddingFailure extends Error {
   override name = 'EmbeddingFailure'
@@ -23,7 +24,10 @@ export class EmbeddingFailure extends Error {
   }
 }
 
-/** 401, 403, 404: set up wrongly; 408, 425, 429, 502–504: not now. Anything else may be the text's own fault. */
+/**
+ * 401, 403, 404: set up wrongly; 408, 425, 429, 502–504: not now. Anything else may be the text's
+ * own fault.
+ */
 const NOT_THE_TEXT = new Set([401, 402, 403, 404, 405, 407, 408, 425, 429, 502, 503, 504])
 
 /** What an HTTP answer other than 2xx means. */
@@ -35,7 +39,10 @@ export function failureOf(status: number, retryAfter: string | null, detail: str
   })
 }
 
-/** Retry-After (RFC 9110 §10.2.3), seconds or a date, as ms from now; null when absent or unreadable. */
+/**
+ * Retry-After (RFC 9110 §10.2.3), seconds or a date, as ms from now; null when absent or
+ * unreadable.
+ */
 export function retryAfterMs(value: string | null, now = Date.now()): number | null {
   if (value === null) return null
   if (/^\s*\d{1,9}\s*$/.test(value)) return Number(value) * 1_000

@@ -18,8 +18,9 @@ export interface Embeddings {
    */
   embedQuery(text: string, signal: AbortSignal): Promise<number[]>
   /**
-   * Vectors of a few texts in one request, in order; first waits as long as the endpoint last asked for (Retry-After). One
-   * try: whether the texts or the endpoint are to blame is for the caller to find out.
+   * Vectors of a few texts in one request, in order; first waits as long as the endpoint last asked
+   * for (Retry-After). One try: whether the texts or the endpoint are to blame is for the caller to
+   * find out.
    * @throws EmbeddingFailure
    */
   embedPassages(texts: string[], signal: AbortSignal): Promise<number[][]>
@@ -34,7 +35,10 @@ export interface EmbeddingOptions {
   dimensions?: number | null
 }
 
-/** Searches at the model at a time; more would only wait there, where their time limit counts against the model. */
+/**
+ * Searches at the model at a time; more would only wait there, where their time limit counts
+ * against the model.
+ */
 const QUERIES_AT_ONCE = 4
 /** A search term is 191 characters at most; the rest is for letters that count as two. */
 const QUERY_LENGTH = 382
@@ -50,7 +54,9 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
   const dimensions = options.dimensions ?? model.dimensions
   const ask = askerOf(source)
   const semaphore = createSemaphore(QUERIES_AT_ONCE)
-  /** Failures of requests that were given no time to succeed: they say nothing about the endpoint. */
+  /**
+   * Failures of requests that were given no time to succeed: they say nothing about the endpoint.
+   */
   const hasty = new WeakSet<Error>()
   const circuit = createCircuit('The embedding endpoint', {
     counts: error => error instanceof EmbeddingFailure && error.kind === 'unavailable' && !hasty.has(error),

@@ -3,8 +3,8 @@ import { EmbeddingFailure, failureOf } from './embedding-failure.ts'
 import type { Ask, Source } from './source.ts'
 
 /**
- * Hugging Face's ways: Text Embeddings Inference at an address of one's own, a dedicated endpoint, or Inference Providers
- * when there is no address.
+ * Hugging Face's ways: Text Embeddings Inference at an address of one's own, a dedicated endpoint,
+ * or Inference Providers when there is no address.
  */
 export function askHuggingFace({ url, model, token }: Source): Ask {
   const client = new InferenceClient(token === '' ? undefined : token, {

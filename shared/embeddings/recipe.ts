@@ -1,6 +1,6 @@
 /**
- * What of an article is embedded, chosen by measurement (`docs/search-by-meaning.md`). A change here is a new number, and
- * `npm run reembed -- --all`.
+ * What of an article is embedded, chosen by measurement (`docs/search-by-meaning.md`). A change
+ * here is a new number, and `npm run reembed -- --all`.
  */
 export const RECIPE = 1
 

@@ -14,5 +14,8 @@ export interface Source {
   token: string
 }
 
-/** Texts to vectors, in one request. `kind` tells models apart that see a search term and a text differently. */
+/**
+ * Texts to vectors, in one request. `kind` tells models apart that see a search term and a text
+ * differently.
+ */
 export type Ask = (texts: string[], kind: 'query' | 'passage', signal: AbortSignal) => Promise<number[][]>

@@ -1,6 +1,7 @@
 /**
- * A text as a model server can take it: without NUL (which cuts it short in C) and lone surrogates (which are no
- * UTF-8), white space collapsed, at most `max` UTF-16 units, cut between characters; never empty, which some refuse.
+ * A text as a model server can take it: without NUL (which cuts it short in C) and lone surrogates
+ * (which are no UTF-8), white space collapsed, at most `max` UTF-16 units, cut between characters;
+ * never empty, which some refuse.
  */
 export function modelText(text: string, max: number): string {
   // Inference grows faster than its text: what is cut off anyway is not looked at.

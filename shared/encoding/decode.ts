@@ -3,7 +3,10 @@ import iconv from 'iconv-lite'
 import { canonicalLabel, declaredLabel, headerLabel } from './labels.ts'
 import { legibility } from './legibility.ts'
 
-/** Text as it was meant, the encoding that it was read in, and what was wrong with the declarations, if anything. */
+/**
+ * Text as it was meant, the encoding that it was read in, and what was wrong with the declarations,
+ * if anything.
+ */
 export interface Decoded {
   text: string
   encoding: string
@@ -11,9 +14,10 @@ export interface Decoded {
 }
 
 /**
- * Decodes a document whose declarations may be missing or wrong. Where byte-order mark, HTTP header, declaration
- * inside and bytes disagree, the text that reads wins: UTF-8 that is valid and not mere ASCII beats every label.
- * A label that nobody knows is a warning, never an error. NULs, which no text holds, are left out.
+ * Decodes a document whose declarations may be missing or wrong. Where byte-order mark, HTTP
+ * header, declaration inside and bytes disagree, the text that reads wins: UTF-8 that is valid and
+ * not mere ASCII beats every label. A label that nobody knows is a warning, never an error. NULs,
+ * which no text holds, are left out.
  *
  * @param bytes as served, after Content-Encoding
  * @param options.contentType the Content-Type header, null without one
@@ -39,7 +43,8 @@ function chooseEncoding(buffer: Buffer, labels: string[]): string {
   const wide = markedEncoding(buffer) ?? wideEncoding(buffer)
   if (wide !== null && wide !== 'utf-8') return wide
   if (mostlyUtf8(buffer)) return 'utf-8'
-  // Bytes above 127 without a label are Western European more often than anything else in this part of the world.
+  // Bytes above 127 without a label are Western European more often than anything else in this part
+  // of the world.
   const candidates = [...labels.filter(label => !/^utf-/.test(label)), 'windows-1252']
   const sample = buffer.subarray(0, SAMPLE)
   const scores = candidates.map(label => legibility(iconv.decode(sample, label)))

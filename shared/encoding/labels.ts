@@ -1,6 +1,9 @@
 import iconv from 'iconv-lite'
 
-/** Labels that browsers read as another encoding (WHATWG Encoding Standard, 4.2), and common misspellings. */
+/**
+ * Labels that browsers read as another encoding (WHATWG Encoding Standard, 4.2), and common
+ * misspellings.
+ */
 const SAME_AS: Record<string, string> = {
   utf8: 'utf-8',
   'utf-8': 'utf-8',
@@ -45,10 +48,16 @@ export function headerLabel(contentType: string | null): string | null {
   return /;\s*charset\s*=\s*["']?\s*([^\s"';,]+)/i.exec(contentType ?? '')?.[1] ?? null
 }
 
-/** Declarations stand at the very beginning; the standard looks at 1,024 bytes, pages with long comments need more. */
+/**
+ * Declarations stand at the very beginning; the standard looks at 1,024 bytes, pages with long
+ * comments need more.
+ */
 const PROLOGUE = 8_192
 
-/** What the document says of itself: `<?xml encoding="…"?>`, `<meta charset>`, `<meta http-equiv>`; as it stands. */
+/**
+ * What the document says of itself: `<?xml encoding="…"?>`, `<meta charset>`, `<meta http-equiv>`;
+ * as it stands.
+ */
 export function declaredLabel(buffer: Buffer, kind: 'html' | 'xml'): string | null {
   const prologue = buffer.toString('latin1', 0, PROLOGUE)
   const xml = /^[^<]{0,16}<\?xml\b[^>]{0,200}?\bencoding\s*=\s*["']\s*([^"']{1,40})["']/i.exec(prologue)?.[1]

@@ -18,9 +18,9 @@ export const BATCH = 50
 export interface ArticleWriter {
   /**
    * Writes articles in batches of at most 50. Each batch is written whole or not at all, with its
-   * delayed embedding jobs. An article that its outlet is known to have, at any of its addresses, is
-   * `known` and stays as it is. Results stand in the order of `articles`. What is written later is
-   * stamped later (decision 23).
+   * delayed embedding jobs. An article that its outlet is known to have, at any of its addresses,
+   * is `known` and stays as it is. Results stand in the order of `articles`. What is written later
+   * is stamped later (decision 23).
    *
    * @throws what the database throws; earlier batches stay
    */
@@ -29,8 +29,8 @@ export interface ArticleWriter {
 
 export interface WriteOptions {
   /**
-   * More work for the same transaction, once for each batch, before its articles are numbered: marks
-   * pages as done. Results stand in the order of the batch's articles.
+   * More work for the same transaction, once for each batch, before its articles are numbered:
+   * marks pages as done. Results stand in the order of the batch's articles.
    */
   within?: (client: Client, results: Outcome[], articles: NewArticle[]) => Promise<void>
   /** Many more articles follow at once: waits while too many have no segment. */
@@ -75,7 +75,10 @@ export function openArticleWriter(parts: WriterParts): ArticleWriter {
   }
 }
 
-/** An article whose names Postgres can store, as `prepareText` does for its texts: one name would fail a whole batch. */
+/**
+ * An article whose names Postgres can store, as `prepareText` does for its texts: one name would
+ * fail a whole batch.
+ */
 function storableNames(article: NewArticle): NewArticle {
   const { authors, outlet } = article
   const { name, domain } = outlet
@@ -87,7 +90,9 @@ function storableNames(article: NewArticle): NewArticle {
   }
 }
 
-/** Text of one transaction, in code units: a batch of megabytes would hold the clock for seconds. */
+/**
+ * Text of one transaction, in code units: a batch of megabytes would hold the clock for seconds.
+ */
 const BATCH_TEXT = 1_000_000
 
 function split(articles: NewArticle[]): NewArticle[][] {
@@ -128,7 +133,9 @@ async function prepareBatch(pool: Pool, articles: NewArticle[]): Promise<Batch> 
   return { articles, prepared }
 }
 
-/** Two writers that claim each other's ids in opposite order can deadlock; one of them tries again. */
+/**
+ * Two writers that claim each other's ids in opposite order can deadlock; one of them tries again.
+ */
 const ATTEMPTS = 3
 
 async function insertBatch(

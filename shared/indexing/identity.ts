@@ -2,7 +2,9 @@ import type { Client } from '../postgres/pool.ts'
 import { articleId, outletKey } from './ids.ts'
 import type { NewArticle } from './new-article.ts'
 
-/** What the addresses of an article say: it is new and has this id, or it is known under that id. */
+/**
+ * What the addresses of an article say: it is new and has this id, or it is known under that id.
+ */
 export interface Claim {
   id: string
   known: boolean
@@ -20,10 +22,11 @@ interface Candidate {
 }
 
 /**
- * Claims the addresses and ids of some articles inside the caller's transaction (decision 37). Rows are inserted in sorted
- * order, addresses before ids, so that two writers with the same articles wait for one another here, in one
- * direction, before either takes the clock. An article known by any of its addresses is known by all of them from
- * then on; of several sightings in one batch the first is the article.
+ * Claims the addresses and ids of some articles inside the caller's transaction (decision 37). Rows
+ * are inserted in sorted order, addresses before ids, so that two writers with the same articles
+ * wait for one another here, in one direction, before either takes the clock. An article known by
+ * any of its addresses is known by all of them from then on; of several sightings in one batch the
+ * first is the article.
  */
 export async function claimIdentities(client: Client, articles: NewArticle[]): Promise<Claim[]> {
   const { candidates, candidateOf } = gather(articles)

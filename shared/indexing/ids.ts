@@ -1,13 +1,19 @@
 import { createHash } from 'node:crypto'
 import type { ArticleOutlet } from '../articles/article.ts'
 
-/** What an outlet is known by among articles: its domain, or its name when an archive brings no domain. */
+/**
+ * What an outlet is known by among articles: its domain, or its name when an archive brings no
+ * domain.
+ */
 export function outletKey(outlet: ArticleOutlet): string {
   if (outlet.domain !== null) return outlet.domain.toLowerCase()
   return `name:${(outlet.name ?? '').normalize('NFC').trim().toLowerCase()}`
 }
 
-/** The public id of an article at its first address; `salt` sets apart the rare one whose id is taken. */
+/**
+ * The public id of an article at its first address; `salt` sets apart the rare one whose id is
+ * taken.
+ */
 export function articleId(outlet: string, address: string, salt = 0): string {
   return digest('a', outlet, address, salt === 0 ? '' : String(salt))
 }
@@ -17,7 +23,9 @@ export function authorId(outlet: string, name: string): string {
   return digest('p', outlet, name.normalize('NFC'), '')
 }
 
-/** 24 characters of Crockford's base 32: 120 bits, safe in any address and in any case of letters. */
+/**
+ * 24 characters of Crockford's base 32: 120 bits, safe in any address and in any case of letters.
+ */
 function digest(kind: string, ...parts: string[]): string {
   const bytes = createHash('sha256')
     .update([kind, ...parts].join('\0'))

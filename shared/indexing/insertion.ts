@@ -16,7 +16,10 @@ export interface PreparedArticle extends PreparedText {
   pageNo: bigint | null
 }
 
-/** Everything that takes time and needs no lock; little is left to do for an article whose text is prepared. */
+/**
+ * Everything that takes time and needs no lock; little is left to do for an article whose text is
+ * prepared.
+ */
 export function prepareArticle(article: NewArticle, names: RegisteredNames): PreparedArticle {
   return {
     ...(article.prepared ?? prepareText(article)),
@@ -32,8 +35,9 @@ export function prepareArticle(article: NewArticle, names: RegisteredNames): Pre
 }
 
 /**
- * Takes the clock and inserts the articles: from here to the commit nobody else can make articles visible, so whatever can
- * be done before is. Returns the number of the first; the others follow in order.
+ * Takes the clock and inserts the articles: from here to the commit nobody else can make articles
+ * visible, so whatever can be done before is. Returns the number of the first; the others follow in
+ * order.
  */
 export async function insertArticles(
   client: Client,
@@ -66,9 +70,9 @@ export async function insertArticles(
 }
 
 // One statement: the lock of the clock is then held only for this, the delayed job of the embedding
-// and the commit.
-// `incoming` is materialised, and counted by `clock`, so that all of it is parsed before the lock is taken.
-// The stamp grows by at least 1 ms from batch to batch and is never ahead of the wall clock by more than that.
+// and the commit. `incoming` is materialised, and counted by `clock`, so that all of it is parsed
+// before the lock is taken. The stamp grows by at least 1 ms from batch to batch and is never ahead
+// of the wall clock by more than that.
 const INSERT = `
   with incoming as materialized (
     select i.id, i.published_at, i.ingested_at, i.stamped, i.publisher_no, i.author_nos::int[], i.country, i.language,

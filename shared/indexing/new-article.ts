@@ -3,8 +3,8 @@ import type { PreparedText } from './text.ts'
 
 /**
  * An article on its way into the index: everything that the normaliser or `import` knows of it.
- * `addresses` are all keys under which the same article may be met again (see `shared/articles/address.ts`);
- * the first is its own.
+ * `addresses` are all keys under which the same article may be met again (see
+ * `shared/articles/address.ts`); the first is its own.
  */
 export interface NewArticle {
   /** Kept when it is free; derived from the outlet and the first address otherwise. */
@@ -15,7 +15,9 @@ export interface NewArticle {
   /** Plain text, paragraphs separated by a blank line; null when none was captured. */
   body: string | null
   publishedAt: Date | null
-  /** Absent: stamped with the time of visibility. A date or null: an archive's own (decision 23). */
+  /**
+   * Absent: stamped with the time of visibility. A date or null: an archive's own (decision 23).
+   */
   ingestedAt?: Date | null
   authors: string[]
   outlet: ArticleOutlet

@@ -10,8 +10,8 @@ export interface RegisteredNames {
 }
 
 /**
- * Finds or adds the outlets and authors of some articles. Runs before the transaction that makes the articles visible:
- * names that no article uses in the end do no harm.
+ * Finds or adds the outlets and authors of some articles. Runs before the transaction that makes
+ * the articles visible: names that no article uses in the end do no harm.
  */
 export async function registerNames(db: Queryable, articles: NewArticle[]): Promise<RegisteredNames> {
   const publishers = new Map<string, PublisherRow>()
@@ -75,8 +75,9 @@ interface AuthorRow {
 const publisherKey = (outlet: string, name: string | null) => (name === null ? outlet : `${outlet}\0${name}`)
 
 /**
- * A row that another process adds at the same moment is neither ours nor visible yet; then we ask again.
- * In sorted order, so that two processes adding the same names wait for one another in one direction.
+ * A row that another process adds at the same moment is neither ours nor visible yet; then we ask
+ * again. In sorted order, so that two processes adding the same names wait for one another in one
+ * direction.
  */
 async function addUntilAllAreThere<T>(
   wanted: Map<string, T>,
@@ -92,7 +93,8 @@ async function addUntilAllAreThere<T>(
   return found
 }
 
-// $1 outlets, $2 names, $3 domains, $4 folded names, $5 folded domains. Known rows are not tried again: that would use up numbers.
+// $1 outlets, $2 names, $3 domains, $4 folded names, $5 folded domains. Known rows are not tried
+// again: that would use up numbers.
 const ADD_PUBLISHERS = `
   with wanted as (
     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])

@@ -1,7 +1,10 @@
 import type { Pool } from '../postgres/pool.ts'
 import { transaction } from '../postgres/transaction.ts'
 
-/** Articles in one partition: its indexes stay small enough for memory, and twenty years of news are a dozen of them. */
+/**
+ * Articles in one partition: its indexes stay small enough for memory, and twenty years of news are
+ * a dozen of them.
+ */
 export const PARTITION_SIZE = 4_194_304n
 
 /** A new partition is made when the newest is this near to full. */
@@ -11,8 +14,9 @@ const AHEAD = 1_048_576n
 const PARTITION_LOCK = 7_211_004_222n
 
 /**
- * Makes sure that articles up to `lastSeq` and a good way beyond have a partition to go to. Attaching, unlike creating in
- * place, lets searches go on. Returns the number up to which there is room.
+ * Makes sure that articles up to `lastSeq` and a good way beyond have a partition to go to.
+ * Attaching, unlike creating in place, lets searches go on. Returns the number up to which there is
+ * room.
  */
 export async function ensurePartitions(pool: Pool, lastSeq: bigint): Promise<bigint> {
   const needed = (lastSeq + AHEAD) / PARTITION_SIZE

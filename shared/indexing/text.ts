@@ -10,8 +10,8 @@ export interface PreparedText {
 }
 
 /**
- * Everything whose cost grows with an article's text: tokenizing, mostly. Tenths of a second for a megabyte, so a service does it
- * in a thread.
+ * Everything whose cost grows with an article's text: tokenizing, mostly. Tenths of a second for a
+ * megabyte, so a service does it in a thread.
  */
 export function prepareText(article: { title: string; body: string | null }): PreparedText {
   const title = storable(article.title)

@@ -5,9 +5,9 @@ import { printable } from './printable.ts'
 export type { Logger }
 
 /**
- * JSON lines on standard error: standard output is for data.
- * `service` stands on every line, and the job or request in hand (`context.ts`). `page` is the number of a page and
- * stays with its article to the end, `article` the article's id.
+ * JSON lines on standard error: standard output is for data. `service` stands on every line, and
+ * the job or request in hand (`context.ts`). `page` is the number of a page and stays with its
+ * article to the end, `article` the article's id.
  */
 export function createLogger(service: string, level: string): Logger {
   return pino(
@@ -23,7 +23,10 @@ export function createLogger(service: string, level: string): Logger {
   )
 }
 
-/** JSON leaves C1 controls and marks of direction as they are; whoever reads the lines on a terminal must not obey them. */
+/**
+ * JSON leaves C1 controls and marks of direction as they are; whoever reads the lines on a terminal
+ * must not obey them.
+ */
 const printed = (destination: DestinationStream): DestinationStream => ({
   write: line => destination.write(printable(line)),
 })

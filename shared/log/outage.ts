@@ -15,7 +15,9 @@ export interface OutageOptions {
   /** The sentence of the first line and of the reminders: "the queues are out of reach". */
   begins: string
   ends: string
-  /** Called every few seconds during an outage, for callers that cannot notice its end themselves. */
+  /**
+   * Called every few seconds during an outage, for callers that cannot notice its end themselves.
+   */
   ask?: () => Promise<unknown>
 }
 

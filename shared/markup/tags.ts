@@ -3,7 +3,10 @@ import { Tokenizer } from 'htmlparser2'
 /** More of a page is not read for its metadata, in UTF-16 units. */
 const HTML_LIMIT = 10_000_000
 
-/** Attributes beyond this many of one element, and characters beyond this many of one value, are not kept. */
+/**
+ * Attributes beyond this many of one element, and characters beyond this many of one value, are not
+ * kept.
+ */
 const ATTRIBUTE_LIMIT = 64
 const VALUE_LIMIT = 20_000
 
@@ -18,8 +21,9 @@ export interface TagReader {
 }
 
 /**
- * Reads tags and texts as they stand, without building a tree. A tree costs time quadratic in its depth on hostile
- * pages (a browser's rules look up the whole stack for every tag); this is linear whatever the page nests.
+ * Reads tags and texts as they stand, without building a tree. A tree costs time quadratic in its
+ * depth on hostile pages (a browser's rules look up the whole stack for every tag); this is linear
+ * whatever the page nests.
  */
 export function readTags(html: string, reader: TagReader): void {
   const source = html.length > HTML_LIMIT ? html.slice(0, HTML_LIMIT) : html

@@ -25,7 +25,8 @@ export function histogram<L extends string>(
 }
 
 /**
- * A gauge named `perscope_…` whose figures are read when somebody scrapes; without them when they cannot be read.
+ * A gauge named `perscope_…` whose figures are read when somebody scrapes; without them when they
+ * cannot be read.
  *
  * @param read a few gauges may share one reading, see `shared`
  */

@@ -18,8 +18,8 @@ export interface Migrated {
 }
 
 /**
- * Brings the database to the present schema: our numbered files, then BullMQ's and pg-boss's own migrations.
- * Safe to call from several processes at once and again at any time.
+ * Brings the database to the present schema: our numbered files, then BullMQ's and pg-boss's own
+ * migrations. Safe to call from several processes at once and again at any time.
  *
  * @throws when the database is newer than this checkout, or out of reach
  */
@@ -44,8 +44,9 @@ export async function migrationFiles(): Promise<string[]> {
 }
 
 /**
- * The first line of a file whose statements run one by one: an index on a large table is made `concurrently`, beside those who
- * write it, which no transaction allows. Such a file holds no function bodies, and each of its statements may be met twice.
+ * The first line of a file whose statements run one by one: an index on a large table is made
+ * `concurrently`, beside those who write it, which no transaction allows. Such a file holds no
+ * function bodies, and each of its statements may be met twice.
  */
 const OUTSIDE = '-- outside a transaction'
 

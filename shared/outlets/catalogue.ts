@@ -31,7 +31,8 @@ interface Written extends Omit<Outlet, 'feeds' | 'sitemaps'> {
 const validate = new Ajv({ allErrors: true, strict: true }).compile<{ outlets: Written[] }>(CATALOGUE_SCHEMA)
 
 /**
- * Reads a catalogue: `{"outlets": [{"name", "domain", "country", "languages", "timeZone", "feeds", "sitemaps"}]}`.
+ * Reads a catalogue: `{"outlets": [{"name", "domain", "country", "languages", "timeZone", "feeds",
+ * "sitemaps"}]}`.
  *
  * @throws CatalogueError naming the outlet and the field of everything that is wrong
  */

@@ -17,7 +17,10 @@ export interface OutletHealth {
   /** The longest run of failures among its feeds. */
   failures: number
   error: string | null
-  /** What kept a page from us in the last day, the most frequent first: `forbidden`, `challenge`, `cookie wall` … */
+  /**
+   * What kept a page from us in the last day, the most frequent first: `forbidden`, `challenge`,
+   * `cookie wall` …
+   */
   blocks: { kind: string; pages: number }[]
   /** What the crawl has given it today (UTC), see `CRAWL_OUTLET_…`. */
   today: { hosts: number; pages: number; bytes: number }
@@ -34,7 +37,10 @@ export interface OutletPages {
   pages: { waiting: number; done: number; refused: number; failed: number }
 }
 
-/** An outlet is silent after so many of its article intervals, and not before a day: nights and Sundays are quiet. */
+/**
+ * An outlet is silent after so many of its article intervals, and not before a day: nights and
+ * Sundays are quiet.
+ */
 const SILENT_INTERVALS = 8
 const SILENT_MIN = 86_400_000
 /** For an outlet whose interval is not known. */
@@ -93,7 +99,10 @@ export async function outletCounts(pool: Pool): Promise<Record<OutletHealth['hea
   return counts
 }
 
-/** The same with the pages of each: reads crawl memory from end to end, which takes a while with millions. */
+/**
+ * The same with the pages of each: reads crawl memory from end to end, which takes a while with
+ * millions.
+ */
 export async function outletHealthAndPages(pool: Pool): Promise<(OutletHealth & OutletPages)[]> {
   const [outlets, { rows }] = await Promise.all([
     outletHealth(pool),
@@ -131,7 +140,10 @@ interface Row {
   rests_until: Date | null
 }
 
-/** One feed that answers keeps an outlet from failing; one that was never asked yet counts as healthy. */
+/**
+ * One feed that answers keeps an outlet from failing; one that was never asked yet counts as
+ * healthy.
+ */
 function healthOf(row: Row): OutletHealth['health'] {
   if (row.feeds > 0 && row.failing_feeds === row.feeds) return 'failing'
   const silence = Number(row.silence ?? 0)

@@ -13,9 +13,9 @@ export interface Synced {
 }
 
 /**
- * Makes the database's catalogue this one, in one transaction. Running crawlers see it at their next look. Addresses of an
- * outlet that left and was not fetched yet are forgotten, and so is what its feeds were last answered with, so
- * that all is found again should it come back.
+ * Makes the database's catalogue this one, in one transaction. Running crawlers see it at their
+ * next look. Addresses of an outlet that left and was not fetched yet are forgotten, and so is what
+ * its feeds were last answered with, so that all is found again should it come back.
  *
  * @param options.dryRun rolls everything back
  */

@@ -1,6 +1,9 @@
 import type { Outlet } from '../outlets/outlet.ts'
 
-/** What a feed or a sitemap said of one address. Texts are raw: HTML and entities as the feed had them after XML parsing. */
+/**
+ * What a feed or a sitemap said of one address. Texts are raw: HTML and entities as the feed had
+ * them after XML parsing.
+ */
 export interface FeedEntry {
   url: string
   guid: string | null
@@ -17,8 +20,8 @@ export interface FeedEntry {
 }
 
 /**
- * Pages of one outlet that the normaliser is called for at a time, by the crawler or by its own sweeper; the others wait for their
- * turn in Postgres, so that the queue has room for everybody's.
+ * Pages of one outlet that the normaliser is called for at a time, by the crawler or by its own
+ * sweeper; the others wait for their turn in Postgres, so that the queue has room for everybody's.
  */
 export const CALLED_AT_ONCE = 100
 

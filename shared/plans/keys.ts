@@ -90,7 +90,10 @@ export async function revokeKey(db: Queryable, id: string): Promise<ApiKey | nul
   return rows[0] ? fromRow(rows[0]) : null
 }
 
-/** Puts a new secret in the place of the old, which ends. Null when there is no such key, or it was revoked. */
+/**
+ * Puts a new secret in the place of the old, which ends. Null when there is no such key, or it was
+ * revoked.
+ */
 export async function rotateKey(db: Queryable, id: string): Promise<IssuedKey | null> {
   const secret = makeSecret()
   const { rows } = await db.query<KeyRow>(
@@ -100,7 +103,10 @@ export async function rotateKey(db: Queryable, id: string): Promise<IssuedKey | 
   return rows[0] ? { key: fromRow(rows[0]), secret } : null
 }
 
-/** Changes a key's name or plan as far as given, whoever changes it too. Null when there is no such key, or it was revoked. */
+/**
+ * Changes a key's name or plan as far as given, whoever changes it too. Null when there is no such
+ * key, or it was revoked.
+ */
 export function updateKey(
   pool: Pool,
   id: string,

@@ -17,14 +17,16 @@ const DESCRIPTION = `
   extract(epoch from (month + interval '1 month') at time zone 'utc')::int8::float8 as reset,
   greatest(1, ceil(extract(epoch from (month + interval '1 month') at time zone 'utc' - clock_timestamp())))::int as left`
 
-/** What a key `k` has used of its month, as a table to join: `used` and the rest of `QuotaMonth`. */
+/**
+ * What a key `k` has used of its month, as a table to join: `used` and the rest of `QuotaMonth`.
+ */
 export const MONTH_OF_KEY = `
   select coalesce(q.used, 0) as used, ${DESCRIPTION}
   from (select ${MONTH} as month) m
   left join (select month as used_in, used from quota_months where key_id = k.id) q on q.used_in = m.month::date`
 
-// One conditional statement: of two requests that race for the last one of the month, one is answered. It commits
-// to disk before the answer leaves, so that no restart forgets it.
+// One conditional statement: of two requests that race for the last one of the month, one is
+// answered. It commits to disk before the answer leaves, so that no restart forgets it.
 const CHARGE = `
 with charged as (
   insert into quota_months as q (key_id, month, used)

@@ -14,8 +14,8 @@ export function looksLikeSecret(text: string): boolean {
 }
 
 /**
- * SHA-256 of a key. A slow hash would protect guessable passwords; 256 random bits cannot be guessed, and the
- * hash is taken with every request.
+ * SHA-256 of a key. A slow hash would protect guessable passwords; 256 random bits cannot be
+ * guessed, and the hash is taken with every request.
  */
 export function hashSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest()

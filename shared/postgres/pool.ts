@@ -5,7 +5,8 @@ export type Client = pg.PoolClient
 /** A pool, or the client of a transaction. */
 export type Queryable = Pick<pg.Pool, 'query'>
 
-// int8 arrives as bigint: `seq` counts past 2^53 in principle, and a string is too easily compared as text.
+// int8 arrives as bigint: `seq` counts past 2^53 in principle, and a string is too easily compared
+// as text.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt)
 
 /**
@@ -15,7 +16,8 @@ pg.types.setTypeParser(pg.types.builtins.INT8, BigInt)
  * @param options.max connections
  * @param options.connectTimeout ms to wait for a connection, a free one or a new one; 5 s
  * @param options.statementTimeout ms after which the server ends a statement; 0: never
- * @param options.queryTimeout ms after which we give up a server that does not answer; absent: never
+ * @param options.queryTimeout ms after which we give up a server that does not answer; absent:
+ * never
  * @param options.settings of the server for these connections, as `enable_seqscan: 'off'`
  */
 export function createPool(

@@ -28,7 +28,9 @@ export async function transaction<T>(pool: Pool, work: (client: Client) => Promi
   }
 }
 
-/** Lost connections, restarts and full servers: errors after which the same work may be tried again. */
+/**
+ * Lost connections, restarts and full servers: errors after which the same work may be tried again.
+ */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''

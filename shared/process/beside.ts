@@ -19,8 +19,9 @@ export function runningLines(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * `env` with the settings of the `npm start` that runs on `dataDir` where it has none of its own; just `env` when none
- * runs, or when `env` names a database: the settings of two systems are never mixed.
+ * `env` with the settings of the `npm start` that runs on `dataDir` where it has none of its own;
+ * just `env` when none runs, or when `env` names a database: the settings of two systems are never
+ * mixed.
  */
 export function settingsBeside(dataDir: string, env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   if (env.DATABASE_URL?.trim()) return env

@@ -22,7 +22,10 @@ export interface Command {
   options?: Record<string, Option>
   /** Settings that must not be empty. */
   needs?: ('DATABASE_URL' | 'QDRANT_URL' | 'EMBEDDINGS_URL')[]
-  /** Works on an `npm start` that runs on DATA_DIR when no database is named; as do all that need one. */
+  /**
+   * Works on an `npm start` that runs on DATA_DIR when no database is named; as do all that need
+   * one.
+   */
   beside?: boolean
 }
 
@@ -30,7 +33,9 @@ export interface CommandContext {
   config: Config
   positionals: string[]
   options: Record<string, string | boolean | string[] | undefined>
-  /** A sentence for people, on standard error; control characters are escaped, as `printable` does. */
+  /**
+   * A sentence for people, on standard error; control characters are escaped, as `printable` does.
+   */
   say(sentence: string): void
   /** Data, on standard output; likewise. */
   print(line: string): void
@@ -91,7 +96,10 @@ export const missingSetting = (name: string, config: Config): UsageError =>
     `Set ${name} (\`npm run servers -- --write-env FILE\` starts servers and writes it), or leave \`npm start\` running on ${config.DATA_DIR}.`,
   )
 
-/** What went wrong, in one line. Node's connection errors come without a message when they hold several. */
+/**
+ * What went wrong, in one line. Node's connection errors come without a message when they hold
+ * several.
+ */
 export function sentenceOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return sentenceOf(error.errors[0])
   if (error instanceof TypeError && error.message === 'fetch failed' && error.cause) return sentenceOf(error.cause)

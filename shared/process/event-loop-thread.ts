@@ -5,11 +5,14 @@ import { workerData } from 'node:worker_threads'
 import { BEAT_MS, type Watch } from './event-loop.ts'
 
 /*
- * The thread of `watchEventLoop`. The process's own streams and exit go through the loop that stands still: words are written
- * to the file descriptor, and the end is a signal.
+ * The thread of `watchEventLoop`. The process's own streams and exit go through the loop that
+ * stands still: words are written to the file descriptor, and the end is a signal.
  */
 
-/** The debugger answers at once when the loop is busy with JavaScript, and never when it is inside a system call. */
+/**
+ * The debugger answers at once when the loop is busy with JavaScript, and never when it is inside a
+ * system call.
+ */
 const PLACE_MS = 2_000
 /** Calls that are named, the innermost first. */
 const MOST_CALLS = 8
@@ -54,7 +57,9 @@ function say(sentence: string, calls: string[]): void {
   }
 }
 
-/** What the loop is busy with, as `function (file:line)`; of the program nothing else is looked at. */
+/**
+ * What the loop is busy with, as `function (file:line)`; of the program nothing else is looked at.
+ */
 function callsInHand(): Promise<string[]> {
   return new Promise(resolve => {
     const files = new Map<string, string>()

@@ -16,12 +16,12 @@ export interface Watch {
 }
 
 /**
- * Ends this process with SIGKILL when its event loop stands still for `limit`: nothing else in it could do so, and the
- * supervisor that starts a fresh one sees only processes that end. A thread of its own watches; it holds 19 MB and does not
- * keep the process alive.
+ * Ends this process with SIGKILL when its event loop stands still for `limit`: nothing else in it
+ * could do so, and the supervisor that starts a fresh one sees only processes that end. A thread of
+ * its own watches; it holds 19 MB and does not keep the process alive.
  *
- * The thread counts its own looks, not the time: while the whole machine sleeps, or the process is stopped, it does not look
- * either. On a machine that is too busy for the loop it is slow as well.
+ * The thread counts its own looks, not the time: while the whole machine sleeps, or the process is
+ * stopped, it does not look either. On a machine that is too busy for the loop it is slow as well.
  *
  * @param limit ms; 0 watches nothing
  * @param onError the thread could not start: the process goes on unwatched

@@ -10,8 +10,8 @@ export interface HealthServer {
 }
 
 /**
- * Whoever scrapes is one of a few, and on the spot. A connection that brings no request, or does not take its answer, ends; so
- * that none of these can keep others out for long. Times in ms.
+ * Whoever scrapes is one of a few, and on the spot. A connection that brings no request, or does
+ * not take its answer, ends; so that none of these can keep others out for long. Times in ms.
  */
 const LIMITS = {
   connections: 256,
@@ -25,7 +25,8 @@ const LIMITS = {
 const FRESH = 1_000
 
 /**
- * `/healthz` (the process answers), `/readyz` (200, or 503 with what is missing) and `/metrics` (Prometheus text).
+ * `/healthz` (the process answers), `/readyz` (200, or 503 with what is missing) and `/metrics`
+ * (Prometheus text).
  *
  * @param port 0 takes a free one
  * @param host whoever reaches it may read: loopback, or a network of one's own

@@ -5,8 +5,8 @@ import type { Missing } from './health.ts'
 const PATIENCE = 2_000
 
 /**
- * Asks every dependency of a service something small, all at once, and names those that fail or are silent for two
- * seconds.
+ * Asks every dependency of a service something small, all at once, and names those that fail or are
+ * silent for two seconds.
  *
  * @param questions by the dependency's name
  */

@@ -1,9 +1,10 @@
 const LOOK_MS = 500
 
 /**
- * Calls `then` when the process that started us is gone: what a killed `npm start`, `npm run servers` or `npm run api`
- * has started must not go on unseen. Does nothing when we were started by hand: whoever puts
- * `node scripts/servers.ts &` into the background of a shell may close that shell.
+ * Calls `then` when the process that started us is gone: what a killed `npm start`,
+ * `npm run servers` or `npm run api` has started must not go on unseen. Does nothing when we were
+ * started by hand: whoever puts `node scripts/servers.ts &` into the background of a shell may
+ * close that shell.
  *
  * `scripts/bootstrap.mjs` tells its own id in PERSCOPE_BOOTSTRAP, which is not passed on.
  */

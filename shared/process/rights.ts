@@ -14,9 +14,9 @@ const NEEDED = [
 ]
 
 /**
- * Gives up root's rights for good, for the account of the services; does nothing for anybody else. Whatever only root
- * may read or open has to be open by then. The account has to be able to read the checkout: otherwise, and where root may
- * not change accounts, the process stays what it is.
+ * Gives up root's rights for good, for the account of the services; does nothing for anybody else.
+ * Whatever only root may read or open has to be open by then. The account has to be able to read
+ * the checkout: otherwise, and where root may not change accounts, the process stays what it is.
  *
  * @returns a sentence when root's rights stay, else null
  */
@@ -37,7 +37,9 @@ export function dropRights(): string | null {
   }
 }
 
-/** What of the checkout, or above it, the account cannot read; null: nothing. Tried as that account. */
+/**
+ * What of the checkout, or above it, the account cannot read; null: nothing. Tried as that account.
+ */
 function closedTo(id: number): string | null {
   const groups = process.getgroups?.() ?? []
   process.setgroups?.([])

@@ -29,10 +29,11 @@ export interface Running {
 }
 
 /**
- * Runs one service of the fleet: configuration, logs, health and metrics on a port of their own, and an orderly
- * end. SIGTERM or SIGINT stops it (0), a second one ends it at once (143); an error nobody handled is logged and ends it
- * (1), because its state is then unknown and a supervisor starts a fresh one. For the same reason a process whose event
- * loop stands still ends itself (SIGKILL).
+ * Runs one service of the fleet: configuration, logs, health and metrics on a port of their own,
+ * and an orderly end. SIGTERM or SIGINT stops it (0), a second one ends it at once (143); an error
+ * nobody handled is logged and ends it (1), because its state is then unknown and a supervisor
+ * starts a fresh one. For the same reason a process whose event loop stands still ends itself
+ * (SIGKILL).
  */
 export async function runService(name: string, start: (context: ServiceContext) => Promise<Running>): Promise<void> {
   if (process.argv.length > 2) return explain(name, process.argv.slice(2))
@@ -79,7 +80,8 @@ export async function runService(name: string, start: (context: ServiceContext) 
     signal => void stop(signal),
     () => process.exit(143),
   )
-  // A killed npm would leave us on our port, where the service that a supervisor starts instead could not listen.
+  // A killed npm would leave us on our port, where the service that a supervisor starts instead
+  // could not listen.
   whenParentIsGone(() => process.emit('SIGTERM'))
   const die = (error: unknown) => {
     log.fatal(
@@ -97,7 +99,8 @@ export async function runService(name: string, start: (context: ServiceContext) 
       config.METRICS_HOST,
       () => running?.missing() ?? Promise.resolve({ start: 'not finished' }),
     )
-    // The API opens its port while it starts; else root's rights are gone before anything foreign is read.
+    // The API opens its port while it starts; else root's rights are gone before anything foreign
+    // is read.
     const needsRoot = name === 'api' && config.PORT < firstOpenPort()
     if (!needsRoot) giveUpRights(log)
     running = await start({ config, log })

@@ -24,7 +24,10 @@ export interface Backend {
   /** @throws when the store cannot be reached; the next call tries again */
   queue(name: QueueName): Promise<JobQueue>
   worker(name: QueueName, handler: Handler, settings: WorkerSettings): { close(force?: boolean): Promise<void> }
-  /** Asks a queue that is open already for something small. @throws when the store does not answer */
+  /**
+   * Asks a queue that is open already for something small.
+   * @throws when the store does not answer
+   */
   ask(): Promise<void>
   close(): Promise<void>
 }

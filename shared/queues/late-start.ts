@@ -16,9 +16,10 @@ interface IdleWorker extends Opened {
 const RETRY = 500
 
 /*
- * On Postgres, BullMQ 6.7 keeps the outcome of its first connection for good: a queue or a worker that was made while the
- * server was starting fails for ever, and a worker does so in a loop without a pause, in which nothing else of
- * the process runs, not even SIGTERM. So whoever could not reach the store is thrown away and made anew.
+ * On Postgres, BullMQ 6.7 keeps the outcome of its first connection for good: a queue or a worker
+ * that was made while the server was starting fails for ever, and a worker does so in a loop
+ * without a pause, in which nothing else of the process runs, not even SIGTERM. So whoever could
+ * not reach the store is thrown away and made anew.
  */
 
 /** Makes a queue; one that cannot reach its store is closed, and the reason thrown. */

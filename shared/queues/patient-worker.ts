@@ -1,15 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPostgresBackend, Worker, withBackend } from 'bullmq'
 
-/** Lost connections are retried after this, in ms; BullMQ's own 15 s would be added to every restart of a store. */
+/**
+ * Lost connections are retried after this, in ms; BullMQ's own 15 s would be added to every restart
+ * of a store.
+ */
 export const RETRY = 1_000
 
 export const onPostgres = withBackend(createPostgresBackend)
 
 /*
- * BullMQ's worker asks for the next message again at once when its store answers with an error: a Redis at its memory limit, a
- * Postgres without disk or about to end. That is a loop without a pause, thousands of turns a second, each an error; these
- * workers wait in between.
+ * BullMQ's worker asks for the next message again at once when its store answers with an error: a
+ * Redis at its memory limit, a Postgres without disk or about to end. That is a loop without a
+ * pause, thousands of turns a second, each an error; these workers wait in between.
  */
 
 export class PatientWorker extends Worker {

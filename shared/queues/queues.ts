@@ -13,7 +13,9 @@ export interface QueueCounts {
   failed: number
 }
 
-/** One message on its way: `key` names the work, so that work already queued is not queued twice. */
+/**
+ * One message on its way: `key` names the work, so that work already queued is not queued twice.
+ */
 export interface Message<N extends QueueName> {
   key: string
   data: QueueMessages[N]
@@ -34,13 +36,13 @@ export interface QueueWorker {
 
 export interface Queues {
   /**
-   * Queues messages; one whose key is waiting or in hand already is dropped, which is safe because what is
-   * due is derived from Postgres and comes again.
+   * Queues messages; one whose key is waiting or in hand already is dropped, which is safe because
+   * what is due is derived from Postgres and comes again.
    */
   add<N extends QueueName>(name: N, messages: Message<N>[]): Promise<void>
   /**
-   * Consumes a queue. A message is delivered at least once; one that throws is logged and dropped: the
-   * processor has noted in Postgres what is to be tried again, and when.
+   * Consumes a queue. A message is delivered at least once; one that throws is logged and dropped:
+   * the processor has noted in Postgres what is to be tried again, and when.
    */
   work<N extends QueueName>(
     name: N,
@@ -53,7 +55,10 @@ export interface Queues {
   close(): Promise<void>
 }
 
-/** Opens the work queues on the store that the configuration names: Redis with `REDIS_URL`, else Postgres. */
+/**
+ * Opens the work queues on the store that the configuration names: Redis with `REDIS_URL`, else
+ * Postgres.
+ */
 export function openQueues(config: Pick<Config, 'REDIS_URL' | 'DATABASE_URL'>, log: Logger): Queues {
   const outage = createOutageLog(log, {
     begins: 'the queues are out of reach',
@@ -69,7 +74,8 @@ export function openQueues(config: Pick<Config, 'REDIS_URL' | 'DATABASE_URL'>, l
         messages.map(({ key, data }) => ({
           name,
           data,
-          // Jobs are doorbells: done or failed, nothing of them may stand in the way of the next with that key.
+          // Jobs are doorbells: done or failed, nothing of them may stand in the way of the next
+          // with that key.
           opts: { jobId: `${name}-${key}`, removeOnComplete: true, removeOnFail: true, attempts: 1 },
         })),
       )

@@ -2,8 +2,8 @@ import { type IndexState, readIndexState } from '../../search/indexer.ts'
 import type { Pool } from '../postgres/pool.ts'
 
 /**
- * Where work stands between the services, read from indexes that hold open work alone: as cheap with a hundred million
- * articles as with none.
+ * Where work stands between the services, read from indexes that hold open work alone: as cheap
+ * with a hundred million articles as with none.
  */
 export interface Flow {
   /** Lines that `export` would write. */
@@ -35,10 +35,10 @@ export interface Flow {
   newest: Date | null
 }
 
-// `last_seq` counts articles: numbers are drawn in the transaction that inserts them, and none is ever removed.
-// Every article has its row in `embeddings`, but the few that were given up by hand (`queues -- drain quarantine`); those
-// without a vector are in its partial indexes.
-// Indexes: pages_waiting, pages_stored, pages_failed, embeddings_due, embeddings_failed.
+// `last_seq` counts articles: numbers are drawn in the transaction that inserts them, and none is
+// ever removed. Every article has its row in `embeddings`, but the few that were given up by hand
+// (`queues -- drain quarantine`); those without a vector are in its partial indexes. Indexes:
+// pages_waiting, pages_stored, pages_failed, embeddings_due, embeddings_failed.
 const READ = `
   with articles as (
     select last_seq as known, case when last_seq > 0 then last_at end as newest from ingest_clock

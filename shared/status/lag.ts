@@ -20,9 +20,10 @@ export interface Lag {
 /** Articles looked at: 200 an hour tell a median and a 95th percentile well enough. */
 const SAMPLE = 5_000
 
-// Numbers grow with the time of ingestion, so the last 24 hours are the numbers above `lo`: yesterday's and today's articles
-// are counted by day. At most SAMPLE of them are read, evenly spread, by primary key, however many there are.
-// What came with an archive, or before pages were noted, says nothing about the crawl and is left out.
+// Numbers grow with the time of ingestion, so the last 24 hours are the numbers above `lo`:
+// yesterday's and today's articles are counted by day. At most SAMPLE of them are read, evenly
+// spread, by primary key, however many there are. What came with an archive, or before pages were
+// noted, says nothing about the crawl and is left out.
 // $1: SAMPLE.
 const READ = `
   with span as materialized (

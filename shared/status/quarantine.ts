@@ -34,7 +34,10 @@ export interface QuarantineCount {
   ours: boolean
 }
 
-/** Reasons that the normaliser, the crawler itself and the embedder write; all others are an outlet's or a network's. */
+/**
+ * Reasons that the normaliser, the crawler itself and the embedder write; all others are an
+ * outlet's or a network's.
+ */
 const OURS = ['timeout', 'memory', 'error', 'indexing', 'crawler error', 'embedding']
 
 /** How many lie there, by what they are and why. Indexes: pages_failed, embeddings_failed. */

@@ -2,7 +2,10 @@ import type { Pool } from '../postgres/pool.ts'
 
 /** What goes on in the fleet at this moment, as Postgres sees it. */
 export interface Running {
-  /** Connections to the database by service: none means that no process of it runs, or that it cannot get there. */
+  /**
+   * Connections to the database by service: none means that no process of it runs, or that it
+   * cannot get there.
+   */
   connections: { crawler: number; normaliser: number; embedder: number; api: number }
   /** Hosts being visited. */
   visits: number

@@ -16,7 +16,10 @@ export interface Status {
     /** In quarantine: `npm run queues -- list`. */
     failed: number
   }
-  /** `waiting` holds pages to be fetched, tried again or normalised; `refused` those never to be indexed. */
+  /**
+   * `waiting` holds pages to be fetched, tried again or normalised; `refused` those never to be
+   * indexed.
+   */
   pages: { waiting: number; done: number; refused: number; failed: number }
   /** Why pages were refused or failed. */
   reasons: Record<string, number>
@@ -27,7 +30,10 @@ export interface Status {
   newest: { ingested_at: string | null; published_at: string | null }
 }
 
-/** Reads the state from Postgres and the queues' store. Counts every row, which takes a while with millions. */
+/**
+ * Reads the state from Postgres and the queues' store. Counts every row, which takes a while with
+ * millions.
+ */
 export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>): Promise<Status> {
   const [flow, articles, embedded, pages, reasons, newest, counts, outlets] = await Promise.all([
     readFlow(pool),

@@ -1,4 +1,7 @@
-/** A word from a thread to its service: it has begun with its task. Shared memory, read while the thread is busy. */
+/**
+ * A word from a thread to its service: it has begun with its task. Shared memory, read while the
+ * thread is busy.
+ */
 export type Begun = Int32Array<SharedArrayBuffer>
 
 export const createBegun = (): Begun => new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
@@ -13,8 +16,9 @@ export function begin(begun: Begun): void {
 const LONGEST_START = 180_000
 
 /**
- * Calls `late` when a thread has had its task for `timeout` ms. A fresh thread first loads what it needs. The task is not
- * to blame for that time: on a busy machine it alone can be longer than the limit.
+ * Calls `late` when a thread has had its task for `timeout` ms. A fresh thread first loads what it
+ * needs. The task is not to blame for that time: on a busy machine it alone can be longer than the
+ * limit.
  *
  * @returns ends the clock
  */

@@ -1,4 +1,7 @@
-/** Lets so many take a turn at a time; keys whose turns took little time come before those that took much. */
+/**
+ * Lets so many take a turn at a time; keys whose turns took little time come before those that took
+ * much.
+ */
 export interface FairQueue {
   /**
    * Runs `work` when a turn is free.
@@ -29,7 +32,10 @@ interface Begun {
 
 /** ms; keys whose turns take longer never hold all turns together. */
 const SLOW = 2_000
-/** So many times as long as its slow turn took, a key counts as slow: short turns between long ones do not hide them. */
+/**
+ * So many times as long as its slow turn took, a key counts as slow: short turns between long ones
+ * do not hide them.
+ */
 const REMEMBERED = 30
 /** ms that the first turn of a key is expected to take. */
 const USUAL = 50
@@ -37,9 +43,9 @@ const USUAL = 50
 const isSlow = ({ slowUntil }: Account) => performance.now() < slowUntil
 
 /**
- * Fair queuing by time (start-time fair queuing, Goyal et al. 1996): the turn goes to whoever has used least. A key's
- * turns that take 20 seconds come as often as their time allows beside turns of 50 milliseconds, and one turn is always kept from
- * slow keys when there are several.
+ * Fair queuing by time (start-time fair queuing, Goyal et al. 1996): the turn goes to whoever has
+ * used least. A key's turns that take 20 seconds come as often as their time allows beside turns of
+ * 50 milliseconds, and one turn is always kept from slow keys when there are several.
  */
 export function createFairQueue(count: number): FairQueue {
   const accounts = new Map<string | number, Account>()
@@ -72,7 +78,10 @@ export function createFairQueue(count: number): FairQueue {
       account.waiting.shift()?.begin()
     }
   }
-  /** Counts a turn before its time is known: the next one to be granted must not be the same key's again. */
+  /**
+   * Counts a turn before its time is known: the next one to be granted must not be the same key's
+   * again.
+   */
   const begin = (account: Account): Begun => {
     const begun = { at: performance.now(), expected: account.last, isSlow: isSlow(account) }
     level = account.used

@@ -15,13 +15,19 @@ export class ThreadError extends Error {
   }
 }
 
-/** A task as its thread gets it. The thread calls `begin(begun)` when it has loaded what it needs. */
+/**
+ * A task as its thread gets it. The thread calls `begin(begun)` when it has loaded what it needs.
+ */
 export type Timed<Task> = Task & { begun: Begun }
 
-/** Threads for work on foreign bytes: the process's own event loop never waits for it, and its time has a limit. */
+/**
+ * Threads for work on foreign bytes: the process's own event loop never waits for it, and its time
+ * has a limit.
+ */
 export interface Threads<Task, Result> {
   /**
-   * Takes a thread at once; callers see to it that no more run than there are threads (`createFairQueue`).
+   * Takes a thread at once; callers see to it that no more run than there are threads
+   * (`createFairQueue`).
    * @throws ThreadError when the task fails
    */
   run(task: Task): Promise<Result>
@@ -33,7 +39,8 @@ export interface Threads<Task, Result> {
  * @param options.worker module whose default export does a task
  * @param options.threads tasks at the same time
  * @param options.timeout ms that a task may keep its thread; then the thread is ended and replaced
- * @param options.memory MB of heap that a task may use; beyond it the thread is ended, not the process
+ * @param options.memory MB of heap that a task may use; beyond it the thread is ended, not the
+ * process
  */
 export function openThreads<Task, Result>(options: {
   worker: URL
@@ -50,7 +57,8 @@ export function openThreads<Task, Result>(options: {
     idleTimeout: 60_000,
     resourceLimits: { maxOldGenerationSizeMb: memory, maxYoungGenerationSizeMb: 64, stackSizeMb: 8 },
   })
-  // A thread that dies tells the task it had; without a listener the same error would end the process.
+  // A thread that dies tells the task it had; without a listener the same error would end the
+  // process.
   pool.on('error', () => {})
   return {
     async run(task) {

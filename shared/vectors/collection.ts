@@ -1,8 +1,9 @@
 /**
  * How a collection is kept; `docs/search-by-meaning.md` says what it costs at 10 million vectors.
  *
- * Full vectors lie on disk (mapped, so that what is used stays in the page cache); in memory are one byte a number, to walk
- * the graph with, and the graph. The nearest are then compared by their full vectors.
+ * Full vectors lie on disk (mapped, so that what is used stays in the page cache); in memory are
+ * one byte a number, to walk the graph with, and the graph. The nearest are then compared by their
+ * full vectors.
  */
 export const COLLECTION = (dimensions: number) => ({
   vectors: { size: dimensions, distance: 'Cosine' as const, on_disk: true },
@@ -18,9 +19,10 @@ export const PAYLOAD_INDEXES = [
 ] as const
 
 /**
- * For each candidate wanted, how many the graph keeps in sight at least (a segment is asked for its share of those wanted, when
- * there are several), and how many are compared by their full vectors. Where a filter hides countries the graph leads less
- * straight. Chosen by hand, for a recall of 0.98 among 500, which `bench -- semantic --rows N` prints.
+ * For each candidate wanted, how many the graph keeps in sight at least (a segment is asked for its
+ * share of those wanted, when there are several), and how many are compared by their full vectors.
+ * Where a filter hides countries the graph leads less straight. Chosen by hand, for a recall of
+ * 0.98 among 500, which `bench -- semantic --rows N` prints.
  */
 const BREADTH = { whole: { inSight: 0.6, compared: 1.2 }, part: { inSight: 1.2, compared: 1.2 } }
 

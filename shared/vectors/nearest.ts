@@ -3,7 +3,10 @@ import type { Config } from '../config/config.ts'
 import { isRecord } from '../json/is-record.ts'
 import type { Candidate } from './candidate.ts'
 
-/** Points nearest to a vector, best first, as Qdrant's `points/query` takes the question. @throws QdrantAnswer, or what keeps it from answering */
+/**
+ * Points nearest to a vector, best first, as Qdrant's `points/query` takes the question.
+ * @throws QdrantAnswer, or what keeps it from answering
+ */
 export type AskNearest = (collection: string, question: Record<string, unknown>) => Promise<Candidate[]>
 
 export interface QdrantAddress {
@@ -31,8 +34,9 @@ export class QdrantAnswer extends Error {
 }
 
 /**
- * The one question that somebody waits for. Qdrant's own client sends it through `fetch` and reads every answer with a reviver for
- * numbers beyond 2^53, which for 500 points takes most of the time; numbers of articles are none of these.
+ * The one question that somebody waits for. Qdrant's own client sends it through `fetch` and reads
+ * every answer with a reviver for numbers beyond 2^53, which for 500 points takes most of the time;
+ * numbers of articles are none of these.
  *
  * @param timeout ms that a request may take
  */
@@ -42,8 +46,9 @@ export function openNearest(
   timeout: number,
 ): AskNearest {
   const dispatcher = new Agent({ connections: CONNECTIONS, connect: { timeout } })
-  // No compressed answers: Qdrant writes one in pieces and waits after the first for the client's delayed acknowledgement,
-  // 40 ms for a list of 500 that would have fitted into one piece. undici asks for none by itself.
+  // No compressed answers: Qdrant writes one in pieces and waits after the first for the client's
+  // delayed acknowledgement, 40 ms for a list of 500 that would have fitted into one piece. undici
+  // asks for none by itself.
   const headers = {
     'content-type': 'application/json',
     ...(QDRANT_API_KEY === '' ? {} : { 'api-key': QDRANT_API_KEY }),

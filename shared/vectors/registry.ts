@@ -16,7 +16,10 @@ export interface Collection {
   registeredAt: Date
 }
 
-/** The collections that every new vector goes to: the serving one first, then one that is being filled. */
+/**
+ * The collections that every new vector goes to: the serving one first, then one that is being
+ * filled.
+ */
 export async function readCollections(db: Queryable): Promise<Collection[]> {
   const { rows } = await db.query<Stored>({
     name: 'vector-collections',
@@ -43,7 +46,10 @@ export async function registerServing(
   return collectionOf(rows[0]!)
 }
 
-/** A collection that is filled, and is empty now: all articles are to do again. Returns what is registered then. */
+/**
+ * A collection that is filled, and is empty now: all articles are to do again. Returns what is
+ * registered then.
+ */
 export async function beginAnew(db: Queryable, collection: Collection): Promise<Collection> {
   const { name, registeredAt } = collection
   await db.query(
@@ -55,8 +61,8 @@ export async function beginAnew(db: Queryable, collection: Collection): Promise<
   return rows[0] === undefined ? collection : collectionOf(rows[0])
 }
 
-// Any number. Shared by whoever notes that articles are embedded, exclusive to whoever changes the collections: so no
-// article is noted as embedded that misses in a collection registered meanwhile.
+// Any number. Shared by whoever notes that articles are embedded, exclusive to whoever changes the
+// collections: so no article is noted as embedded that misses in a collection registered meanwhile.
 const REGISTRY_LOCK = 7_211_004_231n
 
 /** Holds the collections as they are until the transaction ends. */

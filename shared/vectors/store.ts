@@ -12,7 +12,9 @@ export interface ArticleVector {
   seq: bigint
   vector: number[]
   country: Country
-  /** `published_at`, else `ingested_at`, in ms since 1970; null: it has neither and is never served. */
+  /**
+   * `published_at`, else `ingested_at`, in ms since 1970; null: it has neither and is never served.
+   */
   coveredAt: number | null
 }
 
@@ -25,15 +27,24 @@ export interface Coverage {
 
 /** Collections of vectors in Qdrant. Everything throws `VectorFailure`. */
 export interface VectorStore {
-  /** Makes the collection with its indexes if it is not there; true: it was not. Safe from several processes at once. */
+  /**
+   * Makes the collection with its indexes if it is not there; true: it was not. Safe from several
+   * processes at once.
+   */
   ensure(collection: string, dimensions: number): Promise<boolean>
   /** Stores vectors, waiting until they are searchable; an article's earlier vector is replaced. */
   upsert(collection: string, vectors: ArticleVector[]): Promise<void>
-  /** The articles nearest to a vector, best first. All of them when the coverage holds no more than `limit`. */
+  /**
+   * The articles nearest to a vector, best first. All of them when the coverage holds no more than
+   * `limit`.
+   */
   search(collection: string, vector: number[], coverage: Coverage, limit: number): Promise<Candidate[]>
   /** How many vectors there are, to the last one; null: no such collection. */
   count(collection: string): Promise<number | null>
-  /** Numbers of articles that have a vector, ascending, from a number on; and where to go on, null at the end. */
+  /**
+   * Numbers of articles that have a vector, ascending, from a number on; and where to go on, null
+   * at the end.
+   */
   seqs(collection: string, from: bigint, limit: number): Promise<{ seqs: bigint[]; next: bigint | null }>
   remove(collection: string, seqs: bigint[]): Promise<void>
   /** Points an alias at a collection, in one step. */

@@ -31,7 +31,7 @@ export interface Answered {
   status: number
   headers: Headers
   text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers that they have not yet held against the schema
+  // biome-ignore lint/suspicious/noExplicitAny: answers that no schema has checked yet
   json: any
 }
 

@@ -14,7 +14,9 @@ export interface PythonTools {
   remove(): Promise<void>
 }
 
-/** Installs packages, each as `name==version`; where that is not possible, one sentence says why. */
+/**
+ * Installs packages, each as `name==version`; where that is not possible, one sentence says why.
+ */
 export async function installPython(...packages: string[]): Promise<PythonTools | string> {
   const folder = await mkdtemp(join(tmpdir(), 'perscope-python-'))
   const program = (name: string) => join(folder, 'bin', name)

@@ -15,8 +15,9 @@ const PLANS: Pick<Plan, 'countries' | 'history'>[] = [
 ]
 
 /**
- * Sends random questions, each page of them in another spelling, under several plans, and compares with the oracle what
- * comes back as JSON and as a feed. Returns where they differ, and how many were right and refused.
+ * Sends random questions, each page of them in another spelling, under several plans, and compares
+ * with the oracle what comes back as JSON and as a feed. Returns where they differ, and how many
+ * were right and refused.
  */
 export async function askOverHttp(seed: number, questions: number) {
   const random = createRandom(seed)

@@ -1,6 +1,8 @@
 import { connect } from 'node:net'
 
-/** What a server says to raw bytes until it hangs up, and how long that took; `base` is its address. */
+/**
+ * What a server says to raw bytes until it hangs up, and how long that took; `base` is its address.
+ */
 export async function sendRaw(
   base: string,
   bytes: string | Buffer,

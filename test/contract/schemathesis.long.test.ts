@@ -56,8 +56,9 @@ t.test('issue 4.6: schemathesis finds nothing', { skip, timeout }, async t => {
 
   await t.test('every answer is as the document says, whatever is asked', async t => {
     await writeFile(file, JSON.stringify(document))
-    // A document speaks of one parameter at a time; which go together (`sort=relevance` only with `search=semantic` …), and
-    // that a cursor must be one of ours, it cannot say, so values that it allows are refused.
+    // A document speaks of one parameter at a time; which go together (`sort=relevance` only with
+    // `search=semantic` …), and that a cursor must be one of ours, it cannot say, so values that it
+    // allows are refused.
     const result = await schemathesis(tools, [
       file,
       ...common,
@@ -71,10 +72,12 @@ t.test('issue 4.6: schemathesis finds nothing', { skip, timeout }, async t => {
   })
 
   await t.test('what the document allows for each parameter is accepted', async t => {
-    // That check alone, on a document without what depends on another parameter or can be said in words only.
+    // That check alone, on a document without what depends on another parameter or can be said in
+    // words only.
     const { parameters } = document.components
     parameters.search.schema.enum = ['keyword']
-    // Classes of characters mean something in some regular expressions only, so the document says this in words.
+    // Classes of characters mean something in some regular expressions only, so the document says
+    // this in words.
     parameters.q.schema.pattern = '^\\s*$|^[^\\u0000]*[\\p{L}\\p{Nd}][^\\u0000]*$'
     for (const { schema } of [parameters.outlet, parameters.author]) {
       schema.pattern = '^\\s*$|^[^\\u0000]*[\\p{L}\\p{N}\\p{P}\\p{S}][^\\u0000]*$'

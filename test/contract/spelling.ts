@@ -7,7 +7,10 @@ export interface Asked extends Omit<Question, 'countries'> {
   countries: Question['countries'] | null
 }
 
-/** Writes a question as a query string, in one of the many forms that mean the same (decisions 9, 11, 12, 21). */
+/**
+ * Writes a question as a query string, in one of the many forms that mean the same (decisions 9,
+ * 11, 12, 21).
+ */
 export function spell(random: Random, asked: Asked): string {
   const { coverage, ingestedAfter } = asked
   const pairs: string[] = []

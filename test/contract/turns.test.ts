@@ -69,7 +69,8 @@ t.test('issue 18.11: slow searches of one key leave connections for all others',
       const { status, json } = await ask(base + path, other.secret)
       t.equal(status, 200, path)
       if (json) t.equal(json.articles.length, 5)
-      // Without turns it is an error after five seconds; with them, far from the time that a slow search has.
+      // Without turns it is an error after five seconds; with them, far from the time that a slow
+      // search has.
       t.ok(performance.now() - start < 12_000, `${path}: ${Math.round(performance.now() - start)} ms`)
     }
   }

@@ -37,8 +37,8 @@ export interface TestCrawl {
   /** Makes the catalogue: feeds by domain. */
   outlets(feeds: Record<string, string[]>): Promise<void>
   /**
-   * Visits what is due until nothing is; or, with `ms`, what becomes due in that time, at most until
-   * the condition holds.
+   * Visits what is due until nothing is; or, with `ms`, what becomes due in that time, at most
+   * until the condition holds.
    */
   workOff(ms?: number, isDone?: () => Promise<boolean>): Promise<void>
   /** Makes every feed, or every waiting page, due now. */

@@ -185,7 +185,10 @@ t.test('outlets that share a host take turns where a visit makes one request', a
   t.equal(honest.length, 2)
 })
 
-/** Hosts that want a minute between two requests, each with a page that is redirected within it; how their visits end. */
+/**
+ * Hosts that want a minute between two requests, each with a page that is redirected within it; how
+ * their visits end.
+ */
 async function visitPausing(t: { teardown(end: () => unknown): void }, outlets: string[], concurrency: string) {
   const { run, sites } = await scene(t, outlets.length, { CRAWL_CONCURRENCY: concurrency })
   const feeds: Record<string, string[]> = {}

@@ -2,7 +2,9 @@ import parse, { type ParsedFeed, type ParseTask } from '../../services/crawler/f
 import { begin } from '../../shared/threads/clock.ts'
 import type { Timed } from '../../shared/threads/threads.ts'
 
-/** A thread for tests: it does what the end of the document's address says, and parses all others. */
+/**
+ * A thread for tests: it does what the end of the document's address says, and parses all others.
+ */
 export default function misbehave(task: Timed<ParseTask>): ParsedFeed | null {
   begin(task.begun)
   switch (new URL(task.url).pathname) {

@@ -147,7 +147,8 @@ t.test('ten megabytes of a feed cost the event loop no half of a second', async 
   t.ok(large.length > 9_500_000)
   site.on('/large.json', large)
   await only({ 'x.example': [`${site.origin}/large.json`] })
-  // The loop's own processor time between two turns: what the scheduler takes away on a busy machine is not in it.
+  // The loop's own processor time between two turns: what the scheduler takes away on a busy
+  // machine is not in it.
   let longest = 0
   let last = process.threadCpuUsage()
   const turns = setInterval(() => {

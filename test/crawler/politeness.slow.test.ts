@@ -12,7 +12,9 @@ t.setTimeout(180_000)
 
 const DELAY = 150
 
-/** Two outlets on three hosts, whose pages send visitors from one to another; every request counts. */
+/**
+ * Two outlets on three hosts, whose pages send visitors from one to another; every request counts.
+ */
 async function startSites(): Promise<Site[]> {
   const sites = await Promise.all(['127.0.0.1', '127.0.0.2', '127.0.0.3'].map(startSite))
   for (const [index, site] of sites.entries()) {
@@ -87,7 +89,8 @@ for (const store of ['Postgres', 'Redis'] as const) {
       }
       await until(async () => (await waiting()).stored > 5, 60_000)
       redis?.flush()
-      // One is paused for longer than a lease lasts, the other killed and replaced; then the first wakes up.
+      // One is paused for longer than a lease lasts, the other killed and replaced; then the first
+      // wakes up.
       first.process.kill('SIGSTOP')
       await new Promise(resolve => setTimeout(resolve, 500))
       second.process.kill('SIGKILL')

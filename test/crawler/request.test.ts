@@ -41,7 +41,9 @@ const failing = (answer: Promise<FetchedResponse>): Promise<unknown> =>
     (error: unknown) => (error instanceof RequestFailure ? error.kind : error),
   )
 
-/** A server that writes these bytes to whoever connects and then ends, or resets, the connection. */
+/**
+ * A server that writes these bytes to whoever connects and then ends, or resets, the connection.
+ */
 async function raw(
   bytes: string | Buffer,
   ending: 'end' | 'reset' | 'stay' = 'end',

@@ -9,7 +9,10 @@ t.setTimeout(280_000)
 const run = await startCrawl({ CRAWL_RETRY_MIN: '300ms' })
 t.teardown(() => run.close())
 
-/** A site of its own for each rule, because robots.txt belongs to the host; it is the only one in the catalogue then. */
+/**
+ * A site of its own for each rule, because robots.txt belongs to the host; it is the only one in
+ * the catalogue then.
+ */
 async function published(t: Test, robots: Parameters<Site['on']>[1] | null, ...paths: string[]) {
   const site = await startSite()
   t.teardown(() => site.close())

@@ -19,7 +19,9 @@ export interface Site {
   seen: Seen[]
   /** Requests for a path, in order. */
   to(path: string): Seen[]
-  /** Answers a path with a text (type by its ending) or a handler. Paths that nobody set are 404. */
+  /**
+   * Answers a path with a text (type by its ending) or a handler. Paths that nobody set are 404.
+   */
   on(path: string, answer: string | Buffer | Handler): void
   close(): Promise<void>
 }
@@ -35,8 +37,8 @@ export async function startSite(address = '127.0.0.1'): Promise<Site> {
     const ended = () => {
       visit.until ??= performance.now()
     }
-    // Before the answer is given, not when a busy machine gets round to saying that it was: a pause measured from here
-    // can only seem longer than it is.
+    // Before the answer is given, not when a busy machine gets round to saying that it was: a pause
+    // measured from here can only seem longer than it is.
     response.end = new Proxy(response.end, {
       apply(end, self, given) {
         ended()

@@ -67,8 +67,9 @@ const FLEET: readonly [ServiceName, number][] = [
 const PROGRESS_MS = 5_000
 
 /**
- * Runs the whole fleet against a site that keeps publishing, does it every harm there is, and tells afterwards what was
- * lost, doubled, missed, thawed or refused. Everything it starts has ended when it resolves.
+ * Runs the whole fleet against a site that keeps publishing, does it every harm there is, and tells
+ * afterwards what was lost, doubled, missed, thawed or refused. Everything it starts has ended when
+ * it resolves.
  */
 export async function chaos(options: ChaosOptions): Promise<Verdict> {
   const { seed, say } = options

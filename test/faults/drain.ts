@@ -3,13 +3,17 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import { readProgress } from './progress.ts'
 import type { LimitedPoller } from './readers/readers.ts'
 
-/** Without any progress for so long, what is still open is taken for lost. Longer than every lease, lock and retry. */
+/**
+ * Without any progress for so long, what is still open is taken for lost. Longer than every lease,
+ * lock and retry.
+ */
 const STANDSTILL_MS = 75_000
 /** For the readers, once everything is there. */
 const CATCH_UP_MS = 15_000
 
 /**
- * Waits until everything published is indexed and embedded and nothing is open, or until nothing moves any more.
+ * Waits until everything published is indexed and embedded and nothing is open, or until nothing
+ * moves any more.
  * @returns whether it got there
  */
 export async function drain(pool: Pool, published: number, archive: number, signal: AbortSignal): Promise<boolean> {

@@ -13,7 +13,10 @@ t.setTimeout(2_400_000)
 
 const HOSTS = 10
 const PAGES = HOSTS * 2_000
-/** Stored pages beyond which the crawler fetches no more of any outlet's, and what it has under way when it notices. */
+/**
+ * Stored pages beyond which the crawler fetches no more of any outlet's, and what it has under way
+ * when it notices.
+ */
 const BACKLOG = HOSTS * STORED_SHARE
 const UNDER_WAY = 1_000
 /** MB; several times what the processes hold when idle. */

@@ -8,8 +8,8 @@ import { SITE_OUTLETS } from './site/outlets.ts'
 import { startSite } from './site/site.ts'
 
 /*
- * Promise 1 at the worst moments. A lock that the test holds stops a process exactly between two steps of the way of an
- * article; there it is killed or paused.
+ * Promise 1 at the worst moments. A lock that the test holds stops a process exactly between two
+ * steps of the way of an article; there it is killed or paused.
  */
 
 const database = await createTestDatabase()

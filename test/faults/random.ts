@@ -13,7 +13,8 @@ export interface Random {
 /**
  * Mulberry32, a generator of 32 bits of state by Tommy Ettinger: good enough to choose faults.
  *
- * @param stream whose chance it is: the site, the faults, a reader … so that one does not disturb another's
+ * @param stream whose chance it is: the site, the faults, a reader … so that one does not disturb
+ * another's
  */
 export function createRandom(seed: number, stream: string): Random {
   let state = createHash('sha256').update(`${seed} ${stream}`).digest().readUInt32LE()

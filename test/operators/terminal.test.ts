@@ -6,11 +6,14 @@ import { syncOutlets } from '../../shared/outlets/sync.ts'
 import { startTestApi } from '../contract/api.ts'
 
 /*
- * What others wrote reaches the terminals of operators: titles, addresses, errors of feeds and pages. None of it may
- * move the cursor, rename the window or turn the direction of a line.
+ * What others wrote reaches the terminals of operators: titles, addresses, errors of feeds and
+ * pages. None of it may move the cursor, rename the window or turn the direction of a line.
  */
 
-/** Clears the screen, in two spellings; rings; goes back to the start of the line; turns the direction. */
+/**
+ * Clears the screen, in two spellings; rings; goes back to the start of the line; turns the
+ * direction.
+ */
 const HOSTILE = 'Nieuws \u001b[2J\u009b2J\u0007\r\u202eOK\u007f einde'
 const SHOWN = 'Nieuws \\u001b[2J\\u009b2J\\u0007\\u000d\\u202eOK\\u007f einde'
 const OBEYED = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/u

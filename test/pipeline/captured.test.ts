@@ -101,7 +101,8 @@ t.test(
       const status: { pages: Pages } = JSON.parse(await fleet.script('status', '--json'))
       return status.pages
     }
-    // What the captured feeds name lies on the real hosts, out of reach here: those pages stay waiting to be tried again.
+    // What the captured feeds name lies on the real hosts, out of reach here: those pages stay
+    // waiting to be tried again.
     await until(
       async () => {
         const { done, refused } = await settled()
@@ -147,7 +148,8 @@ t.test(
     for (const [name, { right, of, share }] of Object.entries(figures)) {
       t.comment(`${name}: ${right} of ${of} (${(share * 100).toFixed(1)} %)`)
     }
-    // Bounds a little below what is reached, so that a step back is seen; the figures stand in docs/ingestion.md.
+    // Bounds a little below what is reached, so that a step back is seen; the figures stand in
+    // docs/ingestion.md.
     t.ok(figures.found.share >= 0.95, 'articles found')
     t.ok(figures.title.share >= 0.8, 'titles')
     t.ok(figures.language.share >= 0.98, 'languages')
@@ -165,7 +167,10 @@ t.test(
   },
 )
 
-/** Agencies, desks and the outlet itself stand among the truth's authors; they are no people (decision 35). */
+/**
+ * Agencies, desks and the outlet itself stand among the truth's authors; they are no people
+ * (decision 35).
+ */
 const isPerson = (name: string) =>
   !/\b(dpa|sid|afp|associated press|presse-agentur|redaktion|online|spiegel|euronews|figaro|echos)\b|\.(at|de)$/i.test(
     name,

@@ -28,7 +28,10 @@ interface Truth {
   body: { summary: string[]; sections: { headline: string[]; paragraphs: string[] }[] } | null
 }
 
-/** The pages of html-fundus; of a publisher's several truths, the one whose title stands in the page is taken. */
+/**
+ * The pages of html-fundus; of a publisher's several truths, the one whose title stands in the page
+ * is taken.
+ */
 export function capturedPages(): CapturedPage[] {
   const read = (name: string) => gunzipSync(readFileSync(new URL(`html-fundus/${name}`, FOLDER)))
   const lines = readFileSync(new URL('html-fundus/index.jsonl', FOLDER), 'utf8').trim().split('\n')
@@ -68,7 +71,10 @@ export interface Site {
   close(): void
 }
 
-/** Serves answers by path at a loopback address of its own, so that every site is a host to be polite to. */
+/**
+ * Serves answers by path at a loopback address of its own, so that every site is a host to be
+ * polite to.
+ */
 export async function serveSite(
   number: number,
   port: number,

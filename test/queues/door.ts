@@ -1,7 +1,10 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A way to the database that drops every connection until it is opened: what a server does that is starting. */
+/**
+ * A way to the database that drops every connection until it is opened: what a server does that is
+ * starting.
+ */
 export async function startDoor(url: string) {
   const { hostname, port } = new URL(url)
   const door = new URL(url)

@@ -5,7 +5,10 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** A Redis of the test's own on a free port, with a password as a fleet's has one; `url` is null where the machine has no `redis-server`. */
+/**
+ * A Redis of the test's own on a free port, with a password as a fleet's has one; `url` is null
+ * where the machine has no `redis-server`.
+ */
 export async function startRedis(): Promise<{ url: string | null; flush(): void; stop(): Promise<void> }> {
   try {
     execFileSync('redis-server', ['--version'], { stdio: 'ignore' })

@@ -14,8 +14,8 @@ export interface Agreement {
 }
 
 /**
- * Asks the index and the oracle the same random questions: first while all articles are fresh, then with some in small
- * segments, then in larger and fewer ones.
+ * Asks the index and the oracle the same random questions: first while all articles are fresh, then
+ * with some in small segments, then in larger and fewer ones.
  */
 export async function askBoth(random: Random, articles: NewArticle[], questions: number): Promise<Agreement> {
   const index = await openArchiveIndex()

@@ -56,7 +56,9 @@ export async function openArchiveIndex(): Promise<ArchiveIndex> {
   }
 }
 
-/** A megabyte holds this process for a while: not while the transaction of those before it is open. */
+/**
+ * A megabyte holds this process for a while: not while the transaction of those before it is open.
+ */
 function parts(articles: NewArticle[]): NewArticle[][] {
   const found: NewArticle[][] = [[]]
   for (const article of articles) {

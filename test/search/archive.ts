@@ -2,7 +2,10 @@ import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import type { Random } from './random.ts'
 
-/** Few words, so that they meet often: stop words of all languages, inflected forms, accents, ligatures, digits. */
+/**
+ * Few words, so that they meet often: stop words of all languages, inflected forms, accents,
+ * ligatures, digits.
+ */
 const VOCABULARY = [
   ...'de het een van en in op te dat die niet is le la les des et un une du der die das und ein nicht zu the of to be or not and it dei den vum ass'.split(
     ' ',
@@ -105,7 +108,10 @@ export function randomArticles(random: Random, count: number, text = randomText,
   })
 }
 
-/** Bodies that one tsvector cannot hold: too long, a word too often, too many different words (decision 18, findings). */
+/**
+ * Bodies that one tsvector cannot hold: too long, a word too often, too many different words
+ * (decision 18, findings).
+ */
 export function longArticles(random: Random): NewArticle[] {
   const long = (number: number, body: string): NewArticle => ({
     url: `https://long.example/${number}`,

@@ -17,7 +17,10 @@ interface Text {
   body: string
 }
 
-/** Articles with real texts of all five languages, and random dates, outlets and authors; `share` of each corpus. */
+/**
+ * Articles with real texts of all five languages, and random dates, outlets and authors; `share` of
+ * each corpus.
+ */
 export function corpusArticles(random: Random, share: number): NewArticle[] {
   const texts = [...parliament(), ...ntrex(), ...bbc(), ...gnad()].filter(() => random.chance(share))
   return randomArticles(random, texts.length).map((article, number) => {

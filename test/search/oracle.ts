@@ -4,8 +4,9 @@ import type { Language } from '../../shared/articles/article.ts'
 import type { NewArticle } from '../../shared/indexing/new-article.ts'
 
 /*
- * What a search must answer, written down from the decisions and as slowly as they read: every article is looked at,
- * word by word. It shares the stemmer and the lists of stop words with what it tests, and nothing else.
+ * What a search must answer, written down from the decisions and as slowly as they read: every
+ * article is looked at, word by word. It shares the stemmer and the lists of stop words with what
+ * it tests, and nothing else.
  */
 
 /** An article as the oracle sees it; `id`, `seq` and `ingestedAt` as the index gave them. */
@@ -82,7 +83,10 @@ function textOf(article: Known): { title: string[]; body: string[] } {
   return text
 }
 
-/** Decision 17. More of the query's words is closer, then more of them in the title, then more of them as written. */
+/**
+ * Decision 17. More of the query's words is closer, then more of them in the title, then more of
+ * them as written.
+ */
 function keyword(q: string, { searchIn }: Question): (article: Known) => number | null {
   const asked = [...new Set(tokens(q))]
   return article => {

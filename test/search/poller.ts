@@ -25,7 +25,10 @@ export interface Poller {
   finish(): Promise<void>
 }
 
-/** Polls as the contract says ("Polling for new articles"): from the latest time seen, oldest first, until there are no more pages. */
+/**
+ * Polls as the contract says ("Polling for new articles"): from the latest time seen, oldest first,
+ * until there are no more pages.
+ */
 export function startPoller(index: SearchIndex): Poller {
   const seen = new Set<string>()
   const disorder: string[] = []

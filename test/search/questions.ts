@@ -2,7 +2,10 @@ import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import type { Known, Question } from './oracle.ts'
 import type { Random } from './random.ts'
 
-/** A question about an archive, its words and its bounds mostly taken from it, so that it finds something. */
+/**
+ * A question about an archive, its words and its bounds mostly taken from it, so that it finds
+ * something.
+ */
 export function randomQuestion(random: Random, articles: Known[]): Question {
   const search = random.chance(0.5) ? 'keyword' : 'boolean'
   const sort = random.chance(0.6) ? 'published_at' : 'ingested_at'
@@ -64,7 +67,8 @@ function words(random: Random, articles: Known[]): string {
 }
 
 function grammar(random: Random, articles: Known[]): string {
-  // What one article holds, asked for and excluded, tells more than what hardly any article could hold together.
+  // What one article holds, asked for and excluded, tells more than what hardly any article could
+  // hold together.
   const sources = random.chance(0.6) ? [random.one(articles)] : articles
   let q = ''
   for (let part = random.below(3); part >= 0; part--) {

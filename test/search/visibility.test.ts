@@ -9,7 +9,10 @@ import { startWriters } from './writers.ts'
 
 const DURATION = 8_000
 
-/** Writers for a while, some of them killed, with a poller beside them; which articles it has not seen. */
+/**
+ * Writers for a while, some of them killed, with a poller beside them; which articles it has not
+ * seen.
+ */
 async function pollWhileWriting(url: string, pool: Pool, kills: number) {
   const writers = startWriters(url, 8, DURATION)
   const poller = startPoller(openIndex(pool))

@@ -8,8 +8,9 @@ import { randomArticles } from './archive.ts'
 import { createRandom } from './random.ts'
 
 /*
- * One of several processes that index at the same time, at random speed: `writer.ts URL SEED MS`. Its transactions are open
- * for a random while before they take the clock, as a normaliser's are that marks its pages.
+ * One of several processes that index at the same time, at random speed: `writer.ts URL SEED MS`.
+ * Its transactions are open for a random while before they take the clock, as a normaliser's are
+ * that marks its pages.
  */
 const [url = '', seed = '1', duration = '1000'] = process.argv.slice(2)
 const random = createRandom(Number(seed))

@@ -21,8 +21,9 @@ export interface Writing {
 }
 
 /**
- * Asks random questions while processes index and segments are made, and the oracle the same of what was visible when
- * each sequence began: so every question meets fresh articles, small and large segments, and their change.
+ * Asks random questions while processes index and segments are made, and the oracle the same of
+ * what was visible when each sequence began: so every question meets fresh articles, small and
+ * large segments, and their change.
  */
 export async function askWhileWriting(seed: number, questions: number): Promise<Writing> {
   const index = await openArchiveIndex()
@@ -32,7 +33,8 @@ export async function askWhileWriting(seed: number, questions: number): Promise<
   try {
     await index.add([...longArticles(random), ...randomArticles(random, 150)])
     const known = await readKnown(index.pool, 0n)
-    // The oracle reads the longest texts now: seconds in which no connection of this process would be served.
+    // The oracle reads the longest texts now: seconds in which no connection of this process would
+    // be served.
     for (const searchIn of ['title', 'title_body'] as const) {
       answer(known, { ...EVERYTHING, q: 'fiets', search: 'keyword', searchIn })
     }

@@ -9,7 +9,10 @@ import { EVERYTHING } from './poller.ts'
 
 t.setTimeout(280_000)
 
-/** What counts in each case: the last moments of a year, the first of the next, none, and one long ago. */
+/**
+ * What counts in each case: the last moments of a year, the first of the next, none, and one long
+ * ago.
+ */
 const TIMES = [
   '2025-12-31T22:59:59.999Z',
   '2025-12-31T23:00:00Z',

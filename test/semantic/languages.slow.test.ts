@@ -47,7 +47,8 @@ t.test('a headline finds the same news in the other languages, with the embedded
   for (const language of LANGUAGES) {
     const all = shares.get(language) ?? []
     const mean = all.reduce((sum, share) => sum + share, 0) / all.length
-    // The headlines are no translations of one another; Luxembourgish is what the model knows least.
+    // The headlines are no translations of one another; Luxembourgish is what the model knows
+    // least.
     t.ok(
       mean >= (language === 'lb' ? 0.75 : 0.85),
       `${language}: ${mean.toFixed(3)} of the versions among the best ten (${all.length} headlines)`,

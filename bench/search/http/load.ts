@@ -9,7 +9,10 @@ export interface Load {
   failures: number
 }
 
-/** Asks the paths one after the other on each of some connections, every connection beginning elsewhere. */
+/**
+ * Asks the paths one after the other on each of some connections, every connection beginning
+ * elsewhere.
+ */
 export function load(
   base: string,
   key: string,

@@ -1,8 +1,9 @@
 import type { Orders } from './documents.ts'
 
 /**
- * Whether a peer found Perscope's page. Among articles with the same time Perscope puts the closer match first, which peers
- * are spared: there, any order is right, and at the end of a page any choice.
+ * Whether a peer found Perscope's page. Among articles with the same time Perscope puts the closer
+ * match first, which peers are spared: there, any order is right, and at the end of a page any
+ * choice.
  */
 export function samePage(
   ours: number[],

@@ -2,7 +2,10 @@ import { STOP_WORDS, stem } from '../../../search/analysis/index.ts'
 import type { Language } from '../../../shared/articles/article.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 
-/** An article as the peers get it: the same words as Perscope's, so that tokenizers make no difference. */
+/**
+ * An article as the peers get it: the same words as Perscope's, so that tokenizers make no
+ * difference.
+ */
 export interface PeerDocument {
   seq: number
   id: string
@@ -40,8 +43,9 @@ export interface Orders {
 }
 
 /**
- * What a keyword search looks for in an article of the language: the stem of a word, or, of a stop word, the word itself.
- * A query of stop words alone asks for the latter, any other for the former (`search/query/match.ts`).
+ * What a keyword search looks for in an article of the language: the stem of a word, or, of a stop
+ * word, the word itself. A query of stop words alone asks for the latter, any other for the former
+ * (`search/query/match.ts`).
  */
 export const stemKey = (language: Language, word: string) => `${language}s${stem(language, word)}`
 export const stopKey = (language: Language, word: string) => `${language}w${word}`
@@ -142,7 +146,9 @@ function listed(list: string): string[] {
   return list.length < 2 ? [] : list.slice(1, -1).split('\n')
 }
 
-/** Country, language, outlet, authors and by-line as words, for engines whose filters are words too. */
+/**
+ * Country, language, outlet, authors and by-line as words, for engines whose filters are words too.
+ */
 export function filterWords(document: PeerDocument): string[] {
   const { country, language, publisherNo, authorNos } = document
   return [

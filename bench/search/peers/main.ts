@@ -28,8 +28,9 @@ export interface PeerBench {
 }
 
 /**
- * Asks Perscope and other engines the same questions of the same articles, cut into the same words, and holds every answer
- * against Perscope's. What the peers made of the articles is kept for the next run, as the archive itself is.
+ * Asks Perscope and other engines the same questions of the same articles, cut into the same words,
+ * and holds every answer against Perscope's. What the peers made of the articles is kept for the
+ * next run, as the archive itself is.
  *
  * @returns figures of Perscope under their usual names, of a peer as `peer_KEY_p50_ms` …
  */

@@ -12,7 +12,10 @@ const SERVER = '/usr/sbin/mariadbd'
 const INSTALL = '/usr/bin/mariadb-install-db'
 const INSTALL_MS = 120_000
 
-/** What stands between full text and all words of an article, and memory for it. Others are the defaults. */
+/**
+ * What stands between full text and all words of an article, and memory for it. Others are the
+ * defaults.
+ */
 const SETTINGS = {
   'innodb-ft-min-token-size': '1',
   'innodb-ft-max-token-size': '84',

@@ -6,8 +6,9 @@ import { LIMIT_MS, OverLimit, type Peer } from './peer.ts'
 import type { PeerQuestion } from './questions.ts'
 
 /**
- * MariaDB's full text as its manual shows it: one InnoDB table, FULLTEXT indexes over the columns that are searched together,
- * btrees on what is filtered and sorted by; the planner decides. Documents are numbered in the order of publication.
+ * MariaDB's full text as its manual shows it: one InnoDB table, FULLTEXT indexes over the columns
+ * that are searched together, btrees on what is filtered and sorted by; the planner decides.
+ * Documents are numbered in the order of publication.
  *
  * @param folder for its data
  * @param name of the database that it gets
@@ -134,7 +135,10 @@ async function ask(connection: Connection, question: PeerQuestion) {
 }
 
 const STATEMENT_TIMEOUT = 1969
-/** InnoDB holds what a full-text query looks at in memory, and gives up at `innodb_ft_result_cache_limit`. */
+/**
+ * InnoDB holds what a full-text query looks at in memory, and gives up at
+ * `innodb_ft_result_cache_limit`.
+ */
 const RESULT_TOO_LARGE = 188
 
 function conditionsOf(question: PeerQuestion): { where: string[]; values: unknown[] } {

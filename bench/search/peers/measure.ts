@@ -29,13 +29,19 @@ export interface ComparedClass {
 const SLOW_MS = 500
 /** When so many queries of a class in a row took too long, the others count as if they did. */
 const GIVE_UP = 2
-/** An engine that could not be interrupted for so long is not asked the like again, whatever the filter. */
+/**
+ * An engine that could not be interrupted for so long is not asked the like again, whatever the
+ * filter.
+ */
 const HOPELESS_MS = 10_000
 
 /** Kinds of match that an engine is not asked any more. */
 const hopeless = new WeakMap<Peer, Set<string>>()
 
-/** Asks Perscope and each peer the queries of a class, one after the other, and compares what they find. */
+/**
+ * Asks Perscope and each peer the queries of a class, one after the other, and compares what they
+ * find.
+ */
 export async function compareClass(
   { pool, index }: { pool: Pool; index: SearchIndex },
   peers: Peer[],

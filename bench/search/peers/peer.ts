@@ -11,7 +11,9 @@ export interface Peer {
   settings: string
   /** Whether it holds the articles from an earlier run. */
   built: boolean
-  /** Takes articles in the order of publication, those without a date first. Only when not built. */
+  /**
+   * Takes articles in the order of publication, those without a date first. Only when not built.
+   */
   add(documents: PeerDocument[]): Promise<void>
   /** Ends the building: indexes, statistics. */
   finish(): Promise<void>

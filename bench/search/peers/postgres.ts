@@ -6,8 +6,9 @@ import type { PeerQuestion } from './questions.ts'
 import { type Lexemes, quote, writeTsvector } from './tsvector.ts'
 
 /**
- * Full text as the manual of Postgres shows it: one table, a `tsvector` of the title and one of everything, a GIN index on
- * each, btrees on what is filtered and sorted by; the planner decides. On the same server as Perscope.
+ * Full text as the manual of Postgres shows it: one table, a `tsvector` of the title and one of
+ * everything, a GIN index on each, btrees on what is filtered and sorted by; the planner decides.
+ * On the same server as Perscope.
  *
  * @param server address of a database on the server
  * @param name of the database that it gets
@@ -107,7 +108,10 @@ async function insert(pool: Pool, documents: PeerDocument[]): Promise<void> {
   )
 }
 
-/** Words with positions, a gap between texts; keys, which begin with a capital as no word does, without. */
+/**
+ * Words with positions, a gap between texts; keys, which begin with a capital as no word does,
+ * without.
+ */
 function termsOf(texts: string[][], keys: string[]): string {
   const lexemes: Lexemes = new Map(keys.map(key => [`K${key}`, []]))
   let position = 1

@@ -4,7 +4,10 @@ import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { FILTER_WORDS, firstAtLeast, type Orders, stemKey, stopKey } from './documents.ts'
 
-/** One page of a search in terms that any engine understands; names and bounds of time are looked up already. */
+/**
+ * One page of a search in terms that any engine understands; names and bounds of time are looked up
+ * already.
+ */
 export interface PeerQuestion {
   scope: 'title' | 'title_body'
   match: PeerMatch
@@ -19,7 +22,9 @@ export interface PeerQuestion {
   limit: number
   /** The total is counted to here; null: it is not asked for. */
   cap: number | null
-  /** Bounds of publication and ingestion as times, both inclusive of `from` and exclusive of `to`. */
+  /**
+   * Bounds of publication and ingestion as times, both inclusive of `from` and exclusive of `to`.
+   */
   published: { from: Date; to: Date } | null
   ingestedFrom: Date | null
   /** The same as places and turns (`documents.ts`). */
@@ -38,7 +43,10 @@ export type PeerMatch =
   /** All of the phrases, none of the excluded. */
   | { kind: 'words'; required: string[][]; excluded: string[][] }
 
-/** @param after number of the last article of the page before, and what its cursor says of it; null: the first page */
+/**
+ * @param after number of the last article of the page before, and what its cursor says of it; null:
+ * the first page
+ */
 export async function questionOf(
   pool: Pool,
   orders: Orders,

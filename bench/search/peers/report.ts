@@ -4,7 +4,10 @@ import type { Peer } from './peer.ts'
 
 const MISMATCHES_SHOWN = 5
 
-/** Prints the classes one a line, what they come to by kind of match and by what else is asked, and what each engine is. */
+/**
+ * Prints the classes one a line, what they come to by kind of match and by what else is asked, and
+ * what each engine is.
+ */
 export function report(results: ComparedClass[], peers: Peer[], say: (line: string) => void): void {
   const keys = ['perscope', ...peers.map(peer => peer.key)]
   const line = (values: number[], name: string) => say(`${values.map(column).join('')}  ${name}`)

@@ -6,8 +6,9 @@ import { LIMIT_MS, OverLimit, type Peer } from './peer.ts'
 import { filtersOf, type PeerQuestion } from './questions.ts'
 
 /**
- * SQLite's FTS5 in this process. Documents are numbered in the order of publication, which FTS5 walks in either direction and
- * stops when a page is full; filters are words of a column; other orders are a join and a sort.
+ * SQLite's FTS5 in this process. Documents are numbered in the order of publication, which FTS5
+ * walks in either direction and stops when a page is full; filters are words of a column; other
+ * orders are a join and a sort.
  *
  * @param file of the database; made when it is not there
  */

@@ -17,8 +17,9 @@ const SCRIPT = fileURLToPath(new URL('./tantivy.py', import.meta.url))
 const INSTALL_MS = 120_000
 
 /**
- * tantivy, the search library in Rust, through its Python binding, in a process of its own. Filters are words; pages are
- * ordered by a fast field, since the binding cannot stop early in an order of documents.
+ * tantivy, the search library in Rust, through its Python binding, in a process of its own. Filters
+ * are words; pages are ordered by a fast field, since the binding cannot stop early in an order of
+ * documents.
  *
  * @param folder for its environment, and beside it the index
  * @returns null, with a sentence to `report`, where it cannot be installed

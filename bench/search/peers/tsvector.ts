@@ -4,7 +4,10 @@ export const TSVECTOR_LIMITS = {
   position: 16_383,
   /** Positions of one lexeme. */
   positions: 255,
-  /** Bytes of all lexemes and positions; ours keeps room for those that the indexing transaction adds. */
+  /**
+   * Bytes of all lexemes and positions; ours keeps room for those that the indexing transaction
+   * adds.
+   */
   bytes: 1_048_575 - 1_024,
 } as const
 
@@ -20,7 +23,10 @@ export function writeTsvector(lexemes: Lexemes): string {
   return parts.join(' ')
 }
 
-/** Bytes that Postgres will count towards its limit; each list of positions is aligned and has a counter. */
+/**
+ * Bytes that Postgres will count towards its limit; each list of positions is aligned and has a
+ * counter.
+ */
 export function tsvectorBytes(lexemes: Lexemes): number {
   let bytes = 0
   for (const [lexeme, positions] of lexemes) {

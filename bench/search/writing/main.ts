@@ -29,8 +29,9 @@ export interface WritingBench {
 }
 
 /**
- * Searches of two clients alone, then while another process writes 300 articles a second; then what that process can do
- * at most. Segments are made meanwhile as always: by the writer, in a thread of its own.
+ * Searches of two clients alone, then while another process writes 300 articles a second; then what
+ * that process can do at most. Segments are made meanwhile as always: by the writer, in a thread of
+ * its own.
  */
 export async function measureWriting(bench: WritingBench): Promise<Record<string, number>> {
   const { say, signal, url, rows } = bench

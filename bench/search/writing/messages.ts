@@ -18,7 +18,10 @@ export interface Written {
   batches: number[]
 }
 
-/** Articles that are to be made before they are written: that takes a tenth of what writing them does. */
+/**
+ * Articles that are to be made before they are written: that takes a tenth of what writing them
+ * does.
+ */
 export interface Making {
   from: number
   articles: number

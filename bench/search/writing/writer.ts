@@ -7,8 +7,8 @@ import { createPool } from '../../../shared/postgres/pool.ts'
 import { createArchive } from '../generator.ts'
 import type { Job, Making, Written } from './messages.ts'
 
-// A process that writes articles as a normaliser does: batches through the article writer, which also has segments made.
-// Arguments: the database, and the rows of its archive.
+// A process that writes articles as a normaliser does: batches through the article writer, which
+// also has segments made. Arguments: the database, and the rows of its archive.
 
 const [url = '', rows = ''] = process.argv.slice(2)
 const archive = createArchive(Number(rows))

@@ -7,8 +7,9 @@ const PATIENCE_MS = 15_000
 const RETRY_MS = 200
 
 /**
- * Takes the lock of one server's data. The server has the file open too, so that the lock holds until its last process
- * is gone: also where a start was killed and its servers are still ending in a container whose processes we do not see.
+ * Takes the lock of one server's data. The server has the file open too, so that the lock holds
+ * until its last process is gone: also where a start was killed and its servers are still ending in
+ * a container whose processes we do not see.
  *
  * @param name of the server, as it stands in sentences
  * @throws Problem when an earlier one does not end

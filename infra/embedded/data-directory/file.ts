@@ -4,7 +4,8 @@ import { errorCode } from '../problem.ts'
 
 /** Writes a file whole or not at all, also through a crash: aside, to the disk, then renamed. */
 export async function writeWhole(path: string, text: string, mode = 0o600): Promise<void> {
-  // The folder may be one of all accounts (`--write-env /tmp/env`): nobody foresees the name, and what is there is not taken.
+  // The folder may be one of all accounts (`--write-env /tmp/env`): nobody foresees the name, and
+  // what is there is not taken.
   const aside = `${path}.${randomBytes(6).toString('hex')}.new`
   const file = await open(aside, 'wx', mode)
   try {

@@ -7,9 +7,10 @@ import { createServer, type Server } from 'node:net'
 export type FormerLock = { held: true; release(): void } | { held: false; pid: number }
 
 /**
- * Takes the name that was the lock of a folder before (an abstract socket, known by device and inode), so that a version
- * of then and one of now keep each other out. The name is in nobody's keeping: where another account has taken it, or a
- * process that we cannot see, it says nothing and is let be.
+ * Takes the name that was the lock of a folder before (an abstract socket, known by device and
+ * inode), so that a version of then and one of now keep each other out. The name is in nobody's
+ * keeping: where another account has taken it, or a process that we cannot see, it says nothing and
+ * is let be.
  */
 export async function takeFormerLock(folder: string): Promise<FormerLock> {
   const nothing = { held: true, release() {} } as const

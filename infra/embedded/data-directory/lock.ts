@@ -14,14 +14,16 @@ const OPEN_LOCKED = 0x20
 const ATTEMPTS = 5
 
 /**
- * Takes the kernel's lock (flock(2)) of a file, which is made when missing and never removed. The file, not a name
- * elsewhere, is the lock: containers and network namespaces that share a folder share its locks, and the kernel lets go
- * of a killed holder's. Only the file's owner can open it, so no other account can take the lock.
+ * Takes the kernel's lock (flock(2)) of a file, which is made when missing and never removed. The
+ * file, not a name elsewhere, is the lock: containers and network namespaces that share a folder
+ * share its locks, and the kernel lets go of a killed holder's. Only the file's owner can open it,
+ * so no other account can take the lock.
  *
- * The lock belongs to the open file, not to a process. Node's files are closed in the programs that it starts, except
- * where `fd` is handed over on purpose.
+ * The lock belongs to the open file, not to a process. Node's files are closed in the programs that
+ * it starts, except where `fd` is handed over on purpose.
  *
- * @param holder who we are, as another process is told that asks for the same lock: "npm start (process 12)"
+ * @param holder who we are, as another process is told that asks for the same lock: "npm start
+ * (process 12)"
  * @throws Problem when the file is another account's, or the machine has no means to lock it
  */
 export async function lockFile(path: string, holder: string): Promise<Lock> {
@@ -36,7 +38,10 @@ export async function lockFile(path: string, holder: string): Promise<Lock> {
   throw new Problem(`${path} disappears again and again; is its folder being removed?`)
 }
 
-/** Locks the open file, else closes it. `gone`: whoever emptied the folder took the file with it, and a lock on it is nobody's. */
+/**
+ * Locks the open file, else closes it. `gone`: whoever emptied the folder took the file with it,
+ * and a lock on it is nobody's.
+ */
 async function lockOpen(fd: number, path: string): Promise<'locked' | 'taken' | 'gone'> {
   let outcome: 'locked' | 'taken' | 'gone' | null = null
   try {
@@ -70,7 +75,10 @@ function openLockFile(path: string): number | null {
   }
 }
 
-/** Whoever can open the file can keep us out: it has to be ours, or the folder's owner's, and closed to all others. */
+/**
+ * Whoever can open the file can keep us out: it has to be ours, or the folder's owner's, and closed
+ * to all others.
+ */
 async function checkOwner(fd: number, path: string): Promise<void> {
   const { uid, mode } = fstatSync(fd)
   const folder = await stat(dirname(path))
@@ -88,8 +96,8 @@ async function isThere(fd: number, path: string): Promise<boolean> {
 }
 
 /**
- * Locks an open file of ours, unless it is locked. Node has no call for that; flock(1) locks the open file that it
- * is given, and the lock stays with us when the tool has ended.
+ * Locks an open file of ours, unless it is locked. Node has no call for that; flock(1) locks the
+ * open file that it is given, and the lock stays with us when the tool has ended.
  */
 async function flock(fd: number, path: string): Promise<boolean> {
   const tool = spawn('flock', ['-n', '3'], {

@@ -6,7 +6,9 @@ import { diskProblem, errorCode, notAFolder, Problem } from '../problem.ts'
 import { takeFormerLock } from './former-lock.ts'
 import { lockFile } from './lock.ts'
 
-/** An empty cluster takes about 60 MB with its first write-ahead log; less than this is a full disk. */
+/**
+ * An empty cluster takes about 60 MB with its first write-ahead log; less than this is a full disk.
+ */
 const LEAST_FREE_BYTES = 64 * 1024 * 1024
 
 /** `DATA_DIR`, made when missing, found writable, and ours alone until `release`. */
@@ -19,7 +21,8 @@ export interface DataDirectory {
  * Opens the folder in which the embedded servers keep their data.
  *
  * @param holder who we are, as a second start on the same folder is told: "npm start (process 12)"
- * @throws Problem when it cannot be made or written, when its disk is full, or when another process holds it
+ * @throws Problem when it cannot be made or written, when its disk is full, or when another process
+ * holds it
  */
 export async function openDataDirectory(folder: string, holder: string): Promise<DataDirectory> {
   const wanted = resolve(folder)
@@ -45,15 +48,18 @@ export async function openDataDirectory(folder: string, holder: string): Promise
   }
 }
 
-/** Whatever the umask of the shell: no other account writes what we and our programs make from here on. */
+/**
+ * Whatever the umask of the shell: no other account writes what we and our programs make from here
+ * on.
+ */
 function keepForOurselves(): void {
   process.umask(process.umask() | 0o022)
 }
 
 /**
- * Another account that can write to the folder could put links, settings and keys of its own where we
- * write and read ours. A group is chosen, and may be ours alone; everybody is not. A folder of ours
- * in which nobody else has put anything yet is closed to others.
+ * Another account that can write to the folder could put links, settings and keys of its own where
+ * we write and read ours. A group is chosen, and may be ours alone; everybody is not. A folder of
+ * ours in which nobody else has put anything yet is closed to others.
  */
 async function closeToOthers(path: string): Promise<void> {
   const { mode, uid } = await stat(path)
@@ -91,7 +97,10 @@ async function lockFolder(path: string, holder: string): Promise<() => void> {
 const inUse = (path: string, holder: string, host: string): Problem =>
   new Problem(`DATA_DIR ${path} is in use by ${holder}; end that on ${host} first, or set DATA_DIR to another folder.`)
 
-/** Making a folder on a read-only disk can say "no such file" (ENOENT): the folder above tells the reason. */
+/**
+ * Making a folder on a read-only disk can say "no such file" (ENOENT): the folder above tells the
+ * reason.
+ */
 async function makeFolder(path: string): Promise<void> {
   try {
     await makeOpenFolder(path)
@@ -105,8 +114,8 @@ async function makeFolder(path: string): Promise<void> {
 }
 
 /**
- * Folders we make can be entered by all, whatever the umask: the database may run as another user. Made one by one:
- * where nothing can be made (`/proc`), Node's `recursive` tries for ever.
+ * Folders we make can be entered by all, whatever the umask: the database may run as another user.
+ * Made one by one: where nothing can be made (`/proc`), Node's `recursive` tries for ever.
  */
 async function makeOpenFolder(path: string): Promise<void> {
   const missing: string[] = []

@@ -5,13 +5,21 @@ import { PORTS } from '../../../shared/config/embedded-keys.ts'
 import { Problem } from '../problem.ts'
 import { readRecord, writeWhole } from './file.ts'
 
-/** Below 32768, where Linux begins to hand out ports to outgoing connections; above what well-known servers use. */
+/**
+ * Below 32768, where Linux begins to hand out ports to outgoing connections; above what well-known
+ * servers use.
+ */
 const LOWEST = 20_000
 const HIGHEST = 32_767
 
-/** Where servers of `DATA_DIR` listened the last time: services that know an address find it again. */
+/**
+ * Where servers of `DATA_DIR` listened the last time: services that know an address find it again.
+ */
 export interface Ports {
-  /** The port of `name`: the one it had, or a free one when it had none or somebody else has taken it. */
+  /**
+   * The port of `name`: the one it had, or a free one when it had none or somebody else has taken
+   * it.
+   */
   of(name: string): Promise<number>
 }
 
@@ -35,7 +43,10 @@ export async function rememberedPorts(dataDir: string, report: (sentence: string
   }
 }
 
-/** Drawn at random, so that two starts at the same moment do not try the same ports in the same order. */
+/**
+ * Drawn at random, so that two starts at the same moment do not try the same ports in the same
+ * order.
+ */
 export async function freePort(allowed: (port: number) => boolean = () => true): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt++) {
     const port = randomInt(LOWEST, HIGHEST + 1)

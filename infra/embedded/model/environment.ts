@@ -24,8 +24,8 @@ export const PYTHON = join(ENVIRONMENT, 'bin', 'python')
 const INSTEAD = 'semantic search is off until then, or set EMBEDDINGS_URL to a model server of your own'
 
 /**
- * Makes sure that the model server's Python environment is there: made once, aside, and renamed when it is whole.
- * A second process that wants it at the same time waits for the first.
+ * Makes sure that the model server's Python environment is there: made once, aside, and renamed
+ * when it is whole. A second process that wants it at the same time waits for the first.
  *
  * @throws Problem when it cannot be made: no Python, no venv module, another platform, no network
  */

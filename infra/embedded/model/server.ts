@@ -19,8 +19,8 @@ export async function modelProgram(dataDir: string, port: number, key: string, l
   return {
     name: 'The model server',
     command: PYTHON,
-    // -E -s -B: nothing from the environment's or the user's Python, and no compiled files beside the sources.
-    // Its default host is every address of the machine.
+    // -E -s -B: nothing from the environment's or the user's Python, and no compiled files beside
+    // the sources. Its default host is every address of the machine.
     args: ['-E', '-s', '-B', SCRIPT, '--host', '127.0.0.1', '--port', String(port)],
     cwd: folder,
     env: {

@@ -3,7 +3,8 @@
 import re
 from functools import lru_cache
 
-# Stands for the space before a word, in the vocabulary only at the beginning of a piece: so each word is cut by itself.
+# Stands for the space before a word, in the vocabulary only at the beginning of a piece: so each
+# word is cut by itself.
 SPACE = "\u2581"
 # Words come back; what is longer is none.
 REMEMBERED = 16_384

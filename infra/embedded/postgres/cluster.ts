@@ -18,8 +18,8 @@ export interface Cluster {
 }
 
 /**
- * The cluster under `dataDir`, made when there is none. It is made aside and renamed, so that half a cluster
- * is never taken for a whole one.
+ * The cluster under `dataDir`, made when there is none. It is made aside and renamed, so that half
+ * a cluster is never taken for a whole one.
  */
 export async function openCluster(
   dataDir: string,

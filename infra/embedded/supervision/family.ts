@@ -90,7 +90,10 @@ export async function createFamily(dataDir: string): Promise<Family> {
   }
 }
 
-/** Ends processes of an earlier run that was killed together with its watchdog, or whose watchdog is still at it. */
+/**
+ * Ends processes of an earlier run that was killed together with its watchdog, or whose watchdog is
+ * still at it.
+ */
 async function endLeftovers(file: string): Promise<void> {
   const { boot, ids = pidNamespace(), processes, folders } = await readRecord(file)
   // After a restart of the machine, and in another container, the same ids are other processes.

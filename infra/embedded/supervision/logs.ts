@@ -4,7 +4,10 @@ import { copyFileSync, openSync, readSync, statSync, truncateSync } from 'node:f
 const LONGEST_LOG = 64 * 1024 * 1024
 const CHECK_MS = 60_000
 
-/** Opens a log for a child. Appending, so that `limitLog` can cut it while the child goes on writing. */
+/**
+ * Opens a log for a child. Appending, so that `limitLog` can cut it while the child goes on
+ * writing.
+ */
 export const openLog = (path: string): number => openSync(path, 'a', 0o640)
 
 /** Keeps a log from filling the disk, as long as the process lives. */

@@ -21,8 +21,8 @@ export function kill(pid: number): void {
 }
 
 /**
- * When a process began, in clock ticks since the machine's start: together with the id it names one process
- * for good. Null when there is none, or on systems without /proc.
+ * When a process began, in clock ticks since the machine's start: together with the id it names one
+ * process for good. Null when there is none, or on systems without /proc.
  */
 export function startTime(pid: number): string | null {
   try {
@@ -34,7 +34,10 @@ export function startTime(pid: number): string | null {
   }
 }
 
-/** Whether the process that leads the group `pid` is still at work: one that only waits to be reaped is not. */
+/**
+ * Whether the process that leads the group `pid` is still at work: one that only waits to be reaped
+ * is not.
+ */
 export function isRunning(pid: number): boolean {
   return process.platform === 'linux' ? startTime(pid) !== null : signalGroup(pid, 0)
 }
@@ -48,7 +51,10 @@ export function bootId(): string {
   }
 }
 
-/** Names the set of processes that our ids count in: every container has its own. Empty on systems without /proc. */
+/**
+ * Names the set of processes that our ids count in: every container has its own. Empty on systems
+ * without /proc.
+ */
 export function pidNamespace(): string {
   try {
     return readlinkSync('/proc/self/ns/pid')
@@ -58,8 +64,8 @@ export function pidNamespace(): string {
 }
 
 /**
- * Postgres processes whose working directory is `folder`, which every process of a cluster's is. The name counts
- * too: somebody's shell may stand in that folder.
+ * Postgres processes whose working directory is `folder`, which every process of a cluster's is.
+ * The name counts too: somebody's shell may stand in that folder.
  */
 export function postgresIn(folder: string): number[] {
   if (process.platform !== 'linux') return []

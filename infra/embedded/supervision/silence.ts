@@ -7,7 +7,9 @@ const REST_MS = 3_000
 /** A program that has answered none of the questions of this time is taken for hung. */
 export const SILENCE_MS = 30_000
 
-/** Asks a program whether it is alive. A refusal is an answer too; no answer is false or an error. */
+/**
+ * Asks a program whether it is alive. A refusal is an answer too; no answer is false or an error.
+ */
 export type Ask = (signal: AbortSignal) => Promise<boolean>
 
 /** Any answer to a GET of `url` will do. */
@@ -19,11 +21,11 @@ export const askHttp =
   }
 
 /**
- * Asks until the program has been silent for `SILENCE_MS`, and returns true; false when it is gone. Until its first answer, or
- * until `hasStarted`, a program is starting, for as long as it takes.
+ * Asks until the program has been silent for `SILENCE_MS`, and returns true; false when it is gone.
+ * Until its first answer, or until `hasStarted`, a program is starting, for as long as it takes.
  *
- * Questions are counted, not time: a machine that slept has missed one. A question that took much longer than it may
- * says that we ourselves stood still, and nothing about the program.
+ * Questions are counted, not time: a machine that slept has missed one. A question that took much
+ * longer than it may says that we ourselves stood still, and nothing about the program.
  */
 export async function fallsSilent(ask: Ask, hasStarted: () => boolean, gone: AbortSignal): Promise<boolean> {
   let heard = false

@@ -31,7 +31,8 @@ export interface Supervision {
 }
 
 /**
- * Starts a program, waits until it is ready, and starts it again whenever it ends. One that hangs is ended.
+ * Starts a program, waits until it is ready, and starts it again whenever it ends. One that hangs
+ * is ended.
  * @throws Problem when it does not come up the first time
  */
 export async function supervise(program: Program, options: Supervision): Promise<Supervised> {
@@ -54,7 +55,8 @@ export async function supervise(program: Program, options: Supervision): Promise
       cwd: program.cwd,
       env: program.env,
       stdio: ['ignore', log, log, ...(program.lock === undefined ? [] : [program.lock])],
-      // A session of its own: Ctrl-C in a terminal reaches us alone, and we end things in their order.
+      // A session of its own: Ctrl-C in a terminal reaches us alone, and we end things in their
+      // order.
       detached: true,
       ...(owner && { uid: owner.uid, gid: owner.gid }),
     })

@@ -3,10 +3,16 @@ import type { Owner } from '../owner.ts'
 import type { Family } from './family.ts'
 import { signalGroup } from './processes.ts'
 
-/** A child of the tool's that outlives it may hold its streams open: what the tool wrote is there by then. */
+/**
+ * A child of the tool's that outlives it may hold its streams open: what the tool wrote is there by
+ * then.
+ */
 const LATE_OUTPUT_MS = 1_000
 
-/** What a tool that runs to its end left: its exit code (null: ended by a signal) and the end of what it wrote. */
+/**
+ * What a tool that runs to its end left: its exit code (null: ended by a signal) and the end of
+ * what it wrote.
+ */
 export interface ToolResult {
   code: number | null
   output: string

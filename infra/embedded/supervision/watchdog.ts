@@ -2,12 +2,13 @@ import { createInterface } from 'node:readline'
 import { isRunning, kill, postgresIn, signalGroup } from './processes.ts'
 
 /**
- * A process of its own, in a session of its own: outlives a SIGKILL of the supervisor and of its process group,
- * and ends the children that it was told of. The end of standard input is the sign that the supervisor is gone.
+ * A process of its own, in a session of its own: outlives a SIGKILL of the supervisor and of its
+ * process group, and ends the children that it was told of. The end of standard input is the sign
+ * that the supervisor is gone.
  *
- * Lines on standard input: `+ PID SIGNAL` a child was started, and ends on SIGNAL; `- PID` it has ended;
- * `sweep FOLDER` the Postgres processes of FOLDER are ours too (backends, each in a session of its own);
- * `end` all is in order.
+ * Lines on standard input: `+ PID SIGNAL` a child was started, and ends on SIGNAL; `- PID` it has
+ * ended; `sweep FOLDER` the Postgres processes of FOLDER are ours too (backends, each in a session
+ * of its own); `end` all is in order.
  */
 const GENTLE_MS = 3_000
 const PATIENCE_MS = 8_000

@@ -9,9 +9,10 @@ import { type AddressLock, lockAddress } from './lock.ts'
 import type { Permits } from './permits.ts'
 
 /**
- * Lets in who sends a valid key and notes the plan on the response; everybody else is answered 401, or 429 from a
- * locked address. A valid key from a locked address is let in (decision 3), so the lock is asked only about the others.
- * Nothing about a key is remembered between requests: a revocation counts at once, in every process (decision 21).
+ * Lets in who sends a valid key and notes the plan on the response; everybody else is answered 401,
+ * or 429 from a locked address. A valid key from a locked address is let in (decision 3), so the
+ * lock is asked only about the others. Nothing about a key is remembered between requests: a
+ * revocation counts at once, in every process (decision 21).
  */
 export function checkKey(db: Queryable, lock: AddressLock): RequestHandler {
   return async (request: Request, response: Response, next: NextFunction) => {
@@ -45,8 +46,8 @@ export function checkQuota(response: Response): void {
 }
 
 /**
- * Takes one request of the month, just before the answer's headers go out (decision 5). A client that has hung up
- * gets no answer and pays nothing.
+ * Takes one request of the month, just before the answer's headers go out (decision 5). A client
+ * that has hung up gets no answer and pays nothing.
  * @throws ApiError `quota_exceeded` when another request took the last one meanwhile
  */
 export async function chargeMonth(db: Queryable, permits: Permits, response: Response): Promise<void> {

@@ -7,8 +7,9 @@ export type Credentials = { kind: 'missing' } | { kind: 'malformed' } | { kind: 
 const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i
 
 /**
- * Reads `Authorization` (decision 1): absent, empty or a bare `Bearer` is no key at all; another scheme, a malformed
- * token or a second header is a wrong one. Nothing else of a request (query, body, cookie) can carry a key.
+ * Reads `Authorization` (decision 1): absent, empty or a bare `Bearer` is no key at all; another
+ * scheme, a malformed token or a second header is a wrong one. Nothing else of a request (query,
+ * body, cookie) can carry a key.
  */
 export function readCredentials(request: IncomingMessage): Credentials {
   const headers = request.headersDistinct.authorization ?? []

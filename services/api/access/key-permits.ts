@@ -4,7 +4,10 @@ import { ApiError } from '../contract/api-error.ts'
 import { accessOf } from './locals.ts'
 import { createPermits, NoPermit, type Permits } from './permits.ts'
 
-/** Connections that one search uses at the same time, at most: for fresh articles, and for columns and lists of segments. */
+/**
+ * Connections that one search uses at the same time, at most: for fresh articles, and for columns
+ * and lists of segments.
+ */
 const CONNECTIONS = 3
 /** Searches of one key that wait. Its rate is a bound too, mostly a lower one. */
 const WAITING = 1_000
@@ -13,8 +16,8 @@ const COUNTING = 100_000
 
 /**
  * Each search needs a permit of its key, so that slow searches of one client leave connections for
- * all others: together they use three quarters of the pool at most. A search waits for its permit as
- * long as a statement may run.
+ * all others: together they use three quarters of the pool at most. A search waits for its permit
+ * as long as a statement may run.
  */
 export function createSearchPermits({ DATABASE_POOL, SEARCH_TIMEOUT }: SearchPermitSettings): Permits {
   const atOnce = Math.max(1, Math.floor((DATABASE_POOL * 3) / 4 / CONNECTIONS))
@@ -22,8 +25,8 @@ export function createSearchPermits({ DATABASE_POOL, SEARCH_TIMEOUT }: SearchPer
 }
 
 /**
- * Permits for the statements that count a key's minute and month. They write one row, so the database
- * runs one at a time; the others would wait there and occupy a connection each.
+ * Permits for the statements that count a key's minute and month. They write one row, so the
+ * database runs one at a time; the others would wait there and occupy a connection each.
  */
 export function createCountPermits({ SEARCH_TIMEOUT }: Pick<Config, 'SEARCH_TIMEOUT'>): Permits {
   return createPermits({ atOnce: 2, waiting: COUNTING, patience: SEARCH_TIMEOUT })
@@ -33,7 +36,8 @@ type SearchPermitSettings = Pick<Config, 'DATABASE_POOL' | 'SEARCH_TIMEOUT'>
 
 /**
  * Runs the searches of a request with permits of its key.
- * @returns a function that throws `ApiError` `internal_error` when there was none, as for a statement that takes too long
+ * @returns a function that throws `ApiError` `internal_error` when there was none, as for a
+ * statement that takes too long
  */
 export function withPermitOf(permits: Permits, response: Response): <T>(search: () => Promise<T>) => Promise<T> {
   return async search => {

@@ -5,18 +5,21 @@ import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { createPermits, NoPermit } from './permits.ts'
 
 /**
- * Requests of one address without a valid key are looked into one after another: whoever waits in the database waits with a
- * connection in hand, and anybody can send thousands at once.
+ * Requests of one address without a valid key are looked into one after another: whoever waits in
+ * the database waits with a connection in hand, and anybody can send thousands at once.
  */
 const FAILURE_PERMITS = { atOnce: 1, waiting: 1_000, patience: 5_000 }
 
-/** The lock on addresses from which too many invalid keys came (decision 3), shared by all processes. */
+/**
+ * The lock on addresses from which too many invalid keys came (decision 3), shared by all
+ * processes.
+ */
 export interface AddressLock {
   /** Seconds that the address is still locked for, at least 1; null when it is not. */
   remaining(address: string): Promise<number | null>
   /**
-   * Counts an invalid key. Returns what `remaining` would have said just before: the failure that locks is itself
-   * an ordinary one.
+   * Counts an invalid key. Returns what `remaining` would have said just before: the failure that
+   * locks is itself an ordinary one.
    */
   fail(address: string): Promise<number | null>
   /** Removes what no longer counts. */
@@ -97,9 +100,9 @@ export function createAddressLock(
 }
 
 /**
- * Whom a failure is counted against: an IPv4 address, or the /56 of an IPv6 one, which is what one household or
- * office is given. IPv4 inside IPv6 (`::ffff:…`) is IPv4. What a proxy forwarded and is no address falls back
- * to the connection's own.
+ * Whom a failure is counted against: an IPv4 address, or the /56 of an IPv6 one, which is what one
+ * household or office is given. IPv4 inside IPv6 (`::ffff:…`) is IPv4. What a proxy forwarded and
+ * is no address falls back to the connection's own.
  */
 export function lockAddress(forwarded: string | undefined, connection: string | undefined): string {
   const address = [forwarded, connection].find(candidate => candidate !== undefined && isIP(candidate) !== 0)

@@ -1,11 +1,12 @@
 /** Permits by name: limits how much work of one name is under way at a time. */
 export interface Permits {
   /**
-   * Does the work once fewer than `atOnce` of the same name are under way; others of that name come first come, first
-   * served. Work of other names never waits for it.
+   * Does the work once fewer than `atOnce` of the same name are under way; others of that name come
+   * first come, first served. Work of other names never waits for it.
    *
    * @param leaves ends the wait: the caller has left
-   * @throws NoPermit when it would have to wait for too long, or too many wait already; whatever `work` throws
+   * @throws NoPermit when it would have to wait for too long, or too many wait already; whatever
+   * `work` throws
    */
   take<T>(name: string, work: () => Promise<T>, leaves?: AbortSignal): Promise<T>
 }
@@ -39,7 +40,8 @@ export function createPermits({ atOnce, waiting, patience }: PermitLimits): Perm
         return await work()
       } finally {
         const [next] = line.waiting
-        // Handed over without a gap in which somebody else could slip in, or be handed the same permit.
+        // Handed over without a gap in which somebody else could slip in, or be handed the same
+        // permit.
         if (next) {
           line.waiting.delete(next)
           next()

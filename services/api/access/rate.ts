@@ -8,9 +8,10 @@ import type { Permits } from './permits.ts'
 /** A minute of a plan. */
 const MINUTE = 60_000
 
-// The row's lock makes the count exact across processes, and each request learns its own place in it: headers
-// count down without gaps or repeats. A refusal counts nothing. All on the database's clock; when that was set back
-// by more than a minute, the window is over too. The table is unlogged, so that no commit waits for the disk.
+// The row's lock makes the count exact across processes, and each request learns its own place in
+// it: headers count down without gaps or repeats. A refusal counts nothing. All on the database's
+// clock; when that was set back by more than a minute, the window is over too. The table is
+// unlogged, so that no commit waits for the disk.
 const COUNT = `
 insert into rate_windows as w (key_id, started_at, used, allowed)
 select id, clock_timestamp(), 1, true from api_keys where id = $1
@@ -25,8 +26,8 @@ on conflict (key_id) do update set (started_at, used, allowed) = (
 returning used, allowed, 60000 - extract(epoch from clock_timestamp() - started_at)::float8 * 1000 as left`
 
 /**
- * Where express-rate-limit keeps its counts: Postgres, shared by all API processes. A key's minute begins with its
- * first request.
+ * Where express-rate-limit keeps its counts: Postgres, shared by all API processes. A key's minute
+ * begins with its first request.
  */
 export function createRateStore(db: Queryable, permits: Permits): Store {
   return {
@@ -39,7 +40,8 @@ export function createRateStore(db: Queryable, permits: Permits): Store {
       const row = rows[0]
       if (!row) throw new Error('The key is gone.')
       return {
-        // The plan of this very moment decides, not the limit that the middleware has read a moment ago.
+        // The plan of this very moment decides, not the limit that the middleware has read a moment
+        // ago.
         totalHits: row.allowed ? row.used : Number.MAX_SAFE_INTEGER,
         resetTime: new Date(Date.now() + Math.min(MINUTE, Math.max(0, row.left))),
       }
@@ -52,7 +54,10 @@ export function createRateStore(db: Queryable, permits: Permits): Store {
   }
 }
 
-/** The plan's requests per minute, for requests whose key is known. Sets the counters on every answer from here on. */
+/**
+ * The plan's requests per minute, for requests whose key is known. Sets the counters on every
+ * answer from here on.
+ */
 export function limitRate(store: Store): RequestHandler[] {
   const count = rateLimit({
     store,

@@ -5,15 +5,18 @@ import type { ArticlesRequest } from '../parameters/request.ts'
 
 const DAY = 86_400_000
 
-/** The instant at which a plan's history starts: fixed, or 00:00 UTC so many days before the day of `now` (decision 13). */
+/**
+ * The instant at which a plan's history starts: fixed, or 00:00 UTC so many days before the day of
+ * `now` (decision 13).
+ */
 export function historyStart(history: HistoryStart, now: Date): Date {
   if (history.kind === 'fixed') return history.at
   return new Date(Math.floor(now.getTime() / DAY) * DAY - history.days * DAY)
 }
 
 /**
- * Holds a valid request against its plan: rejected whole, never partly served; country before history (decision 6).
- * Returns the countries to search.
+ * Holds a valid request against its plan: rejected whole, never partly served; country before
+ * history (decision 6). Returns the countries to search.
  *
  * @param start the plan's history start, or the bound its sequence began with
  * @throws ApiError `country_not_included`, `history_not_included`

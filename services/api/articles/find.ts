@@ -37,7 +37,8 @@ export interface PlannedRequest {
 /**
  * Finds one page.
  * @param at where the sequence stands; null: at its beginning
- * @throws ApiError `semantic_search_unavailable`; `invalid_request` when the candidate set has expired
+ * @throws ApiError `semantic_search_unavailable`; `invalid_request` when the candidate set has
+ * expired
  */
 export async function findArticles(
   searches: Searches,
@@ -77,7 +78,10 @@ async function findPage(
   return { ...page, next: page.next && { kind: 'words', ...page.next } }
 }
 
-/** What of a request is no filter: how it is matched, its order and its page. The plan's `countries` take the place of its own. */
+/**
+ * What of a request is no filter: how it is matched, its order and its page. The plan's `countries`
+ * take the place of its own.
+ */
 type NoFilter = 'question' | 'q' | 'order' | 'perPage' | 'cursor' | 'countries'
 
 function filterOf({ request, countries, historyStart }: PlannedRequest): ArticleFilter {

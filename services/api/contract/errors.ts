@@ -1,6 +1,7 @@
 /**
- * Every error code: its status, when it is given, and the sentence sent when nothing more exact is known.
- * The API sends errors from this table, the OpenAPI document and the reference page print it.
+ * Every error code: its status, when it is given, and the sentence sent when nothing more exact is
+ * known. The API sends errors from this table, the OpenAPI document and the reference page print
+ * it.
  */
 export const ERRORS = {
   missing_token: {

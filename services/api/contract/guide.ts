@@ -4,7 +4,10 @@ import { ERROR_CODES, ERRORS } from './errors.ts'
 import { HEADERS } from './headers.ts'
 import { LIMITS } from './limits.ts'
 
-/** What a reader should know before the parameters, in Markdown; tables are printed from the definitions. */
+/**
+ * What a reader should know before the parameters, in Markdown; tables are printed from the
+ * definitions.
+ */
 export function guide(serviceName: string): string {
   return `
 ${serviceName} indexes what news outlets in the Netherlands, Belgium and Luxembourg publish and lets you search it.

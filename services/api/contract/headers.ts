@@ -1,4 +1,7 @@
-/** Response headers of the contract, for the OpenAPI document; `services/api/access` and `http` send them. */
+/**
+ * Response headers of the contract, for the OpenAPI document; `services/api/access` and `http` send
+ * them.
+ */
 export const HEADERS = {
   'X-Request-Id': {
     type: 'string',

@@ -7,8 +7,8 @@ import { ARTICLE_SCHEMA, AUTHOR_SCHEMA, ERROR_SCHEMA, OUTLET_SCHEMA, PAGE_SCHEMA
 type Json = Record<string, unknown>
 
 /**
- * The OpenAPI 3.1 document, printed from the definitions that requests are validated with. It names no host: the
- * server is wherever the document came from.
+ * The OpenAPI 3.1 document, printed from the definitions that requests are validated with. It names
+ * no host: the server is wherever the document came from.
  */
 export function openApiDocument(serviceName: string): Json {
   return {

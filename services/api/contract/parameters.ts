@@ -3,7 +3,10 @@ import { LIMITS } from './limits.ts'
 
 /** What a parameter may hold. */
 export type ParameterKind =
-  /** `pattern`: for the document's readers too, hence in what every language's regular expressions have in common. */
+  /**
+   * `pattern`: for the document's readers too, hence in what every language's regular expressions
+   * have in common.
+   */
   | { kind: 'text'; maxLength: number; pattern: string }
   | { kind: 'choice'; values: readonly string[]; default?: string }
   /** Several of the values: repeated, bracketed (`country[]=`) or comma-separated. */
@@ -21,8 +24,8 @@ const YEARS = '^(19|20)[0-9]{2}-|^2100-'
 export type Parameter = ParameterKind & { about: string }
 
 /**
- * Every query parameter of both operations, once: the parser reads, ajv validates, the OpenAPI document and the
- * types are printed from this table.
+ * Every query parameter of both operations, once: the parser reads, ajv validates, the OpenAPI
+ * document and the types are printed from this table.
  */
 export const PARAMETERS = {
   q: {

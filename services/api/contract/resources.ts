@@ -3,8 +3,9 @@ import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import { ERROR_CODES } from './errors.ts'
 
 /**
- * The objects that answers are made of, as JSON Schema (2020-12, the dialect of OpenAPI 3.1). The OpenAPI document
- * prints them, the contract tests hold answers against them, and the types below are read from them.
+ * The objects that answers are made of, as JSON Schema (2020-12, the dialect of OpenAPI 3.1). The
+ * OpenAPI document prints them, the contract tests hold answers against them, and the types below
+ * are read from them.
  */
 export const AUTHOR_SCHEMA = {
   type: 'object',

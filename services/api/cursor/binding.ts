@@ -7,12 +7,14 @@ import type { ArticlesRequest } from '../parameters/request.ts'
 type Bound = Record<Exclude<ParameterName, 'cursor'>, unknown>
 
 /**
- * Everything that a cursor is bound to (decision 21): every other parameter and the plan's coverage as it is defined,
- * in one spelling for whatever means the same. Only the JSON operation has cursors, hence no operation in it.
+ * Everything that a cursor is bound to (decision 21): every other parameter and the plan's coverage
+ * as it is defined, in one spelling for whatever means the same. Only the JSON operation has
+ * cursors, hence no operation in it.
  */
 export function bindingOf(request: ArticlesRequest, plan: Plan): string {
   const { question } = request
-  // In an order that stays: another one would end the cursors that clients hold. What is added comes last.
+  // In an order that stays: another one would end the cursors that clients hold. What is added
+  // comes last.
   const bound: Bound = {
     search: question.search,
     q: request.q,

@@ -6,7 +6,10 @@ import type { SemanticPosition } from '../semantic/query.ts'
 /** Where a sequence stands, and since when its history runs. */
 export interface Cursor {
   at: ({ kind: 'words' } & Position) | ({ kind: 'semantic' } & SemanticPosition)
-  /** The bound the sequence began with (decision 13): a rolling one moves on at midnight, the sequence does not. */
+  /**
+   * The bound the sequence began with (decision 13): a rolling one moves on at midnight, the
+   * sequence does not.
+   */
   historyStart: Date
 }
 
@@ -31,8 +34,9 @@ const HEAD_BYTES = { words: 31, semantic: 25 } as const
 const FLAGS = { semantic: 1, nullValue: 2, estimate: 4 } as const
 
 /**
- * Writes a cursor. Its tag covers `binding` too, so that it fits one request only, and neither the binding nor the query
- * is in it. Holds no clock and no chance: equal pages have equal cursors in every process (decision 21).
+ * Writes a cursor. Its tag covers `binding` too, so that it fits one request only, and neither the
+ * binding nor the query is in it. Holds no clock and no chance: equal pages have equal cursors in
+ * every process (decision 21).
  *
  * @param binding see `binding.ts`
  * @throws when the id has more than 143 bytes; `import` lets in 128

@@ -25,7 +25,8 @@ export async function answerFeed(
   return {
     contentType: 'application/rss+xml; charset=UTF-8',
     body,
-    // Not our own address: processes that know themselves by different ones agree on what has changed (decision 30).
+    // Not our own address: processes that know themselves by different ones agree on what has
+    // changed (decision 30).
     tagged: writeFeed({ ...identity, publicUrl: '' }, request, rows),
     search: request.question.search,
     searchMs: ms,

@@ -6,8 +6,9 @@ import type { ArticlesRequest } from '../parameters/request.ts'
 type Filters = Record<Exclude<ParameterName, 'per_page' | 'cursor'>, string | null>
 
 /**
- * The filters of a request as name and value, in the contract's order and canonical spelling; what is at its default is
- * left out, and so is `per_page`, which is no filter (decision 32). Requests that mean the same give the same.
+ * The filters of a request as name and value, in the contract's order and canonical spelling; what
+ * is at its default is left out, and so is `per_page`, which is no filter (decision 32). Requests
+ * that mean the same give the same.
  */
 export function appliedFilters(request: ArticlesRequest): [name: string, value: string][] {
   const { question } = request

@@ -15,13 +15,19 @@ export interface FeedIdentity {
 
 type Row = ArticleRow & { relevance?: number }
 
-/** Minutes a reader may wait before it asks again: articles come all the time, readers need not hurry. */
+/**
+ * Minutes a reader may wait before it asks again: articles come all the time, readers need not
+ * hurry.
+ */
 const TTL = 15
 
 // A feed's language (RSS 2.0, W3C codes) when a country alone decides it.
 const COUNTRY_LANGUAGE = { NL: 'nl-nl', BE: 'nl-be', LU: 'lb-lu' } as const
 
-/** Writes RSS 2.0 (decisions 30–32). Holds no time of its own: as long as the articles stay, so does every byte. */
+/**
+ * Writes RSS 2.0 (decisions 30–32). Holds no time of its own: as long as the articles stay, so does
+ * every byte.
+ */
 export function writeFeed(identity: FeedIdentity, request: ArticlesRequest, rows: Row[]): string {
   const channel: XmlElement = {
     name: 'channel',

@@ -6,9 +6,10 @@ export interface XmlElement {
 }
 
 /**
- * Writes an XML 1.0 document, indented by two spaces. Whatever the texts hold, it is well-formed and a parser gives
- * them back: characters that XML cannot carry (§2.2, half a surrogate pair among them) are removed, line ends that a parser
- * would change (§2.11, §3.3.3) are written as references.
+ * Writes an XML 1.0 document, indented by two spaces. Whatever the texts hold, it is well-formed
+ * and a parser gives them back: characters that XML cannot carry (§2.2, half a surrogate pair among
+ * them) are removed, line ends that a parser would change (§2.11, §3.3.3) are written as
+ * references.
  */
 export function writeXml(root: XmlElement): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${writeElement(root, '')}`

@@ -12,7 +12,10 @@ export const refusePath: RequestHandler = (_request, _response, next) => {
   next(new ApiError('not_found'))
 }
 
-/** Sends an error as the contract's object. What is no `ApiError` is ours to know and `internal_error` to the client. */
+/**
+ * Sends an error as the contract's object. What is no `ApiError` is ours to know and
+ * `internal_error` to the client.
+ */
 export function sendError(log: Logger): ErrorRequestHandler {
   return (thrown: unknown, _request, response, _next) => {
     const error = thrown instanceof ApiError ? thrown : new ApiError('internal_error', { cause: thrown })

@@ -8,10 +8,16 @@ export interface Readiness {
   semantic(): Promise<Record<string, string>>
 }
 
-/** ms that a look at the dependencies is good for: the page is open to all, and must cost next to nothing. */
+/**
+ * ms that a look at the dependencies is good for: the page is open to all, and must cost next to
+ * nothing.
+ */
 const FRESH = 1_000
 
-/** `/healthz`: this process answers. `/readyz`: 200, or 503 when the database is missing; names what is. */
+/**
+ * `/healthz`: this process answers. `/readyz`: 200, or 503 when the database is missing; names what
+ * is.
+ */
 export function healthPages(readiness: Readiness): Router {
   const router = Router({ strict: true, caseSensitive: true })
   const look = remembered(async () => {

@@ -12,7 +12,9 @@ const errors = counter('api_errors_total', 'Errors sent, by code: limits that we
 
 const OPERATIONS: Record<string, string> = { '/v1/articles': 'articles', '/v1/articles.rss': 'feed' }
 
-/** Measures every request and writes one line about it: never its key, nor what was searched for. */
+/**
+ * Measures every request and writes one line about it: never its key, nor what was searched for.
+ */
 export function observe(log: Logger): RequestHandler {
   return (request, response, next) => {
     const start = performance.now()

@@ -2,7 +2,8 @@ import type { RequestHandler } from 'express'
 import helmet from 'helmet'
 
 /**
- * What an HTML page of ours tells browsers: everything comes from here, nothing frames it or is sent from it.
+ * What an HTML page of ours tells browsers: everything comes from here, nothing frames it or is
+ * sent from it.
  *
  * @param own what its component cannot do without: styles in its markup, a `<base>` of its own
  */

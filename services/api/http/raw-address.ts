@@ -14,14 +14,18 @@ const handedOver = new WeakSet<Socket>()
 /** Connections that show a request for the second time: there is no third. */
 const readAgainBefore = new WeakSet<Duplex>()
 
-/** Whether a connection has been handed over: whatever its first parser still says of it is of no interest. */
+/**
+ * Whether a connection has been handed over: whatever its first parser still says of it is of no
+ * interest.
+ */
 export const isHandedOver = (socket: Socket): boolean => handedOver.has(socket)
 
 /**
- * Has a request read once more whose address holds bytes that should have been percent-encoded, as `curl "…?q=café"`
- * sends it: Node's parser refuses them, and there is no 400 (decision 11). Each such byte is percent-encoded, nothing
- * else is touched, so that the request goes the way of all others. It is the connection's last one, and it is read again once
- * at most: what the parser refuses then is refused for good.
+ * Has a request read once more whose address holds bytes that should have been percent-encoded, as
+ * `curl "…?q=café"` sends it: Node's parser refuses them, and there is no 400 (decision 11). Each
+ * such byte is percent-encoded, nothing else is touched, so that the request goes the way of all
+ * others. It is the connection's last one, and it is read again once at most: what the parser
+ * refuses then is refused for good.
  *
  * @returns false when this is not what was wrong
  */
@@ -55,7 +59,10 @@ export function readAgain(server: Server, socket: Socket, error: ParseError): bo
   return true
 }
 
-/** The packet with its request line made good; null when there is nothing to make good, or another line was refused. */
+/**
+ * The packet with its request line made good; null when there is nothing to make good, or another
+ * line was refused.
+ */
 function encoded({ rawPacket, bytesParsed = 0 }: ParseError): Buffer | null {
   const end = rawPacket?.indexOf('\r\n') ?? -1
   if (!rawPacket || end < bytesParsed) return null

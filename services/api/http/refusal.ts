@@ -18,7 +18,10 @@ const NOT_HTTP = { line: '400 Bad Request', message: 'This is not HTTP.' }
 /** ms in which a peer that goes on sending may still read the refusal. */
 const LINGER = 1_000
 
-/** What is not HTTP, too large or too slow never becomes a request; it is answered here and the connection ends. */
+/**
+ * What is not HTTP, too large or too slow never becomes a request; it is answered here and the
+ * connection ends.
+ */
 export function refuse(socket: Socket, code = ''): void {
   if (!socket.writable) {
     socket.destroy()
@@ -33,7 +36,8 @@ export function refuse(socket: Socket, code = ''): void {
 /** Ends a connection, with some last words or none; what the peer still sends is dropped. */
 export function end(socket: Socket, words = ''): void {
   socket.end(words)
-  // Read on for a moment: to close over unread bytes would reset the connection, and lose the words.
+  // Read on for a moment: to close over unread bytes would reset the connection, and lose the
+  // words.
   socket.resume()
   setTimeout(() => socket.destroy(), LINGER).unref()
 }

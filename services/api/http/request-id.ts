@@ -5,7 +5,9 @@ import { withLogContext } from '../../../shared/log/context.ts'
 // Long enough for every tracing system's ids, nothing that could break a log line or a header.
 const WELL_FORMED = /^[\w.:+/=~@-]{1,128}$/
 
-/** Names the request: the caller's name for it when it is well-formed, else a new one (decision 8). */
+/**
+ * Names the request: the caller's name for it when it is well-formed, else a new one (decision 8).
+ */
 export function requestId(header: string | undefined): string {
   return header !== undefined && WELL_FORMED.test(header) ? header : randomUUID()
 }

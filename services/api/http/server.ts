@@ -4,11 +4,14 @@ import { limitConnections } from './connections.ts'
 import { isHandedOver, type ParseError, readAgain } from './raw-address.ts'
 import { end, refusal, refuse } from './refusal.ts'
 
-/** What one client may take of the server's patience and memory; docs/operations.md lists them. Times in ms. */
+/**
+ * What one client may take of the server's patience and memory; docs/operations.md lists them.
+ * Times in ms.
+ */
 export const HTTP_LIMITS = {
   /**
-   * Of request line and headers. A whole request line with the longest values of all parameters, percent-encoded, and every
-   * usual header takes under 10 KB.
+   * Of request line and headers. A whole request line with the longest values of all parameters,
+   * percent-encoded, and every usual header takes under 10 KB.
    */
   headerBytes: 16_384,
   /** A browser sends about twenty, a chain of proxies a dozen more. */
@@ -23,11 +26,17 @@ export const HTTP_LIMITS = {
   keepAliveTimeout: 65_000,
   /** How often the first two are looked at. */
   checkInterval: 2_000,
-  /** To the end of an answer, from that of the one before it or the request. Who takes a byte a minute is never silent, and keeps a page in memory. */
+  /**
+   * To the end of an answer, from that of the one before it or the request. Who takes a byte a
+   * minute is never silent, and keeps a page in memory.
+   */
   answerTimeout: 300_000,
   /** Requests of a connection, which then ends: so clients spread over new processes too. */
   requestsPerConnection: 1_000,
-  /** Requests of a connection that wait for their answers. One packet holds thousands, and all would be begun at once. */
+  /**
+   * Requests of a connection that wait for their answers. One packet holds thousands, and all would
+   * be begun at once.
+   */
   unanswered: 32,
   /** Each takes some 20 KB while it is idle. */
   connections: 4_096,
@@ -37,8 +46,9 @@ export const HTTP_LIMITS = {
 export type HttpLimits = typeof HTTP_LIMITS
 
 /**
- * The HTTP server: slow senders, slow readers, giant headers and giant addresses are cut off. Whatever is wrong with a
- * request, its answer is an error object; Node's own refusals have neither a body nor an id.
+ * The HTTP server: slow senders, slow readers, giant headers and giant addresses are cut off.
+ * Whatever is wrong with a request, its answer is an error object; Node's own refusals have neither
+ * a body nor an id.
  */
 export function createHttpServer(listener: RequestListener, others: Partial<HttpLimits> = {}): Server {
   const limits = { ...HTTP_LIMITS, ...others }
@@ -60,7 +70,8 @@ export function createHttpServer(listener: RequestListener, others: Partial<Http
   function openTurns(socket: Socket, first: IncomingMessage): Turns {
     const own: Turns = { requests: 0, unanswered: 0, last: first, late: undefined, ending: null }
     turns.set(socket, own)
-    // Not with the answers: those in line behind another one are never told that the connection is gone.
+    // Not with the answers: those in line behind another one are never told that the connection is
+    // gone.
     socket.once('close', () => clearTimeout(own.late))
     return own
   }
@@ -96,8 +107,8 @@ export function createHttpServer(listener: RequestListener, others: Partial<Http
   server.on('checkContinue', answer)
   // An expectation that we do not know is one that we need not meet (RFC 9110 §10.1.1).
   server.on('checkExpectation', answer)
-  // CONNECT is a method like any other that is not served. Node has taken its own listeners off the connection by now: nothing
-  // would end it, and an error on it would end the process.
+  // CONNECT is a method like any other that is not served. Node has taken its own listeners off the
+  // connection by now: nothing would end it, and an error on it would end the process.
   server.on('connect', (request: IncomingMessage, socket: Socket) => {
     socket.on('error', () => socket.destroy())
     socket.setTimeout?.(limits.silenceTimeout, () => socket.destroy())
@@ -150,7 +161,10 @@ function whatIsWrong({ headersDistinct, httpVersion, rawHeaders }: IncomingMessa
   return { status: 400, message: 'Send exactly one Host header.' }
 }
 
-/** A target in one of the other forms (RFC 9112 §3.2: with scheme and host, host alone, `*`) as path and query. */
+/**
+ * A target in one of the other forms (RFC 9112 §3.2: with scheme and host, host alone, `*`) as path
+ * and query.
+ */
 function originForm(target: string): string {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, '')
   return path.startsWith('/') ? path : `/${path}`

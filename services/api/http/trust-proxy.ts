@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js'
 import { ConfigError } from '../../../shared/config/config.ts'
 
 /**
- * `TRUST_PROXY` as Express takes it: nobody, a number of hops, or addresses and ranges. There is no "everybody":
- * then any client could name itself.
+ * `TRUST_PROXY` as Express takes it: nobody, a number of hops, or addresses and ranges. There is no
+ * "everybody": then any client could name itself.
  * @throws ConfigError
  */
 export function trustProxy(setting: string): false | number | string[] {

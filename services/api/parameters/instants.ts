@@ -4,7 +4,9 @@ import { LIMITS } from '../contract/limits.ts'
 export interface Instant {
   /** Milliseconds since 1970, rounded down. */
   ms: number
-  /** Digits of the second's fraction after the third, without trailing zeros: what `ms` leaves out. */
+  /**
+   * Digits of the second's fraction after the third, without trailing zeros: what `ms` leaves out.
+   */
   beyond: string
   /** Written as a day, without a time: `ms` is its 00:00 UTC. */
   day: boolean
@@ -28,9 +30,9 @@ export function parseDay(text: string): Instant | null {
 }
 
 /**
- * Reads an RFC 3339 date-time (decision 12): `T` or a space, an optional fraction, `Z`, an offset, or nothing,
- * which means UTC. A second 60 is read where leap seconds fall (RFC 3339 §5.7) as the second that follows it.
- * Null for anything else.
+ * Reads an RFC 3339 date-time (decision 12): `T` or a space, an optional fraction, `Z`, an offset,
+ * or nothing, which means UTC. A second 60 is read where leap seconds fall (RFC 3339 §5.7) as the
+ * second that follows it. Null for anything else.
  */
 export function parseDateTime(text: string): Instant | null {
   const match = DATE_TIME.exec(text)
@@ -51,7 +53,10 @@ export function parseInstant(text: string): Instant | null {
   return parseDay(text) ?? parseDateTime(text)
 }
 
-/** First whole millisecond not before the instant: articles' times have milliseconds, a bound may have more. */
+/**
+ * First whole millisecond not before the instant: articles' times have milliseconds, a bound may
+ * have more.
+ */
 export function ceilMs(instant: Instant): number {
   return instant.beyond === '' ? instant.ms : instant.ms + 1
 }
@@ -61,7 +66,9 @@ export function nextMidnight(instant: Instant): number {
   return instant.ms + DAY
 }
 
-/** True when the upper bound `before` lies before the lower bound `after`. A day reaches to its end. */
+/**
+ * True when the upper bound `before` lies before the lower bound `after`. A day reaches to its end.
+ */
 export function precedes(before: Instant, after: Instant): boolean {
   if (before.day) return nextMidnight(before) <= after.ms
   return before.ms < after.ms || (before.ms === after.ms && before.beyond < after.beyond)

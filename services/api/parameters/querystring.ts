@@ -1,19 +1,22 @@
-/** What was written in a query string: names and values decoded, in order; or why one could not be read. */
+/**
+ * What was written in a query string: names and values decoded, in order; or why one could not be
+ * read.
+ */
 export type WrittenParameter = { name: string; value: string } | { name: string; unreadable: string }
 
 /**
- * Every parameter once, and each value of the lists in all three forms, are not half of these. What thousands of wrong names
- * cost to be told apart would be felt by others.
+ * Every parameter once, and each value of the lists in all three forms, are not half of these. What
+ * thousands of wrong names cost to be told apart would be felt by others.
  */
 const MAX_WRITTEN = 256
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
- * Takes a raw query string (without its `?`) apart. Our own, because `country[]=` must be read, a filter must
- * never be dropped in silence, and nothing may be guessed: broken percent-encoding, bytes that are no UTF-8 (lone
- * surrogates too) and NUL are reported under the name as far as it can be read (decision 11).
- * `+` is a space (WHATWG URL, `application/x-www-form-urlencoded`).
+ * Takes a raw query string (without its `?`) apart. Our own, because `country[]=` must be read, a
+ * filter must never be dropped in silence, and nothing may be guessed: broken percent-encoding,
+ * bytes that are no UTF-8 (lone surrogates too) and NUL are reported under the name as far as it
+ * can be read (decision 11). `+` is a space (WHATWG URL, `application/x-www-form-urlencoded`).
  */
 export function readQueryString(raw: string): WrittenParameter[] {
   const pairs = raw.split('&').filter(pair => pair !== '')
@@ -37,7 +40,8 @@ function readPair(pair: string): WrittenParameter {
 
 type Decoded = { ok: true; text: string } | { ok: false; why: string }
 
-// The common value needs no decoding. Node hands bytes over 0x7F on as Latin-1 characters, hence the ASCII range.
+// The common value needs no decoding. Node hands bytes over 0x7F on as Latin-1 characters, hence
+// the ASCII range.
 const PLAIN = /^[\x21-\x24\x26-\x2a\x2c-\x7e]*$/
 
 function decode(raw: string): Decoded {
@@ -63,7 +67,10 @@ function decode(raw: string): Decoded {
   }
 }
 
-/** The longest start of an unreadable name that can be read; all of it, as written, when not even its first character can. */
+/**
+ * The longest start of an unreadable name that can be read; all of it, as written, when not even
+ * its first character can.
+ */
 function readableStart(raw: string): string {
   for (let end = Math.min(raw.length, 64); end > 0; end--) {
     const start = decode(raw.slice(0, end))

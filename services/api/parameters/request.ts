@@ -38,7 +38,8 @@ export interface ArticlesRequest {
 }
 
 /**
- * Reads and validates a raw query string: every parameter by itself, then those that must go together.
+ * Reads and validates a raw query string: every parameter by itself, then those that must go
+ * together.
  * @throws ApiError `invalid_request` with a sentence for each parameter that is wrong
  */
 export function readRequest(rawQuery: string, operation: Operation): ArticlesRequest {
@@ -51,7 +52,8 @@ export function readRequest(rawQuery: string, operation: Operation): ArticlesReq
     problems.add('published_before', 'It must not lie before published_after.')
   }
   for (const name of ['outlet', 'author'] as const) {
-    // Accents and invisible characters do not count (decision 15): of these alone, the filter would let everything pass.
+    // Accents and invisible characters do not count (decision 15): of these alone, the filter would
+    // let everything pass.
     if (values[name] !== undefined && foldName(values[name]) === '') {
       problems.add(name, 'Write at least one visible character besides accents.')
     }
@@ -80,7 +82,10 @@ export function readRequest(rawQuery: string, operation: Operation): ArticlesReq
   }
 }
 
-/** The rules that `search`, `q`, `search_in` and `sort` have with one another; null when one is broken. */
+/**
+ * The rules that `search`, `q`, `search_in` and `sort` have with one another; null when one is
+ * broken.
+ */
 function readQuestion(values: ParameterValues, problems: Problems): Question | null {
   // An unreadable mode says nothing about the others: they are held to no rule of it.
   if (problems.has('search')) return null

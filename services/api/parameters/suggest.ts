@@ -45,7 +45,10 @@ export function suggest(name: string): ParameterName | null {
 
 const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '')
 
-/** Insertions, deletions, replacements and swaps of neighbours (optimal string alignment) between two short words. */
+/**
+ * Insertions, deletions, replacements and swaps of neighbours (optimal string alignment) between
+ * two short words.
+ */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)

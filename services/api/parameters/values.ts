@@ -42,9 +42,10 @@ const validate = ajv.compile({
 })
 
 /**
- * Reads each parameter by its definition (decisions 9–12): names known, single values given once, lists in their
- * three forms, text NFC-normalised and trimmed, choices in canonical case, and every value within the schema that
- * the OpenAPI document prints. What cannot be read is added to `problems` and left out.
+ * Reads each parameter by its definition (decisions 9–12): names known, single values given once,
+ * lists in their three forms, text NFC-normalised and trimmed, choices in canonical case, and every
+ * value within the schema that the OpenAPI document prints. What cannot be read is added to
+ * `problems` and left out.
  */
 export function readValues(written: WrittenParameter[], problems: Problems): ParameterValues {
   const texts = collect(written, problems)
@@ -101,7 +102,9 @@ function isParameter(name: string): name is ParameterName {
   return Object.hasOwn(PARAMETERS, name)
 }
 
-/** Texts as the value that the schema speaks of; a text that does not fit is left for ajv to refuse. */
+/**
+ * Texts as the value that the schema speaks of; a text that does not fit is left for ajv to refuse.
+ */
 function shape(parameter: Parameter, texts: string[]): unknown {
   const text = texts[0] ?? ''
   switch (parameter.kind) {

@@ -4,7 +4,10 @@ import { gzip } from 'node:zlib'
 import type { Request, Response } from 'express'
 import { matchesEtag } from '../http/answer.ts'
 
-/** A page or file of the reference, compressed once: it is open to everybody and must cost next to nothing. */
+/**
+ * A page or file of the reference, compressed once: it is open to everybody and must cost next to
+ * nothing.
+ */
 export interface Asset {
   contentType: string
   body: Buffer

@@ -25,8 +25,8 @@ type ReferencePath = keyof typeof ASSETS
 export const REFERENCE_PATHS = Object.keys(ASSETS).filter((path): path is ReferencePath => path in ASSETS)
 
 /**
- * `/v1/openapi.json` and `/docs`: the reference, in which a visitor can send a request with a key of theirs. Swagger UI,
- * served from here; the page loads nothing from anywhere else.
+ * `/v1/openapi.json` and `/docs`: the reference, in which a visitor can send a request with a key
+ * of theirs. Swagger UI, served from here; the page loads nothing from anywhere else.
  */
 export function referencePages(serviceName: string): Router {
   const router = Router({ strict: true, caseSensitive: true })

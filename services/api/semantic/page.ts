@@ -53,7 +53,10 @@ async function filterSet(index: SearchIndex, set: Candidates, query: SemanticQue
   })
 }
 
-/** Equal relevances order by id in both orders (decision 27), equal times by id in the order's own direction. */
+/**
+ * Equal relevances order by id in both orders (decision 27), equal times by id in the order's own
+ * direction.
+ */
 function comparison({ sort, order }: Pick<SemanticQuery, 'sort' | 'order'>) {
   const sign = order === 'asc' ? 1 : -1
   const idSign = sort === 'relevance' ? 1 : sign

@@ -20,7 +20,10 @@ export interface SemanticQuery extends ArticleFilter {
 export interface SemanticPosition {
   /** 16 letters of base64url: the frozen candidate set (decision 28). */
   setId: string
-  /** The last article of the page. `value`: its relevance × 10,000, or ms since 1970; null sorts last. */
+  /**
+   * The last article of the page. `value`: its relevance × 10,000, or ms since 1970; null sorts
+   * last.
+   */
   last: { value: number | null; id: string }
 }
 
@@ -42,7 +45,9 @@ export class SetExpired extends Error {
   override name = 'SetExpired'
 }
 
-/** The model or the vector store does not answer: 503 `semantic_search_unavailable` (decision 29). */
+/**
+ * The model or the vector store does not answer: 503 `semantic_search_unavailable` (decision 29).
+ */
 export class SemanticUnavailable extends Error {
   override name = 'SemanticUnavailable'
 }
@@ -50,7 +55,8 @@ export class SemanticUnavailable extends Error {
 /** What `openSemanticSearch` gives the API (`services/api/semantic/search.ts`). */
 export interface SemanticSearch {
   /**
-   * One page. Without `position` the first; the set is made, or the one of the last five minutes is taken.
+   * One page. Without `position` the first; the set is made, or the one of the last five minutes is
+   * taken.
    *
    * @throws SemanticUnavailable within two seconds
    * @throws SetExpired when the set of `position` is older than ten minutes

@@ -13,8 +13,8 @@ import { findSet, keepSet } from './sets.ts'
 import { openVectorSearch, type VectorSearch } from './vector-search.ts'
 
 /**
- * Search by meaning: the nearest 500 articles of the plan's coverage, frozen for some minutes in Postgres; then the request's
- * filters, its order, its page.
+ * Search by meaning: the nearest 500 articles of the plan's coverage, frozen for some minutes in
+ * Postgres; then the request's filters, its order, its page.
  */
 export async function openSemanticSearch(
   config: Config,
@@ -65,7 +65,10 @@ export async function openSemanticSearch(
   }
 }
 
-/** What bounds the candidates of a query (decision 26): all of it, whoever asks, is part of the question. */
+/**
+ * What bounds the candidates of a query (decision 26): all of it, whoever asks, is part of the
+ * question.
+ */
 function coverageOf({ planCountries, coverage }: SemanticQuery): Coverage {
   return { countries: [...planCountries].sort(), since: coverage.historyStart.getTime() }
 }
@@ -81,7 +84,8 @@ async function findOrMakeSet(pool: Pool, vectorSearch: VectorSearch, query: Sema
   if (known) return known
   const nearest = await vectorSearch.nearest(query.text, coverage)
   if (nearest.length === 0) return null
-  // The store's order among equals may change with its segments; equal candidates shall be an equal set.
+  // The store's order among equals may change with its segments; equal candidates shall be an equal
+  // set.
   const ordered = nearest
     .map(({ seq, score }) => ({ seq, relevance: relevanceOf(score) }))
     .sort((a, b) => b.relevance - a.relevance || Number(a.seq - b.seq))

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 
 /**
- * The candidates of one question, best first, with the relevance × 10,000 of each. Frozen in Postgres under an id and shared by
- * all API processes (decision 28).
+ * The candidates of one question, best first, with the relevance × 10,000 of each. Frozen in
+ * Postgres under an id and shared by all API processes (decision 28).
  */
 export interface Candidates {
   seqs: bigint[]
@@ -17,8 +17,9 @@ export async function findSet(db: Queryable, question: Buffer): Promise<string |
 }
 
 /**
- * Keeps a question's new set and returns its id, or that of the set that another process kept a moment before.
- * Equal candidates make an equal id, so that unchanged data gives the same cursors in every process, today and tomorrow.
+ * Keeps a question's new set and returns its id, or that of the set that another process kept a
+ * moment before. Equal candidates make an equal id, so that unchanged data gives the same cursors
+ * in every process, today and tomorrow.
  */
 export async function keepSet(db: Queryable, question: Buffer, candidates: Candidates): Promise<string> {
   const { seqs, relevances } = candidates
@@ -31,7 +32,10 @@ export async function keepSet(db: Queryable, question: Buffer, candidates: Candi
   return rows[0]!.set_id
 }
 
-/** The set that a cursor names; null: it is gone. A set answers new questions for five minutes, and its cursors for five more. */
+/**
+ * The set that a cursor names; null: it is gone. A set answers new questions for five minutes, and
+ * its cursors for five more.
+ */
 export async function readSet(db: Queryable, setId: string): Promise<Candidates | null> {
   const { rows } = await db.query<{ seq: bigint; relevance: number }>({
     name: 'semantic-set-read',
@@ -43,15 +47,18 @@ export async function readSet(db: Queryable, setId: string): Promise<Candidates 
 }
 
 /**
- * Every new set removes some old ones, so that the table cannot grow while sets are made, whatever other services run.
- * A statement of its own: deletions in the transaction of a new set could wait for one another in a circle.
+ * Every new set removes some old ones, so that the table cannot grow while sets are made, whatever
+ * other services run. A statement of its own: deletions in the transaction of a new set could wait
+ * for one another in a circle.
  */
 async function removeOldSets(db: Queryable): Promise<void> {
   // The next set tries again; this one is kept, and its search goes on.
   await db.query({ name: 'semantic-set-remove', text: REMOVE, values: [REMOVED_AT_ONCE] }).catch(() => {})
 }
 
-/** More than one, so that what an outage left becomes less; few, so that no search waits for them. */
+/**
+ * More than one, so that what an outage left becomes less; few, so that no search waits for them.
+ */
 const REMOVED_AT_ONCE = 20
 
 function idOf(question: Buffer, { seqs, relevances }: Candidates): string {

@@ -119,7 +119,10 @@ async function isAnythingEmbedded(pool: Pool): Promise<boolean> {
 /** ms in which a connection fails that the other side has closed meanwhile. */
 const AT_ONCE = 200
 
-/** Tries again what failed at once: a kept connection may end just as it is used, which says nothing about the service. */
+/**
+ * Tries again what failed at once: a kept connection may end just as it is used, which says nothing
+ * about the service.
+ */
 async function twice<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   const began = Date.now()
   try {
@@ -131,7 +134,10 @@ async function twice<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** The client of the vector store knows no signals: whoever waits leaves, the request ends by its own time limit. */
+/**
+ * The client of the vector store knows no signals: whoever waits leaves, the request ends by its
+ * own time limit.
+ */
 async function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   work.catch(() => {})
   const late = Promise.withResolvers<never>()

@@ -13,8 +13,9 @@ export interface Board {
 }
 
 /**
- * bull-board on the queues in Redis, to look at only: a message is a doorbell, so there is nothing to repair in a queue,
- * and a browser that sends a password by itself must not be led to change anything. `npm run queues` does.
+ * bull-board on the queues in Redis, to look at only: a message is a doorbell, so there is nothing
+ * to repair in a queue, and a browser that sends a password by itself must not be led to change
+ * anything. `npm run queues` does.
  */
 export function openBoard(redisUrl: string, path: string, log: Logger): Board {
   const queues = QUEUE_NAMES.map(name => {

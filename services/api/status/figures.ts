@@ -15,7 +15,9 @@ import { withDelayed } from '../../../shared/status/status.ts'
 import type { Readiness } from '../http/health.ts'
 import { remembered } from './remembered.ts'
 
-/** What the page for operators shows. A part that could not be read is null, and `unread` names it. */
+/**
+ * What the page for operators shows. A part that could not be read is null, and `unread` names it.
+ */
 export interface Figures {
   /** When they were read, ISO 8601. */
   at: string
@@ -33,11 +35,17 @@ export interface Figures {
   unread: string[]
 }
 
-/** ms that figures are good for, so that many viewers cost one look; what changes slowly is read less often. */
+/**
+ * ms that figures are good for, so that many viewers cost one look; what changes slowly is read
+ * less often.
+ */
 const FRESH = { flow: 2_500, outlets: 10_000, quarantine: 10_000, lag: 60_000 }
 const NEWEST = 50
 
-/** The figures as they are shown, each part read at most once in its time whoever asks, and by itself. */
+/**
+ * The figures as they are shown, each part read at most once in its time whoever asks, and by
+ * itself.
+ */
 export function openFigures(parts: {
   pool: Pool
   queues: Pick<Queues, 'counts'>
@@ -89,7 +97,9 @@ export function openFigures(parts: {
 
 const RANK = { failing: 0, silent: 1, healthy: 2 }
 
-/** Those in trouble first, the longest in it first of all; among the healthy, the longest silent. */
+/**
+ * Those in trouble first, the longest in it first of all; among the healthy, the longest silent.
+ */
 function worstFirst(a: OutletHealth, b: OutletHealth): number {
   const since = ({ lastNew, lastSuccess }: OutletHealth) => (lastNew ?? lastSuccess)?.getTime() ?? 0
   return (

@@ -7,9 +7,10 @@ import { ApiError } from '../contract/api-error.ts'
 const REALM = 'Perscope operators'
 
 /**
- * Lets in who sends the operator's key: as a Bearer token, or as the password of HTTP Basic (RFC 7617), for which a browser
- * asks by itself. A wrong one counts against its address as a wrong API key does (decision 3); the right one works
- * also from a locked address, and while the database is away.
+ * Lets in who sends the operator's key: as a Bearer token, or as the password of HTTP Basic (RFC
+ * 7617), for which a browser asks by itself. A wrong one counts against its address as a wrong API
+ * key does (decision 3); the right one works also from a locked address, and while the database is
+ * away.
  */
 export function requireOperator(key: string, lock: AddressLock): RequestHandler {
   const expected = digest(key)
@@ -18,7 +19,8 @@ export function requireOperator(key: string, lock: AddressLock): RequestHandler 
     if (sent.kind === 'key' && timingSafeEqual(digest(sent.key), expected)) return next()
     const address = lockAddress(request.ip, request.socket.remoteAddress)
     const asking = sent.kind === 'missing' ? lock.remaining(address) : lock.fail(address)
-    // These pages tell what is wrong with the database: it must not be needed to be asked for the key.
+    // These pages tell what is wrong with the database: it must not be needed to be asked for the
+    // key.
     const seconds = await asking.catch(() => null)
     if (seconds !== null) {
       throw new ApiError('too_many_failed_attempts', { headers: { 'Retry-After': String(seconds) } })

@@ -36,8 +36,9 @@ const FILES = {
 } as const
 
 /**
- * `/status`, a page that shows at a glance what goes on, with its figures at `/status/figures`; and with queues on Redis
- * `/queues`. All behind OPERATOR_KEY, all read-only, on connections of their own, so that watching takes nothing from searches.
+ * `/status`, a page that shows at a glance what goes on, with its figures at `/status/figures`; and
+ * with queues on Redis `/queues`. All behind OPERATOR_KEY, all read-only, on connections of their
+ * own, so that watching takes nothing from searches.
  */
 export function openOperatorPages(parts: {
   config: Config

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 const PATIENCE = 4_000
 
 /**
- * One reading for all who ask within `fresh` ms. What takes longer than four seconds fails for those who wait, but is
- * not asked again while it is under way.
+ * One reading for all who ask within `fresh` ms. What takes longer than four seconds fails for
+ * those who wait, but is not asked again while it is under way.
  */
 export function remembered<T>(fresh: number, read: () => Promise<T>): () => Promise<T> {
   let last: { until: number; reading: Promise<T>; open: boolean } | undefined

@@ -12,20 +12,24 @@ export interface Try {
   /** What is kept of the answer; of one that is refused, what was read. */
   bytes: number
   /**
-   * `slow`: it took more than half of the time there is. `late`: there was none in time. `neither`: it failed at once, which holds up
-   * nobody.
+   * `slow`: it took more than half of the time there is. `late`: there was none in time. `neither`:
+   * it failed at once, which holds up nobody.
    */
   answer: 'in time' | 'slow' | 'late' | 'neither'
 }
 
-/** So many pages may be late, answers in time halving their number, before the outlet is given a rest. */
+/**
+ * So many pages may be late, answers in time halving their number, before the outlet is given a
+ * rest.
+ */
 const LATE_IN_A_ROW = 3
 /** In CRAWL_RETRY_MINs; the first rest is one of them. */
 const LONGEST_REST = 10
 
 /**
- * Notes a try at one of an outlet's pages. An outlet whose pages are late rests, longer with each; one page after each rest
- * finds out whether they answer again, and the first answer ends it. One whose answers are slow has one host visited at a time.
+ * Notes a try at one of an outlet's pages. An outlet whose pages are late rests, longer with each;
+ * one page after each rest finds out whether they answer again, and the first answer ends it. One
+ * whose answers are slow has one host visited at a time.
  *
  * @returns whether the outlet's pages have to wait now, for its rest's end or the next day
  */

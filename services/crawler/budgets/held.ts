@@ -4,13 +4,18 @@ import { TODAY } from './budget.ts'
 
 /** Outlets that have to wait: the others' turns must not be theirs. */
 export interface Held {
-  /** Whose pages are not fetched: the day's budget is spent, they rest, or their share of the store is full. */
+  /**
+   * Whose pages are not fetched: the day's budget is spent, they rest, or their share of the store
+   * is full.
+   */
   pages: Set<number>
   /** Whose feeds are not polled: they would name more than can be kept. */
   feeds: Set<number>
 }
 
-/** Stored pages of one outlet that wait for the normaliser; then no more of its pages are fetched. */
+/**
+ * Stored pages of one outlet that wait for the normaliser; then no more of its pages are fetched.
+ */
 export const STORED_SHARE = 500
 
 /** Which outlets have to wait now. Indexes: pages_stored_turns. */
@@ -37,10 +42,16 @@ export async function readHeld(pool: Pool, budget: Budget, brimming: ReadonlySet
   }
 }
 
-/** Days of pages that may wait. A feed that names more than its outlet may have is not asked until they are fewer. */
+/**
+ * Days of pages that may wait. A feed that names more than its outlet may have is not asked until
+ * they are fewer.
+ */
 const DAYS = 5
 
-/** Outlets of which so many pages wait that their feeds are not polled. Reads every waiting page: not for each look. */
+/**
+ * Outlets of which so many pages wait that their feeds are not polled. Reads every waiting page:
+ * not for each look.
+ */
 export async function readBrimming(pool: Pool, budget: Budget): Promise<Set<number>> {
   const { rows } = await pool.query<{ outletNo: number }>(
     `select outlet_no as "outletNo" from pages where state = 'waiting' group by outlet_no having count(*) >= $1`,

@@ -5,7 +5,8 @@ import { ensureHosts } from '../hosts/request-permit.ts'
 import { spend, TODAY } from './budget.ts'
 
 /**
- * Makes hosts known that an outlet names, as many of the new ones as its budget of today allows, in their order.
+ * Makes hosts known that an outlet names, as many of the new ones as its budget of today allows, in
+ * their order.
  * @returns those that have to wait for another day
  */
 export async function admitHosts(
@@ -41,19 +42,26 @@ async function hostsLeft(db: Queryable, outletNo: number, budget: Budget): Promi
 /** ms after which a host is tried again for which today's budget has no room. */
 export const OTHER_DAY = 6 * 3_600_000
 
-/** Whether a host that the catalogue or a feed did not name may be asked: it is known, or the outlet's budget has room for it. */
+/**
+ * Whether a host that the catalogue or a feed did not name may be asked: it is known, or the
+ * outlet's budget has room for it.
+ */
 export async function admitsHost(pool: Pool, outletNo: number, host: string, budget: Budget): Promise<boolean> {
   const { rowCount } = await pool.query('select from hosts where host = $1', [host])
   if (rowCount !== 0) return true
   return transaction(pool, async client => (await admitHosts(client, outletNo, [host], budget)).size === 0)
 }
 
-/** Hosts of one outlet that are looked at at a time: some waited for, and are known meanwhile through another outlet. */
+/**
+ * Hosts of one outlet that are looked at at a time: some waited for, and are known meanwhile
+ * through another outlet.
+ */
 const BATCH = 10_000
 
 /**
- * Lets pages go on that were put off because of their host, those that have waited longest first, as far as the outlets' budgets
- * of today allow. Done by whoever comes first; a crash leaves them put off. Index pages_put_off.
+ * Lets pages go on that were put off because of their host, those that have waited longest first,
+ * as far as the outlets' budgets of today allow. Done by whoever comes first; a crash leaves them
+ * put off. Index pages_put_off.
  *
  * @returns how many pages are no longer put off
  */

@@ -24,14 +24,15 @@ export interface UnderWay {
 const OF_AN_OUTLET = 4
 const OF_A_SLOW_ONE = 1
 /**
- * Hosts of one site that are visited, or pause, at a time. A site with a thousand subdomains is thus asked four times in each
- * CRAWL_HOST_DELAY at most.
+ * Hosts of one site that are visited, or pause, at a time. A site with a thousand subdomains is
+ * thus asked four times in each CRAWL_HOST_DELAY at most.
  */
 const OF_A_SITE = 4
 
 /**
- * Which hosts are to be visited now. Outlets take turns: the first host of each comes before the second of any. Hosts of the
- * catalogue's feeds are not counted, for nobody but the operator can name them.
+ * Which hosts are to be visited now. Outlets take turns: the first host of each comes before the
+ * second of any. Hosts of the catalogue's feeds are not counted, for nobody but the operator can
+ * name them.
  *
  * @param candidates those of an outlet in the order in which they shall have their turn
  * @param domains of the catalogue's outlets

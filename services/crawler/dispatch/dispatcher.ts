@@ -6,11 +6,14 @@ import { type CalledHost, callDueHosts, isBacklogged, takeBackCalls } from './du
 
 const TICK = 700
 /**
- * Stored pages of all outlets that wait for the normaliser; a page is about 30 kB compressed. Far above an outlet's own share
- * (`STORED_SHARE`), so that it takes many to stop all.
+ * Stored pages of all outlets that wait for the normaliser; a page is about 30 kB compressed. Far
+ * above an outlet's own share (`STORED_SHARE`), so that it takes many to stop all.
  */
 const BACKLOG = 20_000
-/** ms between two looks at what changes slowly: the catalogue, waiting pages counted, pages that were put off. */
+/**
+ * ms between two looks at what changes slowly: the catalogue, waiting pages counted, pages that
+ * were put off.
+ */
 const SLOWLY = 30_000
 
 /** Looks for due work again and again and calls visits for it, until it is closed. */
@@ -75,7 +78,10 @@ export async function callHosts(crawl: Crawl): Promise<CalledHost[]> {
   })
 }
 
-/** Reads the catalogue's domains, finds outlets of which too much waits, and lets pages go on that were put off. */
+/**
+ * Reads the catalogue's domains, finds outlets of which too much waits, and lets pages go on that
+ * were put off.
+ */
 export async function lookAround(crawl: Crawl): Promise<void> {
   const { pool, config, log } = crawl
   const { rows } = await pool.query<{ domain: string }>('select domain from outlets where active')
@@ -85,5 +91,8 @@ export async function lookAround(crawl: Crawl): Promise<void> {
   if (released > 0) log.info({ released }, 'pages that were put off go on')
 }
 
-/** The visit's number keeps a call for the next one apart from the one in hand. Queues do not take colons. */
+/**
+ * The visit's number keeps a call for the next one apart from the one in hand. Queues do not take
+ * colons.
+ */
 const visitKey = (host: string, visits: number) => `${host.replaceAll(':', '_')}-${visits}`

@@ -14,7 +14,10 @@ const CALL = 10_000
 const MOST_AT_ONCE = 500
 /** A host is called a little before it is free, for the message takes its time. */
 const AHEAD = 300
-/** Candidates of one outlet that are looked at: more than it may have visited, for some sites are busy. */
+/**
+ * Candidates of one outlet that are looked at: more than it may have visited, for some sites are
+ * busy.
+ */
 const OF_AN_OUTLET = 32
 /** Any number: whoever calls holds it, so that two crawlers never count the same room twice. */
 const CALLING = 6_118_203_774n
@@ -30,8 +33,8 @@ export interface CallOptions {
 }
 
 /**
- * Marks hosts that have something due and that nobody visits or was called for, outlet by outlet in turn, and returns them.
- * Every crawler asks this every second; each host is called by one of them.
+ * Marks hosts that have something due and that nobody visits or was called for, outlet by outlet in
+ * turn, and returns them. Every crawler asks this every second; each host is called by one of them.
  */
 export async function callDueHosts(pool: Pool, options: CallOptions): Promise<CalledHost[]> {
   return transaction(pool, async client => {
@@ -55,11 +58,12 @@ export async function callDueHosts(pool: Pool, options: CallOptions): Promise<Ca
 }
 
 /**
- * Hosts that could be visited, with the outlet that wants it: of each outlet first those with a feed that is due, then those that
- * answer, then those whose page has waited longest.
+ * Hosts that could be visited, with the outlet that wants it: of each outlet first those with a
+ * feed that is due, then those that answer, then those whose page has waited longest.
  */
 async function readCandidates(client: Client, { pages, held }: CallOptions): Promise<Candidate[]> {
-  // Indexes pages_waiting_turns: one step for each host and outlet, however many pages wait; feeds_due.
+  // Indexes pages_waiting_turns: one step for each host and outlet, however many pages wait;
+  // feeds_due.
   const { rows } = await client.query<Candidate>(
     `with recursive wanted as (
        (select host, outlet_no from pages
@@ -119,7 +123,10 @@ export async function takeBackCalls(pool: Pool, hosts: CalledHost[]): Promise<vo
   await pool.query("update hosts set called_until = 'epoch' where host = any($1)", [hosts.map(({ host }) => host)])
 }
 
-/** Whether so many stored pages wait for the normaliser that it is to be given no more for now. Index pages_stored. */
+/**
+ * Whether so many stored pages wait for the normaliser that it is to be given no more for now.
+ * Index pages_stored.
+ */
 export async function isBacklogged(pool: Pool, limit: number): Promise<boolean> {
   const { rows } = await pool.query<{ backlogged: boolean }>(
     "select exists (select from pages where state = 'stored' offset $1 limit 1) as backlogged",

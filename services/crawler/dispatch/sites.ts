@@ -2,9 +2,10 @@ import { isIP } from 'node:net'
 import { getDomain } from 'tldts'
 
 /**
- * The site that a host belongs to: its registrable domain, by the public suffix list with its private part (two blogs at one
- * provider are two sites). A domain of the catalogue below it is a site of its own. Addresses and names without a registrable
- * domain are sites by themselves, port included.
+ * The site that a host belongs to: its registrable domain, by the public suffix list with its
+ * private part (two blogs at one provider are two sites). A domain of the catalogue below it is a
+ * site of its own. Addresses and names without a registrable domain are sites by themselves, port
+ * included.
  *
  * @param domains of the catalogue's outlets
  */

@@ -8,12 +8,18 @@ import { MAX_PARTS } from './parsing/sitemaps.ts'
 import type { Poll } from './poll-context.ts'
 import { savePart, type Validators } from './saving/save.ts'
 
-/** What reading the parts of an index has brought; `error` when not one could be read, or one could not be parsed. */
+/**
+ * What reading the parts of an index has brought; `error` when not one could be read, or one could
+ * not be parsed.
+ */
 export interface PartsRead {
   fresh: number
   interrupted: boolean
   error: string | null
-  /** False: parts failed, or are left for the next poll. An index that is unchanged then must be read again all the same. */
+  /**
+   * False: parts failed, or are left for the next poll. An index that is unchanged then must be
+   * read again all the same.
+   */
   whole: boolean
 }
 
@@ -26,13 +32,17 @@ interface KnownPart extends Validators {
 
 /** Far more parts than an index is read of (`recentParts`). */
 export const MOST_REMEMBERED = 400
-/** An index inside an index is against the protocol, yet served; an index inside that one is not looked for. */
+/**
+ * An index inside an index is against the protocol, yet served; an index inside that one is not
+ * looked for.
+ */
 const MAX_DEPTH = 2
 
 /**
- * Reads those parts of a sitemap index that may hold something new, each a request of its own: the recent ones, except
- * those whose `lastmod` is the one they were read with. When the index itself is unchanged, the parts it named last are asked
- * again all the same: many indexes name one part for ever, without a date.
+ * Reads those parts of a sitemap index that may hold something new, each a request of its own: the
+ * recent ones, except those whose `lastmod` is the one they were read with. When the index itself
+ * is unchanged, the parts it named last are asked again all the same: many indexes name one part
+ * for ever, without a date.
  */
 export async function readParts(
   poll: Poll,
@@ -56,7 +66,8 @@ export async function readParts(
       continue
     }
     if (tried === MAX_PARTS) {
-      // One without a date comes last among its like, poll after poll: the likeliest of these are all that is read.
+      // One without a date comes last among its like, poll after poll: the likeliest of these are
+      // all that is read.
       if (isExact(part.modified)) result.whole = false
       continue
     }
@@ -64,7 +75,8 @@ export async function readParts(
     // All parts are read in one visit, also where the host wants long pauses.
     const document = await readDocument(poll, url, memory ?? NEVER_READ, OWN_PAUSE)
     if (document.kind === 'interrupted') return { ...result, interrupted: true }
-    // Eight such parts in each poll would keep a thread for ever: the feed as a whole is asked less and less often.
+    // Eight such parts in each poll would keep a thread for ever: the feed as a whole is asked less
+    // and less often.
     if (document.kind === 'failure' && document.reason === UNPARSED) {
       return { ...result, whole: false, error: `${url}: ${document.detail}` }
     }
@@ -112,7 +124,10 @@ function knownAgain(known: Map<string, KnownPart>): { part: SitemapPart; depth: 
     .map(({ url, modified }) => ({ part: { url, modified }, depth: 1 }))
 }
 
-/** Whether an equal `lastmod` proves a part unchanged: one that names a day only may hold more than this morning. */
+/**
+ * Whether an equal `lastmod` proves a part unchanged: one that names a day only may hold more than
+ * this morning.
+ */
 function isExact(modified: string | null): boolean {
   if (modified === null) return false
   const time = Date.parse(modified)

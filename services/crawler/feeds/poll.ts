@@ -8,7 +8,10 @@ import type { Poll } from './poll-context.ts'
 import { savePoll } from './saving/save.ts'
 import { beforeParsing, postpone, saveFailure } from './scheduling/schedule.ts'
 
-/** Polls one feed or sitemap. True: the visit may go on; false: its host is not to be asked any more for now. */
+/**
+ * Polls one feed or sitemap. True: the visit may go on; false: its host is not to be asked any more
+ * for now.
+ */
 export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promise<boolean> {
   let parsing = false
   const poll: Poll = {

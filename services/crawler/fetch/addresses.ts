@@ -12,10 +12,12 @@ export interface AddressRule {
 }
 
 /**
- * Public unicast addresses on the web's ports, and the ranges that the operator opened on every port. Everything else is
- * closed: loopback, private, link-local (cloud metadata), carrier NAT, multicast, unspecified, documentation, and the ways to
- * write an IPv4 address in IPv6 (IANA's registries of special-purpose addresses, RFC 6890; RFC 4291 §2.5.5; RFC 6052; RFC 3056;
- * RFC 4380). Of IPv6, only 2000::/3 is given out as unicast (IANA, "IPv6 Global Unicast Address Assignments").
+ * Public unicast addresses on the web's ports, and the ranges that the operator opened on every
+ * port. Everything else is closed: loopback, private, link-local (cloud metadata), carrier NAT,
+ * multicast, unspecified, documentation, and the ways to write an IPv4 address in IPv6 (IANA's
+ * registries of special-purpose addresses, RFC 6890; RFC 4291 §2.5.5; RFC 6052; RFC 3056; RFC
+ * 4380). Of IPv6, only 2000::/3 is given out as unicast (IANA, "IPv6 Global Unicast Address
+ * Assignments").
  *
  * @param opened CRAWL_ALLOW_PRIVATE: addresses or ranges, as `127.0.0.0/8`
  * @param ports CRAWL_PORTS

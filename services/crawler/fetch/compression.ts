@@ -8,10 +8,15 @@ import { RequestFailure } from './request-failure.ts'
  * bodies that were never compressed (`docs/experiments/2026-11-22-libraries.md`).
  */
 
-/** What a body is compressed with; "deflate" is zlib by the standard and raw deflate by some servers. */
+/**
+ * What a body is compressed with; "deflate" is zlib by the standard and raw deflate by some
+ * servers.
+ */
 type Form = 'gzip' | 'deflate' | 'raw deflate' | 'br' | 'zstd'
 
-/** A sender may not ask for more memory than 8 MB (RFC 9659 §3); the library's own limit is 128 MB. */
+/**
+ * A sender may not ask for more memory than 8 MB (RFC 9659 §3); the library's own limit is 128 MB.
+ */
 const ZSTD = { params: { [zlib.constants.ZSTD_d_windowLogMax]: 23 } }
 const unzstd = promisify<Buffer, zlib.ZstdOptions, Buffer>(zlib.zstdDecompress)
 
@@ -30,7 +35,10 @@ const PIECEWISE: Record<Form, () => Transform> = {
   zstd: () => zlib.createZstdDecompress(ZSTD),
 }
 
-/** The layers of a Content-Encoding that can be undone (RFC 9110 §8.4), at most two, in the order of undoing. */
+/**
+ * The layers of a Content-Encoding that can be undone (RFC 9110 §8.4), at most two, in the order of
+ * undoing.
+ */
 export function codingsOf(contentEncoding: string): string[] {
   const codings = contentEncoding
     .toLowerCase()

@@ -5,9 +5,10 @@ import type { AddressRule } from './addresses.ts'
 import { RequestFailure } from './request-failure.ts'
 
 /**
- * Connects to permitted addresses and ports only. The check stands where the connection is made, so that no name that resolves
- * differently the second time gets around it, and for redirects as for first requests. Of a name with several addresses only the
- * permitted ones are tried. Names are resolved by the system.
+ * Connects to permitted addresses and ports only. The check stands where the connection is made, so
+ * that no name that resolves differently the second time gets around it, and for redirects as for
+ * first requests. Of a name with several addresses only the permitted ones are tried. Names are
+ * resolved by the system.
  *
  * @param timeout ms for connecting, TLS included
  */

@@ -7,8 +7,8 @@ import { asFailure, type FailureKind, RequestFailure } from './request-failure.t
 import { readRetryAfter } from './retry-after.ts'
 
 /**
- * Longest wait in ms for a host whose pause our own last request began: a redirect within a host, the
- * parts of an index. A later visit would repeat that request and never finish. Longer than any
+ * Longest wait in ms for a host whose pause our own last request began: a redirect within a host,
+ * the parts of an index. A later visit would repeat that request and never finish. Longer than any
  * reasonable Crawl-delay.
  */
 export const OWN_PAUSE = 600_000
@@ -33,7 +33,8 @@ const LONGEST_REST = 10
  * @param options.outletNo on whose account a long wait is
  * @param options.patience longest wait for the host in ms
  * @param options.beginning so many bytes are enough: what lies behind them is not read
- * @param options.needed called once the permit is taken; false gives it back without a request (`busy`, 0 ms)
+ * @param options.needed called once the permit is taken; false gives it back without a request
+ * (`busy`, 0 ms)
  */
 export async function requestWithPermit(
   crawl: Crawl,

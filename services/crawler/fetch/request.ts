@@ -10,7 +10,10 @@ export interface FetchedResponse {
   headers: Record<string, string>
   /** Decompressed. Read of a success only: of all else the status and the headers say enough. */
   body: Buffer
-  /** False: only the end of the connection ended the body, so that a cut cannot be seen from HTTP alone. */
+  /**
+   * False: only the end of the connection ended the body, so that a cut cannot be seen from HTTP
+   * alone.
+   */
   framed: boolean
 }
 
@@ -23,13 +26,16 @@ export interface RequestLimits {
   cut?: boolean
   /** Ends the request early. */
   signal: AbortSignal
-  /** Asked once more between the connection and the request: whether this request is still wanted. */
+  /**
+   * Asked once more between the connection and the request: whether this request is still wanted.
+   */
   wanted: () => boolean
 }
 
 /**
- * One GET on a connection of its own (at one request a second, keeping it would only bring the trouble of connections
- * that the other side has closed). Never follows redirects, never sends cookies.
+ * One GET on a connection of its own (at one request a second, keeping it would only bring the
+ * trouble of connections that the other side has closed). Never follows redirects, never sends
+ * cookies.
  *
  * @throws RequestFailure
  */
@@ -93,7 +99,9 @@ export async function request(
   }
 }
 
-/** Bytes of one answer that are neither body nor counted with it: headers, TLS, the sizes of chunks. */
+/**
+ * Bytes of one answer that are neither body nor counted with it: headers, TLS, the sizes of chunks.
+ */
 const FRAMING = 1_000_000
 
 async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
@@ -124,7 +132,8 @@ function flatten(headers: Record<string, string | string[] | undefined>): Record
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value
   }
-  // Servers write UTF-8 into it, against the standard, and browsers read it so; headers arrive byte for byte.
+  // Servers write UTF-8 into it, against the standard, and browsers read it so; headers arrive byte
+  // for byte.
   const location = Buffer.from(flat.location ?? '', 'latin1')
   return isUtf8(location) && 'location' in flat ? { ...flat, location: location.toString('utf8') } : flat
 }

@@ -2,8 +2,8 @@
 export const LONGEST_PAUSE = 86_400_000
 
 /**
- * ms of a Retry-After header (RFC 9110 §10.2.3): seconds, or a date, read on the server's own clock when it shows it.
- * Null: none, or nothing that can be read.
+ * ms of a Retry-After header (RFC 9110 §10.2.3): seconds, or a date, read on the server's own clock
+ * when it shows it. Null: none, or nothing that can be read.
  */
 export function readRetryAfter(headers: Record<string, string>, now: number = Date.now()): number | null {
   const text = headers['retry-after']?.trim()

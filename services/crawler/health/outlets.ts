@@ -4,8 +4,8 @@ import { outletHealth } from '../../../shared/outlets/health.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 
 /**
- * Shows the outlets' health as metrics, read from the database when somebody scrapes. Every crawler shows the same
- * figures: take the greatest over the processes, not the sum.
+ * Shows the outlets' health as metrics, read from the database when somebody scrapes. Every crawler
+ * shows the same figures: take the greatest over the processes, not the sum.
  */
 export function observeOutlets(pool: Pool, budget: Budget): void {
   const outlets = shared(() => outletHealth(pool))

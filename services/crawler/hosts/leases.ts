@@ -7,7 +7,9 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 export const LEASE_DURATION = 10_000
 const BEAT = 3_000
 
-/** Something that one process of the fleet has at a time: the visit to a host, or a request to it. */
+/**
+ * Something that one process of the fleet has at a time: the visit to a host, or a request to it.
+ */
 export interface Lease {
   readonly id: string
   readonly host: string
@@ -19,7 +21,9 @@ export interface Lease {
 
 /** The leases of one process, kept alive together. */
 export interface Leases {
-  /** Keeps a lease that the database has just granted to a statement sent at `since` (monotonic). */
+  /**
+   * Keeps a lease that the database has just granted to a statement sent at `since` (monotonic).
+   */
   keep(kind: Kind, host: string, id: string, since: number): Lease
   drop(lease: Lease): void
   /** Stops renewing; leases that are still held run out. */
@@ -96,8 +100,8 @@ export function createLeases(pool: Pool, log: Logger, hostDelay: number): Leases
   }
 }
 
-// $1 visits, $2 permits, $3 ms they last, $4 pause between two requests (ms). A lease that has run out
-// is not revived: another process may be about to take it. The column `turn` has the permit.
+// $1 visits, $2 permits, $3 ms they last, $4 pause between two requests (ms). A lease that has run
+// out is not revived: another process may be about to take it. The column `turn` has the permit.
 const PROLONG = `
   update hosts
      set leased_until = case when holder = any($1::uuid[]) and leased_until > clock_timestamp()

@@ -1,4 +1,7 @@
-/** Visits that wait long for a host. Each keeps one of CRAWL_CONCURRENCY, so outlets with long pauses must not keep them all. */
+/**
+ * Visits that wait long for a host. Each keeps one of CRAWL_CONCURRENCY, so outlets with long
+ * pauses must not keep them all.
+ */
 export interface LongWaits {
   /** Begins a wait on an outlet's account. Null: there are too many; else ends it. */
   begin(outletNo: number): (() => void) | null

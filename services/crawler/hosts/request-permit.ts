@@ -19,15 +19,17 @@ export interface PermitEnd {
 }
 
 /**
- * `busy`: the host is not free for `wait` ms. `interrupted`: another crawler has the visit, or this one
- * is stopping.
+ * `busy`: the host is not free for `wait` ms. `interrupted`: another crawler has the visit, or this
+ * one is stopping.
  */
 export type PermitOutcome =
   | { kind: 'permit'; permit: Permit }
   | { kind: 'busy'; wait: number }
   | { kind: 'interrupted' }
 
-/** ms between two looks while another request to the host is under way: it may end at any moment. */
+/**
+ * ms between two looks while another request to the host is under way: it may end at any moment.
+ */
 const LOOK_AGAIN = 250
 /** A longer wait (ms) for a host needs leave. */
 const LONG = 15_000
@@ -35,10 +37,12 @@ const LONG = 15_000
 /**
  * Waits until the host is free and takes the permit: never before `free_at`, never during another
  * request, and only while the visit is ours. One statement decides it by the clock of the database.
- * While the permit lasts, `free_at` lies a lease and a pause ahead: a crash only lengthens the pause.
+ * While the permit lasts, `free_at` lies a lease and a pause ahead: a crash only lengthens the
+ * pause.
  *
  * @param options.patience longest wait in ms; a host that is not free by then is `busy`
- * @param options.beginLong asked before a long wait: null forbids it, and the host is `busy`; else ends it
+ * @param options.beginLong asked before a long wait: null forbids it, and the host is `busy`; else
+ * ends it
  * @param options.stop ends the wait
  */
 export async function takePermit(
@@ -82,7 +86,8 @@ export async function takePermit(
   }
 }
 
-// $1 host, $2 permit, $3 ms a lease lasts, $4 pause (ms), $5 and $6 the visit on whose behalf. Primary key.
+// $1 host, $2 permit, $3 ms a lease lasts, $4 pause (ms), $5 and $6 the visit on whose behalf.
+// Primary key.
 const TAKE = `
   with visiting as (
     select exists (select from hosts where host = $5 and holder = $6 and leased_until > clock_timestamp()) as ours
@@ -108,7 +113,8 @@ export async function endPermit(
   end: PermitEnd,
 ): Promise<void> {
   leases.drop(permit)
-  // A little longer than asked: times are kept in whole milliseconds, and a busy server may notice the first request late.
+  // A little longer than asked: times are kept in whole milliseconds, and a busy server may notice
+  // the first request late.
   await pool.query(
     `with pause as (
        select greatest(coalesce(crawl_delay, 0), $4::int, $5::int) as ms from hosts where host = $1
@@ -125,7 +131,10 @@ export async function endPermit(
   )
 }
 
-/** Adds hosts that the table lacks. Sorted, so that two writers never wait for each other in a circle. */
+/**
+ * Adds hosts that the table lacks. Sorted, so that two writers never wait for each other in a
+ * circle.
+ */
 export async function ensureHosts(db: Pick<Pool, 'query'>, hosts: Iterable<string>): Promise<void> {
   const names = [...new Set(hosts)].sort()
   if (names.length === 0) return

@@ -2,17 +2,22 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 import { MOST_REMEMBERED } from '../feeds/parts.ts'
 
 const BATCH = 500
-/** A page that nobody could try for so long (robots.txt never answered, a host that is never free) is given up. */
+/**
+ * A page that nobody could try for so long (robots.txt never answered, a host that is never free)
+ * is given up.
+ */
 const NEVER_TRIED = 8 * 86_400_000
 
 /**
- * Removes what outlets served of pages that have been done for longer than PAGES_KEEP, with what their feeds said of
- * them; crawl memory itself stays. Removes what is remembered of sitemaps and robots.txt and serves nobody. Gives up pages that could not be tried for a week.
+ * Removes what outlets served of pages that have been done for longer than PAGES_KEEP, with what
+ * their feeds said of them; crawl memory itself stays. Removes what is remembered of sitemaps and
+ * robots.txt and serves nobody. Gives up pages that could not be tried for a week.
  *
  * @returns how many sources were removed
  */
 export async function removeOldSources(pool: Pool, keep: number, stopping: AbortSignal): Promise<number> {
-  // What waits for the budget or the rest of an outlet that is crawled is not given up: its day comes.
+  // What waits for the budget or the rest of an outlet that is crawled is not given up: its day
+  // comes.
   await pool.query(
     `update pages p set state = 'failed', reason = coalesce(reason, 'never tried'), finished_at = clock_timestamp()
       where state = 'waiting' and first_tried_at is null and discovered_at < now() - $1 * interval '1 ms'
@@ -43,7 +48,10 @@ export async function removeOldSources(pool: Pool, keep: number, stopping: Abort
   }
 }
 
-/** What outlets can have us remember without end: parts of an index, the latest apart, and rules that count no more. */
+/**
+ * What outlets can have us remember without end: parts of an index, the latest apart, and rules
+ * that count no more.
+ */
 async function removeOldMemories(pool: Pool): Promise<void> {
   await pool.query(
     `delete from sitemap_parts p

@@ -10,7 +10,9 @@ import { judge, type Verdict } from './verdict.ts'
 
 const HEADERS = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.5', 'accept-language': 'nl,fr,de,lb,en;q=0.5' }
 
-/** Tries one page. True: the visit may go on; false: the host is not to be asked any more for now. */
+/**
+ * Tries one page. True: the visit may go on; false: the host is not to be asked any more for now.
+ */
 export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): Promise<boolean> {
   const { pool, config } = crawl
   const begun = performance.now()
@@ -73,7 +75,10 @@ async function unzipped(fetched: Fetched, maxBytes: number): Promise<Fetched> {
   }
 }
 
-/** Only a bell: the normaliser finds what is stored in Postgres too, should the queues be out of reach. */
+/**
+ * Only a bell: the normaliser finds what is stored in Postgres too, should the queues be out of
+ * reach.
+ */
 async function ringNormaliser(crawl: Crawl, pageNo: bigint): Promise<void> {
   try {
     await crawl.queues.add('normalise', [{ key: String(pageNo), data: { pageNo: String(pageNo) } }])

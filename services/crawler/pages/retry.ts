@@ -2,7 +2,8 @@
 const GIVE_UP = 86_400_000
 
 /**
- * ms until a failed page is tried again: CRAWL_RETRY_MIN, doubling with each try; null when a day will have gone by.
+ * ms until a failed page is tried again: CRAWL_RETRY_MIN, doubling with each try; null when a day
+ * will have gone by.
  *
  * @param attempts tries that failed, this one included
  * @param since ms since the first try

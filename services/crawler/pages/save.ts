@@ -30,7 +30,10 @@ export interface Saved {
   many: boolean
 }
 
-/** Writes a verdict. Whatever it is, it counts only while the page still waits: done twice, it leaves one result. */
+/**
+ * Writes a verdict. Whatever it is, it counts only while the page still waits: done twice, it
+ * leaves one result.
+ */
 export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, retryMin: number): Promise<Saved> {
   const nothing = { bytes: 0, many: false }
   switch (verdict.kind) {
@@ -74,7 +77,10 @@ export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, 
   }
 }
 
-/** What was served, and in the same statement the state that queues its normalising. Null: somebody was faster. */
+/**
+ * What was served, and in the same statement the state that queues its normalising. Null: somebody
+ * was faster.
+ */
 async function store(
   db: Pick<Pool, 'query'>,
   page: WaitingPage,

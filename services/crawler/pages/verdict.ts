@@ -17,7 +17,10 @@ export type Verdict =
   /** Not tried at all: due again in `wait` ms, as if nothing had been. */
   | { kind: 'put back'; wait: number; reason: string }
 
-/** After so many tries, a page without `</html>` whose end only the connection told is taken for whole: some never have it. */
+/**
+ * After so many tries, a page without `</html>` whose end only the connection told is taken for
+ * whole: some never have it.
+ */
 const TRIES_WITHOUT_AN_END = 3
 
 /**
@@ -65,7 +68,10 @@ function judgeAnswer(answer: FetchedResponse, url: string, attempts: number): Ve
   return { kind: 'store', status, url, contentType, body: answer.body }
 }
 
-/** How an outlet keeps a page from robots or readers, when status and headers say so; walls made of text are the normaliser's. */
+/**
+ * How an outlet keeps a page from robots or readers, when status and headers say so; walls made of
+ * text are the normaliser's.
+ */
 function blockOf({ status, headers }: FetchedResponse): string | null {
   if (headers['cf-mitigated'] === 'challenge' || headers['x-amzn-waf-action'] !== undefined) return 'challenge'
   if (status === 403 && (headers['x-datadome'] !== undefined || /datadome/i.test(headers.server ?? '')))

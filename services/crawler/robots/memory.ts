@@ -61,7 +61,10 @@ export async function rememberRobots(
   return { kind: 'known', rules, until: performance.now() + KEEP }
 }
 
-/** Notes that a robots.txt could not be read: nothing is fetched from the host until it can (RFC 9309 §2.3.1.4). */
+/**
+ * Notes that a robots.txt could not be read: nothing is fetched from the host until it can (RFC
+ * 9309 §2.3.1.4).
+ */
 export async function rememberUnreachable(
   pool: Pool,
   host: string,

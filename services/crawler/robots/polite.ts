@@ -20,14 +20,17 @@ export type Fetched =
   | { kind: 'interrupted' }
 
 const MAX_REDIRECTS = 5
-/** How long a visit waits for its own host before it ends, to be called again when the host is free. */
+/**
+ * How long a visit waits for its own host before it ends, to be called again when the host is free.
+ */
 const OWN_PATIENCE = 5_000
 /** A host that a redirect leads to has visitors of its own; their requests come between ours. */
 const GUEST_PATIENCE = 15_000
 
 /**
- * Fetches an address as a polite robot: robots.txt of every host on the way, each request with a permit of its host, at most five
- * redirects and none in a circle, no cookies. Hosts that nobody knew are asked as far as the outlet's budget of today allows.
+ * Fetches an address as a polite robot: robots.txt of every host on the way, each request with a
+ * permit of its host, at most five redirects and none in a circle, no cookies. Hosts that nobody
+ * knew are asked as far as the outlet's budget of today allows.
  *
  * @param outletNo on whose account
  * @param ownPatience longest wait for the visited host in ms

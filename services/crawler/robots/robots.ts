@@ -27,9 +27,10 @@ const MAX_REDIRECTS = 5
 const LONGEST_WAIT = 3_600_000
 
 /**
- * The robots.txt of an address's host: from memory for up to a day, else requested, with a permit of the host. 2xx: its rules;
- * 4xx: everything is allowed; 5xx, 429 or no answer: nothing may be fetched until it answers; redirects are followed, also to
- * other hosts in their turn, and too many count as 4xx (RFC 9309 §2.3.1).
+ * The robots.txt of an address's host: from memory for up to a day, else requested, with a permit
+ * of the host. 2xx: its rules; 4xx: everything is allowed; 5xx, 429 or no answer: nothing may be
+ * fetched until it answers; redirects are followed, also to other hosts in their turn, and too many
+ * count as 4xx (RFC 9309 §2.3.1).
  *
  * @param outletNo on whose account
  */
@@ -52,7 +53,10 @@ export async function robotsFor(
   return outcome
 }
 
-/** Rules read lately are kept in memory, so that a large file is not taken apart for every page; any of it may be lost. */
+/**
+ * Rules read lately are kept in memory, so that a large file is not taken apart for every page; any
+ * of it may be lost.
+ */
 const CACHED_HOSTS = 500
 /** Of all hosts together, the last one apart: the longest robots.txt holds 60,000, in 10 MB. */
 const CACHED_RULES = 200_000
@@ -131,7 +135,9 @@ async function recallOrAsk(
   return rememberRobots(crawl.pool, host, { rules: [], crawlDelay: null }, delay)
 }
 
-/** Half of `Disallow: /archive/2019` may be `Disallow: /a`: a line that the limit cuts is left out. */
+/**
+ * Half of `Disallow: /archive/2019` may be `Disallow: /a`: a line that the limit cuts is left out.
+ */
 function wholeLines(body: Buffer): Buffer {
   return body.length < ROBOTS_LIMIT
     ? body

@@ -2,7 +2,9 @@ import { ADDRESS_LIMIT } from '../../../shared/articles/address.ts'
 
 /** What a robots.txt says to us (RFC 9309, and the older Crawl-delay). */
 export interface RobotsRules {
-  /** Allow and disallow of the groups that name us, or else of those for everybody; see `inOrder`. */
+  /**
+   * Allow and disallow of the groups that name us, or else of those for everybody; see `inOrder`.
+   */
   rules: Rule[]
   /** ms between two requests; null: nothing said. */
   crawlDelay: number | null
@@ -23,7 +25,10 @@ export function productToken(userAgent: string): string {
   return /^[^\s/]+/.exec(userAgent.trim())?.[0]?.toLowerCase() ?? '*'
 }
 
-/** Reads a robots.txt for one crawler. Groups that name it twice are one group; any byte sequence reads as something. */
+/**
+ * Reads a robots.txt for one crawler. Groups that name it twice are one group; any byte sequence
+ * reads as something.
+ */
 export function readRobots(text: string, token: string): RobotsRules {
   const own: RobotsRules = { rules: [], crawlDelay: null }
   const all: RobotsRules = { rules: [], crawlDelay: null }
@@ -68,7 +73,10 @@ export function readRobots(text: string, token: string): RobotsRules {
   return { rules: inOrder(rules), crawlDelay }
 }
 
-/** The longest pattern first, allow before disallow among equals: the first that matches decides (RFC 9309 §2.2.2). */
+/**
+ * The longest pattern first, allow before disallow among equals: the first that matches decides
+ * (RFC 9309 §2.2.2).
+ */
 const inOrder = (rules: Rule[]) =>
   rules.sort((a, b) => b.pattern.length - a.pattern.length || Number(b.allow) - Number(a.allow))
 
@@ -76,12 +84,16 @@ const inOrder = (rules: Rule[]) =>
 const canMatch = (pattern: string) =>
   pattern.length <= ADDRESS_LIMIT || pattern.replaceAll('*', '').length <= ADDRESS_LIMIT + 1
 
-/** Characters that are compared for one address: some 40 ms. Ten thousand rules with a wildcard need half of it, or less. */
+/**
+ * Characters that are compared for one address: some 40 ms. Ten thousand rules with a wildcard need
+ * half of it, or less.
+ */
 const MOST_WORK = 3_000_000
 
 /**
- * Whether an address may be fetched: the longest matching pattern decides, allow among equals. Without one, and for
- * robots.txt itself, it may. Rules that were made to take seconds are not held against it to the end; then it may not.
+ * Whether an address may be fetched: the longest matching pattern decides, allow among equals.
+ * Without one, and for robots.txt itself, it may. Rules that were made to take seconds are not held
+ * against it to the end; then it may not.
  */
 export function isAllowed(rules: Rule[], url: URL): boolean {
   const path = canonical(url.pathname + url.search)
@@ -106,8 +118,9 @@ export function readRules(written: string): Rule[] {
 }
 
 /**
- * Compares character by character, and goes back to the last `*` only: what stands before it has matched at its first place,
- * which leaves the most for the rest. Ends early, with false, when the work is used up.
+ * Compares character by character, and goes back to the last `*` only: what stands before it has
+ * matched at its first place, which leaves the most for the rest. Ends early, with false, when the
+ * work is used up.
  */
 function matches(pattern: string, path: string, work: { left: number }): boolean {
   const anchored = pattern.endsWith('$')
@@ -138,7 +151,10 @@ function matches(pattern: string, path: string, work: { left: number }): boolean
 
 const WILDCARD = 0x2a
 
-/** RFC 9309 §2.2.2: octets outside of ASCII escaped, escapes in capitals, unreserved characters plain. */
+/**
+ * RFC 9309 §2.2.2: octets outside of ASCII escaped, escapes in capitals, unreserved characters
+ * plain.
+ */
 function canonical(path: string): string {
   return path
     .toWellFormed()

@@ -12,8 +12,9 @@ import { nextWork, type Work } from './work.ts'
 const SLICE = 20_000
 
 /**
- * Visits a host: its due feeds are polled and its waiting pages fetched, one polite request after another, until nothing is
- * due, the host wants to be left alone, or the slice is over. Nothing happens when another has the visit.
+ * Visits a host: its due feeds are polled and its waiting pages fetched, one polite request after
+ * another, until nothing is due, the host wants to be left alone, or the slice is over. Nothing
+ * happens when another has the visit.
  */
 export async function visitHost(crawl: Crawl, host: string): Promise<void> {
   const visit = await takeVisit(crawl.pool, crawl.leases, host)
@@ -21,8 +22,9 @@ export async function visitHost(crawl: Crawl, host: string): Promise<void> {
   try {
     const end = performance.now() + SLICE
     let goOn = true
-    // Feeds that are due again as soon as they were read must not keep pages waiting for ever, nor pages feeds; where the host
-    // wants long pauses a visit makes one request, so every other visit begins with a page.
+    // Feeds that are due again as soon as they were read must not keep pages waiting for ever, nor
+    // pages feeds; where the host wants long pauses a visit makes one request, so every other visit
+    // begins with a page.
     let feedFirst = visit.number % 2 === 1
     let served: number | null = null
     while (goOn && performance.now() < end && visit.alive() && !crawl.stopping.aborted) {
@@ -38,8 +40,9 @@ export async function visitHost(crawl: Crawl, host: string): Promise<void> {
 }
 
 /**
- * Whatever goes wrong with one feed or page, short of a lost database, is that one's failure and is tried again with longer
- * and longer pauses: it must not come back at once for ever, nor hold up its neighbours.
+ * Whatever goes wrong with one feed or page, short of a lost database, is that one's failure and is
+ * tried again with longer and longer pauses: it must not come back at once for ever, nor hold up
+ * its neighbours.
  */
 async function doWork(crawl: Crawl, visit: Lease, work: Work): Promise<boolean> {
   try {

@@ -13,7 +13,10 @@ export interface WorkOptions {
   held: Held
   /** Whether a feed comes before a page when both are due. */
   feedFirst: boolean
-  /** The outlet whose page was fetched last: the next one's turn is now. Null at a visit's beginning: any outlet's turn is. */
+  /**
+   * The outlet whose page was fetched last: the next one's turn is now. Null at a visit's
+   * beginning: any outlet's turn is.
+   */
   served: number | null
 }
 
@@ -41,8 +44,9 @@ async function nextFeed(pool: Pool, host: string, { held }: WorkOptions): Promis
 }
 
 /**
- * One of the outlets that have a page due at a host, by lot: where the host wants long pauses a visit fetches one page, and who
- * stands first in the catalogue must not have them all. Index pages_waiting_turns.
+ * One of the outlets that have a page due at a host, by lot: where the host wants long pauses a
+ * visit fetches one page, and who stands first in the catalogue must not have them all. Index
+ * pages_waiting_turns.
  */
 async function drawOutlet(pool: Pool, host: string, held: Held): Promise<number | null> {
   const { rows } = await pool.query<{ outletNo: number }>(
@@ -70,7 +74,8 @@ async function drawOutlet(pool: Pool, host: string, held: Held): Promise<number 
 async function nextPage(pool: Pool, host: string, { held, served }: WorkOptions): Promise<Work | null> {
   const drawn = served === null ? await drawOutlet(pool, host, held) : null
   if (served === null && drawn === null) return null
-  // Index pages_waiting_turns: from the outlet that was drawn on, or behind the one that was served last, then from the first.
+  // Index pages_waiting_turns: from the outlet that was drawn on, or behind the one that was served
+  // last, then from the first.
   const next = (which: string) => `
     (select page_no as "pageNo", outlet_no as "outletNo", url, attempts,
             coalesce(extract(epoch from clock_timestamp() - first_tried_at) * 1000, 0)::float8 as tried

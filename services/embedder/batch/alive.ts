@@ -12,7 +12,8 @@ const PATIENCE = 15_000
 /**
  * Whether models and vector store do their work for a harmless text, now or within some seconds.
  *
- * @param late ms after which a text was given up: then a harmless text of the greatest length is tried, and the model is
+ * @param late ms after which a text was given up: then a harmless text of the greatest length is
+ * tried, and the model is
  *   away, or as good as, when it needs half of that time
  */
 export async function comesAlive(

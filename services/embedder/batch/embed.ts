@@ -9,19 +9,23 @@ import { Outage } from './outage.ts'
 import { refuse } from './refuse.ts'
 import { storeEverywhere } from './store.ts'
 
-/** Articles whose vectors are stored and noted together: a kill costs the work on no more than these. */
+/**
+ * Articles whose vectors are stored and noted together: a kill costs the work on no more than
+ * these.
+ */
 const GROUP = 4
 /**
- * ms that articles are in hand before they count as lost; claimed anew all the while, so that a slow model loses nothing
- * and what a crash of Postgres interrupts is taken up within a minute.
+ * ms that articles are in hand before they count as lost; claimed anew all the while, so that a
+ * slow model loses nothing and what a crash of Postgres interrupts is taken up within a minute.
  */
 const IN_HAND = 60_000
 /** ms after which articles that met an outage are called again. */
 const OUTAGE_PAUSE = 3_000
 
 /**
- * Embeds the articles of a message that are not embedded yet, group by group. An outage gives back what is left, no attempt
- * used up; an article that the model or the vector store refuses is set apart from its group and tried again, a few times.
+ * Embeds the articles of a message that are not embedded yet, group by group. An outage gives back
+ * what is left, no attempt used up; an article that the model or the vector store refuses is set
+ * apart from its group and tried again, a few times.
  */
 export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: AbortSignal): Promise<void> {
   const { pool, outage } = embedder
@@ -51,8 +55,8 @@ export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: 
 }
 
 /**
- * Does not wait for a store that hangs when the service is to end. What is under way may still come to its end; done twice,
- * it leaves one vector.
+ * Does not wait for a store that hangs when the service is to end. What is under way may still come
+ * to its end; done twice, it leaves one vector.
  */
 async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
   work.catch(() => {})
@@ -88,9 +92,10 @@ async function embedGroup(
 }
 
 /**
- * After a failure: when the service does not come back soon, it is an outage. When it does, one of the texts may be to
- * blame: each gets a try of its own, and one that then fails alone has failed. An article that came alone gets that second
- * try too, unless it was refused in so many words: it may only have been in hand when the service died.
+ * After a failure: when the service does not come back soon, it is an outage. When it does, one of
+ * the texts may be to blame: each gets a try of its own, and one that then fails alone has failed.
+ * An article that came alone gets that second try too, unless it was refused in so many words: it
+ * may only have been in hand when the service died.
  */
 async function blame(
   embedder: Embedder,

@@ -1,4 +1,7 @@
-/** How many texts a model is given in one request: fewer while it is slow, so that each request ends in its time. */
+/**
+ * How many texts a model is given in one request: fewer while it is slow, so that each request ends
+ * in its time.
+ */
 export interface Pace {
   texts(): number
   /** A request came back. */

@@ -6,7 +6,10 @@ import { type EmbeddableArticle, namesOf } from './articles.ts'
 /** ms before the second and the third attempt; there is no fourth. */
 const PAUSES = [2_000, 15_000]
 
-/** Notes that an article was refused: it is tried again later, and after the third time lies in quarantine. */
+/**
+ * Notes that an article was refused: it is tried again later, and after the third time lies in
+ * quarantine.
+ */
 export async function refuse(db: Queryable, article: EmbeddableArticle, why: string, log: Logger): Promise<void> {
   const { rows } = await db.query<{ attempts: number; failed: boolean }>(REFUSE, [
     article.seq,

@@ -7,7 +7,10 @@ import type { VectorStore } from '../../../shared/vectors/store.ts'
 import type { EmbeddingCollection, EmbeddingCollections } from '../collections/embedding-collections.ts'
 import type { EmbeddableArticle } from './articles.ts'
 
-/** Embeds articles with the model of a collection; a slow model gets fewer texts at a time. @throws EmbeddingFailure */
+/**
+ * Embeds articles with the model of a collection; a slow model gets fewer texts at a time.
+ * @throws EmbeddingFailure
+ */
 export async function vectorsOf(
   { embeddings, pace }: EmbeddingCollection,
   articles: Pick<EmbeddableArticle, 'title' | 'body'>[],
@@ -30,7 +33,10 @@ export async function vectorsOf(
   return passages.map(parts => articleVector(parts, vectors.splice(0, parts.length)))
 }
 
-/** Embeds articles and stores their vectors in one collection. @throws EmbeddingFailure, VectorFailure */
+/**
+ * Embeds articles and stores their vectors in one collection.
+ * @throws EmbeddingFailure, VectorFailure
+ */
 export async function storeIn(
   target: EmbeddingCollection,
   vectors: VectorStore,
@@ -65,7 +71,10 @@ export async function storeEverywhere(
   } while (!(await noteEmbedded(pool, articles, done)))
 }
 
-/** False, and nothing is noted, when a collection has been registered meanwhile that misses the articles. */
+/**
+ * False, and nothing is noted, when a collection has been registered meanwhile that misses the
+ * articles.
+ */
 function noteEmbedded(pool: Pool, articles: EmbeddableArticle[], done: Set<string>): Promise<boolean> {
   return transaction(pool, async client => {
     const collections = await holdCollections(client)

@@ -8,8 +8,9 @@ const AUDIT_LOCK = 7_211_004_232n
 const PAGE = 10_000
 
 /**
- * Compares the serving collection with what Postgres says is embedded, article by article: what misses is marked to be
- * embedded again, vectors of articles that are gone are removed. Articles embedded while it looks are let be.
+ * Compares the serving collection with what Postgres says is embedded, article by article: what
+ * misses is marked to be embedded again, vectors of articles that are gone are removed. Articles
+ * embedded while it looks are let be.
  */
 export async function auditCollection(
   pool: Pool,
@@ -64,7 +65,10 @@ async function removeStray(pool: Pool, vectors: VectorStore, name: string, seqs:
   return rows.length
 }
 
-/** Of the articles numbered from `from` to before `to` (null: to the last), those embedded that have no vector. */
+/**
+ * Of the articles numbered from `from` to before `to` (null: to the last), those embedded that have
+ * no vector.
+ */
 async function markLost(pool: Pool, present: bigint[], from: bigint, to: bigint | null, since: Date): Promise<number> {
   for (let lost = 0; ; ) {
     const { rowCount } = await pool.query(MARK_LOST, [from, to, since, present, PAGE])

@@ -23,7 +23,10 @@ export interface EmbeddingCollections {
    * and creates them when they do not exist yet.
    */
   current(): Promise<EmbeddingCollection[]>
-  /** Creates again the collections that the vector store has lost; their articles are embedded again. */
+  /**
+   * Creates again the collections that the vector store has lost; their articles are embedded
+   * again.
+   */
   restore(): Promise<void>
   /** Why a model is not asked at present; null: all are. */
   obstacle(): { reason: string; wait: number } | null
@@ -114,7 +117,10 @@ export function openEmbeddingCollections(
   }
 }
 
-/** Never used before: a collection that is left over from another database would bring its articles with it. */
+/**
+ * Never used before: a collection that is left over from another database would bring its articles
+ * with it.
+ */
 export function collectionName(prefix: string, model: string): string {
   const slug = (model.split('/').at(-1) ?? '').toLowerCase().replace(/[^a-z0-9]+/g, '-')
   return `${prefix}-${slug.slice(0, 60)}-${RECIPE}-${randomBytes(3).toString('hex')}`

@@ -2,7 +2,10 @@ import type { Logger } from '../../../shared/log/logger.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import type { VectorStore } from '../../../shared/vectors/store.ts'
 
-/** Removes collections that were retired a while ago: whoever still searched in them has noticed by then. */
+/**
+ * Removes collections that were retired a while ago: whoever still searched in them has noticed by
+ * then.
+ */
 export async function dropRetired(db: Queryable, vectors: VectorStore, log: Logger): Promise<void> {
   const { rows } = await db.query<{ name: string }>(
     `select name from vector_collections

@@ -13,8 +13,9 @@ const AUDIT = 3_600_000
 const LAST_WORDS = 2_000
 
 /**
- * Looks every ten seconds whether the serving collection is still there, and has it made anew when not; removes those
- * that have had their time; every hour, and soon after the start, holds what it contains against Postgres.
+ * Looks every ten seconds whether the serving collection is still there, and has it made anew when
+ * not; removes those that have had their time; every hour, and soon after the start, holds what it
+ * contains against Postgres.
  */
 export function watchCollections(
   pool: Pool,

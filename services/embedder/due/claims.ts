@@ -4,8 +4,8 @@ import type { Queryable } from '../../../shared/postgres/pool.ts'
 export const BATCH = 16
 
 /**
- * ms for which articles are in a queue or in hand before they count as lost and are called again: a flushed queue
- * costs no more. Whoever takes them in hand claims them anew.
+ * ms for which articles are in a queue or in hand before they count as lost and are called again: a
+ * flushed queue costs no more. Whoever takes them in hand claims them anew.
  */
 const CLAIM = 30_000
 

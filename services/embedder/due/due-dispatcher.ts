@@ -5,14 +5,16 @@ import type { Queues } from '../../../shared/queues/queues.ts'
 import { BATCH, claimDue } from './claims.ts'
 
 const TICK = 1_000
-/** Most messages in the queue: a later one would be older than its claim when an embedder takes it. */
+/**
+ * Most messages in the queue: a later one would be older than its claim when an embedder takes it.
+ */
 const ROOM = 8
 
 /** Puts articles that are due for embedding into the work queue. */
 export interface DueDispatcher {
   /**
-   * Queues articles whose delayed job is due, as far as the queue has room. The next poll of Postgres
-   * finds the others.
+   * Queues articles whose delayed job is due, as far as the queue has room. The next poll of
+   * Postgres finds the others.
    */
   dispatch(seqs: bigint[]): Promise<void>
   close(): Promise<void>

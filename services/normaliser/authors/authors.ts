@@ -12,8 +12,9 @@ const MOST = 20
 const STATEMENTS = 50
 
 /**
- * The people who wrote the article, as the outlet names them and in its order (decision 35). The first source that
- * names a person counts: structured data, meta tags, the feed, the byline on the page. `[]` rather than junk.
+ * The people who wrote the article, as the outlet names them and in its order (decision 35). The
+ * first source that names a person counts: structured data, meta tags, the feed, the byline on the
+ * page. `[]` rather than junk.
  */
 export function authorsOf(
   meta: PageMetadata,
@@ -69,7 +70,9 @@ export function authorsOf(
   return []
 }
 
-/** Folded, with and without spaces: the outlet's name, its domain, and what the page calls its site. */
+/**
+ * Folded, with and without spaces: the outlet's name, its domain, and what the page calls its site.
+ */
 function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): Set<string> {
   const host = (URL.parse(meta.url)?.hostname ?? '').replace(/^www\./, '')
   const label = (domain: string) => domain.split('.').at(-2) ?? ''
@@ -77,14 +80,20 @@ function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): 
   return new Set([...names, ...names.map(name => name.replaceAll(' ', ''))].filter(name => name.length > 1))
 }
 
-/** One statement that names all of these people and more is the whole byline, of which structured data gave a part. */
+/**
+ * One statement that names all of these people and more is the whole byline, of which structured
+ * data gave a part.
+ */
 function fuller(names: string[], statements: string[][]): string[] {
   const has = (list: string[], name: string) => list.some(other => fold(other) === fold(name))
   const whole = statements.find(list => list.length > names.length && names.every(name => has(list, name)))
   return names.length > 0 && whole !== undefined ? whole : names
 }
 
-/** Bylines by markup, down to two lines below the first. An element that holds others counts if it says more than they do. */
+/**
+ * Bylines by markup, down to two lines below the first. An element that holds others counts if it
+ * says more than they do.
+ */
 function bylines(marks: PageMark[], own: ReadonlySet<string>): string[] {
   const named = marks.filter(mark => peopleIn(textOf(mark), own).length > 0)
   const first = named[0]

@@ -9,7 +9,10 @@ const BYLINE_LIMIT = 500
 const NAME_LIMIT = 60
 const NAME_WORDS = 6
 
-/** What stands before the names. `von der Leyen, Ursula` is a name; `Von der Redaktion` names nobody anyway. */
+/**
+ * What stands before the names. `von der Leyen, Ursula` is a name; `Von der Redaktion` names nobody
+ * anyway.
+ */
 const LABEL_LINK = anyOf(rules => rules.authors.labelLinks)
 const OPENING_BY = anyOf(rules => rules.authors.openingByWords)
 const LABEL = new RegExp(
@@ -17,7 +20,10 @@ const LABEL = new RegExp(
   'iu',
 )
 
-/** "onze verslaggever Jan Smit", "unser Korrespondent in Brüssel Max Weber": the name is what follows. */
+/**
+ * "onze verslaggever Jan Smit", "unser Korrespondent in Brüssel Max Weber": the name is what
+ * follows.
+ */
 const OFFICE_BEFORE = new RegExp(
   String.raw`^(?:(?:${anyOf(rules => rules.authors.staffPrefixes)}\s)?${anyOf(rules => rules.authors.staffPossessives)}\s)?(?:\p{L}+\s)?\p{L}*${anyOf(rules => rules.authors.staffRoles)}\p{L}*(?:\s${anyOf(rules => rules.authors.staffPlaces)}\s\p{L}+)?\s+(?=\p{Lu}\S*\s+\p{L})`,
   'u',
@@ -27,8 +33,9 @@ const OFFICE_BEFORE = new RegExp(
 const CREDIT = new RegExp(String.raw`(?:^|[\s,;|/–-])${anyOf(rules => rules.authors.credits)}\s*:\s*[^,;|/]*`, 'giu')
 
 /**
- * The people that one statement of a byline names, in order and in the outlet's own spelling: without labels,
- * addresses, roles, agencies and desks. `own` are names of the outlet as `foldOutlet` gives them, none of which is a person.
+ * The people that one statement of a byline names, in order and in the outlet's own spelling:
+ * without labels, addresses, roles, agencies and desks. `own` are names of the outlet as
+ * `foldOutlet` gives them, none of which is a person.
  */
 export function peopleIn(statement: string, own: ReadonlySet<string>): string[] {
   const text = bare(oneLine(statement.slice(0, BYLINE_LIMIT * 4)).slice(0, BYLINE_LIMIT))
@@ -36,12 +43,16 @@ export function peopleIn(statement: string, own: ReadonlySet<string>): string[] 
     .map(trim)
     .filter(name => name !== '')
   const people = names.filter(name => isPerson(name, own))
-  // Beside the outlet's or an office's name a lone word is its place: "hessenschau.de, Frankfurt, Germany".
+  // Beside the outlet's or an office's name a lone word is its place: "hessenschau.de, Frankfurt,
+  // Germany".
   const office = isOwn(text, own) || names.some(name => isOffice(name) || isOwn(name, own))
   return office ? people.filter(name => words(name).length > 1) : people
 }
 
-/** Without e-mail and web addresses, without what stands in brackets; `jan@x.example (Jan Smit)` is Jan Smit. */
+/**
+ * Without e-mail and web addresses, without what stands in brackets; `jan@x.example (Jan Smit)` is
+ * Jan Smit.
+ */
 function bare(text: string): string {
   const rss = /^\s*[^\s@]+@[^\s@]+\s*\((.+)\)\s*$/.exec(text)?.[1] ?? text
   let rest = rss
@@ -63,7 +74,10 @@ const BETWEEN_NAMES = new RegExp(
 )
 const COMMA = new RegExp(String.raw`\s*,\s*(?:(?:${AND}|&)\s)?`)
 
-/** The people of a list, and the roles among them; a comma may also stand inside a name ("van den Berg, Jan"). */
+/**
+ * The people of a list, and the roles among them; a comma may also stand inside a name ("van den
+ * Berg, Jan").
+ */
 function parts(text: string): string[] {
   const groups = text.split(BETWEEN_NAMES)
   return groups.flatMap(group => {
@@ -123,7 +137,9 @@ const PARTICLES = new Set([
 ])
 const BY_WORD = new RegExp(`^(?:${LABEL_LINK}|${OPENING_BY})$`, 'i')
 
-/** In a name every word has a capital or is a particle, unless its two words are both written small. */
+/**
+ * In a name every word has a capital or is a particle, unless its two words are both written small.
+ */
 function isWrittenAsName(name: string): boolean {
   const small = words(name).filter(word => /^\p{Ll}/u.test(word))
   return (

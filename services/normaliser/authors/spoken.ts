@@ -13,13 +13,18 @@ const NAME = String.raw`(\p{L}[\p{L}\p{M}\d_.'’ ,&-]{1,80})`
 
 const BY = anyOf(rules => rules.authors.byWords)
 
-/** Near the headline: "Von Anna Weber", "Door: Jan Smit", "Ein Artikel von Anna Weber | 3.11.2026". */
+/**
+ * Near the headline: "Von Anna Weber", "Door: Jan Smit", "Ein Artikel von Anna Weber | 3.11.2026".
+ */
 const OPENING = new RegExp(
   String.raw`^(?:${anyOf(rules => rules.authors.indefiniteArticles)}\s)?(?:${anyOf(rules => rules.authors.openings)}\s)?${BY}\s?:?\s${NAME}`,
   'iu',
 )
 
-/** Near the headline: "Gepubliceerd op 3 november 2026 door Jan Smit", "3.11.2026 14:05 von Anna Weber", "Redaktion: Anna Weber". */
+/**
+ * Near the headline: "Gepubliceerd op 3 november 2026 door Jan Smit", "3.11.2026 14:05 von Anna
+ * Weber", "Redaktion: Anna Weber".
+ */
 const BEHIND_DATE = new RegExp(
   String.raw`(?:${anyOf(rules => rules.authors.publishedVerbs)}\b[^.]{0,60}\s${BY}|(?:19|20)\d{2}[\s\d:.,–|-]{0,20}${anyOf(rules => rules.authors.hours)}?\s*${BY}|(?:^|[-–—|]\s)${anyOf(rules => rules.authors.textLabels)}\s?(?=:))\s?:?\s${NAME}`,
   'iu',

@@ -14,9 +14,10 @@ export interface BatchLimits {
 }
 
 /**
- * One batch is under way at a time; what comes meanwhile makes the next, which then waits for no more. When a batch of
- * several fails, each of its items is tried alone, so that one bad item harms no other; `isWhole` tells the
- * failures that have nothing to do with any item, as a lost connection.
+ * One batch is under way at a time; what comes meanwhile makes the next, which then waits for no
+ * more. When a batch of several fails, each of its items is tried alone, so that one bad item harms
+ * no other; `isWhole` tells the failures that have nothing to do with any item, as a lost
+ * connection.
  *
  * @param flush results in the order of the items
  */

@@ -31,10 +31,12 @@ export type Composition =
   | { kind: 'refused'; reason: Refusal; detail: string; wall: InterstitialKind | null }
 
 /**
- * Makes one article of a stored page and what the feed said of it. Depends on nothing but its arguments.
+ * Makes one article of a stored page and what the feed said of it. Depends on nothing but its
+ * arguments.
  *
  * @param now bounds publication dates (decision 36)
- * @param options.repeated the page's text has been served under other addresses: it is not the article's
+ * @param options.repeated the page's text has been served under other addresses: it is not the
+ * article's
  */
 export async function composeArticle(
   page: StoredPage,

@@ -17,7 +17,9 @@ const each = (count: number, write: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => write(at)).join('')
 const MARKS = '\u0301\u0323'
 
-/** Pages that made some stage's work grow faster than their size. None is larger than a megabyte. */
+/**
+ * Pages that made some stage's work grow faster than their size. None is larger than a megabyte.
+ */
 const HOSTILE: Record<string, { html: string; entry?: Partial<FeedEntry> }> = {
   'authors by reference to a list, thousands of times': {
     html: page(
@@ -92,7 +94,10 @@ const stored = (html: string, entry: Partial<FeedEntry> = {}): StoredPage => ({
   },
 })
 
-/** ms. Each takes well under a second of a machine of its own; what is quadratic takes half a minute. */
+/**
+ * ms. Each takes well under a second of a machine of its own; what is quadratic takes half a
+ * minute.
+ */
 const LIMIT = 10_000
 
 for (const [what, { html, entry }] of Object.entries(HOSTILE)) {

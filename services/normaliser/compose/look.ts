@@ -54,8 +54,8 @@ export function lookAt(page: StoredPage, feedTitle: string | null, repeated: boo
 }
 
 /**
- * Pages that scripts build have their text in JSON-LD only. Where the page has it too, the page is better: of 27
- * pages with `articleBody`, it left out the opening on 14 and the end on 5.
+ * Pages that scripts build have their text in JSON-LD only. Where the page has it too, the page is
+ * better: of 27 pages with `articleBody`, it left out the opening on 14 and the end on 5.
  */
 function fuller(text: string | null, meta: PageMetadata): string | null {
   if (meta.body === null || meta.free === false) return text
@@ -64,6 +64,8 @@ function fuller(text: string | null, meta: PageMetadata): string | null {
 }
 const SHORTEST_STATED = 200
 
-/** Feeds name films, sounds and documents too; what a page is called says less than how it begins. */
+/**
+ * Feeds name films, sounds and documents too; what a page is called says less than how it begins.
+ */
 const isMarkup = (source: string) =>
   /<(!doctype html|html|head|body|meta|title|article|div|p)\b/i.test(source.slice(0, 2_048))

@@ -11,7 +11,10 @@ const BESIDE = 3
 /** A line longer than this is prose: its dates are of what it tells. */
 const DATELINE_LENGTH = 120
 
-/** Unless it opens with one as agencies do, after a place perhaps: `Karlsruhe (12.11.2021) – …`, `29.11.2022 – …`. */
+/**
+ * Unless it opens with one as agencies do, after a place perhaps: `Karlsruhe (12.11.2021) – …`,
+ * `29.11.2022 – …`.
+ */
 const PLACE = /^(?:\p{Lu}[\p{L}\s./-]{0,24}[,(]?\s*)?\(?$/u
 const BREAK = /^\s*(?:\)|[-–—|:.]\s|,?\s*\d{1,2}[:.h]\d{2})/
 
@@ -21,15 +24,19 @@ export function opensWith(text: string, date: FoundDate): boolean {
 }
 
 /**
- * Before the date of a picture, of a post that the article shows, or of what a line tells in brackets:
- * `Foto: Jan Smit, 3-11-2026`, `Jan Smit (@jan) 3 november 2026`, `Soldaten op wacht (Kunduz, 3-11-2026)`.
+ * Before the date of a picture, of a post that the article shows, or of what a line tells in
+ * brackets: `Foto: Jan Smit, 3-11-2026`, `Jan Smit (@jan) 3 november 2026`,
+ * `Soldaten op wacht (Kunduz, 3-11-2026)`.
  */
 const OTHERS = new RegExp(
   String.raw`(?:\b${anyOf(rules => rules.dates.pictures)}s?\b|©)\D{0,40}$|\(@\w+\)|.{25}\([^)]{0,40}$`,
   'i',
 )
 
-/** Dates in the lines around the headline that could be the publication's, the likeliest place first. */
+/**
+ * Dates in the lines around the headline that could be the publication's, the likeliest place
+ * first.
+ */
 export function nearDatelines(meta: PageMetadata, changes: PageMark[], reading: Reading): FoundDate[] {
   return nearLines(meta, changes).flatMap(line => datelinesIn(line, reading))
 }
@@ -51,8 +58,8 @@ export function publications(text: string, reading: Reading): FoundDate[] {
 }
 
 /**
- * Behind the headline first, then before it; next behind it also what looks like no part of the article. Not before it:
- * there the masthead tells the day of reading.
+ * Behind the headline first, then before it; next behind it also what looks like no part of the
+ * article. Not before it: there the masthead tells the day of reading.
  */
 function nearLines(meta: PageMetadata, changes: PageMark[]): string[] {
   const { headline } = meta
@@ -75,8 +82,9 @@ function nearLines(meta: PageMetadata, changes: PageMark[]): string[] {
 }
 
 /**
- * Themes hide the time of a change in the byline: `<span class="updated" style="display:none">2026-11-04T…</span>`. Where
- * nothing else in the line is a date, hAtom's "updated" was all that the theme had for the day of publication.
+ * Themes hide the time of a change in the byline: `<span class="updated"
+ * style="display:none">2026-11-04T…</span>`. Where nothing else in the line is a date, hAtom's
+ * "updated" was all that the theme had for the day of publication.
  */
 export function withoutChanges(text: string, changes: PageMark[]): string {
   let rest = text
@@ -85,8 +93,8 @@ export function withoutChanges(text: string, changes: PageMark[]): string {
 }
 
 /**
- * Behind the headline where the page tells it once more, as in a box about the article or a list that names it too;
- * not in a list whose dates stand before what they date.
+ * Behind the headline where the page tells it once more, as in a box about the article or a list
+ * that names it too; not in a list whose dates stand before what they date.
  */
 export function datelinesOfRepeats(meta: PageMetadata, reading: Reading): FoundDate[] {
   const { headline, lines } = meta
@@ -124,7 +132,10 @@ const AROUND = new RegExp(
   'giu',
 )
 
-/** What the words before a marked date say of it: those in its line, or the line before when that is a label. */
+/**
+ * What the words before a marked date say of it: those in its line, or the line before when that is
+ * a label.
+ */
 export function labelBefore(meta: PageMetadata, mark: PageMark): ReturnType<typeof labelOf> {
   const line = meta.lines[mark.line]?.text ?? ''
   const at = mark.text === '' ? -1 : line.indexOf(mark.text)
@@ -136,7 +147,10 @@ function labelled(meta: PageMetadata, text: string, index: number): string {
   return labelOf(label) === null ? text : `${label} ${text}`
 }
 
-/** The line before, when it does nothing but name the next one: `<dt>Bijgewerkt</dt><dd>3 november 2026</dd>`. */
+/**
+ * The line before, when it does nothing but name the next one:
+ * `<dt>Bijgewerkt</dt><dd>3 november 2026</dd>`.
+ */
 function labelLine({ lines, headline }: PageMetadata, index: number): string {
   const before = index - 1 === headline ? '' : (lines[index - 1]?.text ?? '')
   return before.length <= LABEL_LENGTH && !/\d/.test(before) ? before : ''
@@ -144,8 +158,8 @@ function labelLine({ lines, headline }: PageMetadata, index: number): string {
 const LABEL_LENGTH = 40
 
 /**
- * Whether the page's own dates put the month first, as in `11/23/2026`; null when none tells. A page in American
- * English from a publisher here may go either way.
+ * Whether the page's own dates put the month first, as in `11/23/2026`; null when none tells. A
+ * page in American English from a publisher here may go either way.
  */
 export function monthFirstIn(meta: PageMetadata): boolean | null {
   let [monthFirst, dayFirst] = [0, 0]

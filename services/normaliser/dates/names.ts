@@ -17,7 +17,10 @@ export function fold(word: string): string {
   return word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\./g, '')
 }
 
-/** Offsets from UTC in minutes, for the zone names that feeds and pages write (RFC 822, and the habits of Europe). */
+/**
+ * Offsets from UTC in minutes, for the zone names that feeds and pages write (RFC 822, and the
+ * habits of Europe).
+ */
 const ZONES: Record<string, number> = {
   z: 0,
   utc: 0,
@@ -45,7 +48,10 @@ const ZONES: Record<string, number> = {
   pdt: -420,
 }
 
-/** Minutes east of UTC; null for a name that is unknown or ambiguous: then the outlet's own zone holds. */
+/**
+ * Minutes east of UTC; null for a name that is unknown or ambiguous: then the outlet's own zone
+ * holds.
+ */
 export function zoneOffset(name: string): number | null {
   return ZONES[name.toLowerCase()] ?? null
 }

@@ -27,9 +27,10 @@ export function addressDate(url: string): WrittenDate | null {
 }
 
 /**
- * Dates that the page shows, the likeliest publication first: what stands near the headline before what stands
- * further off, what calls itself the publication before what does not, machine-readable before read, the day that the
- * address names before any other. Found as they are asked for: most pages state their date, and nobody asks.
+ * Dates that the page shows, the likeliest publication first: what stands near the headline before
+ * what stands further off, what calls itself the publication before what does not, machine-readable
+ * before read, the day that the address names before any other. Found as they are asked for: most
+ * pages state their date, and nobody asks.
  */
 export function* pageDates(
   meta: PageMetadata,
@@ -72,13 +73,19 @@ export function* pageDates(
   yield* bareDatelines(meta, reading)
 }
 
-/** Whether a line says of its article when it was published; prose says it too, of books and companies, but not at once. */
+/**
+ * Whether a line says of its article when it was published; prose says it too, of books and
+ * companies, but not at once.
+ */
 function isNote(line: string, date: FoundDate): boolean {
   return date.published && (line.length <= NOTE_LENGTH || date.index <= NOTE_LENGTH / 2)
 }
 const NOTE_LENGTH = 120
 
-/** Whether a mark holds the day of a change, or today's: by its class names, or by the words before it. */
+/**
+ * Whether a mark holds the day of a change, or today's: by its class names, or by the words before
+ * it.
+ */
 function isChange(meta: PageMetadata, mark: PageMark): boolean {
   if (/publi|posted/.test(mark.hint)) return false
   return NOT_PUBLISHED.test(mark.hints) || labelBefore(meta, mark) === 'modified'

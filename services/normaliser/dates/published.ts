@@ -10,15 +10,19 @@ const DAY = 86_400_000
 const EARLIEST = Date.UTC(1990, 0, 1)
 
 /**
- * When the outlet says that it published the article (decision 36): structured data, meta tags, the feed, the page
- * itself, in that order of trust; null when none of them can be right. Never the time of fetching.
+ * When the outlet says that it published the article (decision 36): structured data, meta tags, the
+ * feed, the page itself, in that order of trust; null when none of them can be right. Never the
+ * time of fetching.
  *
- * - Structured data is JSON-LD; microdata comes behind the meta tags, for templates give it to the day of a change.
+ * - Structured data is JSON-LD; microdata comes behind the meta tags, for templates give it to the
+ * day of a change.
  * - A date more than 24 hours after `now`, or before 1990, is no date: the next source is asked.
  * - A time without an offset is the outlet's wall clock.
- * - Structured data and meta tags that state the same time, to the second, on two clocks: one of them takes its wall clock for
+ * - Structured data and meta tags that state the same time, to the second, on two clocks: one of
+ * them takes its wall clock for
  *   UTC, which east of Greenwich is late. The earlier one is meant.
- * - A day without a time takes its time from the next source that names the same day; failing that it is that day,
+ * - A day without a time takes its time from the next source that names the same day; failing that
+ * it is that day,
  *   00:00 UTC, so that a client who asks for the day finds it.
  *
  * `pageText` is the article's own text, looked at last and only at its start.

@@ -29,8 +29,9 @@ export interface Reading {
 }
 
 /**
- * Reads a value that is a date: RFC 3339, ISO 8601 basic, RFC 822 in all its decay, Unix seconds or milliseconds, or
- * the words of any of our languages. Null when there is none, or more before it than a label.
+ * Reads a value that is a date: RFC 3339, ISO 8601 basic, RFC 822 in all its decay, Unix seconds or
+ * milliseconds, or the words of any of our languages. Null when there is none, or more before it
+ * than a label.
  */
 export function readDate(value: string, reading: Reading = {}): WrittenDate | null {
   const text = value.slice(0, 200).trim()
@@ -43,7 +44,10 @@ export function readDate(value: string, reading: Reading = {}): WrittenDate | nu
 const TEXT_LIMIT = 20_000
 const FOUND_LIMIT = 50
 
-/** All dates in a text, in order. A date needs its year; relative ones ("yesterday") are not guessed. */
+/**
+ * All dates in a text, in order. A date needs its year; relative ones ("yesterday") are not
+ * guessed.
+ */
 export function findDates(text: string, reading: Reading = {}): FoundDate[] {
   const found: FoundDate[] = []
   const source = text.slice(0, TEXT_LIMIT)
@@ -69,7 +73,9 @@ export function findDates(text: string, reading: Reading = {}): FoundDate[] {
   return found
 }
 
-/** What the words before a date say that it is; the nearest word counts. Null when they say nothing. */
+/**
+ * What the words before a date say that it is; the nearest word counts. Null when they say nothing.
+ */
 export function labelOf(before: string): 'published' | 'modified' | null {
   const label = before.slice(-40)
   const modified = label.search(MODIFIED)
@@ -85,7 +91,10 @@ const BEFORE_MONTH = anyOf(rules => rules.dates.beforeMonth)
 const WORD = String.raw`\p{L}[\p{L}\p{M}]{2,9}\.?`
 const CLOCK = String.raw`\d{1,2}:\d{2}(?::\d{2})?(?:\s(?:[A-Z]{2,5}|[+-]\d{4}))?`
 
-/** Year first; day, month's name, year; month's name, day, year; month's name, day, clock, year (C, Java); digits, year last. */
+/**
+ * Year first; day, month's name, year; month's name, day, year; month's name, day, clock, year (C,
+ * Java); digits, year last.
+ */
 const DATE = new RegExp(
   [
     String.raw`(?<![\d.,/-])(?<y1>\d{4})(?<s1>[-/.])(?<m1>\d{1,2})\k<s1>(?<d1>\d{1,2})(?![\d/])`,

@@ -3,7 +3,10 @@ import { addressKey, cleanAddress, readAddress } from '../../../shared/articles/
 import type { Outlet } from '../../../shared/outlets/outlet.ts'
 import { isNoArticle, isSectionOf, leadsToNoArticle } from './places.ts'
 
-/** What is known of where an article lives. Addresses as written; relative ones are read against `finalUrl`. */
+/**
+ * What is known of where an article lives. Addresses as written; relative ones are read against
+ * `finalUrl`.
+ */
 export interface Sighting {
   /** As the feed named it. */
   url: string
@@ -13,22 +16,30 @@ export interface Sighting {
   canonical?: string | null
   /** `<link rel="amphtml">` */
   amp?: string | null
-  /** Never an identity: outlets change their GUID schemes, and some give one GUID to many articles. */
+  /**
+   * Never an identity: outlets change their GUID schemes, and some give one GUID to many articles.
+   */
   guid?: string | null
   outlet: Pick<Outlet, 'domain'>
 }
 
 export interface Identity {
-  /** The public address: the canonical one if it can be believed, else where the redirects ended. */
+  /**
+   * The public address: the canonical one if it can be believed, else where the redirects ended.
+   */
   url: string
-  /** All keys under which this article may be met again, its own first (`shared/articles/address.ts`). */
+  /**
+   * All keys under which this article may be met again, its own first
+   * (`shared/articles/address.ts`).
+   */
   addresses: string[]
 }
 
 /**
- * Which article this is (decision 37). Two sightings of one outlet that share any address are one article; titles and
- * GUIDs say nothing. A wrong refusal here costs a duplicate, a wrong belief merges an outlet's articles into one:
- * so what looks like a front page, a section or a wall is not believed.
+ * Which article this is (decision 37). Two sightings of one outlet that share any address are one
+ * article; titles and GUIDs say nothing. A wrong refusal here costs a duplicate, a wrong belief
+ * merges an outlet's articles into one: so what looks like a front page, a section or a wall is not
+ * believed.
  *
  * @throws TypeError when `url` itself is no http(s) address
  */
@@ -43,7 +54,10 @@ export function identify(sighting: Sighting): Identity {
   return { url: cleanAddress(own), addresses: [...new Set(keys)] }
 }
 
-/** Where the redirects ended, unless that is a place where many articles end: a front page, a section, a consent wall. */
+/**
+ * Where the redirects ended, unless that is a place where many articles end: a front page, a
+ * section, a consent wall.
+ */
 function believableEnd(named: URL, end: URL | null): URL {
   if (end === null || end.href === named.href) return named
   const astray = isNoArticle(end) || (sameSite(named, end) ? isSectionOf(end, named) : leadsToNoArticle(named, end))
@@ -59,8 +73,9 @@ function believableLink(page: URL, written: string | null | undefined): URL | nu
 }
 
 /**
- * The same registrable domain, by the public suffix list with its private part (two blogs at one provider are two sites).
- * Hosts without one (IP addresses, `localhost`) are the same only when equal, port included.
+ * The same registrable domain, by the public suffix list with its private part (two blogs at one
+ * provider are two sites). Hosts without one (IP addresses, `localhost`) are the same only when
+ * equal, port included.
  */
 function sameSite(a: URL, b: URL): boolean {
   const options = { allowPrivateDomains: true }

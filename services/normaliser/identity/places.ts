@@ -24,8 +24,9 @@ export function isNoArticle(url: URL): boolean {
 }
 
 /**
- * Whether the address is a section or front page, seen from an article's own: fewer steps deep, and its last step a
- * plain word (`/nieuws`, `/sport/voetbal/`), where an article's would hold a number or several words.
+ * Whether the address is a section or front page, seen from an article's own: fewer steps deep, and
+ * its last step a plain word (`/nieuws`, `/sport/voetbal/`), where an article's would hold a number
+ * or several words.
  */
 export function isSectionOf(url: URL, article: URL): boolean {
   const parts = segments(url)
@@ -35,8 +36,9 @@ export function isSectionOf(url: URL, article: URL): boolean {
 }
 
 /**
- * Whether a page that names an article led to one of another site that names none: a consent gate, a parked domain. What the
- * services do that shorten addresses and count readers is the other way round.
+ * Whether a page that names an article led to one of another site that names none: a consent gate,
+ * a parked domain. What the services do that shorten addresses and count readers is the other way
+ * round.
  */
 export function leadsToNoArticle(article: URL, end: URL): boolean {
   const [from = '', to = ''] = [segments(article).at(-1), segments(end).at(-1)]

@@ -9,15 +9,17 @@ const SHORT = 1_500
 const NOTE = 300
 
 /**
- * Whether a page says that the article is not there or that something does not work: by its title, by what its sentences
- * say, or by the section to which the redirects led. Nothing of this counts where the page calls itself a dated article.
+ * Whether a page says that the article is not there or that something does not work: by its title,
+ * by what its sentences say, or by the section to which the redirects led. Nothing of this counts
+ * where the page calls itself a dated article.
  */
 export function isErrorPage(served: Served): boolean {
   const { page, signs, feedTitle } = served
   if ((signs.typed && signs.dated) || isTitledAs(page, feedTitle)) return false
   const text = page.paragraphs.join('\n')
   const isShort = text.length < SHORT
-  // Below "not found" stands a list of other news at times; without a feed's title that could be the article.
+  // Below "not found" stands a list of other news at times; without a feed's title that could be
+  // the article.
   if (page.titles.some(title => ERROR_TITLE.test(title))) return isShort || feedTitle !== null
   if (!isShort) return false
   const share = shareOf(page.paragraphs, ERROR)

@@ -1,6 +1,9 @@
 import type { InterstitialKind } from './interstitials.ts'
 
-/** A page such as outlets and their defences serve in an article's place, for tests and the benchmark. */
+/**
+ * A page such as outlets and their defences serve in an article's place, for tests and the
+ * benchmark.
+ */
 export interface WallExample {
   name: string
   kind: InterstitialKind

@@ -4,8 +4,9 @@ import { createHash } from 'node:crypto'
 const SHORTEST = 120
 
 /**
- * What two texts share when they say the same in the same words, whatever their spaces, signs and capitals; null for
- * a text too short to be told by it. An outlet that serves one text under many addresses serves a wall.
+ * What two texts share when they say the same in the same words, whatever their spaces, signs and
+ * capitals; null for a text too short to be told by it. An outlet that serves one text under many
+ * addresses serves a wall.
  *
  * @returns 16 bytes
  */

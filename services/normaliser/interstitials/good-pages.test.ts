@@ -6,7 +6,8 @@ import { readPageText } from '../text/page-text.ts'
 import { type InterstitialKind, recogniseInterstitial } from './interstitials.ts'
 
 /*
- * Good pages whose feed calls them something else, and pages that are none: what a page says of itself decides.
+ * Good pages whose feed calls them something else, and pages that are none: what a page says of
+ * itself decides.
  */
 
 const URL_ = 'https://www.dagkoerier.example/binnenland/2026/11/brug-schelde-dicht'

@@ -8,10 +8,11 @@ import { CHALLENGE, CHALLENGE_MARKUP, CHALLENGE_TITLE, CONSENT, CONSENT_ITSELF }
 export type InterstitialKind = 'forbidden' | 'challenge' | 'cookie wall' | 'error page' | 'paywall' | 'repeated text'
 
 /**
- * Recognises pages that are something else than the article asked for, by what such pages have in common: another
- * host or the site's front page at the end of the redirects, a title that says so, a text that speaks of little else.
- * A feed's title that differs proves nothing: feeds say "Liveblog", or speak another language. What a page says of
- * itself weighs more. Paywalls are told in `paywall.ts`: their pages are the article's.
+ * Recognises pages that are something else than the article asked for, by what such pages have in
+ * common: another host or the site's front page at the end of the redirects, a title that says so,
+ * a text that speaks of little else. A feed's title that differs proves nothing: feeds say
+ * "Liveblog", or speak another language. What a page says of itself weighs more. Paywalls are told
+ * in `paywall.ts`: their pages are the article's.
  */
 export function recogniseInterstitial(served: Served): InterstitialKind | null {
   if (isConsentAddress(served)) return 'cookie wall'
@@ -44,7 +45,8 @@ function isConsentAddress({ url, finalUrl, outletDomain }: Served): boolean {
 const SHORT_PAGE = 2_500
 
 function isChallenge({ html, page, signs, feedTitle }: Served): boolean {
-  // "Vérification", "Blocked", "Just a moment": headlines begin so too. No defence calls its page a dated article.
+  // "Vérification", "Blocked", "Just a moment": headlines begin so too. No defence calls its page a
+  // dated article.
   if (signs.typed && signs.dated) return false
   if (totalLength(page.visible) > SHORT_PAGE || isTitledAs(page, feedTitle)) return false
   if (page.titles.some(title => CHALLENGE_TITLE.test(title))) return true
@@ -67,7 +69,8 @@ function isCookieWall({ page, signs, feedTitle }: Served): boolean {
   const { paragraphs, visible } = page
   if (paragraphs.length === 0) return shareOf(visible, CONSENT) >= 0.4 && !isTitledAs(page, feedTitle)
   if (shareOf(paragraphs, CONSENT) < 0.5 || !CONSENT_ITSELF.test(paragraphs.join('\n'))) return false
-  // A wall may stand on the article's own page, with all of its signs: but the headline is then of something else.
+  // A wall may stand on the article's own page, with all of its signs: but the headline is then of
+  // something else.
   if (signs.typed && signs.dated && page.titles.some(title => CONSENT.test(title))) return false
   // News about cookies says so in the feed's title, or is longer than any dialog.
   const isNews =

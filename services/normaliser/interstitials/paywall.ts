@@ -4,13 +4,19 @@ import { SUBSCRIPTION, TERMS, WALLED } from './vocabulary.ts'
 
 /** What a page leaves open of an article. */
 export interface Opening {
-  /** The article's own paragraphs, without a word of the offer; none when what is open is a mere stub. */
+  /**
+   * The article's own paragraphs, without a word of the offer; none when what is open is a mere
+   * stub.
+   */
   paragraphs: string[]
   /** Whether the rest is for those who pay. */
   walled: boolean
 }
 
-/** An opening shorter than this is a stub: what the feed says is worth as much, and certainly the article's. */
+/**
+ * An opening shorter than this is a stub: what the feed says is worth as much, and certainly the
+ * article's.
+ */
 const STUB = 500
 /** A text longer than this is there as a whole, whatever the page sells beside it. */
 const WHOLE = 2_500
@@ -20,8 +26,9 @@ const LONGEST_OFFER = 400
 const BEHIND = 12
 
 /**
- * Takes the offer of a subscription out of a page's text. Done only where something says that there is one, the page's
- * own data or a sentence that ends the article for those who do not pay: newspapers report on subscriptions too.
+ * Takes the offer of a subscription out of a page's text. Done only where something says that there
+ * is one, the page's own data or a sentence that ends the article for those who do not pay:
+ * newspapers report on subscriptions too.
  *
  * @param free JSON-LD's `isAccessibleForFree`, null when it does not say
  */
@@ -45,7 +52,10 @@ const isEnd = (text: string) => text.length <= LONGEST_OFFER && WALLED.test(text
 const isOffer = (text: string) =>
   isEnd(text) || (text.length <= LONGEST_OFFER && SUBSCRIPTION.test(text) && TERMS.test(text))
 
-/** Whether an offer stands right behind the text, left out of it already. One above it is the page's header. */
+/**
+ * Whether an offer stands right behind the text, left out of it already. One above it is the page's
+ * header.
+ */
 function offersBehind({ visible }: PageText, own: string[]): boolean {
   const last = own.at(-1)
   const from = last === undefined ? 0 : visible.lastIndexOf(last) + 1

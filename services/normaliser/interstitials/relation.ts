@@ -6,8 +6,9 @@ const LONG_WORD = 4
 const STEM = 5
 
 /**
- * Whether at least `share` of a title's longer words stand in a text, in any form; at least one, by default. A title
- * without longer words is related to everything. Scripts without spaces between words are not judged.
+ * Whether at least `share` of a title's longer words stand in a text, in any form; at least one, by
+ * default. A title without longer words is related to everything. Scripts without spaces between
+ * words are not judged.
  */
 export function isRelated(title: string, text: string, share = 0): boolean {
   const words = wordsOf(title)
@@ -23,7 +24,9 @@ export function isRelated(title: string, text: string, share = 0): boolean {
 export const isTitledAs = ({ titles }: PageText, feedTitle: string | null): boolean =>
   feedTitle !== null && titles.some(title => isRelated(feedTitle, title, 0.5))
 
-/** Share of the sentences of some paragraphs, by length, that match a pattern; 0 without sentences. */
+/**
+ * Share of the sentences of some paragraphs, by length, that match a pattern; 0 without sentences.
+ */
 export function shareOf(paragraphs: string[], pattern: RegExp): number {
   let total = 0
   let matching = 0

@@ -1,17 +1,24 @@
 import type { Pool } from '../../../shared/postgres/pool.ts'
 
-/** What one outlet served under other addresses, remembered in `served_texts`, and what is in hand right now. */
+/**
+ * What one outlet served under other addresses, remembered in `served_texts`, and what is in hand
+ * right now.
+ */
 export interface ServedTexts {
   /**
-   * Whether a text is a wall for being served again and again: under two other addresses when it has no word of its
-   * title, under five in any case. Until `forget`, the page counts for the others in hand.
+   * Whether a text is a wall for being served again and again: under two other addresses when it
+   * has no word of its title, under five in any case. Until `forget`, the page counts for the
+   * others in hand.
    */
   isRepeated(page: { outletNo: number; pageNo: bigint; titled: boolean; fingerprint: Uint8Array }): Promise<boolean>
   /** The page is finished; what is to be remembered of it stands in Postgres. */
   forget(page: { outletNo: number; pageNo: bigint; fingerprint: Uint8Array }): void
 }
 
-/** Other addresses under which an outlet may well print one text: an agency's report that was moved, twice. */
+/**
+ * Other addresses under which an outlet may well print one text: an agency's report that was moved,
+ * twice.
+ */
 const OFTEN = { titled: 5, untitled: 2 }
 
 export function openServedTexts(pool: Pool): ServedTexts {

@@ -2,9 +2,9 @@ import { anyOf } from '../languages/index.ts'
 import type { InterstitialRules } from '../languages/language-rules.ts'
 
 /**
- * What stands on pages that are not the article they were asked for. Single words prove nothing, news is written about
- * all of this; `interstitials.ts` looks at their share of a text and at what else is there. Each language's phrases stand in
- * its rules, with what they mean.
+ * What stands on pages that are not the article they were asked for. Single words prove nothing,
+ * news is written about all of this; `interstitials.ts` looks at their share of a text and at what
+ * else is there. Each language's phrases stand in its rules, with what they mean.
  */
 
 const any = (field: keyof InterstitialRules) => anyOf(rules => rules.interstitials[field])

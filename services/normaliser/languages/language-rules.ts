@@ -10,7 +10,10 @@ export type MonthWords = readonly [
   ...[WordList, WordList, WordList, WordList, WordList, WordList],
 ]
 
-/** The words of one language that the normaliser knows. `LANGUAGE_RULES` holds one value per language. */
+/**
+ * The words of one language that the normaliser knows. `LANGUAGE_RULES` holds one value per
+ * language.
+ */
 export interface LanguageRules {
   dates: DateRules
   authors: AuthorRules
@@ -119,7 +122,9 @@ export interface AuthorRules {
   roles: WordList
 }
 
-/** Lines that are no part of the article, `text/`. Matched in any case, most at a line's beginning. */
+/**
+ * Lines that are no part of the article, `text/`. Matched in any case, most at a line's beginning.
+ */
 export interface TextRules {
   /** Links to other articles: "Read also". */
   readAlso: Alternatives
@@ -189,11 +194,14 @@ export interface InterstitialRules {
 }
 
 /**
- * Names that makers of pages give to elements in their own language; lower case. English names stand in the stages:
- * they are used in pages of all languages.
+ * Names that makers of pages give to elements in their own language; lower case. English names
+ * stand in the stages: they are used in pages of all languages.
  */
 export interface MarkupRules {
-  /** Navigation, comments, offers and the like; one in brackets is a whole word (`text/furniture.ts`). */
+  /**
+   * Navigation, comments, offers and the like; one in brackets is a whole word
+   * (`text/furniture.ts`).
+   */
   furniture: WordList
   /** An article's opening. */
   leads: Alternatives

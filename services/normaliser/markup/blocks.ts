@@ -1,7 +1,10 @@
 import { boundMarks } from './marks.ts'
 import type { Element } from './tree.ts'
 
-/** A stretch of text that a reader sees as one: a paragraph, a heading, a list item, a line between two breaks. */
+/**
+ * A stretch of text that a reader sees as one: a paragraph, a heading, a list item, a line between
+ * two breaks.
+ */
 export interface Block {
   /** Whitespace collapsed, never empty. */
   text: string
@@ -13,7 +16,10 @@ export interface Block {
   holders: number[]
 }
 
-/** Elements that do not end the line they stand in (HTML Standard, phrasing content; what `tree.ts` leaves out apart). */
+/**
+ * Elements that do not end the line they stand in (HTML Standard, phrasing content; what `tree.ts`
+ * leaves out apart).
+ */
 const INLINE = new Set(
   'a abbr acronym b bdi bdo big br cite code data del dfn em font i img ins kbd label mark meta output picture q rp rt ruby s samp small source span strike strong sub sup time tt u var wbr input link'.split(
     ' ',
@@ -66,7 +72,10 @@ export function blocksOf(root: Element): Block[] {
   return blocks
 }
 
-/** One space for every run of whitespace, none at the ends; zero-width spaces go, and marks beyond all measure. */
+/**
+ * One space for every run of whitespace, none at the ends; zero-width spaces go, and marks beyond
+ * all measure.
+ */
 export function collapse(text: string): string {
   return boundMarks(text)
     .replace(/[\u200b\u2060\ufeff]/g, '')

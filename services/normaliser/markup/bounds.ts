@@ -5,17 +5,20 @@ export const MAX_TAGS = 40_000
 /** Deepest nesting that is kept; browsers stop at 512. Real pages stay below 60. */
 export const MAX_DEPTH = 200
 /**
- * Most open elements that are counted over all tags. Every stage behind this one looks at the elements around an element, so
- * its work grows with tags times depth. A live blog's 20,000 tags at depth 30 come to 600,000.
+ * Most open elements that are counted over all tags. Every stage behind this one looks at the
+ * elements around an element, so its work grows with tags times depth. A live blog's 20,000 tags at
+ * depth 30 come to 600,000.
  */
 export const MAX_NESTING = 1_600_000
 
 /**
- * Makes markup safe to parse: what lies behind `MAX_MARKUP`, `MAX_TAGS` or `MAX_NESTING` is left out, tags nested deeper than
- * `MAX_DEPTH` are taken out (their text stays), and drawings (`svg`, `math`) are removed. HTML parsers take time
- * quadratic in the depth: 100,000 nested `div`s, one megabyte, kept parse5 busy for 49 seconds.
+ * Makes markup safe to parse: what lies behind `MAX_MARKUP`, `MAX_TAGS` or `MAX_NESTING` is left
+ * out, tags nested deeper than `MAX_DEPTH` are taken out (their text stays), and drawings (`svg`,
+ * `math`) are removed. HTML parsers take time quadratic in the depth: 100,000 nested `div`s, one
+ * megabyte, kept parse5 busy for 49 seconds.
  *
- * The depth is counted so that it is never below what a parser would nest, in time linear in the length.
+ * The depth is counted so that it is never below what a parser would nest, in time linear in the
+ * length.
  */
 export function boundMarkup(markup: string): string {
   const html = markup.length > MAX_MARKUP ? markup.slice(0, MAX_MARKUP) : markup
@@ -65,7 +68,10 @@ const RAW_TEXT = new Map(['script', 'style', 'title', 'textarea', 'xmp'].map(nam
 const DRAWINGS = new Map(['svg', 'math'].map(name => [name, endTag(name)]))
 
 const VOID = new Set('area base basefont br col embed frame hr img input link meta param source track wbr'.split(' '))
-/** An open element that the next one of these names closes, unless something else was opened in between. */
+/**
+ * An open element that the next one of these names closes, unless something else was opened in
+ * between.
+ */
 const CLOSED_BY_NEXT = new Map([
   ['p', ['p']],
   ['li', ['li']],
@@ -101,7 +107,10 @@ function tagName(html: string, at: number): string | null {
   return TAG_NAME.exec(html)?.[1]?.toLowerCase() ?? null
 }
 
-/** Where the `>` of the tag stands that begins at `at`; one inside a quoted attribute value is none. -1: nowhere. */
+/**
+ * Where the `>` of the tag stands that begins at `at`; one inside a quoted attribute value is none.
+ * -1: nowhere.
+ */
 function tagEnd(html: string, at: number): number {
   let quote = 0
   let afterEquals = false

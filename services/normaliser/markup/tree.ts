@@ -1,6 +1,8 @@
 import { Parser } from 'htmlparser2'
 
-/** An element as the text stages see it. Scripts, styles, controls and their contents are left out. */
+/**
+ * An element as the text stages see it. Scripts, styles, controls and their contents are left out.
+ */
 export interface Element {
   name: string
   attributes: Record<string, string>
@@ -26,15 +28,20 @@ const KEPT = new Set([
 ])
 const LONGEST_ATTRIBUTE = 2_000
 
-/** More text than this is not read, in UTF-16 units: a novel. Twice as much would hold up the indexing thread. */
+/**
+ * More text than this is not read, in UTF-16 units: a novel. Twice as much would hold up the
+ * indexing thread.
+ */
 export const MAX_TEXT = 500_000
 /**
- * Nor more characters times the elements around them: text extractors read a text once for each of those. It lets `MAX_TEXT`
- * through at depth 40; real pages have their text at 15 to 30.
+ * Nor more characters times the elements around them: text extractors read a text once for each of
+ * those. It lets `MAX_TEXT` through at depth 40; real pages have their text at 15 to 30.
  */
 const MAX_TEXT_IN_DEPTH = 20_000_000
 
-/** The elements and texts of a page below a root of its own. Give it bounded markup (`bounds.ts`). */
+/**
+ * The elements and texts of a page below a root of its own. Give it bounded markup (`bounds.ts`).
+ */
 export function parseTree(html: string): Element {
   const root: Element = { name: '#root', attributes: {}, children: [], parent: null, index: 0 }
   let current = root
@@ -83,7 +90,10 @@ function kept(attributes: Record<string, string>): Record<string, string> {
   return short
 }
 
-/** Calls `visit` for every element below `root` in reading order; false from it leaves out what is below. */
+/**
+ * Calls `visit` for every element below `root` in reading order; false from it leaves out what is
+ * below.
+ */
 export function walk(root: Element, visit: (element: Element) => unknown): void {
   for (const child of root.children) {
     if (typeof child !== 'string' && visit(child) !== false) walk(child, visit)
@@ -103,7 +113,8 @@ export function* upwards(element: Element): Generator<Element> {
 /** What the page's makers call an element: class, id, role and the like, in lower case. */
 export function label({ attributes }: Element): string {
   const { class: className = '', id = '', role = '', itemprop = '' } = attributes
-  // WordPress writes an article's tags and categories into its classes: words of the subject, not of the layout.
+  // WordPress writes an article's tags and categories into its classes: words of the subject, not
+  // of the layout.
   const classes = className.includes('hentry') ? className.replace(SUBJECT_CLASS, '') : className
   let names = `${classes} ${id} ${role} ${itemprop}`
   for (const attribute of NAMING) if (attribute in attributes) names += ` ${attributes[attribute]}`

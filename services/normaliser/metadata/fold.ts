@@ -1,4 +1,7 @@
-/** For comparing names and titles: lower case, no accents, single spaces between words, nothing else. */
+/**
+ * For comparing names and titles: lower case, no accents, single spaces between words, nothing
+ * else.
+ */
 export function fold(text: string): string {
   return text
     .normalize('NFKD')

@@ -2,8 +2,9 @@ import { fold } from './fold.ts'
 import type { Outline } from './outline.ts'
 
 /**
- * The index of the line that is the article's headline on the page, or null. Sites put their own name, or another
- * article's title, into an `h1`: so the line that covers most of the page's title wins over the first `h1`.
+ * The index of the line that is the article's headline on the page, or null. Sites put their own
+ * name, or another article's title, into an `h1`: so the line that covers most of the page's title
+ * wins over the first `h1`.
  */
 export function headlineLine(outline: Outline, titles: (string | null)[]): number | null {
   const known = titles.flatMap(title => (title === null ? [] : [fold(title)])).filter(title => title.length > 3)
@@ -23,7 +24,10 @@ export function headlineLine(outline: Outline, titles: (string | null)[]): numbe
 /** Fewer words than this may stand for a section as well: `/nieuws/lokaal`. */
 const TITLE_WORDS = 4
 
-/** The title as the address has it, for pages that name it nowhere: `/2026/11/brug-over-de-maas-dicht-12345.html`. */
+/**
+ * The title as the address has it, for pages that name it nowhere:
+ * `/2026/11/brug-over-de-maas-dicht-12345.html`.
+ */
 export function titleInAddress(url: string): string | null {
   const last =
     URL.parse(url)
@@ -33,7 +37,10 @@ export function titleInAddress(url: string): string | null {
   return words.split(' ').length < TITLE_WORDS ? null : words
 }
 
-/** Whether an element of `outline.asides` stands beside the article that has that line (its headline), not around it. */
+/**
+ * Whether an element of `outline.asides` stands beside the article that has that line (its
+ * headline), not around it.
+ */
 export function isAside(
   outline: Pick<Outline, 'asides' | 'lines'>,
   line: number | null,
@@ -45,7 +52,10 @@ export function isAside(
   return around !== aside
 }
 
-/** The share of the title that the line says: all of it, or one of the two holding the other (a kicker, the site's name). */
+/**
+ * The share of the title that the line says: all of it, or one of the two holding the other (a
+ * kicker, the site's name).
+ */
 function coverage(title: string, text: string): number {
   if (title === text) return 1
   if (text.length < 10 || title.length < 10) return 0

@@ -64,7 +64,10 @@ const ELSEWHERE = new Set([
 const DESCRIBED =
   /article|posting|blogpost|webpage|itempage|report|recipe|review$|creativework|videoobject|podcastepisode|newsletter|claimreview/
 
-/** Everything in the page's JSON-LD that could be its article, in document order; broken scripts give what can be read. */
+/**
+ * Everything in the page's JSON-LD that could be its article, in document order; broken scripts
+ * give what can be read.
+ */
 export function thingsIn(scripts: string[]): StatedThing[] {
   const roots: Json[] = []
   const salvaged: StatedThing[] = []
@@ -162,7 +165,10 @@ function idsOf(value: Json | undefined): string[] {
   return [...textsOf(get(value, '@id')), ...textsOf(get(value, 'url'))]
 }
 
-/** References are followed no further than `AUTHOR_NODES`: a page of 60 kB can name a list of authors ten thousand times. */
+/**
+ * References are followed no further than `AUTHOR_NODES`: a page of 60 kB can name a list of
+ * authors ten thousand times.
+ */
 function authorsIn(value: Json | undefined, byId: Map<string, Node>): StatedAuthor[] {
   const found: StatedAuthor[] = []
   let nodes = 0
@@ -195,7 +201,10 @@ function authorsIn(value: Json | undefined, byId: Map<string, Node>): StatedAuth
   return found
 }
 
-/** What outlets wrap JSON-LD in, and the mistakes that their templates make. Undefined when it is beyond repair. */
+/**
+ * What outlets wrap JSON-LD in, and the mistakes that their templates make. Undefined when it is
+ * beyond repair.
+ */
 function parseTolerantly(script: string): Json | undefined {
   const bare = script
     .replace(/^\s*(?:<!--|\/\*\s*<!\[CDATA\[\s*\*\/|\/\/\s*<!\[CDATA\[|<!\[CDATA\[)/, '')
@@ -216,7 +225,10 @@ function parse(text: string): Json | undefined {
   }
 }
 
-/** Raw line breaks and tabs inside strings, escapes that JSON does not know, commas before a closing bracket, two objects in a row. */
+/**
+ * Raw line breaks and tabs inside strings, escapes that JSON does not know, commas before a closing
+ * bracket, two objects in a row.
+ */
 function mend(text: string): string {
   const mended = text
     // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what breaks the parser

@@ -3,8 +3,9 @@ import { fold } from './fold.ts'
 import type { StatedThing } from './jsonld.ts'
 
 /**
- * Of all that a page describes, what is its own article: by its address, its headline, its type, its place. Lists of
- * other articles describe those too: among several, one with another address and another headline is none of ours.
+ * Of all that a page describes, what is its own article: by its address, its headline, its type,
+ * its place. Lists of other articles describe those too: among several, one with another address
+ * and another headline is none of ours.
  */
 export function mainThing(
   things: StatedThing[],

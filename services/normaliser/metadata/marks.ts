@@ -4,7 +4,9 @@ import { anyOf } from '../languages/index.ts'
 /** An element whose markup says that it holds a name or a time. */
 export interface Mark {
   kind: 'author' | 'date'
-  /** How the markup says it: microdata and `rel` are meant for machines, a class name is a guess. */
+  /**
+   * How the markup says it: microdata and `rel` are meant for machines, a class name is a guess.
+   */
   by: 'microdata' | 'rel' | 'time' | 'class'
   /** The machine's form: `datetime` or `content`; null without one. */
   value: string | null
@@ -28,12 +30,18 @@ const DATE_HINT = new RegExp(
   String.raw`(?:^|[\s_-]|post|article|entry|publi\w*)(?:date|${anyOf(rules => rules.markup.dates)}|time|datetime|timestamp|published|publish|pubdate|updated|posted|publication|created|meta|datestamp|dateline)(?:$|[\s_-]|s?time|line)`,
 )
 
-/** Whether a name is of a byline, whatever else is in it: `teaser-meta` is the article's where its standfirst is a teaser. */
+/**
+ * Whether a name is of a byline, whatever else is in it: `teaser-meta` is the article's where its
+ * standfirst is a teaser.
+ */
 export function isByline(hint: string): boolean {
   return !/\s/.test(hint.trim()) && (AUTHOR_HINT.test(hint) || DATE_HINT.test(hint))
 }
 
-/** Whether an element holds a name or a time, and how it says so. `inAuthor`: inside microdata's author, whose name counts. */
+/**
+ * Whether an element holds a name or a time, and how it says so. `inAuthor`: inside microdata's
+ * author, whose name counts.
+ */
 export function markOf(
   name: string,
   attributes: Attributes,

@@ -55,7 +55,9 @@ export interface PageMetadata {
   signs: ArticleSigns
 }
 
-/** Reads a page's metadata in one pass. Never throws; bounded in time and memory on hostile pages. */
+/**
+ * Reads a page's metadata in one pass. Never throws; bounded in time and memory on hostile pages.
+ */
 export function readMetadata(html: string, url: string): PageMetadata {
   const outline = outlineOf(html)
   const { metas } = outline
@@ -141,7 +143,10 @@ function oneCanonical(links: { rel: string; href: string }[], url: string): stri
 
 const AUTHOR_CARD = new RegExp(`^${anyOf(rules => rules.authors.cardLabels)}`, 'i')
 
-/** Twitter cards pair labels with texts: `label1` "Written by" makes `data1` a byline, "Reading time" does not. */
+/**
+ * Twitter cards pair labels with texts: `label1` "Written by" makes `data1` a byline, "Reading
+ * time" does not.
+ */
 function sharedByline(metas: Map<string, string[]>): string[] {
   return ['1', '2'].flatMap(n => {
     const label = metas.get(`twitter:label${n}`)?.[0] ?? ''

@@ -1,6 +1,7 @@
 /**
- * Meta names under which pages state things, the most trusted first. Open Graph, Dublin Core, Parse.ly, Sailthru,
- * Cxense, Highwire Press (`citation_…`) and what content systems of newspapers add. In lower case.
+ * Meta names under which pages state things, the most trusted first. Open Graph, Dublin Core,
+ * Parse.ly, Sailthru, Cxense, Highwire Press (`citation_…`) and what content systems of newspapers
+ * add. In lower case.
  */
 
 export const PUBLISHED_NAMES = words(`
@@ -13,7 +14,10 @@ export const PUBLISHED_NAMES = words(`
   releasedate release_date dc.date.publication analyticsattributes.articledate ptime og:pubdate
   shareaholic:article_published_time`)
 
-/** These say "date" and not of what: content systems write the last change into them, or the printed issue's day. */
+/**
+ * These say "date" and not of what: content systems write the last change into them, or the printed
+ * issue's day.
+ */
 export const VAGUE_DATE_NAMES = words(`
   date dc.date dcterms.date dc:date displaydate date.available created creation_date article:created
   dc.date.created dcterms.created`)

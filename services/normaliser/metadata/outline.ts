@@ -3,7 +3,10 @@ import { anyOf } from '../languages/index.ts'
 import { isByline, type Mark, markOf, WHOLE } from './marks.ts'
 import { collapse } from './plain.ts'
 
-/** A run of text as a reader sees it: one block, whitespace collapsed, cut after LINE_LIMIT characters. */
+/**
+ * A run of text as a reader sees it: one block, whitespace collapsed, cut after LINE_LIMIT
+ * characters.
+ */
 export interface Line {
   text: string
   /** 1 to 6 inside a heading, else 0. */
@@ -16,7 +19,10 @@ export interface Line {
 export interface Outline {
   language: string | null
   title: string | null
-  /** Content of meta tags by name, property, itemprop or http-equiv, in lower case; in document order. */
+  /**
+   * Content of meta tags by name, property, itemprop or http-equiv, in lower case; in document
+   * order.
+   */
   metas: Map<string, string[]>
   links: { rel: string; href: string }[]
   /** The first `<base href>`, as written. */
@@ -24,7 +30,10 @@ export interface Outline {
   jsonLd: string[]
   lines: Line[]
   marks: Mark[]
-  /** Elements that look like navigation, comments, teasers to other articles; each with the one around it. */
+  /**
+   * Elements that look like navigation, comments, teasers to other articles; each with the one
+   * around it.
+   */
   asides: (number | null)[]
 }
 
@@ -63,7 +72,9 @@ interface Open {
   mark: Mark | null
 }
 
-/** Reads a page once. Never throws; time grows with the length of the page only, whatever it nests. */
+/**
+ * Reads a page once. Never throws; time grows with the length of the page only, whatever it nests.
+ */
 export function outlineOf(html: string): Outline {
   const outline: Outline = {
     language: null,

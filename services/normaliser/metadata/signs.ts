@@ -3,7 +3,10 @@ import type { StatedThing } from './jsonld.ts'
 import { isArticle, isElsewhere } from './main-thing.ts'
 import { named, PUBLISHED_NAMES } from './names.ts'
 
-/** By which statements a page calls itself an article. Walls and error pages make few of them, and never all. */
+/**
+ * By which statements a page calls itself an article. Walls and error pages make few of them, and
+ * never all.
+ */
 export interface ArticleSigns {
   /** Its `og:type`, or a JSON-LD object of its own, is an article. */
   typed: boolean

@@ -8,9 +8,10 @@ import { oneLine } from './plain.ts'
 const TITLE_LIMIT = 500
 
 /**
- * The headline without the outlet's name, whitespace collapsed, entities decoded once; null when nothing has one.
- * JSON-LD's headline first, then the headline on the page, Open Graph, the feed, the document's title: by the order in
- * which they equal what people call the title of 318 pages. A headline that none of the others repeats comes last.
+ * The headline without the outlet's name, whitespace collapsed, entities decoded once; null when
+ * nothing has one. JSON-LD's headline first, then the headline on the page, Open Graph, the feed,
+ * the document's title: by the order in which they equal what people call the title of 318 pages. A
+ * headline that none of the others repeats comes last.
  */
 export function chooseTitle(
   meta: PageMetadata,
@@ -29,7 +30,10 @@ export function chooseTitle(
   return null
 }
 
-/** Whether a title says what the headline says, at least half its words: else it may be the site's name or a section's. */
+/**
+ * Whether a title says what the headline says, at least half its words: else it may be the site's
+ * name or a section's.
+ */
 function repeats(headline: string | null, titles: (string | null)[], own: ReadonlySet<string>): boolean {
   const words = fold(headline ?? '').split(' ')
   return titles.some(title => {
@@ -47,7 +51,10 @@ function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): 
 
 const SEPARATOR = /\s+[-–—|·•:»›/]{1,2}\s+/gu
 
-/** "Brug dicht - Binnenland | De Dagkoerier" is "Brug dicht"; the outlet's own dashes inside a headline stay. */
+/**
+ * "Brug dicht - Binnenland | De Dagkoerier" is "Brug dicht"; the outlet's own dashes inside a
+ * headline stay.
+ */
 function withoutOutlet(text: string, own: ReadonlySet<string>): string {
   const separators = [...text.matchAll(SEPARATOR)]
   const last = separators.at(-1)

@@ -15,8 +15,8 @@ export interface DonePage {
 }
 
 /**
- * Marks pages as done inside the transaction that indexes their articles, and remembers what their outlets served.
- * A page that somebody else has finished meanwhile is counted once.
+ * Marks pages as done inside the transaction that indexes their articles, and remembers what their
+ * outlets served. A page that somebody else has finished meanwhile is counted once.
  */
 export async function finishDone(client: Client, pages: DonePage[]): Promise<void> {
   const { rows } = await client.query<{ page_no: bigint }>(
@@ -32,7 +32,10 @@ export async function finishDone(client: Client, pages: DonePage[]): Promise<voi
   await noteWalls(client, finished)
 }
 
-/** One writer after the other, by outlet and fingerprint: two that hold each other's rows would wait for ever. */
+/**
+ * One writer after the other, by outlet and fingerprint: two that hold each other's rows would wait
+ * for ever.
+ */
 async function rememberTexts(client: Client, pages: DonePage[]): Promise<void> {
   const texts = pages.filter(page => page.fingerprint !== null)
   if (texts.length === 0) return
@@ -72,7 +75,10 @@ export async function finishRefused(
   })
 }
 
-/** Pauses before a page that failed its thread is tried again; after the last it is put into quarantine, `failed`. */
+/**
+ * Pauses before a page that failed its thread is tried again; after the last it is put into
+ * quarantine, `failed`.
+ */
 const PAUSES = [5_000, 30_000]
 
 /** Notes that no article could be made of a page. True: it will be tried again. */

@@ -40,7 +40,10 @@ export async function outletOf(pool: Pool, pageNo: bigint): Promise<number | nul
   return rows[0]?.outlet_no ?? null
 }
 
-/** A page that waits to be normalised; null when it does not any more: somebody was faster, or it is gone. */
+/**
+ * A page that waits to be normalised; null when it does not any more: somebody was faster, or it is
+ * gone.
+ */
 export async function loadPage(pool: Pool, pageNo: bigint): Promise<LoadedPage | null> {
   const { rows } = await pool.query<Row>(
     `select p.page_no, p.outlet_no, p.url, p.entry, s.final_url, s.status, s.content_type, s.body, s.fetched_at,

@@ -6,15 +6,18 @@ import type { Queues } from '../../../shared/queues/queues.ts'
 import { giveBack } from './finish.ts'
 
 const TICK = 1_000
-/** ms after which a page that was called and is not finished is called again: its message may be lost. */
+/**
+ * ms after which a page that was called and is not finished is called again: its message may be
+ * lost.
+ */
 const CALL = 60_000
 const MOST_AT_ONCE = 500
 /** A page just stored has a message of the crawler's on its way. */
 const OWN_MESSAGE = 2_000
 
 /**
- * Looks again and again for stored pages that are due and calls them, until it is closed: whatever becomes of the
- * queues, Postgres alone says what there is to do.
+ * Looks again and again for stored pages that are due and calls them, until it is closed: whatever
+ * becomes of the queues, Postgres alone says what there is to do.
  */
 export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logger): { close(): Promise<void> } {
   let timer: NodeJS.Timeout | undefined
@@ -29,7 +32,8 @@ export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logge
       try {
         await queues.add('normalise', messages)
       } catch (error) {
-        // The queues are away: one page at a time finds out when they are back, and none waits for its next call.
+        // The queues are away: one page at a time finds out when they are back, and none waits for
+        // its next call.
         limit = 1
         await giveBack(pool, due)
         throw error
@@ -57,8 +61,9 @@ export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logge
 }
 
 /**
- * Marks due pages as called and returns them, outlet by outlet in turn; each is called by one normaliser. An outlet has so many
- * pages called at a time that nobody waits long behind them. Index pages_stored_turns.
+ * Marks due pages as called and returns them, outlet by outlet in turn; each is called by one
+ * normaliser. An outlet has so many pages called at a time that nobody waits long behind them.
+ * Index pages_stored_turns.
  */
 export async function callDuePages(pool: Pool, limit = MOST_AT_ONCE): Promise<bigint[]> {
   const { rows } = await pool.query<{ page_no: bigint }>(

@@ -12,8 +12,8 @@ export function isProse(block: Block): boolean {
 }
 
 /**
- * Which blocks of a page are its article, in reading order: those of the region, those that the region lost from
- * among their like, and none of the lines that only stand between them.
+ * Which blocks of a page are its article, in reading order: those of the region, those that the
+ * region lost from among their like, and none of the lines that only stand between them.
  *
  * @param region places of elements, from `articleRegion`
  * @param isHeadline tells the blocks that repeat the page's title

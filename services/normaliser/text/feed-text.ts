@@ -8,8 +8,9 @@ import { isChaffLine } from './lines.ts'
 import { prune } from './prune.ts'
 
 /**
- * The text of what a feed says of an article, HTML or plain: paragraphs with blank lines between them; without captions,
- * links to other articles and the notes that publishing software puts below. Null when nothing is left.
+ * The text of what a feed says of an article, HTML or plain: paragraphs with blank lines between
+ * them; without captions, links to other articles and the notes that publishing software puts
+ * below. Null when nothing is left.
  */
 export function feedText(source: string | null): string | null {
   if (source === null || source.trim() === '') return null

@@ -2,9 +2,10 @@ import { allWords } from '../languages/index.ts'
 import { type Element, label } from '../markup/tree.ts'
 
 /**
- * What the makers of pages call the things around and inside an article that are no part of it, in English; the rules
- * of each language hold the names in that language. Each name is a piece of a regular expression that is held against class, id and role in
- * lower case; one in brackets is a whole word there, `-` and `_` being spaces.
+ * What the makers of pages call the things around and inside an article that are no part of it, in
+ * English; the rules of each language hold the names in that language. Each name is a piece of a
+ * regular expression that is held against class, id and role in lower case; one in brackets is a
+ * whole word there, `-` and `_` being spaces.
  */
 const NAMES: Record<string, string> = {
   navigation: `(nav) (navigation) (navbar) (menu) breadcrumb (sidebar) (footer) (masthead)

@@ -2,12 +2,17 @@ import { type Block, collapse } from '../markup/blocks.ts'
 import { upwards } from '../markup/tree.ts'
 import { isHeading } from './choose.ts'
 
-/** Words in lower case with single spaces between them; what two texts share when they say the same. */
+/**
+ * Words in lower case with single spaces between them; what two texts share when they say the same.
+ */
 export function wordsOf(text: string): string {
   return collapse(text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' '))
 }
 
-/** Tells the blocks that repeat one of the page's titles, which often carry the outlet's name as well. */
+/**
+ * Tells the blocks that repeat one of the page's titles, which often carry the outlet's name as
+ * well.
+ */
 export function headlineTest(titles: string[]): (block: Block) => boolean {
   const known = titles.map(title => new Set(wordsOf(title).split(' ')))
   return block => {
@@ -17,7 +22,10 @@ export function headlineTest(titles: string[]): (block: Block) => boolean {
     )
   }
 }
-/** Share of a line's words that a title has too. Titles of page, card and headline differ by a word or two. */
+/**
+ * Share of a line's words that a title has too. Titles of page, card and headline differ by a word
+ * or two.
+ */
 const SHARED = 0.7
 
 /** The place of the headline above the block at `first`; -1 without one. */

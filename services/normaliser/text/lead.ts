@@ -6,9 +6,9 @@ import { wordsOf } from './headline.ts'
 import { isChaffLine } from './lines.ts'
 
 /**
- * The blocks between the headline and the text that are the article's own opening: the standfirst, chapô, Vorspann,
- * intro. Pages set it apart, so text extractors lose it. It is known by being the page's description, by its name,
- * or by its place below the headline and its sentences.
+ * The blocks between the headline and the text that are the article's own opening: the standfirst,
+ * chapô, Vorspann, intro. Pages set it apart, so text extractors lose it. It is known by being the
+ * page's description, by its name, or by its place below the headline and its sentences.
  *
  * @param headline place of the headline, -1 without one
  * @param first place of the first block of the text

@@ -2,8 +2,8 @@ import { anyOf } from '../languages/index.ts'
 import type { TextRules } from '../languages/language-rules.ts'
 
 /**
- * Lines that stand between the paragraphs of an article and are no part of it, told by their words. They hold for a
- * whole line only: an article about newsletters keeps its sentences.
+ * Lines that stand between the paragraphs of an article and are no part of it, told by their words.
+ * They hold for a whole line only: an article about newsletters keeps its sentences.
  */
 
 const any = (field: keyof TextRules) => anyOf(rules => rules.text[field])

@@ -19,8 +19,9 @@ export interface PageText {
 }
 
 /**
- * The text of the article on a page: its opening, paragraphs, headings, lists, quotations; without captions, bylines,
- * offers, related links. Never throws; markup beyond the limits of `boundMarkup` is left out.
+ * The text of the article on a page: its opening, paragraphs, headings, lists, quotations; without
+ * captions, bylines, offers, related links. Never throws; markup beyond the limits of `boundMarkup`
+ * is left out.
  */
 export function readPageText(html: string): PageText {
   const root = parseTree(boundMarkup(html))
@@ -44,7 +45,10 @@ function paragraphsOf(blocks: Block[], region: ReadonlySet<number>, head: Head):
   return withoutRepeats(blocks.filter((_, at) => chosen[at]).map(block => block.text))
 }
 
-/** Titles and descriptions that are looked at, and characters of each: every line of the page is compared with all of them. */
+/**
+ * Titles and descriptions that are looked at, and characters of each: every line of the page is
+ * compared with all of them.
+ */
 const SAYINGS = 10
 const SAYING_LENGTH = 1_000
 

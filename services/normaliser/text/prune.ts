@@ -3,9 +3,9 @@ import { type Element, upwards } from '../markup/tree.ts'
 import { isConsent, isFurniture, isHidden } from './furniture.ts'
 
 /**
- * Takes out of a tree what is certainly no part of the article. A name never outweighs the text: elements that
- * hold a good part of the page's prose stay, however they are called, and so do those that share their name
- * (`sidebar-grid` may well be the layout of the article itself).
+ * Takes out of a tree what is certainly no part of the article. A name never outweighs the text:
+ * elements that hold a good part of the page's prose stay, however they are called, and so do those
+ * that share their name (`sidebar-grid` may well be the layout of the article itself).
  */
 export function prune(root: Element): void {
   remove(root, element => element.name !== 'html' && element.name !== 'body' && isConsent(element))
@@ -14,7 +14,10 @@ export function prune(root: Element): void {
   removeLight(root, isFurniture)
 }
 
-/** The elements around paragraphs that are made like shown ones: hidden, they wait behind "read more". */
+/**
+ * The elements around paragraphs that are made like shown ones: hidden, they wait behind "read
+ * more".
+ */
 function aroundLikeShown(root: Element): Set<Element> {
   const prose = blocksOf(root).filter(isProse)
   const names = new Set<string>()

@@ -4,9 +4,9 @@ import { type Element, textOf, walk } from '../markup/tree.ts'
 import { isHiddenByStyle } from './furniture.ts'
 
 /**
- * The elements that Mozilla's Readability takes for the article, as their places (`Element.index`); null when it
- * finds none. It works on the tree written out anew: whole, small and bounded, with every element's place in an
- * attribute that survives its rewriting.
+ * The elements that Mozilla's Readability takes for the article, as their places (`Element.index`);
+ * null when it finds none. It works on the tree written out anew: whole, small and bounded, with
+ * every element's place in an attribute that survives its rewriting.
  */
 export function articleRegion(root: Element): Set<number> | null {
   const { document } = parseHTML(writeDocument(root))
@@ -24,11 +24,14 @@ export function articleRegion(root: Element): Set<number> | null {
   }
 }
 
-/** Below so many characters Readability tries again with looser rules. Short news items have 300 (its default is 500). */
+/**
+ * Below so many characters Readability tries again with looser rules. Short news items have 300
+ * (its default is 500).
+ */
 const CHARACTER_THRESHOLD = 250
 /**
- * A place stands in an attribute's name, not in its value: where Readability merges a parent with its only child,
- * attributes of both survive, but of two with one name only the parent's.
+ * A place stands in an attribute's name, not in its value: where Readability merges a parent with
+ * its only child, attributes of both survive, but of two with one name only the parent's.
  */
 const PLACE = 'place-'
 /** Attributes that Readability looks at. */
@@ -57,7 +60,8 @@ function writeDocument(root: Element): string {
 }
 
 function write(parent: Element): string {
-  // Readability puts loose text into new paragraphs and may then drop the element around it, with its place.
+  // Readability puts loose text into new paragraphs and may then drop the element around it, with
+  // its place.
   const wrapped = !KEEPS_ITS_NAME.has(parent.name)
   let html = ''
   for (const node of parent.children) {
@@ -92,5 +96,8 @@ function attributes(element: Element): string {
 }
 
 const NAME = /^[a-z][a-z0-9-]*$/
-/** The text itself is never read back, only weighed; entities would be slow, each a text node of its own. */
+/**
+ * The text itself is never read back, only weighed; entities would be slow, each a text node of its
+ * own.
+ */
 const harmless = (text: string) => text.replace(/[&<>"]/g, '+')

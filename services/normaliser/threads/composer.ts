@@ -27,8 +27,8 @@ export interface Composer {
 }
 
 /**
- * MB of heap for one page of the largest size, with everything that is made of it. Beyond it the thread is ended, not
- * the process.
+ * MB of heap for one page of the largest size, with everything that is made of it. Beyond it the
+ * thread is ended, not the process.
  */
 const MEMORY = 768
 

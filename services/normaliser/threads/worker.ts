@@ -13,7 +13,10 @@ export interface ComposeTask {
   repeated: boolean
 }
 
-/** The entrance of a thread: one page at a time. What its text costs is paid here, not where the service answers. */
+/**
+ * The entrance of a thread: one page at a time. What its text costs is paid here, not where the
+ * service answers.
+ */
 export default async function compose({ page, now, repeated, begun }: Timed<ComposeTask>): Promise<Composition> {
   await loadModels()
   begin(begun)

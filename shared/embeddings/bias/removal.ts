@@ -1,13 +1,15 @@
 /**
  * The bias of a model: mean vectors that tell nothing about a text. All its vectors share one part,
- * another part tells search terms from passages, and vectors of one language share a third: articles
- * in the language of the query would then stand before the same news in another. All these are
- * directions that can be removed from every vector, without knowing its language (after Yang et al.
- * 2021, "A Simple and Effective Method To Eliminate the Self Language Bias in Multilingual
+ * another part tells search terms from passages, and vectors of one language share a third:
+ * articles in the language of the query would then stand before the same news in another. All these
+ * are directions that can be removed from every vector, without knowing its language (after Yang et
+ * al. 2021, "A Simple and Effective Method To Eliminate the Self Language Bias in Multilingual
  * Representations").
  */
 
-/** An orthonormal basis of the directions (Gram–Schmidt); those that depend on others are left out. */
+/**
+ * An orthonormal basis of the directions (Gram–Schmidt); those that depend on others are left out.
+ */
 export function basisOf(directions: ArrayLike<number>[]): Float64Array[] {
   const basis: Float64Array[] = []
   for (const direction of directions) {

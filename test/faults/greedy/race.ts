@@ -13,8 +13,8 @@ export interface Race {
 }
 
 /**
- * Lets one crawler and one normaliser work off the honest outlets, alone and then beside greedy ones that have had time to fill
- * every queue.
+ * Lets one crawler and one normaliser work off the honest outlets, alone and then beside greedy
+ * ones that have had time to fill every queue.
  *
  * @param folder for catalogues
  * @param limit ms that the honest outlets may take at most

@@ -7,7 +7,10 @@ import { articlePage } from '../../normaliser/stored.ts'
 
 /** How much the greedy outlets want. */
 export interface Greed {
-  /** Hosts that take connections and never answer; the feed names more of them with each poll, until all are named. */
+  /**
+   * Hosts that take connections and never answer; the feed names more of them with each poll, until
+   * all are named.
+   */
   tarpits: number
   /** Pages of `bigBytes` each that do not compress. */
   big: number

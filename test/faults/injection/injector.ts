@@ -14,7 +14,10 @@ export interface DoneFault {
   lasted: number
 }
 
-/** Injects the planned faults at their times; they overlap as they fall. Resolves when the last is over. */
+/**
+ * Injects the planned faults at their times; they overlap as they fall. Resolves when the last is
+ * over.
+ */
 export async function injectFaults(
   plan: readonly Planned[],
   scene: Scene,

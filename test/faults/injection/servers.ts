@@ -34,7 +34,10 @@ export const serverPaused =
       return `process ${pid} for ${ms / 1000} s`
     })
 
-/** The disk under Postgres stalls: every process of it stands still, connections stay open and say nothing. */
+/**
+ * The disk under Postgres stalls: every process of it stands still, connections stay open and say
+ * nothing.
+ */
 export const postgresPaused =
   (ms: number): Fault =>
   async scene =>
@@ -47,7 +50,10 @@ export const postgresPaused =
       return `${pids.length} processes for ${ms / 1000} s`
     })
 
-/** Who watches over the servers is killed; they end with it, and it is started again by its own supervisor. */
+/**
+ * Who watches over the servers is killed; they end with it, and it is started again by its own
+ * supervisor.
+ */
 export const supervisorKilled: Fault = async scene =>
   during(scene, SERVERS, async () => {
     const { supervisor } = scene.machine.servers
@@ -86,7 +92,10 @@ export const backendKilled: Fault = async scene =>
     return `backend ${victim.pid} of ${victim.application_name}`
   })
 
-/** Redis goes and comes back with what it had a second ago, with nothing at all, or loses everything while it runs. */
+/**
+ * Redis goes and comes back with what it had a second ago, with nothing at all, or loses everything
+ * while it runs.
+ */
 export const redisFault =
   (how: 'killed' | 'lost' | 'flushed'): Fault =>
   async scene => {

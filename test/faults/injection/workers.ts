@@ -2,7 +2,10 @@ import type { ServiceName } from '../../fleet.ts'
 import type { Fault } from './fault.ts'
 import { during, isBack, partsOf, pause, pickWorker, type Scene } from './scene.ts'
 
-/** Longer than the lock of a message (30 s), so that another worker takes over what the paused one still holds. */
+/**
+ * Longer than the lock of a message (30 s), so that another worker takes over what the paused one
+ * still holds.
+ */
 const LONGER_THAN_A_LOCK_MS = 34_000
 /** An API holds nothing; it only must not take others with it. */
 const API_PAUSE_MS = 8_000
@@ -25,7 +28,10 @@ const ending =
     return `${worker.name} (${pid})`
   }
 
-/** The worker stands still, and goes on as if nothing had happened when others have long done its work. */
+/**
+ * The worker stands still, and goes on as if nothing had happened when others have long done its
+ * work.
+ */
 export const paused =
   (service: ServiceName): Fault =>
   async scene => {

@@ -35,7 +35,9 @@ export interface Worker extends Member {
 
 export const HOST_DELAY_MS = 20
 
-/** Times are short, so that a run of a minute sees every stage; the rules are those of every day. */
+/**
+ * Times are short, so that a run of a minute sees every stage; the rules are those of every day.
+ */
 const SETTINGS = {
   CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
   CRAWL_HOST_DELAY: `${HOST_DELAY_MS}ms`,

@@ -59,7 +59,8 @@ export function startMember(options: MemberOptions): Member {
   function launch(): void {
     const log = openSync(options.log, 'a')
     const began = Date.now()
-    // A group of its own: Ctrl-C reaches the harness alone, and a kill reaches what the process has started.
+    // A group of its own: Ctrl-C reaches the harness alone, and a kill reaches what the process has
+    // started.
     const started = spawn(options.command, options.args, {
       env: options.env,
       stdio: ['ignore', log, log],

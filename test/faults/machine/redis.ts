@@ -24,7 +24,9 @@ export function hasRedis(): boolean {
   }
 }
 
-/** Debian's Redis as a fleet would run it: what it held a second ago is there again after a kill. */
+/**
+ * Debian's Redis as a fleet would run it: what it held a second ago is there again after a kill.
+ */
 export async function startRedis(folder: string, family: Family, log: string): Promise<Redis> {
   const port = await freePort()
   const dir = join(folder, 'redis')

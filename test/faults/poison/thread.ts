@@ -2,8 +2,8 @@ import { isMainThread } from 'node:worker_threads'
 import iconv from 'iconv-lite'
 
 /*
- * Loaded into a normaliser before its own code (`node --import`): in its threads, pages that hold certain words meet a bug
- * that never ends, or one that ends the thread.
+ * Loaded into a normaliser before its own code (`node --import`): in its threads, pages that hold
+ * certain words meet a bug that never ends, or one that ends the thread.
  */
 export const HANGS = 'poison-that-hangs'
 export const CRASHES = 'poison-that-crashes'

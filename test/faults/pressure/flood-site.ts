@@ -13,7 +13,10 @@ export interface FloodSite {
 /** A feed is read this far, see `services/crawler/feeds`. */
 const FEED_LENGTH = 1_000
 
-/** @param hosts on loopback addresses of their own, because politeness goes by host; each with two feeds of a thousand */
+/**
+ * @param hosts on loopback addresses of their own, because politeness goes by host; each with two
+ * feeds of a thousand
+ */
 export async function startFloodSite(hosts: number, port: number): Promise<FloodSite> {
   let fetched = 0
   const servers = await Promise.all(Array.from({ length: hosts }, (_, host) => serve(host)))

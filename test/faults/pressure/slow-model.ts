@@ -2,7 +2,10 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A model server that is far too slow: the real one, with a proxy before it that keeps each answer back. */
+/**
+ * A model server that is far too slow: the real one, with a proxy before it that keeps each answer
+ * back.
+ */
 export interface SlowModel {
   url: string
   /** How many times longer than the real one an answer takes; tests change it while it runs. */

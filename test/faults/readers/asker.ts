@@ -5,7 +5,10 @@ import type { Client } from './client.ts'
 
 const PAUSE_MS = 350
 
-/** Sends one API requests of every kind, one after another, until `signal`; the client judges the answers. */
+/**
+ * Sends one API requests of every kind, one after another, until `signal`; the client judges the
+ * answers.
+ */
 export async function askAlways(client: Client, api: number, random: Random, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const q = random.pick(TOPICS)

@@ -31,7 +31,10 @@ export function createPoller(options: PollerOptions): Poller {
   let stopping = false
   /** The latest `ingested_at` processed, as the contract has it. */
   let latest: string | null = null
-  /** The latest of the last poll that was read to its end: nothing new may carry it or an earlier one. */
+  /**
+   * The latest of the last poll that was read to its end: nothing new may carry it or an earlier
+   * one.
+   */
   let settled = ''
 
   function take(page: Page, before: string): string {

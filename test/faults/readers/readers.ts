@@ -28,7 +28,10 @@ export interface Readers extends Reading {
 /** Sequences that are read at a time; each begins at a moment of chance. */
 const SEQUENCES = 4
 
-/** Starts everything that reads: pollers by the contract, slow readers of frozen sequences, and plain requests. */
+/**
+ * Starts everything that reads: pollers by the contract, slow readers of frozen sequences, and
+ * plain requests.
+ */
 export function startReaders(options: { seed: number; client: Client; apis: number; findings: Findings }): Readers {
   const { seed, client, apis, findings } = options
   const stopping = new AbortController()

@@ -49,8 +49,8 @@ const SEQUENCE_MS = 60_000
 const PATIENCE_MS = 90_000
 
 /**
- * Pages slowly through one question while articles are being indexed and processes die. What a single sequence
- * can tell of itself is a finding at once; the rest is for the verdict.
+ * Pages slowly through one question while articles are being indexed and processes die. What a
+ * single sequence can tell of itself is a finding at once; the rest is for the verdict.
  *
  * @returns null when it did not come to its end
  */

@@ -5,7 +5,10 @@ import { drawMood, type Mood } from './moods.ts'
 import type { SiteOutlet } from './outlets.ts'
 
 export interface SiteArticle {
-  /** Counts through the whole run; stands in the title, so that an article is known whatever its address. */
+  /**
+   * Counts through the whole run; stands in the title, so that an article is known whatever its
+   * address.
+   */
   number: number
   outlet: SiteOutlet
   title: string
@@ -19,12 +22,17 @@ export interface SiteArticle {
   mood: Mood
 }
 
-/** Made-up words: a title has one or two of them, so that the answer to a query is known beforehand. */
+/**
+ * Made-up words: a title has one or two of them, so that the answer to a query is known beforehand.
+ */
 export const TOPICS = ['Quorvex', 'Blandor', 'Mirtazon', 'Ophelwijn', 'Strakkum', 'Zevelari'] as const
 
 const NAMES = ['Tessa Molenaar', 'Luc Dewael', 'Amina Bakkali', 'Jean-Marc Thill', 'Pia Weber', 'Owen Hartley']
 
-/** Sentences of the sample outlets' texts, by language: no two articles that are made of them read the same. */
+/**
+ * Sentences of the sample outlets' texts, by language: no two articles that are made of them read
+ * the same.
+ */
 const SENTENCES: ReadonlyMap<string, string[]> = readSentences()
 
 export function composeArticle(random: Random, outlet: SiteOutlet, number: number, publishedAt: Date): SiteArticle {

@@ -8,12 +8,15 @@ export interface Manners {
   breaches: readonly string[]
 }
 
-/** Whoever waited longer has probably gone away before the answer came, and its pause began unseen. */
+/**
+ * Whoever waited longer has probably gone away before the answer came, and its pause began unseen.
+ */
 const PATIENCE_MS = 4_000
 
 /**
- * A crawler gives up a request long before. One that is open for longer belongs to a process that stands still: nobody else can
- * close its connection, and the host's next visitor has come in its place.
+ * A crawler gives up a request long before. One that is open for longer belongs to a process that
+ * stands still: nobody else can close its connection, and the host's next visitor has come in its
+ * place.
  */
 const FROZEN_MS = 9_000
 

@@ -8,8 +8,9 @@ export interface SiteFeed {
   /** `tracked`: with `utm_…`; `short`: an address that redirects to the article. */
   links: 'plain' | 'tracked' | 'short'
   /**
-   * A forgetful feed drops an article as soon as a reader says, by the ETag that it presents, that it has it.
-   * Whoever keeps an ETag without the addresses that came with it has then lost them for good.
+   * A forgetful feed drops an article as soon as a reader says, by the ETag that it presents, that
+   * it has it. Whoever keeps an ETag without the addresses that came with it has then lost them for
+   * good.
    */
   forgetful?: boolean
 }

@@ -1,7 +1,10 @@
 import { escapeMarkup } from '../../../infra/outlets/sample/markup.ts'
 import type { SiteArticle } from './article.ts'
 
-/** The page of an article, with a canonical link: however it was reached, it is one article (decision 37). */
+/**
+ * The page of an article, with a canonical link: however it was reached, it is one article
+ * (decision 37).
+ */
 export function writePage(article: SiteArticle, origin: string): string {
   const { outlet, title, paragraphs, authors } = article
   const story = {

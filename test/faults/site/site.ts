@@ -9,7 +9,9 @@ import { catalogueOf, originOf, SITE_OUTLETS, type SiteFeed, type SiteOutlet } f
 import { writePage } from './page.ts'
 import { createReply, type Reply } from './reply.ts'
 
-/** A site that keeps publishing. What it has published is the truth that the system is measured by. */
+/**
+ * A site that keeps publishing. What it has published is the truth that the system is measured by.
+ */
 export interface Site {
   articles: readonly SiteArticle[]
   catalogue: ReturnType<typeof catalogueOf>
@@ -112,7 +114,10 @@ export async function startSite(seed: number, port: number, pause = 0): Promise<
   }
 }
 
-/** Answers for a page by its mood; returns what it does. `before`: requests for the same path so far. */
+/**
+ * Answers for a page by its mood; returns what it does. `before`: requests for the same path so
+ * far.
+ */
 function answerPage(article: SiteArticle, path: string, before: number, origin: string, reply: Reply): string {
   const { mood } = article
   if (path === article.shortPath || (mood === 'moved' && path === article.path)) {

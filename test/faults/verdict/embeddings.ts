@@ -4,7 +4,9 @@ import type { Holdings } from './holdings.ts'
 /** What is promised for later than that is not due in this run. */
 const FAR_MS = 3_600_000
 
-/** Every article is embedded exactly once when its hour has come: one promise, kept, and one vector. */
+/**
+ * Every article is embedded exactly once when its hour has come: one promise, kept, and one vector.
+ */
 export function checkEmbeddings({ order, embeddings, points, status }: Holdings, findings: Findings): void {
   const promises = new Map(embeddings.map(embedding => [embedding.seq, embedding]))
   const soon = Date.now() + FAR_MS

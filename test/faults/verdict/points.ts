@@ -4,7 +4,10 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 
 const BATCH = 1_000
 
-/** Points of the collection that serves, counted by the number of their article; null when there is none. */
+/**
+ * Points of the collection that serves, counted by the number of their article; null when there is
+ * none.
+ */
 export async function readPoints(
   { QDRANT_URL: url, QDRANT_API_KEY: apiKey }: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'>,
   pool: Pool,

@@ -35,8 +35,8 @@ export function checkPoller(
 }
 
 /**
- * A sequence is the result set as it stood at its beginning (decision 22): the first so many of all that match, in the
- * order in which they became visible, each once.
+ * A sequence is the result set as it stood at its beginning (decision 22): the first so many of all
+ * that match, in the order in which they became visible, each once.
  */
 export function checkSequence({ name, question, total, ids }: Sequence, holdings: Holdings, findings: Findings): void {
   const about = `${name} (${new URLSearchParams(question.query)})`

@@ -15,8 +15,8 @@ const LONGEST = { title: 2_000, summary: 100_000, content: 1_000_000, other: 500
 const LONGEST_AUTHORS = 2_000
 
 /**
- * The addresses that a feed names, each once, in the feed's order. An entry without a link is known by its permanent
- * id; one without any http(s) address is nobody's article and left out.
+ * The addresses that a feed names, each once, in the feed's order. An entry without a link is known
+ * by its permanent id; one without any http(s) address is nobody's article and left out.
  *
  * @param base address of the feed, for relative links
  */

@@ -13,8 +13,8 @@ export function firstText(markup: Markup, element: FeedElement, ...names: string
 }
 
 /**
- * A text construct of Atom (RFC 4287 §3.1, and Atom 0.3's `mode`): HTML or plain text as written, XHTML without its
- * `div`, base64 decoded.
+ * A text construct of Atom (RFC 4287 §3.1, and Atom 0.3's `mode`): HTML or plain text as written,
+ * XHTML without its `div`, base64 decoded.
  */
 export function readConstruct(markup: Markup, element: FeedElement): string | null {
   const text = constructText(markup, element)
@@ -46,7 +46,10 @@ export function firstConstruct(markup: Markup, element: FeedElement, ...names: s
   return null
 }
 
-/** An address as written, resolved against `base` (an element's), or left as it is where that cannot be. */
+/**
+ * An address as written, resolved against `base` (an element's), or left as it is where that cannot
+ * be.
+ */
 export function resolveLink(text: string, base: string | null): string {
   const address = text.trim()
   if (address === '') return base ?? ''

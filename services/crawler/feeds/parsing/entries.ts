@@ -4,15 +4,17 @@ import { childrenOf, type FeedElement, type Markup, textOf } from './markup.ts'
 
 /** More entries than any feed of news names at a time; the first ones are the newest by custom. */
 export const MAX_ENTRIES = 2_000
-/** Elements of one entry that are looked at: each field looks through them under each of its names. */
+/**
+ * Elements of one entry that are looked at: each field looks through them under each of its names.
+ */
 const MAX_CHILDREN = 500
 const MAX_LINKS = 100
 /** Names of one entry that are read. */
 export const MAX_AUTHORS = 50
 
 /**
- * Reads RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0 and what lies between them: real feeds mix the vocabularies, so every
- * field is looked for under all its names, the format's own first.
+ * Reads RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0 and what lies between them: real feeds mix the
+ * vocabularies, so every field is looked for under all its names, the format's own first.
  */
 export function readEntries(markup: Markup, top: FeedElement, format: FeedFormat): Feed {
   const items: FeedElement[] = []
@@ -115,7 +117,8 @@ function linkOf(markup: Markup, item: FeedElement): string | null {
   for (const link of childrenOf(item, 'link', 'atom:link').slice(0, MAX_LINKS)) {
     const href = link.attributes.get('href')
     const rel = link.attributes.get('rel')?.trim().toLowerCase() ?? 'alternate'
-    // Links are broken over lines; a space within one is part of it, and escaped when it is asked for.
+    // Links are broken over lines; a space within one is part of it, and escaped when it is asked
+    // for.
     const text = textOf(markup, link)
       .split(/[\r\n\t]/)
       .map(line => line.trim())
@@ -137,7 +140,10 @@ function linkOf(markup: Markup, item: FeedElement): string | null {
 
 const isHtml = (link: FeedElement) => /html/i.test(link.attributes.get('type') ?? '')
 
-/** Links of an entry that lead elsewhere than to the article (IANA link relations, and Atom 0.3's service.*). */
+/**
+ * Links of an entry that lead elsewhere than to the article (IANA link relations, and Atom 0.3's
+ * service.*).
+ */
 const NO_PAGE = new Set(
   ['self', 'edit', 'edit-media', 'enclosure', 'replies', 'related', 'via', 'license', 'next', 'hub', 'up'].concat([
     'service.post',
@@ -171,7 +177,10 @@ const PERSON = new Set(['name', 'email', 'uri', 'url', 'atom:name', 'atom:email'
 
 const LONGEST_AUTHOR = 1_000
 
-/** RSS writes `mail@example.org (Name)`; others `Name (mail@example.org)` or `Name <mail@example.org>`. In linear time. */
+/**
+ * RSS writes `mail@example.org (Name)`; others `Name (mail@example.org)` or
+ * `Name <mail@example.org>`. In linear time.
+ */
 export function authorName(written: string): string {
   const text = written.slice(0, LONGEST_AUTHOR).trim()
   if (!/[)>]$/.test(text)) return text

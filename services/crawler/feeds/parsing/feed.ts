@@ -33,7 +33,9 @@ export interface Feed {
   language: string | null
   entries: RawEntry[]
   parts: SitemapPart[]
-  /** False: broken off, or longer than the limits; what is there was read, but there may be more. */
+  /**
+   * False: broken off, or longer than the limits; what is there was read, but there may be more.
+   */
   whole: boolean
 }
 

@@ -4,11 +4,15 @@ import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
 import { createNamespaces } from './namespaces.ts'
 
 /**
- * An element of a feed, as tolerantly as browsers read HTML: unclosed, wrongly nested and undeclared things are taken as
- * they come. Its text is a stretch of the source and is read when asked for (`textOf`).
+ * An element of a feed, as tolerantly as browsers read HTML: unclosed, wrongly nested and
+ * undeclared things are taken as they come. Its text is a stretch of the source and is read when
+ * asked for (`textOf`).
  */
 export interface FeedElement {
-  /** Lower case; with a known namespace's usual prefix (`dc:creator`), bare in the format's own namespace. */
+  /**
+   * Lower case; with a known namespace's usual prefix (`dc:creator`), bare in the format's own
+   * namespace.
+   */
   name: string
   attributes: ReadonlyMap<string, string>
   children: FeedElement[]
@@ -16,7 +20,10 @@ export interface FeedElement {
   /** Where its content lies in the source. */
   start: number
   end: number
-  /** Against which its relative links are read: the nearest `xml:base`, else the document's own address. */
+  /**
+   * Against which its relative links are read: the nearest `xml:base`, else the document's own
+   * address.
+   */
   base: string | null
   /** The same, of `xml:base` alone. */
   declaredBase: string | null
@@ -42,7 +49,9 @@ const MAX_ATTRIBUTE = 10_000
 /** Longest text of one element, in characters. */
 const MAX_TEXT = 2_000_000
 const MAX_LINKS_IN_TEXTS = 10_000
-/** ms of this thread's work, whatever else keeps the machine busy; what was found until then counts. */
+/**
+ * ms of this thread's work, whatever else keeps the machine busy; what was found until then counts.
+ */
 const TIME_LIMIT = 600
 /** Characters between two looks at the clock. */
 const SLICE = 131_072
@@ -140,7 +149,10 @@ export function readMarkup(text: string, address: string | null): Markup {
 /** Most elements have none: hundreds of thousands of empty maps would be memory for nothing. */
 const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map()
 
-/** One `xml:base` against those around it. What is no address, or a longer one than any, changes nothing. */
+/**
+ * One `xml:base` against those around it. What is no address, or a longer one than any, changes
+ * nothing.
+ */
 function resolveBase(written: string, around: string | null): string | null {
   if (written.length > ADDRESS_LIMIT) return around
   const href = URL.parse(written.trim(), around ?? undefined)?.href ?? null
@@ -148,8 +160,8 @@ function resolveBase(written: string, around: string | null): string | null {
 }
 
 /**
- * The text of an element: entities decoded, CDATA taken as it stands, comments dropped. Elements inside it stay as the
- * markup that they are, for texts of feeds are HTML as often as not.
+ * The text of an element: entities decoded, CDATA taken as it stands, comments dropped. Elements
+ * inside it stay as the markup that they are, for texts of feeds are HTML as often as not.
  */
 export function textOf(markup: Markup, element: FeedElement): string {
   const raw = markup.source.slice(element.start, Math.min(element.end, element.start + MAX_TEXT))
@@ -179,8 +191,9 @@ export function markupOf(markup: Markup, element: FeedElement): string {
 }
 
 /**
- * HTML's entities, for feeds use them undeclared; only those with their semicolon, for `&copy=2` is part of an address.
- * Found by a pattern, because the decoder itself takes its time over every bare ampersand.
+ * HTML's entities, for feeds use them undeclared; only those with their semicolon, for `&copy=2` is
+ * part of an address. Found by a pattern, because the decoder itself takes its time over every bare
+ * ampersand.
  */
 function decodeEntities(text: string): string {
   return text.replace(/&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});/gi, entity => decodeHTMLStrict(entity))
@@ -195,7 +208,10 @@ export function childrenOf(element: FeedElement, ...names: string[]): FeedElemen
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
 const clean = (text: string) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '').trim()
 
-/** A document type with declarations inside ends the tolerant parser's patience early; nothing in it is needed. */
+/**
+ * A document type with declarations inside ends the tolerant parser's patience early; nothing in it
+ * is needed.
+ */
 function withoutDoctype(text: string): string {
   const start = text.slice(0, 20_000).search(/<!DOCTYPE/i)
   if (start === -1) return text

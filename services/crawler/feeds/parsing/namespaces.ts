@@ -1,4 +1,7 @@
-/** Namespaces under the prefix that the readers of formats use; the empty prefix is the format's own. */
+/**
+ * Namespaces under the prefix that the readers of formats use; the empty prefix is the format's
+ * own.
+ */
 const NAMESPACES = new Map(
   Object.entries({
     'http://www.w3.org/2005/atom': 'atom',
@@ -31,13 +34,17 @@ export interface Namespaces {
   enter(attributes: ReadonlyMap<string, string>): void
   /** The element that was entered last ends. */
   leave(): void
-  /** An element's name with its namespace's usual prefix (`dc:creator`), bare in the format's own namespace. */
+  /**
+   * An element's name with its namespace's usual prefix (`dc:creator`), bare in the format's own
+   * namespace.
+   */
   canonicalName(name: string): string
 }
 
 /**
- * Each prefix has a stack of what it was declared as. Entering and leaving cost as much as an element declares, however many
- * prefixes the elements around it hold: a copy of all of them for each element took seconds.
+ * Each prefix has a stack of what it was declared as. Entering and leaving cost as much as an
+ * element declares, however many prefixes the elements around it hold: a copy of all of them for
+ * each element took seconds.
  */
 export function createNamespaces(): Namespaces {
   const declared = new Map<string, string[]>()
@@ -66,7 +73,8 @@ export function createNamespaces(): Namespaces {
       const [prefix, local] = colon < 0 ? ['', name] : [name.slice(0, colon), name.slice(colon + 1)]
       const namespace = declared.get(prefix)?.at(-1)
       const known = namespace === undefined ? undefined : NAMESPACES.get(namespace)
-      // A prefix that nobody declared, or declared as something unknown, means what it usually means.
+      // A prefix that nobody declared, or declared as something unknown, means what it usually
+      // means.
       const canonical = known ?? prefix
       return canonical === '' ? local : `${canonical}:${local}`
     },

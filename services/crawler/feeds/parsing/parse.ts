@@ -5,8 +5,9 @@ import { type FeedElement, readMarkup } from './markup.ts'
 import { readSitemap, readSitemapIndex } from './sitemap.ts'
 
 /**
- * Reads any feed or sitemap: RSS 0.9x, 1.0, 2.0, Atom, RDF, JSON Feed, (news) sitemaps and their indexes.
- * Null when the text is none of them. Never throws. For bytes from outside it runs in a thread (`parser.ts`).
+ * Reads any feed or sitemap: RSS 0.9x, 1.0, 2.0, Atom, RDF, JSON Feed, (news) sitemaps and their
+ * indexes. Null when the text is none of them. Never throws. For bytes from outside it runs in a
+ * thread (`parser.ts`).
  *
  * @param base the address it came from
  */

@@ -2,12 +2,16 @@ import { createFairQueue } from '../../../../shared/threads/fair-queue.ts'
 import { openThreads, ThreadError } from '../../../../shared/threads/threads.ts'
 import type { ParsedFeed, ParseTask } from './worker.ts'
 
-/** Threads that parse feeds and sitemaps, so that the crawler's event loop never waits for foreign bytes. */
+/**
+ * Threads that parse feeds and sitemaps, so that the crawler's event loop never waits for foreign
+ * bytes.
+ */
 export interface FeedParser {
   /**
    * Null: the document is no feed.
    * @param outlet on whose account the thread's time is: outlets take turns
-   * @throws ParseFailure when the document needs more time or memory than one may; the signal's reason when it is aborted
+   * @throws ParseFailure when the document needs more time or memory than one may; the signal's
+   * reason when it is aborted
    *   before the document had a thread
    */
   parse(document: ParseTask, outlet: string | number, signal?: AbortSignal): Promise<ParsedFeed | null>

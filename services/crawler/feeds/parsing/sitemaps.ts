@@ -2,7 +2,10 @@ import type { Feed, RawEntry, SitemapPart } from './feed.ts'
 
 /** Documents of an index that are read in one poll. */
 export const MAX_PARTS = 8
-/** Parts of an index that are read at all, poll after poll: beyond them is an archive, whatever its dates. */
+/**
+ * Parts of an index that are read at all, poll after poll: beyond them is an archive, whatever its
+ * dates.
+ */
 const MOST_PARTS = 40
 /** Addresses of one sitemap that are taken; news sitemaps may hold 1,000. */
 export const MAX_ADDRESSES = 1_000
@@ -10,9 +13,9 @@ export const MAX_ADDRESSES = 1_000
 const RECENT = 7 * 86_400_000
 
 /**
- * The parts of an index that can hold news, the most promising first: those changed within a week of the latest one; where
- * the index gives no dates, those whose name holds the latest date; else those that are called news, then the last ones, for
- * numbered parts are written in order.
+ * The parts of an index that can hold news, the most promising first: those changed within a week
+ * of the latest one; where the index gives no dates, those whose name holds the latest date; else
+ * those that are called news, then the last ones, for numbered parts are written in order.
  */
 export function recentParts(parts: SitemapPart[]): SitemapPart[] {
   const dated = parts.map((part, index) => ({
@@ -35,7 +38,10 @@ export function recentParts(parts: SitemapPart[]): SitemapPart[] {
     .map(({ part }) => part)
 }
 
-/** The newest addresses of a sitemap, and all of any other feed: those without a date last, in the order of the document. */
+/**
+ * The newest addresses of a sitemap, and all of any other feed: those without a date last, in the
+ * order of the document.
+ */
 export function recentEntries(feed: Feed): RawEntry[] {
   if (!feed.format.endsWith('sitemap') || feed.entries.length <= MAX_ADDRESSES) return feed.entries
   return feed.entries

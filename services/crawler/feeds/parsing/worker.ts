@@ -14,7 +14,10 @@ export interface ParseTask {
   url: string
 }
 
-/** What a feed or sitemap holds for us. Its size is bounded by that of the document, and by the limits of each field. */
+/**
+ * What a feed or sitemap holds for us. Its size is bounded by that of the document, and by the
+ * limits of each field.
+ */
 export interface ParsedFeed {
   format: FeedFormat
   /** The addresses that are taken, each once, in the feed's order. */

@@ -8,16 +8,18 @@ import { type Named, richness } from '../parsing/addresses.ts'
 import { nextArticleInterval, nextPoll } from '../scheduling/poll-interval.ts'
 import { intervalRangeOf, type PollIntervalSettings } from '../scheduling/schedule.ts'
 
-/** What to send back next time, so that an unchanged document is not sent again (RFC 9110 §13.1). */
+/**
+ * What to send back next time, so that an unchanged document is not sent again (RFC 9110 §13.1).
+ */
 export interface Validators {
   etag: string | null
   lastModified: string | null
 }
 
 /**
- * Ends a successful poll: new addresses, the validators of the answer that named them, and the time of the next poll, in one
- * transaction. Were the validators saved first, a crash would make the server say "unchanged" for ever about addresses
- * that nobody wrote down.
+ * Ends a successful poll: new addresses, the validators of the answer that named them, and the time
+ * of the next poll, in one transaction. Were the validators saved first, a crash would make the
+ * server say "unchanged" for ever about addresses that nobody wrote down.
  *
  * @param validators null: the server said "unchanged", so that the old ones hold
  * @param before addresses that earlier parts of the same poll have brought
@@ -88,7 +90,10 @@ interface LockedFeed {
   first: boolean
 }
 
-/** Against a `sync` that removes the feed at this moment: it waits, and then removes what was added too. */
+/**
+ * Against a `sync` that removes the feed at this moment: it waits, and then removes what was added
+ * too.
+ */
 async function lockFeed(client: Client, feed: DueFeed): Promise<LockedFeed | null> {
   const { rows } = await client.query<LockedFeed>(
     `select f.rhythm as "articleInterval", f.last_success_at is null as first,
@@ -101,7 +106,9 @@ async function lockFeed(client: Client, feed: DueFeed): Promise<LockedFeed | nul
   return rows[0] ?? null
 }
 
-/** New addresses into crawl memory; a known one that still waits takes over an entry that says more. */
+/**
+ * New addresses into crawl memory; a known one that still waits takes over an entry that says more.
+ */
 async function saveNamed(client: Client, feed: DueFeed, named: Named[], budget: Budget): Promise<number> {
   if (named.length === 0) return 0
   const known = await client.query<{ crawl_key: string; state: string; richness: number }>(
@@ -111,7 +118,8 @@ async function saveNamed(client: Client, feed: DueFeed, named: Named[], budget: 
     [feed.outletNo, named.map(({ key }) => key)],
   )
   const memory = new Map(known.rows.map(row => [row.crawl_key, row]))
-  // Written in the order of keys, so that two polls never wait crosswise; fetched in the order of the feed, newest first.
+  // Written in the order of keys, so that two polls never wait crosswise; fetched in the order of
+  // the feed, newest first.
   const unseen = named
     .filter(({ key }) => !memory.has(key))
     .map((address, place) => ({ ...address, place }))
@@ -148,7 +156,10 @@ interface Placed extends Named {
   json: string
 }
 
-/** Characters of entries in one statement: to write them out for Postgres holds the event loop, some 100 ms a megabyte. */
+/**
+ * Characters of entries in one statement: to write them out for Postgres holds the event loop, some
+ * 100 ms a megabyte.
+ */
 const SLICE = 200_000
 
 function slices(pages: Placed[]): Placed[][] {

@@ -6,7 +6,10 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const RANGE = { min: MINUTE, max: HOUR }
 
-/** Polls a feed that publishes every `every` ms for a day. The last interval, and the mean and longest delay of an article, in minutes. */
+/**
+ * Polls a feed that publishes every `every` ms for a day. The last interval, and the mean and
+ * longest delay of an article, in minutes.
+ */
 function follow(every: number, from = 0): { interval: number; mean: number; longest: number; polls: number } {
   const delays: number[] = []
   let [articleInterval, lastNew, now, polls, interval]: [number | null, number, number, number, number] = [

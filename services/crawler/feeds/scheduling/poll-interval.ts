@@ -12,16 +12,19 @@ export interface IntervalRange {
   max: number
 }
 
-/** Polls in the time between two articles: at four, an article waits an eighth of that time on average. */
+/**
+ * Polls in the time between two articles: at four, an article waits an eighth of that time on
+ * average.
+ */
 const POLLS_PER_ARTICLE = 4
 /** Weight of the latest gap. */
 const SMOOTHING = 0.3
 const LONGEST_INTERVAL = 20 * 86_400_000
 
 /**
- * ms until the next poll of a feed that answers: a quarter of its article interval, or of its present
- * silence when that is longer. A busy feed is thus polled every minute or two, and a feed that falls
- * silent for the night less and less often. No feed is forgotten.
+ * ms until the next poll of a feed that answers: a quarter of its article interval, or of its
+ * present silence when that is longer. A busy feed is thus polled every minute or two, and a feed
+ * that falls silent for the night less and less often. No feed is forgotten.
  */
 export function nextPoll({ articleInterval, silence }: Habits, { min, max }: IntervalRange): number {
   const wanted = Math.max(articleInterval ?? 0, silence) / POLLS_PER_ARTICLE
@@ -29,8 +32,9 @@ export function nextPoll({ articleInterval, silence }: Habits, { min, max }: Int
 }
 
 /**
- * ms until the next poll of a feed that fails: twice as long each time, up to sixteen times the shortest, where it stays for a
- * while, so that the end of an outage of an hour or two is soon noticed; then on to the longest.
+ * ms until the next poll of a feed that fails: twice as long each time, up to sixteen times the
+ * shortest, where it stays for a while, so that the end of an outage of an hour or two is soon
+ * noticed; then on to the longest.
  *
  * @param failures in a row, this one included
  */
@@ -43,8 +47,8 @@ const PLATEAU = 4
 const PLATEAU_FAILURES = 8
 
 /**
- * The article interval after a poll that named `fresh` new addresses. A poll that named none leaves it
- * unchanged, and so does the first.
+ * The article interval after a poll that named `fresh` new addresses. A poll that named none leaves
+ * it unchanged, and so does the first.
  */
 export function nextArticleInterval(
   { articleInterval, silence }: Habits,

@@ -11,9 +11,10 @@ export const intervalRangeOf = (config: PollIntervalSettings) => ({
 })
 
 /**
- * Moves the next poll ahead, as if this one had failed, before foreign bytes are parsed. A document that ends the process
- * would otherwise be due at once, for the next crawler. The validators stay those of the last document that was saved, so
- * nothing is lost. A poll that never came to its end is counted as a failure when the next one comes this far.
+ * Moves the next poll ahead, as if this one had failed, before foreign bytes are parsed. A document
+ * that ends the process would otherwise be due at once, for the next crawler. The validators stay
+ * those of the last document that was saved, so nothing is lost. A poll that never came to its end
+ * is counted as a failure when the next one comes this far.
  */
 export async function beforeParsing(pool: Pool, feed: DueFeed, config: PollIntervalSettings): Promise<void> {
   const failures = feed.failures + (feed.parsing ? 1 : 0)
@@ -55,7 +56,10 @@ export async function saveFailure(
   )
 }
 
-/** Errors may quote a server's headers: operators read them on terminals, and Postgres takes no lone surrogate. */
+/**
+ * Errors may quote a server's headers: operators read them on terminals, and Postgres takes no lone
+ * surrogate.
+ */
 const printable = (error: string) =>
   error
     .slice(0, 500)
