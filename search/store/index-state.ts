@@ -13,6 +13,6 @@ export async function readIndexState(db: Queryable): Promise<IndexState> {
 }
 
 const READ = `
-  select count(*)::int as segments, (ingest_clock.last_seq - coalesce(max(s.last_seq), 0))::int as backlog
+  select count(s.segment_no)::int as segments, (ingest_clock.last_seq - coalesce(max(s.last_seq), 0))::int as backlog
   from ingest_clock left join segments s on true
   group by ingest_clock.last_seq`
