@@ -160,6 +160,24 @@ interface Groups {
   documents: Numbers
 }
 
+/** Counts the documents of each group; groups come with ids from 0 up, documents in order. */
+function createDocumentCount() {
+  const documents = createNumbers()
+  const latest = createNumbers()
+  return {
+    documents,
+    add(group: number, doc: number) {
+      if (group === documents.length) {
+        documents.push(0)
+        latest.push(-1)
+      }
+      if (latest.at(group) === doc) return
+      latest.set(group, doc)
+      documents.set(group, documents.at(group) + 1)
+    },
+  }
+}
+
 /** Finds the groups of words that enough documents have. @param hashes by place */
 function listGroups(
   hashes: Int32Array,
@@ -170,19 +188,13 @@ function listGroups(
 ): Groups {
   const groups = likelyGroups(hashes, enough, pace)
   const table = createPairTable()
-  const documents = createNumbers()
-  const latest = createNumbers()
+  const count = createDocumentCount()
+  const { documents } = count
   each((at, doc, place) => {
     if (groups[place]! < 0) return
     const group = table.number(first(at), second(at))
     groups[place] = group
-    if (group === documents.length) {
-      documents.push(0)
-      latest.push(-1)
-    }
-    if (latest.at(group) === doc) return
-    latest.set(group, doc)
-    documents.set(group, documents.at(group) + 1)
+    count.add(group, doc)
   })
   for (let place = 0; place < groups.length; place++) {
     const group = groups[place]!
@@ -260,8 +272,8 @@ function addTitlePairs(
 ): void {
   const { words, titleStarts, bodyStarts, ends } = texts
   const table = createPairTable()
-  const documents = createNumbers()
-  const latest = createNumbers()
+  const count = createDocumentCount()
+  const { documents } = count
   const each: Visits = visit => {
     for (let doc = 0; doc < ends.length; doc++) {
       for (let at = titleStarts[doc]! + 1; at < bodyStarts[doc]!; at++) visit(at, doc, at)
@@ -269,13 +281,7 @@ function addTitlePairs(
   }
   each((at, doc) => {
     const group = table.number(words.at(at - 1), words.at(at))
-    if (group === documents.length) {
-      documents.push(0)
-      latest.push(-1)
-    }
-    if (latest.at(group) === doc) return
-    latest.set(group, doc)
-    documents.set(group, documents.at(group) + 1)
+    count.add(group, doc)
   })
   const own = new Int32Array(table.length).fill(-1)
   each((at, doc) => {
