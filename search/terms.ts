@@ -23,7 +23,7 @@ export const TERMS = {
   author: (authorNo: number) => `A${authorNo}`,
 } as const
 
-/** What filters look at, apart from times. */
+/** The fields of an article that filters read, apart from times. */
 export interface Filterable {
   country: Country
   language: Language

@@ -13,8 +13,8 @@ import type { TruePage } from './truth.ts'
 const OUTLET = { name: 'Bench', domain: 'bench.example', timeZone: 'Europe/Luxembourg' }
 
 /**
- * What share of the computing that makes an article of a page goes to which stage, in percent, one
- * page after the other on one thread; what the database does is not in it.
+ * Measures how the computing time of a page is shared among the stages, in percent. One thread
+ * takes the pages one after the other. The work of the database is not counted.
  */
 export async function measureStages(pages: TruePage[]): Promise<Record<string, number>> {
   const times = new Map<string, number>()

@@ -19,7 +19,7 @@ export interface SearchSizes {
   fewNames: number
 }
 
-/** What an opened index consists of. */
+/** The parts of an opened index. */
 export interface IndexParts {
   segments: SegmentStore
   source: ArticleSource

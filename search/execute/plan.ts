@@ -7,7 +7,7 @@ import type { KnownDays } from '../store/article-source.ts'
 import type { Snapshot } from '../store/segment-store.ts'
 import type { DocFilter } from './filter.ts'
 
-/** What is asked of every segment. */
+/** The plan of a search: the same for every segment. */
 export interface SearchPlan {
   /** Words and filters; null: every article matches. */
   node: QueryNode | null

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads'
 import type { SegmentWork } from '../store/segment-store.ts'
 import type { MadeSegment } from './make-segments.ts'
 
-/** What the thread is told to do. */
+/** A task for the thread. */
 export interface Task {
   url: string
   kinds: readonly SegmentWork[]

@@ -27,7 +27,7 @@ export type IndexFilter =
   /** No article can pass. */
   | { kind: 'nothing' }
 
-/** What the index knows when it applies filters. */
+/** Facts that the index needs to apply filters. */
 export interface IndexContext {
   /** Numbers of the outlets and authors whose names contain the parts that were asked for. */
   publisherNos: number[] | null
@@ -36,7 +36,7 @@ export interface IndexContext {
   fewNames: number
 }
 
-/** What a test of one article looks at. */
+/** The fields of an article that a test reads. */
 export interface FilteredArticle extends Filterable {
   /** ms since 1970; null: none. */
   published: number | null

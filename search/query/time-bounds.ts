@@ -22,7 +22,7 @@ export interface TimeBounds {
   ingested: TimeSpan | null
 }
 
-/** What bounds the times of a search. */
+/** The parts of a query that bound its times. */
 export type TimeFilter = Pick<ArticleFilter, 'coverage' | 'ingestedAfter'> & { sort: Sort }
 
 export function timeBoundsOf({ coverage, ingestedAfter, sort }: TimeFilter): TimeBounds {

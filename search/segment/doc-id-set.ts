@@ -141,7 +141,7 @@ export function intersectionOf(sets: DocIdSet[]): DocIdSet {
   return fromWork(sets[0]!.size)
 }
 
-/** What is in `a` and not in `b`. */
+/** The documents of `a` that are not in `b`. */
 export function difference(a: DocIdSet, b: DocIdSet): DocIdSet {
   if (a.count === 0 || b.count === 0) return a
   if (a.kind === 'array') return b.kind === 'bitmap' ? withBit(a.docs, b.bits, 0, a.size) : without(a, b)

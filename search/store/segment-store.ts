@@ -9,7 +9,7 @@ export interface SegmentRange {
   last: bigint
 }
 
-/** What a search knows of a stored segment before it reads the segment. */
+/** The facts of a stored segment that a search knows before it reads the segment. */
 export interface SegmentMeta {
   no: number
   /** `seq` of its first and of its last article. */

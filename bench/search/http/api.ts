@@ -16,8 +16,8 @@ export interface ApiProcess {
    */
   usage(): Promise<{ memory: number; cpu: number }>
   /**
-   * What its log tells of the requests since the last look: ms in all, of the search, and of key,
-   * minute and month.
+   * Reads the requests since the last call from the log of the API. For each: ms in all, ms of the
+   * search, and ms of the statements for key, minute and month.
    */
   requests(): Promise<{ ms: number; searchMs: number; accessMs: number; status: number }[]>
   stop(): Promise<void>

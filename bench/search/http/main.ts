@@ -32,8 +32,9 @@ export interface HttpBench {
 
 /**
  * The API as its clients meet it: a process of its own, keys, limits and quota, and the first pages
- * of all classes in an order that is always the same. What is the API's own of a request is all
- * that neither its search took nor the statements for the key, the minute and the month (`access`).
+ * of all classes in an order that is always the same. The API's own share of
+ * a request is its time without the search and without the statements for the key, the minute and
+ * the month (`access`).
  */
 export async function measureHttp(bench: HttpBench): Promise<Record<string, number>> {
   const { url, classes, servers, dataDir, signal, say } = bench

@@ -43,9 +43,8 @@ export interface Orders {
 }
 
 /**
- * What a keyword search looks for in an article of the language: the stem of a word, or, of a stop
- * word, the word itself. A query of stop words alone asks for the latter, any other for the former
- * (`search/query/match.ts`).
+ * The key of a word in an article of the language. A keyword search looks for stems; a query of
+ * stop words alone looks for the words themselves (`search/query/match.ts`).
  */
 export const stemKey = (language: Language, word: string) => `${language}s${stem(language, word)}`
 export const stopKey = (language: Language, word: string) => `${language}w${word}`

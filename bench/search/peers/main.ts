@@ -29,8 +29,8 @@ export interface PeerBench {
 
 /**
  * Asks Perscope and other engines the same questions of the same articles, cut into the same words,
- * and holds every answer against Perscope's. What the peers made of the articles is kept for the
- * next run, as the archive itself is.
+ * and compares every answer with Perscope's. The indexes of the peers are kept for the next run, as
+ * the archive is.
  *
  * @returns figures of Perscope under their usual names, of a peer as `peer_KEY_p50_ms` …
  */

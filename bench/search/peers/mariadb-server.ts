@@ -13,8 +13,7 @@ const INSTALL = '/usr/bin/mariadb-install-db'
 const INSTALL_MS = 120_000
 
 /**
- * What stands between full text and all words of an article, and memory for it. Others are the
- * defaults.
+ * Settings without which full text leaves words out, and its memory. All others are the defaults.
  */
 const SETTINGS = {
   'innodb-ft-min-token-size': '1',
