@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createPool } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
-import { countArchive, readArchive } from './export/archive.ts'
-import { readInstant } from './import/instant.ts'
-import { articlesBar } from './terminal/articles-bar.ts'
+import { countArchive, readArchive } from './archive/export.ts'
+import { readInstant } from './archive/instant.ts'
+import { articlesBar } from './terminal/progress-bar.ts'
 
 await runCommand(
   {

@@ -1,15 +1,16 @@
 import { once } from 'node:events'
-import { createReadStream } from 'node:fs'
+import { createReadStream, type ReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
 import { openIndexer } from '../search/indexer.ts'
+import type { Config } from '../shared/config/config.ts'
 import { createBoss } from '../shared/delayed-jobs/boss.ts'
-import { openArticleWriter } from '../shared/indexing/article-writer.ts'
+import { type ArticleWriter, openArticleWriter } from '../shared/indexing/article-writer.ts'
 import { createPool } from '../shared/postgres/pool.ts'
-import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { dropRights } from '../shared/process/rights.ts'
-import { readGroups } from './import/groups.ts'
-import { progressBar } from './import/progress.ts'
+import { type Group, readGroups } from './archive/groups.ts'
+import { archiveBar, type ProgressBar } from './terminal/progress-bar.ts'
 
 await runCommand(
   {
@@ -27,61 +28,118 @@ await runCommand(
     },
     needs: ['DATABASE_URL'],
   },
-  async ({ config, positionals: [file, ...rest], options, print, say, signal }) => {
+  async context => {
+    const [file, ...rest] = context.positionals
     if (file === undefined || rest.length > 0) throw new UsageError('Name one file, or - for standard input.')
     const size = file === '-' ? null : (await stat(file)).size
-    const source = file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 1 << 20 })
-    if (file !== '-') await once(source, 'open')
+    const source = file === '-' ? process.stdin : await openFile(file)
     const problem = dropRights()
-    if (problem !== null) say(problem)
-    const bar = progressBar(file.endsWith('.gz') ? null : size)
-    const pool = createPool(config.DATABASE_URL, 'import', error => say(`Postgres: ${sentenceOf(error)}`), {
-      statementTimeout: 0,
-    })
-    const boss = createBoss(config.DATABASE_URL, error => say(`Delayed jobs: ${sentenceOf(error)}`), {
-      supervise: false,
-    })
-    const indexer = openIndexer(pool)
-    const writer = openArticleWriter({ pool, boss, indexer, embedDelay: config.EMBED_DELAY })
-    const dryRun = options['dry-run'] === true
-    const counts = { indexed: 0, known: 0, bad: 0 }
-    let good = 0
-    try {
-      if (!dryRun) await boss.start()
-      const stream = file.endsWith('.gz') ? source.pipe(createGunzip()) : source
-      source.on('error', (error: Error) => stream.destroy(error))
-      for await (const { articles, bad, end } of readGroups(stream)) {
-        for (const { number, reason } of bad) bar.say(`Line ${number}: ${reason}`)
-        counts.bad += bad.length
-        good += articles.length
-        if (dryRun) {
-          bar.update(end, good)
-          if (signal.aborted) break
-          continue
-        }
-        const results = await writer.write(articles, { bulk: true })
-        for (const { outcome } of results) counts[outcome]++
-        bar.update(end, counts.indexed + counts.known)
-        if (signal.aborted) break
-      }
-      // What is left for smaller segments, and what is under way: a search is fast when the command
-      // has ended.
-      if (!signal.aborted && !dryRun) await indexer.finish()
-    } finally {
-      bar.stop()
-      await boss.stop({ graceful: false }).catch(() => {})
-      await indexer.close()
-      await pool.end()
-    }
-    if (options.json === true) print(JSON.stringify(counts))
-    if (dryRun) {
-      say(`${good} good lines, ${counts.bad} bad ones; nothing is indexed.`)
-      return counts.bad > 0 || signal.aborted ? 1 : 0
-    }
-    const known = counts.known > 0 ? `, ${counts.known} known already` : ''
-    say(
-      `${signal.aborted ? 'Interrupted. ' : ''}Indexed ${counts.indexed} articles${known}; ${counts.bad} bad lines skipped.`,
-    )
-    return counts.bad > 0 || signal.aborted ? 1 : 0
+    if (problem !== null) context.say(problem)
+    const stream = file.endsWith('.gz') ? source.pipe(createGunzip()) : source
+    source.on('error', (error: Error) => stream.destroy(error))
+    const archive = { groups: readGroups(stream), bar: archiveBar(file.endsWith('.gz') ? null : size) }
+    const dryRun = context.options['dry-run'] === true
+    const counts = dryRun ? await readThrough(context, archive) : await importArchive(context, archive)
+    return report(context, counts, dryRun)
   },
 )
+
+interface Archive {
+  groups: AsyncIterable<Group>
+  bar: ProgressBar
+}
+
+interface Counts {
+  /** Lines that hold an article. */
+  good: number
+  bad: number
+  indexed: number
+  /** Articles that the index had already. */
+  known: number
+}
+
+async function openFile(file: string): Promise<ReadStream> {
+  const source = createReadStream(file, { highWaterMark: 1 << 20 })
+  await once(source, 'open')
+  return source
+}
+
+/** Reads the archive and indexes nothing. */
+async function readThrough({ signal }: CommandContext, archive: Archive): Promise<Counts> {
+  const counts: Counts = { good: 0, bad: 0, indexed: 0, known: 0 }
+  try {
+    for await (const group of archive.groups) {
+      countLines(counts, group, archive.bar)
+      archive.bar.update(group.end, { articles: counts.good })
+      if (signal.aborted) break
+    }
+  } finally {
+    archive.bar.stop()
+  }
+  return counts
+}
+
+async function importArchive({ config, say, signal }: CommandContext, { groups, bar }: Archive): Promise<Counts> {
+  const counts: Counts = { good: 0, bad: 0, indexed: 0, known: 0 }
+  try {
+    await withWriter(config, say, async (writer, finish) => {
+      for await (const group of groups) {
+        countLines(counts, group, bar)
+        for (const { outcome } of await writer.write(group.articles, { bulk: true })) counts[outcome]++
+        bar.update(group.end, { articles: counts.indexed + counts.known })
+        if (signal.aborted) return
+      }
+      await finish()
+    })
+  } finally {
+    bar.stop()
+  }
+  return counts
+}
+
+function countLines(counts: Counts, { articles, bad }: Group, bar: ProgressBar): void {
+  for (const { number, reason } of bad) bar.say(`Line ${number}: ${reason}`)
+  counts.bad += bad.length
+  counts.good += articles.length
+}
+
+/**
+ * Opens all that indexing needs, and closes it after `work`. `work` calls `finish` to flush the
+ * last articles and to wait for merges under way, so that searches are fast when the command ends.
+ */
+async function withWriter(
+  config: Config,
+  say: (sentence: string) => void,
+  work: (writer: ArticleWriter, finish: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const pool = createPool(config.DATABASE_URL, 'import', error => say(`Postgres: ${sentenceOf(error)}`), {
+    statementTimeout: 0,
+  })
+  const boss = createBoss(config.DATABASE_URL, error => say(`Delayed jobs: ${sentenceOf(error)}`), {
+    supervise: false,
+  })
+  const indexer = openIndexer(pool)
+  try {
+    await boss.start()
+    await work(openArticleWriter({ pool, boss, indexer, embedDelay: config.EMBED_DELAY }), indexer.finish)
+  } finally {
+    await boss.stop({ graceful: false }).catch(() => {})
+    await indexer.close()
+    await pool.end()
+  }
+}
+
+function report(
+  { options, print, say, signal }: CommandContext,
+  { good, bad, indexed, known }: Counts,
+  dryRun: boolean,
+): number {
+  if (options.json === true) print(JSON.stringify({ indexed, known, bad }))
+  if (dryRun) {
+    say(`${good} good lines, ${bad} bad ones; nothing is indexed.`)
+  } else {
+    const knownToo = known > 0 ? `, ${known} known already` : ''
+    say(`${signal.aborted ? 'Interrupted. ' : ''}Indexed ${indexed} articles${knownToo}; ${bad} bad lines skipped.`)
+  }
+  return bad > 0 || signal.aborted ? 1 : 0
+}

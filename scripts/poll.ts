@@ -4,9 +4,9 @@ import { parseDuration } from '../shared/config/durations.ts'
 import { printable } from '../shared/log/printable.ts'
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { createClient } from './client/client.ts'
-import { keepPlace, type Place, readPlace } from './poll/place.ts'
-import { poll } from './poll/poll.ts'
-import { CONNECTION_OPTIONS, connection, queryOptions, readQuery } from './query/options.ts'
+import { CONNECTION_OPTIONS, connection, queryOptions, readQuery } from './client/options.ts'
+import { keepPlace, type Place, readPlace } from './client/place.ts'
+import { poll } from './client/poll.ts'
 
 await runCommand(
   {

@@ -1,8 +1,8 @@
 import { printableXml } from '../shared/log/printable.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { createClient } from './client/client.ts'
-import { CONNECTION_OPTIONS, connection, queryOptions, readQuery } from './query/options.ts'
-import { pageTable } from './query/table.ts'
+import { CONNECTION_OPTIONS, connection, queryOptions, readQuery } from './client/options.ts'
+import { pageTable } from './client/page-table.ts'
 
 await runCommand(
   {

@@ -6,7 +6,7 @@ import { runCommand, UsageError } from '../shared/process/command.ts'
 import { QUEUE_NAMES, type QueueName } from '../shared/queues/messages.ts'
 import { openQueues } from '../shared/queues/queues.ts'
 import { listQuarantine, type Quarantined } from '../shared/status/quarantine.ts'
-import { countQuarantined, forgetQuarantine, retryQuarantine } from './queues/quarantine.ts'
+import { countQuarantined, forgetQuarantine, retryQuarantine } from './work/quarantine.ts'
 
 const LIST_LIMIT = 1_000
 

@@ -3,13 +3,13 @@ import { sourceOf } from '../shared/embeddings/endpoint.ts'
 import { modelNamed } from '../shared/embeddings/models.ts'
 import { RECIPE } from '../shared/embeddings/recipe.ts'
 import { createLogger } from '../shared/log/logger.ts'
-import { createPool } from '../shared/postgres/pool.ts'
-import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
-import { readCollections } from '../shared/vectors/registry.ts'
+import { createPool, type Pool } from '../shared/postgres/pool.ts'
+import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import { type Collection, readCollections } from '../shared/vectors/registry.ts'
 import { openVectorStore } from '../shared/vectors/store.ts'
 import { fill } from './reembed/fill.ts'
 import { cancelFilling, left, registerFilling, takeOver } from './reembed/states.ts'
-import { articlesBar } from './terminal/articles-bar.ts'
+import { articlesBar } from './terminal/progress-bar.ts'
 
 const VECTOR_TIMEOUT = 15_000
 
@@ -33,69 +33,97 @@ await runCommand(
     },
     needs: ['DATABASE_URL', 'QDRANT_URL'],
   },
-  async ({ config, options, positionals, say, print, signal }) => {
+  async context => {
+    const { config, options, positionals, say } = context
     if (positionals.length > 0) throw new UsageError(`"${positionals[0]}" is not understood; see --help.`)
-    const text = (name: string) => (typeof options[name] === 'string' ? options[name] : null)
     const pool = createPool(config.DATABASE_URL, 'reembed', error => say(`Postgres: ${sentenceOf(error)}`))
-    const vectors = openVectorStore(config, VECTOR_TIMEOUT)
     try {
-      const [serving, filling] = await readCollections(pool)
+      const [serving, filling = null] = await readCollections(pool)
       if (!serving)
         throw new UsageError('Nothing is embedded yet: the embedder begins by itself, with EMBEDDINGS_MODEL.')
-      if (options.cancel === true) {
-        if (options['dry-run'] !== true) await cancelFilling(pool)
-        return say(filling ? `Gave up ${filling.name}.` : 'No collection is being filled.')
-      }
-
-      const wanted = modelNamed(text('model') ?? filling?.model ?? config.EMBEDDINGS_MODEL).name
-      const report = (collection: string, articles: number, done: boolean) => {
-        if (options.json === true) print(JSON.stringify({ collection, model: wanted, articles, done }))
-      }
-      if (filling && (filling.model !== wanted || filling.recipe !== RECIPE)) {
-        throw new UsageError(
-          `A collection for ${filling.model} is being filled; go on with --model ${filling.model}, or give it up with --cancel.`,
-        )
-      }
-      if (!filling && serving.model === wanted && serving.recipe === RECIPE && options.all !== true) {
-        report(serving.name, 0, true)
-        return say(`${wanted} serves already; --all makes its vectors anew.`)
-      }
-      if (options['dry-run'] === true) {
-        const articles = await left(pool, filling ?? null)
-        return say(`Would embed ${articles} articles with ${wanted}${filling ? `, going on in ${filling.name}` : ''}.`)
-      }
-
-      const endpoint = { model: wanted, api: text('api'), url: text('url') }
-      const collection =
-        filling ?? (await registerFilling(pool, config.QDRANT_COLLECTION, sourceOf(config, endpoint), endpoint))
-      say(`${filling ? 'Going on' : 'Beginning'} with ${collection.name}.`)
-      const embeddingCollections = openEmbeddingCollections(config, pool, vectors, createLogger('reembed', 'silent'))
-      const bar = articlesBar(await left(pool, collection))
-      let articles = 0
-      try {
-        do {
-          const before = articles
-          articles += await fill(
-            { pool, vectors, embeddingCollections, say: bar.say },
-            collection.name,
-            n => bar.update(before + n),
-            signal,
-          )
-        } while (!signal.aborted && !(await takeOver(pool, collection.name)))
-      } finally {
-        bar.stop()
-      }
-      const done = !signal.aborted
-      if (done) await vectors.point(config.QDRANT_COLLECTION, collection.name)
-      report(collection.name, articles, done)
-      say(
-        done
-          ? `Embedded ${articles} articles; ${collection.name} serves now.`
-          : `Interrupted after ${articles} articles; the same command goes on.`,
-      )
-      return done ? 0 : 1
+      if (options.cancel === true) return await cancel(context, pool, filling)
+      return await reembed(context, pool, serving, filling)
     } finally {
       await pool.end()
     }
   },
 )
+
+async function cancel({ options, say }: CommandContext, pool: Pool, filling: Collection | null): Promise<void> {
+  if (options['dry-run'] !== true) await cancelFilling(pool)
+  say(filling ? `Gave up ${filling.name}.` : 'No collection is being filled.')
+}
+
+async function reembed(
+  context: CommandContext,
+  pool: Pool,
+  serving: Collection,
+  filling: Collection | null,
+): Promise<number> {
+  const { config, options, say, signal } = context
+  const wanted = modelNamed(text(options.model) ?? filling?.model ?? config.EMBEDDINGS_MODEL).name
+  if (filling && (filling.model !== wanted || filling.recipe !== RECIPE)) {
+    throw new UsageError(
+      `A collection for ${filling.model} is being filled; go on with --model ${filling.model}, or give it up with --cancel.`,
+    )
+  }
+  if (!filling && serving.model === wanted && serving.recipe === RECIPE && options.all !== true) {
+    report(context, { collection: serving.name, model: wanted, articles: 0, done: true })
+    say(`${wanted} serves already; --all makes its vectors anew.`)
+    return 0
+  }
+  if (options['dry-run'] === true) {
+    const articles = await left(pool, filling)
+    say(`Would embed ${articles} articles with ${wanted}${filling ? `, going on in ${filling.name}` : ''}.`)
+    return 0
+  }
+  const endpoint = { model: wanted, api: text(options.api), url: text(options.url) }
+  const collection =
+    filling ?? (await registerFilling(pool, config.QDRANT_COLLECTION, sourceOf(config, endpoint), endpoint))
+  say(`${filling ? 'Going on' : 'Beginning'} with ${collection.name}.`)
+  const articles = await fillAndTakeOver(context, pool, collection)
+  const done = !signal.aborted
+  report(context, { collection: collection.name, model: wanted, articles, done })
+  say(
+    done
+      ? `Embedded ${articles} articles; ${collection.name} serves now.`
+      : `Interrupted after ${articles} articles; the same command goes on.`,
+  )
+  return done ? 0 : 1
+}
+
+/** @returns how many articles it embedded; the collection serves then, unless interrupted */
+async function fillAndTakeOver(
+  { config, signal }: CommandContext,
+  pool: Pool,
+  collection: Collection,
+): Promise<number> {
+  const vectors = openVectorStore(config, VECTOR_TIMEOUT)
+  const embeddingCollections = openEmbeddingCollections(config, pool, vectors, createLogger('reembed', 'silent'))
+  const bar = articlesBar(await left(pool, collection))
+  const filling = { pool, vectors, embeddingCollections, say: bar.say }
+  let articles = 0
+  try {
+    do {
+      const before = articles
+      articles += await fill(filling, collection.name, n => bar.update(before + n), signal)
+    } while (!signal.aborted && !(await takeOver(pool, collection.name)))
+  } finally {
+    bar.stop()
+  }
+  if (!signal.aborted) await vectors.point(config.QDRANT_COLLECTION, collection.name)
+  return articles
+}
+
+interface Report {
+  collection: string
+  model: string
+  articles: number
+  done: boolean
+}
+
+function report({ options, print }: CommandContext, { collection, model, articles, done }: Report): void {
+  if (options.json === true) print(JSON.stringify({ collection, model, articles, done }))
+}
+
+const text = (value: CommandContext['options'][string]) => (typeof value === 'string' ? value : null)

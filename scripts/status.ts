@@ -3,7 +3,7 @@ import { createPool } from '../shared/postgres/pool.ts'
 import { runCommand } from '../shared/process/command.ts'
 import { openQueues } from '../shared/queues/queues.ts'
 import { readStatus } from '../shared/status/status.ts'
-import { statusTable } from './status/table.ts'
+import { statusTable } from './work/status-table.ts'
 
 await runCommand(
   {

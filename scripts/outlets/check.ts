@@ -33,21 +33,19 @@ export interface CheckedFeed {
   took: number
 }
 
-/** What a feed turned out to be, before it is known how long that took. */
+/** The result of one feed, without its address and its time. */
 type Findings = Pick<CheckedFeed, 'ok' | 'detail'> & Partial<CheckedFeed>
 
-/** Hosts that are asked side by side; one of them is asked for one thing at a time. */
+/** Hosts that are asked at the same time. Each host gets one request at a time. */
 const SIDE_BY_SIDE = 8
-/**
- * A Crawl-delay of hours is obeyed by the crawler; whoever tries feeds by hand waits no longer than
- * this, in ms.
- */
+/** The crawler obeys a Crawl-delay of hours. A check by hand waits this long at most, in ms. */
 const LONGEST_PAUSE = 30_000
 const UNKNOWN = { status: null, format: null, named: 0, newest: null, moved: null }
 
 /**
  * Tries every feed once, from this machine, without a database: robots.txt, then the feed, with the
  * crawler's own manners.
+ *
  * @param report called with each result as it comes
  */
 export async function checkFeeds(
@@ -57,58 +55,14 @@ export async function checkFeeds(
   report: (result: CheckedFeed) => void,
 ): Promise<CheckedFeed[]> {
   const results: CheckedFeed[] = []
-  const connect = guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS), config.CRAWL_TIMEOUT)
   const parser = openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT })
-  const robots = new Map<string, Promise<FetchedResponse | null>>()
-  const get = (url: URL) =>
-    request(url, { 'user-agent': config.CRAWL_USER_AGENT, accept: '*/*' }, connect, {
-      timeout: config.CRAWL_TIMEOUT,
-      maxBytes: config.CRAWL_MAX_BYTES,
-      signal,
-      wanted: () => true,
-    })
-
-  const robotsOf = async (url: URL): Promise<RobotsRules> => {
-    const known =
-      robots.get(url.origin) ??
-      follow(new URL('/robots.txt', url), get, config.CRAWL_HOST_DELAY).then(
-        ({ answer }) => answer,
-        () => null,
-      )
-    robots.set(url.origin, known)
-    const answer = await known
-    if (answer === null || answer.status >= 500)
-      throw new Error('robots.txt does not answer, so nothing may be fetched')
-    return readRobots(answer.status < 300 ? answer.body.toString('utf8') : '', productToken(config.CRAWL_USER_AGENT))
-  }
-
-  const check = async (url: string): Promise<{ found: Findings; pause: number; took: number }> => {
-    let pause: number = config.CRAWL_HOST_DELAY
-    let start = performance.now()
-    try {
-      const { rules, crawlDelay } = await robotsOf(new URL(url))
-      pause = Math.max(pause, Math.min(crawlDelay ?? 0, LONGEST_PAUSE))
-      const found: Findings = { ok: false, detail: 'robots.txt forbids it' }
-      if (!isAllowed(rules, new URL(url))) return { found, pause, took: performance.now() - start }
-      await sleep(pause, undefined, { signal })
-      start = performance.now()
-      return {
-        found: await describe(await follow(new URL(url), get, pause), url, { config, parser }),
-        pause,
-        took: performance.now() - start,
-      }
-    } catch (error) {
-      const detail = error instanceof RequestFailure ? error.message : sentenceOf(error)
-      return { found: { ok: false, detail }, pause, took: performance.now() - start }
-    }
-  }
-
+  const trial = openTrial(config, parser, signal)
   const queue = [...byHost(outlets).values()]
   const work = async () => {
     for (let feeds = queue.shift(); feeds !== undefined; feeds = queue.shift()) {
       for (const { domain, url } of feeds) {
         if (signal.aborted) return
-        const { found, pause, took } = await check(url)
+        const { found, pause, took } = await check(trial, url)
         if (signal.aborted) return
         const result = { ...UNKNOWN, domain, url, ...found, took: Math.round(took) }
         results.push(result)
@@ -119,6 +73,64 @@ export async function checkFeeds(
   }
   await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work)).finally(() => parser.close())
   return results
+}
+
+/** What every request of one check shares. */
+interface Trial {
+  config: Config
+  parser: FeedParser
+  signal: AbortSignal
+  get(url: URL): Promise<FetchedResponse>
+  /** robots.txt by origin, each asked for once; null: it does not answer. */
+  robots: Map<string, Promise<FetchedResponse | null>>
+}
+
+function openTrial(config: Config, parser: FeedParser, signal: AbortSignal): Trial {
+  const connect = guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS), config.CRAWL_TIMEOUT)
+  const get = (url: URL) =>
+    request(url, { 'user-agent': config.CRAWL_USER_AGENT, accept: '*/*' }, connect, {
+      timeout: config.CRAWL_TIMEOUT,
+      maxBytes: config.CRAWL_MAX_BYTES,
+      signal,
+      wanted: () => true,
+    })
+  return { config, parser, signal, get, robots: new Map() }
+}
+
+async function robotsOf({ config, get, robots }: Trial, url: URL): Promise<RobotsRules> {
+  const known =
+    robots.get(url.origin) ??
+    follow(new URL('/robots.txt', url), get, config.CRAWL_HOST_DELAY).then(
+      ({ answer }) => answer,
+      () => null,
+    )
+  robots.set(url.origin, known)
+  const answer = await known
+  if (answer === null || answer.status >= 500) throw new Error('robots.txt does not answer, so nothing may be fetched')
+  return readRobots(answer.status < 300 ? answer.body.toString('utf8') : '', productToken(config.CRAWL_USER_AGENT))
+}
+
+/** @returns the pause that the host asks for, in ms, besides the findings */
+async function check(trial: Trial, url: string): Promise<{ found: Findings; pause: number; took: number }> {
+  const { config, get, signal } = trial
+  let pause: number = config.CRAWL_HOST_DELAY
+  let start = performance.now()
+  try {
+    const { rules, crawlDelay } = await robotsOf(trial, new URL(url))
+    pause = Math.max(pause, Math.min(crawlDelay ?? 0, LONGEST_PAUSE))
+    const found: Findings = { ok: false, detail: 'robots.txt forbids it' }
+    if (!isAllowed(rules, new URL(url))) return { found, pause, took: performance.now() - start }
+    await sleep(pause, undefined, { signal })
+    start = performance.now()
+    return {
+      found: await describe(await follow(new URL(url), get, pause), url, trial),
+      pause,
+      took: performance.now() - start,
+    }
+  } catch (error) {
+    const detail = error instanceof RequestFailure ? error.message : sentenceOf(error)
+    return { found: { ok: false, detail }, pause, took: performance.now() - start }
+  }
 }
 
 /** One line for each kind of result. */
@@ -163,7 +175,7 @@ async function follow(
 async function describe(
   { answer, url }: { answer: FetchedResponse; url: URL },
   from: string,
-  { config, parser }: { config: Config; parser: FeedParser },
+  { config, parser }: Trial,
 ): Promise<Findings> {
   const { status } = answer
   const moved = url.href === new URL(from).href ? null : url.href

@@ -1,6 +1,23 @@
 import { printableLine } from '../../shared/log/printable.ts'
 import { type Budget, budgetsUsed } from '../../shared/outlets/budget.ts'
 import type { OutletHealth, OutletPages } from '../../shared/outlets/health.ts'
+import { columns } from '../terminal/columns.ts'
+
+const HEADER = [
+  'health',
+  'domain',
+  '',
+  'feeds',
+  'read',
+  'new',
+  'rhythm',
+  'done',
+  'waiting',
+  'today',
+  'bytes',
+  'new hosts',
+  'trouble',
+]
 
 /**
  * Health for people: one line an outlet, those in trouble first; pages, bytes and new hosts are
@@ -9,62 +26,39 @@ import type { OutletHealth, OutletPages } from '../../shared/outlets/health.ts'
 export function healthTable(outlets: (OutletHealth & OutletPages)[], budget: Budget, now: Date): string {
   if (outlets.length === 0) return 'No outlets; `npm run outlets -- sync FILE` brings a catalogue.'
   const rank = { failing: 0, silent: 1, healthy: 2 }
-  const rows = [...outlets]
-    .sort((a, b) => rank[a.health] - rank[b.health] || (a.domain < b.domain ? -1 : 1))
-    .map(outlet => [
-      outlet.health,
-      outlet.domain,
-      outlet.country,
-      `${outlet.feeds - outlet.failingFeeds}/${outlet.feeds}`,
-      ago(outlet.lastSuccess, now),
-      ago(outlet.lastNew, now),
-      outlet.rhythm === null ? '–' : span(outlet.rhythm),
-      `${outlet.pages.done}`,
-      `${outlet.pages.waiting}`,
-      `${outlet.today.pages}`,
-      `${(outlet.today.bytes / 1_000_000).toFixed(1)} MB`,
-      `${outlet.today.hosts}`,
-      [
-        ...outlet.blocks.map(({ kind, pages }) => `${kind} ${pages}×`),
-        outlet.error ?? '',
-        ...budgetTroubles(outlet, budget),
-        ...(outlet.late > 0 ? [`late ${outlet.late}×`] : []),
-        ...(outlet.restsUntil === null ? [] : [`rests for ${span(outlet.restsUntil.getTime() - now.getTime())}`]),
-      ]
-        .filter(Boolean)
-        .join('; '),
-    ])
-    .map(row => row.map(printableLine))
-  const table = [
-    [
-      'health',
-      'domain',
-      '',
-      'feeds',
-      'read',
-      'new',
-      'rhythm',
-      'done',
-      'waiting',
-      'today',
-      'bytes',
-      'new hosts',
-      'trouble',
-    ],
-    ...rows,
-  ]
-  const widths = table[0]?.map((_, column) => Math.max(...table.map(row => row[column]?.length ?? 0))) ?? []
-  return table
-    .map(row =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n')
+  const sorted = [...outlets].sort((a, b) => rank[a.health] - rank[b.health] || (a.domain < b.domain ? -1 : 1))
+  return columns([HEADER, ...sorted.map(outlet => row(outlet, budget, now).map(printableLine))])
 }
 
-/** What waits for the next day because a budget of this one is spent. */
+function row(outlet: OutletHealth & OutletPages, budget: Budget, now: Date): string[] {
+  return [
+    outlet.health,
+    outlet.domain,
+    outlet.country,
+    `${outlet.feeds - outlet.failingFeeds}/${outlet.feeds}`,
+    ago(outlet.lastSuccess, now),
+    ago(outlet.lastNew, now),
+    outlet.rhythm === null ? '–' : span(outlet.rhythm),
+    `${outlet.pages.done}`,
+    `${outlet.pages.waiting}`,
+    `${outlet.today.pages}`,
+    `${(outlet.today.bytes / 1_000_000).toFixed(1)} MB`,
+    `${outlet.today.hosts}`,
+    troubles(outlet, budget, now).join('; '),
+  ]
+}
+
+function troubles(outlet: OutletHealth & OutletPages, budget: Budget, now: Date): string[] {
+  return [
+    ...outlet.blocks.map(({ kind, pages }) => `${kind} ${pages}×`),
+    outlet.error ?? '',
+    ...budgetTroubles(outlet, budget),
+    ...(outlet.late > 0 ? [`late ${outlet.late}×`] : []),
+    ...(outlet.restsUntil === null ? [] : [`rests for ${span(outlet.restsUntil.getTime() - now.getTime())}`]),
+  ].filter(Boolean)
+}
+
+/** Budgets of today that are spent; their pages wait for the next day. */
 function budgetTroubles(outlet: OutletHealth & OutletPages, budget: Budget): string[] {
   const used = budgetsUsed(outlet, budget)
   const spent = (['pages', 'bytes'] as const).filter(name => used[name] >= 1)

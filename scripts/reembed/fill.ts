@@ -19,7 +19,7 @@ interface Filling {
   say(sentence: string): void
 }
 
-/** Articles done between two notes of how far it is. */
+/** Articles between two updates of `filled_to`. */
 const STEP = 64
 /** Articles whose vectors are stored together. */
 const GROUP = 4
@@ -77,7 +77,7 @@ async function nextSeqs(pool: Pool, { filledTo, registeredAt }: Collection): Pro
   return rows.map(({ seq }) => seq)
 }
 
-/** Unless the vector store has lost it meanwhile, and all begins anew. */
+/** Changes nothing when the vector store has lost the collection: it was registered anew then. */
 async function noteFilled(pool: Pool, { name, registeredAt }: Collection, seq: bigint): Promise<void> {
   await pool.query('update vector_collections set filled_to = $3 where name = $1 and registered_at = $2', [
     name,
@@ -93,22 +93,43 @@ async function storePatiently(
   signal: AbortSignal,
 ): Promise<void> {
   for (let complaint = ''; !signal.aborted; ) {
-    try {
-      return await storeIn(target, filling.vectors, group, signal)
-    } catch (error) {
-      if (signal.aborted) return
-      if (!(error instanceof EmbeddingFailure || error instanceof VectorFailure)) throw error
-      if (error.kind === 'missing') await filling.embeddingCollections.restore()
-      if (await isAlive(filling, target, signal)) {
-        if (group.length === 1) return giveToEmbedders(filling, group[0]!, error.message)
-        for (const article of group) await storePatiently(filling, target, [article], signal)
-        return
-      }
-      if (error.message !== complaint) filling.say(`${error.message} Waiting.`)
-      complaint = error.message
-      await pause(OUTAGE_PAUSE, undefined, { signal }).catch(() => {})
-    }
+    const failure = await store(filling, target, group, signal)
+    if (failure === null) return
+    if (failure.kind === 'missing') await filling.embeddingCollections.restore()
+    if (await isAlive(filling, target, signal)) return storeOneByOne(filling, target, group, failure, signal)
+    if (failure.message !== complaint) filling.say(`${failure.message} Waiting.`)
+    complaint = failure.message
+    await pause(OUTAGE_PAUSE, undefined, { signal }).catch(() => {})
   }
+}
+
+/** @returns the failure of the model or of the vector store; null: stored, or interrupted */
+async function store(
+  { vectors }: Filling,
+  target: EmbeddingCollection,
+  group: EmbeddableArticle[],
+  signal: AbortSignal,
+): Promise<EmbeddingFailure | VectorFailure | null> {
+  try {
+    await storeIn(target, vectors, group, signal)
+    return null
+  } catch (error) {
+    if (signal.aborted) return null
+    if (error instanceof EmbeddingFailure || error instanceof VectorFailure) return error
+    throw error
+  }
+}
+
+/** Finds the article of a group that is refused although model and vector store answer. */
+async function storeOneByOne(
+  filling: Filling,
+  target: EmbeddingCollection,
+  group: EmbeddableArticle[],
+  failure: EmbeddingFailure | VectorFailure,
+  signal: AbortSignal,
+): Promise<void> {
+  if (group.length === 1) return giveToEmbedders(filling, group[0]!, failure.message)
+  for (const article of group) await storePatiently(filling, target, [article], signal)
 }
 
 async function isAlive(

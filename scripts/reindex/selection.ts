@@ -1,7 +1,7 @@
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
 import { UsageError } from '../../shared/process/command.ts'
-import { readInstant } from '../import/instant.ts'
+import { readInstant } from '../archive/instant.ts'
 
 /** Which articles are made anew, and what of them. Everything that is null selects all. */
 export interface Selection {

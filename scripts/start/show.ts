@@ -7,17 +7,12 @@ import { isSame, type Progress, readCounts } from './progress.ts'
 import { answers, curl, type Search, type ShownKey, searches } from './searches.ts'
 
 const LOOK_MS = 1_000
-/** The sample is taken for complete when all is embedded and nothing has changed for so long … */
+/** ms without a change after which the sample counts as complete, if all of it is embedded. */
 const STILL_MS = 4_000
-/** … or after so long: whoever waits wants to see something. */
+/** After so long the searches are printed in any case, because somebody waits for them. */
 const LONGEST_WAIT_MS = 60_000
 
-/**
- * Waits until there is something to find, then prints the address, a key, and searches that return
- * articles. Journals and CI keep what is not printed on a terminal, and others read them: keys are
- * then named by their files.
- */
-export async function showSearches(options: {
+interface Shown {
   config: Config
   /** The services' environment: which servers there are, and when articles are embedded. */
   env: NodeJS.ProcessEnv
@@ -28,15 +23,44 @@ export async function showSearches(options: {
   /** Whether only a person at a terminal sees what is printed. */
   onTerminal: boolean
   signal: AbortSignal
-}): Promise<void> {
-  const { config, env, pool, dataDir, progress, print, onTerminal, signal } = options
+}
+
+/**
+ * Waits until there is something to find, then prints the address, a key, and searches that return
+ * articles. Journals and CI keep what is not printed on a terminal, and others read them: keys are
+ * then named by their files.
+ */
+export async function showSearches(options: Shown): Promise<void> {
+  const { config, env, pool, dataDir, progress } = options
   const key = await readyMadeKey(pool, dataDir)
   const base = `http://${reachable(config.HOST)}:${config.PORT}`
-  const { json, rss, semantic } = searches(base, config.OUTLETS === '' ? 'sample' : 'live')
-  const byMeaning = Boolean(env.QDRANT_URL && (env.EMBEDDINGS_URL || env.HF_TOKEN))
-  const atOnce = /^0+(ms|s|m|h|d)?$/.test(env.EMBED_DELAY ?? '')
-  const awaited = byMeaning && atOnce ? [json, rss, semantic] : [json, rss]
+  const offered = offeredSearches(searches(base, config.OUTLETS === '' ? 'sample' : 'live'), env)
+  await untilFound(options, offered, key)
+  progress.pause()
+  printSearches(options, base, key, offered)
+  printAddresses(options, base)
+}
 
+interface Offered {
+  /** Searches that must return articles before they are printed. */
+  awaited: Search[]
+  /** Whether one of them needs vectors. */
+  needsVectors: boolean
+  /** The search by meaning, when articles are embedded only later. */
+  later: Search | null
+}
+
+function offeredSearches({ json, rss, semantic }: ReturnType<typeof searches>, env: NodeJS.ProcessEnv): Offered {
+  const byMeaning = Boolean(env.QDRANT_URL && (env.EMBEDDINGS_URL || env.HF_TOKEN))
+  if (!byMeaning) return { awaited: [json, rss], needsVectors: false, later: null }
+  const atOnce = /^0+(ms|s|m|h|d)?$/.test(env.EMBED_DELAY ?? '')
+  return atOnce
+    ? { awaited: [json, rss, semantic], needsVectors: true, later: null }
+    : { awaited: [json, rss], needsVectors: false, later: semantic }
+}
+
+async function untilFound(options: Shown, { awaited, needsVectors }: Offered, key: string): Promise<void> {
+  const { config, pool, progress, signal } = options
   let last = await readCounts(pool)
   const again = last.articles > 0
   const began = Date.now()
@@ -47,23 +71,32 @@ export async function showSearches(options: {
     if (!isSame(counts, last)) changedAt = Date.now()
     last = counts
     progress.show(counts)
-    const still =
-      Date.now() - changedAt > STILL_MS && (!awaited.includes(semantic) || counts.embedded === counts.articles)
+    const still = Date.now() - changedAt > STILL_MS && (!needsVectors || counts.embedded === counts.articles)
     const enough = again || still || config.OUTLETS !== '' || Date.now() - began > LONGEST_WAIT_MS
-    if (enough && (await allAnswer(awaited, key))) break
+    if (enough && (await allAnswer(awaited, key))) return
     await pause(LOOK_MS, undefined, { signal })
   }
-  progress.pause()
+}
+
+function printSearches(
+  { env, dataDir, print, onTerminal }: Shown,
+  base: string,
+  key: string,
+  { awaited, later }: Offered,
+): void {
   print('')
   print(`Perscope is up at ${base}`)
   print(onTerminal ? `Key: ${key}` : `Key: in the file ${keyFile(dataDir)}`)
   const shown: ShownKey = onTerminal ? { kind: 'itself', key } : { kind: 'file', path: keyFile(dataDir) }
   for (const search of awaited) print(`\n${search.about}\n${curl(search, shown)}`)
-  if (byMeaning && !atOnce) {
+  if (later !== null) {
     print(
-      `\n${semantic.about} (an article is found so ${env.EMBED_DELAY || '2h'} after it was indexed)\n${curl(semantic, shown)}`,
+      `\n${later.about} (an article is found so ${env.EMBED_DELAY || '2h'} after it was indexed)\n${curl(later, shown)}`,
     )
   }
+}
+
+function printAddresses({ config, env, dataDir, print, onTerminal }: Shown, base: string): void {
   const password = onTerminal ? `password ${env.OPERATOR_KEY}` : `password in the file ${operatorKeyFile(dataDir)}`
   print(
     `\nFor operators: ${base}/status (any name, ${config.OPERATOR_KEY === '' ? password : 'your OPERATOR_KEY as password'})`,

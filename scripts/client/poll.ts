@@ -1,4 +1,4 @@
-import type { ArticleObject, ArticlesQuery, Client } from '../client/client.ts'
+import type { ArticleObject, ArticlesQuery, Client } from './client.ts'
 import type { Place } from './place.ts'
 
 /**

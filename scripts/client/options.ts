@@ -5,7 +5,7 @@ import { PARAMETER_NAMES, PARAMETERS, type Parameter } from '../../services/api/
 import { readRequest } from '../../services/api/parameters/request.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
-import type { ArticlesQuery } from '../client/client.ts'
+import type { ArticlesQuery } from './client.ts'
 
 /**
  * The API's parameters as options of a script, printed from the contract's table: `--search-in`,

@@ -1,5 +1,5 @@
 import { printableLine } from '../../shared/log/printable.ts'
-import type { ArticleObject, PageEnvelope } from '../client/client.ts'
+import type { ArticleObject, PageEnvelope } from './client.ts'
 
 /** A page for people: a line each for headline and address, cut to the terminal's width. */
 export function pageTable(page: PageEnvelope, width: number): string {
