@@ -17,15 +17,7 @@ export async function measureAuthors(data: string): Promise<Record<string, numbe
   for (const set of ['fundus', 'trafilatura'] as const) {
     const counted = { pages: 0, asStated: 0, people: 0, signed: 0, signedRight: 0 }
     for await (const page of truePages(data, set)) {
-      if (page.authors === null) continue
-      const host = new URL(page.url).hostname.replace(/^www\./, '')
-      const found = setOf(authorsOf(readMetadata(page.html, page.url), null, { name: host, domain: host }))
-      const people = setOf(page.authors.filter(name => !NO_PERSON.test(name.trim()) && !isOwn(name, page)))
-      counted.pages += 1
-      if (found === setOf(page.authors)) counted.asStated += 1
-      if (found === people) counted.people += 1
-      if (people !== '') counted.signed += 1
-      if (people !== '' && found === people) counted.signedRight += 1
+      if (page.authors !== null) count(counted, page, page.authors)
     }
     if (counted.pages === 0) continue
     figures[`authors_${set}_pages`] = counted.pages
@@ -34,6 +26,25 @@ export async function measureAuthors(data: string): Promise<Record<string, numbe
     figures[`authors_${set}_signed`] = percent(counted.signedRight, counted.signed)
   }
   return figures
+}
+
+interface Counted {
+  pages: number
+  asStated: number
+  people: number
+  signed: number
+  signedRight: number
+}
+
+function count(counted: Counted, page: TruePage, authors: string[]): void {
+  const host = new URL(page.url).hostname.replace(/^www\./, '')
+  const found = setOf(authorsOf(readMetadata(page.html, page.url), null, { name: host, domain: host }))
+  const people = setOf(authors.filter(name => !NO_PERSON.test(name.trim()) && !isOwn(name, page)))
+  counted.pages += 1
+  if (found === setOf(authors)) counted.asStated += 1
+  if (found === people) counted.people += 1
+  if (people !== '') counted.signed += 1
+  if (people !== '' && found === people) counted.signedRight += 1
 }
 
 function isOwn(name: string, page: TruePage): boolean {

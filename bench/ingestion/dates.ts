@@ -7,45 +7,65 @@ import { type TruePage, truePages } from './truth.ts'
 const TIME_ZONE = 'Europe/Berlin'
 
 /**
- * Publication dates against what people and their parsers read off the same pages, in percent of
- * pages with a true date: to the minute (fundus), to the day (trafilatura, htmldate; as the day is
- * in UTC or on the outlet's clocks), and how many pages gave none. Of those that are not right:
- * `elsewhere`, the instant lies in the true day on the clocks of another part of the world (the
- * set's truth has no zone, its outlets are in four continents; `right_anywhere` counts those as
- * right, which is more than any one outlet's clock allows), `unwritten`, neither page nor address
- * holds the true day in any form. What the page's feed would add is not there.
+ * Publication dates against those that people and their parsers read off the same pages, in percent
+ * of pages with a true date. `right`: to the minute for fundus; for the other sets to the day, in
+ * UTC or on the outlet's clocks. `none`: pages for which no date was found. The dates of the page's
+ * feed are not used.
+ *
+ * Two figures explain dates that are not right. `elsewhere`: the instant lies in the true day on
+ * the clocks of another part of the world. The truth of these sets has no zone, and their outlets
+ * are in four continents; `right_anywhere` counts such dates as right, so it is an upper bound.
+ * `unwritten`: neither the page nor its address holds the true day in any form.
  */
 export async function measureDates(data: string): Promise<Record<string, number>> {
   const figures: Record<string, number> = {}
   for (const set of ['fundus', 'trafilatura', 'htmldate'] as const) {
-    const counted = { pages: 0, right: 0, rightUtc: 0, none: 0, elsewhere: 0, unwritten: 0 }
+    const counted: Counted = { pages: 0, right: 0, rightUtc: 0, none: 0, elsewhere: 0, unwritten: 0 }
     for await (const page of truePages(data, set)) {
       if (page.date === null) continue
-      const meta = readMetadata(page.html, page.url)
-      const found = publishedAt(meta, null, { timeZone: TIME_ZONE }, '', new Date())
+      const found = publishedAt(readMetadata(page.html, page.url), null, { timeZone: TIME_ZONE }, '', new Date())
       counted.pages += 1
       if (found === null) counted.none += 1
-      else if (set === 'fundus') counted.right += sameMinute(found, page) ? 1 : 0
-      else {
-        counted.rightUtc += found.toISOString().slice(0, 10) === page.date ? 1 : 0
-        counted.right += isDay(found, page.date) ? 1 : 0
-      }
-      if (set !== 'fundus' && (found === null || !isDay(found, page.date))) {
-        if (found !== null && isDaySomewhere(found, page.date)) counted.elsewhere += 1
-        else if (!isWritten(page, page.date)) counted.unwritten += 1
-      }
+      if (set === 'fundus') counted.right += found !== null && sameMinute(found, page) ? 1 : 0
+      else countDay(counted, page, page.date, found)
     }
-    if (counted.pages === 0) continue
-    figures[`dates_${set}_pages`] = counted.pages
-    figures[`dates_${set}_right`] = percent(counted.right, counted.pages)
-    figures[`dates_${set}_none`] = percent(counted.none, counted.pages)
-    if (set === 'fundus') continue
-    figures[`dates_${set}_right_utc`] = percent(counted.rightUtc, counted.pages)
-    figures[`dates_${set}_right_anywhere`] = percent(counted.right + counted.elsewhere, counted.pages)
-    figures[`dates_${set}_elsewhere`] = percent(counted.elsewhere, counted.pages)
-    figures[`dates_${set}_unwritten`] = percent(counted.unwritten, counted.pages)
+    if (counted.pages > 0) Object.assign(figures, figuresOf(set, counted))
   }
   return figures
+}
+
+interface Counted {
+  pages: number
+  right: number
+  rightUtc: number
+  none: number
+  elsewhere: number
+  unwritten: number
+}
+
+/** Counts a page whose true date is a day. */
+function countDay(counted: Counted, page: TruePage, day: string, found: Date | null): void {
+  if (found?.toISOString().slice(0, 10) === day) counted.rightUtc += 1
+  if (found !== null && isDay(found, day)) counted.right += 1
+  else if (found !== null && isDaySomewhere(found, day)) counted.elsewhere += 1
+  else if (!isWritten(page, day)) counted.unwritten += 1
+}
+
+function figuresOf(set: TruePage['set'], counted: Counted): Record<string, number> {
+  const { pages, right, rightUtc, none, elsewhere, unwritten } = counted
+  const ofAll = {
+    [`dates_${set}_pages`]: pages,
+    [`dates_${set}_right`]: percent(right, pages),
+    [`dates_${set}_none`]: percent(none, pages),
+  }
+  if (set === 'fundus') return ofAll
+  return {
+    ...ofAll,
+    [`dates_${set}_right_utc`]: percent(rightUtc, pages),
+    [`dates_${set}_right_anywhere`]: percent(right + elsewhere, pages),
+    [`dates_${set}_elsewhere`]: percent(elsewhere, pages),
+    [`dates_${set}_unwritten`]: percent(unwritten, pages),
+  }
 }
 
 /** A true date without an offset is on the page's own clock. */

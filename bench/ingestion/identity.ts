@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { identify } from '../../services/normaliser/identity/identity.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
-import { truePages } from './truth.ts'
+import { type TruePage, truePages } from './truth.ts'
 
 /** Ways in which one address is met again. */
 const VARIANTS: ((url: string) => string)[] = [
@@ -50,36 +50,32 @@ async function measureAddresses(file: string): Promise<Record<string, number>> {
 
 async function measurePages(data: string): Promise<Record<string, number>> {
   const owners = new Map<string, string>()
-  let pages = 0
-  let linked = 0
-  let believed = 0
-  let shared = 0
+  const counted = { pages: 0, linked: 0, believed: 0, shared: 0 }
   for (const set of ['fundus', 'trafilatura'] as const) {
     for await (const page of truePages(data, set)) {
       if (readAddress(page.url) === null) continue
-      const meta = readMetadata(page.html, page.url)
-      const outlet = { domain: new URL(page.url).hostname }
-      const { addresses } = identify({
-        url: page.url,
-        finalUrl: page.url,
-        canonical: meta.canonical,
-        amp: meta.amp,
-        outlet,
-      })
-      const canonical = meta.canonical === null ? null : readAddress(meta.canonical, page.url)
-      pages += 1
-      if (canonical !== null) linked += 1
-      if (canonical !== null && addresses[0] === addressKey(canonical.href)) believed += 1
-      if (addresses.some(key => (owners.get(key) ?? page.file) !== page.file)) shared += 1
+      const { addresses, canonical } = identityOf(page)
+      counted.pages += 1
+      if (canonical !== null) counted.linked += 1
+      if (canonical !== null && addresses[0] === addressKey(canonical.href)) counted.believed += 1
+      if (addresses.some(key => (owners.get(key) ?? page.file) !== page.file)) counted.shared += 1
       for (const key of addresses) owners.set(key, page.file)
     }
   }
-  if (pages === 0) return {}
+  if (counted.pages === 0) return {}
   return {
-    identity_pages: pages,
-    identity_canonical_believed: percent(believed, linked),
-    identity_pages_sharing_a_key: percent(shared, pages),
+    identity_pages: counted.pages,
+    identity_canonical_believed: percent(counted.believed, counted.linked),
+    identity_pages_sharing_a_key: percent(counted.shared, counted.pages),
   }
+}
+
+/** The keys of a page, its own first, and the canonical link that it names. */
+function identityOf({ html, url }: TruePage): { addresses: string[]; canonical: URL | null } {
+  const { canonical, amp } = readMetadata(html, url)
+  const outlet = { domain: new URL(url).hostname }
+  const { addresses } = identify({ url, finalUrl: url, canonical, amp, outlet })
+  return { addresses, canonical: canonical === null ? null : readAddress(canonical, url) }
 }
 
 function withParameters(url: string, parameters: string): string {

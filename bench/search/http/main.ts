@@ -4,7 +4,7 @@ import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
 import { openIndex, SEARCH_SETTINGS } from '../../../search/index.ts'
 import { COUNTRIES } from '../../../shared/articles/article.ts'
 import { createKey } from '../../../shared/plans/keys.ts'
-import { createPool } from '../../../shared/postgres/pool.ts'
+import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
 import { quantile } from '../measure.ts'
 import { createRandom } from '../random.ts'
@@ -15,7 +15,7 @@ import { pathOf } from './urls.ts'
 const CONNECTIONS = [1, 8, 64]
 const SECONDS = 20
 const REQUESTS = 100_000
-/** In so many parts memory is looked at. */
+/** Memory is read after each of so many parts of the requests. */
 const PARTS = 10
 
 export interface HttpBench {
@@ -24,7 +24,7 @@ export interface HttpBench {
   /** Address of the archive. */
   url: string
   classes: QueryClass[]
-  /** Over how many memory is watched; null: 100,000. */
+  /** Requests over which memory is watched; null: 100,000. */
   requests: number | null
   signal: AbortSignal
   say: (line: string) => void
@@ -32,104 +32,131 @@ export interface HttpBench {
 
 /**
  * The API as its clients meet it: a process of its own, keys, limits and quota, and the first pages
- * of all classes in an order that is always the same. The API's own share of
- * a request is its time without the search and without the statements for the key, the minute and
- * the month (`access`).
+ * of all classes in an order that is always the same. The API's own share of a request is its time
+ * without the search and without the statements for the key, the minute and the month (`access`).
  */
 export async function measureHttp(bench: HttpBench): Promise<Record<string, number>> {
   const { url, classes, servers, dataDir, signal, say } = bench
   const pool = createPool(url, 'bench', () => {})
   const paths = shuffled(classes.flatMap(one => one.queries.map(pathOf)))
-  const ids: string[] = []
-  const keyOf = async (quota: number | null) => {
-    const history = { kind: 'fixed', at: new Date('2000-01-01T00:00:00Z') } as const
-    const { key, secret } = await createKey(pool, 'bench', {
-      countries: [...COUNTRIES],
-      history,
-      rate: 1_000_000,
-      quota,
-    })
-    ids.push(key.id)
-    return secret
-  }
-  const figures: Record<string, number> = {}
+  const free = await benchKey(pool, null)
+  const counted = await benchKey(pool, 2_000_000_000)
   let api: ApiProcess | null = null
   try {
-    const free = await keyOf(null)
-    const counted = await keyOf(2_000_000_000)
     api = await startApiProcess(servers, dataDir, url)
-    const warm = await load(api.base, counted, paths, 4, { requests: paths.length }, signal)
+    const measured: Measured = { api, paths, signal, say }
+    const warm = await load(api.base, counted.secret, paths, 4, { requests: paths.length }, signal)
     if (warm.failures > 0) throw new Error(`${warm.failures} of ${warm.requests} requests failed; see logs/api.log.`)
     await api.requests()
 
-    for (const [name, key] of [
-      ['no_quota', free],
-      ['quota', counted],
-    ] as const) {
-      const { cpu } = await api.usage()
-      await load(api.base, key, paths, 1, { requests: paths.length }, signal)
-      figures[`cpu_${name}_ms`] = rounded((((await api.usage()).cpu - cpu) * 1_000) / paths.length)
-      const logged = await api.requests()
-      const own = logged.map(one => one.ms - one.searchMs - one.accessMs)
-      const access = logged.map(one => one.accessMs)
-      for (const part of [0.5, 0.95]) {
-        figures[`own_${name}_p${part * 100}_ms`] = rounded(quantile(own, part))
-        figures[`access_${name}_p${part * 100}_ms`] = rounded(quantile(access, part))
-      }
-      const [p50, p95, p99] = [0.5, 0.95, 0.99].map(part => quantile(own, part).toFixed(2))
-      const search = quantile(
-        logged.map(one => one.searchMs),
-        0.95,
-      ).toFixed(2)
-      say(
-        `${name}: the API's own share p50 ${p50}, p95 ${p95}, p99 ${p99} ms; key, minute and month p95 ${quantile(access, 0.95).toFixed(2)} ms; its search p95 ${search} ms (${own.length} requests)`,
-      )
+    const figures: Record<string, number> = {
+      ...(await measureShare(measured, 'no_quota', free.secret)),
+      ...(await measureShare(measured, 'quota', counted.secret)),
+      cpu_search_ms: rounded(await searchCpu(url, classes)),
     }
-    figures.cpu_search_ms = rounded(await searchCpu(url, classes))
     say(
       `Processor time of a request: ${figures.cpu_no_quota_ms} ms, with a quota ${figures.cpu_quota_ms} ms; of its search alone ${figures.cpu_search_ms} ms`,
     )
-    for (const connections of CONNECTIONS) {
-      const { perSecond, times, failures } = await load(
-        api.base,
-        counted,
-        paths,
-        connections,
-        { seconds: SECONDS },
-        signal,
-      )
-      figures[`http_${connections}_per_s`] = rounded(perSecond)
-      figures[`http_${connections}_p50_ms`] = rounded(quantile(times, 0.5))
-      figures[`http_${connections}_p95_ms`] = rounded(quantile(times, 0.95))
-      say(
-        `${connections} connections: ${perSecond.toFixed(0)} requests/s, p50 ${quantile(times, 0.5).toFixed(1)}, p95 ${quantile(times, 0.95).toFixed(1)} ms, ${failures} failed`,
-      )
-      figures.http_failures = (figures.http_failures ?? 0) + failures
-    }
-    const requests = bench.requests ?? REQUESTS
-    const { memory: before } = await api.usage()
-    say(`Resident before: ${before.toFixed(0)} MB`)
-    for (let part = 1; part <= PARTS; part++) {
-      const { failures } = await load(api.base, counted, paths, 8, { requests: Math.ceil(requests / PARTS) }, signal)
-      figures.http_failures! += failures
-      say(`after ${Math.round((requests * part) / PARTS)} requests: ${(await api.usage()).memory.toFixed(0)} MB`)
-    }
-    figures.rss_mb = rounded((await api.usage()).memory)
-    figures.rss_growth_mb = rounded(figures.rss_mb - before)
+    const rates = await measureRates(measured, counted.secret)
+    const memory = await measureMemory(measured, counted.secret, bench.requests ?? REQUESTS)
     say(`load ${loadavg()[0]!.toFixed(1)}`)
-    return figures
+    return { ...figures, ...rates.figures, ...memory.figures, http_failures: rates.failures + memory.failures }
   } finally {
     await api?.stop()
-    // Keys are revoked, never deleted: only a bench leaves nothing behind.
-    for (const [table, column] of [
-      ['quota_months', 'key_id'],
-      ['rate_windows', 'key_id'],
-      ['api_keys', 'id'],
-    ]) {
-      await pool.query(`delete from ${table} where ${column} = any ($1)`, [ids]).catch(() => {})
-    }
+    await deleteKeys(pool, [free.id, counted.id])
     await pool.end()
   }
+}
+
+/** A running API with the requests that it is asked. */
+interface Measured {
+  api: ApiProcess
+  paths: string[]
+  signal: AbortSignal
+  say: (line: string) => void
+}
+
+async function benchKey(pool: Pool, quota: number | null): Promise<{ id: string; secret: string }> {
+  const { key, secret } = await createKey(pool, 'bench', {
+    countries: [...COUNTRIES],
+    history: { kind: 'fixed', at: new Date('2000-01-01T00:00:00Z') },
+    rate: 1_000_000,
+    quota,
+  })
+  return { id: key.id, secret }
+}
+
+/** Keys are revoked, never deleted: only a bench leaves nothing behind. */
+async function deleteKeys(pool: Pool, ids: string[]): Promise<void> {
+  for (const [table, column] of [
+    ['quota_months', 'key_id'],
+    ['rate_windows', 'key_id'],
+    ['api_keys', 'id'],
+  ]) {
+    await pool.query(`delete from ${table} where ${column} = any ($1)`, [ids]).catch(() => {})
+  }
+}
+
+/** The API's own share of each request, and its processor time, with one connection. */
+async function measureShare(
+  { api, paths, signal, say }: Measured,
+  name: 'no_quota' | 'quota',
+  key: string,
+): Promise<Record<string, number>> {
+  const { cpu } = await api.usage()
+  await load(api.base, key, paths, 1, { requests: paths.length }, signal)
+  const figures: Record<string, number> = {
+    [`cpu_${name}_ms`]: rounded((((await api.usage()).cpu - cpu) * 1_000) / paths.length),
+  }
+  const logged = await api.requests()
+  const own = logged.map(one => one.ms - one.searchMs - one.accessMs)
+  const access = logged.map(one => one.accessMs)
+  const search = logged.map(one => one.searchMs)
+  for (const part of [0.5, 0.95]) {
+    figures[`own_${name}_p${part * 100}_ms`] = rounded(quantile(own, part))
+    figures[`access_${name}_p${part * 100}_ms`] = rounded(quantile(access, part))
+  }
+  const [p50, p95, p99] = [0.5, 0.95, 0.99].map(part => quantile(own, part).toFixed(2))
+  say(
+    `${name}: the API's own share p50 ${p50}, p95 ${p95}, p99 ${p99} ms; key, minute and month p95 ${quantile(access, 0.95).toFixed(2)} ms; its search p95 ${quantile(search, 0.95).toFixed(2)} ms (${own.length} requests)`,
+  )
+  return figures
+}
+
+/** Figures with the number of requests that failed while they were measured. */
+interface Rates {
+  figures: Record<string, number>
+  failures: number
+}
+
+/** Requests a second and their times, by number of connections. */
+async function measureRates({ api, paths, signal, say }: Measured, key: string): Promise<Rates> {
+  const rates: Rates = { figures: {}, failures: 0 }
+  for (const connections of CONNECTIONS) {
+    const { perSecond, times, failures } = await load(api.base, key, paths, connections, { seconds: SECONDS }, signal)
+    rates.figures[`http_${connections}_per_s`] = rounded(perSecond)
+    rates.figures[`http_${connections}_p50_ms`] = rounded(quantile(times, 0.5))
+    rates.figures[`http_${connections}_p95_ms`] = rounded(quantile(times, 0.95))
+    rates.failures += failures
+    say(
+      `${connections} connections: ${perSecond.toFixed(0)} requests/s, p50 ${quantile(times, 0.5).toFixed(1)}, p95 ${quantile(times, 0.95).toFixed(1)} ms, ${failures} failed`,
+    )
+  }
+  return rates
+}
+
+/** Resident memory before and after so many requests. */
+async function measureMemory({ api, paths, signal, say }: Measured, key: string, requests: number): Promise<Rates> {
+  const { memory: before } = await api.usage()
+  say(`Resident before: ${before.toFixed(0)} MB`)
+  let failures = 0
+  for (let part = 1; part <= PARTS; part++) {
+    const loaded = await load(api.base, key, paths, 8, { requests: Math.ceil(requests / PARTS) }, signal)
+    failures += loaded.failures
+    say(`after ${Math.round((requests * part) / PARTS)} requests: ${(await api.usage()).memory.toFixed(0)} MB`)
+  }
+  const after = rounded((await api.usage()).memory)
+  return { figures: { rss_mb: after, rss_growth_mb: rounded(after - before) }, failures }
 }
 
 /** ms of processor time that the same searches take in this process, each. */

@@ -22,20 +22,19 @@ export interface WritingBench {
   url: string
   rows: number
   classes: QueryClass[]
-  /** How long it is written; null: five minutes. */
+  /** Seconds of writing; null: five minutes. */
   seconds: number | null
   signal: AbortSignal
   say: (line: string) => void
 }
 
 /**
- * Searches of two clients alone, then while another process writes 300 articles a second; then what
- * that process can do at most. Segments are made meanwhile as always: by the writer, in a thread of
- * its own.
+ * Measures the searches of two clients alone, then while another process writes 300 articles a
+ * second, then the most that this process can write. The writer makes segments meanwhile in a
+ * thread of its own, as always.
  */
 export async function measureWriting(bench: WritingBench): Promise<Record<string, number>> {
-  const { say, signal, url, rows } = bench
-  const seconds = bench.seconds ?? SECONDS
+  const { say, signal, rows } = bench
   const copy = await copyDatabase(bench)
   const pool = createPool(copy.url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
   const index = openIndex(pool)
@@ -47,48 +46,18 @@ export async function measureWriting(bench: WritingBench): Promise<Record<string
     const queries = bench.classes.flatMap(one => one.queries)
     say(`Reading ${queries.length} queries once …`)
     for (const query of queries) await index.search(query)
-
-    const alone = await readFor(index, queries, Math.min(seconds, MINUTE), signal)
+    const alone = await readFor(index, queries, Math.min(secondsOf(bench), MINUTE), signal)
     signal.throwIfAborted()
     tell(say, 'reading alone', alone)
-    const job: Job = { perSecond: PER_SECOND, seconds, from: rows }
-    writer.send({ from: rows, articles: Math.ceil(PER_SECOND * seconds) + BATCH } satisfies Making)
-    await message(writer)
-    const reading = new AbortController()
-    const both = Promise.all([
-      work(writer, job).finally(() => reading.abort()),
-      readFor(index, queries, Infinity, AbortSignal.any([signal, reading.signal])),
-    ])
-    const [written, beside] = await both
-    signal.throwIfAborted()
-    tell(say, 'while writing', beside)
-    const perSecond = written.articles / (written.ms / 1_000)
-    tell(say, `transactions of ${perSecond.toFixed(0)} articles/s`, written.transactions)
-    tell(say, 'the same with what follows the commit', written.batches)
-    const made = await segmentsSince(pool)
+    const { written, beside } = await readBeside(bench, writer, index, queries)
+    const made = await segmentsSince(pool, rows)
     say(`${made.segments} segments were made meanwhile; ${made.fresh} articles are fresh`)
-
-    const limit = await work(writer, {
-      perSecond: null,
-      seconds: Math.min(seconds, MINUTE),
-      from: rows + written.articles,
-    })
-    tell(say, 'transactions of a writer alone, as fast as it can', limit.transactions)
-    const steady = limit.articles / (limit.ms / 1_000)
-    say(`One writer: ${steady.toFixed(0)} articles/s; load ${loadavg()[0]!.toFixed(1)}`)
+    const limit = await writeAlone(bench, writer, rows + written.articles)
     return {
-      reading_p50_ms: rounded(quantile(alone, 0.5)),
-      reading_p95_ms: rounded(quantile(alone, 0.95)),
-      writing_p50_ms: rounded(quantile(beside, 0.5)),
-      writing_p95_ms: rounded(quantile(beside, 0.95)),
-      writing_worst_ms: rounded(quantile(beside, 1)),
-      writing_p95_ratio: rounded(quantile(beside, 0.95) / quantile(alone, 0.95)),
-      written_per_s: rounded(perSecond),
-      commit_p95_ms: rounded(quantile(written.transactions, 0.95)),
-      commit_worst_ms: rounded(quantile(written.transactions, 1)),
-      batch_worst_ms: rounded(quantile(written.batches, 1)),
+      ...readingFigures(alone, beside),
+      ...writtenFigures(written),
       segments_made: made.segments,
-      writer_limit_per_s: rounded(steady),
+      writer_limit_per_s: rounded(perSecondOf(limit)),
     }
   } finally {
     signal.removeEventListener('abort', end)
@@ -96,38 +65,90 @@ export async function measureWriting(bench: WritingBench): Promise<Record<string
     await pool.end()
     await copy.drop()
   }
+}
 
-  async function segmentsSince(db: Pool): Promise<{ segments: number; fresh: number }> {
-    const { rows: found } = await db.query<{ segments: number; fresh: number }>(
-      `select (select count(*)::int from segments where last_seq > $1) as segments,
-         (select last_seq - (select max(last_seq) from segments) from ingest_clock)::int as fresh`,
-      [rows],
-    )
-    return found[0]!
+const secondsOf = ({ seconds }: WritingBench) => seconds ?? SECONDS
+
+/** Searches while another process writes 300 articles a second. */
+async function readBeside(
+  bench: WritingBench,
+  writer: ChildProcess,
+  index: SearchIndex,
+  queries: ArticleQuery[],
+): Promise<{ written: Written; beside: number[] }> {
+  const { say, signal, rows } = bench
+  const seconds = secondsOf(bench)
+  const job: Job = { perSecond: PER_SECOND, seconds, from: rows }
+  writer.send({ from: rows, articles: Math.ceil(PER_SECOND * seconds) + BATCH } satisfies Making)
+  await message(writer)
+  const reading = new AbortController()
+  const [written, beside] = await Promise.all([
+    work(writer, job).finally(() => reading.abort()),
+    readFor(index, queries, Infinity, AbortSignal.any([signal, reading.signal])),
+  ])
+  signal.throwIfAborted()
+  tell(say, 'while writing', beside)
+  tell(say, `transactions of ${perSecondOf(written).toFixed(0)} articles/s`, written.transactions)
+  tell(say, 'the same with what follows the commit', written.batches)
+  return { written, beside }
+}
+
+async function writeAlone(bench: WritingBench, writer: ChildProcess, from: number): Promise<Written> {
+  const limit = await work(writer, { perSecond: null, seconds: Math.min(secondsOf(bench), MINUTE), from })
+  tell(bench.say, 'transactions of a writer alone, as fast as it can', limit.transactions)
+  bench.say(`One writer: ${perSecondOf(limit).toFixed(0)} articles/s; load ${loadavg()[0]!.toFixed(1)}`)
+  return limit
+}
+
+const perSecondOf = ({ articles, ms }: Written) => articles / (ms / 1_000)
+
+function readingFigures(alone: number[], beside: number[]): Record<string, number> {
+  return {
+    reading_p50_ms: rounded(quantile(alone, 0.5)),
+    reading_p95_ms: rounded(quantile(alone, 0.95)),
+    writing_p50_ms: rounded(quantile(beside, 0.5)),
+    writing_p95_ms: rounded(quantile(beside, 0.95)),
+    writing_worst_ms: rounded(quantile(beside, 1)),
+    writing_p95_ratio: rounded(quantile(beside, 0.95) / quantile(alone, 0.95)),
   }
+}
 
-  async function copyDatabase({ server }: WritingBench) {
-    const name = `${new URL(url).pathname.slice(1)}_written`
-    const onServer = async (...statements: string[]) => {
-      const client = new pg.Client(server)
-      await client.connect()
-      try {
-        for (const statement of statements) await client.query(statement)
-      } finally {
-        await client.end()
-      }
+function writtenFigures(written: Written): Record<string, number> {
+  return {
+    written_per_s: rounded(perSecondOf(written)),
+    commit_p95_ms: rounded(quantile(written.transactions, 0.95)),
+    commit_worst_ms: rounded(quantile(written.transactions, 1)),
+    batch_worst_ms: rounded(quantile(written.batches, 1)),
+  }
+}
+
+async function segmentsSince(db: Pool, rows: number): Promise<{ segments: number; fresh: number }> {
+  const { rows: found } = await db.query<{ segments: number; fresh: number }>(
+    `select (select count(*)::int from segments where last_seq > $1) as segments,
+       (select last_seq - (select max(last_seq) from segments) from ingest_clock)::int as fresh`,
+    [rows],
+  )
+  return found[0]!
+}
+
+async function copyDatabase({ server, url, say }: WritingBench) {
+  const name = `${new URL(url).pathname.slice(1)}_written`
+  const onServer = async (...statements: string[]) => {
+    const client = new pg.Client(server)
+    await client.connect()
+    try {
+      for (const statement of statements) await client.query(statement)
+    } finally {
+      await client.end()
     }
-    say('Copying the archive …')
-    const drop = () => onServer(`drop database if exists ${name} with (force)`)
-    await drop()
-    await onServer(
-      `create database ${name} template ${new URL(url).pathname.slice(1)} strategy file_copy`,
-      'checkpoint',
-    )
-    const address = new URL(url)
-    address.pathname = `/${name}`
-    return { url: address.href, drop }
   }
+  say('Copying the archive …')
+  const drop = () => onServer(`drop database if exists ${name} with (force)`)
+  await drop()
+  await onServer(`create database ${name} template ${new URL(url).pathname.slice(1)} strategy file_copy`, 'checkpoint')
+  const address = new URL(url)
+  address.pathname = `/${name}`
+  return { url: address.href, drop }
 }
 
 /** ms of each search of the clients, the queries at random but always in the same order. */
@@ -156,7 +177,7 @@ async function work(writer: ChildProcess, job: Job): Promise<Written> {
   return message<Written>(writer)
 }
 
-/** The next thing that the writer says. */
+/** The next message of the writer. */
 function message<T>(writer: ChildProcess): Promise<T> {
   return new Promise((resolve, reject) => {
     const ended = () => reject(new Error('The writer ended before it was done.'))
