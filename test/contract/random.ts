@@ -4,7 +4,7 @@ import { longArticles, randomArticles } from '../search/archive.ts'
 import { readKnown } from '../search/known.ts'
 import { answer, type Question } from '../search/oracle.ts'
 import { randomQuestion } from '../search/questions.ts'
-import { createRandom } from '../search/random.ts'
+import { createRandom, type Random } from '../search/random.ts'
 import { startTestApi } from './api.ts'
 import { type Asked, spell } from './spelling.ts'
 
@@ -35,33 +35,58 @@ export async function askOverHttp(seed: number, questions: number) {
       const drawn = { ...randomQuestion(random, known), perPage: random.one([4, 13, 25, 25, 60, 100]) }
       const { question, asked } = plannedQuestion(drawn, plan, random.chance(0.6))
       const expected = answer(known, question)?.ids ?? null
-      const ids: string[] = []
-      let cursor: string | null = null
       const complain = (what: string) => differences.push(`question ${number}: ${what} ${JSON.stringify(asked)}`)
+      const asking: Asking = { api, random, secret, asked, expected, complain }
       const query = spell(random, asked)
-      do {
-        const page: string = cursor === null ? query : `${spell(random, asked)}&cursor=${cursor}`
-        const { status, json } = await api.ask(secret, `/v1/articles?${page}`)
-        if (expected === null || status !== 200) {
-          if (expected !== null || status !== 422) complain(`${status} ${JSON.stringify(json.errors)} for ${page}`)
-          break
-        }
-        if (json.total_results !== expected.length) complain(`total ${json.total_results} of ${expected.length}`)
-        ids.push(...json.articles.map((article: { id: string }) => article.id))
-        cursor = json.next_cursor
-      } while (cursor !== null)
+      counts.found += await comparePages(asking, query)
       counts[expected === null ? 'refused' : 'answered']++
-      counts.found += ids.length
-      if (expected !== null && ids.join() !== expected.join()) complain(`${ids} instead of ${expected}, ${query}`)
-      const feed = await api.ask(secret, `/v1/articles.rss?${query}`)
-      const guids = [...feed.text.matchAll(/<guid isPermaLink="false">([^<]+)</g)].map(match => match[1])
-      const due = expected?.slice(0, question.perPage) ?? []
-      if (feed.status !== (expected === null ? 422 : 200) || guids.join() !== due.join()) complain(`feed: ${guids}`)
+      await compareFeed(asking, query, question.perPage)
     }
     return { differences, ...counts }
   } finally {
     await api.stop()
   }
+}
+
+/** One question to the API. */
+interface Asking {
+  api: Awaited<ReturnType<typeof startTestApi>>
+  random: Random
+  secret: string
+  asked: Asked
+  /** Ids in order, by the oracle; null: the question must be refused. */
+  expected: string[] | null
+  complain(what: string): void
+}
+
+/**
+ * Reads all pages, each in another spelling, and compares them with the oracle's ids.
+ *
+ * @returns how many articles were found
+ */
+async function comparePages({ api, random, secret, asked, expected, complain }: Asking, query: string) {
+  const ids: string[] = []
+  let cursor: string | null = null
+  do {
+    const page: string = cursor === null ? query : `${spell(random, asked)}&cursor=${cursor}`
+    const { status, json } = await api.ask(secret, `/v1/articles?${page}`)
+    if (expected === null || status !== 200) {
+      if (expected !== null || status !== 422) complain(`${status} ${JSON.stringify(json.errors)} for ${page}`)
+      break
+    }
+    if (json.total_results !== expected.length) complain(`total ${json.total_results} of ${expected.length}`)
+    ids.push(...json.articles.map((article: { id: string }) => article.id))
+    cursor = json.next_cursor
+  } while (cursor !== null)
+  if (expected !== null && ids.join() !== expected.join()) complain(`${ids} instead of ${expected}, ${query}`)
+  return ids.length
+}
+
+async function compareFeed({ api, secret, expected, complain }: Asking, query: string, perPage: number): Promise<void> {
+  const feed = await api.ask(secret, `/v1/articles.rss?${query}`)
+  const guids = [...feed.text.matchAll(/<guid isPermaLink="false">([^<]+)</g)].map(match => match[1])
+  const due = expected?.slice(0, perPage) ?? []
+  if (feed.status !== (expected === null ? 422 : 200) || guids.join() !== due.join()) complain(`feed: ${guids}`)
 }
 
 /** A question as asked under a plan, and as the plan has it answered. */

@@ -42,32 +42,14 @@ t.test('every figure in rules and dashboard is one that the running services sho
   const shown = new Set<string>()
   const labels = new Map<string, Set<string>>()
   for (const service of ['api', 'crawler', 'normaliser', 'embedder'] as const satisfies ServiceName[]) {
-    const port = await freePort()
-    const member = await fleet.start(service, { METRICS_PORT: String(port) })
-    const base = `http://127.0.0.1:${port}`
-    await until(
-      async () => (await fetch(`${base}/healthz`)).ok,
-      60_000,
-      () => `${service}: ${member.log()}`,
-    )
-    await until(
-      async () => !(await (await fetch(`${base}/readyz`)).text()).includes('not finished'),
-      60_000,
-      () => `${service}: ${member.log()}`,
-    )
+    const base = await startReady(fleet, service)
     const ready = await fetch(`${base}/readyz`)
     const { missing } = (await ready.json()) as { missing: Record<string, string> }
     t.equal(ready.status, service === 'embedder' ? 503 : 200)
     t.equal('vectors' in missing, service === 'embedder', `${service} says what it misses`)
     const text = await (await fetch(`${base}/metrics`)).text()
-    for (const [, name = '', kind] of text.matchAll(/^# TYPE (\S+) (\w+)$/gm)) {
-      for (const end of kind === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']) shown.add(name + end)
-    }
-    for (const [, name = '', inside = ''] of text.matchAll(/^(\w+)\{(.*)\} /gm)) {
-      const known = labels.get(name) ?? new Set()
-      for (const [, label = ''] of inside.matchAll(/(\w+)="/g)) known.add(label)
-      labels.set(name, known)
-    }
+    readNames(text, shown)
+    readLabels(text, labels)
     t.match(text, new RegExp(`^perscope_ready\\{service="${service}"\\} ${service === 'embedder' ? 0 : 1}$`, 'm'))
   }
   const recorded = new Set(rules.flatMap(({ record }) => record ?? []))
@@ -83,6 +65,31 @@ t.test('every figure in rules and dashboard is one that the running services sho
     t.match(family, /^perscope_[a-z0-9_]+$/)
   }
 })
+
+/** Starts a service and waits until it is ready or says what it misses; returns its address. */
+async function startReady(fleet: ReturnType<typeof createFleet>, service: ServiceName): Promise<string> {
+  const port = await freePort()
+  const member = await fleet.start(service, { METRICS_PORT: String(port) })
+  const base = `http://127.0.0.1:${port}`
+  const log = () => `${service}: ${member.log()}`
+  await until(async () => (await fetch(`${base}/healthz`)).ok, 60_000, log)
+  await until(async () => !(await (await fetch(`${base}/readyz`)).text()).includes('not finished'), 60_000, log)
+  return base
+}
+
+function readNames(text: string, shown: Set<string>): void {
+  for (const [, name = '', kind] of text.matchAll(/^# TYPE (\S+) (\w+)$/gm)) {
+    for (const end of kind === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']) shown.add(name + end)
+  }
+}
+
+function readLabels(text: string, labels: Map<string, Set<string>>): void {
+  for (const [, name = '', inside = ''] of text.matchAll(/^(\w+)\{(.*)\} /gm)) {
+    const known = labels.get(name) ?? new Set()
+    for (const [, label = ''] of inside.matchAll(/(\w+)="/g)) known.add(label)
+    labels.set(name, known)
+  }
+}
 
 t.test('every alert has a test and a place in the documentation', async t => {
   const tested = new Set(

@@ -76,40 +76,9 @@ t.test('nothing can be changed, and nothing is loaded from elsewhere', async t =
 })
 
 t.test('the figures are those of the database', async t => {
-  await api.pool.query(
-    `with o as (
-       insert into outlets (domain, name, country, languages, time_zone)
-       values ('stil.example', 'Stil', 'NL', '{nl}', 'Europe/Amsterdam'), ('stuk.example', 'Stuk', 'BE', '{nl}', 'Europe/Brussels'),
-              ('goed.example', 'Goed', 'LU', '{fr}', 'Europe/Luxembourg') returning outlet_no, domain)
-     insert into feeds (outlet_no, url, kind, host, last_success_at, last_new_at, failures, last_error)
-     select outlet_no, 'https://' || domain, 'feed', domain, now(),
-            now() - case domain when 'stil.example' then interval '30 days' else interval '1 hour' end,
-            case domain when 'stuk.example' then 4 else 0 end, case domain when 'stuk.example' then 'answers 503' end
-       from o`,
-  )
-  const insertPage = `
-    insert into pages (outlet_no, url, crawl_key, host, state, reason, next_try_at, finished_at)
-    select outlet_no, $1, $1, domain, $2, $3, now() + $4::interval, case when $2 = 'failed' then now() end
-      from outlets where domain = 'goed.example' returning page_no`
-  for (const page of [
-    ['https://goed.example/1', 'waiting', null, '0'],
-    ['https://goed.example/2', 'waiting', 'server error', '1 hour'],
-    ['https://goed.example/3', 'failed', 'timeout', '0'],
-    ['https://goed.example/4', 'failed', 'server error', '0'],
-  ]) {
-    await api.pool.query(insertPage, page)
-  }
-  const stored = await api.pool.query<{ page_no: bigint }>(insertPage, ['https://goed.example/5', 'stored', null, '0'])
-  await api.pool.query(
-    `insert into page_sources (page_no, final_url, status, fetched_at) values ($1, 'x', 200, now() - interval '90 s')`,
-    [stored.rows[0]?.page_no],
-  )
-  const hourAgo = new Date(Date.now() - 3_600_000)
-  await api.index(['een', 'twee', 'drie'].map((title, at) => ({ title, publishedAt: hourAgo, pageNo: BigInt(at + 1) })))
-  await api.index([{ title: 'uit een archief', publishedAt: new Date('2021-01-01') }])
-  await api.pool.query(`update embeddings set embedded_at = now() + interval '10 s' where page_no = 1`)
-  await api.pool.query(`update embeddings set due_at = now() - interval '5 minutes' where page_no = 2`)
-  await api.pool.query(`update embeddings set failed_at = now(), error = 'too long' where page_no = 3`)
+  await insertOutlets()
+  await insertPages()
+  await indexArticles()
   await api.ask(secret, '/v1/articles')
 
   const fresh = await api.another()
@@ -151,6 +120,52 @@ t.test('the figures are those of the database', async t => {
   t.ok(now.vector.median >= 9 && now.vector.median < 60, 'from index to vector')
   t.strictSame(json.missing, ['model'])
 })
+
+/** A silent, a failing and a healthy outlet. */
+async function insertOutlets(): Promise<void> {
+  await api.pool.query(
+    `with o as (
+       insert into outlets (domain, name, country, languages, time_zone)
+       values ('stil.example', 'Stil', 'NL', '{nl}', 'Europe/Amsterdam'), ('stuk.example', 'Stuk', 'BE', '{nl}', 'Europe/Brussels'),
+              ('goed.example', 'Goed', 'LU', '{fr}', 'Europe/Luxembourg') returning outlet_no, domain)
+     insert into feeds (outlet_no, url, kind, host, last_success_at, last_new_at, failures, last_error)
+     select outlet_no, 'https://' || domain, 'feed', domain, now(),
+            now() - case domain when 'stil.example' then interval '30 days' else interval '1 hour' end,
+            case domain when 'stuk.example' then 4 else 0 end, case domain when 'stuk.example' then 'answers 503' end
+       from o`,
+  )
+}
+
+/** Two pages that wait, two that failed, and one that has been stored for 90 seconds. */
+async function insertPages(): Promise<void> {
+  const insertPage = `
+    insert into pages (outlet_no, url, crawl_key, host, state, reason, next_try_at, finished_at)
+    select outlet_no, $1, $1, domain, $2, $3, now() + $4::interval, case when $2 = 'failed' then now() end
+      from outlets where domain = 'goed.example' returning page_no`
+  for (const page of [
+    ['https://goed.example/1', 'waiting', null, '0'],
+    ['https://goed.example/2', 'waiting', 'server error', '1 hour'],
+    ['https://goed.example/3', 'failed', 'timeout', '0'],
+    ['https://goed.example/4', 'failed', 'server error', '0'],
+  ]) {
+    await api.pool.query(insertPage, page)
+  }
+  const stored = await api.pool.query<{ page_no: bigint }>(insertPage, ['https://goed.example/5', 'stored', null, '0'])
+  await api.pool.query(
+    `insert into page_sources (page_no, final_url, status, fetched_at) values ($1, 'x', 200, now() - interval '90 s')`,
+    [stored.rows[0]?.page_no],
+  )
+}
+
+/** Three articles of pages (one embedded, one due, one that failed) and one of an archive. */
+async function indexArticles(): Promise<void> {
+  const hourAgo = new Date(Date.now() - 3_600_000)
+  await api.index(['een', 'twee', 'drie'].map((title, at) => ({ title, publishedAt: hourAgo, pageNo: BigInt(at + 1) })))
+  await api.index([{ title: 'uit een archief', publishedAt: new Date('2021-01-01') }])
+  await api.pool.query(`update embeddings set embedded_at = now() + interval '10 s' where page_no = 1`)
+  await api.pool.query(`update embeddings set due_at = now() - interval '5 minutes' where page_no = 2`)
+  await api.pool.query(`update embeddings set failed_at = now(), error = 'too long' where page_no = 3`)
+}
 
 t.test('many viewers cost one look at the database: figures are good for some seconds', async t => {
   const { base, pool, stop } = await startTestApi({ OPERATOR_KEY: KEY })

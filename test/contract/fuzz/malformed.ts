@@ -1,6 +1,6 @@
 import type { Chance } from './requests.ts'
 
-/** What a hostile peer does with one connection. */
+/** One connection of a hostile peer. */
 export interface Attack {
   kind: keyof typeof KINDS
   /** Sent one after another, each in a packet of its own. */
@@ -98,58 +98,20 @@ const HANDSHAKES = [
   'TE: trailers\r\n',
 ] as const
 
+const ODD_PARTS = [
+  ...['*', '/', '//', '///', '\\', '/\\', '?', '#', '?q', 'foo', 'x:1', '@', ':', '[', '[::1]', '%', '..', '\0'],
+  ...['\x7f', '\xe9', '\xff', '\t', '\x0b', '{', '"', '|', '^'],
+]
+
+const TARGET_STARTS = [
+  ...['', '', '', 'http://', 'https://', 'HTTP://x', 'ftp://', 'http:', 'http:///', '//x', 'file:'],
+  ...['http://a@b:c', 'http://[', '/v1/articles', '/v1/articles?', '/docs/', '/queues/', '/status/'],
+]
+
 function target(c: Chance): string {
-  const odd = [
-    '*',
-    '/',
-    '//',
-    '///',
-    '\\',
-    '/\\',
-    '?',
-    '#',
-    '?q',
-    'foo',
-    'x:1',
-    '@',
-    ':',
-    '[',
-    '[::1]',
-    '%',
-    '..',
-    '\0',
-    '\x7f',
-    '\xe9',
-    '\xff',
-    '\t',
-    '\x0b',
-    '{',
-    '"',
-    '|',
-    '^',
-  ]
-  const start = c.pick([
-    '',
-    '',
-    '',
-    'http://',
-    'https://',
-    'HTTP://x',
-    'ftp://',
-    'http:',
-    'http:///',
-    '//x',
-    'file:',
-    'http://a@b:c',
-    'http://[',
-    '/v1/articles',
-    '/v1/articles?',
-    '/docs/',
-    '/queues/',
-    '/status/',
-  ])
+  const start = c.pick(TARGET_STARTS)
   const middle = several(c, 4, () =>
-    c.odds(0.5) ? c.pick(odd) : c.pick(['a', 'q=brug', '&', '=', '%2e%2e', '%00', '%ff', '%2f', '/../', ';']),
+    c.odds(0.5) ? c.pick(ODD_PARTS) : c.pick(['a', 'q=brug', '&', '=', '%2e%2e', '%00', '%ff', '%2f', '/../', ';']),
   )
   return start + middle + (c.odds(0.03) ? c.pick(['a', '?', '/', '\xe9', '%', '&', '#']).repeat(c.below(20_000)) : '')
 }
