@@ -48,9 +48,11 @@ function numberOf(name: string, text: unknown): number | null {
   return Number(text)
 }
 
-/** What every bench gets. It prints its tables to standard error and returns its figures. */
+/**
+ * The options of every bench. A bench prints its tables to standard error and returns its figures.
+ */
 export interface BenchOptions {
-  /** Folder of the corpora; may be absent: then say so and measure what can be measured. */
+  /** Folder of the corpora. Without it a bench says so and measures the rest. */
   data: string
   /** `--rows`, or null. */
   rows: number | null

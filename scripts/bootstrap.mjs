@@ -8,20 +8,20 @@ import { fileURLToPath } from 'node:url'
 export const CHECKOUT = dirname(dirname(fileURLToPath(import.meta.url)))
 const MODULES = join(CHECKOUT, 'node_modules')
 /**
- * The runtime that the lockfile pins with its sum, whatever Node the machine has: a package for
- * each platform, the program itself.
+ * The lockfile pins the Node that runs Perscope, with its checksum. The machine's own Node does not
+ * matter. Each platform has a package, which holds the program itself.
  */
 const RUNTIME = `node-${process.platform}-${process.arch}`
 const LOCKED = packagesOf(join(CHECKOUT, 'package-lock.json'))
 const PINNED = LOCKED[`node_modules/${RUNTIME}`]
-/** A platform without one takes the Node that runs this, if that is new enough. */
+/** A platform without such a package uses the Node that runs this file, if that is new enough. */
 const NODE = PINNED ? join(MODULES, RUNTIME, 'bin', 'node') : process.execPath
 const OLDEST_OWN = 24
 
 /**
- * Installs what the lockfile names, unless it is there, and hands over to `script` (TypeScript,
- * from the checkout's root) on the pinned Node: standard streams, arguments, signals and exit code
- * are its own.
+ * Installs the packages of the lockfile, unless they are there. Then runs `script` (TypeScript,
+ * relative to the checkout's root) on the pinned Node, with the same standard streams, arguments,
+ * signals and exit code.
  */
 export async function bootstrap(script) {
   try {
@@ -47,8 +47,8 @@ function checkMachine() {
 }
 
 /**
- * npm keeps a list of what it installed beside it, and writes it last: compared with the lockfile,
- * entry by entry.
+ * npm writes a list of the installed packages after installing them. This compares it with the
+ * lockfile, entry by entry.
  */
 function isInstalled() {
   const present = packagesOf(join(MODULES, '.package-lock.json'))
@@ -76,26 +76,25 @@ function nodeRuns() {
 
 async function install() {
   process.stderr.write('Installing the packages of package-lock.json (once, about a minute) …\n')
-  // The tools are development dependencies, the runtime an optional one: asked for by name,
-  // whatever NODE_ENV says.
+  // The tools are development dependencies and the runtime is an optional one. Naming both
+  // overrides NODE_ENV.
   const code = await npm(['ci', '--include=dev', '--include=optional', '--no-audit', '--no-fund', '--loglevel=error'])
   if (code !== 0) throw new Error('npm could not install the packages (see above); mend that and run this again.')
   if (!nodeRuns()) {
-    // npm leaves out an optional package that it cannot fetch, or whose sum is another, without a
-    // word.
+    // npm silently skips an optional package that it cannot fetch, or whose checksum differs.
     throw new Error(
       `The runtime, npm package "${RUNTIME}", was not installed or does not run; run "npm ci --verbose" to see why.`,
     )
   }
 }
 
-/** The npm that started us where one did; else the one on the PATH. */
+/** The npm that started this process, if one did; else the npm on the PATH. */
 function npm(args) {
   const started = process.env.npm_execpath
   const [command, first] = started && /\.[cm]?js$/.test(started) ? [process.execPath, [started]] : ['npm', []]
   const child = spawn(command, [...first, ...args], {
     cwd: CHECKOUT,
-    // Standard output is for the task's own words.
+    // Standard output belongs to the script.
     stdio: ['ignore', 2, 2],
   })
   return new Promise((resolve, reject) => {
@@ -110,10 +109,10 @@ function handOver(script) {
   const child = spawn(NODE, [join(CHECKOUT, script), ...process.argv.slice(2)], {
     cwd: CHECKOUT,
     stdio: 'inherit',
-    // Tells the script to end when this process is gone.
+    // With it the script ends when this process is gone.
     env: { ...process.env, PERSCOPE_BOOTSTRAP: String(process.pid) },
   })
-  // Whatever reaches us is passed on; the script takes two of the same in a moment for one.
+  // Passes every signal on. The script treats two equal signals within a moment as one.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   if (process.env.npm_lifecycle_event !== undefined) endWithParent(child)
   child.once('error', error => {
@@ -129,7 +128,7 @@ function handOver(script) {
   })
 }
 
-/** A killed npm cannot tell us: its child then has another parent. */
+/** A killed npm sends no signal. Its child gets another parent, which shows it. */
 function endWithParent(child) {
   const parent = process.ppid
   setInterval(() => {

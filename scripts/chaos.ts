@@ -7,16 +7,16 @@ await runCommand(
   {
     name: 'chaos',
     about:
-      'Runs the whole fleet on servers of its own against a site that keeps publishing, kills at random, and tells what was lost.',
+      'Runs the whole fleet on servers of its own against a site that keeps publishing, injects faults at random, and reports losses.',
     usage: ['[--seconds N] [--seed S] [--redis]'],
     options: {
-      seconds: { type: 'string', value: 'N', about: 'how long it publishes and kills (default 60)' },
-      seed: { type: 'string', value: 'S', about: 'the same seed does the same faults in the same order (default 1)' },
-      redis: { type: 'boolean', about: 'the work queues are on a Redis (needs redis-server), and it is killed too' },
+      seconds: { type: 'string', value: 'N', about: 'seconds of publishing and faults (default 60)' },
+      seed: { type: 'string', value: 'S', about: 'a seed fixes the faults and their order (default 1)' },
+      redis: { type: 'boolean', about: 'puts the work queues on a Redis (needs redis-server), and kills it too' },
       rate: { type: 'string', value: 'N', about: 'articles published a second (default 2)' },
-      archive: { type: 'string', value: 'N', about: 'articles that are there before (default 0)' },
+      archive: { type: 'string', value: 'N', about: 'articles in the index at the start (default 0)' },
       only: { type: 'string', value: 'KIND', multiple: true, about: `only these faults: ${kindNames().join(', ')}` },
-      keep: { type: 'boolean', about: 'keeps data and logs of the run although nothing was found' },
+      keep: { type: 'boolean', about: 'keeps data and logs of the run also when it found nothing' },
       json: { type: 'boolean', about: 'prints the verdict as one JSON object' },
     },
   },

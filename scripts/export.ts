@@ -10,13 +10,17 @@ await runCommand(
     name: 'export',
     about: [
       'Writes all articles to standard output in the format of `import`, one JSON object a line, in the order in which',
-      'they became visible; those that come while it runs are left to the next run.',
+      'they became visible. Articles that arrive during the run are left to the next run.',
     ].join('\n'),
     usage: ['[--body] [--ingested-after T] > FILE.ndjson'],
     options: {
       body: { type: 'boolean', about: 'with the whole text' },
       json: { type: 'boolean', about: 'JSON lines, as always' },
-      'ingested-after': { type: 'string', value: 'T', about: 'only what entered the index at or after T (ISO 8601)' },
+      'ingested-after': {
+        type: 'string',
+        value: 'T',
+        about: 'only articles that entered the index at or after T (ISO 8601)',
+      },
     },
     needs: ['DATABASE_URL'],
   },
@@ -31,7 +35,7 @@ await runCommand(
       max: 1,
       statementTimeout: 0,
     })
-    // Where the lines themselves go to a terminal, a bar would be torn by them.
+    // A bar and lines on the same terminal would overwrite each other.
     const bar = process.stdout.isTTY ? null : articlesBar(await countArchive(pool, ingestedAfter))
     let written = 0
     try {
@@ -39,7 +43,7 @@ await runCommand(
         if (signal.aborted) return 1
         written += articles
         bar?.update(written)
-        // A slow reader is waited for: an archive does not fit in memory.
+        // Waits for a slow reader, because an archive does not fit in memory.
         if (!process.stdout.write(lines)) await once(process.stdout, 'drain')
       }
     } finally {

@@ -17,9 +17,9 @@ await runCommand(
     name: 'import',
     about: [
       'Indexes an archive: one JSON object a line with the fields of the article object (authors as names, outlet as name',
-      'and domain), plus `body`, which may hold HTML unless `plain` is true. `ingested_at` is kept if given, null too; else',
-      'it is now. `id` is kept when it is free. An address that its outlet is known to have is skipped, unchanged. A bad',
-      'line is reported by its number and skipped; exit code 1 then, 0 when all lines were good.',
+      'and domain), plus `body`, which may hold HTML unless `plain` is true. A given `ingested_at` is kept, also null; the',
+      'default is now. `id` is kept when it is free. An article whose address the outlet already has is skipped. A bad line is',
+      'reported by its number and skipped. Exit code: 0 when all lines were good, else 1.',
     ].join('\n'),
     usage: ['FILE.ndjson', 'FILE.ndjson.gz', '-      (standard input)'],
     options: {

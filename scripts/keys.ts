@@ -26,7 +26,11 @@ await runCommand(
       name: { type: 'string', about: 'whose key it is', value: 'N' },
       countries: { type: 'string', about: 'NL, BE, LU, comma-separated' },
       'history-start': { type: 'string', about: 'first day, or time, of the history', value: 'DATE' },
-      'history-days': { type: 'string', about: 'days of history instead, moving on every midnight UTC', value: 'N' },
+      'history-days': {
+        type: 'string',
+        about: 'days of history instead; the window moves every midnight UTC',
+        value: 'N',
+      },
       rate: { type: 'string', about: 'requests per minute', value: 'N' },
       quota: { type: 'string', about: 'requests per calendar month (UTC)', value: 'N' },
       'no-quota': { type: 'boolean', about: 'with update: takes the quota away' },
@@ -91,7 +95,7 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
   }
 }
 
-/** What is printed of a key; `key` only where it has just been made. */
+/** The printed form of a key. It has `key` only when the key has just been made. */
 function described(key: ApiKey, secret?: string): Record<string, unknown> {
   const { plan } = key
   return {

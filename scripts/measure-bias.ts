@@ -9,7 +9,7 @@ import { sourceOf } from '../shared/embeddings/endpoint.ts'
 import { runCommand } from '../shared/process/command.ts'
 
 /**
- * Characters of a passage and of a search term: what vectors have in common shows in short ones
+ * Characters of a passage and of a search term: the common part of vectors shows in short texts
  * too.
  */
 const PASSAGE = 300
@@ -20,14 +20,14 @@ await runCommand(
     name: 'measure-bias',
     about: [
       'Measures the bias of EMBEDDINGS_MODEL: the mean vectors of passages and of search terms in each language, on the texts',
-      'of the sample outlets. Writes them to shared/embeddings/bias; every vector is made without them. `npm run reembed -- --all`',
-      'then makes the vectors anew.',
+      'of the sample outlets. Writes them to shared/embeddings/bias; they are subtracted from every vector. `npm run reembed -- --all`',
+      'then makes the vectors again.',
     ].join('\n'),
     needs: ['EMBEDDINGS_URL'],
   },
   async ({ config, say, signal }) => {
     const source = sourceOf(config)
-    // Raw vectors: what an earlier measurement took out must not be missing from this one.
+    // Raw vectors: the bias of an earlier measurement must not be subtracted from them.
     const embeddings = openEmbeddings(
       { ...source, model: { ...source.model, bias: [] } },
       { passageTimeout: config.EMBEDDINGS_TIMEOUT },
@@ -60,7 +60,7 @@ function sampleTexts(): Record<Language, string[]> {
   return texts
 }
 
-/** Rounded: more digits than five say nothing here. */
+/** Rounded to five digits; more are noise. */
 function mean(vectors: number[][]): number[] {
   const sum = vectors[0]!.map((_, at) => vectors.reduce((total, vector) => total + vector[at]!, 0))
   return sum.map(number => Number((number / vectors.length).toFixed(5)))

@@ -15,7 +15,7 @@ const DEFAULT_CATALOGUE = 'infra/outlets/benelux.json'
 await runCommand(
   {
     name: 'outlets',
-    about: 'The catalogue: brings a file into the database, shows how each outlet fares, tries its feeds.',
+    about: 'The catalogue of outlets: loads a file into the database, lists the health of outlets, tries their feeds.',
     usage: ['sync FILE [--dry-run]', 'list [--json]', `check [FILE] [--json]   (default ${DEFAULT_CATALOGUE})`],
     options: {
       json: { type: 'boolean', about: 'prints one JSON object a line' },

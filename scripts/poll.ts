@@ -12,7 +12,7 @@ await runCommand(
   {
     name: 'poll',
     about:
-      'Follows new articles by the contract and writes each once, as NDJSON. Its place is kept in a file; with --out it is exact also when killed, on standard output the page in hand may then come again.',
+      'Follows new articles by the contract and writes each once, as NDJSON. It keeps its place in a file. With --out each article is written exactly once, even after a kill; on standard output the last page may then come again.',
     usage: ['--place FILE [--out FILE] [--every 1m | --once] [--since TIME] [--q WORDS] [--country NL] …'],
     options: {
       place: { type: 'string', about: 'file that keeps the place; made when there is none', value: 'FILE' },
@@ -20,8 +20,8 @@ await runCommand(
       every: { type: 'string', about: 'pause between two polls; 1m by default', value: 'DURATION' },
       json: { type: 'boolean', about: 'JSON lines, as always' },
       once: { type: 'boolean', about: 'polls once and ends' },
-      since: { type: 'string', about: 'where a new place begins; else with all that the plan covers', value: 'TIME' },
-      // What makes a poll a poll is not to be chosen.
+      since: { type: 'string', about: 'start of a new place; by default all articles of the plan', value: 'TIME' },
+      // Polling fixes these parameters.
       ...queryOptions(['sort', 'order', 'per_page', 'ingested_after']),
       ...CONNECTION_OPTIONS,
     },
@@ -46,7 +46,7 @@ async function run(context: CommandContext): Promise<void> {
   const client = createClient({
     ...(await connection(context)),
     signal,
-    // Who follows waits out what there is; a single poll tells.
+    // A poller that goes on waits for the API. A single poll reports the failure.
     ...(options.once === true ? {} : { retries: Number.POSITIVE_INFINITY }),
     onWait: (ms, reason) => say(`Waiting ${Math.ceil(ms / 1_000)} s: ${sentenceOf(reason)}`),
   })
@@ -64,7 +64,7 @@ async function run(context: CommandContext): Promise<void> {
       await sleep(every, undefined, { signal })
     }
   } catch (error) {
-    // The signal broke off a wait or a request; the place is kept up to the page before.
+    // The signal broke off a wait or a request. The kept place is that of the page before.
     if (!signal.aborted) throw error
   } finally {
     await output.close()
@@ -77,7 +77,10 @@ interface Output {
   close(): Promise<void>
 }
 
-/** A file is cut back to the place first: what a killed run wrote after it comes again. */
+/**
+ * Truncates the file to the place first. A killed run may have written more, and those articles
+ * come again.
+ */
 async function openOutput(path: string | null, place: Place): Promise<Output> {
   let bytes = place.bytes
   if (path === null) {

@@ -7,7 +7,7 @@ import { pageTable } from './client/page-table.ts'
 await runCommand(
   {
     name: 'query',
-    about: 'Asks the API and prints what it found as a table, or as JSON.',
+    about: 'Searches through the API and prints the articles as a table, or as JSON.',
     usage: ['"brug -tunnel" [--search boolean] [--country NL,BE] …', '--language lb --pages 3 --json'],
     options: {
       ...queryOptions(),

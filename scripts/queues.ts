@@ -14,7 +14,7 @@ await runCommand(
   {
     name: 'queues',
     about:
-      'The quarantine: pages and embeddings that failed for good, listed, given back or given up. `drain` empties a work queue; what is due comes back from Postgres within a minute.',
+      'Lists pages and embeddings that failed for good (the quarantine), gives them back to the services or gives them up. `drain` empties a work queue; due work comes back from Postgres within a minute.',
     usage: [
       'list [--json]',
       'retry ID… | --all [--dry-run] [--json]',
@@ -32,7 +32,7 @@ await runCommand(
     const all = options.all === true
     const dryRun = options['dry-run'] === true
     const json = options.json === true
-    /** What was done, or would be. */
+    /** Reports the work that was done, or that a dry run leaves undone. */
     const tell = (done: string, would: string, count: number, rest: string, fields: object) => {
       if (json) print(JSON.stringify({ ...fields, count, dry_run: dryRun }))
       else say(`${dryRun ? would : done} ${count}${rest}.`)
@@ -70,7 +70,7 @@ await runCommand(
   },
 )
 
-/** Does something to the things in quarantine that were named. */
+/** Applies `work` to the named ids in quarantine, or to all. */
 async function onQuarantine(
   pool: Pool,
   ids: string[],

@@ -17,19 +17,19 @@ await runCommand(
   {
     name: 'reembed',
     about: [
-      'Makes the vectors of all articles anew, for another model or another recipe, in a collection beside the one that',
-      'serves; searches go on, new articles go to both. When it is complete it takes over. Interrupted, or killed, it goes on',
-      'where it was when started again. Embedders must be running: new articles, and the old collection, are their work.',
+      'Embeds all articles again, for another model or recipe, in a second collection beside the serving one. Searches go on',
+      'and new articles go to both. The second collection takes over when it is complete. After an interruption the same',
+      'command goes on where it was. Embedders must run meanwhile: they embed new articles for both collections.',
     ].join('\n'),
     usage: ['--model NAME [--api openai|tei|hf] [--url URL]', '--all      (the same model)', '--cancel'],
     options: {
-      model: { type: 'string', value: 'NAME', about: 'the model that is to serve' },
-      api: { type: 'string', value: 'API', about: 'how its endpoint is asked (default EMBEDDINGS_API)' },
+      model: { type: 'string', value: 'NAME', about: 'the new model' },
+      api: { type: 'string', value: 'API', about: 'protocol of its endpoint (default EMBEDDINGS_API)' },
       url: { type: 'string', value: 'URL', about: 'its endpoint, for all services (default: EMBEDDINGS_URL of each)' },
-      all: { type: 'boolean', about: 'also when model and recipe are those that serve' },
+      all: { type: 'boolean', about: 'also when model and recipe are unchanged' },
       cancel: { type: 'boolean', about: 'gives up a collection that is not complete' },
       json: { type: 'boolean', about: 'prints {"collection", "model", "articles", "done"}' },
-      'dry-run': { type: 'boolean', about: 'says what would be done' },
+      'dry-run': { type: 'boolean', about: 'says how many articles it would embed' },
     },
     needs: ['DATABASE_URL', 'QDRANT_URL'],
   },
@@ -39,8 +39,7 @@ await runCommand(
     const pool = createPool(config.DATABASE_URL, 'reembed', error => say(`Postgres: ${sentenceOf(error)}`))
     try {
       const [serving, filling = null] = await readCollections(pool)
-      if (!serving)
-        throw new UsageError('Nothing is embedded yet: the embedder begins by itself, with EMBEDDINGS_MODEL.')
+      if (!serving) throw new UsageError('No article is embedded yet. Start an embedder; it uses EMBEDDINGS_MODEL.')
       if (options.cancel === true) return await cancel(context, pool, filling)
       return await reembed(context, pool, serving, filling)
     } finally {
@@ -69,7 +68,7 @@ async function reembed(
   }
   if (!filling && serving.model === wanted && serving.recipe === RECIPE && options.all !== true) {
     report(context, { collection: serving.name, model: wanted, articles: 0, done: true })
-    say(`${wanted} serves already; --all makes its vectors anew.`)
+    say(`${wanted} serves already; --all embeds all articles again.`)
     return 0
   }
   if (options['dry-run'] === true) {

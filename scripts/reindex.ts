@@ -11,10 +11,10 @@ await runCommand(
   {
     name: 'reindex',
     about: [
-      'Makes the index anew from the texts, of all articles or of some: their words (after an upgrade with another tokenizer,',
-      'other stop words or stems, or when the index is not believed), or with --vectors their vectors, which the embedders',
-      'then make. Ids and times stay; searches go on, and see each part in its old or its new form. Interrupted, or killed,',
-      'the same command goes on where it was.',
+      'Rebuilds the index from the stored texts, for all articles or some. It rebuilds their words: after an upgrade with another',
+      'tokenizer, stop words or stems, or when the index seems damaged. With --vectors the embedders make their vectors again.',
+      'Ids and times stay. Searches go on and see each part in its old or its new form. After an interruption the same command',
+      'goes on where it was.',
     ].join('\n'),
     usage: ['[--outlet DOMAIN] [--language nl] [--from T] [--to T] [--rate N]', '--vectors [the same]'],
     options: {
@@ -26,7 +26,7 @@ await runCommand(
       rate: { type: 'string', value: 'N', about: 'articles a second at most' },
       restart: { type: 'boolean', about: 'from the beginning, although the same command was interrupted' },
       json: { type: 'boolean', about: 'prints {"what", "articles", "segments", "done"}' },
-      'dry-run': { type: 'boolean', about: 'says what would be done' },
+      'dry-run': { type: 'boolean', about: 'says how many articles it would reindex' },
     },
     needs: ['DATABASE_URL'],
   },
@@ -46,7 +46,7 @@ await runCommand(
       if (options['dry-run'] === true) {
         const articles = await countChosen(pool, chosen, earlier?.doneTo ?? 0n, earlier?.last ?? (await newest(pool)))
         report({ articles, segments: 0 }, false)
-        return say(`Would make the ${selection.what} of ${articles} articles anew.`)
+        return say(`Would rebuild the ${selection.what} of ${articles} articles.`)
       }
       if (earlier !== null) {
         say(`Going on where it was interrupted; it began ${earlier.startedAt.toISOString()} (--restart begins anew).`)
@@ -92,5 +92,5 @@ async function newest(pool: Pool): Promise<bigint> {
 
 function summary({ selection }: Chosen, { articles }: Progress, done: boolean): string {
   if (!done) return `Interrupted after ${articles} articles; the same command goes on.`
-  return `The ${selection.what} of ${articles} articles are new.`
+  return `Rebuilt the ${selection.what} of ${articles} articles.`
 }

@@ -29,7 +29,7 @@ await runCommand(command, async ({ config, options, say, print, signal }) => {
 
   const dataDir = await openDataDirectory(config.DATA_DIR, `npm run servers (process ${process.pid})`)
   const file = options['write-env']
-  // Whoever waits for the file must not read the addresses of another run.
+  // A program that waits for the file must not read the addresses of another run.
   if (typeof file === 'string') await rm(resolve(file), { force: true })
   const servers = await startServers(dataDir, { report: say, signal }).catch(error => {
     if (!signal.aborted) throw error

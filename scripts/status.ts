@@ -8,7 +8,7 @@ import { statusTable } from './work/status-table.ts'
 await runCommand(
   {
     name: 'status',
-    about: 'What the system holds and what it still has to do.',
+    about: 'Shows the contents of the index and the open work.',
     usage: ['', '[--json]'],
     options: { json: { type: 'boolean', about: 'prints one JSON object' } },
     needs: ['DATABASE_URL'],

@@ -7,10 +7,9 @@ const NO_PERSON =
   /redaktion|redactie|r[ée]daction|newsdesk|team\b|pressestelle|agentur|^(?:dpa|dsw|lno|afp|sid|apa|ap|red|unknown|reuters)\b|associated press|www\.|\bAG$/i
 
 /**
- * Authors against the sets' own, in percent of pages whose set of names is exactly right (without
- * regard to case and accents): as the set states them, and with desks, agencies and the outlet's
- * own name taken out of the truth, as decision 35 asks. Pages without a by-line count: there, none
- * is right.
+ * Percent of pages whose set of author names equals the set's own, ignoring case and accents.
+ * `as_stated`: against all names of the set. `people`: without desks, agencies and the outlet's own
+ * name, as decision 35 asks. A page without a by-line is right when no author is found.
  */
 export async function measureAuthors(data: string): Promise<Record<string, number>> {
   const figures: Record<string, number> = {}

@@ -100,7 +100,7 @@ function isWritten({ html, url }: TruePage, day: string): boolean {
   }
   return false
 }
-/** Few enough dates for `findDates` to find all. */
+/** Characters of a piece: it holds few enough dates for `findDates` to find all. */
 const PIECE = 1_000
 
 function localDay(found: Date): string {

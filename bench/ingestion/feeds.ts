@@ -8,14 +8,14 @@ import { decodeText } from '../../shared/encoding/decode.ts'
 import { goFeedEntries, sameEntry } from './gofeed.ts'
 
 /**
- * Files of `feeds-*` that are no feeds: licences, pages, and what others expect of the feed beside
- * it.
+ * Files of `feeds-*` that are no feeds: licences, pages, and others' expected output for the feed
+ * beside it.
  */
 const NO_FEED = /LICENSE|README|\.html$|\.opml$|_expected\.json$|\.serde\.json$|test\/output\//i
 
 /**
- * Reads every file of `feeds-*` with our parser and with two public ones, and compares with
- * gofeed's expected JSON what an article needs: title, link, id, date and authors of every entry.
+ * Reads every file of `feeds-*` with our parser and with two public ones, and compares title, link,
+ * id, date and authors of every entry with gofeed's expected JSON.
  *
  * @returns figures: files each parser reads, errors and the slowest file (ms) of ours, and the
  * share of gofeed's files,
@@ -66,7 +66,7 @@ async function measureEquality(data: string) {
   })
 }
 
-/** Feeds with what gofeed makes of them: `x.xml` and `x.json`, `x.json` and `x_expected.json`. */
+/** Feeds with gofeed's expected output: `x.xml` and `x.json`, `x.json` and `x_expected.json`. */
 async function pairs(set: string): Promise<[string, string][]> {
   const files = new Set(await filesBelow(set))
   return [...files].flatMap((file): [string, string][] => {

@@ -2,7 +2,7 @@ import { authorName } from '../../services/crawler/feeds/parsing/entries.ts'
 import type { RawEntry } from '../../services/crawler/feeds/parsing/feed.ts'
 import { isRecord } from '../../shared/json/is-record.ts'
 
-/** What gofeed expects of one entry, in our words. */
+/** gofeed's expected values of one entry, under our names. */
 export interface GoFeedEntry {
   title: string | null
   link: string | null
@@ -12,8 +12,8 @@ export interface GoFeedEntry {
 }
 
 /**
- * The entries of one of gofeed's expected files, which come in four shapes: its RSS, Atom and JSON
- * parsers' own, and the one that it translates them all into. Null: the file expects no feed.
+ * The entries of one of gofeed's expected files, which have four shapes: those of its RSS, Atom and
+ * JSON parsers, and its common one. Null: the file expects no feed.
  */
 export function goFeedEntries(json: string): GoFeedEntry[] | null {
   let feed: unknown
@@ -62,7 +62,7 @@ function authorsOf(entry: Record<string, unknown>, dublinCore: Record<string, un
   const names = people.map(person =>
     isRecord(person) ? (text(person.name) ?? text(person.email)) : authorName(text(person) ?? ''),
   )
-  // Its translation keeps the first creator only; the extension holds what the feed said.
+  // Its common shape keeps the first creator only. The extension holds all of them.
   const creators = list(dublinCore.creator).map(text)
   const podcast = isRecord(entry.itunesExt) ? list(entry.itunesExt.author).map(text) : []
   const most = creators.length > names.length ? creators : names

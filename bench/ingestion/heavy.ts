@@ -1,6 +1,5 @@
 /**
- * Pages at the limits of what is read, as an outlet may serve them once a year and an attacker
- * every minute.
+ * Pages at the size limits. An outlet may serve one once a year, an attacker every minute.
  */
 
 /** Texts of a megabyte and pages of ten, each an article with a title. */

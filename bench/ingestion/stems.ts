@@ -12,9 +12,9 @@ const VOCABULARIES: [string, Language][] = [
 ]
 
 /**
- * Words of Snowball's published vocabularies whose stem is the published one, in percent. Ours are
- * stems of words without accents, so that accents never matter in a search; it is compared without
- * them.
+ * Words of Snowball's published vocabularies whose stem is the published one, in percent. Our
+ * stemmer gets words without accents, because searches ignore accents. The comparison ignores them
+ * too.
  */
 export async function measureStems(data: string): Promise<Record<string, number>> {
   const figures: Record<string, number> = {}

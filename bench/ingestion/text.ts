@@ -8,7 +8,7 @@ import { mean, meanF1, sharesOf, spaced, wordF1 } from './scores.ts'
 import { truePages } from './truth.ts'
 
 /**
- * Texts against what people marked or wrote down on the same pages:
+ * Extracted texts against the texts that people marked or copied on the same pages:
  * - `text_f1_aeb`: html-aeb by its own method, runs of four words;
  * - `text_f1_fundus`: html-fundus, mean F1 of words; `snippet_fundus`: pages whose first 200
  * characters are equal;

@@ -24,8 +24,8 @@ const HEAVY = 'heavy.example'
 
 /**
  * From stored page to searchable article on a Postgres of its own, in one process with the default
- * threads, all work side by side: pages per second, processor time of a page without the
- * database's, the longest time that the event loop did not answer, and the shares of the stages.
+ * threads, working concurrently: pages per second, processor time of a page without the database's,
+ * the longest time that the event loop did not answer, and the shares of the stages.
  */
 export async function measureThroughput(options: BenchOptions): Promise<Record<string, number>> {
   const pages: TruePage[] = []
@@ -105,9 +105,8 @@ async function measure(url: string, count: number, signal: AbortSignal): Promise
 }
 
 /**
- * For how long the event loop did not answer, in ms: by the clock, which on a busy machine counts
- * the scheduler's pauses too, and in processor time of the loop's own thread, which counts nothing
- * else.
+ * The longest time in ms that the event loop was blocked. By the clock, which on a busy machine
+ * includes the scheduler's pauses; and in processor time of the loop's own thread.
  */
 function watchEventLoop(): { stop(): { max: number; p99: number; cpu: number } } {
   const delay = monitorEventLoopDelay({ resolution: 5 })
@@ -151,7 +150,10 @@ async function freshDatabase(server: string): Promise<string> {
 /** A page to store, and the outlet it comes from. */
 type Copy = Pick<TruePage, 'url' | 'title' | 'html'> & { domain: string }
 
-/** Copies go to outlets of their own: within one, the same text again and again would be a wall. */
+/**
+ * Each copy goes to another outlet, because repeated text within one outlet would count as an
+ * interstitial.
+ */
 function copies(pages: TruePage[], count: number): Copy[] {
   return Array.from({ length: count }, (_, at) => ({
     ...pages[at % pages.length]!,
@@ -159,7 +161,7 @@ function copies(pages: TruePage[], count: number): Copy[] {
   }))
 }
 
-/** Pages that are `waiting` are let in when the others are through. */
+/** Pages that are `waiting` are released when the others are done. */
 async function store(url: string, pages: Copy[], state: 'stored' | 'waiting'): Promise<void> {
   const client = await connect(url)
   for (const page of pages) {

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
 /**
- * A page with what people or their parsers say of it. Fields that the set does not state are null.
+ * A page with its true values by people or their parsers. Fields that the set does not state are
+ * null.
  */
 export interface TruePage {
   set: 'fundus' | 'trafilatura' | 'htmldate'
@@ -19,8 +20,8 @@ export interface TruePage {
 }
 
 /**
- * The pages of a set, in the order of its index; none where the set is absent, which is said on
- * standard error.
+ * The pages of a set, in the order of its index. When the set is absent, it yields none and says so
+ * on standard error.
  */
 export async function* truePages(data: string, set: TruePage['set']): AsyncGenerator<TruePage> {
   const folder = join(data, `html-${set}`)
@@ -56,8 +57,8 @@ interface FundusEntry {
 }
 
 /**
- * Truth comes per version of the publisher's parser; a page's own is the one dated last before its
- * crawl.
+ * Truth comes per version of the publisher's parser. The one for a page is the last that is dated
+ * before its crawl.
  */
 async function fundusPage(folder: string, line: string): Promise<TruePage> {
   const entry: FundusEntry = JSON.parse(line)
@@ -82,7 +83,7 @@ async function fundusPage(folder: string, line: string): Promise<TruePage> {
   }
 }
 
-/** As fundus writes it out: summary, then headings and paragraphs. */
+/** In the order of fundus: summary, then headings and paragraphs. */
 function wholeText({ summary, sections }: NonNullable<FundusTruth['body']>): string {
   const parts = sections.flatMap(({ headline, paragraphs }) => [...headline, ...paragraphs])
   return [...summary, ...parts].join('\n\n')
@@ -121,7 +122,7 @@ async function listedPage(folder: string, set: TruePage['set'], line: string): P
   }
 }
 
-/** UTF-8 where the bytes are, else what the West wrote before. */
+/** Decodes UTF-8, and bytes that are not UTF-8 as Windows-1252. */
 function text(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -130,7 +131,7 @@ function text(bytes: Uint8Array): string {
   }
 }
 
-/** A day that a calendar has: the sets know a 29th month too. */
+/** True for a day of the calendar. The sets also hold a 29th month. */
 function isDay(date: string | null | undefined): date is string {
   return /^\d{4}-\d{2}-\d{2}$/.test(date ?? '') && !Number.isNaN(Date.parse(date ?? ''))
 }

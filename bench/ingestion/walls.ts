@@ -6,9 +6,9 @@ import { readPageText } from '../../services/normaliser/text/page-text.ts'
 import { truePages } from './truth.ts'
 
 /**
- * Walls: `walls_recognised`, the share of our own examples in five languages that are taken for
- * what they are, and `walls_false`, real articles of the sets that are taken for one, under their
- * title, another one and none from the feed, of `walls_articles`.
+ * Interstitials. `walls_recognised`: the share of our own examples in five languages that are
+ * recognised. `walls_false`: real articles of the sets that count as one, with their title, with
+ * another title and with none from the feed, of `walls_articles`.
  */
 export async function measureWalls(data: string): Promise<Record<string, number>> {
   const recognised = WALL_EXAMPLES.filter(({ kind, html, finalUrl }) => {

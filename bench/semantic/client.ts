@@ -12,8 +12,8 @@ export interface Client {
 }
 
 /**
- * Takes little of the processor that what is measured needs: `fetch` would take as much as a part
- * of the API does.
+ * Uses little processor time, because client and API share the cores. `fetch` would use as much as
+ * a part of the API.
  */
 export function createClient(base: string, key: string): Client {
   const dispatcher = new Agent()
@@ -31,14 +31,14 @@ export function createClient(base: string, key: string): Client {
   }
 }
 
-/** Ids say what an article is, for the measurement alone. */
+/** Ids name the item and the language of an article, only for the measurement. */
 export const idOf = (corpus: string, item: string, language: Language) =>
   `${corpus}.${Buffer.from(item).toString('hex').slice(-60)}.${language}`
 
-/** What clients can send: 191 code points. */
+/** The longest query that clients can send: 191 code points. */
 export const asQuery = (text: string) => [...text.normalize('NFC').trim()].slice(0, 191).join('').trim()
 
-/** Runs `work` over a list, some at a time. */
+/** Runs `work` over a list, with limited concurrency. */
 export async function inParallel<T>(list: T[], clients: number, work: (one: T) => Promise<void>): Promise<void> {
   const rest = list.values()
   await Promise.all(

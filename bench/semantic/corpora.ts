@@ -30,7 +30,7 @@ export interface Corpus {
 export const domainOf = (corpus: string, language: Language) => `${corpus}-${language}.example`
 export const COUNTRY_OF: Record<Language, Country> = { nl: 'NL', en: 'NL', fr: 'BE', de: 'BE', lb: 'LU' }
 
-/** Questions or documents of the larger corpora that are asked: enough to tell one percent. */
+/** Queries taken from the larger corpora: enough to resolve one percent. */
 const SAMPLE = { sib: 100, xquad: 200, piaf: 300, parliament: 200 }
 
 /** NTREX-128: 52 documents of news in five languages. Asked: the headline. */
@@ -124,7 +124,7 @@ async function readParliament(data: string): Promise<Corpus> {
   return { name: 'parliament', languages, articles, questions }
 }
 
-/** The corpora beside NTREX; one that is not there is left out with a sentence. */
+/** The corpora beside NTREX. A missing one is left out with a sentence. */
 export async function readOthers(data: string, say: (line: string) => void): Promise<Corpus[]> {
   const corpora: Corpus[] = []
   for (const read of [readSib, readXquad, readPiaf, readParliament]) {
@@ -143,7 +143,7 @@ const isRow = (value: unknown): value is Row => typeof value === 'object' && val
 const list = (value: unknown): unknown[] => (Array.isArray(value) ? value : [])
 const text = (row: Row, field: string): string => String(row[field] ?? '').trim()
 
-/** So many of a list, evenly spread. */
+/** A given number of a list's items, evenly spread. */
 function every<T>(all: T[], count: number): T[] {
   const step = Math.max(1, all.length / count)
   return Array.from({ length: Math.min(count, all.length) }, (_, index) => all[Math.floor(index * step)]!)

@@ -113,8 +113,8 @@ async function measureCorpus(client: Client, corpus: Corpus): Promise<Figures> {
 }
 
 /**
- * Imports corpora as an operator would and waits until the embedder is through. Returns the seconds
- * that it took.
+ * Imports corpora as an operator would and waits until all are embedded. Returns the seconds that
+ * it took.
  */
 async function embedCorpora(corpora: Corpus[], { fleet, database, folder }: Place): Promise<number> {
   const lines = corpora.flatMap(({ name, articles }) =>
@@ -123,7 +123,7 @@ async function embedCorpora(corpora: Corpus[], { fleet, database, folder }: Plac
       const domain = domainOf(name, language)
       const outlet = { name: domain, domain }
       const url = `https://${domain}/${encodeURIComponent(id)}`
-      // One hour for all: what equal times leave open is settled by how well an article matches.
+      // All articles have the same time, so that only their match decides the order.
       const published_at = '2026-01-01T00:00:00Z'
       const article = {
         id,

@@ -17,8 +17,8 @@ export interface Pair {
 type Mode = 'semantic' | 'keyword'
 
 /**
- * Asks every question of a corpus for each language of its articles, and sees where the answer
- * stands. An article whose own headline is asked is found in every way, and does not count.
+ * Sends every query of a corpus for each language of its articles, and finds the rank of the
+ * answer. An article whose own headline is the query is found in every way, and does not count.
  */
 export async function measurePairs(client: Client, corpus: Corpus, mode: Mode): Promise<Pair[]> {
   const ranks = new Map<string, number[]>()
@@ -44,8 +44,8 @@ export async function measurePairs(client: Client, corpus: Corpus, mode: Mode): 
 }
 
 /**
- * By the language asked in: the share of a document's versions, in all languages, among the best
- * ten.
+ * By the language of the query: the share of a document's versions, in all languages, among the
+ * best ten.
  */
 export async function measureVersions(client: Client, corpus: Corpus, mode: Mode): Promise<Map<Language, number>> {
   const shares = new Map<Language, number[]>()

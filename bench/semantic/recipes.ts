@@ -12,13 +12,16 @@ const TEXTS = 4
 const BEST = 10
 const PATIENCE = 120_000
 
-/** What of an article is embedded, and what becomes of that. */
+/** The texts of an article that are embedded, and the use of their vectors. */
 interface Recipe {
   name: string
   texts(article: CorpusArticle): string[]
-  /** One vector an article, the mean of its texts'; or one a text, of which the nearest counts. */
+  /**
+   * One vector an article, the mean of its texts' vectors; or one a text, of which the nearest
+   * counts.
+   */
   vectors: 'mean' | 'each'
-  /** Whether what only tells the language is taken out of all vectors. */
+  /** True: the bias of each language is subtracted from all vectors. */
   bias: boolean
 }
 
@@ -44,8 +47,8 @@ const RECIPES: Recipe[] = [
 ]
 
 /**
- * What else could be embedded of an article, side by side: the share of a document's versions among
- * the best ten by exact cosine, by the language asked in, and the articles that a second embeds.
+ * Compares other recipes for embedding an article: the share of a document's versions among the
+ * best ten by exact cosine, by the language of the query, and the articles that a second embeds.
  *
  * @param config names the model's server
  */

@@ -23,8 +23,8 @@ type Figures = Record<string, number>
 
 /**
  * Recall and speed among so many articles. The generated vectors are mixtures of real ones with
- * noise, so that they cluster as news does; the rest of an article is only what a search by meaning
- * reads of it.
+ * noise, so that they cluster as news does. The other fields of an article are only those that a
+ * search by meaning reads.
  */
 export async function measureScale(
   rows: number,
@@ -95,7 +95,7 @@ async function readVectors(qdrant: QdrantClient, name: string): Promise<number[]
 
 const isNumbers = (value: unknown): value is number[] => Array.isArray(value) && typeof value[0] === 'number'
 
-/** Two real vectors and noise: near to both, as one piece of news is to others. */
+/** A mixture of two real vectors and noise, near to both, as news articles are near to others. */
 function mixture(real: number[][], random: Random): number[] {
   const [a, b] = [random.one(real), random.one(real)]
   const share = 0.5 + random.next() / 2
@@ -110,7 +110,7 @@ function gauss(random: Random): number {
   return Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
 }
 
-/** As unequal as the countries are. */
+/** Shares of the countries, as unequal as in reality. */
 const DRAWN = ['NL', 'NL', 'NL', 'BE', 'BE', 'LU'] as const
 const FIRST_DAY = Date.UTC(2021, 0, 1)
 const FIVE_YEARS = 5 * 365 * 86_400_000
@@ -201,7 +201,7 @@ async function measureRecall(
   return rounded(mean, 4)
 }
 
-/** Whole requests by two clients, each search a new question. */
+/** Whole requests by two clients, each with a new query. */
 async function measureSpeed(client: Client, random: Random, suffix: string): Promise<Figures> {
   const times: number[] = []
   await Promise.all(

@@ -13,19 +13,19 @@ export class BadLine extends Error {
 /** A cursor holds the id of the last article shown, and is at most 255 characters long. */
 const ID = /^[\x21-\x7e]{1,128}$/
 
-/** Longer ones are nobody's name, and no index holds two of them. In characters. */
+/** In characters. No real name is longer, and an index row could not hold two longer ones. */
 const LONGEST_NAME = 300
 
-/** `9999-12-31` and its like say that no date is known; bounds of requests end here too. */
+/** Years such as 9999 mean that no date is known. Bounds of requests end here too. */
 const LAST_YEAR = 2100
 
-/** What may stand in an address as it is (RFC 3986); whatever else does is percent-encoded. */
+/** Characters that an address may hold (RFC 3986). All others are percent-encoded. */
 const URI = /^[\w.~:/?#[\]@!$&'()*+,;=%-]+$/
 
 /**
- * Reads one line of `import`: an object with the article object's fields and `body`, which with
- * `plain: true` is no HTML. Fields that the index makes itself (`snippet`, `relevance`) and unknown
- * ones are passed over.
+ * Reads one line of `import`: an object with the article object's fields and `body`, which is plain
+ * text with `plain: true` and else HTML. Ignores unknown fields and those that the index computes
+ * (`snippet`, `relevance`).
  *
  * @throws BadLine
  */
@@ -82,7 +82,7 @@ function address(written: string): string {
   return URI.test(written) ? written : url.href
 }
 
-/** @param plain the text is no HTML: nothing in it is a tag or an entity, whatever it looks like */
+/** @param plain the text is no HTML, although parts of it may look like tags or entities */
 function body(value: unknown, plain: boolean): string | null {
   if (value === undefined || value === null) return null
   if (typeof value !== 'string') throw new BadLine('body must be text or null.')

@@ -32,8 +32,8 @@ export async function* readArchive(
 }
 
 /**
- * A text that `import` would take for HTML (it writes about `</p>` or `&copy=2`) says that it is
- * none.
+ * Adds `"plain": true` to a line whose body `import` would read as HTML, because it mentions `</p>`
+ * or `&copy=2`.
  */
 function marked(line: string, options: ArchiveOptions): string {
   if (!options.body) return line
@@ -41,7 +41,7 @@ function marked(line: string, options: ArchiveOptions): string {
   return body === null || plainText(body) === body ? line : `${line.slice(0, -1)}, "plain" : true}`
 }
 
-/** About how many lines there will be, for a progress bar. */
+/** The approximate number of lines, for a progress bar. */
 export async function countArchive(db: Queryable, ingestedAfter: Date | null): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     ingestedAfter === null
@@ -53,8 +53,8 @@ export async function countArchive(db: Queryable, ingestedAfter: Date | null): P
   return rows[0]!.count
 }
 
-// $1 after, $2 up to, $3 ingested since, $4 limit. Index: the primary key. Times are written here,
-// so that every line reads `2026-11-21T08:30:00.000Z`, whatever the session's time zone.
+// $1 after, $2 up to, $3 ingested since, $4 limit. Index: the primary key. The statement formats
+// times itself, so that they read `2026-11-21T08:30:00.000Z` in every session's time zone.
 const partStatement = (body: boolean) => `
   select a.seq, json_build_object(
     'id', a.id, 'url', t.url, 'title', t.title,

@@ -2,21 +2,24 @@ import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { BadLine, parseArticle } from './article.ts'
 import { readLines } from './lines.ts'
 
-/** Some lines of an archive, read. */
+/** Articles of consecutive lines of an archive. */
 export interface Group {
   articles: NewArticle[]
   bad: { number: number; reason: string }[]
-  /** Bytes of the archive up to here. */
+  /** Bytes of the archive up to the end of the group. */
   end: number
 }
 
-/** A longer line is nobody's article; a page of the crawler is at most 10 MiB. */
+/** In bytes. A page of the crawler is at most 10 MiB, so no article needs a longer line. */
 const LONGEST_LINE = 32 << 20
 
-/** Enough to keep the database busy while the next is read, little enough to hold two in memory. */
+/**
+ * Large enough to keep the database busy while the next group is read. Small enough to hold two in
+ * memory.
+ */
 const GROUP = { lines: 500, bytes: 8 << 20 }
 
-/** Reads an archive in groups, each while the one before it is being indexed. */
+/** Reads an archive in groups. It reads each group while the caller indexes the group before. */
 export async function* readGroups(stream: AsyncIterable<Buffer>): AsyncGenerator<Group> {
   const groups = gather(stream)
   let next = groups.next()
@@ -24,7 +27,7 @@ export async function* readGroups(stream: AsyncIterable<Buffer>): AsyncGenerator
     const { value, done } = await next
     if (done) return
     next = groups.next()
-    // Whoever takes the group hears of a failure at the next turn, not as an unhandled one.
+    // The next turn of this loop throws the error. Until then it must not count as unhandled.
     next.catch(() => {})
     yield value
   }

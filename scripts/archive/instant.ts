@@ -1,8 +1,8 @@
 const TIME = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?\s?(Z|[+-]\d{2}:?\d{2})?)?$/i
 
 /**
- * An ISO 8601 date or date-time as archives write them, from the year 1 on; without an offset in
- * UTC. Fractions of a millisecond are cut. Null for anything else.
+ * Reads an ISO 8601 date or date-time, from the year 1 on. A time without an offset is in UTC.
+ * Fractions of a millisecond are cut. Returns null for anything else.
  */
 export function readInstant(text: string): Date | null {
   const match = TIME.exec(text.trim())

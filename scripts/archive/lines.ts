@@ -1,6 +1,6 @@
 /**
  * One line of a stream, without its end. `text` is null for a line longer than the limit: its bytes
- * are gone.
+ * were dropped.
  */
 export interface Line {
   number: number
@@ -11,7 +11,7 @@ export interface Line {
 
 /**
  * Cuts a stream of bytes into lines of UTF-8 (broken sequences become U+FFFD, a byte-order mark
- * goes). No line takes more memory than `limit` bytes, whatever the stream holds.
+ * goes). No line takes more memory than `limit` bytes.
  */
 export async function* readLines(stream: AsyncIterable<Buffer>, limit: number): AsyncGenerator<Line> {
   const decoder = new TextDecoder()

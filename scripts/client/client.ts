@@ -9,7 +9,7 @@ export { ApiFailure } from './failure.ts'
 export type { ArticleObject, PageEnvelope }
 
 /**
- * The parameters of both operations, but the cursor. Times as `2026-11-20` or
+ * The parameters of both operations, except the cursor. Times as `2026-11-20` or
  * `2026-11-20T08:00:00Z`.
  */
 export interface ArticlesQuery {
@@ -34,12 +34,12 @@ export interface ClientOptions {
   url: string
   key: string
   /**
-   * How often a request that may do better later is repeated (rate limit, 5xx, no answer); 8 by
+   * How often a request is repeated after a temporary failure (rate limit, 5xx, no answer); 8 by
    * default.
    */
   retries?: number
   signal?: AbortSignal
-  /** Told before each wait. */
+  /** Called before each wait. */
   onWait?(ms: number, reason: unknown): void
 }
 
@@ -89,7 +89,7 @@ export function createClient(options: ClientOptions): Client {
 
   const client: Client = {
     async page(query, cursor = null) {
-      // The API is held to its schema by the contract tests; a client need not do that again.
+      // The contract tests check answers against the schema, so the client does not.
       return JSON.parse(await ask(`/v1/articles${queryString(query, cursor)}`)) as PageEnvelope
     },
     async *pages(query) {
@@ -120,7 +120,7 @@ function failureOf(response: Response, text: string): ApiFailure {
   try {
     body = JSON.parse(text)
   } catch {
-    // No error object: something between the API and us has answered.
+    // No error object: something between the API and the client has answered.
   }
   const code = ERROR_CODES.find(known => known === body.code) ?? 'internal_error'
   const message = typeof body.message === 'string' ? body.message : `Answered ${response.status} without saying why.`

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../services/api/contract/errors.ts'
 export class ApiFailure extends Error {
   override name = 'ApiFailure'
   readonly status: number
-  /** `internal_error` too when what came was no error object: a proxy's page, say. */
+  /** Also `internal_error` when the answer held no error object, such as a proxy's page. */
   readonly code: ErrorCode
   readonly errors: Record<string, string[]>
   /** Seconds, when the answer said so. */
@@ -26,7 +26,7 @@ export class ApiFailure extends Error {
   }
 }
 
-/** ms to wait before the same request may do better; null when it will not. */
+/** ms to wait before the same request may succeed; null when it will not. */
 export function patienceFor(error: unknown, attempt: number): number | null {
   const backOff = Math.min(30_000, 500 * 2 ** attempt)
   if (!(error instanceof ApiFailure)) return isSilence(error) ? backOff : null
@@ -36,8 +36,8 @@ export function patienceFor(error: unknown, attempt: number): number | null {
 }
 
 /**
- * fetch throws a TypeError when nothing answers, or an answer breaks off, and a TimeoutError when
- * it takes too long.
+ * fetch throws a TypeError when nothing answers or an answer breaks off, and a TimeoutError when an
+ * answer takes too long.
  */
 function isSilence(error: unknown): boolean {
   return error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError')

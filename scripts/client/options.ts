@@ -20,7 +20,7 @@ export function queryOptions(without: readonly string[] = []): Record<string, Op
   )
 }
 
-/** How `--help` names what a parameter may hold. */
+/** The name of a parameter's values in `--help`. */
 function placeholderOf(parameter: Parameter): string {
   switch (parameter.kind) {
     case 'choice':
@@ -38,13 +38,13 @@ function placeholderOf(parameter: Parameter): string {
   }
 }
 
-/** Where the API is, and with which key. */
+/** Address and key of the API. */
 export const CONNECTION_OPTIONS: Record<string, Option> = {
   url: { type: 'string', about: 'address of the API; else PUBLIC_URL, else HOST and PORT', value: 'URL' },
   key: { type: 'string', about: 'API key; else API_KEY, else the one that npm start made', value: 'KEY' },
 }
 
-/** @throws UsageError when there is no key to be found */
+/** @throws UsageError when no key is found */
 export async function connection({ config, options }: CommandContext): Promise<{ url: string; key: string }> {
   const url = given(options.url) ?? (config.PUBLIC_URL || `http://${config.HOST}:${config.PORT}`)
   const key = given(options.key) ?? (config.API_KEY || (await readyMadeKey(config)))
@@ -53,7 +53,7 @@ export async function connection({ config, options }: CommandContext): Promise<{
 }
 
 /**
- * The options that were given, as a query. Held against the contract before anything is sent.
+ * The given options as a query, validated by the contract before anything is sent.
  * @throws UsageError naming the option
  */
 export function readQuery(options: CommandContext['options']): ArticlesQuery {
@@ -68,7 +68,7 @@ export function readQuery(options: CommandContext['options']): ArticlesQuery {
     const [name, sentences] = Object.entries(error.errors ?? {})[0] ?? ['', [error.message]]
     throw new UsageError(`--${name.replaceAll('_', '-')}: ${sentences.join(' ')}`)
   }
-  // Just held against the very definitions that the type is made of; lists travel as they were
+  // readRequest has validated them against the definitions that the type is made of. Lists stay as
   // written.
   return Object.fromEntries(written) as ArticlesQuery
 }

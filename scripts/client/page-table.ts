@@ -1,7 +1,10 @@
 import { printableLine } from '../../shared/log/printable.ts'
 import type { ArticleObject, PageEnvelope } from './client.ts'
 
-/** A page for people: a line each for headline and address, cut to the terminal's width. */
+/**
+ * A page for people: one line for each headline and one for its address, cut to the terminal's
+ * width.
+ */
 export function pageTable(page: PageEnvelope, width: number): string {
   const more = page.total_results_is_estimate ? ' or more' : ''
   const lines = page.articles.flatMap(article => [headline(article, width), `  ${printableLine(article.url)}`])

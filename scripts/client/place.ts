@@ -1,18 +1,18 @@
 import { open, readFile, rename } from 'node:fs/promises'
 
-/** Where a poller stands. */
+/** The position of a poller. */
 export interface Place {
-  /** What it asks for: another question needs another place. */
+  /** The query that it polls: another query needs another place. */
   query: string
   /** Latest `ingested_at` processed; null before the first article. */
   ingestedAfter: string | null
-  /** Articles of that very moment: the bound is inclusive, they come again. */
+  /** Articles of that very moment. The bound is inclusive, so they come again. */
   ids: string[]
   /** Bytes written to the output file by then. */
   bytes: number
 }
 
-/** The place kept in a file; a new one when there is none. */
+/** Reads the place from a file; a new place when the file does not exist. */
 export async function readPlace(file: string, query: string): Promise<Place> {
   let text: string
   try {
@@ -31,7 +31,8 @@ export async function readPlace(file: string, query: string): Promise<Place> {
 }
 
 /**
- * Keeps the place: written beside, synced, then renamed, so that a crash leaves the old or the new.
+ * Writes the place to a second file, syncs and renames it, so that a crash leaves the old place or
+ * the new one.
  */
 export async function keepPlace(file: string, place: Place): Promise<void> {
   const draft = `${file}.new`

@@ -2,12 +2,12 @@ import type { ArticleObject, ArticlesQuery, Client } from './client.ts'
 import type { Place } from './place.ts'
 
 /**
- * One poll by the contract ("Polling for new articles"): everything from the latest `ingested_at`
- * on, oldest first, to the last page, without what has been processed before. Hands over each page
- * with the place that stands behind it, in this order, so that keeping the place after processing
- * the page makes the poller exact.
+ * One poll by the contract ("Polling for new articles"): all articles from the latest `ingested_at`
+ * on, oldest first, to the last page, without those processed before. Hands over each page with the
+ * place after it. A caller that keeps the place after processing the page misses nothing and
+ * processes nothing twice.
  *
- * @param take processes the new articles of a page; resolved, they are done
+ * @param take processes the new articles of a page; they are done when it resolves
  */
 export async function poll(
   client: Client,
@@ -32,7 +32,7 @@ export async function poll(
   }
 }
 
-/** The place after new articles; those of its latest moment may be met again. */
+/** The place after new articles. Articles of its latest moment may come again. */
 function after(place: Place, articles: ArticleObject[]): Place {
   const latest = articles.at(-1)?.ingested_at ?? place.ingestedAfter
   const ids = articles.filter(article => article.ingested_at === latest).map(article => article.id)

@@ -18,7 +18,7 @@ export interface CheckedFeed {
   url: string
   /** It can be read and names addresses. */
   ok: boolean
-  /** What kind of feed it is and what it holds, or why it cannot be read. */
+  /** The kind of feed and its contents, or why it cannot be read. */
   detail: string
   /** HTTP status of the last answer; null: none came. */
   status: number | null
@@ -27,7 +27,7 @@ export interface CheckedFeed {
   named: number
   /** The latest date among its entries. */
   newest: string | null
-  /** Where redirects led; null: nowhere else. */
+  /** The address at the end of redirects; null: no redirect. */
   moved: string | null
   /** ms, pauses left out. */
   took: number
@@ -75,7 +75,7 @@ export async function checkFeeds(
   return results
 }
 
-/** What every request of one check shares. */
+/** Shared by all requests of one check. */
 interface Trial {
   config: Config
   parser: FeedParser

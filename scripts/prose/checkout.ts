@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 
 export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Folders that are not ours, or that programs make. Hidden ones are left out too. */
+/** Folders of others' files or of generated ones. Hidden folders are left out too. */
 const FOREIGN = new Set(['node_modules'])
 /** Texts of the sample outlets and expected outputs are data. */
 const DATA = /^(infra\/outlets\/sample|test\/golden)\//
@@ -20,7 +20,7 @@ export function filesOf(folder = ROOT): string[] {
 
 export const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 
-/** Where comments are checked: no comment in these folders and files is too long. Extend it. */
+/** Folders and files whose comments are checked for their length. */
 export const CHECKED = [
   'bench',
   'infra/Dockerfile',
@@ -48,7 +48,7 @@ const isMarkdown = (file: string) => file.endsWith('.md') && !DATA.test(file)
 
 export const documents = () => filesOf().filter(isMarkdown)
 
-/** How a line of comment begins in the languages of this repository. */
+/** The start of a comment's line, in the languages of this repository. */
 const COMMENTS: Record<string, RegExp> = {
   ts: /^\s*(\/\/|\/\*|\*)/,
   mjs: /^\s*(\/\/|\/\*|\*)/,

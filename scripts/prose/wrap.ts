@@ -6,7 +6,7 @@ export const COLUMNS = 100
 
 const lengthOf = (text: string) => [...text].length
 
-/** Whether a line is too long and could be broken. An address may exceed the limit. */
+/** True when a line is too long and could be broken. An address may exceed the limit. */
 export const isTooLong = (line: string) =>
   lengthOf(line) > COLUMNS && !/https?:/.test(line) && lengthOf(wordsOf(line)[0] ?? '') + 1 < lengthOf(line.trim())
 
@@ -29,7 +29,7 @@ function unbreakables(text: string): string[] {
   return found
 }
 
-/** @param first what the first line begins with @param rest what all others begin with */
+/** @param first the start of the first line @param rest the start of all other lines */
 function fill(text: string, first: string, rest: string): string[] {
   const lines: string[] = []
   let line = first
@@ -106,7 +106,7 @@ export function proseOf(markdown: string): { number: number; text: string }[] {
     })
 }
 
-/** Marks of a comment, what follows them, and the end of a comment of one line. */
+/** Marks of a comment, the text after them, and the end of a comment of one line. */
 const COMMENT = /^(\s*(?:\/\/|\/\*\*?|\*(?!\/)|--|#)(?: |$))(.*?)( \*\/)?$/
 
 /**

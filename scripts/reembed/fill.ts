@@ -28,9 +28,9 @@ const PROBE = 'Perscope'
 
 /**
  * Embeds every article that was embedded before the collection was registered, in the order of
- * their numbers, and notes how far it is; those embedded since have gone to both. Waits out
- * outages. An article that is refused is given to the embedders, who try again and put it in
- * quarantine.
+ * their numbers, and records its progress. Articles embedded since then went to both collections.
+ * Waits out outages. An article that is refused is given to the embedders, who try again and put it
+ * in quarantine.
  *
  * @returns how many articles it embedded; complete unless `signal` has been aborted
  */

@@ -9,7 +9,7 @@ import { type Collection, changeCollections } from '../../shared/vectors/registr
 const PROBE_TIMEOUT = 30_000
 
 /**
- * Registers a collection for a model, which must answer: from then on new articles go there too.
+ * Registers a collection for a model, which must answer. From then on new articles go there too.
  */
 export async function registerFilling(
   pool: Pool,
@@ -32,8 +32,8 @@ export async function registerFilling(
 }
 
 /**
- * The collection that is filled takes the place of the one that serves, in one transaction. False,
- * and nothing changes, when it is not complete.
+ * The filled collection replaces the serving one, in one transaction. Returns false and changes
+ * nothing when it is not complete.
  */
 export async function takeOver(pool: Pool, name: string): Promise<boolean> {
   return transaction(pool, async client => {
@@ -50,14 +50,14 @@ export async function takeOver(pool: Pool, name: string): Promise<boolean> {
   })
 }
 
-/** @throws when it is not being filled, or not any more */
+/** @throws when no collection of that name is being filled */
 export function fillingNamed(name: string, collections: Collection[]): Collection {
   const collection = collections.find(one => one.name === name && one.state === 'filling')
   if (!collection) throw new Error(`${name} is not being filled any more; somebody else has ended it.`)
   return collection
 }
 
-/** How many articles are still to do; without a collection, all that are embedded. */
+/** The number of articles still to embed; without a collection, all that are embedded. */
 export async function left(
   db: Queryable,
   collection: Pick<Collection, 'filledTo' | 'registeredAt'> | null,

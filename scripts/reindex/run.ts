@@ -1,7 +1,7 @@
 import type { Queryable } from '../../shared/postgres/pool.ts'
 import type { Selection } from './selection.ts'
 
-/** A reindexing that is under way. */
+/** A reindexing in progress. */
 export interface Run {
   /** Articles numbered later were indexed after it began. */
   last: bigint
@@ -22,7 +22,7 @@ export async function beginRun(db: Queryable, selection: Selection): Promise<Run
   return (await findRun(db, selection))!
 }
 
-/** The run that the same command began and did not end. */
+/** The unfinished run of the same command. */
 export async function findRun(db: Queryable, selection: Selection): Promise<Run | null> {
   const { rows } = await db.query<{ last: bigint; doneTo: bigint; startedAt: Date }>(
     `select last_seq as last, done_to as "doneTo", started_at as "startedAt" from reindex_runs where selection = $1`,
@@ -31,7 +31,7 @@ export async function findRun(db: Queryable, selection: Selection): Promise<Run 
   return rows[0] ?? null
 }
 
-/** Notes that articles up to a number are done. */
+/** Records that articles up to a number are done. */
 export async function noteDone(db: Queryable, selection: Selection, doneTo: bigint): Promise<void> {
   await db.query('update reindex_runs set done_to = greatest(done_to, $2) where selection = $1', [
     keyOf(selection),

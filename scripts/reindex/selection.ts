@@ -3,7 +3,7 @@ import type { Queryable } from '../../shared/postgres/pool.ts'
 import { UsageError } from '../../shared/process/command.ts'
 import { readInstant } from '../archive/instant.ts'
 
-/** Which articles are made anew, and what of them. Everything that is null selects all. */
+/** The articles to reindex, and their part to rebuild. A field that is null selects all. */
 export interface Selection {
   what: 'words' | 'vectors'
   outlet: string | null

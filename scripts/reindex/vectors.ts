@@ -13,12 +13,12 @@ const PART = 64
  */
 const WAITING = 128
 const LOOK_AGAIN = 1_000
-/** ms without a vector after which the command says what it waits for. */
+/** ms without a new vector after which the command says why it waits. */
 const PATIENCE = 30_000
 
 /**
- * Has the vectors of the chosen articles made anew by the embedders, a few at a time; the old
- * vectors are found until the new ones take their place. Waits for embedders that are away.
+ * Gives the chosen articles back to the embedders, a few at a time. Searches find the old vectors
+ * until the new ones replace them. Waits for embedders that are away.
  *
  * @param tell called whenever more is done
  * @returns whether it is complete
@@ -78,7 +78,7 @@ const WAITING_NOW = `
     where embedded_at is null and failed_at is null and due_at <= clock_timestamp() limit $1
   ) as waiting`
 
-// $1 seqs. Index: the primary key. An embedding whose hour has not come is made then in any case.
+// $1 seqs. Index: the primary key. An embedding that is not due yet keeps its time.
 const RESCHEDULE = `
   update embeddings
   set embedded_at = null, failed_at = null, error = null, attempts = 0, claimed_until = null,

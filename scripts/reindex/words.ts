@@ -7,16 +7,16 @@ import { type Chosen, chosenSeqs } from './selection.ts'
 /** Articles without a segment that are done at a time. */
 const PART = 200
 
-/** What a run tells of itself. */
+/** Progress of a run. */
 export interface Progress {
   articles: number
   segments: number
 }
 
 /**
- * Makes the index of words of the chosen articles anew, segment by segment and then those without
- * one, in the order of their numbers. Nobody makes segments while one is in hand, and everybody may
- * between two.
+ * Rebuilds the index of words of the chosen articles in the order of their numbers: segment by
+ * segment, then articles without a segment. No other process makes segments while one is rebuilt;
+ * between two they may.
  *
  * @param tell called whenever more is done
  * @returns whether it is complete

@@ -1,6 +1,6 @@
 /**
- * As an address has it, where this machine reaches what listens on `host`; every address of a
- * machine includes loopback.
+ * The host part of an address at which this machine reaches a server that listens on `host`. A
+ * server on all addresses listens on loopback too.
  */
 export function reachable(host: string): string {
   if (['0.0.0.0', '::', ''].includes(host)) return '127.0.0.1'

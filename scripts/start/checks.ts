@@ -5,7 +5,7 @@ import { accountOf, checkPassage } from '../../infra/embedded/owner.ts'
 import { errorCode, Problem } from '../../infra/embedded/problem.ts'
 import type { Config } from '../../shared/config/config.ts'
 
-/** @throws Problem when the API could not listen where it is to */
+/** @throws Problem when the API could not listen on HOST and PORT */
 export async function checkPort({ HOST: host, PORT: port }: Config): Promise<void> {
   const code = await new Promise<string>(resolve => {
     const server = createServer()
@@ -21,7 +21,7 @@ export async function checkPort({ HOST: host, PORT: port }: Config): Promise<voi
   throw new Problem(`The API cannot listen on ${host} (${code}); set HOST to an address of this machine.`)
 }
 
-/** @throws Problem when the catalogue cannot be read; what it says is checked when it is loaded */
+/** @throws Problem when the catalogue cannot be read; its contents are checked when it is loaded */
 export async function checkCatalogue(file: string): Promise<void> {
   try {
     JSON.parse(await readFile(file, 'utf8'))
@@ -31,7 +31,7 @@ export async function checkCatalogue(file: string): Promise<void> {
   }
 }
 
-/** Says it when the services will keep root's rights: each says so too, in its log. */
+/** Reports that the services will keep root's rights. Each service says so in its log too. */
 export async function checkRights(report: (sentence: string) => void): Promise<void> {
   const checkout = fileURLToPath(new URL('../..', import.meta.url))
   await checkPassage(accountOf('services'), checkout, 'Each service').catch((error: Error) => {

@@ -13,9 +13,8 @@ export const keyFile = (dataDir: string): string => join(dataDir, 'api.key')
 export const operatorKeyFile = (dataDir: string): string => join(dataDir, 'operator.key')
 
 /**
- * A key for all countries and all of the past, for whoever tries the system out. Kept in `dataDir`,
- * readable by its owner alone, so that the next start shows the same one; made anew when the
- * database does not know it.
+ * A key for all countries and the whole history, to try the system out. It is kept in `dataDir`, so
+ * that the next start shows the same key. When the database does not know it, a new key is made.
  */
 export async function readyMadeKey(pool: Pool, dataDir: string): Promise<string> {
   const file = keyFile(dataDir)

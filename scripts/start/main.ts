@@ -21,8 +21,8 @@ import { SERVICES, serviceProgram } from './services.ts'
 import { showSearches } from './show.ts'
 
 /*
- * `npm start`: the whole system on this machine, in the order in which its parts need one another:
- * servers, schema, outlets, services; then three searches to try, shown once they return articles.
+ * `npm start`: the whole system on this machine, in the order of dependence: servers, schema,
+ * outlets, services. Then it shows three searches to try, once they return articles.
  */
 
 const LOOK_MS = 15_000
@@ -63,12 +63,12 @@ async function run(start: Start): Promise<void> {
   const { config, dataDir, say, print, signal } = start
   const progress = createProgress(print)
   const report = (sentence: string) => {
-    // While everything is being ended, what ends is no news.
+    // During the shutdown an ended part is expected.
     if (signal.aborted) return
     progress.pause()
     say(sentence)
   }
-  // Ended in the opposite order: services, sample outlets, connections, servers.
+  // Closed in the opposite order: services, sample outlets, connections, servers.
   await using open = new AsyncDisposableStack()
   print('Starting the servers …')
   const servers = await startServers(dataDir, { servers: missingServers(config), report, signal, keepTrying: true })
@@ -117,7 +117,7 @@ async function run(start: Start): Promise<void> {
   await follow(pool, progress, signal)
 }
 
-/** Servers whose address is not configured are brought by us. */
+/** Embedded servers replace those whose address is not configured. */
 function missingServers(config: Config): ServerName[] {
   const hosted = config.EMBEDDINGS_URL !== '' || config.EMBEDDINGS_API === 'hf' || config.HF_TOKEN !== ''
   return [
@@ -127,20 +127,20 @@ function missingServers(config: Config): ServerName[] {
   ]
 }
 
-/** What the services find in their environment; what the user set wins. */
+/** The environment of the services. Settings of the user take precedence. */
 function serviceEnvironment({ config, dataDir }: Start, servers: EmbeddedServers): NodeJS.ProcessEnv {
   const env: NodeJS.ProcessEnv = { ...process.env, ...servers.settings, DATA_DIR: dataDir.path }
   if (config.OUTLETS !== '') return env
   return {
     ...env,
-    // The sample's sites are on this machine, and nobody else's: they need no patience.
+    // The sample's sites run on this machine, so they need no politeness.
     CRAWL_ALLOW_PRIVATE: [...config.CRAWL_ALLOW_PRIVATE, '127.0.0.0/8'].join(','),
     CRAWL_HOST_DELAY: process.env.CRAWL_HOST_DELAY || '100ms',
     EMBED_DELAY: process.env.EMBED_DELAY || '0',
   }
 }
 
-/** Shows what comes in, until the end. */
+/** Shows the progress until the end. */
 async function follow(pool: Pool, progress: Progress, signal: AbortSignal): Promise<void> {
   for (;;) {
     await pause(LOOK_MS, undefined, { signal })

@@ -10,8 +10,8 @@ import { startSampleSites } from '../../infra/outlets/sample/server.ts'
 const SCRIPT = fileURLToPath(new URL('../outlets.ts', import.meta.url))
 
 /**
- * The sample outlets on loopback, at the addresses that they had the last time; returns their
- * catalogue's file.
+ * Serves the sample outlets on loopback, at the addresses of the last start. Returns the file of
+ * their catalogue.
  */
 export async function serveSample(dataDir: string): Promise<{ file: string; close(): Promise<void> }> {
   const portsFile = join(dataDir, 'sample-ports.json')

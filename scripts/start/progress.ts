@@ -1,10 +1,10 @@
 import { SingleBar } from 'cli-progress'
 import type { Pool } from '../../shared/postgres/pool.ts'
 
-/** How far the pipeline is. */
+/** Counts at the stages of the pipeline. */
 export interface Counts {
   pages: number
-  /** Pages that are done with, indexed or refused. */
+  /** Pages that were indexed, refused or given up. */
   finished: number
   articles: number
   embedded: number
@@ -28,7 +28,7 @@ const inWords = ({ pages, finished, articles, embedded }: Counts) =>
 
 export interface Progress {
   show(counts: Counts): void
-  /** Before other words are printed. */
+  /** Called before other lines are printed. */
   pause(): void
 }
 

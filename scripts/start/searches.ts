@@ -1,12 +1,12 @@
-/** A search to try, as it is shown and as it is tried before it is shown. */
+/** A search to try. It is tested before it is shown. */
 export interface Search {
   about: string
   address: string
-  /** Whether an answer holds articles. */
+  /** True when an answer holds articles. */
   holdsArticles(body: string): boolean
 }
 
-/** The news of the sample outlets; and for a live catalogue, what is in the news on any day. */
+/** Words of the sample's news; for a live catalogue, a subject that is in the news every day. */
 const WORDS = {
   sample: { keyword: 'nachttrein', language: 'fr', meaning: 'rivers bursting their banks' },
   live: { keyword: '', language: 'nl', meaning: 'what the government decided today' },
@@ -46,8 +46,8 @@ function inJson(body: string): boolean {
 }
 
 /**
- * A key as it is shown: itself where only a person sees it, its file where the output may be kept
- * by others.
+ * The shown form of a key: the key itself where only a person sees it, its file where others may
+ * keep the output.
  */
 export type ShownKey = { kind: 'itself'; key: string } | { kind: 'file'; path: string }
 
@@ -63,7 +63,7 @@ export function curl(search: Search, shown: ShownKey): string {
 /** One word of a POSIX shell, also inside `$(…)`. */
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Whether the search returns articles now. */
+/** True when the search returns articles now. */
 export async function answers(search: Search, key: string): Promise<boolean> {
   try {
     const response = await fetch(search.address, {

@@ -42,7 +42,8 @@ export function serviceProgram(
     },
     isAlive: askHttp(`${health}/healthz`),
     explain: log => lastSentence(name, log),
-    // Services finish or hand back what they have in hand; the second signal means "now".
+    // Services finish or hand back their jobs after the first signal. The second one ends them at
+    // once.
     stop: [
       { signal: 'SIGTERM', wait: 7_000 },
       { signal: 'SIGTERM', wait: 1_000 },
@@ -52,8 +53,7 @@ export function serviceProgram(
 }
 
 /**
- * Services log JSON; what keeps them from starting they say in a sentence, and a crash names its
- * error.
+ * Services log JSON. They print why they cannot start as a sentence, and a crash prints its error.
  */
 function lastSentence(name: ServiceName, log: string): Problem | null {
   const lines = log.split('\n')

@@ -20,15 +20,15 @@ interface Shown {
   dataDir: string
   progress: Progress
   print(line: string): void
-  /** Whether only a person at a terminal sees what is printed. */
+  /** True when only a person at a terminal sees the output. */
   onTerminal: boolean
   signal: AbortSignal
 }
 
 /**
  * Waits until there is something to find, then prints the address, a key, and searches that return
- * articles. Journals and CI keep what is not printed on a terminal, and others read them: keys are
- * then named by their files.
+ * articles. Journals and CI keep other output, and others read it, so it names the keys' files
+ * instead of the keys.
  */
 export async function showSearches(options: Shown): Promise<void> {
   const { config, env, pool, dataDir, progress } = options
@@ -44,7 +44,7 @@ export async function showSearches(options: Shown): Promise<void> {
 interface Offered {
   /** Searches that must return articles before they are printed. */
   awaited: Search[]
-  /** Whether one of them needs vectors. */
+  /** True when one of them needs vectors. */
   needsVectors: boolean
   /** The search by meaning, when articles are embedded only later. */
   later: Search | null

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 
 /**
- * Runs a check (types, style) of the installed tools; prints what it says only when it fails.
+ * Runs a check (types, style) of the installed tools. Prints its output only when it fails.
  * @returns whether it passed
  */
 export async function check(name: string, args: readonly string[], print: (line: string) => void): Promise<boolean> {

@@ -4,7 +4,7 @@ import { runTool } from '../../infra/embedded/supervision/tool.ts'
 import { type Group, groupOf, LIMIT_S } from './groups.ts'
 import { type Report, readReport } from './report.ts'
 
-/** tap gives a file up at its limit; a file that hangs is ended so much later. */
+/** tap ends a file at its limit. The runner ends a file that hangs this much later. */
 const GRACE_S = 15
 const KEPT_OUTPUT = 8 * 1024 * 1024
 /**
@@ -24,12 +24,12 @@ export interface Counts {
 
 /**
  * Runs test files, each in a process of its own, and counts their assertions. Prints a line for
- * each as it ends, with its measurements, and of one that failed what failed.
+ * each file as it ends, with its measurements and its failures.
  *
  * The files print TAP when they are run; tap's own runner is not needed for that (and loses the
  * last file when another one exceeds its time).
  *
- * @param options.env what the tests find in their environment
+ * @param options.env environment of the tests
  */
 export async function runFiles(
   files: readonly string[],

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 
-/** Which command runs a test file; the file's name says it. */
+/** The command that runs a test file, by the file's name. */
 export type Group = 'quick' | 'slow' | 'long'
 
 /**
@@ -16,7 +16,7 @@ export const LIMIT_S: Readonly<Record<Group, number>> = { quick: 300, slow: 900,
 export const groupOf = (file: string): Group =>
   file.endsWith('.long.test.ts') ? 'long' : file.endsWith('.slow.test.ts') ? 'slow' : 'quick'
 
-/** What a command line asks for. */
+/** The choice of files by a command line. */
 export interface Selection {
   all: boolean
   long: boolean
@@ -40,7 +40,7 @@ export function selectFiles(files: readonly string[], { all, long, parts }: Sele
   )
 }
 
-/** Those against real servers take longest: first, so that the short ones fill the gaps. */
+/** Files with real servers take longest. They start first, so that the short ones fill the gaps. */
 function longestFirst(a: string, b: string): number {
   const isLonger = (file: string) => Number(file.startsWith('test/'))
   return isLonger(b) - isLonger(a) || (a < b ? -1 : 1)

@@ -1,18 +1,18 @@
-/** What a test file reported in TAP (https://testanything.org/tap-version-14-specification.html). */
+/** The results of a test file in TAP (https://testanything.org/tap-version-14-specification.html). */
 export interface Report {
   passed: number
   failed: number
   /** Measurements and the like, from `t.comment`. */
   comments: string[]
-  /** What was left out, and why. */
+  /** Skipped tests, and why. */
   skipped: string[]
   /** The failures with what led to them: names of the tests around them, differences, places. */
   failures: string[]
 }
 
 /**
- * Reads the report of a file that ended with `code`. One that ended badly or before its sum has
- * failed, whatever it counted until then.
+ * Reads the report of a file that ended with `code`. A file that crashed, or ended before its plan,
+ * has failed.
  */
 export function readReport(text: string, code: number | null): Report {
   const lines = text.split('\n')
@@ -30,5 +30,5 @@ export function readReport(text: string, code: number | null): Report {
   }
 }
 
-/** What held, and how many there were, is noise beside a failure. */
+/** Passed tests and plans are noise beside a failure. */
 const isNoise = (line: string) => /^\s*(ok \d+|\d+\.\.\d+$|# time=|TAP version)/.test(line)

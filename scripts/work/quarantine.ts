@@ -1,12 +1,12 @@
 import type { Pool } from '../../shared/postgres/pool.ts'
 
-/** What of the quarantine is meant: ids as `listQuarantine` names them; null: everything. */
+/** Ids as `listQuarantine` names them; null: everything in quarantine. */
 type Ids = string[] | null
 
 const numbersOf = (ids: Ids, kind: 'page' | 'embedding') =>
   ids?.filter(id => id.startsWith(`${kind}:`)).map(id => id.slice(kind.length + 1)) ?? null
 
-/** How many of these lie in quarantine. */
+/** The number of these that are in quarantine. */
 export async function countQuarantined(pool: Pool, ids: Ids): Promise<number> {
   const { rows } = await pool.query<{ n: number }>(
     `select (select count(*)::int from pages where state = 'failed' and ($1::bigint[] is null or page_no = any($1)))
@@ -17,7 +17,7 @@ export async function countQuarantined(pool: Pool, ids: Ids): Promise<number> {
 }
 
 /**
- * Gives quarantined things back to their services, with all their attempts before them.
+ * Gives pages and embeddings in quarantine back to their services, with no attempt counted.
  * A page whose source is kept goes to the normaliser, any other to the crawler.
  *
  * @returns how many went back
@@ -39,8 +39,8 @@ export async function retryQuarantine(pool: Pool, ids: Ids): Promise<number> {
 }
 
 /**
- * Gives quarantined things up for good: a page stays in crawl memory as refused, so that it is
- * never fetched again; an article stays without a vector.
+ * Gives up pages and embeddings in quarantine for good. A page stays known as refused, so that it
+ * is never fetched again. An article stays without a vector.
  *
  * @returns how many were given up
  */

@@ -22,7 +22,7 @@ export interface TestApi {
   issue(plan?: Partial<Plan>): Promise<IssuedKey>
   /** Asks with a key; `path` with its query. */
   ask(secret: string | null, path: string, init?: RequestInit): Promise<Answered>
-  /** Makes articles visible, each with defaults for what it does not say. */
+  /** Makes articles visible. Missing fields get defaults. */
   index(articles: (Partial<NewArticle> & { title: string })[]): Promise<void>
   stop(): Promise<void>
 }
@@ -42,7 +42,7 @@ const PLAN: Plan = {
   quota: null,
 }
 
-/** What semantic search is where no model is configured. */
+/** Semantic search when no model is configured. */
 export const noSemanticSearch: SemanticSearch = {
   async search() {
     throw new SemanticUnavailable('No model is configured.')
@@ -54,7 +54,8 @@ export const noSemanticSearch: SemanticSearch = {
 /**
  * Starts an API in this process: on a real port, on a real database.
  *
- * @param reach how the API gets to the database, when not straight; the test itself always does
+ * @param reach how the API reaches the database, when not directly; the test always connects
+ * directly
  */
 export async function startTestApi(
   env: Record<string, string> = {},

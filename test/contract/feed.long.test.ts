@@ -11,7 +11,7 @@ t.setTimeout(300_000)
 const tools = await installPython('feedparser==6.0.11')
 const skip = typeof tools === 'string' ? tools : false
 
-/** Reads a file as feed readers written in Python do, and prints what it found. */
+/** Reads a file as feed readers written in Python do, and prints the result. */
 const READER = `
 import feedparser, json, sys
 found = feedparser.parse(sys.argv[1])
@@ -50,7 +50,7 @@ t.test(
     for (const [index, article] of json.articles.entries()) {
       const [id, title, link, author, published, country] = found.items[index]
       t.equal(id, article.id)
-      // feedparser takes titles for HTML and unescapes them once more.
+      // feedparser reads titles as HTML and unescapes them once more.
       t.equal(title.replace(/&lt;|</g, '<'), article.title.replace('\x07', ''))
       t.equal(link, article.url)
       t.equal(author, article.authors.map(({ name }: { name: string }) => name).join(', ') || null)

@@ -59,8 +59,8 @@ t.test('decision 8: If-None-Match', async t => {
 t.test('decision 8: the ETag is over all but the cursor, and the cursor a client kept stays good', async t => {
   const ask = () => api.ask(secret, '/v1/articles?q=brug&per_page=5&order=asc')
   const first = await ask()
-  // A newer article moves the watermark, and with it the cursor; the page and its total are others'
-  // articles as before.
+  // A newer article moves the watermark and so the cursor. The articles and the total of the page
+  // stay.
   await api.index([{ title: 'Iets anders' }])
   const second = await ask()
   t.not(first.json.next_cursor, second.json.next_cursor)

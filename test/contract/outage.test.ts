@@ -5,7 +5,7 @@ import { noSemanticSearch, startTestApi } from './api.ts'
 
 t.setTimeout(280_000)
 
-/** A wire to Postgres that can be cut, and can go silent. */
+/** A proxy to Postgres that can be cut, and can go silent. */
 async function wire(databaseUrl: string) {
   const target = new URL(databaseUrl)
   const sockets = new Set<Socket>()
@@ -36,7 +36,7 @@ async function wire(databaseUrl: string) {
     url: url.href,
     set(next: 'up' | 'cut' | 'silent') {
       state = next
-      // What fell silent stays so: its bytes are gone.
+      // A silent connection stays silent, because its bytes were dropped.
       if (next !== 'silent') for (const socket of sockets) socket.destroy()
     },
     close() {

@@ -214,8 +214,8 @@ t.test(
       'today it is too early',
     )
 
-    // The first page, asked yesterday: the same cursor as today's of a plan that reaches a day
-    // further.
+    // The first page as of yesterday: it has the cursor of a plan that reaches one day further
+    // today.
     const further = await api.issue({ ...plan, history: { kind: 'rolling', days: 10 } })
     const first = await api.ask(further.secret, `/v1/articles?${query}`)
     const { rows } = await api.pool.query("select value from secrets where name = 'cursor'")

@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 
 /**
- * What a server says to raw bytes until it hangs up, and how long that took; `base` is its address.
+ * A server's answer to raw bytes until it hangs up, and how long that took; `base` is its address.
  */
 export async function sendRaw(
   base: string,

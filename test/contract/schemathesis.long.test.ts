@@ -11,7 +11,7 @@ t.setTimeout(timeout)
 const tools = await installPython('schemathesis==4.32.5')
 const skip = typeof tools === 'string' ? tools : false
 
-/** Schemathesis' own words, and whether it is content; `--report` and colours off. */
+/** Output and verdict of Schemathesis; `--report` and colours off. */
 function schemathesis({ program, folder }: PythonTools, args: string[]): Promise<{ ok: boolean; output: string }> {
   const options = { cwd: folder, timeout, maxBuffer: 1 << 26, env: { ...process.env, NO_COLOR: '1' } }
   return new Promise(resolve => {
@@ -21,7 +21,7 @@ function schemathesis({ program, folder }: PythonTools, args: string[]): Promise
   })
 }
 
-/** What it counted, and of failures the whole report. */
+/** Its counts, and the whole report after a failure. */
 const told = ({ ok, output }: { ok: boolean; output: string }) =>
   ok ? (/Test cases:\n(.*)/.exec(output)?.[1]?.trim() ?? output) : output
 
@@ -72,12 +72,12 @@ t.test('issue 4.6: schemathesis finds nothing', { skip, timeout }, async t => {
   })
 
   await t.test('what the document allows for each parameter is accepted', async t => {
-    // That check alone, on a document without what depends on another parameter or can be said in
-    // words only.
+    // That check alone, on a document without rules that depend on another parameter or that only
+    // words can state.
     const { parameters } = document.components
     parameters.search.schema.enum = ['keyword']
-    // Classes of characters mean something in some regular expressions only, so the document says
-    // this in words.
+    // Only some regular expression engines know character classes, so the document states this in
+    // words.
     parameters.q.schema.pattern = '^\\s*$|^[^\\u0000]*[\\p{L}\\p{Nd}][^\\u0000]*$'
     for (const { schema } of [parameters.outlet, parameters.author]) {
       schema.pattern = '^\\s*$|^[^\\u0000]*[\\p{L}\\p{N}\\p{P}\\p{S}][^\\u0000]*$'

@@ -21,7 +21,7 @@ await world.index(
 )
 const embedder = await world.fleet.start('embedder')
 await world.embedded(30, 90_000)
-// What the API needs of an embedder is there.
+// The vectors exist now, and the API needs no running embedder.
 embedder.process.kill('SIGTERM')
 await embedder.exited
 await world.fleet.start('api')

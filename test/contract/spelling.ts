@@ -1,7 +1,7 @@
 import type { Question } from '../search/oracle.ts'
 import type { Random } from '../search/random.ts'
 
-/** What a request names: a question as a client asks it, without what its plan adds. */
+/** A question as a client sends it, without the additions of its plan. */
 export interface Asked extends Omit<Question, 'countries'> {
   /** null: all that the plan covers. */
   countries: Question['countries'] | null

@@ -73,7 +73,7 @@ function sourceFiles(): string[] {
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url))
 
-/** What git knows of this checkout, staged files too; null where it is no repository of its own. */
+/** Files of this checkout that git tracks, staged ones too; null when it is no git repository. */
 function tracked(): Set<string> | null {
   try {
     const git = (...args: string[]) =>

@@ -20,14 +20,14 @@ await world.index(
 await world.fleet.start('embedder')
 await world.embedded(5, 90_000)
 
-/** Searches that look at the names of outlets, in every way there is. */
+/** Every kind of search that reads the names of outlets. */
 const SLOW = [
   '/v1/articles?outlet=dag',
   '/v1/articles.rss?outlet=dag',
   '/v1/articles?search=semantic&q=water&outlet=dag',
 ]
 
-/** Keeps the names of outlets from everybody, until it is called. */
+/** Locks the names of outlets. The returned function unlocks them. */
 async function holdOutlets(): Promise<() => Promise<void>> {
   const holder = await world.pool.connect()
   let isHeld = true
@@ -69,8 +69,8 @@ t.test('issue 18.11: slow searches of one key leave connections for all others',
       const { status, json } = await ask(base + path, other.secret)
       t.equal(status, 200, path)
       if (json) t.equal(json.articles.length, 5)
-      // Without turns it is an error after five seconds; with them, far from the time that a slow
-      // search has.
+      // Without turns this fails after five seconds. With them it takes far less time than the
+      // limit of a slow search.
       t.ok(performance.now() - start < 12_000, `${path}: ${Math.round(performance.now() - start)} ms`)
     }
   }
@@ -116,7 +116,7 @@ t.test('issue 18.11: who waits for a turn too long is answered as who searches t
   t.equal((await ask(`${base}${SLOW[0]}`, secret)).status, 200, 'no turn is lost')
 })
 
-/** Where an API says that it listens. */
+/** The port in the API's log. */
 function portOf(log: string): number {
   return Number(/"port":(\d+),"msg":"listening"/.exec(log)?.[1])
 }

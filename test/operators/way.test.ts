@@ -27,7 +27,7 @@ const start = async (service: ServiceName) => {
   return world.fleet.start(service, { METRICS_PORT: String(ports[service]) })
 }
 const members = [await start('api'), await start('crawler'), await start('normaliser'), await start('embedder')]
-/** Every line of all logs; what is not JSON would throw. */
+/** Every line of all logs. A line that is not JSON throws. */
 const lines = (): Record<string, unknown>[] =>
   members.flatMap(member => member.log().split('\n').filter(Boolean)).map(line => JSON.parse(line))
 
@@ -110,7 +110,7 @@ t.test('the figures count the same way', async t => {
     api,
     /perscope_api_request_seconds_count\{service="api",operation="articles",search="keyword",status="200"\} 1/,
   )
-  // Figures of the fleet are good for ten seconds, and alike at every worker.
+  // Fleet metrics are cached for ten seconds, and every worker shows the same.
   for (const service of ['crawler', 'normaliser', 'embedder'] as const) {
     await until(async () => value(await figures(service), 'perscope_vectors')[0] === 2, 25_000)
     t.strictSame(value(await figures(service), 'perscope_articles'), [2], service)

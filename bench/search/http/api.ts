@@ -12,7 +12,7 @@ export interface ApiProcess {
   base: string
   /**
    * MB of memory that are resident, and seconds of processor time since its start.
-   * @throws when it was started anew meanwhile
+   * @throws when the process was restarted meanwhile
    */
   usage(): Promise<{ memory: number; cpu: number }>
   /**
@@ -70,7 +70,7 @@ export async function startApiProcess(
       const file = await open(log)
       try {
         const { size } = await file.stat()
-        // Set aside meanwhile for its length: what is left was written since.
+        // The log was rotated because of its length; the rest was written after that.
         if (size < seen) seen = 0
         const { buffer } = await file.read(Buffer.alloc(size - seen), 0, size - seen, seen)
         seen = size

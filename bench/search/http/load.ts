@@ -10,8 +10,8 @@ export interface Load {
 }
 
 /**
- * Asks the paths one after the other on each of some connections, every connection beginning
- * elsewhere.
+ * Requests the paths one after the other on each connection. Each connection starts at another
+ * path.
  */
 export function load(
   base: string,

@@ -159,7 +159,7 @@ async function measureMemory({ api, paths, signal, say }: Measured, key: string,
   return { figures: { rss_mb: after, rss_growth_mb: rounded(after - before) }, failures }
 }
 
-/** ms of processor time that the same searches take in this process, each. */
+/** ms of processor time of each of the same searches, in this process. */
 async function searchCpu(url: string, classes: QueryClass[]): Promise<number> {
   const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
   const index = openIndex(pool)
@@ -175,7 +175,7 @@ async function searchCpu(url: string, classes: QueryClass[]): Promise<number> {
   }
 }
 
-/** Always in the same order, no class beside its like. */
+/** In random order, the same in every run, so that queries of one class are apart. */
 function shuffled(paths: string[]): string[] {
   const random = createRandom(1)
   return paths

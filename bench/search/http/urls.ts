@@ -19,7 +19,7 @@ export function pathOf(query: ArticleQuery): string {
   if (query.author !== null) given.set('author', query.author)
   if (coverage.publishedAfter !== null) given.set('published_after', coverage.publishedAfter.toISOString())
   if (coverage.publishedBefore !== null) {
-    // Ours end at a midnight, which a day given as such includes up to.
+    // The bounds of the bench end at midnight, and a day as a bound includes all of that day.
     const last = new Date(coverage.publishedBefore.at.getTime() - 1)
     given.set('published_before', last.toISOString().slice(0, 10))
   }

@@ -1,9 +1,9 @@
 import type { Orders } from './documents.ts'
 
 /**
- * Whether a peer found Perscope's page. Among articles with the same time Perscope puts the closer
- * match first, which peers are spared: there, any order is right, and at the end of a page any
- * choice.
+ * True when a peer found Perscope's page. Among articles with the same time Perscope puts the
+ * closer match first. Peers need not: any order among them is right, and any choice at the end of a
+ * page.
  */
 export function samePage(
   ours: number[],

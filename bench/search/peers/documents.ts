@@ -22,7 +22,9 @@ export interface PeerDocument {
   /** Folded words in their order. */
   title: string[]
   body: string[]
-  /** What keyword searches look for, each once (`keysOf`): of the title, and of title and body. */
+  /**
+   * Keys that keyword searches look for, each once (`keysOf`): of the title, and of title and body.
+   */
   titleKeys: string[]
   keys: string[]
 }
@@ -34,9 +36,9 @@ export interface Orders {
   placeOfSeq: Int32Array
   seqOfTurn: Int32Array
   turnOfSeq: Int32Array
-  /** ms by place; -Infinity without a date. */
+  /** Publication in ms by place; -Infinity without a date. */
   published: Float64Array
-  /** ms by turn. */
+  /** Ingestion in ms by turn. */
   ingested: Float64Array
   /** Articles without a date: the first places. */
   undated: number
@@ -78,7 +80,7 @@ const ORDER = (axis: string) => `
   select seq::int as seq, (extract(epoch from ${axis}) * 1000)::float8 as at
   from articles order by ${axis} nulls first, id collate "C"`
 
-/** The first index from 1 whose value is at least so much. */
+/** The first index from 1 whose value is at least the given one. */
 export function firstAtLeast(values: Float64Array, value: number): number {
   let low = 1
   let high = values.length
@@ -92,7 +94,7 @@ export function firstAtLeast(values: Float64Array, value: number): number {
 
 const PART = 1_000
 
-/** All articles in the order of publication, some at a time. */
+/** All articles in the order of publication, in batches. */
 export async function* readDocuments(pool: Pool, orders: Orders): AsyncGenerator<PeerDocument[]> {
   for (let from = 1; from <= orders.rows; from += PART) {
     const seqs = Array.from(orders.seqOfPlace.subarray(from, Math.min(from + PART, orders.rows + 1)))

@@ -16,7 +16,7 @@ import { figuresOf, report } from './report.ts'
 import { openSqlite } from './sqlite.ts'
 import { openTantivy } from './tantivy.ts'
 
-/** What the comparison works with. */
+/** The inputs of the comparison. */
 export interface PeerBench {
   dataDir: DataDirectory
   servers: EmbeddedServers
@@ -53,7 +53,7 @@ export async function comparePeers(bench: PeerBench): Promise<Record<string, num
       results.push(result)
       if (results.length % 50 === 0) say(`${results.length} of ${classes.length} classes`)
     }
-    // Whoever ends a long run sees what it found so far.
+    // A run that is interrupted reports its results so far.
     if (results.length === 0) signal.throwIfAborted()
     report(results, peers, say)
     const load = loadavg().map(minutes => minutes.toFixed(1))
@@ -68,7 +68,7 @@ export async function comparePeers(bench: PeerBench): Promise<Record<string, num
 
 async function openPeers(bench: PeerBench, orders: Orders, peers: Peer[]): Promise<void> {
   const { dataDir, servers, url, signal, say } = bench
-  // Another archive, or other ways to store it, are another database.
+  // Another archive, or another way to store it, gets another database.
   const name = `peer_${new URL(url).pathname.slice(7)}_${await recipe()}`
   const running = { family: servers.family, signal, report: say }
   peers.push(await openPostgres(servers.addresses.DATABASE_URL!, name))
@@ -79,7 +79,7 @@ async function openPeers(bench: PeerBench, orders: Orders, peers: Peer[]): Promi
   if (tantivy !== null) peers.push(tantivy)
 }
 
-/** Gives the articles to all peers that do not have them yet. */
+/** Gives the articles to all peers that lack them. */
 async function build({ signal, say }: PeerBench, pool: Pool, orders: Orders, peers: Peer[]): Promise<void> {
   const unbuilt = peers.filter(peer => !peer.built)
   if (unbuilt.length === 0) return
@@ -92,7 +92,7 @@ async function build({ signal, say }: PeerBench, pool: Pool, orders: Orders, pee
   let count = 0
   for await (const documents of readDocuments(pool, orders)) {
     signal.throwIfAborted()
-    // One after the other, so that each one's time is its own.
+    // One peer after the other, so that they do not slow each other down.
     for (const peer of unbuilt) await timed(peer, () => peer.add(documents))
     count += documents.length
     if (count % 20_000 < documents.length) say(`${count} of ${orders.rows} articles given to the peers`)
@@ -104,12 +104,12 @@ async function build({ signal, say }: PeerBench, pool: Pool, orders: Orders, pee
   }
 }
 
-/** Changes with everything that decides what the peers hold. */
+/** Changes with everything that affects the peers' data. */
 async function recipe(): Promise<string> {
   const hash = createHash('sha256')
   for (const file of ['documents', 'postgres', 'sqlite', 'mariadb']) {
     const text = await readFile(new URL(`./${file}.ts`, import.meta.url), 'utf8')
-    // Tables and what is put into them; how they are asked may change.
+    // Covers the tables and the data in them, not the queries.
     hash.update(text.replace(/\n(?:async )?function (?:ask|pageOf|conditionsOf)\b[\s\S]*$/, ''))
   }
   hash.update(await readFile(new URL('./tantivy.py', import.meta.url)))

@@ -7,7 +7,7 @@ import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
 import type { Supervised } from '../../../infra/embedded/supervision/program.ts'
 import { runTool } from '../../../infra/embedded/supervision/tool.ts'
 
-/** Debian's `mariadb-server` puts them there. */
+/** Debian's `mariadb-server` installs them there. */
 const SERVER = '/usr/sbin/mariadbd'
 const INSTALL = '/usr/bin/mariadb-install-db'
 const INSTALL_MS = 120_000

@@ -7,7 +7,7 @@ import type { PeerQuestion } from './questions.ts'
 
 /**
  * MariaDB's full text as its manual shows it: one InnoDB table, FULLTEXT indexes over the columns
- * that are searched together, btrees on what is filtered and sorted by; the planner decides.
+ * that are searched together, btrees on the columns that filter and sort; the planner decides.
  * Documents are numbered in the order of publication.
  *
  * @param folder for its data
@@ -136,7 +136,7 @@ async function ask(connection: Connection, question: PeerQuestion) {
 
 const STATEMENT_TIMEOUT = 1969
 /**
- * InnoDB holds what a full-text query looks at in memory, and gives up at
+ * InnoDB keeps the documents of a full-text query in memory, and gives up at
  * `innodb_ft_result_cache_limit`.
  */
 const RESULT_TOO_LARGE = 188
@@ -172,7 +172,7 @@ function conditionsOf(question: PeerQuestion): { where: string[]; values: unknow
   return { where, values }
 }
 
-/** Numbers of our own, so that they may stand in the statement. */
+/** The numbers are ours, so they may stand in the statement. */
 function afterOf({ after, sort, order, undated }: PeerQuestion): string[] {
   if (after === null) return []
   const beyond = order === 'asc' ? '>' : '<'

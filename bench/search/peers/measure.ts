@@ -7,12 +7,12 @@ import type { Orders } from './documents.ts'
 import { LIMIT_MS, OverLimit, type Peer, type PeerAnswer } from './peer.ts'
 import { type PeerQuestion, questionOf } from './questions.ts'
 
-/** What one engine did with a class. */
+/** The results of one engine for a class. */
 export interface EngineTimes {
   /** ms of each query: the median of its runs, or the limit. */
   times: number[]
   overLimit: number
-  /** Answers that were compared with Perscope's, and those that are others. */
+  /** Answers that were compared with Perscope's, and those that differ. */
   compared: number
   mismatches: string[]
 }
@@ -25,17 +25,18 @@ export interface ComparedClass {
   total: number
 }
 
-/** A slow answer is not asked for so often. */
+/** A slow query is repeated less often. */
 const SLOW_MS = 500
-/** When so many queries of a class in a row took too long, the others count as if they did. */
+/**
+ * When so many queries of a class in a row reached the limit, the others count as if they did too.
+ */
 const GIVE_UP = 2
 /**
- * An engine that could not be interrupted for so long is not asked the like again, whatever the
- * filter.
+ * An engine that could not be interrupted for so long gets no more queries of that kind of match.
  */
 const HOPELESS_MS = 10_000
 
-/** Kinds of match that an engine is not asked any more. */
+/** Kinds of match that an engine gets no more queries of. */
 const hopeless = new WeakMap<Peer, Set<string>>()
 
 /**

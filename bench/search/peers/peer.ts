@@ -3,19 +3,19 @@ import type { PeerQuestion } from './questions.ts'
 
 /** Another search engine over the same articles, cut into the same words. */
 export interface Peer {
-  /** As it stands in the names of figures. */
+  /** Its name in the names of figures. */
   key: 'postgres' | 'sqlite' | 'mariadb' | 'tantivy'
   /** Name and version. */
   title: string
-  /** How it is set up, for the table. */
+  /** Its settings, for the table. */
   settings: string
-  /** Whether it holds the articles from an earlier run. */
+  /** True when it holds the articles from an earlier run. */
   built: boolean
   /**
    * Takes articles in the order of publication, those without a date first. Only when not built.
    */
   add(documents: PeerDocument[]): Promise<void>
-  /** Ends the building: indexes, statistics. */
+  /** Finishes building: indexes, statistics. */
   finish(): Promise<void>
   ask(question: PeerQuestion): Promise<PeerAnswer>
   close(): Promise<void>
@@ -30,10 +30,10 @@ export interface PeerAnswer {
   ms: number
 }
 
-/** The engine, or its driver, gave a question up at the limit. */
+/** The engine, or its driver, gave up a query at the time limit. */
 export class OverLimit extends Error {
   override name = 'OverLimit'
 }
 
-/** ms that one question may take; what takes longer counts as so much. */
+/** ms that one query may take. A slower one counts as this much. */
 export const LIMIT_MS = 2_000

@@ -7,7 +7,7 @@ import { type Lexemes, quote, writeTsvector } from './tsvector.ts'
 
 /**
  * Full text as the manual of Postgres shows it: one table, a `tsvector` of the title and one of
- * everything, a GIN index on each, btrees on what is filtered and sorted by; the planner decides.
+ * everything, a GIN index on each, btrees on the columns that filter and sort; the planner decides.
  * On the same server as Perscope.
  *
  * @param server address of a database on the server
@@ -109,8 +109,8 @@ async function insert(pool: Pool, documents: PeerDocument[]): Promise<void> {
 }
 
 /**
- * Words with positions, a gap between texts; keys, which begin with a capital as no word does,
- * without.
+ * Words have positions, with a gap between texts. Keys begin with a capital letter, unlike words,
+ * and have none.
  */
 function termsOf(texts: string[][], keys: string[]): string {
   const lexemes: Lexemes = new Map(keys.map(key => [`K${key}`, []]))

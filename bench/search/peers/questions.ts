@@ -5,8 +5,8 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 import { FILTER_WORDS, firstAtLeast, type Orders, stemKey, stopKey } from './documents.ts'
 
 /**
- * One page of a search in terms that any engine understands; names and bounds of time are looked up
- * already.
+ * One page of a search in terms that any engine understands; names and bounds of time are already
+ * resolved.
  */
 export interface PeerQuestion {
   scope: 'title' | 'title_body'
@@ -20,7 +20,7 @@ export interface PeerQuestion {
   sort: Axis
   order: 'asc' | 'desc'
   limit: number
-  /** The total is counted to here; null: it is not asked for. */
+  /** The total is counted up to this; null: no total. */
   cap: number | null
   /**
    * Bounds of publication and ingestion as times, both inclusive of `from` and exclusive of `to`.
@@ -44,7 +44,7 @@ export type PeerMatch =
   | { kind: 'words'; required: string[][]; excluded: string[][] }
 
 /**
- * @param after number of the last article of the page before, and what its cursor says of it; null:
+ * @param after number of the last article of the page before, and its values in the cursor; null:
  * the first page
  */
 export async function questionOf(
@@ -63,7 +63,7 @@ export async function questionOf(
     countries: query.countries.length === COUNTRIES.length ? null : query.countries,
     languages: query.languages,
     hasAuthor: query.hasAuthor,
-    // Nobody has the number 0.
+    // No outlet and no author has the number 0.
     publisherNos: publisherNos?.length === 0 ? [0] : publisherNos,
     authorNos: authorNos?.length === 0 ? [0] : authorNos,
     sort: query.sort,

@@ -5,8 +5,7 @@ import type { Peer } from './peer.ts'
 const MISMATCHES_SHOWN = 5
 
 /**
- * Prints the classes one a line, what they come to by kind of match and by what else is asked, and
- * what each engine is.
+ * Prints one line a class, sums by kind of match and by filter, and a description of each engine.
  */
 export function report(results: ComparedClass[], peers: Peer[], say: (line: string) => void): void {
   const keys = ['perscope', ...peers.map(peer => peer.key)]
@@ -40,7 +39,7 @@ export function report(results: ComparedClass[], peers: Peer[], say: (line: stri
   for (const { title, settings } of peers) say(`${title}: ${settings}`)
 }
 
-/** Perscope's figures, and of each peer the same with its name before. */
+/** Perscope's figures, and the same figures of each peer with its name as a prefix. */
 export function figuresOf(results: ComparedClass[]): Record<string, number> {
   const figures: Record<string, number> = { classes: results.length }
   for (const key of results[0]?.engines.keys() ?? []) {

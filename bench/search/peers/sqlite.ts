@@ -10,7 +10,7 @@ import { filtersOf, type PeerQuestion } from './questions.ts'
  * walks in either direction and stops when a page is full; filters are words of a column; other
  * orders are a join and a sort.
  *
- * @param file of the database; made when it is not there
+ * @param file of the database; created when missing
  */
 export async function openSqlite(file: string): Promise<Peer> {
   const built = existsSync(file)
@@ -39,7 +39,7 @@ export async function openSqlite(file: string): Promise<Peer> {
     async ask(question) {
       const start = performance.now()
       const seqs = pageOf(database, question)
-      // Nothing in this process could interrupt it.
+      // SQLite runs in this thread, so nothing can interrupt it.
       if (performance.now() - start > LIMIT_MS) throw new OverLimit('took too long')
       const total = question.cap === null ? null : countOf(database, question, question.cap)
       return { seqs, total, ms: performance.now() - start }

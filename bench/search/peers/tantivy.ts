@@ -69,7 +69,7 @@ export async function openTantivy(
       const { places, count, ms } = (await program!.line()) as { places: number[]; count: number | null; ms: number }
       const seqOf = question.sort === 'ingested_at' ? orders.seqOfTurn : orders.seqOfPlace
       return {
-        // Behind the last place of the ascending order stand those without a date.
+        // In ascending order, articles without a date follow the last place.
         seqs: places.map(place => seqOf[place > orders.rows ? place - orders.rows : place]!),
         total: question.cap === null ? null : Math.min(count ?? 0, question.cap),
         ms,
@@ -112,9 +112,9 @@ async function install(
 }
 
 interface Program {
-  /** Waits while the program is behind. */
+  /** Waits while the program has unread input. */
   write(line: string): Promise<void>
-  /** The next line that it writes. */
+  /** The next line of the program's output. */
   line(): Promise<Record<string, unknown>>
   end(): void
   ended: Promise<unknown>
@@ -123,7 +123,7 @@ interface Program {
 function start(python: string, args: string[], { family, signal }: { family: Family; signal: AbortSignal }): Program {
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn(python, ['-I', SCRIPT, ...args], {
     stdio: ['pipe', 'pipe', 'inherit'],
-    detached: true, // Ctrl-C reaches us alone
+    detached: true, // Ctrl-C reaches only this process
   })
   const { pid } = child
   if (pid !== undefined) family.adopt(pid, 'SIGTERM')
@@ -137,7 +137,7 @@ function start(python: string, args: string[], { family, signal }: { family: Fam
     })
     child.once('error', () => resolve())
   })
-  child.stdin.on('error', () => {}) // told by the missing answer
+  child.stdin.on('error', () => {}) // the missing answer reports it
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {
     async write(line) {

@@ -1,12 +1,12 @@
-/** What Postgres can hold in one `tsvector` (its manual, "Text Search Limitations"). */
+/** Limits of one `tsvector` (its manual, "Text Search Limitations"). */
 export const TSVECTOR_LIMITS = {
-  /** The highest position; beyond it all fall together. */
+  /** The highest position; Postgres lowers higher ones to it. */
   position: 16_383,
   /** Positions of one lexeme. */
   positions: 255,
   /**
-   * Bytes of all lexemes and positions; ours keeps room for those that the indexing transaction
-   * adds.
+   * Bytes of all lexemes and positions; our limit leaves room for those that the indexing
+   * transaction adds.
    */
   bytes: 1_048_575 - 1_024,
 } as const

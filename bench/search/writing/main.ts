@@ -12,7 +12,7 @@ import type { Job, Making, Written } from './messages.ts'
 const PER_SECOND = 300
 const CLIENTS = 2
 const SECONDS = 300
-/** Longest time of reading alone, and of writing as fast as it can. */
+/** Longest time, in seconds, of reading alone and of writing as fast as it can. */
 const MINUTE = 60
 
 export interface WritingBench {

@@ -1,4 +1,4 @@
-/** What the writer is told: so many articles a second for so long. */
+/** A job for the writer: its articles a second, and for how many seconds. */
 export interface Job {
   /** null: as fast as it can. */
   perSecond: number | null
@@ -7,10 +7,10 @@ export interface Job {
   from: number
 }
 
-/** What the writer tells when it is done. */
+/** The result of a job. */
 export interface Written {
   articles: number
-  /** ms of writing: without the making of articles, when as fast as it can. */
+  /** ms of writing. At full speed this excludes the generation of articles. */
   ms: number
   /** ms of each transaction, from its begin to its commit. */
   transactions: number[]
@@ -19,8 +19,7 @@ export interface Written {
 }
 
 /**
- * Articles that are to be made before they are written: that takes a tenth of what writing them
- * does.
+ * Articles to generate before they are written. That takes a tenth of the time of writing them.
  */
 export interface Making {
   from: number

@@ -8,7 +8,7 @@ import { createArchive } from '../generator.ts'
 import type { Job, Making, Written } from './messages.ts'
 
 // A process that writes articles as a normaliser does: batches through the article writer, which
-// also has segments made. Arguments: the database, and the rows of its archive.
+// also makes segments. Arguments: the database, and the rows of its archive.
 
 const [url = '', rows = ''] = process.argv.slice(2)
 const archive = createArchive(Number(rows))
@@ -17,7 +17,7 @@ const boss = createBoss(url, () => {}, { supervise: false })
 await boss.start()
 const articleWriter = openArticleWriter({ pool, boss, indexer: openIndexer(pool), embedDelay: 7_200_000 })
 
-/** When a connection was taken, and whether for a batch's transaction. */
+/** When a connection was taken, and whether a batch's transaction took it. */
 const taken = new WeakMap<Client, { at: number; batch: boolean }>()
 let transactions: number[] = []
 pool.on('acquire', client => void taken.set(client, { at: performance.now(), batch: false }))
@@ -27,7 +27,7 @@ pool.on('release', (_error, client) => {
 })
 
 process.on('disconnect', () => process.exit(0))
-/** Made before they are asked for, from the first of the next job on. */
+/** Articles generated ahead, from the first of the next job on. */
 let ready: ReturnType<typeof archive.articles> = []
 
 process.on('message', (order: Job | Making) => {
@@ -55,7 +55,7 @@ async function write({ perSecond, seconds, from }: Job): Promise<Written> {
   for (; performance.now() - start - making < seconds * 1_000; articles += BATCH) {
     if (perSecond !== null) await pause(Math.max(0, start + (articles / perSecond) * 1_000 - performance.now()))
     const before = performance.now()
-    // The clock's stamp, as everything that is crawled.
+    // The clock stamps them, as it stamps crawled articles.
     const made = articles + BATCH <= ready.length
     const batch = (
       made ? ready.slice(articles, articles + BATCH) : archive.articles(from + articles, from + articles + BATCH)

@@ -3,13 +3,13 @@ import type { Test } from 'tap'
 import { createFleet } from '../../fleet.ts'
 import { startTestApi } from '../api.ts'
 
-/** A process that is attacked: the articles come in by the test's own. */
+/** A process to attack. The test's own process makes its articles. */
 export interface Besieged {
   base: string
   secret: string
   /** MB of resident memory; null where there is no /proc. */
   memory(): Promise<number | null>
-  /** null as long as it is the process that was started; then what it said at its end. */
+  /** null while the started process runs; then its last output. */
   lastWords(): string | null
 }
 
@@ -40,6 +40,6 @@ export async function startBesieged(t: Test): Promise<Besieged> {
   }
 }
 
-/** The value below which so many of the ascending ones lie. */
+/** A quantile of ascending values. */
 export const quantile = (ascending: number[], part: number) =>
   ascending[Math.min(ascending.length - 1, Math.floor(ascending.length * part))] ?? Number.NaN

@@ -7,11 +7,11 @@ const PATIENCE = 10_000
 
 export interface Volley {
   statuses: Record<number, number>
-  /** What an answer should not have been, with the request that got it. */
+  /** A wrong answer, with its request. */
   complaints: string[]
 }
 
-/** Fires so many random requests, `width` at a time, and judges every answer. */
+/** Sends random requests, `width` at a time, and judges every answer. */
 export async function fire(
   port: number,
   secret: string,
@@ -62,7 +62,7 @@ function judge({ bytes, semantic }: Shot, answer: string, ms: number, statuses: 
   const head = answer.slice(0, end)
   const body = answer.slice(end + 4)
   if (!/\r\nX-Request-Id: /i.test(head)) return 'no X-Request-Id'
-  // What never became a request is answered without a look at its method.
+  // The answer to bytes that are no request does not depend on a method.
   if (status !== 400 && bytes.toString('latin1').startsWith('HEAD ')) return body === '' ? null : 'a body for HEAD'
   if (status >= 400 && !/^\{"status":"error","code":"[a-z_]+","message":"/.test(body)) {
     if (!/content-encoding/i.test(head)) return 'an error that is no error object'

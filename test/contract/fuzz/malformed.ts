@@ -6,13 +6,13 @@ export interface Attack {
   /** Sent one after another, each in a packet of its own. */
   packets: Buffer[]
   /**
-   * `close`: says that it is done once something came back, or nothing did for a moment. `reset`:
-   * hangs up at once.
+   * `close`: half-closes after an answer, or after a moment without one. `reset`: resets the
+   * connection at once.
    */
   end: 'close' | 'reset'
 }
 
-/** One connection's worth of bytes that are wrong in some way, or right in an unusual one. */
+/** The bytes of one connection: malformed, or valid in an unusual way. */
 export function attack(c: Chance, secret: string): Attack {
   const kind = c.pick(KIND_NAMES)
   const bytes = Buffer.from(KINDS[kind](c, `Authorization: Bearer ${secret}\r\n`), 'latin1')
@@ -37,7 +37,7 @@ const METHODS = [
 ]
 const VERSIONS = ['HTTP/1.1', 'HTTP/1.1', 'HTTP/1.1', 'HTTP/1.0', 'HTTP/0.9', 'HTTP/2.0', 'HTTP/1.', 'http/1.1', '']
 
-/** Each gives a connection's bytes, one character a byte; `key` is a header line. */
+/** Each returns the bytes of a connection, one character a byte; `key` is a header line. */
 const KINDS = {
   line: (c: Chance, key: string) =>
     `${c.pick(METHODS)}${c.pick([' ', ' ', ' ', '  ', '\t', ''])}${target(c)}${c.pick([' ', ' ', ' ', '  ', '\t', ''])}${c.pick(VERSIONS)}${lineEnd(c)}Host: x\r\n${key}\r\n`,
@@ -60,7 +60,7 @@ const KINDS = {
     return whole.slice(0, c.below(whole.length + 1))
   },
   bent: (c: Chance, key: string) => bend(c, `GET ${c.pick(PATHS)} HTTP/1.1\r\nHost: x\r\n${key}\r\n`),
-  // A ClientHello's record header, then whatever.
+  // A ClientHello's record header, then random bytes.
   tls: (c: Chance) => `\x16\x03${c.pick(['\x00', '\x01', '\x03'])}\x02\x00\x01\x00\x01\xfc\x03\x03${noise(c, 512)}`,
   noise: (c: Chance) => noise(c, c.odds(0.05) ? 100_000 : 300),
 } as const

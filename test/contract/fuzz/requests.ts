@@ -1,7 +1,7 @@
 import { PARAMETER_NAMES, PARAMETERS, type Parameter } from '../../../services/api/contract/parameters.ts'
 import { LANGUAGES } from '../../../shared/articles/article.ts'
 
-/** A request as bytes, and what of it matters for judging the answer. */
+/** A request as bytes, with the facts that the judge of its answer needs. */
 export interface Shot {
   bytes: Buffer
   /** Semantic search may be asked for: 503 is then an answer. */

@@ -9,24 +9,24 @@ import type { Chance } from './requests.ts'
  * takes for ever.
  */
 const PATIENCE = 20_000
-/** ms without an answer after which an attacker says that it is done. */
+/** ms without an answer after which an attacker half-closes its connection. */
 const SILENCE = 50
 const BETWEEN_PROBES = 50
 
 export interface Siege {
   connections: number
   answers: Record<string, number>
-  /** What an answer should not have been, with the bytes that got it. */
+  /** A wrong answer, with the bytes that caused it. */
   complaints: string[]
   /** ms that each request for `/healthz` took, ascending. */
   health: number[]
-  /** Right requests that were asked meanwhile, all answered rightly or complained of. */
+  /** Valid requests sent meanwhile. Each was answered correctly or is among the complaints. */
   right: number
 }
 
 /**
- * Attacks so many times, `width` at a time, while others ask right requests. Ends early when these
- * get no answers.
+ * Attacks `width` at a time, while other clients send valid requests. Ends early when these get no
+ * answers.
  */
 export async function besiege(base: string, secret: string, c: Chance, count: number, width = 16): Promise<Siege> {
   const siege: Siege = { connections: 0, answers: {}, complaints: [], health: [], right: 0 }
@@ -62,7 +62,7 @@ export async function besiege(base: string, secret: string, c: Chance, count: nu
   return siege
 }
 
-/** Asks what has to work all the while; what was wrong, or null. */
+/** Sends a request that must succeed during the siege. Returns a complaint, or null. */
 async function healthy(base: string, secret: string, expected: string, siege: Siege): Promise<string | null> {
   const signal = AbortSignal.timeout(PATIENCE)
   try {
@@ -102,7 +102,7 @@ function send(port: number, { packets, end }: Attack): Promise<{ answer: string;
 
 const text = (parts: Buffer[]) => Buffer.concat(parts).toString('latin1')
 
-/** Runs `work` once nothing has called it for a moment. */
+/** Runs `work` after a moment without a call. */
 function quiet(work: () => void): () => void {
   let timer: NodeJS.Timeout | undefined
   return () => {
@@ -119,7 +119,7 @@ async function sendAll(socket: Socket, packets: Buffer[]): Promise<void> {
   }
 }
 
-/** Whatever came back is a row of answers of ours, none of them a failure; or nothing. */
+/** The bytes that came back must be a sequence of the API's answers without a 5xx, or nothing. */
 function judge(answer: string, answers: Record<string, number>): string | null {
   const statuses = [...answer.matchAll(/(?:^|\n|\}|>)HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status ?? '')
   for (const status of statuses.length > 0 ? statuses : ['none']) answers[status] = (answers[status] ?? 0) + 1
