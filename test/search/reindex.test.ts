@@ -52,7 +52,7 @@ t.test('reindex makes every word of the index anew, and changes no article', { t
 
   const { code, errors } = await reindex(index).ended
   t.equal(code, 0, errors())
-  t.match(errors(), new RegExp(`The words of ${articles.length} articles are new\\.`))
+  t.match(errors(), new RegExp(`Rebuilt the words of ${articles.length} articles\\.`))
   t.same(await index.database.query(rows), before)
   const differences: string[] = []
   for (let number = 0; number < 60; number++) {
