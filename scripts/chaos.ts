@@ -1,3 +1,4 @@
+import { counted } from '../shared/log/counted.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { chaos, type Verdict } from '../test/faults/chaos.ts'
 import type { KindName } from '../test/faults/injection/kinds.ts'
@@ -58,13 +59,13 @@ function inWords(verdict: Verdict): string[] {
   const { requests, polled } = verdict
   const kindsDone = Map.groupBy(verdict.faults, ({ kind }) => kind)
   return [
-    `${verdict.published} articles published, ${verdict.indexed} indexed, ${verdict.embedded} embedded (queues on ${verdict.queues}, seed ${verdict.seed}).`,
-    `${verdict.faults.length} faults: ${[...kindsDone].map(([kind, done]) => `${done.length} × ${kind}`).join(', ')}.`,
+    `${counted(verdict.published, 'article')} published, ${verdict.indexed} indexed, ${verdict.embedded} embedded (queues on ${verdict.queues}, seed ${verdict.seed}).`,
+    `${counted(verdict.faults.length, 'fault')}: ${[...kindsDone].map(([kind, done]) => `${done.length} × ${kind}`).join(', ')}.`,
     `Polled: ${Object.values(polled).join(', ')}. Sequences read to their end: ${verdict.sequences}.`,
-    `${requests.asked} requests, ${requests.forgiven} failed while a fault lasted, ${requests.failed} outside of any; the slowest took ${requests.slowest} ms.`,
+    `${counted(requests.asked, 'request')}, ${requests.forgiven} failed while a fault lasted, ${requests.failed} outside of any; the slowest took ${requests.slowest} ms.`,
     ...verdict.findings.map(finding => `- ${finding}`),
     verdict.ok
       ? 'Nothing was lost, nothing doubled, nothing missed.'
-      : `${verdict.findings.length} findings; logs are in ${verdict.folder}/logs and ${verdict.folder}/data/logs.`,
+      : `${counted(verdict.findings.length, 'finding')}; logs are in ${verdict.folder}/logs and ${verdict.folder}/data/logs.`,
   ]
 }

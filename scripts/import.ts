@@ -6,6 +6,7 @@ import { openIndexer } from '../search/indexer.ts'
 import type { Config } from '../shared/config/config.ts'
 import { createBoss } from '../shared/delayed-jobs/boss.ts'
 import { type ArticleWriter, openArticleWriter } from '../shared/indexing/article-writer.ts'
+import { counted } from '../shared/log/counted.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { dropRights } from '../shared/process/rights.ts'
@@ -136,10 +137,12 @@ function report(
 ): number {
   if (options.json === true) print(JSON.stringify({ indexed, known, bad }))
   if (dryRun) {
-    say(`${good} good lines, ${bad} bad ones; nothing is indexed.`)
+    say(`${counted(good, 'good line')}, ${counted(bad, 'bad one')}; nothing is indexed.`)
   } else {
     const knownToo = known > 0 ? `, ${known} known already` : ''
-    say(`${signal.aborted ? 'Interrupted. ' : ''}Indexed ${indexed} articles${knownToo}; ${bad} bad lines skipped.`)
+    say(
+      `${signal.aborted ? 'Interrupted. ' : ''}Indexed ${counted(indexed, 'article')}${knownToo}; ${counted(bad, 'bad line')} skipped.`,
+    )
   }
   return bad > 0 || signal.aborted ? 1 : 0
 }

@@ -6,6 +6,7 @@ import { LANGUAGES, type Language } from '../shared/articles/article.ts'
 import { biasFile } from '../shared/embeddings/bias/measured.ts'
 import { openEmbeddings } from '../shared/embeddings/embeddings.ts'
 import { sourceOf } from '../shared/embeddings/endpoint.ts'
+import { counted } from '../shared/log/counted.ts'
 import { runCommand } from '../shared/process/command.ts'
 
 /**
@@ -42,7 +43,7 @@ await runCommand(
         queries.push(await embeddings.embedQuery(text.slice(0, QUERY), signal))
       }
       means.push(mean(passages), mean(queries))
-      say(`${language}: ${texts[language].length} texts`)
+      say(`${language}: ${counted(texts[language].length, 'text')}`)
     }
     const file = biasFile(source.model.name)
     const rows = means.map(mean => `    ${JSON.stringify(mean)}`).join(',\n')

@@ -1,4 +1,5 @@
 import type { Config } from '../shared/config/config.ts'
+import { counted } from '../shared/log/counted.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { printableLine } from '../shared/log/printable.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
@@ -59,7 +60,10 @@ await runCommand(
           const name = QUEUE_NAMES.find(known => known === rest[0])
           if (!name) throw new UsageError(`Name a queue: ${[...QUEUE_NAMES, 'quarantine'].join(', ')}.`)
           const count = await drain(config, name, dryRun)
-          return tell('Removed', 'Would remove', count, ` messages from ${name}`, { action: 'drain', queue: name })
+          return tell('Removed', 'Would remove', count, ` ${count === 1 ? 'message' : 'messages'} from ${name}`, {
+            action: 'drain',
+            queue: name,
+          })
         }
         default:
           throw new UsageError('Say list, retry or drain; see --help.')
@@ -96,5 +100,5 @@ async function drain(config: Config, name: QueueName, dryRun: boolean): Promise<
 
 function line({ id, since, reason, attempts, what, detail }: Quarantined): string {
   const below = detail ? `\n${' '.repeat(17)}${printableLine(detail)}` : ''
-  return `${id.padEnd(16)} ${since}  ${reason} (${attempts} attempts)  ${printableLine(what)}${below}`
+  return `${id.padEnd(16)} ${since}  ${reason} (${counted(attempts, 'attempt')})  ${printableLine(what)}${below}`
 }

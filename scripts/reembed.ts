@@ -2,6 +2,7 @@ import { openEmbeddingCollections } from '../services/embedder/collections/embed
 import { sourceOf } from '../shared/embeddings/endpoint.ts'
 import { modelNamed } from '../shared/embeddings/models.ts'
 import { RECIPE } from '../shared/embeddings/recipe.ts'
+import { counted } from '../shared/log/counted.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
@@ -73,7 +74,7 @@ async function reembed(
   }
   if (options['dry-run'] === true) {
     const articles = await left(pool, filling)
-    say(`Would embed ${articles} articles with ${wanted}${filling ? `, going on in ${filling.name}` : ''}.`)
+    say(`Would embed ${counted(articles, 'article')} with ${wanted}${filling ? `, going on in ${filling.name}` : ''}.`)
     return 0
   }
   const endpoint = { model: wanted, api: text(options.api), url: text(options.url) }
@@ -85,8 +86,8 @@ async function reembed(
   report(context, { collection: collection.name, model: wanted, articles, done })
   say(
     done
-      ? `Embedded ${articles} articles; ${collection.name} serves now.`
-      : `Interrupted after ${articles} articles; the same command goes on.`,
+      ? `Embedded ${counted(articles, 'article')}; ${collection.name} serves now.`
+      : `Interrupted after ${counted(articles, 'article')}; the same command goes on.`,
   )
   return done ? 0 : 1
 }

@@ -1,3 +1,4 @@
+import { counted } from '../shared/log/counted.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { createPace } from './reindex/pace.ts'
@@ -46,7 +47,7 @@ await runCommand(
       if (options['dry-run'] === true) {
         const articles = await countChosen(pool, chosen, earlier?.doneTo ?? 0n, earlier?.last ?? (await newest(pool)))
         report({ articles, segments: 0 }, false)
-        return say(`Would rebuild the ${selection.what} of ${articles} articles.`)
+        return say(`Would rebuild the ${selection.what} of ${counted(articles, 'article')}.`)
       }
       if (earlier !== null) {
         say(`Going on where it was interrupted; it began ${earlier.startedAt.toISOString()} (--restart begins anew).`)
@@ -91,6 +92,6 @@ async function newest(pool: Pool): Promise<bigint> {
 }
 
 function summary({ selection }: Chosen, { articles }: Progress, done: boolean): string {
-  if (!done) return `Interrupted after ${articles} articles; the same command goes on.`
-  return `Rebuilt the ${selection.what} of ${articles} articles.`
+  if (!done) return `Interrupted after ${counted(articles, 'article')}; the same command goes on.`
+  return `Rebuilt the ${selection.what} of ${counted(articles, 'article')}.`
 }

@@ -9,6 +9,7 @@ import { RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
 import { isAllowed, productToken, type RobotsRules, readRobots } from '../../services/crawler/robots/rules.ts'
 import { readAddress } from '../../shared/articles/address.ts'
 import type { Config } from '../../shared/config/config.ts'
+import { counted } from '../../shared/log/counted.ts'
 import { printableLine } from '../../shared/log/printable.ts'
 import type { Outlet } from '../../shared/outlets/outlet.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
@@ -139,7 +140,7 @@ export function checkTable(results: CheckedFeed[]): string {
   const outlets = new Set(results.map(({ domain }) => domain))
   const dead = [...outlets].filter(domain => results.every(result => result.domain !== domain || !result.ok))
   return [
-    `${results.length - failed.length} of ${results.length} feeds read, ${outlets.size - dead.length} of ${outlets.size} outlets with at least one.`,
+    `${results.length - failed.length} of ${counted(results.length, 'feed')} read, ${outlets.size - dead.length} of ${counted(outlets.size, 'outlet')} with at least one.`,
     ...failed.map(({ domain, url, detail }) => printableLine(`${domain}  ${url}  ${detail}`)),
   ].join('\n')
 }
@@ -186,7 +187,7 @@ async function describe(
   if (feed === null) return { ok: false, status, moved, detail: `no feed, but ${type ?? 'something without a type'}` }
   const { format, total: named, newest } = feed
   const parts = [
-    `${format}, ${named} ${format === 'sitemap index' ? 'parts' : 'addresses'}`,
+    `${format}, ${format === 'sitemap index' ? counted(named, 'part') : counted(named, 'address', 'addresses')}`,
     ...(newest === null ? [] : [`newest ${newest.slice(0, 10)}`]),
     ...(moved === null ? [] : [`moved to ${moved}`]),
   ]

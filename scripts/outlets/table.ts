@@ -1,7 +1,12 @@
+import { counted } from '../../shared/log/counted.ts'
 import { printableLine } from '../../shared/log/printable.ts'
 import { type Budget, budgetsUsed } from '../../shared/outlets/budget.ts'
 import type { OutletHealth, OutletPages } from '../../shared/outlets/health.ts'
+import type { SharedFeed } from '../../shared/outlets/shared-feeds.ts'
 import { columns } from '../terminal/columns.ts'
+
+/** An outlet with its pages and the feeds that it shares with others. */
+type ListedOutlet = OutletHealth & OutletPages & { sharedFeeds: SharedFeed[] }
 
 const HEADER = [
   'health',
@@ -23,14 +28,14 @@ const HEADER = [
  * Health for people: one line an outlet, those in trouble first; pages, bytes and new hosts are
  * today's.
  */
-export function healthTable(outlets: (OutletHealth & OutletPages)[], budget: Budget, now: Date): string {
-  if (outlets.length === 0) return 'No outlets; `npm run outlets -- sync FILE` brings a catalogue.'
+export function healthTable(outlets: ListedOutlet[], budget: Budget, now: Date): string {
+  if (outlets.length === 0) return 'No outlets; `npm run outlets -- add FILE` adds those of a catalogue.'
   const rank = { failing: 0, silent: 1, healthy: 2 }
   const sorted = [...outlets].sort((a, b) => rank[a.health] - rank[b.health] || (a.domain < b.domain ? -1 : 1))
   return columns([HEADER, ...sorted.map(outlet => row(outlet, budget, now).map(printableLine))])
 }
 
-function row(outlet: OutletHealth & OutletPages, budget: Budget, now: Date): string[] {
+function row(outlet: ListedOutlet, budget: Budget, now: Date): string[] {
   return [
     outlet.health,
     outlet.domain,
@@ -48,23 +53,29 @@ function row(outlet: OutletHealth & OutletPages, budget: Budget, now: Date): str
   ]
 }
 
-function troubles(outlet: OutletHealth & OutletPages, budget: Budget, now: Date): string[] {
+function troubles(outlet: ListedOutlet, budget: Budget, now: Date): string[] {
   return [
     ...outlet.blocks.map(({ kind, pages }) => `${kind} ${pages}×`),
     outlet.error ?? '',
+    ...outlet.sharedFeeds.map(({ url, domains }) => sharing(url, domains, outlet.domain)),
     ...budgetTroubles(outlet, budget),
     ...(outlet.late > 0 ? [`late ${outlet.late}×`] : []),
     ...(outlet.restsUntil === null ? [] : [`rests for ${span(outlet.restsUntil.getTime() - now.getTime())}`]),
   ].filter(Boolean)
 }
 
+const sharing = (url: string, domains: string[], own: string) =>
+  `shares ${url} with ${domains.filter(domain => domain !== own).join(', ')}`
+
 /** Budgets of today that are spent; their pages wait for the next day. */
-function budgetTroubles(outlet: OutletHealth & OutletPages, budget: Budget): string[] {
+function budgetTroubles(outlet: ListedOutlet, budget: Budget): string[] {
   const used = budgetsUsed(outlet, budget)
   const spent = (['pages', 'bytes'] as const).filter(name => used[name] >= 1)
   return [
-    ...(spent.length > 0 ? [`today's ${spent.join(' and ')} are spent, ${outlet.pages.waiting} pages wait`] : []),
-    ...(outlet.putOff > 0 ? [`${outlet.putOff} pages on new hosts put off`] : []),
+    ...(spent.length > 0
+      ? [`today's ${spent.join(' and ')} are spent, ${counted(outlet.pages.waiting, 'page waits', 'pages wait')}`]
+      : []),
+    ...(outlet.putOff > 0 ? [`${counted(outlet.putOff, 'page')} on new hosts put off`] : []),
   ]
 }
 

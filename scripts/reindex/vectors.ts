@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { counted } from '../../shared/log/counted.ts'
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
 import type { Pace } from './pace.ts'
 import { noteDone, type Run } from './run.ts'
@@ -63,7 +64,9 @@ async function queueIsShort(
       lowest = count
       since = performance.now()
     } else if (performance.now() - since > PATIENCE) {
-      say(`${count} articles wait for an embedder; is one running, and does the model answer?`)
+      say(
+        `${counted(count, 'article waits', 'articles wait')} for an embedder; is one running, and does the model answer?`,
+      )
       since = performance.now()
     }
     await pause(LOOK_AGAIN, undefined, { signal }).catch(() => {})

@@ -15,7 +15,7 @@ import { watchEventLoop } from '../../shared/process/event-loop.ts'
 import { whenParentIsGone } from '../../shared/process/parent.ts'
 import { checkCatalogue, checkPort, checkRights } from './checks.ts'
 import { readyMadeOperatorKey } from './key.ts'
-import { serveSample, syncOutlets } from './outlets.ts'
+import { loadOutlets, serveSample } from './outlets.ts'
 import { createProgress, type Progress, readCounts } from './progress.ts'
 import { SERVICES, serviceProgram } from './services.ts'
 import { showSearches } from './show.ts'
@@ -91,7 +91,7 @@ async function run(start: Start): Promise<void> {
     open.defer(sample.close)
     catalogue = sample.file
   }
-  await syncOutlets(catalogue, databaseUrl, signal)
+  await loadOutlets({ pool, file: catalogue, dataDir: dataDir.path, report })
   const running = join(dataDir.path, RUNNING)
   await writeWhole(running, runningLines(env))
   open.defer(() => rm(running, { force: true }))

@@ -1,13 +1,13 @@
-import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { writeWhole } from '../../infra/embedded/data-directory/file.ts'
+import { readIfThere, writeWhole } from '../../infra/embedded/data-directory/file.ts'
 import { Problem } from '../../infra/embedded/problem.ts'
 import { readPorts, writePorts } from '../../infra/outlets/sample/ports.ts'
 import { startSampleSites } from '../../infra/outlets/sample/server.ts'
-
-const SCRIPT = fileURLToPath(new URL('../outlets.ts', import.meta.url))
+import { readCatalogue } from '../../shared/outlets/catalogue.ts'
+import { sharedFeedSentence } from '../../shared/outlets/shared-feeds.ts'
+import { syncOutlets } from '../../shared/outlets/sync.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
 
 /**
  * Serves the sample outlets on loopback, at the addresses of the last start. Returns the file of
@@ -24,16 +24,42 @@ export async function serveSample(dataDir: string): Promise<{ file: string; clos
   return { file, close: sites.close }
 }
 
-/** Brings a catalogue into the database, as `npm run outlets -- sync FILE` does. */
-export async function syncOutlets(file: string, databaseUrl: string, signal: AbortSignal): Promise<void> {
+/** Where a start keeps the domains that it loaded, so that the next start knows them again. */
+const LOADED = 'start-outlets.json'
+
+/**
+ * Brings a catalogue into the database. Outlets that somebody added by hand stay. Outlets that an
+ * earlier start loaded leave when the catalogue does not name them any more.
+ *
+ * @param report called with a sentence about outlets that left, and about those that stay
+ */
+export async function loadOutlets(options: {
+  pool: Pool
+  file: string
+  dataDir: string
+  report(sentence: string): void
+}): Promise<void> {
+  const { pool, file, dataDir, report } = options
+  const { outlets } = readCatalogue(await readFile(file, 'utf8'))
+  const state = join(dataDir, LOADED)
+  const loaded = domainsIn(await readIfThere(state))
+  const { removed, kept, shared } = await syncOutlets(pool, outlets, { remove: loaded })
+  await writeWhole(state, `${JSON.stringify(outlets.map(({ domain }) => domain))}\n`)
+  if (removed.length > 0) report(`No longer crawled, because the catalogue does not name them: ${removed.join(', ')}.`)
+  if (kept.length > 0) {
+    report(
+      `Outlets outside the catalogue are crawled too: ${kept.join(', ')}. "npm run outlets -- remove DOMAIN" removes one.`,
+    )
+  }
+  for (const one of shared) report(sharedFeedSentence(one))
+}
+
+/** The domains in the file; none when it is missing or damaged. */
+function domainsIn(text: string | null): string[] {
   try {
-    await promisify(execFile)(process.execPath, [SCRIPT, 'sync', file], {
-      env: { ...process.env, DATABASE_URL: databaseUrl },
-      signal,
-    })
-  } catch (error) {
-    signal.throwIfAborted()
-    const words = error instanceof Error && 'stderr' in error ? String(error.stderr).trim() : String(error)
-    throw new Problem(words || 'The outlets could not be loaded.')
+    const value: unknown = JSON.parse(text ?? '[]')
+    return Array.isArray(value) ? value.filter(domain => typeof domain === 'string') : []
+  } catch {
+    return []
   }
 }

@@ -1,4 +1,5 @@
 import { SingleBar } from 'cli-progress'
+import { counted } from '../../shared/log/counted.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 
 /** Counts at the stages of the pipeline. */
@@ -24,7 +25,7 @@ export const isSame = (a: Counts, b: Counts): boolean =>
   a.pages === b.pages && a.finished === b.finished && a.articles === b.articles && a.embedded === b.embedded
 
 const inWords = ({ pages, finished, articles, embedded }: Counts) =>
-  `${finished} of ${pages} pages read, ${articles} articles indexed, ${embedded} embedded`
+  `${finished} of ${counted(pages, 'page')} read, ${counted(articles, 'article')} indexed, ${embedded} embedded`
 
 export interface Progress {
   show(counts: Counts): void

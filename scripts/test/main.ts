@@ -1,4 +1,5 @@
 import { glob } from 'node:fs/promises'
+import { counted } from '../../shared/log/counted.ts'
 import { whenParentIsGone } from '../../shared/process/parent.ts'
 import { onStopSignal } from '../../shared/process/signals.ts'
 import { startTestServers } from '../../test/servers.ts'
@@ -52,7 +53,7 @@ try {
     for (const [group, files] of groups) {
       const began = Date.now()
       add(await runFiles(files, { env, print, family: servers.family, signal: stopping.signal }))
-      print(`The ${files.length} ${group} test files took ${Math.round((Date.now() - began) / 1_000)} s.`)
+      print(`${counted(files.length, `${group} test file`)} took ${Math.round((Date.now() - began) / 1_000)} s.`)
     }
   } finally {
     await servers.stop()

@@ -1,38 +1,65 @@
-import type { Client, Pool } from '../postgres/pool.ts'
+import type { Client, Pool, Queryable } from '../postgres/pool.ts'
 import { transaction } from '../postgres/transaction.ts'
 import type { Outlet } from './outlet.ts'
+import { type SharedFeed, sharedFeeds } from './shared-feeds.ts'
 
-/** What a sync has changed. */
+/** The changes of a sync. */
 export interface Synced {
   added: string[]
   changed: string[]
   /** Left the catalogue: no longer crawled; their articles stay. */
   removed: string[]
+  /** Not among the given outlets, and still crawled. */
+  kept: string[]
   unchanged: number
   feeds: { added: number; removed: number }
+  /** Feeds of crawled outlets that another crawled outlet names too. */
+  shared: SharedFeed[]
+}
+
+export interface SyncOptions {
+  /** Rolls everything back. */
+  dryRun?: boolean
+  /** Outlets that leave the catalogue: all that are not given (the default), or these of them. */
+  remove?: 'others' | readonly string[]
 }
 
 /**
- * Makes the database's catalogue this one, in one transaction. Running crawlers see it at their
- * next look. Addresses of an outlet that left and was not fetched yet are forgotten, and so is what
- * its feeds were last answered with, so that all is found again should it come back.
- *
- * @param options.dryRun rolls everything back
+ * Brings outlets into the database's catalogue, in one transaction. Running crawlers see it at
+ * their next look. Addresses of a removed outlet that were not fetched yet are forgotten, and so
+ * are its feeds' ETags. So everything is found again if the outlet comes back.
  */
-export async function syncOutlets(pool: Pool, outlets: Outlet[], options: { dryRun?: boolean } = {}): Promise<Synced> {
-  const synced: Synced = { added: [], changed: [], removed: [], unchanged: 0, feeds: { added: 0, removed: 0 } }
+export async function syncOutlets(pool: Pool, outlets: Outlet[], options: SyncOptions = {}): Promise<Synced> {
+  const synced: Synced = {
+    added: [],
+    changed: [],
+    removed: [],
+    kept: [],
+    unchanged: 0,
+    feeds: { added: 0, removed: 0 },
+    shared: [],
+  }
   try {
     await transaction(pool, async client => {
       await client.query('lock table outlets in share row exclusive mode')
       for (const outlet of [...outlets].sort((a, b) => (a.domain < b.domain ? -1 : 1)))
         await syncOutlet(client, outlet, synced)
-      await removeOthers(client, outlets, synced)
+      await removeOthers(client, outlets, options.remove ?? 'others', synced)
+      synced.shared = await readSharedFeeds(client)
       if (options.dryRun) throw new DryRun()
     })
   } catch (error) {
     if (!(error instanceof DryRun)) throw error
   }
   return synced
+}
+
+/** Feeds that several crawled outlets name. */
+export async function readSharedFeeds(db: Queryable): Promise<SharedFeed[]> {
+  const { rows } = await db.query<{ domain: string; url: string }>(
+    'select domain, url from feeds f join outlets using (outlet_no) where f.active order by domain, url',
+  )
+  return sharedFeeds(rows)
 }
 
 class DryRun extends Error {}
@@ -90,18 +117,27 @@ async function syncFeeds(client: Client, outletNo: number, { feeds, sitemaps }: 
   return { added: added.rowCount ?? 0, removed: removed.rowCount ?? 0 }
 }
 
-async function removeOthers(client: Client, outlets: Outlet[], synced: Synced): Promise<void> {
-  const { rows } = await client.query<{ outlet_no: number; domain: string }>(
-    'update outlets set active = false where active and domain <> all($1) returning outlet_no, domain',
+async function removeOthers(
+  client: Client,
+  outlets: Outlet[],
+  remove: NonNullable<SyncOptions['remove']>,
+  synced: Synced,
+): Promise<void> {
+  const others = await client.query<{ outlet_no: number; domain: string }>(
+    'select outlet_no, domain from outlets where active and domain <> all($1) order by domain',
     [outlets.map(({ domain }) => domain)],
   )
-  const numbers = rows.map(({ outlet_no }) => outlet_no)
+  const leaves = (domain: string) => remove === 'others' || remove.includes(domain)
+  const leaving = others.rows.filter(({ domain }) => leaves(domain))
+  const numbers = leaving.map(({ outlet_no }) => outlet_no)
+  await client.query('update outlets set active = false where outlet_no = any($1)', [numbers])
   const feeds = await client.query(
     'update feeds set active = false, etag = null, last_modified = null where outlet_no = any($1) and active',
     [numbers],
   )
   await client.query('delete from sitemap_parts p using feeds f where f.feed_no = p.feed_no and not f.active', [])
   await client.query("delete from pages where outlet_no = any($1) and state = 'waiting'", [numbers])
-  synced.removed.push(...rows.map(({ domain }) => domain).sort())
+  synced.removed.push(...leaving.map(({ domain }) => domain))
+  synced.kept.push(...others.rows.flatMap(({ domain }) => (leaves(domain) ? [] : domain)))
   synced.feeds.removed += feeds.rowCount ?? 0
 }

@@ -50,10 +50,13 @@ t.test('sync works on an empty database, adds nothing of its own, and says what 
   const dry = await outlets('sync', file, '--dry-run')
   t.match(dry.err, /Would be: 2 outlets added/)
   t.equal((await pool.query('select from outlets')).rowCount, 0)
-  t.match((await outlets('sync', file)).err, /2 outlets added, 0 changed, 0 removed, 0 as they were; 1 feeds added/)
+  t.match(
+    (await outlets('sync', file)).err,
+    /2 outlets added, 0 changed, 0 removed, 0 as they were; 1 feed added, 0 removed/,
+  )
   t.match((await outlets('sync', file)).err, /0 outlets added, 0 changed, 0 removed, 2 as they were/)
   await write({ ...A, name: 'Anders' })
-  t.match((await outlets('sync', file)).err, /changed: a\.example\nno longer crawled: b\.example/)
+  t.match((await outlets('sync', file, '--yes')).err, /changed: a\.example\nno longer crawled: b\.example/)
   const { rows } = await pool.query('select domain, name, active from outlets order by domain')
   t.same(rows, [
     { domain: 'a.example', name: 'Anders', active: true },
@@ -64,10 +67,80 @@ t.test('sync works on an empty database, adds nothing of its own, and says what 
 t.test('one address as feed and as sitemap, or in two spellings, is one feed', async t => {
   const feed = `${site.origin}/twice.xml`
   await write({ ...A, feeds: [feed, `${feed}#top`], sitemaps: [feed] }, B)
-  t.match(await outlets('sync', file), { code: 0, err: /1 feeds added/ })
+  t.match(await outlets('sync', file), { code: 0, err: /1 feed added/ })
   t.match((await pool.query('select url, kind from feeds where active')).rows, [{ url: feed, kind: 'feed' }])
   await write(A)
-  t.match(await outlets('sync', file), { code: 0 })
+  t.match(await outlets('sync', file, '--yes'), { code: 0 })
+})
+
+const active = async () =>
+  (await pool.query<{ domain: string }>('select domain from outlets where active order by domain')).rows.map(
+    ({ domain }) => domain,
+  )
+
+t.test('a file that lacks outlets removes none of them without --yes, or consent on a terminal', async t => {
+  await write(A, B)
+  await outlets('sync', file)
+  await write(A)
+  const refused = await outlets('sync', file)
+  t.equal(refused.code, 2)
+  t.match(refused.err, /does not name 1 outlet that is crawled now: b\.example\. Nothing was changed\. .* add --yes/)
+  t.strictSame(await active(), ['a.example', 'b.example'])
+  t.match(await onTerminal('n', 'sync', file), /Stop crawling it\? \[y\/N\].*Nothing was changed/s)
+  t.strictSame(await active(), ['a.example', 'b.example'])
+  t.match(await onTerminal('y', 'sync', file), /no longer crawled: b\.example/)
+  t.strictSame(await active(), ['a.example'])
+})
+
+/** Output of a command at a terminal where a person answers its question. */
+function onTerminal(answer: string, ...words: string[]): Promise<string> {
+  const command = [process.execPath, script, ...words].map(word => `'${word}'`).join(' ')
+  const env = { ...process.env, DATABASE_URL: database.url }
+  return new Promise(resolve => {
+    const child = execFile('script', ['-qec', command, '/dev/null'], { env }, (_, out) => resolve(out))
+    let seen = ''
+    child.stdout?.on('data', (text: string) => {
+      const asked = seen.includes('[y/N]')
+      seen += text
+      if (!asked && seen.includes('[y/N]')) child.stdin?.write(`${answer}\n`)
+    })
+  })
+}
+
+t.test('add leaves all others, of a file or of options; remove takes out what is named', async t => {
+  await write(B)
+  t.match((await outlets('add', file)).err, /added|changed: b\.example\n.*1 as it was/)
+  t.strictSame(await active(), ['a.example', 'b.example'])
+  const options = ['--country', 'be', '--languages', 'fr,nl', '--feed', `${site.origin}/c.xml`]
+  t.match((await outlets('add', 'www.c.example', ...options, '--dry-run')).err, /Would be: 1 outlet added/)
+  t.match(await outlets('add', 'www.c.example', ...options), { code: 0, err: /added: c\.example/ })
+  const { rows } = await pool.query(
+    `select name, country, languages, time_zone from outlets where domain = 'c.example'`,
+  )
+  t.same(rows, [{ name: 'www.c.example', country: 'BE', languages: ['fr', 'nl'], time_zone: 'Europe/Brussels' }])
+  t.match(await outlets('add', 'd.example', '--country', 'NL'), { code: 2, err: /needs --country, --languages/ })
+  t.match(await outlets('add', 'd.example', ...options, '--country', 'FR'), { code: 1, err: /country must be one of/ })
+  t.match(await outlets('remove', 'b.example', 'x.example'), { code: 2, err: /No outlet x\.example is crawled/ })
+  t.match(
+    (await outlets('remove', 'b.example', 'WWW.C.example')).err,
+    /0 outlets added, 0 changed, 2 removed, 1 as it was/,
+  )
+  t.strictSame(await active(), ['a.example'])
+})
+
+t.test('a feed that two outlets name is warned of by sync, add and check, and listed', async t => {
+  const warning = /a\.example and b\.example name the same feed \S+\/a\.xml: its articles are stored once for each/
+  await write(A, { ...B, feeds: [`${site.origin}/a.xml?utm_source=b`] })
+  t.match((await outlets('check', file)).err, warning)
+  t.match((await outlets('sync', file)).err, warning)
+  t.match((await outlets('list')).out, /b\.example .*shares \S+\/a\.xml\S* with a\.example/)
+  const [line = ''] = (await outlets('list', '--json')).out.trim().split('\n')
+  t.match(JSON.parse(line), { sharedFeeds: [{ domains: ['a.example', 'b.example'] }] })
+  await outlets('remove', 'b.example')
+  t.notMatch((await outlets('list')).out, /shares/)
+  const options = ['--country', 'LU', '--languages', 'lb', '--feed', `${site.origin}/a.xml`]
+  t.match((await outlets('add', 'b.example', ...options)).err, warning, 'also against those that are crawled already')
+  await outlets('remove', 'b.example')
 })
 
 t.test('a file that cannot be used changes nothing and names what is wrong', async t => {
@@ -76,7 +149,7 @@ t.test('a file that cannot be used changes nothing and names what is wrong', asy
   t.equal(code, 1)
   t.match(err, /a\.example: country must be one of NL, BE, LU/)
   t.match(await outlets('sync', '/does/not/exist'), { code: 1, err: /no such file/ })
-  t.match(await outlets('paint'), { code: 2, err: /sync FILE, list, or check/ })
+  t.match(await outlets('paint'), { code: 2, err: /sync FILE, add FILE, remove DOMAIN, list, or check/ })
 })
 
 t.test('list shows the outlets in trouble first; as JSON one a line', async t => {
@@ -92,14 +165,15 @@ t.test('check tries every feed once, with manners, and reports', async t => {
   site.on('/page.html', '<html>')
   site.on('/robots.txt', 'user-agent: *\ndisallow: /closed')
   await write({ ...A, feeds: ['/a.xml', '/page.html', '/closed.xml', '/missing.xml'].map(path => site.origin + path) })
+  const before = site.to('/robots.txt').length
   const { code, out, err } = await outlets('check', file)
   t.equal(code, 1)
   t.match(err, /ok {3}a\.example .*\/a\.xml rss, 2 addresses/)
   t.match(err, /FAIL a\.example .*\/page\.html no feed, but text\/html/)
   t.match(err, /FAIL a\.example .*\/closed\.xml robots\.txt forbids it/)
   t.match(err, /FAIL a\.example .*\/missing\.xml it answers 404/)
-  t.match(out, /^1 of 4 feeds read, 1 of 1 outlets with at least one/)
-  t.equal(site.to('/robots.txt').length, 1)
+  t.match(out, /^1 of 4 feeds read, 1 of 1 outlet with at least one/)
+  t.equal(site.to('/robots.txt').length, before + 1)
 })
 
 t.test('check says as JSON what came back, waits as robots.txt asks, and leaves a silent host in time', async t => {

@@ -1,0 +1,88 @@
+import { readFile } from 'node:fs/promises'
+import { counted } from '../../shared/log/counted.ts'
+import { type Catalogue, readCatalogue } from '../../shared/outlets/catalogue.ts'
+import type { Outlet } from '../../shared/outlets/outlet.ts'
+import { feedsOf, sharedFeedSentence, sharedFeeds } from '../../shared/outlets/shared-feeds.ts'
+import { type Synced, syncOutlets } from '../../shared/outlets/sync.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import { type CommandContext, UsageError } from '../../shared/process/command.ts'
+import { confirm } from '../terminal/confirm.ts'
+import { hasEntry, readEntry } from './entry.ts'
+
+/** Names of a list that are printed at most. */
+const NAMES = 20
+
+/**
+ * Makes a file the whole catalogue. Outlets that are not in it leave only with `--yes` or a
+ * person's consent.
+ */
+export async function sync(context: CommandContext, pool: Pool, file: string): Promise<void> {
+  const outlets = await readOutlets(context, file)
+  const dryRun = context.options['dry-run'] === true
+  const { removed } = await syncOutlets(pool, outlets, { dryRun: true })
+  if (removed.length > 0 && !dryRun) await consent(context, file, removed)
+  // No others leave than those that were shown, whatever was added meanwhile.
+  report(context, await syncOutlets(pool, outlets, { dryRun, remove: removed }), dryRun)
+}
+
+/** Adds the outlets of a file, or the one that the options describe; all others stay. */
+export async function add(context: CommandContext, pool: Pool, fileOrDomain: string): Promise<void> {
+  const outlets = hasEntry(context.options)
+    ? tell(context, readEntry(fileOrDomain, context.options))
+    : await readOutlets(context, fileOrDomain)
+  const dryRun = context.options['dry-run'] === true
+  report(context, await syncOutlets(pool, outlets, { dryRun, remove: [] }), dryRun)
+}
+
+/** Takes outlets out of the catalogue; their articles stay. */
+export async function remove(context: CommandContext, pool: Pool, written: string[]): Promise<void> {
+  const domains = written.map(domain => domain.toLowerCase().replace(/^www\.(?=[^.]+\.)/, ''))
+  const { kept } = await syncOutlets(pool, [], { dryRun: true, remove: [] })
+  const unknown = domains.find(domain => !kept.includes(domain))
+  if (unknown !== undefined) throw new UsageError(`No outlet ${unknown} is crawled; list shows those that are.`)
+  const dryRun = context.options['dry-run'] === true
+  report(context, await syncOutlets(pool, [], { dryRun, remove: domains }), dryRun)
+}
+
+/** Reads a catalogue and says what it mended. */
+export async function readOutlets(context: CommandContext, file: string): Promise<Outlet[]> {
+  return tell(context, readCatalogue(await readFile(file, 'utf8')))
+}
+
+/** Warns of feeds that several outlets of a catalogue name. */
+export function warnOfSharedFeeds({ say }: CommandContext, outlets: Outlet[]): void {
+  for (const shared of sharedFeeds(feedsOf(outlets))) say(sharedFeedSentence(shared))
+}
+
+function tell({ say }: CommandContext, { outlets, notes }: Catalogue): Outlet[] {
+  for (const note of notes) say(note)
+  return outlets
+}
+
+/** @throws UsageError when nobody agrees */
+async function consent({ options, signal }: CommandContext, file: string, removed: string[]): Promise<void> {
+  if (options.yes === true) return
+  const sentence = `${file} does not name ${counted(removed.length, 'outlet')} that ${removed.length === 1 ? 'is' : 'are'} crawled now: ${named(removed)}.`
+  const answer = await confirm(`${sentence} Stop crawling ${removed.length === 1 ? 'it' : 'them'}?`, signal)
+  if (answer === true) return
+  const instead = 'To keep them, use add FILE instead of sync FILE; to remove them, add --yes.'
+  throw new UsageError(answer === false ? 'Nothing was changed.' : `${sentence} Nothing was changed. ${instead}`)
+}
+
+const named = (domains: string[]) => `${domains.slice(0, NAMES).join(', ')}${domains.length > NAMES ? ' …' : ''}`
+
+function report({ say }: CommandContext, synced: Synced, dryRun: boolean): void {
+  const { added, changed, removed, kept, unchanged, feeds, shared } = synced
+  for (const [label, domains] of [
+    ['added', added],
+    ['changed', changed],
+    ['no longer crawled', removed],
+  ] as const) {
+    if (domains.length > 0) say(`${label}: ${named(domains)}`)
+  }
+  const stayed = unchanged + kept.length
+  say(
+    `${dryRun ? 'Would be: ' : ''}${counted(added.length, 'outlet')} added, ${changed.length} changed, ${removed.length} removed, ${stayed} as ${stayed === 1 ? 'it was' : 'they were'}; ${counted(feeds.added, 'feed')} added, ${feeds.removed} removed.`,
+  )
+  for (const one of shared) say(sharedFeedSentence(one))
+}
