@@ -1,7 +1,7 @@
+import { LONGEST_RETRY_AFTER, readRetryAfter } from '../../../shared/http/retry-after.ts'
 import { gunzipFile } from '../fetch/compression.ts'
 import type { FetchedResponse } from '../fetch/request.ts'
 import { RequestFailure } from '../fetch/request-failure.ts'
-import { LONGEST_PAUSE, readRetryAfter } from '../fetch/retry-after.ts'
 import { type Fetched, politeGet } from '../robots/polite.ts'
 import { ParseFailure } from './parsing/parser.ts'
 import type { ParsedFeed } from './parsing/worker.ts'
@@ -68,7 +68,9 @@ function validatorsOf({ headers }: FetchedResponse, feed: ParsedFeed): Validator
 }
 
 function refused({ status, headers }: FetchedResponse): Document {
-  const wait = { atLeast: status === 410 ? LONGEST_PAUSE : (readRetryAfter(headers) ?? 0) }
+  const wait = {
+    atLeast: status === 410 ? LONGEST_RETRY_AFTER : (readRetryAfter(headers['retry-after'], headers.date) ?? 0),
+  }
   return { kind: 'failure', reason: `status ${status}`, detail: `the feed answers ${status}`, wait }
 }
 

@@ -1,10 +1,10 @@
+import { readRetryAfter } from '../../../shared/http/retry-after.ts'
 import type { Crawl } from '../crawl.ts'
 import type { Lease } from '../hosts/leases.ts'
 import { endPermit, type Permit, takePermit } from '../hosts/request-permit.ts'
 import { requestSeconds } from '../metrics.ts'
 import { type FetchedResponse, request } from './request.ts'
 import { asFailure, type FailureKind, RequestFailure } from './request-failure.ts'
-import { readRetryAfter } from './retry-after.ts'
 
 /**
  * Longest wait in ms for a host whose pause our own last request began: a redirect within a host,
@@ -94,6 +94,7 @@ function pauseAfterFailure(kind: FailureKind, permit: Permit, retryMin: number):
 
 /** 429 and 503 speak for the whole host; a 503 without Retry-After may be about one page only. */
 function pauseAfter({ status, headers }: FetchedResponse, retryMin: number): number {
-  if (status === 429) return readRetryAfter(headers) ?? retryMin
-  return status === 503 ? (readRetryAfter(headers) ?? 0) : 0
+  const asked = readRetryAfter(headers['retry-after'], headers.date)
+  if (status === 429) return asked ?? retryMin
+  return status === 503 ? (asked ?? 0) : 0
 }

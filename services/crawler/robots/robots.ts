@@ -1,9 +1,9 @@
 import { readAddress } from '../../../shared/articles/address.ts'
+import { readRetryAfter } from '../../../shared/http/retry-after.ts'
 import { spend } from '../budgets/budget.ts'
 import { admitsHost, OTHER_DAY } from '../budgets/new-hosts.ts'
 import type { Crawl } from '../crawl.ts'
 import { type Asked, OWN_PAUSE, requestWithPermit } from '../fetch/permitted-request.ts'
-import { readRetryAfter } from '../fetch/retry-after.ts'
 import type { Lease } from '../hosts/leases.ts'
 import {
   type KnownRobots,
@@ -129,7 +129,7 @@ async function recallOrAsk(
       continue
     }
     if (status >= 400 && status < 500 && status !== 429) break
-    const wait = Math.max(readRetryAfter(headers) ?? 0, waitAfter(crawl, known.failures))
+    const wait = Math.max(readRetryAfter(headers['retry-after'], headers.date) ?? 0, waitAfter(crawl, known.failures))
     return rememberUnreachable(crawl.pool, host, wait, `robots.txt answers ${status}`)
   }
   return rememberRobots(crawl.pool, host, { rules: [], crawlDelay: null }, delay)
