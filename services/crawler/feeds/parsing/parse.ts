@@ -1,7 +1,8 @@
 import { readEntries } from './entries.ts'
 import type { Feed } from './feed.ts'
 import { readJsonFeed } from './json.ts'
-import { type FeedElement, readMarkup } from './markup.ts'
+import type { FeedElement } from './markup.ts'
+import { readMarkup } from './read-markup.ts'
 import { readSitemap, readSitemapIndex } from './sitemap.ts'
 
 /**
