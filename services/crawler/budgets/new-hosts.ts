@@ -1,7 +1,7 @@
 import type { Budget } from '../../../shared/outlets/budget.ts'
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts'
 import { transaction } from '../../../shared/postgres/transaction.ts'
-import { ensureHosts } from '../hosts/request-permit.ts'
+import { ensureHosts } from '../hosts/permits.ts'
 import { spend, TODAY } from './budget.ts'
 
 /**

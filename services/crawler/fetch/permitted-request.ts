@@ -1,7 +1,7 @@
 import { readRetryAfter } from '../../../shared/http/retry-after.ts'
 import type { Crawl } from '../crawl.ts'
 import type { Lease } from '../hosts/leases.ts'
-import { endPermit, type Permit, takePermit } from '../hosts/request-permit.ts'
+import { endPermit, type Permit, takePermit } from '../hosts/permits.ts'
 import { requestSeconds } from '../metrics.ts'
 import { type FetchedResponse, request } from './request.ts'
 import { asFailure, type FailureKind, RequestFailure } from './request-failure.ts'
