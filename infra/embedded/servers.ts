@@ -32,7 +32,9 @@ export interface EmbeddedServers {
 
 export interface ServerOptions {
   servers?: readonly ServerName[]
-  /** Called with sentences about the progress, and about the servers that this machine cannot run. */
+  /**
+   * Called with sentences about the progress, and about the servers that this machine cannot run.
+   */
   report: (sentence: string) => void
   signal?: AbortSignal
   /**
@@ -44,7 +46,9 @@ export interface ServerOptions {
   keepTrying?: boolean
 }
 
-/** A server that died is back, or given up, within 45 s. The rest of that is for ending the others. */
+/**
+ * A server that died is back, or given up, within 45 s. The rest of that is for ending the others.
+ */
 const GIVE_UP_MS = 40_000
 
 /**

@@ -31,7 +31,9 @@ interface KnownPart extends Validators {
 
 /** Far more parts than one poll reads (`recentParts`). */
 export const MOST_REMEMBERED = 400
-/** The protocol forbids an index inside an index, but outlets serve them. We follow one, no more. */
+/**
+ * The protocol forbids an index inside an index, but outlets serve them. We follow one, no more.
+ */
 const MAX_DEPTH = 2
 
 /** A part to be read. An index is at depth 0. */
@@ -53,7 +55,9 @@ interface Reading {
   result: PartsRead
 }
 
-/** What becomes of the index after one of its parts. `read` and `unread` go on with the next part. */
+/**
+ * What becomes of the index after one of its parts. `read` and `unread` go on with the next part.
+ */
 type PartOutcome = 'read' | 'unread' | 'interrupted' | 'unparsed'
 
 /**

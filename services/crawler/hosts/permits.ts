@@ -27,7 +27,9 @@ export type PermitOutcome =
   | { kind: 'busy'; wait: number }
   | { kind: 'interrupted' }
 
-/** ms between two tries while another request to the host is under way: it may end at any moment. */
+/**
+ * ms between two tries while another request to the host is under way: it may end at any moment.
+ */
 const LOOK_AGAIN = 250
 /** A longer wait (ms) for a host must be granted (`beginLong`). */
 const LONG = 15_000
@@ -37,7 +39,9 @@ export interface PermitOptions {
   delay: number
   /** Longest wait in ms; a host that is not free by then is `busy`. */
   patience: number
-  /** Called before a long wait. Null: the wait is not granted, and the host is `busy`; else ends it. */
+  /**
+   * Called before a long wait. Null: the wait is not granted, and the host is `busy`; else ends it.
+   */
   beginLong: () => (() => void) | null
   /** Ends the wait. */
   stop: AbortSignal
@@ -93,7 +97,9 @@ async function tryToTake(pool: Pool, visit: Lease, host: string, id: string, del
   return rows[0] ?? null
 }
 
-/** Waits until the permit may be tried again. False: the wait would be too long, or is not granted. */
+/**
+ * Waits until the permit may be tried again. False: the wait would be too long, or is not granted.
+ */
 async function waitForHost(
   visit: Lease,
   { asked, wait }: HostState,

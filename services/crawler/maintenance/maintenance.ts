@@ -5,7 +5,7 @@ const EVERY = 600_000
 
 /**
  * Runs maintenance every ten minutes. The first run comes soon after the start, so that a crawler
- * that is restarted often does it too.
+ * that restarts often also runs it.
  */
 export function startMaintenance(crawl: Crawl): { close(): void } {
   const maintain = async () => {

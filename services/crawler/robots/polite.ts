@@ -20,9 +20,13 @@ export type Fetched =
   | { kind: 'interrupted' }
 
 const MAX_REDIRECTS = 5
-/** ms that a visit waits for its own host. Then it ends, and is called again when the host is free. */
+/**
+ * ms that a visit waits for its own host. Then it ends, and is called again when the host is free.
+ */
 const OWN_PATIENCE = 5_000
-/** ms that a visit waits for the host of a redirect, whose own visitor sends requests between ours. */
+/**
+ * ms that a visit waits for the host of a redirect, whose own visitor sends requests between ours.
+ */
 const GUEST_PATIENCE = 15_000
 
 /** The state of fetching one address. */

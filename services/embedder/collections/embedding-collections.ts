@@ -24,7 +24,9 @@ export interface EmbeddingCollections {
    * filled. Registers and creates them when they do not exist yet.
    */
   current(): Promise<EmbeddingCollection[]>
-  /** Creates the collections again that the vector store has lost, and has their articles embedded. */
+  /**
+   * Creates the collections again that the vector store has lost, and has their articles embedded.
+   */
   restore(): Promise<void>
   /** Why a model cannot be asked now, and for how many ms; null: all models can. */
   obstacle(): { reason: string; wait: number } | null

@@ -4,7 +4,9 @@ import { childrenOf, type FeedElement, type Markup, textOf } from './markup.ts'
 
 /** No feed of news names more entries at a time. By custom the first ones are the newest. */
 export const MAX_ENTRIES = 2_000
-/** Elements of one entry that are read. The search for each field passes over them several times. */
+/**
+ * Elements of one entry that are read. The search for each field passes over them several times.
+ */
 const MAX_CHILDREN = 500
 const MAX_LINKS = 100
 /** Authors of one entry that are read. */

@@ -57,7 +57,8 @@ export function readMarkup(text: string, address: string | null): Markup {
     {
       onopentagname: name => openElement(tree, name, source.length),
       onattribute: (name, value) => addAttribute(tree, name, value),
-      // Called at the end of a start tag. The parser's own attributes have no limit and are ignored.
+      // Called at the end of a start tag. The parser's own attributes have no limit and are
+      // ignored.
       onopentag() {
         tree.open.start = parser.endIndex + 1
         completeOpening(tree)
