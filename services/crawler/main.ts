@@ -2,6 +2,7 @@ import { createOutageLog } from '../../shared/log/outage.ts'
 import { postgresOutageLog } from '../../shared/postgres/outage.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
+import { missingAmong } from '../../shared/process/missing.ts'
 import { runService, type ServiceContext } from '../../shared/process/service.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { observeFleet } from '../../shared/status/fleet-metrics.ts'
@@ -10,11 +11,10 @@ import { startDispatcher } from './dispatch/dispatcher.ts'
 import { openFeedParser } from './feeds/parsing/parser.ts'
 import { addressRule } from './fetch/addresses.ts'
 import { guardedConnector } from './fetch/connector.ts'
-import { missingDependencies } from './health/missing.ts'
-import { observeOutlets } from './health/outlets.ts'
 import { createLeases } from './hosts/leases.ts'
 import { createLongWaits } from './hosts/long-waits.ts'
-import { startMaintenance } from './maintenance/maintenance.ts'
+import { startMaintenance } from './maintenance.ts'
+import { observeOutlets } from './outlet-metrics.ts'
 import { visitHost } from './visits/visit.ts'
 
 /**
@@ -81,6 +81,10 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
       await queues.close()
       await pool.end()
     },
-    missing: () => missingDependencies(crawl, queues),
+    missing: () =>
+      missingAmong({
+        postgres: () => pool.query('select 1'),
+        ...(config.REDIS_URL === '' ? {} : { redis: () => queues.counts() }),
+      }),
   }
 })

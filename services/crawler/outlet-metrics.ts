@@ -1,7 +1,7 @@
-import { gauge, shared } from '../../../shared/metrics/registry.ts'
-import { type Budget, budgetsUsed } from '../../../shared/outlets/budget.ts'
-import { outletHealth } from '../../../shared/outlets/health.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import { gauge, shared } from '../../shared/metrics/registry.ts'
+import { type Budget, budgetsUsed } from '../../shared/outlets/budget.ts'
+import { outletHealth } from '../../shared/outlets/health.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
 
 /**
  * Offers the outlets' health as metrics. A scrape reads them from the database. Every crawler shows
