@@ -3,44 +3,23 @@ import { join } from 'node:path'
 import { lockData } from './data-directory/data-lock.ts'
 import type { DataDirectory } from './data-directory/open.ts'
 import { rememberedPorts } from './data-directory/ports.ts'
-import { serverKey } from './keys.ts'
-import { makeEnvironment } from './model/environment.ts'
-import { embeddingsUrl, modelProgram } from './model/server.ts'
-import { accountOf, checkPassage, type Owner, postgresAccount } from './owner.ts'
-import { postgresPackage } from './postgres/binaries.ts'
-import { openCluster } from './postgres/cluster.ts'
-import { databaseUrl, explainPostgres, postgresProgram } from './postgres/server.ts'
+import { startModel } from './model/start.ts'
+import { checkPassage, postgresAccount } from './owner.ts'
+import { startPostgres } from './postgres/start.ts'
 import { diskProblem, Problem } from './problem.ts'
-import { openPrograms } from './programs.ts'
-import { QDRANT_VERSION, qdrantPackage } from './qdrant/binary.ts'
-import { qdrantProgram } from './qdrant/server.ts'
+import { startQdrant } from './qdrant/start.ts'
+import type { Addresses, Keys, ServerName, Starting } from './starting.ts'
 import { createFamily, type Family } from './supervision/family.ts'
 import type { Program, Supervised } from './supervision/program.ts'
 import { supervise } from './supervision/supervise.ts'
 
-export type ServerName = 'postgres' | 'qdrant' | 'model'
-
-/**
- * Where the servers are, under the names of the settings; a server that this machine cannot run is
- * missing.
- */
-export interface Addresses {
-  DATABASE_URL?: string
-  QDRANT_URL?: string
-  EMBEDDINGS_URL?: string
-}
-
-/** What they ask for there, under the names of the settings. */
-export interface Keys {
-  QDRANT_API_KEY?: string
-  EMBEDDINGS_API_KEY?: string
-}
+export type { Addresses, Keys, ServerName } from './starting.ts'
 
 export interface EmbeddedServers {
   addresses: Addresses
-  /** All that a service needs to use them. */
+  /** All settings that a service needs to use the servers. */
   settings: Addresses & Keys
-  /** Starts another program under the same watch; it is ended with the servers, if not before. */
+  /** Keeps another program running as well. It is ended with the servers, if not before. */
   supervise(program: Program): Promise<Supervised>
   family: Family
   /** Resolves when a server is gone and does not come back. */
@@ -53,143 +32,128 @@ export interface EmbeddedServers {
 
 export interface ServerOptions {
   servers?: readonly ServerName[]
-  /** Told in sentences what goes on, and what this machine cannot run. */
+  /**
+   * Called with sentences about the progress, and about the servers that this machine cannot run.
+   */
   report: (sentence: string) => void
   signal?: AbortSignal
   /**
-   * Servers for a test: little memory, no care for a crash of the machine, and our process may end
-   * without them.
+   * Servers for a test: they take little memory, may lose data in a crash of the machine, and do
+   * not keep our process alive.
    */
   throwaway?: boolean
-  /** Keep trying for ever to bring a server back, instead of resolving `lost` after 40 s. */
+  /** Try for ever to bring a server back, instead of resolving `lost` after 40 s. */
   keepTrying?: boolean
 }
 
-/** A server that died is back, or given up, within 45 s; the rest is for ending the others. */
+/**
+ * A server that died is back, or given up, within 45 s. The rest of that is for ending the others.
+ */
 const GIVE_UP_MS = 40_000
 
 /**
  * Starts real servers of our own on loopback, with their data in `dataDir`, and keeps them running.
- * Resolves when all accept connections. Without Qdrant or the model everything but semantic search
- * works: what keeps them from running is reported in a sentence.
+ * Resolves when all accept connections. A machine that cannot run Qdrant or the model gets a
+ * sentence that says why. Everything but semantic search works there.
  *
  * @throws Problem when Postgres cannot run
  */
 export async function startServers(dataDir: DataDirectory, options: ServerOptions): Promise<EmbeddedServers> {
-  const { report, throwaway = false, servers = ['postgres', 'qdrant', 'model'] } = options
-  const path = dataDir.path
+  const running = await createRunning(dataDir.path, options)
+  try {
+    const settings = await startAll(running, options.servers ?? ['postgres', 'qdrant', 'model'])
+    const { QDRANT_API_KEY, EMBEDDINGS_API_KEY, ...addresses } = settings
+    return {
+      ...{ addresses, settings, lost: running.lost },
+      ...{ supervise: running.starting.run, family: running.starting.family },
+      stop: () => stop(running),
+      kill() {
+        running.interrupted.abort()
+        for (const supervised of running.supervised) supervised.kill()
+      },
+    }
+  } catch (error) {
+    await stop(running)
+    if (error instanceof Problem) throw error
+    throw diskProblem(error, dataDir.path) ?? error
+  }
+}
+
+/** The servers that were started, and what ends them. */
+interface Running {
+  starting: Starting
+  supervised: Supervised[]
+  locks: { release(): void }[]
+  /** Aborted when the servers are to end. */
+  interrupted: AbortController
+  lost: Promise<Problem>
+}
+
+async function createRunning(path: string, options: ServerOptions): Promise<Running> {
+  const { report, throwaway = false } = options
   const interrupted = new AbortController()
   const signal = AbortSignal.any([interrupted.signal, ...(options.signal ? [options.signal] : [])])
   const family = await createFamily(path).catch(error => {
     throw diskProblem(error, path) ?? error
   })
-  const running: Supervised[] = []
-  const locks: { release(): void }[] = []
-  let tellLost: (problem: Problem) => void = () => {}
-  const lost = new Promise<Problem>(resolve => {
-    tellLost = resolve
-  })
+  const { promise: lost, resolve: onLost } = Promise.withResolvers<Problem>()
   const giveUpAfter = options.keepTrying ? null : GIVE_UP_MS
-
-  async function run(program: Program): Promise<Supervised> {
-    const supervised = await supervise(program, {
-      ...{ family, report, signal, giveUpAfter },
-      onLost: tellLost,
-      background: throwaway,
-    })
-    running.push(supervised)
-    return supervised
+  const supervised: Supervised[] = []
+  const locks: Running['locks'] = []
+  const starting: Starting = {
+    ...{ dataDir: path, throwaway, family, signal, report },
+    logOf: server => join(path, 'logs', `${server}.log`),
+    async lock(server, name) {
+      const lock = await lockData(join(path, `${server}.lock`), name, signal)
+      locks.push(lock)
+      return lock.fd
+    },
+    async run(program) {
+      const one = await supervise(program, { family, report, signal, giveUpAfter, onLost, background: throwaway })
+      supervised.push(one)
+      return one
+    },
   }
+  return { starting, supervised, locks, interrupted, lost }
+}
 
-  async function startPostgres(port: number, owner: Owner | null): Promise<Addresses> {
-    const { folder, version } = await postgresPackage()
-    const parts = ['bin/postgres', 'lib/libpq.so.5', 'share/postgresql/postgres.bki']
-    const programs = await openPrograms(folder, parts, `postgres-${version}`, path, owner)
-    const lock = await lockServer('postgres', 'Postgres')
-    const cluster = await openCluster(path, programs, owner, throwaway, { family, signal, lock })
-    family.sweep(cluster.folder)
-    const program = postgresProgram(cluster, port, programs, owner, lock, logOf('postgres'), throwaway)
-    await run({ ...program, explain: log => explainPostgres(log, path, port) })
-    return { DATABASE_URL: databaseUrl(cluster, port) }
+async function startAll({ starting, interrupted }: Running, servers: readonly ServerName[]): Promise<Addresses & Keys> {
+  const { dataDir, report } = starting
+  await mkdir(join(dataDir, 'logs'), { recursive: true })
+  const ports = await rememberedPorts(dataDir, report)
+  // This check comes first: where the account cannot enter, nothing else needs to be tried.
+  const owner = servers.includes('postgres') ? await postgresAccount(report) : null
+  await checkPassage(owner, dataDir, 'The database')
+  const port = { postgres: 0, qdrant: 0, model: 0 }
+  for (const name of servers) port[name] = await ports.of(name)
+  const start = {
+    postgres: () => startPostgres(starting, port.postgres, owner),
+    qdrant: () => optional(starting, startQdrant(starting, port.qdrant)),
+    model: () => optional(starting, startModel(starting, port.model)),
   }
+  const starts = servers.map(name => start[name]())
+  return Object.assign({}, ...(await allOrFirstError(starts, interrupted)))
+}
 
-  async function startQdrant(port: number): Promise<Addresses & Keys> {
-    const owner = accountOf('qdrant')
-    await checkPassage(owner, path, 'Qdrant')
-    const folder = await qdrantPackage()
-    const programs = await openPrograms(folder, ['bin/qdrant'], `qdrant-${QDRANT_VERSION}`, path, owner)
-    const lock = await lockServer('qdrant', 'Qdrant')
-    const key = await serverKey(path, 'qdrant')
-    await run(await qdrantProgram(path, programs, port, key, owner, lock, logOf('qdrant')))
-    return { QDRANT_URL: `http://127.0.0.1:${port}`, QDRANT_API_KEY: key }
-  }
+/** For a server that only semantic search needs: reports why it is missing, and goes on. */
+function optional({ signal, report }: Starting, start: Promise<Addresses & Keys>): Promise<Addresses & Keys> {
+  return start.catch(error => {
+    if (!(error instanceof Problem) || signal.aborted) throw error
+    report(error.message)
+    return {}
+  })
+}
 
-  async function startModel(port: number): Promise<Addresses & Keys> {
-    await makeEnvironment({ family, signal, report })
-    const key = await serverKey(path, 'model')
-    await run(await modelProgram(path, port, key, logOf('model')))
-    return { EMBEDDINGS_URL: embeddingsUrl(port), EMBEDDINGS_API_KEY: key }
-  }
-
-  async function lockServer(server: ServerName, name: string): Promise<number> {
-    const lock = await lockData(join(path, `${server}.lock`), name, signal)
-    locks.push(lock)
-    return lock.fd
-  }
-
-  const logOf = (name: string) => join(path, 'logs', `${name}.log`)
-  /** Semantic search can be missing; a sentence says why. */
-  const optional = (start: Promise<Addresses & Keys>): Promise<Addresses & Keys> =>
-    start.catch(error => {
-      if (!(error instanceof Problem) || signal.aborted) throw error
-      report(error.message)
-      return {}
-    })
-  const stop = async () => {
-    interrupted.abort(new Problem('The servers were ended.'))
-    await Promise.all(running.map(server => server.stop()))
-    family.disband()
-    for (const lock of locks) lock.release()
-  }
-
-  try {
-    await mkdir(join(path, 'logs'), { recursive: true })
-    const ports = await rememberedPorts(path, report)
-    // First of all: where it cannot enter, nothing else needs to be tried.
-    const owner = servers.includes('postgres') ? await postgresAccount(report) : null
-    await checkPassage(owner, path, 'The database')
-    const port = { postgres: 0, qdrant: 0, model: 0 }
-    for (const name of servers) port[name] = await ports.of(name)
-    const start = {
-      postgres: () => startPostgres(port.postgres, owner),
-      qdrant: () => optional(startQdrant(port.qdrant)),
-      model: () => optional(startModel(port.model)),
-    }
-    const starts = servers.map(name => start[name]())
-    const settings: Addresses & Keys = Object.assign({}, ...(await allOrFirstError(starts, interrupted)))
-    const { QDRANT_API_KEY, EMBEDDINGS_API_KEY, ...addresses } = settings
-    return {
-      addresses,
-      settings,
-      supervise: run,
-      family,
-      lost,
-      stop,
-      kill() {
-        interrupted.abort()
-        for (const supervised of running) supervised.kill()
-      },
-    }
-  } catch (error) {
-    await stop()
-    if (error instanceof Problem) throw error
-    throw diskProblem(error, path) ?? error
-  }
+async function stop({ starting, supervised, locks, interrupted }: Running): Promise<void> {
+  interrupted.abort(new Problem('The servers were ended.'))
+  await Promise.all(supervised.map(server => server.stop()))
+  starting.family.disband()
+  for (const lock of locks) lock.release()
 }
 
 /**
- * As `Promise.all`; but when one fails the others are interrupted and waited for, so that nothing
- * is left running.
+ * As `Promise.all`. But when one fails, it interrupts the others and waits for them, so that
+ * nothing is left running.
  */
 async function allOrFirstError<T>(starts: Promise<T>[], interrupted: AbortController): Promise<T[]> {
   try {

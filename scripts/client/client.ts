@@ -3,6 +3,7 @@ import { ERROR_CODES } from '../../services/api/contract/errors.ts'
 import type { Order, SearchIn, SearchMode, Sort } from '../../services/api/contract/parameters.ts'
 import type { ArticleObject, PageEnvelope } from '../../services/api/contract/resources.ts'
 import type { Country, Language } from '../../shared/articles/article.ts'
+import { readRetryAfter } from '../../shared/http/retry-after.ts'
 import { ApiFailure, patienceFor } from './failure.ts'
 
 export { ApiFailure } from './failure.ts'
@@ -114,8 +115,7 @@ function queryString(query: ArticlesQuery, cursor: string | null): string {
 }
 
 function failureOf(response: Response, text: string): ApiFailure {
-  const header = response.headers.get('retry-after') ?? ''
-  const retryAfter = /^\d+$/.test(header) ? Number(header) : null
+  const retryAfter = readRetryAfter(response.headers.get('retry-after'), response.headers.get('date'))
   let body: { code?: unknown; message?: unknown; errors?: Record<string, string[]> } = {}
   try {
     body = JSON.parse(text)

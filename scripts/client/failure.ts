@@ -7,7 +7,7 @@ export class ApiFailure extends Error {
   /** Also `internal_error` when the answer held no error object, such as a proxy's page. */
   readonly code: ErrorCode
   readonly errors: Record<string, string[]>
-  /** Seconds, when the answer said so. */
+  /** The wait that the answer asks for (Retry-After), in ms; null: it asks for none. */
   readonly retryAfter: number | null
 
   constructor(
@@ -30,8 +30,8 @@ export class ApiFailure extends Error {
 export function patienceFor(error: unknown, attempt: number): number | null {
   const backOff = Math.min(30_000, 500 * 2 ** attempt)
   if (!(error instanceof ApiFailure)) return isSilence(error) ? backOff : null
-  if (error.code === 'rate_limit_exceeded') return (error.retryAfter ?? 1) * 1_000
-  if (error.status >= 500) return error.retryAfter === null ? backOff : Math.min(backOff, error.retryAfter * 1_000)
+  if (error.code === 'rate_limit_exceeded') return error.retryAfter ?? 1_000
+  if (error.status >= 500) return error.retryAfter === null ? backOff : Math.min(backOff, error.retryAfter)
   return null
 }
 

@@ -10,13 +10,13 @@ import type { Leases } from './hosts/leases.ts'
 import type { LongWaits } from './hosts/long-waits.ts'
 import type { RobotsKnown } from './robots/memory.ts'
 
-/** What every stage of the crawler works with. */
+/** The connections, settings and state that every stage of the crawler works with. */
 export interface Crawl {
   config: Config
   pool: Pool
   queues: Pick<Queues, 'add'>
   log: Logger
-  /** That the normaliser cannot be told of what is stored. */
+  /** Met when the normaliser cannot be notified of a stored page. */
   unheard: OutageLog
   leases: Leases
   longWaits: LongWaits
@@ -24,15 +24,15 @@ export interface Crawl {
   parser: FeedParser
   /** By host; see `robots/robots.ts`. */
   recentRobots: Map<string, RobotsKnown>
-  /** Begin nothing new. */
+  /** Aborted when nothing new is to begin. */
   stopping: AbortSignal
-  /** Give up what is under way. */
+  /** Aborted when requests under way are to end. */
   ending: AbortSignal
-  /** True while the normaliser is too far behind to be given more pages. */
+  /** True while too many stored pages wait for the normaliser: no more pages are fetched. */
   backlogged: boolean
-  /** Outlets that have to wait, as the last look found them. */
+  /** Outlets that have to wait, as the dispatcher last found them. */
   held: Held
-  /** Outlets of which more pages wait than can be fetched in days. */
+  /** Outlets with more waiting pages than can be fetched in days. */
   brimming: Set<number>
   /** Domains of the catalogue's outlets. */
   domains: Set<string>

@@ -2,6 +2,7 @@ import { createOutageLog } from '../../shared/log/outage.ts'
 import { postgresOutageLog } from '../../shared/postgres/outage.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
+import { missingAmong } from '../../shared/process/missing.ts'
 import { runService, type ServiceContext } from '../../shared/process/service.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { observeFleet } from '../../shared/status/fleet-metrics.ts'
@@ -10,19 +11,18 @@ import { startDispatcher } from './dispatch/dispatcher.ts'
 import { openFeedParser } from './feeds/parsing/parser.ts'
 import { addressRule } from './fetch/addresses.ts'
 import { guardedConnector } from './fetch/connector.ts'
-import { missingDependencies } from './health/missing.ts'
-import { observeOutlets } from './health/outlets.ts'
 import { createLeases } from './hosts/leases.ts'
 import { createLongWaits } from './hosts/long-waits.ts'
-import { startMaintenance } from './maintenance/maintenance.ts'
+import { startMaintenance } from './maintenance.ts'
+import { observeOutlets } from './outlet-metrics.ts'
 import { visitHost } from './visits/visit.ts'
 
 /**
- * How long a request may go on when the crawler is told to stop; the page waits and is fetched
- * again otherwise.
+ * ms that a request may still take after the crawler was told to stop. Then it is aborted, and its
+ * page is fetched again later.
  */
 const GRACE = 8_000
-/** Longest time for a connection, TLS included. */
+/** Longest time for a connection in ms, TLS included. */
 const CONNECT_TIMEOUT = 10_000
 
 await runService('crawler', async ({ config, log }: ServiceContext) => {
@@ -39,19 +39,22 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
       addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS),
       Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT),
     ),
-    unheard: createOutageLog(log, { begins: 'cannot ring the normaliser', ends: 'the normaliser hears again' }),
+    unheard: createOutageLog(log, {
+      begins: 'could not notify the normaliser of stored pages',
+      ends: 'the normaliser is notified again',
+    }),
     parser: openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT }),
     recentRobots: new Map(),
     backlogged: false,
     ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },
   }
-  const outage = createOutageLog(log, { begins: 'visits break off', ends: 'visits come to their end again' })
+  const outage = createOutageLog(log, { begins: 'visits fail: the database is away', ends: 'visits succeed again' })
   const visit = async ({ host }: { host: string }) => {
     try {
       await visitHost(crawl, host)
       outage.over()
     } catch (error) {
-      // What was due is due still, and is called again when Postgres answers.
+      // The work is still due, and is called again when Postgres answers.
       if (!isTransient(error)) throw error
       outage.met(error)
     }
@@ -78,6 +81,10 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
       await queues.close()
       await pool.end()
     },
-    missing: () => missingDependencies(crawl, queues),
+    missing: () =>
+      missingAmong({
+        postgres: () => pool.query('select 1'),
+        ...(config.REDIS_URL === '' ? {} : { redis: () => queues.counts() }),
+      }),
   }
 })

@@ -6,11 +6,11 @@ export const requestSeconds = histogram(
   [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20],
 )
 /** `outcome`: stored, refused:…, blocked:…, retry:…, failed:… */
-export const pagesFetched = counter('pages_fetched_total', 'Pages fetched, by what became of them.', ['outcome'])
+export const pagesFetched = counter('pages_fetched_total', 'Pages fetched, by outcome.', ['outcome'])
 /** `outcome`: new, nothing new, unchanged, or the kind of failure. */
 export const feedPolls = counter('feed_polls_total', 'Polls of feeds and sitemaps, by outcome.', ['outcome'])
 export const pagesDiscovered = counter(
   'pages_discovered_total',
   'Addresses that no feed of the outlet had named before.',
 )
-export const blocksMet = counter('blocks_total', 'Pages that an outlet kept from us, by kind.', ['kind'])
+export const blocksMet = counter('blocks_total', 'Pages that an outlet refused to serve, by kind.', ['kind'])

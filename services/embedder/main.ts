@@ -12,7 +12,7 @@ import { embedBatch } from './batch/embed.ts'
 import { openEmbeddingCollections } from './collections/embedding-collections.ts'
 import { watchCollections } from './collections/watch.ts'
 import { startDueDispatcher } from './due/due-dispatcher.ts'
-import { startMaintenance } from './maintenance/maintenance.ts'
+import { startMaintenance } from './maintenance.ts'
 
 const VECTOR_TIMEOUT = 15_000
 

@@ -1,3 +1,5 @@
+import { readRetryAfter } from '../http/retry-after.ts'
+
 /**
  * Why there are no vectors.
  * - `unavailable`: the endpoint does not answer, or not now; the texts are not to blame.
@@ -35,17 +37,6 @@ export function failureOf(status: number, retryAfter: string | null, detail: str
   const kind = NOT_THE_TEXT.has(status) ? 'unavailable' : 'refused'
   const reason = detail.replace(/\s+/g, ' ').trim().slice(0, 200)
   return new EmbeddingFailure(kind, `The embedding endpoint answers ${status}${reason ? `: ${reason}` : ''}.`, {
-    retryAfter: retryAfterMs(retryAfter),
+    retryAfter: readRetryAfter(retryAfter),
   })
-}
-
-/**
- * Retry-After (RFC 9110 §10.2.3), seconds or a date, as ms from now; null when absent or
- * unreadable.
- */
-export function retryAfterMs(value: string | null, now = Date.now()): number | null {
-  if (value === null) return null
-  if (/^\s*\d{1,9}\s*$/.test(value)) return Number(value) * 1_000
-  const date = Date.parse(value)
-  return Number.isNaN(date) ? null : Math.max(0, date - now)
 }

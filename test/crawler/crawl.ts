@@ -70,7 +70,10 @@ export async function startCrawl(
     ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },
     leases: createLeases(pool, log, config.CRAWL_HOST_DELAY),
     longWaits: createLongWaits(config.CRAWL_CONCURRENCY),
-    unheard: createOutageLog(log, { begins: 'cannot ring the normaliser', ends: 'the normaliser hears again' }),
+    unheard: createOutageLog(log, {
+      begins: 'could not notify the normaliser of stored pages',
+      ends: 'the normaliser is notified again',
+    }),
     parser: openFeedParser({
       timeout: config.CRAWL_PARSE_TIMEOUT,
       ...(parsing === undefined ? {} : { worker: parsing }),

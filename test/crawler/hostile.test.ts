@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { removeOldSources } from '../../services/crawler/maintenance/sources.ts'
+import { removeOldSources } from '../../services/crawler/maintenance.ts'
 import { visitHost } from '../../services/crawler/visits/visit.ts'
 import { nextWork } from '../../services/crawler/visits/work.ts'
 import type { Config } from '../../shared/config/config.ts'

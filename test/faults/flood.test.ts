@@ -41,6 +41,6 @@ t.test(
 
     await database.query("delete from pages where host = 'www.achter.example' and url not like '%eerste'")
     await until(() => site.fetched() > 20, 90_000, crawler.log)
-    t.match(crawler.log(), /the normaliser is behind[\s\S]*pages are fetched again/)
+    t.match(crawler.log(), /too many pages wait for the normaliser[\s\S]*pages are fetched again/)
   },
 )

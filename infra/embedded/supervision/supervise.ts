@@ -1,9 +1,8 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Problem } from '../problem.ts'
 import type { Family } from './family.ts'
-import { limitLog, logSize, openLog, readLog } from './logs.ts'
+import { type Launched, launch } from './launch.ts'
+import { limitLog } from './logs.ts'
 import { signalGroup } from './processes.ts'
 import type { Program, Supervised } from './program.ts'
 import { fallsSilent, SILENCE_MS } from './silence.ts'
@@ -11,11 +10,11 @@ import { fallsSilent, SILENCE_MS } from './silence.ts'
 const PROBE_MS = 100
 const SHORTEST_PAUSE_MS = 100
 const LONGEST_PAUSE_MS = 5_000
-/** A program that ran so long is taken for well: its next start comes at once again. */
+/** A program that ran for so long counts as well: after its end it is started again at once. */
 const WELL_MS = 20_000
 const FIRST_ATTEMPTS = 3
 const REMIND_MS = 60_000
-/** What a program that fell silent has left to end in order. */
+/** The time that a program which fell silent has to end in order. */
 const GRACE_MS = 3_000
 
 export interface Supervision {
@@ -23,162 +22,160 @@ export interface Supervision {
   report: (sentence: string) => void
   /** Ends an unfinished start. */
   signal: AbortSignal
-  /** After so many ms without the program `onLost` is called; null: it is tried for ever. */
+  /** `onLost` is called after so many ms without the program; null: we try for ever. */
   giveUpAfter: number | null
   onLost: (problem: Problem) => void
   /** The programs do not keep our own process alive. */
   background: boolean
 }
 
+/** A program and what we know of it. */
+interface Watched {
+  program: Program
+  options: Supervision
+  /** Its latest process; null before the first. */
+  current: Launched | null
+  /** It is ended for good. */
+  stopping: boolean
+  /** The reason of its last end. */
+  why: string
+  lostTimer: NodeJS.Timeout | undefined
+}
+
 /**
- * Starts a program, waits until it is ready, and starts it again whenever it ends. One that hangs
- * is ended.
- * @throws Problem when it does not come up the first time
+ * Starts a program, waits until it is ready, and starts it again whenever it ends. A program that
+ * hangs is ended.
+ *
+ * @throws Problem when it does not become ready after the first start
  */
 export async function supervise(program: Program, options: Supervision): Promise<Supervised> {
-  const { family, report, signal, giveUpAfter } = options
-  let stopping = false
-  let child: ChildProcess | null = null
-  let ready = false
-  let ended: Promise<string> = Promise.resolve('')
-  let logged = 0
-  let why = ''
-  let lostTimer: NodeJS.Timeout | undefined
   limitLog(program.log)
-
-  /** Resolves with how it ended once the process is gone. */
-  function launch(): Promise<string> {
-    logged = logSize(program.log)
-    const log = openLog(program.log)
-    const { owner } = program
-    const started = spawn(program.command, program.args, {
-      cwd: program.cwd,
-      env: program.env,
-      stdio: ['ignore', log, log, ...(program.lock === undefined ? [] : [program.lock])],
-      // A session of its own: Ctrl-C in a terminal reaches us alone, and we end things in their
-      // order.
-      detached: true,
-      ...(owner && { uid: owner.uid, gid: owner.gid }),
-    })
-    closeSync(log)
-    if (options.background) started.unref()
-    child = started
-    ready = false
-    const { pid } = started
-    const gone = new AbortController()
-    if (pid) {
-      family.adopt(pid, program.gentle)
-      void endWhenSilent(pid, gone.signal)
-    }
-    return new Promise(resolve => {
-      const done = (how: string) => {
-        gone.abort()
-        if (pid) family.release(pid)
-        if (child === started) child = null
-        resolve(how)
-      }
-      started.once('error', error => done(error.message))
-      started.once('exit', (code, by) => done(by ? `ended by ${by}` : `ended with code ${code}`))
-    })
-  }
-
-  async function endWhenSilent(pid: number, gone: AbortSignal): Promise<void> {
-    if (!program.isAlive || !(await fallsSilent(program.isAlive, () => ready, gone)) || stopping) return
-    report(`${program.name} has not answered for ${SILENCE_MS / 1_000} s and is ended.`)
-    signalGroup(pid, program.gentle)
-    await pause(GRACE_MS, undefined, { signal: gone, ref: false }).catch(() => {})
-    if (!gone.aborted) signalGroup(pid, 'SIGKILL')
-  }
-
-  const explain = () => program.explain?.(readLog(program.log, logged)) ?? null
-
-  /** Waits until the program is ready; false when it ended before. */
-  async function becomesReady(): Promise<boolean> {
-    let gone = false
-    ended.then(() => {
-      gone = true
-    })
-    while (!gone && !stopping && !signal.aborted) {
-      ready = await program.isReady().catch(() => false)
-      if (ready) return !gone
-      await pause(PROBE_MS)
-    }
-    return false
-  }
-
-  async function firstStart(): Promise<void> {
-    for (let attempt = 1; ; attempt++) {
-      await program.prepare?.()
-      signal.throwIfAborted()
-      ended = launch()
-      if (await becomesReady()) return
-      if (signal.aborted) await stop()
-      signal.throwIfAborted()
-      const how = await ended
-      const reason = explain()
-      if (reason) throw reason
-      if (attempt === FIRST_ATTEMPTS) throw new Problem(`${program.name} does not start (${how}); see ${program.log}.`)
-      await pause(300 * attempt)
-    }
-  }
-
-  async function keepRunning(): Promise<void> {
-    let rest = SHORTEST_PAUSE_MS
-    let told = ''
-    let toldAt = 0
-    while (!stopping) {
-      const began = Date.now()
-      const how = await ended
-      if (stopping) return
-      if (giveUpAfter !== null) lostTimer ??= setTimeout(giveUp, giveUpAfter)
-      why = explain()?.message ?? how
-      rest = Date.now() - began > WELL_MS ? SHORTEST_PAUSE_MS : Math.min(rest * 2, LONGEST_PAUSE_MS)
-      const sentence = `${program.name} ${how}; it is started again.${why === how ? '' : ` ${why}`}`
-      // What ends again and again for the same reason, as on a full disk, is no news each time.
-      if (sentence !== told || Date.now() - toldAt > REMIND_MS) {
-        report(sentence)
-        told = sentence
-        toldAt = Date.now()
-      }
-      await pause(rest)
-      if (stopping) return
-      await program.prepare?.().catch((error: Error) => report(`${program.name}: ${error.message}`))
-      if (stopping) return
-      ended = launch()
-      if (await becomesReady()) {
-        clearTimeout(lostTimer)
-        lostTimer = undefined
-        told = ''
-        report(`${program.name} is back.`)
-      }
-    }
-  }
-
-  function giveUp(): void {
-    const reason = why.replace(/\.$/, '')
-    if (!stopping) options.onLost(new Problem(`${program.name} does not come back (${reason}); see ${program.log}.`))
-  }
-
-  async function stop(): Promise<void> {
-    stopping = true
-    clearTimeout(lostTimer)
-    child?.ref()
-    for (const step of [...program.stop, { signal: 'SIGKILL', wait: 1_000 } as const]) {
-      if (!child?.pid) return
-      signalGroup(child.pid, step.signal)
-      const gone = await Promise.race([ended.then(() => true), pause(step.wait, false, { ref: false })])
-      if (gone) return
-    }
-  }
-
-  await firstStart()
-  void keepRunning()
+  const watched: Watched = { program, options, current: null, stopping: false, why: '', lostTimer: undefined }
+  const first = await startFirst(watched)
+  void keepRunning(watched, first)
   return {
     name: program.name,
-    stop,
+    stop: () => stop(watched),
     kill() {
-      stopping = true
-      if (child?.pid) signalGroup(child.pid, 'SIGKILL')
+      watched.stopping = true
+      const pid = runningPid(watched)
+      if (pid) signalGroup(pid, 'SIGKILL')
     },
   }
 }
+
+async function startFirst(watched: Watched): Promise<Launched> {
+  const { program, options } = watched
+  for (let attempt = 1; ; attempt++) {
+    await program.prepare?.()
+    options.signal.throwIfAborted()
+    const launched = start(watched)
+    if (await becomesReady(watched, launched)) return launched
+    if (options.signal.aborted) await stop(watched)
+    options.signal.throwIfAborted()
+    const how = await launched.ended
+    const reason = explain(watched, launched)
+    if (reason) throw reason
+    if (attempt === FIRST_ATTEMPTS) throw new Problem(`${program.name} does not start (${how}); see ${program.log}.`)
+    await pause(300 * attempt)
+  }
+}
+
+function start(watched: Watched): Launched {
+  const { program, options } = watched
+  const launched = launch(program, options.family, options.background)
+  watched.current = launched
+  return launched
+}
+
+/** Waits until a process is ready. False: it ended before. */
+async function becomesReady(watched: Watched, { child, gone }: Launched): Promise<boolean> {
+  const { program, options } = watched
+  let ready = false
+  if (child.pid) void endWhenSilent(watched, child.pid, () => ready, gone)
+  while (!gone.aborted && !watched.stopping && !options.signal.aborted) {
+    ready = await program.isReady().catch(() => false)
+    if (ready) return !gone.aborted
+    await pause(PROBE_MS)
+  }
+  return false
+}
+
+async function endWhenSilent(watched: Watched, pid: number, isReady: () => boolean, gone: AbortSignal): Promise<void> {
+  const { program, options } = watched
+  if (!program.isAlive || !(await fallsSilent(program.isAlive, isReady, gone)) || watched.stopping) return
+  options.report(`${program.name} has not answered for ${SILENCE_MS / 1_000} s and is ended.`)
+  signalGroup(pid, program.gentle)
+  await pause(GRACE_MS, undefined, { signal: gone, ref: false }).catch(() => {})
+  if (!gone.aborted) signalGroup(pid, 'SIGKILL')
+}
+
+const explain = ({ program }: Watched, { written }: Launched): Problem | null => program.explain?.(written()) ?? null
+
+/** Starts the program again after each end, with longer and longer pauses while it keeps ending. */
+async function keepRunning(watched: Watched, first: Launched): Promise<void> {
+  const { program, options } = watched
+  const news = createNews(program.name, options.report)
+  let launched = first
+  let rest = SHORTEST_PAUSE_MS
+  while (!watched.stopping) {
+    const began = Date.now()
+    const how = await launched.ended
+    if (watched.stopping) return
+    if (options.giveUpAfter !== null) watched.lostTimer ??= setTimeout(giveUp, options.giveUpAfter, watched)
+    watched.why = explain(watched, launched)?.message ?? how
+    rest = Date.now() - began > WELL_MS ? SHORTEST_PAUSE_MS : Math.min(rest * 2, LONGEST_PAUSE_MS)
+    news.ended(how, watched.why)
+    await pause(rest)
+    if (watched.stopping) return
+    await program.prepare?.().catch((error: Error) => options.report(`${program.name}: ${error.message}`))
+    if (watched.stopping) return
+    launched = start(watched)
+    if (await becomesReady(watched, launched)) {
+      clearTimeout(watched.lostTimer)
+      watched.lostTimer = undefined
+      news.back()
+    }
+  }
+}
+
+/** Reports the ends of a program. The same sentence is reported once a minute at most. */
+function createNews(name: string, report: (sentence: string) => void) {
+  let told = ''
+  let toldAt = 0
+  return {
+    ended(how: string, why: string): void {
+      const sentence = `${name} ${how}; it is started again.${why === how ? '' : ` ${why}`}`
+      if (sentence === told && Date.now() - toldAt <= REMIND_MS) return
+      report(sentence)
+      told = sentence
+      toldAt = Date.now()
+    },
+    back(): void {
+      told = ''
+      report(`${name} is back.`)
+    },
+  }
+}
+
+function giveUp({ program, options, stopping, why }: Watched): void {
+  const reason = why.replace(/\.$/, '')
+  if (!stopping) options.onLost(new Problem(`${program.name} does not come back (${reason}); see ${program.log}.`))
+}
+
+async function stop(watched: Watched): Promise<void> {
+  const { program, current } = watched
+  watched.stopping = true
+  clearTimeout(watched.lostTimer)
+  current?.child.ref()
+  for (const step of [...program.stop, { signal: 'SIGKILL', wait: 1_000 } as const]) {
+    const pid = runningPid(watched)
+    if (!current || !pid) return
+    signalGroup(pid, step.signal)
+    const gone = await Promise.race([current.ended.then(() => true), pause(step.wait, false, { ref: false })])
+    if (gone) return
+  }
+}
+
+const runningPid = ({ current }: Watched): number | undefined =>
+  current?.gone.aborted ? undefined : current?.child.pid

@@ -2,36 +2,33 @@ import type { Config } from '../../../shared/config/config.ts'
 import type { Budget } from '../../../shared/outlets/budget.ts'
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts'
 
-/** Days are UTC, by the database's clock. SQL. */
+/** The present day in UTC, by the database's clock, as SQL. */
 export const TODAY = "(clock_timestamp() at time zone 'UTC')::date"
-/** When the next day begins. SQL. */
+/** The beginning of the next day, as SQL. */
 export const TOMORROW = "((clock_timestamp() at time zone 'UTC')::date + 1)::timestamp at time zone 'UTC'"
 
-/** A try at a page, as its outlet answers for it. */
+/** A try at a page, as the outlet's budget counts it. */
 export interface Try {
-  /** What is kept of the answer; of one that is refused, what was read. */
+  /** Bytes that are stored, or that were read of a refused answer. */
   bytes: number
   /**
-   * `slow`: it took more than half of the time there is. `late`: there was none in time. `neither`:
-   * it failed at once, which holds up nobody.
+   * `slow`: the answer took more than half of the time limit. `late`: there was none in time.
+   * `neither`: the try failed at once and delayed nobody.
    */
   answer: 'in time' | 'slow' | 'late' | 'neither'
 }
 
-/**
- * So many pages may be late, answers in time halving their number, before the outlet is given a
- * rest.
- */
+/** The number of late pages after which the outlet rests. An answer in time halves the number. */
 const LATE_IN_A_ROW = 3
-/** In CRAWL_RETRY_MINs; the first rest is one of them. */
+/** As a multiple of CRAWL_RETRY_MIN, which is the first rest. */
 const LONGEST_REST = 10
 
 /**
- * Notes a try at one of an outlet's pages. An outlet whose pages are late rests, longer with each;
- * one page after each rest finds out whether they answer again, and the first answer ends it. One
- * whose answers are slow has one host visited at a time.
+ * Notes a try at one of an outlet's pages. An outlet whose pages are late rests, longer with each
+ * late page. After each rest one page is tried, and the first answer ends the rests. An outlet with
+ * slow answers has one host visited at a time.
  *
- * @returns whether the outlet's pages have to wait now, for its rest's end or the next day
+ * @returns whether the outlet's pages must wait now, for the end of its rest or for the next day
  */
 export async function noteTry(
   pool: Pool,
@@ -63,7 +60,7 @@ export async function noteTry(
   return rows[0]?.waits ?? false
 }
 
-/** Counts what an outlet has had today besides pages. */
+/** Counts new hosts and bytes for the outlet's budget of today. */
 export async function spend(db: Queryable, outletNo: number, spent: { hosts: number; bytes: number }): Promise<void> {
   await db.query(
     `insert into outlet_loads as l (outlet_no, day, hosts, bytes) values ($1, ${TODAY}, $2, $3)

@@ -2,23 +2,21 @@ import type { Budget } from '../../../shared/outlets/budget.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { TODAY } from './budget.ts'
 
-/** Outlets that have to wait: the others' turns must not be theirs. */
+/** Outlets that have to wait, so that the others get their share. */
 export interface Held {
   /**
-   * Whose pages are not fetched: the day's budget is spent, they rest, or their share of the store
-   * is full.
+   * Their pages are not fetched: the day's budget is spent, they rest, or too many of their pages
+   * are stored.
    */
   pages: Set<number>
-  /** Whose feeds are not polled: they would name more than can be kept. */
+  /** Their feeds are not polled: they would name more pages than we can keep. */
   feeds: Set<number>
 }
 
-/**
- * Stored pages of one outlet that wait for the normaliser; then no more of its pages are fetched.
- */
+/** When so many stored pages of one outlet wait for the normaliser, we fetch no more. */
 export const STORED_SHARE = 500
 
-/** Which outlets have to wait now. Indexes: pages_stored_turns. */
+/** Reads which outlets have to wait now. Index: pages_stored_turns. */
 export async function readHeld(pool: Pool, budget: Budget, brimming: ReadonlySet<number>): Promise<Held> {
   const { rows } = await pool.query<{ outletNo: number; feeds: boolean }>(
     `with recursive storing as (
@@ -42,15 +40,12 @@ export async function readHeld(pool: Pool, budget: Budget, brimming: ReadonlySet
   }
 }
 
-/**
- * Days of pages that may wait. A feed that names more than its outlet may have is not asked until
- * they are fewer.
- */
+/** An outlet's pages for so many days may wait. Its feeds are not polled while more wait. */
 const DAYS = 5
 
 /**
- * Outlets of which so many pages wait that their feeds are not polled. Reads every waiting page:
- * not for each look.
+ * Reads the outlets with so many waiting pages that their feeds are not polled. It reads every
+ * waiting page, so the dispatcher calls it rarely.
  */
 export async function readBrimming(pool: Pool, budget: Budget): Promise<Set<number>> {
   const { rows } = await pool.query<{ outletNo: number }>(

@@ -1,13 +1,12 @@
 import type { Budget } from '../../../shared/outlets/budget.ts'
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts'
 import { transaction } from '../../../shared/postgres/transaction.ts'
-import { ensureHosts } from '../hosts/request-permit.ts'
+import { ensureHosts } from '../hosts/permits.ts'
 import { spend, TODAY } from './budget.ts'
 
 /**
- * Makes hosts known that an outlet names, as many of the new ones as its budget of today allows, in
- * their order.
- * @returns those that have to wait for another day
+ * Adds the new hosts that an outlet names, in their order, as far as its budget of today allows.
+ * @returns the hosts that have to wait for another day
  */
 export async function admitHosts(
   db: Queryable,
@@ -29,7 +28,7 @@ export async function admitHosts(
   return new Set(fresh.slice(left))
 }
 
-/** Of two who ask at once, the second waits for the first. */
+/** The rest of today's budget. Locks it, so that a second transaction waits for this one. */
 async function hostsLeft(db: Queryable, outletNo: number, budget: Budget): Promise<number> {
   await db.query(`insert into outlet_loads (outlet_no, day) values ($1, ${TODAY}) on conflict do nothing`, [outletNo])
   const { rows } = await db.query<{ used: number }>(
@@ -39,12 +38,12 @@ async function hostsLeft(db: Queryable, outletNo: number, budget: Budget): Promi
   return Math.max(0, budget.CRAWL_OUTLET_HOSTS - (rows[0]?.used ?? 0))
 }
 
-/** ms after which a host is tried again for which today's budget has no room. */
+/** ms after which we try a host again for which today's budget had no room. */
 export const OTHER_DAY = 6 * 3_600_000
 
 /**
- * Whether a host that the catalogue or a feed did not name may be asked: it is known, or the
- * outlet's budget has room for it.
+ * Whether we may ask a host that neither the catalogue nor a feed has named. It must be known, or
+ * the outlet's budget must have room for it.
  */
 export async function admitsHost(pool: Pool, outletNo: number, host: string, budget: Budget): Promise<boolean> {
   const { rowCount } = await pool.query('select from hosts where host = $1', [host])
@@ -52,18 +51,15 @@ export async function admitsHost(pool: Pool, outletNo: number, host: string, bud
   return transaction(pool, async client => (await admitHosts(client, outletNo, [host], budget)).size === 0)
 }
 
-/**
- * Hosts of one outlet that are looked at at a time: some waited for, and are known meanwhile
- * through another outlet.
- */
+/** Pages of one outlet that are examined in one go. */
 const BATCH = 10_000
 
 /**
- * Lets pages go on that were put off because of their host, those that have waited longest first,
- * as far as the outlets' budgets of today allow. Done by whoever comes first; a crash leaves them
- * put off. Index pages_put_off.
+ * Releases pages that were put off because their host was new, the oldest first, as far as the
+ * outlets' budgets of today allow. Any crawler may do it; a crash leaves the pages put off. Index:
+ * pages_put_off.
  *
- * @returns how many pages are no longer put off
+ * @returns the number of released pages
  */
 export async function releasePutOff(pool: Pool, budget: Budget): Promise<number> {
   const outlets = await pool.query<{ outletNo: number }>(

@@ -1,42 +1,42 @@
 import { siteOf } from './sites.ts'
 
-/** A host with something due, on behalf of one of the outlets that want it. */
+/** A host with due work, for one of the outlets that need it. */
 export interface Candidate {
   host: string
   outletNo: number
-  /** The catalogue names a feed on it. */
+  /** The catalogue names a feed on this host. */
   catalogued: boolean
-  /** Pages of its outlet have been late. */
+  /** Pages of the outlet have been late. */
   slowed: boolean
 }
 
-/** A host that is visited or was called for, or one that pauses after a request. */
+/** A host that is visited, for which a visit was called, or which pauses after a request. */
 export interface UnderWay {
   host: string
-  /** On whose behalf; null: nobody's in particular. */
+  /** The outlet that the visit is for; null: for none in particular. */
   outletNo: number | null
   catalogued: boolean
-  /** Nobody is there; its site is left alone by so much. */
+  /** No visit, only a pause. It counts for the site all the same. */
   pausing: boolean
 }
 
-/** Hosts that are visited at a time on behalf of one outlet, and of one whose pages are late. */
+/** Hosts that are visited for one outlet at a time, and for an outlet whose pages are late. */
 const OF_AN_OUTLET = 4
 const OF_A_SLOW_ONE = 1
 /**
- * Hosts of one site that are visited, or pause, at a time. A site with a thousand subdomains is
- * thus asked four times in each CRAWL_HOST_DELAY at most.
+ * Hosts of one site that are visited or pause at a time. A site with a thousand subdomains thus
+ * gets at most four requests in each CRAWL_HOST_DELAY.
  */
 const OF_A_SITE = 4
 
 /**
- * Which hosts are to be visited now. Outlets take turns: the first host of each comes before the
- * second of any. Hosts of the catalogue's feeds are not counted, for nobody but the operator can
- * name them.
+ * Chooses the hosts that are visited now. Outlets take turns: the first host of each comes before
+ * the second of any. Hosts of the catalogue's feeds do not count towards the limits, because only
+ * the operator can name them.
  *
- * @param candidates those of an outlet in the order in which they shall have their turn
- * @param domains of the catalogue's outlets
- * @param limit most hosts
+ * @param candidates the hosts of each outlet in the order of their turns
+ * @param domains the domains of the catalogue's outlets
+ * @param limit the largest number of hosts
  */
 export function chooseHosts(
   candidates: Candidate[],
@@ -58,7 +58,7 @@ export function chooseHosts(
   const isFree = ({ host, outletNo, catalogued, slowed }: Candidate) => {
     if (busy.has(host)) return false
     if (catalogued) return true
-    // A host that pauses is counted already.
+    // A host that pauses is already counted for its site.
     const others = (sites.get(siteOf(host, domains)) ?? 0) - (pausing.has(host) ? 1 : 0)
     return others < OF_A_SITE && (visits.get(outletNo) ?? 0) < (slowed ? OF_A_SLOW_ONE : OF_AN_OUTLET)
   }

@@ -6,22 +6,23 @@ import { type CalledHost, callDueHosts, isBacklogged, takeBackCalls } from './du
 
 const TICK = 700
 /**
- * Stored pages of all outlets that wait for the normaliser; a page is about 30 kB compressed. Far
- * above an outlet's own share (`STORED_SHARE`), so that it takes many to stop all.
+ * When so many stored pages wait for the normaliser, no more pages are fetched. A page is about 30
+ * kB compressed. One outlet may have far fewer (`STORED_SHARE`), so that no outlet stops the others
+ * alone.
  */
 const BACKLOG = 20_000
-/**
- * ms between two looks at what changes slowly: the catalogue, waiting pages counted, pages that
- * were put off.
- */
+/** ms between two reads of what changes slowly: the catalogue, waiting pages, pages put off. */
 const SLOWLY = 30_000
 
-/** Looks for due work again and again and calls visits for it, until it is closed. */
+/** Polls Postgres for due work and calls visits for it, until it is closed. */
 export function startDispatcher(crawl: Crawl): { close(): Promise<void> } {
   let timer: NodeJS.Timeout | undefined
   let closed = false
   let running = Promise.resolve()
-  const outage = createOutageLog(crawl.log, { begins: 'cannot look for due work', ends: 'due work is found again' })
+  const outage = createOutageLog(crawl.log, {
+    begins: 'could not read due work from the database',
+    ends: 'due work is read again',
+  })
 
   let lastSlow = Number.NEGATIVE_INFINITY
   const lookSlowly = async () => {
@@ -35,7 +36,9 @@ export function startDispatcher(crawl: Crawl): { close(): Promise<void> } {
       await lookSlowly()
       const backlogged = await isBacklogged(crawl.pool, BACKLOG)
       if (backlogged !== crawl.backlogged) {
-        crawl.log.info(backlogged ? 'the normaliser is behind: no pages are fetched' : 'pages are fetched again')
+        crawl.log.info(
+          backlogged ? 'too many pages wait for the normaliser: none are fetched' : 'pages are fetched again',
+        )
       }
       crawl.backlogged = backlogged
       const hosts = await callHosts(crawl)
@@ -69,7 +72,7 @@ export function startDispatcher(crawl: Crawl): { close(): Promise<void> } {
   }
 }
 
-/** Looks who has to wait, and calls visits for the others. */
+/** Reads which outlets have to wait, and calls visits for the others. */
 export async function callHosts(crawl: Crawl): Promise<CalledHost[]> {
   const { pool, config, brimming, domains } = crawl
   crawl.held = await readHeld(pool, config, brimming)
@@ -79,8 +82,8 @@ export async function callHosts(crawl: Crawl): Promise<CalledHost[]> {
 }
 
 /**
- * Reads the catalogue's domains, finds outlets of which too much waits, and lets pages go on that
- * were put off.
+ * Reads the catalogue's domains and the outlets with too many waiting pages, and releases pages
+ * that were put off.
  */
 export async function lookAround(crawl: Crawl): Promise<void> {
   const { pool, config, log } = crawl
@@ -88,11 +91,11 @@ export async function lookAround(crawl: Crawl): Promise<void> {
   crawl.domains = new Set(rows.map(({ domain }) => domain))
   crawl.brimming = await readBrimming(pool, config)
   const released = await releasePutOff(pool, config)
-  if (released > 0) log.info({ released }, 'pages that were put off go on')
+  if (released > 0) log.info({ released }, 'released pages that had waited for a new host')
 }
 
 /**
- * The visit's number keeps a call for the next one apart from the one in hand. Queues do not take
- * colons.
+ * The key of a message. The number tells the next visit from the present one. Queues do not accept
+ * colons in keys.
  */
 const visitKey = (host: string, visits: number) => `${host.replaceAll(':', '_')}-${visits}`

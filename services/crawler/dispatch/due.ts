@@ -3,23 +3,25 @@ import { transaction } from '../../../shared/postgres/transaction.ts'
 import type { Held } from '../budgets/held.ts'
 import { type Candidate, chooseHosts, type UnderWay } from './choose.ts'
 
-/** A host that a visit is called for; `visits` names which one. */
+/** A host for which a visit is called. `visits` is the number of its visits so far. */
 export interface CalledHost {
   host: string
   visits: number
 }
 
-/** ms for a called visit to begin; then it is called again. */
+/** ms in which a called visit must begin. Otherwise it is called again. */
 const CALL = 10_000
 const MOST_AT_ONCE = 500
-/** A host is called a little before it is free, for the message takes its time. */
+/** ms before a host is free at which it may be called, because the message takes time. */
 const AHEAD = 300
 /**
- * Candidates of one outlet that are looked at: more than it may have visited, for some sites are
- * busy.
+ * Candidates of one outlet. More than it may have visited at a time, because some sites are busy.
  */
 const OF_AN_OUTLET = 32
-/** Any number: whoever calls holds it, so that two crawlers never count the same room twice. */
+/**
+ * The key of an advisory lock; any number serves. One crawler calls visits at a time, so that two
+ * never use the same free place.
+ */
 const CALLING = 6_118_203_774n
 
 export interface CallOptions {
@@ -28,13 +30,13 @@ export interface CallOptions {
   held: Held
   /** Domains of the catalogue's outlets. */
   domains: ReadonlySet<string>
-  /** CRAWL_HOST_DELAY: a host that pauses so long after a request counts for its site. */
+  /** CRAWL_HOST_DELAY, in ms. During this pause a host counts for its site. */
   delay: number
 }
 
 /**
- * Marks hosts that have something due and that nobody visits or was called for, outlet by outlet in
- * turn, and returns them. Every crawler asks this every second; each host is called by one of them.
+ * Chooses hosts with due work that nobody visits, outlet by outlet in turn, and marks them as
+ * called. Every crawler does this every second; the marks ensure that each host is called once.
  */
 export async function callDueHosts(pool: Pool, options: CallOptions): Promise<CalledHost[]> {
   return transaction(pool, async client => {
@@ -58,12 +60,11 @@ export async function callDueHosts(pool: Pool, options: CallOptions): Promise<Ca
 }
 
 /**
- * Hosts that could be visited, with the outlet that wants it: of each outlet first those with a
- * feed that is due, then those that answer, then those whose page has waited longest.
+ * Reads the hosts that could be visited, each with an outlet that needs it. Of each outlet, hosts
+ * with a due feed come first, then hosts that answer, then hosts whose page has waited longest.
  */
 async function readCandidates(client: Client, { pages, held }: CallOptions): Promise<Candidate[]> {
-  // Indexes pages_waiting_turns: one step for each host and outlet, however many pages wait;
-  // feeds_due.
+  // Indexes: pages_waiting_turns, one step for each host and outlet, and feeds_due.
   const { rows } = await client.query<Candidate>(
     `with recursive wanted as (
        (select host, outlet_no from pages
@@ -118,15 +119,12 @@ async function readUnderWay(client: Client, delay: number): Promise<UnderWay[]> 
   return rows
 }
 
-/** For hosts whose message could not be sent: they are called again at the next look. */
+/** Removes the marks of hosts whose message could not be sent. They are called again soon. */
 export async function takeBackCalls(pool: Pool, hosts: CalledHost[]): Promise<void> {
   await pool.query("update hosts set called_until = 'epoch' where host = any($1)", [hosts.map(({ host }) => host)])
 }
 
-/**
- * Whether so many stored pages wait for the normaliser that it is to be given no more for now.
- * Index pages_stored.
- */
+/** Whether more than `limit` stored pages wait for the normaliser. Index: pages_stored. */
 export async function isBacklogged(pool: Pool, limit: number): Promise<boolean> {
   const { rows } = await pool.query<{ backlogged: boolean }>(
     "select exists (select from pages where state = 'stored' offset $1 limit 1) as backlogged",

@@ -2,12 +2,12 @@ import { isIP } from 'node:net'
 import { getDomain } from 'tldts'
 
 /**
- * The site that a host belongs to: its registrable domain, by the public suffix list with its
- * private part (two blogs at one provider are two sites). A domain of the catalogue below it is a
- * site of its own. Addresses and names without a registrable domain are sites by themselves, port
- * included.
+ * The site that a host belongs to. It is the registrable domain by the public suffix list, with the
+ * list's private part: two blogs at one provider are two sites. A catalogue's domain below it is a
+ * site of its own. A host without a registrable domain, such as an address, is a site by itself,
+ * port included.
  *
- * @param domains of the catalogue's outlets
+ * @param domains the domains of the catalogue's outlets
  */
 export function siteOf(host: string, domains: ReadonlySet<string>): string {
   const name = URL.parse(`http://${host}`)?.hostname ?? host

@@ -1,7 +1,7 @@
+import { LONGEST_RETRY_AFTER, readRetryAfter } from '../../../shared/http/retry-after.ts'
 import { gunzipFile } from '../fetch/compression.ts'
 import type { FetchedResponse } from '../fetch/request.ts'
 import { RequestFailure } from '../fetch/request-failure.ts'
-import { LONGEST_PAUSE, readRetryAfter } from '../fetch/retry-after.ts'
 import { type Fetched, politeGet } from '../robots/polite.ts'
 import { ParseFailure } from './parsing/parser.ts'
 import type { ParsedFeed } from './parsing/worker.ts'
@@ -11,7 +11,7 @@ import type { Validators } from './saving/save.ts'
 const ACCEPT =
   'application/rss+xml,application/atom+xml,application/feed+json,application/xml;q=0.9,text/xml;q=0.9,application/json;q=0.8,*/*;q=0.5'
 
-/** A document as it was read, or why it was not. */
+/** A document that was read, or the reason why it was not. */
 export type Document =
   | { kind: 'feed'; feed: ParsedFeed; base: string; validators: Validators }
   | { kind: 'unchanged' }
@@ -19,12 +19,13 @@ export type Document =
   | { kind: 'later'; host: string; wait: number }
   | { kind: 'interrupted' }
 
-/** The `reason` of a document whose bytes came whole, and that could not be parsed all the same. */
+/** The `reason` of a document that arrived whole, but could not be parsed. */
 export const UNPARSED = 'parsing'
 
 /**
- * Fetches and parses one document, conditionally when it was read before.
- * @param patience longest wait for the host in ms; by default so long as a visit waits
+ * Fetches and parses one document. The request is conditional when the document was read before.
+ *
+ * @param patience longest wait for the host in ms; by default that of a visit
  */
 export async function readDocument(
   poll: Poll,
@@ -61,14 +62,16 @@ export async function readDocument(
   }
 }
 
-/** Of a document that was broken off nothing is sent back: the next answer shall be whole. */
+/** None for a document that breaks off: the server must then send it again. */
 function validatorsOf({ headers }: FetchedResponse, feed: ParsedFeed): Validators {
   if (!feed.whole) return { etag: null, lastModified: null }
   return { etag: headers.etag?.slice(0, 1_000) ?? null, lastModified: headers['last-modified']?.slice(0, 100) ?? null }
 }
 
 function refused({ status, headers }: FetchedResponse): Document {
-  const wait = { atLeast: status === 410 ? LONGEST_PAUSE : (readRetryAfter(headers) ?? 0) }
+  const wait = {
+    atLeast: status === 410 ? LONGEST_RETRY_AFTER : (readRetryAfter(headers['retry-after'], headers.date) ?? 0),
+  }
   return { kind: 'failure', reason: `status ${status}`, detail: `the feed answers ${status}`, wait }
 }
 

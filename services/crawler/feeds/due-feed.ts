@@ -1,12 +1,12 @@
-/** A feed that is due, as a visit takes it up. */
+/** A feed that is due. */
 export interface DueFeed {
   feedNo: number
   outletNo: number
   url: string
   etag: string | null
   lastModified: string | null
-  /** Polls in a row that failed. */
+  /** The number of polls in a row that failed. */
   failures: number
-  /** The last poll was broken off while a document was parsed. */
+  /** The last poll ended while a document was parsed: perhaps the document ended the crawler. */
   parsing: boolean
 }

@@ -8,17 +8,16 @@ import { MAX_PARTS } from './parsing/sitemaps.ts'
 import type { Poll } from './poll-context.ts'
 import { savePart, type Validators } from './saving/save.ts'
 
-/**
- * What reading the parts of an index has brought; `error` when not one could be read, or one could
- * not be parsed.
- */
+/** The result of reading the parts of an index. */
 export interface PartsRead {
+  /** New addresses. */
   fresh: number
   interrupted: boolean
+  /** Set when no part could be read, or when one could not be parsed. */
   error: string | null
   /**
-   * False: parts failed, or are left for the next poll. An index that is unchanged then must be
-   * read again all the same.
+   * False: parts failed, or are left for the next poll. The next poll must then read the index
+   * again, even if it has not changed.
    */
   whole: boolean
 }
@@ -30,82 +29,129 @@ interface KnownPart extends Validators {
   modified: string | null
 }
 
-/** Far more parts than an index is read of (`recentParts`). */
+/** Far more parts than one poll reads (`recentParts`). */
 export const MOST_REMEMBERED = 400
 /**
- * An index inside an index is against the protocol, yet served; an index inside that one is not
- * looked for.
+ * The protocol forbids an index inside an index, but outlets serve them. We follow one, no more.
  */
 const MAX_DEPTH = 2
 
+/** A part to be read. An index is at depth 0. */
+interface PendingPart {
+  part: SitemapPart
+  depth: number
+}
+
+/** The state of reading one index. */
+interface Reading {
+  known: Map<string, KnownPart>
+  /** Parts to read, the next one first. */
+  todo: PendingPart[]
+  seen: Set<string>
+  /** Parts that were requested. */
+  tried: number
+  /** Parts that were read, or that are known to be unchanged. */
+  read: number
+  result: PartsRead
+}
+
 /**
- * Reads those parts of a sitemap index that may hold something new, each a request of its own: the
- * recent ones, except those whose `lastmod` is the one they were read with. When the index itself
- * is unchanged, the parts it named last are asked again all the same: many indexes name one part
- * for ever, without a date.
+ * What becomes of the index after one of its parts. `read` and `unread` go on with the next part.
+ */
+type PartOutcome = 'read' | 'unread' | 'interrupted' | 'unparsed'
+
+/**
+ * Reads those parts of a sitemap index that may hold something new, each with a request of its own.
+ * These are the recent parts, except those whose `lastmod` has not changed since they were read.
+ *
+ * When the index itself is unchanged, the parts that it named last are requested again: many
+ * indexes name one part for ever, without a date.
  */
 export async function readParts(
   poll: Poll,
   index: Extract<Document, { kind: 'feed' | 'unchanged' }>,
 ): Promise<PartsRead> {
-  const { crawl, feed } = poll
-  const known = await knownParts(crawl.pool, feed)
+  const known = await knownParts(poll.crawl.pool, poll.feed)
+  const base = index.kind === 'feed' ? index.base : poll.feed.url
   const todo = index.kind === 'feed' ? index.feed.parts.map(part => ({ part, depth: 1 })) : knownAgain(known)
   const result: PartsRead = { fresh: 0, interrupted: false, error: null, whole: true }
-  const seen = new Set<string>()
-  let tried = 0
-  let read = 0
+  const reading: Reading = { ...{ known, todo, result, seen: new Set() }, tried: 0, read: 0 }
   for (let next = todo.shift(); next !== undefined; next = todo.shift()) {
-    const { part, depth } = next
-    const url = URL.parse(part.url, index.kind === 'feed' ? index.base : feed.url)?.href
-    if (url === undefined || seen.has(url)) continue
-    seen.add(url)
-    const memory = known.get(url)
-    if (memory !== undefined && memory.modified === part.modified && isExact(part.modified)) {
-      read += 1
-      continue
-    }
-    if (tried === MAX_PARTS) {
-      // One without a date comes last among its like, poll after poll: the likeliest of these are
-      // all that is read.
-      if (isExact(part.modified)) result.whole = false
-      continue
-    }
-    tried += 1
-    // All parts are read in one visit, also where the host wants long pauses.
-    const document = await readDocument(poll, url, memory ?? NEVER_READ, OWN_PAUSE)
-    if (document.kind === 'interrupted') return { ...result, interrupted: true }
-    // Eight such parts in each poll would keep a thread for ever: the feed as a whole is asked less
-    // and less often.
-    if (document.kind === 'failure' && document.reason === UNPARSED) {
-      return { ...result, whole: false, error: `${url}: ${document.detail}` }
-    }
-    if (document.kind === 'later' || document.kind === 'failure') {
-      result.whole = false
-      result.error ??= `${url}: ${document.kind === 'later' ? 'its host is busy' : document.detail}`
-      continue
-    }
-    read += 1
-    if (document.kind === 'unchanged') continue
-    if (document.feed.format === 'sitemap index' && depth < MAX_DEPTH) {
-      todo.unshift(...document.feed.parts.map(inner => ({ part: inner, depth: depth + 1 })))
-    }
-    // An index is read again whatever it says of itself: its parts may have changed without it.
-    const fresh = await (document.feed.format === 'sitemap index'
-      ? savePart(crawl.pool, feed, { url, modified: null }, [], NEVER_READ, crawl.config)
-      : savePart(
-          crawl.pool,
-          feed,
-          { url, modified: part.modified },
-          document.feed.named,
-          document.validators,
-          crawl.config,
-        ))
-    if (fresh === null) return { ...result, interrupted: true }
-    result.fresh += fresh
-    pagesDiscovered.inc(fresh)
+    const url = wantedUrl(reading, next.part, base)
+    if (url === null) continue
+    const outcome = await readPart(poll, reading, next, url)
+    if (outcome === 'interrupted') return { ...result, interrupted: true }
+    if (outcome === 'unparsed') return result
+    if (outcome === 'read') reading.read += 1
   }
-  return read > 0 ? { ...result, error: null } : result
+  return reading.read > 0 ? { ...result, error: null } : result
+}
+
+/** The address of a part; null when the part need not be requested, or not in this poll. */
+function wantedUrl(reading: Reading, part: SitemapPart, base: string): string | null {
+  const url = URL.parse(part.url, base)?.href
+  if (url === undefined || reading.seen.has(url)) return null
+  reading.seen.add(url)
+  const known = reading.known.get(url)
+  if (known !== undefined && known.modified === part.modified && isExact(part.modified)) {
+    reading.read += 1
+    return null
+  }
+  if (reading.tried < MAX_PARTS) return url
+  // A part without a date is sorted behind the likelier ones in every poll: it is never read, and
+  // need not be waited for.
+  if (isExact(part.modified)) reading.result.whole = false
+  return null
+}
+
+async function readPart(poll: Poll, reading: Reading, pending: PendingPart, url: string): Promise<PartOutcome> {
+  const { result } = reading
+  reading.tried += 1
+  // One visit reads all parts, even where the host wants long pauses.
+  const document = await readDocument(poll, url, reading.known.get(url) ?? NEVER_READ, OWN_PAUSE)
+  switch (document.kind) {
+    case 'interrupted':
+      return 'interrupted'
+    case 'unchanged':
+      return 'read'
+    case 'later':
+      result.whole = false
+      result.error ??= `${url}: its host is busy`
+      return 'unread'
+    case 'failure':
+      result.whole = false
+      // Eight such parts in each poll would keep a thread busy for ever. The poll therefore fails,
+      // and the pauses between polls grow.
+      if (document.reason === UNPARSED) {
+        result.error = `${url}: ${document.detail}`
+        return 'unparsed'
+      }
+      result.error ??= `${url}: ${document.detail}`
+      return 'unread'
+    case 'feed': {
+      const fresh = await savePartOf(poll, reading, pending, url, document)
+      if (fresh === null) return 'interrupted'
+      result.fresh += fresh
+      pagesDiscovered.inc(fresh)
+      return 'read'
+    }
+  }
+}
+
+/** Saves a part that was read. The parts of an inner index are read next. */
+function savePartOf(
+  { crawl, feed: dueFeed }: Poll,
+  { todo }: Reading,
+  { part, depth }: PendingPart,
+  url: string,
+  { feed, validators }: Extract<Document, { kind: 'feed' }>,
+): Promise<number | null> {
+  if (feed.format !== 'sitemap index') {
+    return savePart(crawl.pool, dueFeed, { url, modified: part.modified }, feed.named, validators, crawl.config)
+  }
+  if (depth < MAX_DEPTH) todo.unshift(...feed.parts.map(inner => ({ part: inner, depth: depth + 1 })))
+  // Each poll reads an index again, whatever its date: its parts may have changed and it not.
+  return savePart(crawl.pool, dueFeed, { url, modified: null }, [], NEVER_READ, crawl.config)
 }
 
 async function knownParts(pool: Pool, feed: DueFeed): Promise<Map<string, KnownPart>> {
@@ -117,7 +163,7 @@ async function knownParts(pool: Pool, feed: DueFeed): Promise<Map<string, KnownP
   return new Map(rows.map(row => [row.url, row]))
 }
 
-function knownAgain(known: Map<string, KnownPart>): { part: SitemapPart; depth: number }[] {
+function knownAgain(known: Map<string, KnownPart>): PendingPart[] {
   return [...known.values()]
     .filter(({ modified }) => !isExact(modified))
     .slice(0, MAX_PARTS)
@@ -125,8 +171,8 @@ function knownAgain(known: Map<string, KnownPart>): { part: SitemapPart; depth: 
 }
 
 /**
- * Whether an equal `lastmod` proves a part unchanged: one that names a day only may hold more than
- * this morning.
+ * Whether an equal `lastmod` proves that a part has not changed. A `lastmod` that names only a day
+ * does not, until that day is over everywhere.
  */
 function isExact(modified: string | null): boolean {
   if (modified === null) return false

@@ -1,16 +1,16 @@
 import type { Crawl } from '../crawl.ts'
 import type { Lease } from '../hosts/leases.ts'
 import { feedPolls, pagesDiscovered } from '../metrics.ts'
-import { readDocument } from './document.ts'
+import { type Document, readDocument } from './document.ts'
 import type { DueFeed } from './due-feed.ts'
-import { readParts } from './parts.ts'
+import { type PartsRead, readParts } from './parts.ts'
 import type { Poll } from './poll-context.ts'
-import { savePoll } from './saving/save.ts'
+import { savePoll, type Validators } from './saving/save.ts'
 import { beforeParsing, postpone, saveFailure } from './scheduling/schedule.ts'
 
 /**
- * Polls one feed or sitemap. True: the visit may go on; false: its host is not to be asked any more
- * for now.
+ * Polls one feed or sitemap.
+ * @returns whether the visit may go on; false: its host must not be asked again for now
  */
 export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promise<boolean> {
   let parsing = false
@@ -21,11 +21,11 @@ export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promi
       parsing = true
     },
   }
-  const document = await readDocument(poll, feed.url, feed)
   const giveBack = async () => {
     if (parsing) await postpone(crawl.pool, feed, 0)
     return false
   }
+  const document = await readDocument(poll, feed.url, feed)
   switch (document.kind) {
     case 'interrupted':
       return giveBack()
@@ -39,23 +39,41 @@ export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promi
       return true
     case 'unchanged':
     case 'feed': {
-      const index = document.kind === 'unchanged' || document.feed.format === 'sitemap index'
-      const parts = index ? await readParts(poll, document) : { fresh: 0, interrupted: false, error: null, whole: true }
+      const parts = hasParts(document) ? await readParts(poll, document) : NO_PARTS
       if (parts.interrupted) return giveBack()
-      if (parts.error !== null) {
-        await saveFailure(crawl.pool, feed, parts.error, {}, crawl.config)
-        feedPolls.inc({ outcome: 'no part could be read' })
-        crawl.log.info({ feed: feed.url, detail: parts.error }, 'no part of a sitemap index could be read')
-        return true
-      }
-      const named = document.kind === 'feed' ? document.feed.named : []
-      const validators =
-        document.kind === 'unchanged' ? null : parts.whole ? document.validators : { etag: null, lastModified: null }
-      const fresh = (await savePoll(crawl.pool, feed, named, validators, crawl.config, parts.fresh)) ?? 0
-      pagesDiscovered.inc(fresh - parts.fresh)
-      feedPolls.inc({ outcome: fresh > 0 ? 'new' : document.kind === 'unchanged' ? 'unchanged' : 'nothing new' })
-      crawl.log.debug({ feed: feed.url, fresh, unchanged: document.kind === 'unchanged' }, 'polled')
+      await (parts.error === null
+        ? saveSuccess(crawl, feed, document, parts)
+        : savePartsFailure(crawl, feed, parts.error))
       return true
     }
   }
+}
+
+type ReadDocument = Extract<Document, { kind: 'feed' | 'unchanged' }>
+
+/** An unchanged document may be an index whose parts have changed. */
+const hasParts = (document: ReadDocument) => document.kind === 'unchanged' || document.feed.format === 'sitemap index'
+
+const NO_PARTS: PartsRead = { fresh: 0, interrupted: false, error: null, whole: true }
+
+async function savePartsFailure(crawl: Crawl, feed: DueFeed, error: string): Promise<void> {
+  await saveFailure(crawl.pool, feed, error, {}, crawl.config)
+  feedPolls.inc({ outcome: 'no part could be read' })
+  crawl.log.info({ feed: feed.url, detail: error }, 'no part of a sitemap index could be read')
+}
+
+async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, parts: PartsRead): Promise<void> {
+  const unchanged = document.kind === 'unchanged'
+  const named = unchanged ? [] : document.feed.named
+  const validators = validatorsToKeep(document, parts)
+  const fresh = (await savePoll(crawl.pool, feed, named, validators, crawl.config, parts.fresh)) ?? 0
+  pagesDiscovered.inc(fresh - parts.fresh)
+  feedPolls.inc({ outcome: fresh > 0 ? 'new' : unchanged ? 'unchanged' : 'nothing new' })
+  crawl.log.debug({ feed: feed.url, fresh, unchanged }, 'polled')
+}
+
+/** Null: the old ones hold. The next poll must read an index again when parts of it are missing. */
+function validatorsToKeep(document: ReadDocument, parts: PartsRead): Validators | null {
+  if (document.kind === 'unchanged') return null
+  return parts.whole ? document.validators : { etag: null, lastModified: null }
 }

@@ -1,27 +1,27 @@
 import ipaddr from 'ipaddr.js'
 import { ConfigError } from '../../../shared/config/config.ts'
 
-/** Which addresses and ports the crawler may connect to. */
+/** The addresses and ports that the crawler may connect to. */
 export interface AddressRule {
-  /** Whether the operator opened the address: it may be reached on every port. */
+  /** Whether the operator has opened the address. It may then be reached on every port. */
   isOpened(address: string): boolean
-  /** Whether the address is public: it may be reached on the ports for such. */
+  /** Whether the address is public. It may then be reached on public ports. */
   isPublic(address: string): boolean
-  /** Whether public addresses may be reached on a port. */
+  /** Whether public addresses may be reached on this port. */
   isPublicPort(port: number): boolean
 }
 
 /**
- * Public unicast addresses on the web's ports, and the ranges that the operator opened on every
- * port. Everything else is closed: loopback, private, link-local (cloud metadata), carrier NAT,
- * multicast, unspecified, documentation, and the ways to write an IPv4 address in IPv6 (IANA's
- * registries of special-purpose addresses, RFC 6890; RFC 4291 §2.5.5; RFC 6052; RFC 3056; RFC
- * 4380). Of IPv6, only 2000::/3 is given out as unicast (IANA, "IPv6 Global Unicast Address
- * Assignments").
+ * Allows public unicast addresses on the ports of the web, and every port of the ranges that the
+ * operator opened. All other addresses are closed: loopback, private, link-local (cloud metadata),
+ * carrier NAT, multicast, unspecified, documentation (RFC 6890, IANA's registries of
+ * special-purpose addresses). IPv4 addresses inside IPv6 are closed too (RFC 4291 §2.5.5, RFC 6052,
+ * RFC 3056, RFC 4380). Only 2000::/3 of IPv6 is assigned as unicast (IANA, "IPv6 Global Unicast
+ * Address Assignments").
  *
- * @param opened CRAWL_ALLOW_PRIVATE: addresses or ranges, as `127.0.0.0/8`
+ * @param opened CRAWL_ALLOW_PRIVATE: addresses or ranges, such as `127.0.0.0/8`
  * @param ports CRAWL_PORTS
- * @throws ConfigError for a range or port that is none
+ * @throws ConfigError for an invalid range or port
  */
 export function addressRule(opened: string[], ports: string[]): AddressRule {
   const ranges = opened.map(readRange)
@@ -29,7 +29,7 @@ export function addressRule(opened: string[], ports: string[]): AddressRule {
   return {
     isOpened(text) {
       if (!ipaddr.isValid(text)) return false
-      // `::ffff:127.0.0.1` reaches 127.0.0.1 and is judged as that.
+      // `::ffff:127.0.0.1` reaches 127.0.0.1, so it is checked as that.
       const address = ipaddr.process(text)
       return ranges.some(([range, bits]) => range.kind() === address.kind() && address.match(range, bits))
     },

@@ -9,14 +9,11 @@ import { RequestFailure } from './request-failure.ts'
  */
 
 /**
- * What a body is compressed with; "deflate" is zlib by the standard and raw deflate by some
- * servers.
+ * The compression of a body. "deflate" is zlib by the standard; some servers send raw deflate.
  */
 type Form = 'gzip' | 'deflate' | 'raw deflate' | 'br' | 'zstd'
 
-/**
- * A sender may not ask for more memory than 8 MB (RFC 9659 §3); the library's own limit is 128 MB.
- */
+/** Limits the window to 8 MB (RFC 9659 §3). The library's own limit is 128 MB. */
 const ZSTD = { params: { [zlib.constants.ZSTD_d_windowLogMax]: 23 } }
 const unzstd = promisify<Buffer, zlib.ZstdOptions, Buffer>(zlib.zstdDecompress)
 
@@ -36,8 +33,8 @@ const PIECEWISE: Record<Form, () => Transform> = {
 }
 
 /**
- * The layers of a Content-Encoding that can be undone (RFC 9110 §8.4), at most two, in the order of
- * undoing.
+ * The codings of a Content-Encoding (RFC 9110 §8.4) that we can undo, at most two. The one to undo
+ * first comes first.
  */
 export function codingsOf(contentEncoding: string): string[] {
   const codings = contentEncoding
@@ -49,19 +46,19 @@ export function codingsOf(contentEncoding: string): string[] {
   return codings.reverse()
 }
 
-/** Undoes the layers of a whole body. One that was never compressed is taken as it is. */
+/** Decompresses a whole body. A body that was never compressed is returned as it is. */
 export async function decompress(body: Buffer, codings: string[], maxBytes: number): Promise<Buffer> {
   let bytes = body
   for (const coding of codings) bytes = await undo(coding, bytes, maxBytes)
   return bytes
 }
 
-/** The same as the body comes, for whoever wants no more than its beginning. */
+/** Decompresses a body piece by piece, for a caller that reads only its beginning. */
 export function decompressing(body: AsyncIterable<Buffer>, codings: string[]): AsyncIterable<Buffer> {
   return codings.reduce(undoing, body)
 }
 
-/** A file that is itself compressed (`sitemap.xml.gz`), whatever its headers say. */
+/** Decompresses a file that is itself compressed (`sitemap.xml.gz`). Headers do not count. */
 export async function gunzipFile(bytes: Buffer, maxBytes: number): Promise<Buffer> {
   return isGzip(bytes) ? undo('gzip', bytes, maxBytes) : bytes
 }
@@ -95,11 +92,11 @@ async function* undoing(body: AsyncIterable<Buffer>, coding: string): AsyncItera
   }
   const form = formOf(coding, start)
   if (form === null) return yield* whole()
-  // What goes wrong on either side ends the reading below.
+  // The pipeline's errors also reach the reader of the stream, so the callback ignores them.
   yield* pipeline(whole, PIECEWISE[form](), () => {})
 }
 
-/** By its beginning, where that tells it: null for a body that was never compressed. */
+/** The form of a body, told from its beginning. Null: it was never compressed. */
 function formOf(coding: string, start: Buffer): Form | null {
   if (start.length === 0) return null
   if (coding === 'gzip') return isGzip(start) ? 'gzip' : null

@@ -5,10 +5,9 @@ import type { AddressRule } from './addresses.ts'
 import { RequestFailure } from './request-failure.ts'
 
 /**
- * Connects to permitted addresses and ports only. The check stands where the connection is made, so
- * that no name that resolves differently the second time gets around it, and for redirects as for
- * first requests. Of a name with several addresses only the permitted ones are tried. Names are
- * resolved by the system.
+ * Connects only to permitted addresses and ports. Each connection checks its own address. A name
+ * that resolves differently the second time therefore does not pass, nor does a redirect. Of a name
+ * with several addresses only the permitted ones are tried. The system resolves names.
  *
  * @param timeout ms for connecting, TLS included
  */
@@ -20,7 +19,7 @@ export function guardedConnector(rule: AddressRule, timeout: number): buildConne
   return (options, callback) => {
     const port = Number(options.port || (options.protocol === 'https:' ? 443 : 80))
     const isPublicPort = rule.isPublicPort(port)
-    // Sockets look up names only: an address in the URL itself never passes the lookup.
+    // An address in the URL itself is never looked up, so it is checked here.
     const host = options.hostname.replace(/^\[|\]$/g, '')
     if (isIP(host) !== 0 && !rule.isOpened(host) && !(isPublicPort && rule.isPublic(host))) {
       callback(forbidden(rule, host, [host]), null)

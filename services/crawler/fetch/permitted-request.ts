@@ -1,39 +1,39 @@
+import { readRetryAfter } from '../../../shared/http/retry-after.ts'
 import type { Crawl } from '../crawl.ts'
 import type { Lease } from '../hosts/leases.ts'
-import { endPermit, type Permit, takePermit } from '../hosts/request-permit.ts'
+import { endPermit, type Permit, takePermit } from '../hosts/permits.ts'
 import { requestSeconds } from '../metrics.ts'
 import { type FetchedResponse, request } from './request.ts'
 import { asFailure, type FailureKind, RequestFailure } from './request-failure.ts'
-import { readRetryAfter } from './retry-after.ts'
 
 /**
- * Longest wait in ms for a host whose pause our own last request began: a redirect within a host,
- * the parts of an index. A later visit would repeat that request and never finish. Longer than any
- * reasonable Crawl-delay.
+ * Longest wait in ms for a host that pauses because of our own last request. That happens with a
+ * redirect within a host, and with the parts of an index. A later visit would repeat that request
+ * and never finish. Longer than any reasonable Crawl-delay.
  */
 export const OWN_PAUSE = 600_000
 
-/** The outcome of one request, made with a permit of its host. */
+/** The outcome of one request that was made with a permit of its host. */
 export type Asked =
   | { kind: 'answer'; answer: FetchedResponse }
   | { kind: 'failure'; reason: FailureKind; detail: string }
-  /** The host is not free for so many ms. */
+  /** The host is not free for `wait` ms. */
   | { kind: 'busy'; wait: number }
-  /** The crawler is stopping, or another crawler has the visit: put the work back untouched. */
+  /** The crawler is stopping, or another crawler has the visit. The work stays as it was. */
   | { kind: 'interrupted' }
 
-/** So many connections may fail before the whole host is given a rest. */
+/** The number of failed connections in a row after which the whole host gets a rest. */
 const FAILURES_IN_A_ROW = 3
-/** In CRAWL_RETRY_MINs. */
+/** As a multiple of CRAWL_RETRY_MIN. */
 const LONGEST_REST = 10
 
 /**
  * Makes one request as soon as the host is free, then starts the pause.
  *
- * @param options.outletNo on whose account a long wait is
+ * @param options.outletNo the outlet that a long wait is counted for
  * @param options.patience longest wait for the host in ms
- * @param options.beginning so many bytes are enough: what lies behind them is not read
- * @param options.needed called once the permit is taken; false gives it back without a request
+ * @param options.beginning reads no more than so many bytes
+ * @param options.needed called when the permit is taken; false gives it back without a request
  * (`busy`, 0 ms)
  */
 export async function requestWithPermit(
@@ -86,14 +86,15 @@ export async function requestWithPermit(
 
 const UNREACHED = new Set<FailureKind>(['connection', 'name', 'time-out'])
 
-/** A host that does not answer is not knocked at for every page that waits there. */
+/** A host that does not answer gets a rest, so that not each of its waiting pages tries it. */
 function pauseAfterFailure(kind: FailureKind, permit: Permit, retryMin: number): number {
   if (!UNREACHED.has(kind) || permit.failures + 1 < FAILURES_IN_A_ROW) return 0
   return retryMin * Math.min(2 ** (permit.failures + 1 - FAILURES_IN_A_ROW), LONGEST_REST)
 }
 
-/** 429 and 503 speak for the whole host; a 503 without Retry-After may be about one page only. */
+/** 429 and 503 count for the whole host. A 503 without Retry-After may concern one page only. */
 function pauseAfter({ status, headers }: FetchedResponse, retryMin: number): number {
-  if (status === 429) return readRetryAfter(headers) ?? retryMin
-  return status === 503 ? (readRetryAfter(headers) ?? 0) : 0
+  const asked = readRetryAfter(headers['retry-after'], headers.date)
+  if (status === 429) return asked ?? retryMin
+  return status === 503 ? (asked ?? 0) : 0
 }

@@ -1,4 +1,4 @@
-/** Why a request brought no whole answer. */
+/** The reason why a request brought no complete answer. */
 export type FailureKind =
   | 'time-out'
   | 'connection'
@@ -7,14 +7,14 @@ export type FailureKind =
   | 'cut'
   | 'too-large'
   | 'private-address'
-  /** Public addresses are not asked on this one. */
+  /** CRAWL_PORTS does not allow the port. */
   | 'port'
-  /** What the server said is not HTTP. */
+  /** The answer is not HTTP. */
   | 'protocol'
-  /** The crawler itself gave up: it is stopping, or another crawler has the permit. */
+  /** The crawler itself ended the request: it is stopping, or another crawler has the permit. */
   | 'aborted'
 
-/** A request without a whole answer; `message` is a short sentence for the outlet's health. */
+/** A request without a complete answer. `message` is a short sentence for operators. */
 export class RequestFailure extends Error {
   override name = 'RequestFailure'
   readonly kind: FailureKind
@@ -25,7 +25,7 @@ export class RequestFailure extends Error {
   }
 }
 
-/** Sorts the errors of undici, sockets, the resolver and zlib. */
+/** Turns an error of undici, a socket, the resolver or zlib into a `RequestFailure`. */
 export function asFailure(error: unknown): RequestFailure {
   if (error instanceof RequestFailure) return error
   const cause = error instanceof Error && error.cause instanceof RequestFailure ? error.cause : null
@@ -45,15 +45,15 @@ const KINDS: [RegExp, FailureKind][] = [
 ]
 
 const SENTENCES: Record<FailureKind, string> = {
-  'time-out': 'no whole answer in time',
+  'time-out': 'no complete answer in time',
   connection: 'the connection failed',
   name: 'the name does not resolve',
   cut: 'the answer was cut short',
   'too-large': 'the answer is too large',
   'private-address': 'the address is not public',
-  port: 'the port is not one of the web',
+  port: 'the port is not allowed',
   protocol: 'the answer is not HTTP',
-  aborted: 'the request was given up',
+  aborted: 'the request was aborted',
 }
 
 function codeOf(error: unknown): string {

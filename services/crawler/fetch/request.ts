@@ -3,39 +3,36 @@ import { type buildConnector, Client } from 'undici'
 import { codingsOf, decompress, decompressing, tooLarge } from './compression.ts'
 import { asFailure, RequestFailure } from './request-failure.ts'
 
-/** A whole answer. */
+/** A complete answer. */
 export interface FetchedResponse {
   status: number
-  /** Lower-case names; repeated headers joined by a comma. */
+  /** Names in lower case. Repeated headers are joined by a comma. */
   headers: Record<string, string>
-  /** Decompressed. Read of a success only: of all else the status and the headers say enough. */
+  /** Decompressed. Empty unless the status is 2xx: other bodies are not read. */
   body: Buffer
   /**
-   * False: only the end of the connection ended the body, so that a cut cannot be seen from HTTP
-   * alone.
+   * False: the answer has no length, so the body ends with the connection. HTTP then does not tell
+   * whether it was cut.
    */
   framed: boolean
 }
 
 export interface RequestLimits {
-  /** ms, all in all. */
+  /** ms for the whole request. */
   timeout: number
   /** Bytes, before and after decompression. */
   maxBytes: number
-  /** What is longer is cut at `maxBytes` instead of refused. */
+  /** A longer body is cut at `maxBytes` instead of refused. */
   cut?: boolean
   /** Ends the request early. */
   signal: AbortSignal
-  /**
-   * Asked once more between the connection and the request: whether this request is still wanted.
-   */
+  /** Called between the connection and the request. False ends the request. */
   wanted: () => boolean
 }
 
 /**
- * One GET on a connection of its own (at one request a second, keeping it would only bring the
- * trouble of connections that the other side has closed). Never follows redirects, never sends
- * cookies.
+ * Makes one GET on a connection of its own. At one request a second, the server would have closed a
+ * connection that we keep. Never follows redirects, never sends cookies.
  *
  * @throws RequestFailure
  */
@@ -48,7 +45,7 @@ export async function request(
   const tooMuch = new AbortController()
   const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(limits.timeout), tooMuch.signal])
   let received = () => 0
-  // Interim answers and extensions of chunks are no part of the body, and may go on for ever.
+  // Interim answers and chunk extensions do not count as body, and a server may send them for ever.
   const watch = setInterval(() => {
     if (received() > 2 * limits.maxBytes + FRAMING) tooMuch.abort()
   }, 50)
@@ -88,20 +85,18 @@ export async function request(
     const sent = await readBody(response.body, limits.maxBytes)
     return { ...answer, body: await decompress(sent, codings, limits.maxBytes) }
   } catch (error) {
-    if (limits.signal.aborted) throw new RequestFailure('aborted', 'the request was given up', error)
+    if (limits.signal.aborted) throw new RequestFailure('aborted', 'the request was aborted', error)
     if (tooMuch.signal.aborted) throw tooLarge(limits.maxBytes)
-    if (signal.aborted) throw new RequestFailure('time-out', 'no whole answer in time', error)
+    if (signal.aborted) throw new RequestFailure('time-out', 'no complete answer in time', error)
     throw asFailure(error)
   } finally {
     clearInterval(watch)
-    // Whatever is still under way (the body of an error) ends with its connection.
+    // Ends what is still under way, such as the body of an error.
     await client.destroy().catch(() => {})
   }
 }
 
-/**
- * Bytes of one answer that are neither body nor counted with it: headers, TLS, the sizes of chunks.
- */
+/** Bytes of one answer that may come beside the body: headers, TLS, the sizes of chunks. */
 const FRAMING = 1_000_000
 
 async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
@@ -115,7 +110,7 @@ async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<
   return Buffer.concat(chunks, length)
 }
 
-/** What comes behind the first `maxBytes` is never waited for. */
+/** Reads the first `maxBytes` of a body, and does not wait for the rest. */
 async function readBeginning(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let length = 0
@@ -132,8 +127,8 @@ function flatten(headers: Record<string, string | string[] | undefined>): Record
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined) flat[name.toLowerCase()] = Array.isArray(value) ? value.join(', ') : value
   }
-  // Servers write UTF-8 into it, against the standard, and browsers read it so; headers arrive byte
-  // for byte.
+  // Some servers write UTF-8 into Location, against the standard, and browsers accept it. undici
+  // gives us each byte as a character.
   const location = Buffer.from(flat.location ?? '', 'latin1')
   return isUtf8(location) && 'location' in flat ? { ...flat, location: location.toString('utf8') } : flat
 }

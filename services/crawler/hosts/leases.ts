@@ -7,26 +7,24 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 export const LEASE_DURATION = 10_000
 const BEAT = 3_000
 
-/**
- * Something that one process of the fleet has at a time: the visit to a host, or a request to it.
- */
+/** A right that one process of the fleet has at a time: to visit a host, or to make a request. */
 export interface Lease {
   readonly id: string
   readonly host: string
-  /** Aborted when the lease is lost; what depends on it ends. */
+  /** Aborted when the lease is lost. Work that depends on the lease must then end. */
   readonly lost: AbortSignal
-  /** False as soon as another process may have it, also after a pause of this process. */
+  /** False when another process may have the lease, also after a pause of this process. */
   alive(): boolean
 }
 
-/** The leases of one process, kept alive together. */
+/** The leases of one process. */
 export interface Leases {
   /**
-   * Keeps a lease that the database has just granted to a statement sent at `since` (monotonic).
+   * Keeps a lease that the database granted to a statement which was sent at `since` (monotonic).
    */
   keep(kind: Kind, host: string, id: string, since: number): Lease
   drop(lease: Lease): void
-  /** Stops renewing; leases that are still held run out. */
+  /** Stops renewing. Leases that are still held run out. */
   close(): void
 }
 
@@ -42,19 +40,23 @@ interface Kept extends Lease {
 export const newLeaseId = () => randomUUID()
 
 /**
- * Prolongs every lease of this process in one statement every few seconds. A lease is lost when it
- * was not prolonged in time, or when the database gave it to another: its signal then aborts.
+ * Renews all leases of this process every few seconds, in one statement. A lease is lost when it
+ * was not renewed in time, or when the database granted it to another process. Its signal then
+ * aborts.
  */
 export function createLeases(pool: Pool, log: Logger, hostDelay: number): Leases {
   const kept = new Map<string, Kept>()
   let beating = false
   let lastBeat = 0
-  const outage = createOutageLog(log, { begins: 'cannot prolong the leases', ends: 'the leases are prolonged again' })
+  const outage = createOutageLog(log, {
+    begins: 'could not renew the leases of hosts',
+    ends: 'the leases of hosts are renewed again',
+  })
 
   const lose = (lease: Kept) => {
     kept.delete(lease.id)
     lease.loss.abort()
-    log.warn({ host: lease.host, lease: lease.kind }, 'lost a lease; another crawler goes on')
+    log.warn({ host: lease.host, lease: lease.kind }, 'lost the lease of a host; another crawler may continue there')
   }
 
   const beat = async () => {
@@ -64,15 +66,15 @@ export function createLeases(pool: Pool, log: Logger, hostDelay: number): Leases
     const since = performance.now()
     const asked = [...kept.values()]
     try {
-      const { rows } = await pool.query<{ visit: string | null; permit: string | null }>(PROLONG, [
+      const { rows } = await pool.query<{ visit: string | null; permit: string | null }>(RENEW, [
         asked.filter(({ kind }) => kind === 'visit').map(({ id }) => id),
         asked.filter(({ kind }) => kind === 'permit').map(({ id }) => id),
         LEASE_DURATION,
         hostDelay,
       ])
-      const prolonged = new Set(rows.flatMap(({ visit, permit }) => [visit, permit]))
+      const renewed = new Set(rows.flatMap(({ visit, permit }) => [visit, permit]))
       for (const lease of asked) {
-        if (prolonged.has(lease.id)) lease.deadline = since + LEASE_DURATION
+        if (renewed.has(lease.id)) lease.deadline = since + LEASE_DURATION
         else if (kept.has(lease.id)) lose(lease)
       }
       lastBeat = since
@@ -100,9 +102,10 @@ export function createLeases(pool: Pool, log: Logger, hostDelay: number): Leases
   }
 }
 
-// $1 visits, $2 permits, $3 ms they last, $4 pause between two requests (ms). A lease that has run
-// out is not revived: another process may be about to take it. The column `turn` has the permit.
-const PROLONG = `
+// $1 visits, $2 permits, $3 ms that a lease lasts, $4 pause between two requests (ms). A lease that
+// has run out is not renewed: another process may be about to take it. The column `turn` holds the
+// permit.
+const RENEW = `
   update hosts
      set leased_until = case when holder = any($1::uuid[]) and leased_until > clock_timestamp()
                              then clock_timestamp() + $3 * interval '1 ms' else leased_until end,

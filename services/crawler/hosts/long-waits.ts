@@ -1,13 +1,13 @@
 /**
- * Visits that wait long for a host. Each keeps one of CRAWL_CONCURRENCY, so outlets with long
- * pauses must not keep them all.
+ * The visits that wait long for a host. Each occupies one of CRAWL_CONCURRENCY places, so hosts
+ * with long pauses must not occupy them all.
  */
 export interface LongWaits {
-  /** Begins a wait on an outlet's account. Null: there are too many; else ends it. */
+  /** Begins a wait for an outlet, and returns its end. Null: too many visits wait already. */
   begin(outletNo: number): (() => void) | null
 }
 
-/** Of one outlet: its feeds and its pages. */
+/** Long waits for one outlet: for its feeds and for its pages. */
 const OF_AN_OUTLET = 2
 
 /** @param concurrency CRAWL_CONCURRENCY; half of it may wait long */

@@ -3,11 +3,11 @@ import { LEASE_DURATION, type Lease, type Leases, newLeaseId } from './leases.ts
 
 /** The right to visit a host. */
 export interface Visit extends Lease {
-  /** The how manieth visit to the host it is, from 1. */
+  /** The number of the visit to this host, from 1. */
   number: number
 }
 
-/** Takes the visit to a host, or null when another has it. */
+/** Takes the lease of a visit to a host. Null: another process has it. */
 export async function takeVisit(pool: Pool, leases: Leases, host: string): Promise<Visit | null> {
   const id = newLeaseId()
   const since = performance.now()

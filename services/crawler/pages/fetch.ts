@@ -11,7 +11,8 @@ import { judge, type Verdict } from './verdict.ts'
 const HEADERS = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.5', 'accept-language': 'nl,fr,de,lb,en;q=0.5' }
 
 /**
- * Tries one page. True: the visit may go on; false: the host is not to be asked any more for now.
+ * Tries one page.
+ * @returns whether the visit may go on; false: its host must not be asked again for now
  */
 export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): Promise<boolean> {
   const { pool, config } = crawl
@@ -29,14 +30,15 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
   pagesFetched.inc({ outcome: outcomeOf(verdict, became) })
   if (verdict.kind === 'store without body') blocksMet.inc({ kind: verdict.block })
   crawl.log.info({ page: String(page.pageNo), url: page.url, became, ...reasonOf(verdict) }, 'fetched')
-  if ((became === 'stored' || became === 'blocked') && !many) await ringNormaliser(crawl, page.pageNo)
+  if ((became === 'stored' || became === 'blocked') && !many) await notifyNormaliser(crawl, page.pageNo)
   const ownHost = 'host' in fetched && fetched.host === visit.host
   return !ownHost
 }
 
 /**
- * What a try says of the outlet; null when the page is not done with and nothing was asked for.
- * @param kept bytes that are stored of it
+ * The try as the outlet's budget counts it. Null: no request was made, and the page still waits.
+ *
+ * @param kept bytes of the page that are stored
  * @param took ms
  */
 function tryOf(
@@ -54,17 +56,17 @@ function tryOf(
         answer: fetched.reason === 'time-out' ? 'late' : 'neither',
       }
     case 'robots unreachable':
-      // A robots.txt that is known not to answer takes no time.
+      // It took no time when we knew already that the robots.txt does not answer.
       return took >= CRAWL_TIMEOUT / 2 ? { bytes: 0, answer: 'late' } : null
     case 'disallowed':
-      // It costs no request, yet crawl memory keeps it for ever.
+      // It costs no request, but crawl memory keeps the page for ever.
       return { bytes: 0, answer: 'neither' }
     case 'busy':
       return null
   }
 }
 
-/** Some servers serve files that are compressed as if they were not. */
+/** Decompresses a body whose headers do not say that it is compressed. */
 async function unzipped(fetched: Fetched, maxBytes: number): Promise<Fetched> {
   if (fetched.kind !== 'answer') return fetched
   try {
@@ -76,10 +78,10 @@ async function unzipped(fetched: Fetched, maxBytes: number): Promise<Fetched> {
 }
 
 /**
- * Only a bell: the normaliser finds what is stored in Postgres too, should the queues be out of
- * reach.
+ * Notifies the normaliser of a stored page. If the queues are out of reach, the normaliser finds
+ * the page in Postgres.
  */
-async function ringNormaliser(crawl: Crawl, pageNo: bigint): Promise<void> {
+async function notifyNormaliser(crawl: Crawl, pageNo: bigint): Promise<void> {
   try {
     await crawl.queues.add('normalise', [{ key: String(pageNo), data: { pageNo: String(pageNo) } }])
     crawl.unheard.over()

@@ -8,7 +8,7 @@ import { transaction } from '../../../shared/postgres/transaction.ts'
 import { retryAfter } from './retry.ts'
 import type { Verdict } from './verdict.ts'
 
-/** A page that waits, as a visit takes it up. */
+/** A page that waits to be fetched. */
 export interface WaitingPage {
   pageNo: bigint
   outletNo: number
@@ -20,19 +20,18 @@ export interface WaitingPage {
 
 const compress = promisify(gzip)
 
-/** What became of a page. */
+/** The result of saving a verdict. */
 export interface Saved {
-  /** For metrics; `known`: another crawler had been faster. */
+  /** The page's new state, for metrics. `known`: another crawler was faster. */
   became: 'stored' | 'blocked' | 'refused' | 'waiting' | 'failed' | 'known'
-  /** That are kept of it. */
+  /** Bytes of the page that are stored. */
   bytes: number
-  /** So many pages of its outlet are stored that the normaliser looks for them itself. */
+  /** The outlet has so many stored pages that the normaliser polls for them without a message. */
   many: boolean
 }
 
 /**
- * Writes a verdict. Whatever it is, it counts only while the page still waits: done twice, it
- * leaves one result.
+ * Saves a verdict. It counts only while the page still waits: saved twice, it leaves one result.
  */
 export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, retryMin: number): Promise<Saved> {
   const nothing = { bytes: 0, many: false }
@@ -78,8 +77,8 @@ export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, 
 }
 
 /**
- * What was served, and in the same statement the state that queues its normalising. Null: somebody
- * was faster.
+ * Stores the page's source. The same statement sets the state that makes the normaliser read it.
+ * Null: another crawler was faster.
  */
 async function store(
   db: Pick<Pool, 'query'>,
@@ -109,7 +108,7 @@ async function store(
 
 const SHORT = 500
 
-/** Headers of 64 kB are read, and what stands in crawl memory stays there. */
+/** Cuts a header for crawl memory, which keeps it for ever. Headers of up to 64 kB are read. */
 const short = (text: string | null) => (text === null ? null : printableLine(text.slice(0, SHORT)).slice(0, SHORT))
 
 async function finish(

@@ -1,30 +1,30 @@
 import type { FetchedResponse } from '../fetch/request.ts'
 import type { Fetched } from '../robots/polite.ts'
 
-/** What is to be done with a page after a try. */
+/** The decision about a page after a try. */
 export type Verdict =
   | { kind: 'store'; status: number; url: string; contentType: string | null; body: Buffer }
-  /** The outlet refuses the page: an article from what the feed said. `block` is how. */
+  /** The outlet refuses the page, in the way `block`. The article is made from the feed's entry. */
   | { kind: 'store without body'; status: number; url: string; contentType: string | null; block: string }
-  /** Not indexed, for good. */
+  /** Never indexed. */
   | {
       kind: 'refuse'
       reason: 'gone' | 'robots' | 'not-html' | 'private-address' | 'port' | 'too-large'
       detail: string | null
     }
-  /** Tried again later, with longer and longer pauses. */
+  /** Tried again, with growing pauses. */
   | { kind: 'retry'; reason: string; detail: string | null }
-  /** Not tried at all: due again in `wait` ms, as if nothing had been. */
+  /** Not tried: due again in `wait` ms. The attempt does not count. */
   | { kind: 'put back'; wait: number; reason: string }
 
 /**
- * After so many tries, a page without `</html>` whose end only the connection told is taken for
- * whole: some never have it.
+ * The number of tries after which a page without a length is accepted without `</html>`: some pages
+ * never have it.
  */
 const TRIES_WITHOUT_AN_END = 3
 
 /**
- * Judges what fetching a page has brought.
+ * Decides about a page from the outcome of a try.
  * @param attempts tries before this one
  */
 export function judge(fetched: Exclude<Fetched, { kind: 'interrupted' }>, attempts: number): Verdict {
@@ -69,8 +69,8 @@ function judgeAnswer(answer: FetchedResponse, url: string, attempts: number): Ve
 }
 
 /**
- * How an outlet keeps a page from robots or readers, when status and headers say so; walls made of
- * text are the normaliser's.
+ * The way in which an outlet refuses a page, told from status and headers. The normaliser
+ * recognises interstitials, which are pages of text.
  */
 function blockOf({ status, headers }: FetchedResponse): string | null {
   if (headers['cf-mitigated'] === 'challenge' || headers['x-amzn-waf-action'] !== undefined) return 'challenge'
@@ -81,7 +81,7 @@ function blockOf({ status, headers }: FetchedResponse): string | null {
 
 const BLOCKS: Record<number, string> = { 401: 'login', 402: 'paywall', 403: 'forbidden', 451: 'legal' }
 
-/** By its type, and where that says little or wrong, by how it begins. */
+/** Whether a body is HTML: by its type, or by its beginning where the type is vague or wrong. */
 function isHtml(contentType: string | null, body: Buffer): boolean {
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
   const start = body.subarray(0, 2_048).toString('latin1')

@@ -1,24 +1,26 @@
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { type RobotsRules, readRules, writeRules } from './rules.ts'
 
-/** The rules are known; `until` is a monotonic time. */
+/** The rules are known until `until`, a monotonic time. */
 export interface RobotsKnown {
   kind: 'known'
   rules: RobotsRules['rules']
   until: number
 }
 
-/** Unreachable: nothing may be fetched for so many ms, then it is asked for again. */
+/**
+ * The robots.txt is unreachable. Nothing may be fetched for `wait` ms, then it is requested again.
+ */
 export interface RobotsBlocked {
   kind: 'blocked'
   wait: number
   detail: string
 }
 
-/** What the database knows of a host's robots.txt. */
+/** The state of a host's robots.txt in the database. */
 export type KnownRobots = RobotsKnown | RobotsBlocked | { kind: 'unknown'; failures: number }
 
-/** RFC 9309 §2.4: not longer than a day. */
+/** ms. RFC 9309 §2.4 allows a day at most. */
 const KEEP = 86_400_000
 
 export async function readMemory(pool: Pool, host: string): Promise<KnownRobots> {
@@ -43,7 +45,9 @@ interface Row {
   left: number
 }
 
-/** Keeps what a robots.txt says; its pause holds from now on. `delay`: CRAWL_HOST_DELAY. */
+/**
+ * Saves the rules of a robots.txt. Its Crawl-delay holds from now on. `delay`: CRAWL_HOST_DELAY.
+ */
 export async function rememberRobots(
   pool: Pool,
   host: string,
@@ -62,8 +66,8 @@ export async function rememberRobots(
 }
 
 /**
- * Notes that a robots.txt could not be read: nothing is fetched from the host until it can (RFC
- * 9309 §2.3.1.4).
+ * Notes that a robots.txt could not be read. Nothing is fetched from the host until it can be read
+ * (RFC 9309 §2.3.1.4).
  */
 export async function rememberUnreachable(
   pool: Pool,

@@ -1,9 +1,10 @@
 import { readAddress } from '../../../shared/articles/address.ts'
+import { readRetryAfter } from '../../../shared/http/retry-after.ts'
 import { spend } from '../budgets/budget.ts'
 import { admitsHost, OTHER_DAY } from '../budgets/new-hosts.ts'
 import type { Crawl } from '../crawl.ts'
 import { type Asked, OWN_PAUSE, requestWithPermit } from '../fetch/permitted-request.ts'
-import { readRetryAfter } from '../fetch/retry-after.ts'
+import type { FetchedResponse } from '../fetch/request.ts'
 import type { Lease } from '../hosts/leases.ts'
 import {
   type KnownRobots,
@@ -15,11 +16,11 @@ import {
 } from './memory.ts'
 import { productToken, ROBOTS_LIMIT, readRobots } from './rules.ts'
 
-/** What is known of a host's robots.txt, or why it cannot be asked for now. */
+/** The rules of a host's robots.txt, or why it cannot be requested now. */
 export type RobotsOutcome =
   | Exclude<KnownRobots, { kind: 'unknown' }>
   | Exclude<Asked, { kind: 'answer' | 'busy' }>
-  /** The host, or the one that its robots.txt is redirected to, is not free for so many ms. */
+  /** The host, or a host that its robots.txt redirects to, is not free for `wait` ms. */
   | { kind: 'busy'; host: string; wait: number }
 
 /** RFC 9309 §2.3.1.2: at least five. */
@@ -27,12 +28,14 @@ const MAX_REDIRECTS = 5
 const LONGEST_WAIT = 3_600_000
 
 /**
- * The robots.txt of an address's host: from memory for up to a day, else requested, with a permit
- * of the host. 2xx: its rules; 4xx: everything is allowed; 5xx, 429 or no answer: nothing may be
- * fetched until it answers; redirects are followed, also to other hosts in their turn, and too many
- * count as 4xx (RFC 9309 §2.3.1).
+ * The robots.txt of an address's host. It is remembered for a day, and requested with a permit of
+ * the host (RFC 9309 §2.3.1):
+ * - 2xx: the rules that it holds.
+ * - 3xx: redirects are followed, also to other hosts. Too many count as 4xx.
+ * - 4xx but 429: everything is allowed.
+ * - 5xx, 429, no answer: nothing may be fetched until it answers.
  *
- * @param outletNo on whose account
+ * @param outletNo the outlet whose budget pays
  */
 export async function robotsFor(
   crawl: Crawl,
@@ -54,15 +57,18 @@ export async function robotsFor(
 }
 
 /**
- * Rules read lately are kept in memory, so that a large file is not taken apart for every page; any
- * of it may be lost.
+ * Rules that were read lately are cached, so that a large file is not parsed for every page. The
+ * cache may be lost at any time.
  */
 const CACHED_HOSTS = 500
-/** Of all hosts together, the last one apart: the longest robots.txt holds 60,000, in 10 MB. */
+/**
+ * Rules of all hosts together. The host that was read last may exceed it alone: the longest
+ * robots.txt holds 60,000 rules, which take 10 MB.
+ */
 const CACHED_RULES = 200_000
 const CACHED_FOR = 30_000
 
-/** Keeps the cache within its bounds: the hosts that were read first leave it. */
+/** Removes the hosts that were read first until the cache is within its bounds. */
 export function forgetOldest(recent: Map<string, RobotsKnown>): void {
   let rules = 0
   for (const known of recent.values()) rules += known.rules.length
@@ -80,63 +86,98 @@ async function recallOrAsk(
   page: URL,
   patience: number,
 ): Promise<RobotsOutcome> {
-  const host = page.host
-  const known = await readMemory(crawl.pool, host)
+  const known = await readMemory(crawl.pool, page.host)
   if (known.kind !== 'unknown') return known
-  let meanwhile: KnownRobots = known
-  // While this visit waited, another that was redirected here may have asked.
-  const needed = async () => {
-    meanwhile = await readMemory(crawl.pool, host)
-    return meanwhile.kind === 'unknown'
+  const query: Query = {
+    ...{ crawl, visit, outletNo, patience, host: page.host, meanwhile: known },
+    ...{ failures: known.failures, askedHosts: new Set<string>() },
   }
-  const delay = crawl.config.CRAWL_HOST_DELAY
-  const askedHosts = new Set<string>()
   let url = new URL('/robots.txt', page)
   for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
-    if (url.host !== host && !(await admitsHost(crawl.pool, outletNo, url.host, crawl.config))) {
-      return { kind: 'busy', host: url.host, wait: OTHER_DAY }
-    }
-    const asked = await requestWithPermit(
-      crawl,
-      visit,
-      url,
-      { accept: 'text/plain,*/*;q=0.5' },
-      {
-        outletNo,
-        patience: askedHosts.has(url.host) ? OWN_PAUSE : patience,
-        beginning: ROBOTS_LIMIT,
-        ...(redirects === 0 ? { needed } : {}),
-      },
-    )
-    askedHosts.add(url.host)
-    if (asked.kind === 'busy' && isSettled(meanwhile)) return meanwhile
-    if (asked.kind === 'busy') return { ...asked, host }
-    if (asked.kind === 'interrupted') return asked
-    if (asked.kind === 'failure') {
-      if (asked.reason === 'private-address' || asked.reason === 'port') return asked
-      return rememberUnreachable(crawl.pool, host, waitAfter(crawl, known.failures), `robots.txt: ${asked.detail}`)
-    }
-    const { status, headers, body } = asked.answer
-    if (status >= 200 && status < 300) {
-      const text = wholeLines(body).toString('utf8')
-      await spend(crawl.pool, outletNo, { hosts: 0, bytes: body.length })
-      return rememberRobots(crawl.pool, host, readRobots(text, productToken(crawl.config.CRAWL_USER_AGENT)), delay)
-    }
-    if (status >= 300 && status < 400) {
-      const next = readAddress(headers.location ?? '', url.href)
-      if (next === null) break
-      url = next
-      continue
-    }
-    if (status >= 400 && status < 500 && status !== 429) break
-    const wait = Math.max(readRetryAfter(headers) ?? 0, waitAfter(crawl, known.failures))
-    return rememberUnreachable(crawl.pool, host, wait, `robots.txt answers ${status}`)
+    const step = await askOnce(query, url, redirects === 0)
+    if ('outcome' in step) return step.outcome
+    if (step.next === null) break
+    url = step.next
   }
-  return rememberRobots(crawl.pool, host, { rules: [], crawlDelay: null }, delay)
+  return rememberRobots(crawl.pool, page.host, { rules: [], crawlDelay: null }, crawl.config.CRAWL_HOST_DELAY)
+}
+
+/** The state of requesting one robots.txt. */
+interface Query {
+  crawl: Crawl
+  visit: Lease
+  outletNo: number
+  patience: number
+  /** The host whose rules are wanted. A redirect may lead to others. */
+  host: string
+  /** What the database knew when the first permit was taken. */
+  meanwhile: KnownRobots
+  /** How often the robots.txt could not be read before, in a row. */
+  failures: number
+  askedHosts: Set<string>
+}
+
+/** `next`: the address to ask; null: there is no robots.txt, and everything is allowed. */
+type Step = { outcome: RobotsOutcome } | { next: URL | null }
+
+async function askOnce(query: Query, url: URL, isFirst: boolean): Promise<Step> {
+  const { crawl, visit, outletNo, host, askedHosts } = query
+  if (url.host !== host && !(await admitsHost(crawl.pool, outletNo, url.host, crawl.config))) {
+    return { outcome: { kind: 'busy', host: url.host, wait: OTHER_DAY } }
+  }
+  // Another visit may have read the file while this one waited for its permit.
+  const needed = async () => {
+    query.meanwhile = await readMemory(crawl.pool, host)
+    return query.meanwhile.kind === 'unknown'
+  }
+  const asked = await requestWithPermit(
+    crawl,
+    visit,
+    url,
+    { accept: 'text/plain,*/*;q=0.5' },
+    {
+      outletNo,
+      patience: askedHosts.has(url.host) ? OWN_PAUSE : query.patience,
+      beginning: ROBOTS_LIMIT,
+      ...(isFirst ? { needed } : {}),
+    },
+  )
+  askedHosts.add(url.host)
+  switch (asked.kind) {
+    case 'busy':
+      return { outcome: isSettled(query.meanwhile) ? query.meanwhile : { ...asked, host } }
+    case 'interrupted':
+      return { outcome: asked }
+    case 'failure':
+      if (asked.reason === 'private-address' || asked.reason === 'port') return { outcome: asked }
+      return { outcome: await unreachable(query, 0, `robots.txt: ${asked.detail}`) }
+    case 'answer':
+      return judgeAnswer(query, url, asked.answer)
+  }
+}
+
+/** By the answer's status (RFC 9309 §2.3.1). */
+async function judgeAnswer(query: Query, url: URL, { status, headers, body }: FetchedResponse): Promise<Step> {
+  const { crawl, outletNo, host } = query
+  if (status >= 200 && status < 300) {
+    await spend(crawl.pool, outletNo, { hosts: 0, bytes: body.length })
+    const rules = readRobots(wholeLines(body).toString('utf8'), productToken(crawl.config.CRAWL_USER_AGENT))
+    return { outcome: await rememberRobots(crawl.pool, host, rules, crawl.config.CRAWL_HOST_DELAY) }
+  }
+  if (status >= 300 && status < 400) return { next: readAddress(headers.location ?? '', url.href) }
+  if (status >= 400 && status < 500 && status !== 429) return { next: null }
+  const asked = readRetryAfter(headers['retry-after'], headers.date) ?? 0
+  return { outcome: await unreachable(query, asked, `robots.txt answers ${status}`) }
+}
+
+/** @param atLeast ms that the server asked for */
+function unreachable({ crawl, host, failures }: Query, atLeast: number, detail: string): Promise<RobotsBlocked> {
+  const backOff = Math.min(crawl.config.CRAWL_RETRY_MIN * 2 ** Math.min(failures, 20), LONGEST_WAIT)
+  return rememberUnreachable(crawl.pool, host, Math.max(atLeast, backOff), detail)
 }
 
 /**
- * Half of `Disallow: /archive/2019` may be `Disallow: /a`: a line that the limit cuts is left out.
+ * Leaves out a line that the limit cuts: half of `Disallow: /archive/2019` may be `Disallow: /a`.
  */
 function wholeLines(body: Buffer): Buffer {
   return body.length < ROBOTS_LIMIT
@@ -145,6 +186,3 @@ function wholeLines(body: Buffer): Buffer {
 }
 
 const isSettled = (robots: KnownRobots): robots is RobotsKnown | RobotsBlocked => robots.kind !== 'unknown'
-
-const waitAfter = (crawl: Crawl, failures: number) =>
-  Math.min(crawl.config.CRAWL_RETRY_MIN * 2 ** Math.min(failures, 20), LONGEST_WAIT)

@@ -1,99 +1,120 @@
 import { ADDRESS_LIMIT } from '../../../shared/articles/address.ts'
 
-/** What a robots.txt says to us (RFC 9309, and the older Crawl-delay). */
+/** The rules of a robots.txt for one crawler (RFC 9309, and the older Crawl-delay). */
 export interface RobotsRules {
   /**
-   * Allow and disallow of the groups that name us, or else of those for everybody; see `inOrder`.
+   * The rules of the groups that name us. When no group does: of the groups for everybody. In the
+   * order of `inOrder`.
    */
   rules: Rule[]
-  /** ms between two requests; null: nothing said. */
+  /** ms between two requests; null: the file does not say. */
   crawlDelay: number | null
 }
 
 export interface Rule {
   allow: boolean
-  /** A path with `*` for anything and `$` for the end, escapes in one spelling. */
+  /** A path with `*` for anything and `$` for the end, in the spelling of `canonical`. */
   pattern: string
 }
 
-/** RFC 9309 §2.5: at least this much must be read; what lies behind it is not. */
+/** In bytes. RFC 9309 §2.5 demands that we read at least this much. We read no more. */
 export const ROBOTS_LIMIT = 512_000
 const LONGEST_DELAY = 86_400_000
 
-/** `PerscopeBot` of `PerscopeBot/1.0 (+https://…)`: the name by which robots.txt calls us. */
+/** The name by which a robots.txt calls us: `perscopebot` of `PerscopeBot/1.0 (+https://…)`. */
 export function productToken(userAgent: string): string {
   return /^[^\s/]+/.exec(userAgent.trim())?.[0]?.toLowerCase() ?? '*'
 }
 
+/** One line of a robots.txt. */
+type Line =
+  | { kind: 'user-agent'; token: string }
+  | { kind: 'rule'; allow: boolean; path: string }
+  /** `delay` null: the line has no number. */
+  | { kind: 'crawl-delay'; delay: number | null }
+  | { kind: 'other' }
+
 /**
- * Reads a robots.txt for one crawler. Groups that name it twice are one group; any byte sequence
- * reads as something.
+ * Reads a robots.txt for one crawler. Several groups that name it are combined. Any text can be
+ * read; lines that are not understood say nothing.
  */
 export function readRobots(text: string, token: string): RobotsRules {
   const own: RobotsRules = { rules: [], crawlDelay: null }
   const all: RobotsRules = { rules: [], crawlDelay: null }
-  let named = false
-  // A set: a group may name us a thousand times, and each of its rules counts once.
+  let isNamed = false
+  // The groups that hold the present line. A set: a group may name us a thousand times, and each of
+  // its rules counts once.
   let current = new Set<RobotsRules>()
-  let naming = false
-  for (const line of text
-    .slice(0, ROBOTS_LIMIT)
-    .replace(/^\ufeff/, '')
-    .split(/[\r\n]+/)) {
-    const [, field = '', written = ''] = /^\s*([a-z-]+)\s*:(.*)$/i.exec(line.split('#', 1)[0] ?? '') ?? []
-    const value = written.trim()
-    switch (field.toLowerCase()) {
-      case 'user-agent': {
-        const name = productToken(value)
-        if (!naming) current = new Set()
-        naming = true
-        if (name === token) {
-          named = true
-          current.add(own)
-        } else if (name === '*') current.add(all)
-        break
-      }
-      case 'allow':
-      case 'disallow':
-        naming = false
-        if (value !== '' && current.size > 0) {
-          const rule = { allow: /^a/i.test(field), pattern: canonical(value) }
-          if (canMatch(rule.pattern)) for (const { rules } of current) rules.push(rule)
-        }
-        break
-      case 'crawl-delay': {
-        naming = false
-        const delay = value === '' ? Number.NaN : Number(value) * 1_000
-        if (delay >= 0) for (const group of current) group.crawlDelay = Math.min(Math.ceil(delay), LONGEST_DELAY)
-        break
-      }
-    }
+  let inNames = false
+  for (const line of linesOf(text).map(readLine)) {
+    if (line.kind === 'other') continue
+    if (line.kind === 'user-agent') {
+      if (!inNames) current = new Set()
+      if (line.token === token) current.add(own)
+      else if (line.token === '*') current.add(all)
+      isNamed ||= line.token === token
+    } else addTo(current, line)
+    inNames = line.kind === 'user-agent'
   }
-  const { rules, crawlDelay } = named ? own : all
+  const { rules, crawlDelay } = isNamed ? own : all
   return { rules: inOrder(rules), crawlDelay }
 }
 
+const linesOf = (text: string) =>
+  text
+    .slice(0, ROBOTS_LIMIT)
+    .replace(/^\ufeff/, '')
+    .split(/[\r\n]+/)
+
+function readLine(line: string): Line {
+  const [, field = '', written = ''] = /^\s*([a-z-]+)\s*:(.*)$/i.exec(line.split('#', 1)[0] ?? '') ?? []
+  const value = written.trim()
+  switch (field.toLowerCase()) {
+    case 'user-agent':
+      return { kind: 'user-agent', token: productToken(value) }
+    case 'allow':
+    case 'disallow':
+      return { kind: 'rule', allow: /^a/i.test(field), path: value }
+    case 'crawl-delay': {
+      const delay = value === '' ? Number.NaN : Number(value) * 1_000
+      return { kind: 'crawl-delay', delay: delay >= 0 ? Math.min(Math.ceil(delay), LONGEST_DELAY) : null }
+    }
+    default:
+      return { kind: 'other' }
+  }
+}
+
+function addTo(groups: Set<RobotsRules>, line: Extract<Line, { kind: 'rule' | 'crawl-delay' }>): void {
+  if (line.kind === 'crawl-delay') {
+    for (const group of groups) group.crawlDelay = line.delay ?? group.crawlDelay
+    return
+  }
+  if (line.path === '' || groups.size === 0) return
+  const rule = { allow: line.allow, pattern: canonical(line.path) }
+  if (canMatch(rule.pattern)) for (const { rules } of groups) rules.push(rule)
+}
+
 /**
- * The longest pattern first, allow before disallow among equals: the first that matches decides
- * (RFC 9309 §2.2.2).
+ * Sorts rules by precedence: the longest pattern first, allow before disallow among equals. The
+ * first rule that matches then decides (RFC 9309 §2.2.2).
  */
 const inOrder = (rules: Rule[]) =>
   rules.sort((a, b) => b.pattern.length - a.pattern.length || Number(b.allow) - Number(a.allow))
 
-/** No address is so long that a pattern with more than this in plain characters matches it. */
+/** Whether a pattern can match any address: not when its plain characters alone are longer. */
 const canMatch = (pattern: string) =>
   pattern.length <= ADDRESS_LIMIT || pattern.replaceAll('*', '').length <= ADDRESS_LIMIT + 1
 
 /**
- * Characters that are compared for one address: some 40 ms. Ten thousand rules with a wildcard need
- * half of it, or less.
+ * Characters that are compared for one address at most, about 40 ms. Ten thousand rules with a
+ * wildcard need half of it, or less.
  */
 const MOST_WORK = 3_000_000
 
 /**
- * Whether an address may be fetched: the longest matching pattern decides, allow among equals.
- * Without one, and for robots.txt itself, it may. Rules that were made to take seconds are not held
- * against it to the end; then it may not.
+ * Whether an address may be fetched. The longest pattern that matches decides, and allow among
+ * equals. When none matches, and for robots.txt itself, the address is allowed. When the rules need
+ * more than `MOST_WORK`, it is not.
  */
 export function isAllowed(rules: Rule[], url: URL): boolean {
   const path = canonical(url.pathname + url.search)
@@ -106,7 +127,7 @@ export function isAllowed(rules: Rule[], url: URL): boolean {
   return true
 }
 
-/** As kept in the database: `+/a` allows, `-/b` disallows, one a line. */
+/** Rules as the database holds them, one a line: `+/a` allows, `-/b` disallows. */
 export function writeRules(rules: Rule[]): string {
   return rules.map(({ allow, pattern }) => `${allow ? '+' : '-'}${pattern}`).join('\n')
 }
@@ -118,9 +139,9 @@ export function readRules(written: string): Rule[] {
 }
 
 /**
- * Compares character by character, and goes back to the last `*` only: what stands before it has
- * matched at its first place, which leaves the most for the rest. Ends early, with false, when the
- * work is used up.
+ * Compares a pattern with a path, character by character. On a mismatch it goes back only to the
+ * last `*`: everything before that `*` has matched as early as possible, which leaves the most for
+ * the rest. Returns false early when the work is used up.
  */
 function matches(pattern: string, path: string, work: { left: number }): boolean {
   const anchored = pattern.endsWith('$')
@@ -152,8 +173,8 @@ function matches(pattern: string, path: string, work: { left: number }): boolean
 const WILDCARD = 0x2a
 
 /**
- * RFC 9309 §2.2.2: octets outside of ASCII escaped, escapes in capitals, unreserved characters
- * plain.
+ * Brings a path into one spelling (RFC 9309 §2.2.2): octets outside of ASCII escaped, escapes in
+ * capitals, unreserved characters plain.
  */
 function canonical(path: string): string {
   return path

@@ -8,13 +8,16 @@ import { fetchPage } from '../pages/fetch.ts'
 import { savePage } from '../pages/save.ts'
 import { nextWork, type Work } from './work.ts'
 
-/** ms after which a visit makes way for other hosts; what is left is called again at once. */
+/**
+ * ms after which a visit ends in favour of other hosts. If work is left, the next is called at
+ * once.
+ */
 const SLICE = 20_000
 
 /**
- * Visits a host: its due feeds are polled and its waiting pages fetched, one polite request after
- * another, until nothing is due, the host wants to be left alone, or the slice is over. Nothing
- * happens when another has the visit.
+ * Visits a host: polls its due feeds and fetches its waiting pages, one request after another. The
+ * visit ends when nothing is due, the host must not be asked again for now, or the time slice is
+ * over. Does nothing when another crawler visits the host.
  */
 export async function visitHost(crawl: Crawl, host: string): Promise<void> {
   const visit = await takeVisit(crawl.pool, crawl.leases, host)
@@ -22,9 +25,9 @@ export async function visitHost(crawl: Crawl, host: string): Promise<void> {
   try {
     const end = performance.now() + SLICE
     let goOn = true
-    // Feeds that are due again as soon as they were read must not keep pages waiting for ever, nor
-    // pages feeds; where the host wants long pauses a visit makes one request, so every other visit
-    // begins with a page.
+    // Feeds and pages take turns, so that neither keeps the other waiting for ever. Where the host
+    // wants long pauses, a visit makes only one request. Every other visit therefore begins with a
+    // page.
     let feedFirst = visit.number % 2 === 1
     let served: number | null = null
     while (goOn && performance.now() < end && visit.alive() && !crawl.stopping.aborted) {
@@ -40,9 +43,9 @@ export async function visitHost(crawl: Crawl, host: string): Promise<void> {
 }
 
 /**
- * Whatever goes wrong with one feed or page, short of a lost database, is that one's failure and is
- * tried again with longer and longer pauses: it must not come back at once for ever, nor hold up
- * its neighbours.
+ * Polls one feed or fetches one page. Any error but a lost database counts as a failure of that
+ * feed or page, which is then tried again with growing pauses. It must not be tried again at once
+ * for ever, nor delay the others.
  */
 async function doWork(crawl: Crawl, visit: Lease, work: Work): Promise<boolean> {
   try {
@@ -55,7 +58,7 @@ async function doWork(crawl: Crawl, visit: Lease, work: Work): Promise<boolean> 
         ...(work.kind === 'feed' ? { feed: work.feed.url } : { page: String(work.page.pageNo), url: work.page.url }),
         err: detail,
       },
-      'poison',
+      'a feed or page made the crawler fail',
     )
     if (work.kind === 'feed') await saveFailure(crawl.pool, work.feed, detail, {}, crawl.config)
     else

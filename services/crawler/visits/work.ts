@@ -3,25 +3,25 @@ import type { Held } from '../budgets/held.ts'
 import type { DueFeed } from '../feeds/due-feed.ts'
 import type { WaitingPage } from '../pages/save.ts'
 
-/** The next thing to ask a host for. */
+/** The next feed or page to request from a host. */
 export type Work = { kind: 'feed'; feed: DueFeed } | { kind: 'page'; page: WaitingPage }
 
 export interface WorkOptions {
-  /** Whether pages are fetched at all. */
+  /** Whether pages are fetched now. */
   pages: boolean
   /** Outlets whose pages and feeds have to wait. */
   held: Held
   /** Whether a feed comes before a page when both are due. */
   feedFirst: boolean
   /**
-   * The outlet whose page was fetched last: the next one's turn is now. Null at a visit's
-   * beginning: any outlet's turn is.
+   * The outlet whose page was fetched last: the next outlet's turn is now. Null at the beginning of
+   * a visit: an outlet is drawn by lot.
    */
   served: number | null
 }
 
 /**
- * What is due at a host: of its outlets in turn, what has waited longest. Null: nothing is.
+ * The next due work at a host. Its outlets take turns; the oldest comes first. Null: none is due.
  */
 export async function nextWork(pool: Pool, host: string, options: WorkOptions): Promise<Work | null> {
   const page = () => (options.pages ? nextPage(pool, host, options) : null)
@@ -44,9 +44,9 @@ async function nextFeed(pool: Pool, host: string, { held }: WorkOptions): Promis
 }
 
 /**
- * One of the outlets that have a page due at a host, by lot: where the host wants long pauses a
- * visit fetches one page, and who stands first in the catalogue must not have them all. Index
- * pages_waiting_turns.
+ * Draws one of the outlets that have a due page at a host, by lot. Where the host wants long
+ * pauses, a visit fetches only one page. The first outlet of the catalogue would otherwise get them
+ * all. Index: pages_waiting_turns.
  */
 async function drawOutlet(pool: Pool, host: string, held: Held): Promise<number | null> {
   const { rows } = await pool.query<{ outletNo: number }>(
@@ -74,8 +74,8 @@ async function drawOutlet(pool: Pool, host: string, held: Held): Promise<number 
 async function nextPage(pool: Pool, host: string, { held, served }: WorkOptions): Promise<Work | null> {
   const drawn = served === null ? await drawOutlet(pool, host, held) : null
   if (served === null && drawn === null) return null
-  // Index pages_waiting_turns: from the outlet that was drawn on, or behind the one that was served
-  // last, then from the first.
+  // Begins at the outlet that was drawn, or behind the one that was served last, and goes round.
+  // Index: pages_waiting_turns.
   const next = (which: string) => `
     (select page_no as "pageNo", outlet_no as "outletNo", url, attempts,
             coalesce(extract(epoch from clock_timestamp() - first_tried_at) * 1000, 0)::float8 as tried

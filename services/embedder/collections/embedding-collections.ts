@@ -3,6 +3,7 @@ import type { Config } from '../../../shared/config/config.ts'
 import { type Embeddings, openEmbeddings } from '../../../shared/embeddings/embeddings.ts'
 import { sourceOf } from '../../../shared/embeddings/endpoint.ts'
 import { RECIPE } from '../../../shared/embeddings/recipe.ts'
+import type { Source } from '../../../shared/embeddings/source.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { beginAnew, type Collection, readCollections, registerServing } from '../../../shared/vectors/registry.ts'
@@ -19,24 +20,37 @@ export interface EmbeddingCollection {
 
 export interface EmbeddingCollections {
   /**
-   * Targets of a new vector: the serving collection first, then one that is being filled. Registers
-   * and creates them when they do not exist yet.
+   * The collections that a new vector is stored in: the serving one first, then one that is being
+   * filled. Registers and creates them when they do not exist yet.
    */
   current(): Promise<EmbeddingCollection[]>
   /**
-   * Creates again the collections that the vector store has lost; their articles are embedded
-   * again.
+   * Creates the collections again that the vector store has lost, and has their articles embedded.
    */
   restore(): Promise<void>
-  /** Why a model is not asked at present; null: all are. */
+  /** Why a model cannot be asked now, and for how many ms; null: all models can. */
   obstacle(): { reason: string; wait: number } | null
 }
 
-/** Texts in one request at most: a search that comes meanwhile waits for no more than these. */
+/** Most texts in one request. A search that comes meanwhile waits until they are embedded. */
 const TEXTS = 4
 
 type EmbeddingCollectionSettings = Parameters<typeof sourceOf>[0] &
   Pick<Config, 'EMBEDDINGS_TIMEOUT' | 'QDRANT_COLLECTION'>
+
+/** What the embedder works with, and what it has opened so far. */
+interface State {
+  config: EmbeddingCollectionSettings
+  /** The source that the settings name. */
+  configured: Source
+  pool: Pool
+  vectors: VectorStore
+  log: Logger
+  /** By the name of the collection. */
+  opened: Map<string, EmbeddingCollection>
+  /** The collection that the alias leads to, as far as this process knows. */
+  pointed: string
+}
 
 export function openEmbeddingCollections(
   config: EmbeddingCollectionSettings,
@@ -44,71 +58,21 @@ export function openEmbeddingCollections(
   vectors: VectorStore,
   log: Logger,
 ): EmbeddingCollections {
-  const configured = sourceOf(config)
-  const opened = new Map<string, EmbeddingCollection>()
-  let pointed = ''
-
-  async function serving(): Promise<Collection> {
-    // The card says how many numbers; of a model that we have no card of, its first answer does.
-    const dimensions =
-      configured.model.dimensions ??
-      (
-        await openEmbeddings(configured, { passageTimeout: config.EMBEDDINGS_TIMEOUT }).embedPassages(
-          ['Perscope'],
-          AbortSignal.timeout(config.EMBEDDINGS_TIMEOUT),
-        )
-      )[0]!.length
-    const name = collectionName(config.QDRANT_COLLECTION, configured.model.name)
-    return registerServing(pool, { name, model: configured.model.name, recipe: RECIPE, dimensions })
+  const state: State = {
+    ...{ config, configured: sourceOf(config), pool, vectors, log },
+    opened: new Map(),
+    pointed: '',
   }
-
-  async function open(registered: Collection): Promise<EmbeddingCollection> {
-    const known = opened.get(registered.name)
-    // `filling` becomes `serving` one day: the same vectors, the same model.
-    if (known) return { ...known, collection: registered }
-    const isNew = await vectors.ensure(registered.name, registered.dimensions)
-    if (isNew && registered.state === 'serving') await auditCollection(pool, vectors, registered, log)
-    const collection = isNew && registered.state === 'filling' ? await beginAnew(pool, registered) : registered
-    const source = sourceOf(config, collection)
-    const target = {
-      collection,
-      embeddings: openEmbeddings(source, {
-        passageTimeout: config.EMBEDDINGS_TIMEOUT,
-        dimensions: collection.dimensions,
-      }),
-      pace: createPace(TEXTS),
-    }
-    opened.set(collection.name, target)
-    return target
-  }
-
   return {
-    async current() {
-      const collections = await readCollections(pool)
-      if (!collections.some(({ state }) => state === 'serving')) collections.unshift(await serving())
-      const targets: EmbeddingCollection[] = []
-      for (const collection of collections) {
-        targets.push(await open(collection))
-        if (collection.state !== 'serving' || pointed === collection.name) continue
-        await vectors.point(config.QDRANT_COLLECTION, collection.name)
-        pointed = collection.name
-        const { model } = configured
-        if (collection.model !== model.name) {
-          log.warn(
-            `The articles are embedded by ${collection.model}, EMBEDDINGS_MODEL says ${model.name}; \`npm run reembed -- --model ${model.name}\` changes that.`,
-          )
-        }
-      }
-      return targets
-    },
+    current: () => openAll(state),
 
     async restore() {
-      opened.clear()
-      await this.current()
+      state.opened.clear()
+      await openAll(state)
     },
 
     obstacle() {
-      for (const { embeddings } of opened.values()) {
+      for (const { embeddings } of state.opened.values()) {
         const obstacle = embeddings.obstacle()
         if (obstacle) return obstacle
       }
@@ -117,9 +81,70 @@ export function openEmbeddingCollections(
   }
 }
 
+async function openAll(state: State): Promise<EmbeddingCollection[]> {
+  const collections = await readCollections(state.pool)
+  if (!collections.some(({ state }) => state === 'serving')) collections.unshift(await registerConfigured(state))
+  const targets: EmbeddingCollection[] = []
+  for (const collection of collections) {
+    targets.push(await open(state, collection))
+    if (collection.state === 'serving') await pointTo(state, collection)
+  }
+  return targets
+}
+
+/** Registers a serving collection for the configured model. */
+async function registerConfigured({ config, configured, pool }: State): Promise<Collection> {
+  const { name: model } = configured.model
+  const dimensions = configured.model.dimensions ?? (await measureDimensions(configured, config.EMBEDDINGS_TIMEOUT))
+  const name = collectionName(config.QDRANT_COLLECTION, model)
+  return registerServing(pool, { name, model, recipe: RECIPE, dimensions })
+}
+
+/** For a model that we have no card of: its first answer tells how many numbers a vector has. */
+async function measureDimensions(source: Source, timeout: number): Promise<number> {
+  const embeddings = openEmbeddings(source, { passageTimeout: timeout })
+  const [vector] = await embeddings.embedPassages(['Perscope'], AbortSignal.timeout(timeout))
+  return vector!.length
+}
+
+async function open(
+  { config, pool, vectors, log, opened }: State,
+  registered: Collection,
+): Promise<EmbeddingCollection> {
+  const known = opened.get(registered.name)
+  // Its state may have changed from `filling` to `serving`; its vectors and model stay the same.
+  if (known) return { ...known, collection: registered }
+  const isNew = await vectors.ensure(registered.name, registered.dimensions)
+  if (isNew && registered.state === 'serving') await auditCollection(pool, vectors, registered, log)
+  const collection = isNew && registered.state === 'filling' ? await beginAnew(pool, registered) : registered
+  const target = {
+    collection,
+    embeddings: openEmbeddings(sourceOf(config, collection), {
+      passageTimeout: config.EMBEDDINGS_TIMEOUT,
+      dimensions: collection.dimensions,
+    }),
+    pace: createPace(TEXTS),
+  }
+  opened.set(collection.name, target)
+  return target
+}
+
+/** Points the alias to the serving collection. */
+async function pointTo(state: State, { name, model }: Collection): Promise<void> {
+  const { config, configured, vectors, log } = state
+  if (state.pointed === name) return
+  await vectors.point(config.QDRANT_COLLECTION, name)
+  state.pointed = name
+  const wanted = configured.model.name
+  if (model === wanted) return
+  log.warn(
+    `The articles are embedded by ${model}, EMBEDDINGS_MODEL says ${wanted}; \`npm run reembed -- --model ${wanted}\` changes that.`,
+  )
+}
+
 /**
- * Never used before: a collection that is left over from another database would bring its articles
- * with it.
+ * A name that was never used before. A collection that is left over from another database would
+ * bring its articles with it.
  */
 export function collectionName(prefix: string, model: string): string {
   const slug = (model.split('/').at(-1) ?? '').toLowerCase().replace(/[^a-z0-9]+/g, '-')

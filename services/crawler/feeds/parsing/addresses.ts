@@ -9,23 +9,25 @@ export interface Named {
   entry: FeedEntry
 }
 
-/** Longest texts that are kept, in characters; what is longer is cut. */
+/** Longest texts that are kept, in characters. A longer text is cut. */
 const LONGEST = { title: 2_000, summary: 100_000, content: 1_000_000, other: 500 }
-/** Of all names of one entry: a JSON Feed's own authors are those of each of its entries. */
+/**
+ * Characters of all authors of one entry. The authors of a JSON Feed count for each of its entries.
+ */
 const LONGEST_AUTHORS = 2_000
 
 /**
- * The addresses that a feed names, each once, in the feed's order. An entry without a link is known
- * by its permanent id; one without any http(s) address is nobody's article and left out.
+ * The addresses that a feed names, each once, in the feed's order. The permanent id of an entry
+ * replaces a missing link. An entry without any http(s) address is left out.
  *
- * @param base address of the feed, for relative links
+ * @param base the address of the feed, for relative links
  */
 export function namedAddresses(feed: Feed, base: string): Named[] {
   const named = new Map<string, Named>()
   for (const raw of feed.entries) {
     const url = addressOf(raw, base)
     if (url === null) continue
-    // Never sent, and nobody's to read: in logs and articles they would stand.
+    // Name and password are never sent. They must not appear in logs and articles.
     url.username = ''
     url.password = ''
     const key = addressKey(url.href)
@@ -37,13 +39,14 @@ export function namedAddresses(feed: Feed, base: string): Named[] {
   return [...named.values()]
 }
 
-/** How much of the article the entry holds: 2 its content, 1 a summary, 0 neither. */
+/** The part of the article that the entry holds: 2 its content, 1 a summary, 0 neither. */
 export function richness(entry: FeedEntry): number {
   return entry.content !== null ? 2 : entry.summary !== null ? 1 : 0
 }
 
 function addressOf(raw: RawEntry, base: string): URL | null {
-  // What a redirecting service replaced is the outlet's own address.
+  // `originalLink` comes first: it is the outlet's own address, which a redirecting service
+  // replaced.
   for (const link of [raw.originalLink, raw.link, raw.idIsLink ? raw.id : null, raw.about]) {
     if (link === null || (link === raw.id && !/^https?:/i.test(link))) continue
     const url = readAddress(link, base)
@@ -77,7 +80,7 @@ function cutAuthors(authors: string[]): string[] {
   return kept
 }
 
-/** A cut never leaves half a character: Postgres takes no lone surrogate. */
+/** Cuts a text, and never leaves half a character: Postgres refuses lone surrogates. */
 function cut(text: string | null, length: number): string | null {
   return text === null ? null : text.slice(0, length).toWellFormed()
 }

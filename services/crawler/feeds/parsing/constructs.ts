@@ -1,7 +1,7 @@
 import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
 import { childrenOf, type FeedElement, type Markup, markupOf, textOf } from './markup.ts'
 
-/** Text of the first child with one of these names that has any; names in order of trust. */
+/** The text of the first child with text. `names` are tried in order, the most trusted first. */
 export function firstText(markup: Markup, element: FeedElement, ...names: string[]): string | null {
   for (const name of names) {
     for (const child of childrenOf(element, name)) {
@@ -13,8 +13,8 @@ export function firstText(markup: Markup, element: FeedElement, ...names: string
 }
 
 /**
- * A text construct of Atom (RFC 4287 §3.1, and Atom 0.3's `mode`): HTML or plain text as written,
- * XHTML without its `div`, base64 decoded.
+ * Reads a text construct of Atom (RFC 4287 §3.1, and Atom 0.3's `mode`). HTML and plain text stay
+ * as written, XHTML loses its `div`, base64 is decoded.
  */
 export function readConstruct(markup: Markup, element: FeedElement): string | null {
   const text = constructText(markup, element)
@@ -35,7 +35,7 @@ function constructText(markup: Markup, element: FeedElement): string | null {
   return text || null
 }
 
-/** The first of these children that says something, read as an Atom text construct. */
+/** The first child with text, read as a text construct. `names` are tried in order. */
 export function firstConstruct(markup: Markup, element: FeedElement, ...names: string[]): string | null {
   for (const name of names) {
     for (const child of childrenOf(element, name)) {
@@ -47,8 +47,7 @@ export function firstConstruct(markup: Markup, element: FeedElement, ...names: s
 }
 
 /**
- * An address as written, resolved against `base` (an element's), or left as it is where that cannot
- * be.
+ * Resolves an address against the base of its element. An address that cannot be resolved stays.
  */
 export function resolveLink(text: string, base: string | null): string {
   const address = text.trim()
@@ -59,7 +58,7 @@ export function resolveLink(text: string, base: string | null): string {
 
 const ABSOLUTE = /^[a-z][a-z0-9+.-]*:/i
 
-/** Relative addresses in HTML under an `xml:base` mean nothing once the text has left the feed. */
+/** Resolves the relative links in a text: outside of the feed they would lose their `xml:base`. */
 function withWholeLinks(markup: Markup, html: string, base: string): string {
   return html.replace(
     /(\s(?:href|src|cite)\s*=\s*)(["'])([^"'<>]*)\2/gi,

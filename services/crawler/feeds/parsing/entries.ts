@@ -2,19 +2,19 @@ import { firstConstruct, firstText, readConstruct, resolveLink } from './constru
 import { EMPTY_ENTRY, type Feed, type FeedFormat, type RawEntry } from './feed.ts'
 import { childrenOf, type FeedElement, type Markup, textOf } from './markup.ts'
 
-/** More entries than any feed of news names at a time; the first ones are the newest by custom. */
+/** No feed of news names more entries at a time. By custom the first ones are the newest. */
 export const MAX_ENTRIES = 2_000
 /**
- * Elements of one entry that are looked at: each field looks through them under each of its names.
+ * Elements of one entry that are read. The search for each field passes over them several times.
  */
 const MAX_CHILDREN = 500
 const MAX_LINKS = 100
-/** Names of one entry that are read. */
+/** Authors of one entry that are read. */
 export const MAX_AUTHORS = 50
 
 /**
- * Reads RSS 0.9x, 1.0 and 2.0, Atom 0.3 and 1.0 and what lies between them: real feeds mix the
- * vocabularies, so every field is looked for under all its names, the format's own first.
+ * Reads RSS 0.9x, 1.0 and 2.0, and Atom 0.3 and 1.0. Real feeds mix these vocabularies. Every field
+ * is therefore searched under all its names, the format's own name first.
  */
 export function readEntries(markup: Markup, top: FeedElement, format: FeedFormat): Feed {
   const items: FeedElement[] = []
@@ -32,7 +32,7 @@ export function readEntries(markup: Markup, top: FeedElement, format: FeedFormat
   }
 }
 
-/** Items anywhere below, also inside one that was never closed. */
+/** Collects the items below an element, also those inside an item that was never closed. */
 function collectItems(element: FeedElement, items: FeedElement[]): void {
   for (const child of element.children) {
     if (items.length > MAX_ENTRIES) return
@@ -80,7 +80,7 @@ function readEntry(markup: Markup, whole: FeedElement): RawEntry {
   }
 }
 
-/** RSS; Atom 1.0 and 0.3; Dublin Core; then what only says when something changed. */
+/** RSS; Atom 1.0 and 0.3; Dublin Core; then the dates of a creation or change. */
 const PUBLISHED = [
   ...[
     'pubdate',
@@ -104,7 +104,7 @@ function idOf(markup: Markup, item: FeedElement): Pick<RawEntry, 'id' | 'idIsLin
   const id = childrenOf(item, 'id', 'atom:id')[0]
   if (id !== undefined) {
     const text = textOf(markup, id)
-    // RFC 4287 wants whole IRIs here; a relative one is read like any other address.
+    // RFC 4287 demands an absolute IRI here. A relative one is resolved like any other address.
     return { id: text === '' ? null : resolveLink(text, id.declaredBase), idIsLink: true }
   }
   return { id: null, idIsLink: false }
@@ -116,32 +116,48 @@ function linkOf(markup: Markup, item: FeedElement): string | null {
   let other: string | null = null
   for (const link of childrenOf(item, 'link', 'atom:link').slice(0, MAX_LINKS)) {
     const href = link.attributes.get('href')
-    const rel = link.attributes.get('rel')?.trim().toLowerCase() ?? 'alternate'
-    // Links are broken over lines; a space within one is part of it, and escaped when it is asked
-    // for.
-    const text = textOf(markup, link)
-      .split(/[\r\n\t]/)
-      .map(line => line.trim())
-      .join('')
-    // RSS has one and its text is the address; of several the last counts, as in gofeed.
-    if (link.name === 'link' && item.name === 'item' && (text !== '' || href !== undefined)) {
-      own = resolveLink(text || (href ?? ''), link.base)
-    } else if (href === undefined) {
-      if (text !== '') own = resolveLink(text, link.base)
-    } else if (rel === 'alternate') {
-      // Of several, the page for people.
-      if (alternate === null || isHtml(link)) alternate = resolveLink(href, link.base)
-    } else if (!NO_PAGE.has(rel)) {
-      other ??= resolveLink(href, link.base)
+    const text = linkText(markup, link)
+    switch (roleOf(link, item, text)) {
+      case 'own':
+        own = resolveLink(text || (href ?? ''), link.base)
+        break
+      case 'alternate':
+        // Of several, the HTML page: it is the one for people.
+        if (alternate === null || isHtml(link)) alternate = resolveLink(href ?? '', link.base)
+        break
+      case 'other':
+        other ??= resolveLink(href ?? '', link.base)
     }
   }
   return own ?? alternate ?? other
 }
 
+/** The text of a link without its line breaks. Spaces inside a line belong to the address. */
+const linkText = (markup: Markup, link: FeedElement) =>
+  textOf(markup, link)
+    .split(/[\r\n\t]/)
+    .map(line => line.trim())
+    .join('')
+
+/**
+ * How a link leads to the article. `own`: as RSS writes it, one link whose text is the address; the
+ * last of several counts, as in gofeed. `alternate` and `other`: as Atom writes it, by `rel`. Null:
+ * it does not.
+ */
+function roleOf(link: FeedElement, item: FeedElement, text: string): 'own' | 'alternate' | 'other' | null {
+  const hasHref = link.attributes.has('href')
+  const isRss = link.name === 'link' && item.name === 'item'
+  if (isRss && (text !== '' || hasHref)) return 'own'
+  if (!hasHref) return text === '' ? null : 'own'
+  const rel = link.attributes.get('rel')?.trim().toLowerCase() ?? 'alternate'
+  if (rel === 'alternate') return 'alternate'
+  return NO_PAGE.has(rel) ? null : 'other'
+}
+
 const isHtml = (link: FeedElement) => /html/i.test(link.attributes.get('type') ?? '')
 
 /**
- * Links of an entry that lead elsewhere than to the article (IANA link relations, and Atom 0.3's
+ * Relations of links that do not lead to the article (IANA link relations, and Atom 0.3's
  * service.*).
  */
 const NO_PAGE = new Set(
@@ -172,14 +188,14 @@ function authorsOf(markup: Markup, item: FeedElement): string[] {
   return []
 }
 
-/** RFC 4287 §3.2, and Atom 0.3's name for the address. */
+/** The parts of a person (RFC 4287 §3.2), with `url` for Atom 0.3. */
 const PERSON = new Set(['name', 'email', 'uri', 'url', 'atom:name', 'atom:email', 'atom:uri', 'atom:url'])
 
 const LONGEST_AUTHOR = 1_000
 
 /**
- * RSS writes `mail@example.org (Name)`; others `Name (mail@example.org)` or
- * `Name <mail@example.org>`. In linear time.
+ * The name of an author. RSS writes `mail@example.org (Name)`, other formats
+ * `Name (mail@example.org)` or `Name <mail@example.org>`. Takes linear time.
  */
 export function authorName(written: string): string {
   const text = written.slice(0, LONGEST_AUTHOR).trim()

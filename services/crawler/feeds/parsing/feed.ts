@@ -1,15 +1,17 @@
-/** What a feed or a sitemap turned out to be. */
+/** The formats of feeds and sitemaps that are recognised. */
 export type FeedFormat = 'rss' | 'rdf' | 'atom' | 'json' | 'news sitemap' | 'sitemap' | 'sitemap index'
 
-/** One entry as the feed has it; texts are raw, addresses as written but for `xml:base`. */
+/**
+ * One entry of a feed. Texts are raw. Addresses are as written, but resolved against `xml:base`.
+ */
 export interface RawEntry {
   link: string | null
-  /** What a redirecting service replaced (`feedburner:origLink`). */
+  /** The address that a redirecting service has replaced (`feedburner:origLink`). */
   originalLink: string | null
-  /** `rdf:about`, the address of last resort. */
+  /** `rdf:about`: the address when there is no other. */
   about: string | null
   id: string | null
-  /** The id may serve as address when there is no link (RSS 2.0, `isPermaLink`). */
+  /** The id is the address when there is no link (RSS 2.0, `isPermaLink`). */
   idIsLink: boolean
   title: string | null
   summary: string | null
@@ -17,7 +19,7 @@ export interface RawEntry {
   authors: string[]
   published: string | null
   language: string | null
-  /** A sitemap's `lastmod`: says which entries are new, not when they were published. */
+  /** A sitemap's `lastmod`. It tells which entries are new, not when they were published. */
   modified: string | null
 }
 
@@ -33,13 +35,11 @@ export interface Feed {
   language: string | null
   entries: RawEntry[]
   parts: SitemapPart[]
-  /**
-   * False: broken off, or longer than the limits; what is there was read, but there may be more.
-   */
+  /** False: the document breaks off or exceeds the limits, and may hold more than was read. */
   whole: boolean
 }
 
-/** An entry with nothing said. */
+/** An entry without any field. */
 export const EMPTY_ENTRY: RawEntry = {
   link: null,
   originalLink: null,

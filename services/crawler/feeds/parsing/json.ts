@@ -2,7 +2,7 @@ import { isRecord } from '../../../../shared/json/is-record.ts'
 import { MAX_AUTHORS, MAX_ENTRIES } from './entries.ts'
 import { EMPTY_ENTRY, type Feed, type RawEntry } from './feed.ts'
 
-/** A JSON Feed (jsonfeed.org, versions 1 and 1.1), or null when the text is none. */
+/** Reads a JSON Feed (jsonfeed.org, versions 1 and 1.1). Null: the text is none. */
 export function readJsonFeed(text: string): Feed | null {
   if (isDeep(text)) return null
   let feed: unknown
@@ -27,7 +27,10 @@ export function readJsonFeed(text: string): Feed | null {
   }
 }
 
-/** A feed is five deep; of megabytes of brackets the parser would make objects for seconds. */
+/**
+ * Whether JSON is nested deeper than any feed, which is five levels deep. `JSON.parse` would take
+ * seconds for megabytes of brackets.
+ */
 function isDeep(text: string): boolean {
   let depth = 0
   let inString = false

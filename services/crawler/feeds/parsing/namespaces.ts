@@ -1,6 +1,6 @@
 /**
- * Namespaces under the prefix that the readers of formats use; the empty prefix is the format's
- * own.
+ * Known namespaces, with the prefix that our code uses for them. The namespace of a format itself
+ * has no prefix.
  */
 const NAMESPACES = new Map(
   Object.entries({
@@ -28,23 +28,19 @@ const NAMESPACES = new Map(
   }),
 )
 
-/** The prefixes in force while a document is read from its beginning to its end. */
+/** The prefixes that are declared at the place of the document that is being read. */
 export interface Namespaces {
-  /** An element begins, with the declarations among its attributes. */
+  /** An element begins. Its attributes may declare prefixes. */
   enter(attributes: ReadonlyMap<string, string>): void
-  /** The element that was entered last ends. */
+  /** The innermost element ends. */
   leave(): void
-  /**
-   * An element's name with its namespace's usual prefix (`dc:creator`), bare in the format's own
-   * namespace.
-   */
+  /** An element's name with the usual prefix of its namespace, such as `dc:creator`. */
   canonicalName(name: string): string
 }
 
 /**
- * Each prefix has a stack of what it was declared as. Entering and leaving cost as much as an
- * element declares, however many prefixes the elements around it hold: a copy of all of them for
- * each element took seconds.
+ * Holds a stack of declarations for each prefix. An element thus costs only as much as it declares
+ * itself. To copy the prefixes around it for each element took seconds for hostile documents.
  */
 export function createNamespaces(): Namespaces {
   const declared = new Map<string, string[]>()
@@ -73,8 +69,7 @@ export function createNamespaces(): Namespaces {
       const [prefix, local] = colon < 0 ? ['', name] : [name.slice(0, colon), name.slice(colon + 1)]
       const namespace = declared.get(prefix)?.at(-1)
       const known = namespace === undefined ? undefined : NAMESPACES.get(namespace)
-      // A prefix that nobody declared, or declared as something unknown, means what it usually
-      // means.
+      // A prefix without a known declaration has its usual meaning.
       const canonical = known ?? prefix
       return canonical === '' ? local : `${canonical}:${local}`
     },

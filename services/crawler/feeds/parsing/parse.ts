@@ -1,15 +1,16 @@
 import { readEntries } from './entries.ts'
 import type { Feed } from './feed.ts'
 import { readJsonFeed } from './json.ts'
-import { type FeedElement, readMarkup } from './markup.ts'
+import type { FeedElement } from './markup.ts'
+import { readMarkup } from './read-markup.ts'
 import { readSitemap, readSitemapIndex } from './sitemap.ts'
 
 /**
  * Reads any feed or sitemap: RSS 0.9x, 1.0, 2.0, Atom, RDF, JSON Feed, (news) sitemaps and their
- * indexes. Null when the text is none of them. Never throws. For bytes from outside it runs in a
- * thread (`parser.ts`).
+ * indexes. Null: the text is none of them. Never throws. Foreign bytes are parsed in a thread
+ * (`parser.ts`).
  *
- * @param base the address it came from
+ * @param base the address of the document
  */
 export function parseFeed(text: string, base: string | null): Feed | null {
   if (/^\s*[{[]/.test(text.slice(0, 1_000))) {
@@ -34,7 +35,7 @@ export function parseFeed(text: string, base: string | null): Feed | null {
   }
 }
 
-/** The element that makes the document a feed: the root, or below what a server put around it. */
+/** Finds the outermost element of a feed. Some servers put other elements around it. */
 function findTop(root: FeedElement): FeedElement | null {
   let level = [root]
   for (let depth = 0; depth < 4 && level.length > 0; depth += 1) {

@@ -2,36 +2,33 @@ import { createFairQueue } from '../../../../shared/threads/fair-queue.ts'
 import { openThreads, ThreadError } from '../../../../shared/threads/threads.ts'
 import type { ParsedFeed, ParseTask } from './worker.ts'
 
-/**
- * Threads that parse feeds and sitemaps, so that the crawler's event loop never waits for foreign
- * bytes.
- */
+/** Threads that parse feeds and sitemaps, so that foreign bytes never block the event loop. */
 export interface FeedParser {
   /**
    * Null: the document is no feed.
-   * @param outlet on whose account the thread's time is: outlets take turns
-   * @throws ParseFailure when the document needs more time or memory than one may; the signal's
-   * reason when it is aborted
-   *   before the document had a thread
+   *
+   * @param outlet the outlet that the thread's time is counted for: outlets take turns
+   * @throws ParseFailure when the document needs too much time or memory
+   * @throws the reason of `signal` when it is aborted before the document had a thread
    */
   parse(document: ParseTask, outlet: string | number, signal?: AbortSignal): Promise<ParsedFeed | null>
   /** Ends all threads at once; documents in hand fail. */
   close(): Promise<void>
 }
 
-/** A document that could not be parsed. `message` is a short sentence for the outlet's health. */
+/** A document that could not be parsed. `message` is a short sentence for operators. */
 export class ParseFailure extends Error {
   override name = 'ParseFailure'
 }
 
-/** One document that keeps its thread to the end of its time leaves the other to the others. */
+/** Two, so that a document which uses up its time leaves a thread for the others. */
 const THREADS = 2
-/** MB of heap for one document of the largest size. */
+/** MB of heap: enough for a document of the largest size. */
 const MEMORY = 512
 
 /**
  * @param options.timeout CRAWL_PARSE_TIMEOUT: ms that one document may keep a thread
- * @param options.worker what the threads run, for tests
+ * @param options.worker the code that the threads run; a test may replace it
  */
 export function openFeedParser(options: { timeout: number; worker?: URL }): FeedParser {
   const threads = openThreads<ParseTask, ParsedFeed | null>({

@@ -6,7 +6,7 @@ import { childrenOf, type FeedElement, type Markup } from './markup.ts'
 /** The protocol's own limit. */
 const MAX_ADDRESSES = 50_000
 
-/** A sitemap (sitemaps.org), with Google's news extension when it has one. */
+/** Reads a sitemap (sitemaps.org), with or without Google's news extension. */
 export function readSitemap(markup: Markup, urlset: FeedElement): Feed {
   const urls = childrenOf(urlset, 'url').slice(0, MAX_ADDRESSES)
   const entries = urls.map(url => readUrl(markup, url))
@@ -21,7 +21,7 @@ export function readSitemap(markup: Markup, urlset: FeedElement): Feed {
   }
 }
 
-/** A list of sitemaps. */
+/** Reads a sitemap index. */
 export function readSitemapIndex(markup: Markup, index: FeedElement): Feed {
   const parts: SitemapPart[] = []
   for (const sitemap of childrenOf(index, 'sitemap').slice(0, MAX_ADDRESSES)) {

@@ -1,21 +1,21 @@
 import type { Feed, RawEntry, SitemapPart } from './feed.ts'
 
-/** Documents of an index that are read in one poll. */
+/** Parts of an index that one poll reads. */
 export const MAX_PARTS = 8
 /**
- * Parts of an index that are read at all, poll after poll: beyond them is an archive, whatever its
- * dates.
+ * Parts of an index that are ever read. The others are an archive, even if their dates are recent.
  */
 const MOST_PARTS = 40
-/** Addresses of one sitemap that are taken; news sitemaps may hold 1,000. */
+/** Addresses that are taken from one sitemap. News sitemaps may hold 1,000. */
 export const MAX_ADDRESSES = 1_000
-/** Parts changed so long before the newest one are archives. */
+/** Parts that changed so many ms before the newest one are archives. */
 const RECENT = 7 * 86_400_000
 
 /**
- * The parts of an index that can hold news, the most promising first: those changed within a week
- * of the latest one; where the index gives no dates, those whose name holds the latest date; else
- * those that are called news, then the last ones, for numbered parts are written in order.
+ * The parts of an index that can hold news, the most promising first. Parts with a date must have
+ * changed within a week of the latest one, or have "news" in their address. They are sorted by date
+ * (`lastmod`), then "news" in the address, then a date in the address. Otherwise the last comes
+ * first, because numbered parts are written in order.
  */
 export function recentParts(parts: SitemapPart[]): SitemapPart[] {
   const dated = parts.map((part, index) => ({
@@ -39,8 +39,8 @@ export function recentParts(parts: SitemapPart[]): SitemapPart[] {
 }
 
 /**
- * The newest addresses of a sitemap, and all of any other feed: those without a date last, in the
- * order of the document.
+ * The newest entries of a sitemap, and all entries of any other feed. Entries without a date come
+ * last, in the order of the document.
  */
 export function recentEntries(feed: Feed): RawEntry[] {
   if (!feed.format.endsWith('sitemap') || feed.entries.length <= MAX_ADDRESSES) return feed.entries
@@ -51,13 +51,13 @@ export function recentEntries(feed: Feed): RawEntry[] {
     .map(({ entry }) => entry)
 }
 
-/** W3C date-times, the only ones that the protocol allows. */
+/** Reads a W3C date-time; the protocol allows no other. */
 function timeOf(text: string | null): number | null {
   const time = text === null ? Number.NaN : Date.parse(text)
   return Number.isNaN(time) ? null : time
 }
 
-/** `2026-11` of `sitemap-2026-11.xml`; empty when there is none. */
+/** `202611` of `sitemap-2026-11.xml`; empty when the name holds no date. */
 function dateInName(url: string): string {
   return /(?:19|20)\d\d[-_/]?(?:0[1-9]|1[0-2])(?:[-_/]?[0-3]\d)?/.exec(url)?.[0].replace(/[-_/]/g, '') ?? ''
 }

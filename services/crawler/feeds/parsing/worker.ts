@@ -6,33 +6,33 @@ import type { Feed, FeedFormat, SitemapPart } from './feed.ts'
 import { parseFeed } from './parse.ts'
 import { recentEntries, recentParts } from './sitemaps.ts'
 
-/** A document as it was served, decompressed. */
+/** A decompressed document. */
 export interface ParseTask {
   bytes: Uint8Array
   contentType: string | null
-  /** Address that it came from. */
+  /** The address of the document. */
   url: string
 }
 
 /**
- * What a feed or sitemap holds for us. Its size is bounded by that of the document, and by the
- * limits of each field.
+ * The content of a feed or sitemap. Its size is limited by the document's, and by limits for each
+ * field.
  */
 export interface ParsedFeed {
   format: FeedFormat
-  /** The addresses that are taken, each once, in the feed's order. */
+  /** The addresses that we take, each once, in the feed's order. */
   named: Named[]
-  /** The documents of an index that can hold news, the most promising first. */
+  /** The parts of an index that can hold news, the most promising first. */
   parts: SitemapPart[]
-  /** Addresses or documents that it names, those included that are not taken. */
+  /** The number of addresses or parts that it names, also of those that we do not take. */
   total: number
-  /** ISO 8601; the latest date that it gives, or null. */
+  /** The latest date that it names (ISO 8601), or null. */
   newest: string | null
-  /** False: broken off, or longer than the limits; there may be more. */
+  /** False: the document breaks off or exceeds the limits, and may hold more than was read. */
   whole: boolean
 }
 
-/** The entrance of a thread: one document at a time. Null: it is no feed. */
+/** Parses one document; a thread calls it. Null: the document is no feed. */
 export default function parse({ bytes, contentType, url, begun }: Timed<ParseTask>): ParsedFeed | null {
   begin(begun)
   const { text } = decodeText(bytes, { contentType, kind: 'xml' })

@@ -1,15 +1,15 @@
 import type { Budget } from '../../../../shared/outlets/budget.ts'
 import type { Client, Pool } from '../../../../shared/postgres/pool.ts'
 import { transaction } from '../../../../shared/postgres/transaction.ts'
-import { spend, TOMORROW } from '../../budgets/budget.ts'
-import { admitHosts } from '../../budgets/new-hosts.ts'
 import type { DueFeed } from '../due-feed.ts'
-import { type Named, richness } from '../parsing/addresses.ts'
+import type { Named } from '../parsing/addresses.ts'
 import { nextArticleInterval, nextPoll } from '../scheduling/poll-interval.ts'
 import { intervalRangeOf, type PollIntervalSettings } from '../scheduling/schedule.ts'
+import { saveNamed } from './crawl-memory.ts'
 
 /**
- * What to send back next time, so that an unchanged document is not sent again (RFC 9110 §13.1).
+ * The validators of an answer (RFC 9110 §13.1). The next request sends them back, and the server
+ * then need not send an unchanged document again.
  */
 export interface Validators {
   etag: string | null
@@ -17,13 +17,13 @@ export interface Validators {
 }
 
 /**
- * Ends a successful poll: new addresses, the validators of the answer that named them, and the time
- * of the next poll, in one transaction. Were the validators saved first, a crash would make the
- * server say "unchanged" for ever about addresses that nobody wrote down.
+ * Ends a successful poll. One transaction saves the new addresses, the validators of the answer
+ * that named them, and the time of the next poll. If the validators were saved first, a crash could
+ * lose addresses: the server would answer "unchanged" from then on.
  *
- * @param validators null: the server said "unchanged", so that the old ones hold
- * @param before addresses that earlier parts of the same poll have brought
- * @returns how many addresses were new; null when the feed has left the catalogue meanwhile
+ * @param validators null: the server answered "unchanged", so the old ones hold
+ * @param before new addresses from the parts that the same poll has read
+ * @returns the number of new addresses; null when the feed has left the catalogue meanwhile
  */
 export async function savePoll(
   pool: Pool,
@@ -61,7 +61,7 @@ export async function savePoll(
   })
 }
 
-/** Saves what one part of a sitemap index named, with the part's own validators. */
+/** Saves the addresses that one part of a sitemap index named, with the part's own validators. */
 export async function savePart(
   pool: Pool,
   feed: DueFeed,
@@ -91,8 +91,8 @@ interface LockedFeed {
 }
 
 /**
- * Against a `sync` that removes the feed at this moment: it waits, and then removes what was added
- * too.
+ * Locks the feed against a `sync` that removes it at this moment. That `sync` waits, and then also
+ * removes the pages that we added.
  */
 async function lockFeed(client: Client, feed: DueFeed): Promise<LockedFeed | null> {
   const { rows } = await client.query<LockedFeed>(
@@ -104,104 +104,4 @@ async function lockFeed(client: Client, feed: DueFeed): Promise<LockedFeed | nul
     [feed.feedNo],
   )
   return rows[0] ?? null
-}
-
-/**
- * New addresses into crawl memory; a known one that still waits takes over an entry that says more.
- */
-async function saveNamed(client: Client, feed: DueFeed, named: Named[], budget: Budget): Promise<number> {
-  if (named.length === 0) return 0
-  const known = await client.query<{ crawl_key: string; state: string; richness: number }>(
-    `select crawl_key, state,
-            case when entry->>'content' is not null then 2 when entry->>'summary' is not null then 1 else 0 end as richness
-       from pages where outlet_no = $1 and crawl_key = any($2)`,
-    [feed.outletNo, named.map(({ key }) => key)],
-  )
-  const memory = new Map(known.rows.map(row => [row.crawl_key, row]))
-  // Written in the order of keys, so that two polls never wait crosswise; fetched in the order of
-  // the feed, newest first.
-  const unseen = named
-    .filter(({ key }) => !memory.has(key))
-    .map((address, place) => ({ ...address, place }))
-    .sort((a, b) => (a.key < b.key ? -1 : 1))
-  let grown = 0
-  for (const { key, entry } of named) {
-    const page = memory.get(key)
-    if (page === undefined || page.state !== 'waiting' || richness(entry) <= page.richness) continue
-    const json = JSON.stringify(entry)
-    await client.query("update pages set entry = $3 where outlet_no = $1 and crawl_key = $2 and state = 'waiting'", [
-      feed.outletNo,
-      key,
-      json,
-    ])
-    grown += json.length
-  }
-  if (grown > 0) await spend(client, feed.outletNo, { hosts: 0, bytes: grown })
-  if (unseen.length === 0) return 0
-  const pages = unseen.map(page => ({ ...page, json: JSON.stringify(page.entry) }))
-  const bytes = pages.reduce((sum, { json }) => sum + json.length, 0)
-  await spend(client, feed.outletNo, { hosts: 0, bytes })
-  // In the feed's order, because the budget may not have room for all.
-  const inOrder = unseen.toSorted((a, b) => a.place - b.place).map(({ host }) => host)
-  const putOff = [...(await admitHosts(client, feed.outletNo, inOrder, budget))]
-  let fresh = 0
-  for (const slice of slices(pages)) fresh += await insertPages(client, feed, slice, { total: unseen.length, putOff })
-  return fresh
-}
-
-interface Placed extends Named {
-  /** In the feed. */
-  place: number
-  /** The entry as it is stored. */
-  json: string
-}
-
-/**
- * Characters of entries in one statement: to write them out for Postgres holds the event loop, some
- * 100 ms a megabyte.
- */
-const SLICE = 200_000
-
-function slices(pages: Placed[]): Placed[][] {
-  const all: Placed[][] = []
-  let room = 0
-  for (const page of pages) {
-    const { length } = page.json
-    if (room < length || all.length === 0) {
-      all.push([])
-      room = SLICE
-    }
-    room -= length
-    all.at(-1)?.push(page)
-  }
-  return all
-}
-
-/** @param of.putOff hosts that today's budget has no room for */
-async function insertPages(
-  client: Client,
-  feed: DueFeed,
-  pages: Placed[],
-  { total, putOff }: { total: number; putOff: string[] },
-): Promise<number> {
-  const { rowCount } = await client.query(
-    `insert into pages (outlet_no, feed_no, url, crawl_key, host, entry, next_try_at, reason, detail)
-     select $1, $2, url, crawl_key, host, entry,
-            case when host = any($9) then ${TOMORROW} else now() - ($8::int - place) * interval '1 ms' end,
-            case when host = any($9) then 'put off' end, case when host = any($9) then 'new host' end
-       from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::int[]) as named (url, crawl_key, host, entry, place)
-     on conflict (outlet_no, crawl_key) do nothing`,
-    [
-      feed.outletNo,
-      feed.feedNo,
-      pages.map(({ entry }) => entry.url),
-      pages.map(({ key }) => key),
-      pages.map(({ host }) => host),
-      pages.map(({ json }) => json),
-      pages.map(({ place }) => place),
-      total,
-      putOff,
-    ],
-  )
-  return rowCount ?? 0
 }

@@ -1,8 +1,8 @@
-/** What is known of a feed; times in ms, by the clock of the database. */
+/** The publishing habits of a feed. Times in ms, by the clock of the database. */
 export interface Habits {
-  /** Time between two new articles, smoothed (column `rhythm`); null: not known yet. */
+  /** The smoothed time between two new articles (column `rhythm`); null: not known yet. */
   articleInterval: number | null
-  /** Since the last poll that brought something new; since the first poll when none has. */
+  /** Time since the last poll with a new article; since the first poll when there was none. */
   silence: number
 }
 
@@ -13,18 +13,18 @@ export interface IntervalRange {
 }
 
 /**
- * Polls in the time between two articles: at four, an article waits an eighth of that time on
- * average.
+ * The number of polls in the time between two articles. With four, an article waits an eighth of
+ * that time on average.
  */
 const POLLS_PER_ARTICLE = 4
-/** Weight of the latest gap. */
+/** The weight of the latest gap in the smoothed interval. */
 const SMOOTHING = 0.3
 const LONGEST_INTERVAL = 20 * 86_400_000
 
 /**
- * ms until the next poll of a feed that answers: a quarter of its article interval, or of its
- * present silence when that is longer. A busy feed is thus polled every minute or two, and a feed
- * that falls silent for the night less and less often. No feed is forgotten.
+ * ms until the next poll of a feed that answers. It is a quarter of the feed's article interval, or
+ * of its present silence when that is longer. A busy feed is thus polled every minute or two. A
+ * feed that is silent at night is polled less and less often, but no feed is forgotten.
  */
 export function nextPoll({ articleInterval, silence }: Habits, { min, max }: IntervalRange): number {
   const wanted = Math.max(articleInterval ?? 0, silence) / POLLS_PER_ARTICLE
@@ -32,11 +32,11 @@ export function nextPoll({ articleInterval, silence }: Habits, { min, max }: Int
 }
 
 /**
- * ms until the next poll of a feed that fails: twice as long each time, up to sixteen times the
- * shortest, where it stays for a while, so that the end of an outage of an hour or two is soon
- * noticed; then on to the longest.
+ * ms until the next poll of a feed that fails. The wait doubles with each failure, up to sixteen
+ * times the shortest. It stays there for eight failures, so that we soon notice the end of an
+ * outage of an hour or two. Then it grows to the longest.
  *
- * @param failures in a row, this one included
+ * @param failures the number of failures in a row, this one included
  */
 export function nextPollAfterFailure(failures: number, { min, max }: IntervalRange): number {
   const doublings = failures <= PLATEAU ? failures : Math.max(PLATEAU, failures - PLATEAU_FAILURES)
@@ -47,8 +47,8 @@ const PLATEAU = 4
 const PLATEAU_FAILURES = 8
 
 /**
- * The article interval after a poll that named `fresh` new addresses. A poll that named none leaves
- * it unchanged, and so does the first.
+ * The article interval after a poll with `fresh` new addresses. A poll without any does not change
+ * it, nor does the first poll: that one finds the whole feed.
  */
 export function nextArticleInterval(
   { articleInterval, silence }: Habits,

@@ -11,10 +11,10 @@ export const intervalRangeOf = (config: PollIntervalSettings) => ({
 })
 
 /**
- * Moves the next poll ahead, as if this one had failed, before foreign bytes are parsed. A document
- * that ends the process would otherwise be due at once, for the next crawler. The validators stay
- * those of the last document that was saved, so nothing is lost. A poll that never came to its end
- * is counted as a failure when the next one comes this far.
+ * Moves the next poll ahead before foreign bytes are parsed, as if this poll had failed. Without
+ * that, a document that ends the process would be due at once for the next crawler. The validators
+ * of the last saved document stay, so nothing is lost. A poll that ended here is counted as a
+ * failure when the next poll comes this far.
  */
 export async function beforeParsing(pool: Pool, feed: DueFeed, config: PollIntervalSettings): Promise<void> {
   const failures = feed.failures + (feed.parsing ? 1 : 0)
@@ -30,10 +30,10 @@ export async function beforeParsing(pool: Pool, feed: DueFeed, config: PollInter
 const BROKEN_OFF = 'the crawler ended while it parsed the document'
 
 /**
- * Notes a poll that failed. The next one comes later and later, within POLL_INTERVAL_MAX.
+ * Notes a poll that failed. The wait until the next one grows, up to POLL_INTERVAL_MAX.
  *
  * @param wait.atLeast ms that the server asked for
- * @param wait.exactly ms after which it is known to be worth trying
+ * @param wait.exactly ms after which the next try is known to be useful
  */
 export async function saveFailure(
   pool: Pool,
@@ -57,8 +57,8 @@ export async function saveFailure(
 }
 
 /**
- * Errors may quote a server's headers: operators read them on terminals, and Postgres takes no lone
- * surrogate.
+ * Removes control characters and lone surrogates. Errors may quote a server's headers, operators
+ * read them on terminals, and Postgres refuses lone surrogates.
  */
 const printable = (error: string) =>
   error
@@ -66,7 +66,7 @@ const printable = (error: string) =>
     .replace(/\p{Cc}+/gu, ' ')
     .toWellFormed()
 
-/** Comes back to a feed later, as if it had not been asked. */
+/** Postpones a poll by `wait` ms, as if it had not been tried. */
 export async function postpone(pool: Pool, feed: DueFeed, wait: number): Promise<void> {
   await pool.query(
     `update feeds set next_poll_at = clock_timestamp() + $2 * interval '1 ms', parsing = false where feed_no = $1`,

@@ -1,11 +1,11 @@
-import { gauge, shared } from '../../../shared/metrics/registry.ts'
-import { type Budget, budgetsUsed } from '../../../shared/outlets/budget.ts'
-import { outletHealth } from '../../../shared/outlets/health.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import { gauge, shared } from '../../shared/metrics/registry.ts'
+import { type Budget, budgetsUsed } from '../../shared/outlets/budget.ts'
+import { outletHealth } from '../../shared/outlets/health.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
 
 /**
- * Shows the outlets' health as metrics, read from the database when somebody scrapes. Every crawler
- * shows the same figures: take the greatest over the processes, not the sum.
+ * Offers the outlets' health as metrics. A scrape reads them from the database. Every crawler shows
+ * the same figures: take the maximum over the processes, not the sum.
  */
 export function observeOutlets(pool: Pool, budget: Budget): void {
   const outlets = shared(() => outletHealth(pool))
@@ -31,7 +31,7 @@ export function observeOutlets(pool: Pool, budget: Budget): void {
   )
   gauge(
     'outlet_blocked_pages',
-    'Pages that an outlet kept from us, if any in the last day.',
+    'Pages that an outlet refused to serve, if any in the last day.',
     ['outlet', 'kind'],
     outlets,
     (set, all) => {
@@ -40,7 +40,7 @@ export function observeOutlets(pool: Pool, budget: Budget): void {
   )
   gauge(
     'outlet_budget_used',
-    'Share of a day’s budget (UTC) that an outlet has used: at 1, the rest waits for the next day.',
+    'Share of a day’s budget (UTC) that an outlet has used. At 1, its other pages wait for the next day.',
     ['outlet', 'budget'],
     outlets,
     (set, all) => {
@@ -62,7 +62,7 @@ export function observeOutlets(pool: Pool, budget: Budget): void {
   )
   gauge(
     'outlet_late_pages',
-    'Pages that did not answer in time, answers halving their number: from three on the outlet rests.',
+    'Pages that did not answer in time; an answer halves the number. From three on the outlet rests.',
     ['outlet'],
     outlets,
     (set, all) => {

@@ -1,23 +1,48 @@
-import type { Pool } from '../../../shared/postgres/pool.ts'
-import { MOST_REMEMBERED } from '../feeds/parts.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import type { Crawl } from './crawl.ts'
+import { MOST_REMEMBERED } from './feeds/parts.ts'
+
+const EVERY = 600_000
+
+/**
+ * Runs maintenance every ten minutes. The first run comes soon after the start, so that a crawler
+ * that restarts often also runs it.
+ */
+export function startMaintenance(crawl: Crawl): { close(): void } {
+  const maintain = async () => {
+    try {
+      const removed = await removeOldSources(crawl.pool, crawl.config.PAGES_KEEP, crawl.stopping)
+      if (removed > 0) crawl.log.info({ removed }, 'removed sources of finished pages')
+    } catch (error) {
+      crawl.log.warn({ err: error instanceof Error ? error.message : String(error) }, 'maintenance failed')
+    }
+  }
+  const soon = setTimeout(() => void maintain(), EVERY / 20)
+  const timer = setInterval(() => void maintain(), EVERY)
+  return {
+    close() {
+      clearTimeout(soon)
+      clearInterval(timer)
+    },
+  }
+}
 
 const BATCH = 500
 /**
- * A page that nobody could try for so long (robots.txt never answered, a host that is never free)
- * is given up.
+ * ms after which a page that could never be tried is given up: its robots.txt never answered, or
+ * its host was never free.
  */
 const NEVER_TRIED = 8 * 86_400_000
 
 /**
- * Removes what outlets served of pages that have been done for longer than PAGES_KEEP, with what
- * their feeds said of them; crawl memory itself stays. Removes what is remembered of sitemaps and
- * robots.txt and serves nobody. Gives up pages that could not be tried for a week.
+ * Removes the sources and feed entries of pages that were done longer than PAGES_KEEP ago. Their
+ * addresses stay in crawl memory. Also removes old memories of sitemaps and robots.txt, and gives
+ * up pages that could not be tried for a week.
  *
- * @returns how many sources were removed
+ * @returns the number of removed sources
  */
 export async function removeOldSources(pool: Pool, keep: number, stopping: AbortSignal): Promise<number> {
-  // What waits for the budget or the rest of an outlet that is crawled is not given up: its day
-  // comes.
+  // A page that waits for its outlet's budget, or for the end of its rest, is not given up.
   await pool.query(
     `update pages p set state = 'failed', reason = coalesce(reason, 'never tried'), finished_at = clock_timestamp()
       where state = 'waiting' and first_tried_at is null and discovered_at < now() - $1 * interval '1 ms'
@@ -30,7 +55,7 @@ export async function removeOldSources(pool: Pool, keep: number, stopping: Abort
   )
   await removeOldMemories(pool)
   for (let removed = 0; ; ) {
-    // Index page_sources_fetched.
+    // Index: page_sources_fetched.
     const { rowCount } = await pool.query(
       `with old as (
          select s.page_no from page_sources s join pages p using (page_no)
@@ -49,8 +74,8 @@ export async function removeOldSources(pool: Pool, keep: number, stopping: Abort
 }
 
 /**
- * What outlets can have us remember without end: parts of an index, the latest apart, and rules
- * that count no more.
+ * Removes what outlets could make us remember without end: all but the latest parts of an index,
+ * and outdated rules of robots.txt.
  */
 async function removeOldMemories(pool: Pool): Promise<void> {
   await pool.query(

@@ -1,0 +1,139 @@
+import type { Budget } from '../../../../shared/outlets/budget.ts'
+import type { Client } from '../../../../shared/postgres/pool.ts'
+import { spend, TOMORROW } from '../../budgets/budget.ts'
+import { admitHosts } from '../../budgets/new-hosts.ts'
+import type { DueFeed } from '../due-feed.ts'
+import { type Named, richness } from '../parsing/addresses.ts'
+
+/**
+ * Adds new addresses to crawl memory. A known page that still waits takes over an entry that holds
+ * more of the article.
+ *
+ * @returns the number of new addresses
+ */
+export async function saveNamed(client: Client, feed: DueFeed, named: Named[], budget: Budget): Promise<number> {
+  if (named.length === 0) return 0
+  const known = await readKnown(client, feed, named)
+  await enrichKnown(client, feed, named, known)
+  const unseen = named.filter(({ key }) => !known.has(key)).map(inFeed)
+  return unseen.length === 0 ? 0 : addPages(client, feed, unseen, budget)
+}
+
+interface KnownPage {
+  state: string
+  /** As `richness`, of the stored entry. */
+  richness: number
+}
+
+/** The pages of the outlet that are known already, by key. */
+async function readKnown(client: Client, feed: DueFeed, named: Named[]): Promise<Map<string, KnownPage>> {
+  const { rows } = await client.query<KnownPage & { crawl_key: string }>(
+    `select crawl_key, state,
+            case when entry->>'content' is not null then 2 when entry->>'summary' is not null then 1 else 0 end as richness
+       from pages where outlet_no = $1 and crawl_key = any($2)`,
+    [feed.outletNo, named.map(({ key }) => key)],
+  )
+  return new Map(rows.map(row => [row.crawl_key, row]))
+}
+
+/** Replaces entries of waiting pages by richer ones, and counts their bytes for the outlet. */
+async function enrichKnown(
+  client: Client,
+  feed: DueFeed,
+  named: Named[],
+  known: Map<string, KnownPage>,
+): Promise<void> {
+  let bytes = 0
+  for (const { key, entry } of named) {
+    const page = known.get(key)
+    if (page === undefined || page.state !== 'waiting' || richness(entry) <= page.richness) continue
+    const json = JSON.stringify(entry)
+    await client.query("update pages set entry = $3 where outlet_no = $1 and crawl_key = $2 and state = 'waiting'", [
+      feed.outletNo,
+      key,
+      json,
+    ])
+    bytes += json.length
+  }
+  if (bytes > 0) await spend(client, feed.outletNo, { hosts: 0, bytes })
+}
+
+interface NewPage extends Named {
+  /** Its place among the new addresses of the feed, from 0. */
+  place: number
+  /** The entry as it is stored. */
+  json: string
+}
+
+const inFeed = (address: Named, place: number): NewPage => ({
+  ...address,
+  place,
+  json: JSON.stringify(address.entry),
+})
+
+/** @param unseen in the order of the feed */
+async function addPages(client: Client, feed: DueFeed, unseen: NewPage[], budget: Budget): Promise<number> {
+  await spend(client, feed.outletNo, { hosts: 0, bytes: unseen.reduce((sum, { json }) => sum + json.length, 0) })
+  // In the feed's order: the budget may not have room for all of the hosts.
+  const hosts = unseen.map(({ host }) => host)
+  const putOff = [...(await admitHosts(client, feed.outletNo, hosts, budget))]
+  // Pages are written in the order of their keys, so that two polls never wait for each other in a
+  // circle. `place` has them fetched in the order of the feed, newest first.
+  const byKey = unseen.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  let fresh = 0
+  for (const slice of slices(byKey)) fresh += await insertPages(client, feed, slice, { total: unseen.length, putOff })
+  return fresh
+}
+
+/**
+ * Characters of entries in one statement. Serialising them for Postgres blocks the event loop,
+ * about 100 ms a megabyte.
+ */
+const SLICE = 200_000
+
+function slices(pages: NewPage[]): NewPage[][] {
+  const all: NewPage[][] = []
+  let room = 0
+  for (const page of pages) {
+    const { length } = page.json
+    if (room < length || all.length === 0) {
+      all.push([])
+      room = SLICE
+    }
+    room -= length
+    all.at(-1)?.push(page)
+  }
+  return all
+}
+
+/**
+ * @param of.total new addresses of the whole poll
+ * @param of.putOff hosts for which today's budget has no room
+ */
+async function insertPages(
+  client: Client,
+  feed: DueFeed,
+  pages: NewPage[],
+  { total, putOff }: { total: number; putOff: string[] },
+): Promise<number> {
+  const { rowCount } = await client.query(
+    `insert into pages (outlet_no, feed_no, url, crawl_key, host, entry, next_try_at, reason, detail)
+     select $1, $2, url, crawl_key, host, entry,
+            case when host = any($9) then ${TOMORROW} else now() - ($8::int - place) * interval '1 ms' end,
+            case when host = any($9) then 'put off' end, case when host = any($9) then 'new host' end
+       from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::int[]) as named (url, crawl_key, host, entry, place)
+     on conflict (outlet_no, crawl_key) do nothing`,
+    [
+      feed.outletNo,
+      feed.feedNo,
+      pages.map(({ entry }) => entry.url),
+      pages.map(({ key }) => key),
+      pages.map(({ host }) => host),
+      pages.map(({ json }) => json),
+      pages.map(({ place }) => place),
+      total,
+      putOff,
+    ],
+  )
+  return rowCount ?? 0
+}

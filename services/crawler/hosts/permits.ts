@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { LEASE_DURATION, type Lease, type Leases, newLeaseId } from './leases.ts'
+
+/** A lease for one request to a host. */
+export interface Permit extends Lease {
+  /** Connections in a row that failed before this one. */
+  failures: number
+}
+
+/** The end of a request, as its host's pause depends on it. */
+export interface PermitEnd {
+  /** False: the request was not made after all, so no pause is due. */
+  requested: boolean
+  /** ms that the host asked for, or that its failures suggest; 0: the usual pause. */
+  pause: number
+  /** Null: the host answered, with any status. */
+  error: string | null
+}
+
+/**
+ * `busy`: the host is not free for `wait` ms. `interrupted`: another crawler has the visit, or this
+ * one is stopping.
+ */
+export type PermitOutcome =
+  | { kind: 'permit'; permit: Permit }
+  | { kind: 'busy'; wait: number }
+  | { kind: 'interrupted' }
+
+/**
+ * ms between two tries while another request to the host is under way: it may end at any moment.
+ */
+const LOOK_AGAIN = 250
+/** A longer wait (ms) for a host must be granted (`beginLong`). */
+const LONG = 15_000
+
+export interface PermitOptions {
+  /** CRAWL_HOST_DELAY: shortest pause between two requests, in ms. */
+  delay: number
+  /** Longest wait in ms; a host that is not free by then is `busy`. */
+  patience: number
+  /**
+   * Called before a long wait. Null: the wait is not granted, and the host is `busy`; else ends it.
+   */
+  beginLong: () => (() => void) | null
+  /** Ends the wait. */
+  stop: AbortSignal
+}
+
+/**
+ * Waits until the host is free and takes the permit. It is free when its pause (`free_at`) is over
+ * and no other request is under way, by the clock of the database. One statement decides that, and
+ * only while the visit is ours. While the permit lasts, `free_at` lies a lease and a pause ahead: a
+ * crash can only lengthen the pause.
+ */
+export async function takePermit(
+  pool: Pool,
+  leases: Leases,
+  visit: Lease,
+  host: string,
+  options: PermitOptions,
+): Promise<PermitOutcome> {
+  const deadline = performance.now() + options.patience
+  const id = newLeaseId()
+  while (!options.stop.aborted && visit.alive()) {
+    const since = performance.now()
+    const state = await tryToTake(pool, visit, host, id, options.delay)
+    if (state === null) {
+      await ensureHosts(pool, [host])
+      continue
+    }
+    if (state.taken) {
+      const lease = leases.keep('permit', host, id, since)
+      return { kind: 'permit', permit: Object.assign(lease, { failures: state.failures }) }
+    }
+    if (!state.ours) break
+    if (!(await waitForHost(visit, state, deadline, options))) return { kind: 'busy', wait: state.wait }
+  }
+  return { kind: 'interrupted' }
+}
+
+/** A host after one try to take its permit. */
+interface HostState {
+  taken: boolean
+  /** The visit is ours. */
+  ours: boolean
+  /** Another request is under way. */
+  asked: boolean
+  /** ms until the host is free, if nothing happens before. */
+  wait: number
+  failures: number
+}
+
+/** Null: the table lacks the host. */
+async function tryToTake(pool: Pool, visit: Lease, host: string, id: string, delay: number): Promise<HostState | null> {
+  const { rows } = await pool.query<HostState>(TAKE, [host, id, LEASE_DURATION, delay, visit.host, visit.id])
+  return rows[0] ?? null
+}
+
+/**
+ * Waits until the permit may be tried again. False: the wait would be too long, or is not granted.
+ */
+async function waitForHost(
+  visit: Lease,
+  { asked, wait }: HostState,
+  deadline: number,
+  { beginLong, stop }: PermitOptions,
+): Promise<boolean> {
+  if (performance.now() + (asked ? 0 : wait) > deadline) return false
+  const pause = Math.max(1, asked ? Math.min(wait, LOOK_AGAIN) : wait)
+  const end = pause > LONG ? beginLong() : () => {}
+  if (end === null) return false
+  await sleep(pause, undefined, { signal: AbortSignal.any([stop, visit.lost]) })
+    .catch(() => {})
+    .finally(end)
+  return true
+}
+
+// $1 host, $2 permit, $3 ms that a lease lasts, $4 pause (ms), $5 host and $6 id of the visit.
+// Index: the primary key. The column `turn` holds the permit.
+const TAKE = `
+  with visiting as (
+    select exists (select from hosts where host = $5 and holder = $6 and leased_until > clock_timestamp()) as ours
+  ), taken as (
+    update hosts
+       set turn = $2, free_at = clock_timestamp() + ($3 + greatest(coalesce(crawl_delay, 0), $4)) * interval '1 ms'
+     where host = $1 and free_at <= clock_timestamp() and (select ours from visiting)
+    returning 1
+  )
+  select exists (select from taken) as taken,
+         (select ours from visiting) as ours,
+         turn is not null as asked,
+         failures,
+         ceil(extract(epoch from free_at - clock_timestamp()) * 1000)::float8 as wait
+    from hosts where host = $1`
+
+/** Ends a permit. The pause begins now. */
+export async function endPermit(
+  pool: Pool,
+  leases: Leases,
+  permit: Permit,
+  delay: number,
+  end: PermitEnd,
+): Promise<void> {
+  leases.drop(permit)
+  // The pause is a little longer than asked: times are kept in whole milliseconds, and a busy
+  // server may notice the first request late.
+  await pool.query(
+    `with pause as (
+       select greatest(coalesce(crawl_delay, 0), $4::int, $5::int) as ms from hosts where host = $1
+     )
+     update hosts
+        set turn = null,
+            free_at = case when $3 then clock_timestamp() + (1 + ms + least(25, ms / 10)) * interval '1 ms'
+                           else clock_timestamp() end,
+            failures = case when not $3 then failures when $6::text is null then 0 else failures + 1 end,
+            last_error = case when $3 then $6 else last_error end
+       from pause
+      where host = $1 and turn = $2`,
+    [permit.host, permit.id, end.requested, delay, Math.ceil(end.pause), end.error],
+  )
+}
+
+/**
+ * Adds the hosts that the table lacks. They are sorted, so that two writers never wait for each
+ * other in a circle.
+ */
+export async function ensureHosts(db: Pick<Pool, 'query'>, hosts: Iterable<string>): Promise<void> {
+  const names = [...new Set(hosts)].sort()
+  if (names.length === 0) return
+  await db.query(
+    'insert into hosts (host) select name from unnest($1::text[]) as name where not exists (select from hosts where host = name) on conflict do nothing',
+    [names],
+  )
+}
