@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
 import { Problem } from '../problem.ts'
 import type { Family } from './family.ts'
 import { limitLog, logSize, openLog, readLog } from './logs.ts'
@@ -166,7 +167,11 @@ export async function supervise(program: Program, options: Supervision): Promise
     for (const step of [...program.stop, { signal: 'SIGKILL', wait: 1_000 } as const]) {
       if (!child?.pid) return
       signalGroup(child.pid, step.signal)
-      const gone = await Promise.race([ended.then(() => true), pause(step.wait, false, { ref: false })])
+      const gone = await withTimeLimit(
+        ended.then(() => true),
+        step.wait,
+        () => false,
+      )
       if (gone) return
     }
   }
