@@ -3,6 +3,7 @@ import type { Logger } from '../../shared/log/logger.ts'
 import type { OutageLog } from '../../shared/log/outage.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
+import type { Semaphore } from '../../shared/resilience/semaphore.ts'
 import type { Batcher } from './batches/batcher.ts'
 import type { Composition } from './compose/article.ts'
 import type { ServedTexts } from './interstitials/served.ts'
@@ -10,49 +11,47 @@ import { observeArticle, pagesNormalised, wallsMet } from './metrics.ts'
 import { type DonePage, finishFailed, finishRefused, giveBack } from './pages/finish.ts'
 import { loadPage, outletOf } from './pages/load.ts'
 import { ComposeError, type Composer } from './threads/composer.ts'
-import type { Room } from './threads/room.ts'
 
-/** An article and the page it came from, on their way into the index. */
+/** An article with its page, before both are stored. */
 export interface Finished {
   article: NewArticle
   page: DonePage
 }
 
-/** What the stages of the normaliser work with. */
+/** The parts that the stages of the normaliser share. */
 export interface Normaliser {
   pool: Pool
   log: Logger
-  /** Met when pages have to wait for Postgres. */
-  trouble: OutageLog
+  /** Of Postgres: pages have to wait. */
+  outage: OutageLog
   composer: Composer
-  /** For pages that are loaded, until their batch is through. */
-  room: Room
+  /** One for each page in memory, from its loading to the end of its batch. */
+  permits: Semaphore
   served: ServedTexts
   index: Batcher<Finished, Indexed>
 }
 
 /**
- * Brings one stored page to its end: an article in the index, a refusal, or a failure that is tried
- * again or put into quarantine. Resolves when that stands in Postgres. Done twice, it leaves one
- * result.
+ * Makes an article of a stored page, or refuses it. A page that fails is tried again or put into
+ * quarantine. Resolves when Postgres holds the result. Calling it twice leaves one result.
  *
  * @param signal aborted when the service stops: pages without a thread are given back
  */
 export async function normalisePage(normaliser: Normaliser, pageNo: bigint, signal: AbortSignal): Promise<void> {
-  const { pool, log, trouble, room } = normaliser
+  const { pool, log, outage } = normaliser
   try {
     const outletNo = await outletOf(pool, pageNo)
     if (outletNo === null) return
-    const composed = await composeInTurn(normaliser, pageNo, outletNo, signal)
+    const composed = await compose(normaliser, pageNo, outletNo, signal)
     if (composed === null) return
-    const end = await bringToEnd(normaliser, composed).finally(room.leave)
-    trouble.over()
+    const end = await bringToEnd(normaliser, composed).finally(composed.release)
+    outage.over()
     pagesNormalised.inc({ outcome: end.outcome })
     log.info({ page: String(pageNo), url: composed.url, ...end }, 'normalised')
   } catch (error) {
     if (signal.aborted) return await giveBack(pool, [pageNo])
-    // Still stored: the sweeper calls it again when Postgres answers.
-    if (isTransient(error)) return trouble.met(error)
+    // The page is still stored. The sweeper calls it again when Postgres answers.
+    if (isTransient(error)) return outage.met(error)
     const { failure, message } =
       error instanceof ComposeError ? error : { failure: 'indexing' as const, message: messageOf(error) }
     const again = await finishFailed(pool, pageNo, { failure, message })
@@ -61,7 +60,7 @@ export async function normalisePage(normaliser: Normaliser, pageNo: bigint, sign
   }
 }
 
-/** A page that was taken apart, on its way to its end. */
+/** A page of which an article was made, or a refusal, before either is stored. */
 interface Composed {
   pageNo: bigint
   outletNo: number
@@ -69,41 +68,43 @@ interface Composed {
   composition: Composition
   /** Of the text that the page itself served. */
   fingerprint: Uint8Array | null
+  /** Gives back the page's permit. */
+  release(): void
 }
 
 /**
- * Loads and composes a page in its outlet's turn: of those that wait, nothing but the number is in
- * memory. What is composed has a place in the room until it is through. Null: somebody else has
- * finished it.
+ * Loads and composes a page when its outlet has its turn. Memory holds only the number of a page
+ * that waits. A composed page keeps its permit until it is stored. Null: another process has
+ * finished the page.
  */
-function composeInTurn(
-  { pool, composer, served, room }: Normaliser,
+function compose(
+  { pool, composer, served, permits }: Normaliser,
   pageNo: bigint,
   outletNo: number,
   signal: AbortSignal,
 ): Promise<Composed | null> {
   return composer.inTurn(
     outletNo,
-    async compose => {
-      await room.enter()
+    async composePage => {
+      const release = await permits.acquire()
       let composed: Composed | null = null
       let fingerprint: Uint8Array | null = null
       try {
         const loaded = await loadPage(pool, pageNo)
         if (loaded === null) return null
         const { page } = loaded
-        const first = await compose(page)
+        const first = await composePage(page)
         if (first.kind === 'article') fingerprint = first.fingerprint
         const repeated =
           first.kind === 'article' &&
           fingerprint !== null &&
           (await served.isRepeated({ outletNo, pageNo, titled: first.titled, fingerprint }))
-        const composition = repeated ? await compose(page, { repeated }) : first
-        composed = { pageNo, outletNo, url: page.url, composition, fingerprint }
+        const composition = repeated ? await composePage(page, { repeated }) : first
+        composed = { pageNo, outletNo, url: page.url, composition, fingerprint, release }
         return composed
       } finally {
         if (composed === null) {
-          room.leave()
+          release()
           if (fingerprint !== null) served.forget({ outletNo, pageNo, fingerprint })
         }
       }

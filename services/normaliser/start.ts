@@ -1,13 +1,16 @@
 import { openIndexer } from '../../search/indexer.ts'
 import { startBoss } from '../../shared/delayed-jobs/boss.ts'
-import { BATCH, openArticleWriter } from '../../shared/indexing/article-writer.ts'
+import { type ArticleWriter, BATCH, openArticleWriter } from '../../shared/indexing/article-writer.ts'
+import type { Indexed } from '../../shared/indexing/new-article.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { postgresOutageLog } from '../../shared/postgres/outage.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
 import { missingAmong } from '../../shared/process/missing.ts'
 import type { Running, ServiceContext } from '../../shared/process/service.ts'
-import { openQueues } from '../../shared/queues/queues.ts'
+import { openQueues, type Queues } from '../../shared/queues/queues.ts'
+import { createSemaphore } from '../../shared/resilience/semaphore.ts'
+import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { observeFleet } from '../../shared/status/fleet-metrics.ts'
 import { createBatcher } from './batches/batcher.ts'
 import { openServedTexts } from './interstitials/served.ts'
@@ -16,32 +19,31 @@ import { type Finished, type Normaliser, normalisePage } from './normalise.ts'
 import { finishDone, giveBack } from './pages/finish.ts'
 import { startSweeper } from './pages/sweep.ts'
 import { openComposer } from './threads/composer.ts'
-import { createRoom } from './threads/room.ts'
 
-/** Articles of a batch wait so long for others; a page takes as long to be taken apart. */
+/** ms that the first article of a batch waits for others; to compose a page takes as long. */
 const BATCH_WAIT = 50
 /**
- * Characters of text in a batch: it is written out for Postgres on this thread, which must answer
- * in the meantime.
+ * Characters of text in a batch. This thread writes them out for Postgres, and must answer in the
+ * meantime.
  */
 const BATCH_WEIGHT = 150_000
 /**
- * ms after which pages of a process that was killed are given to another. Prolonged every half of
- * it by an event loop that is never held for long; a page given away in vain is done twice and
- * leaves one article.
+ * ms after which the pages of a process that was killed go to another. The event loop prolongs the
+ * lock at half of it, and is never held for long. A page that two processes normalise leaves one
+ * article.
  */
 const LOCK = 10_000
 /**
- * Messages in hand at a time. Far more than the threads take: whose turn it is can only be said of
- * those who stand in line, and an outlet has at most `CALLED_AT_ONCE` there. Of a page in line only
- * its number is in memory.
+ * Messages in hand at a time, far more than there are threads: the fair queue can only choose among
+ * pages that wait in it, and an outlet has at most `CALLED_AT_ONCE` there. Memory holds only the
+ * number of a page that waits.
  */
-const LINE = 1_000
-/** How long pages in hand may go on when the service is told to stop; then they are given back. */
+const IN_HAND = 1_000
+/** ms that pages in hand may go on when the service stops. Then they are given back. */
 const GRACE = 10_000
 
 /**
- * Starts taking stored pages to the index; `main.ts` runs it as a service, the benchmark beside a
+ * Starts to make articles of stored pages. `main.ts` runs it as a service, the benchmark beside a
  * stopwatch.
  */
 export async function startNormaliser({ config, log }: ServiceContext): Promise<Running> {
@@ -50,61 +52,26 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
   const boss = await startBoss(config.DATABASE_URL, postgres, { supervise: false })
   const queues = openQueues(config, log)
   const composer = openComposer({ threads: config.NORMALISE_THREADS, timeout: config.NORMALISE_TIMEOUT })
-
   const indexer = openIndexer(pool, log)
   const writer = openArticleWriter({ pool, boss, indexer, embedDelay: config.EMBED_DELAY })
-
-  const flush = async (finished: Finished[]) => {
-    const measured = batchSeconds.startTimer()
-    const results = await writer.write(
-      finished.map(({ article }) => article),
-      {
-        within: (client, outcomes) =>
-          finishDone(
-            client,
-            // What was known already is one article met again: its text is not served twice.
-            finished.map(({ page }, at) =>
-              outcomes[at]?.outcome === 'indexed' ? page : { ...page, fingerprint: null },
-            ),
-          ),
-      },
-    )
-    measured()
-    batchArticles.observe(finished.length)
-    return results
-  }
-  const weigh = ({ article }: Finished) => article.title.length + (article.body?.length ?? 0)
   const normaliser: Normaliser = {
-    ...{ pool, log, composer, room: createRoom(config.NORMALISE_THREADS * 8 + 8) },
-    trouble: createOutageLog(log, { begins: 'pages have to wait', ends: 'pages are finished again' }),
+    ...{ pool, log, composer, permits: createSemaphore(config.NORMALISE_THREADS * 8 + 8) },
+    outage: createOutageLog(log, { begins: 'pages have to wait', ends: 'pages are finished again' }),
     served: openServedTexts(pool),
-    index: createBatcher({ items: BATCH, weight: BATCH_WEIGHT, wait: BATCH_WAIT }, weigh, flush, isTransient),
+    index: createBatcher(
+      { items: BATCH, weight: BATCH_WEIGHT, wait: BATCH_WAIT },
+      weightOf,
+      finished => indexBatch(writer, finished),
+      isTransient,
+    ),
   }
-
-  const inHand = new Set<bigint>()
-  const worker = queues.work(
-    'normalise',
-    async ({ pageNo }, signal) => {
-      const no = BigInt(pageNo)
-      inHand.add(no)
-      await normalisePage(normaliser, no, signal).finally(() => inHand.delete(no))
-    },
-    { concurrency: LINE, lockDuration: LOCK },
-  )
+  const work = takePages(normaliser, queues)
   const sweeper = startSweeper(pool, queues, log)
   observeFleet(pool, queues)
-
   return {
     async stop() {
       await sweeper.close()
-      const late = setTimeout(() => void giveUp(), GRACE)
-      const giveUp = async () => {
-        log.warn({ pages: inHand.size }, 'pages in hand are given back')
-        await Promise.allSettled([composer.close(), giveBack(pool, [...inHand])])
-        await worker.close(true)
-      }
-      await worker.close()
-      clearTimeout(late)
+      await work.stop()
       await composer.close()
       await Promise.allSettled([boss.stop({ graceful: false }), queues.close()])
       await indexer.close()
@@ -116,4 +83,44 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
         ...(config.REDIS_URL === '' ? {} : { redis: () => queues.counts() }),
       }),
   }
+}
+
+const weightOf = ({ article }: Finished) => article.title.length + (article.body?.length ?? 0)
+
+/** Indexes articles and marks their pages as done, in one transaction. */
+async function indexBatch(writer: ArticleWriter, finished: Finished[]): Promise<Indexed[]> {
+  const measured = batchSeconds.startTimer()
+  const articles = finished.map(({ article }) => article)
+  const results = await writer.write(articles, {
+    within: (client, outcomes) =>
+      finishDone(
+        client,
+        // A known article was met again. Its text does not count as served twice.
+        finished.map(({ page }, at) => (outcomes[at]?.outcome === 'indexed' ? page : { ...page, fingerprint: null })),
+      ),
+  })
+  measured()
+  batchArticles.observe(finished.length)
+  return results
+}
+
+/** Normalises the pages that the queue names. On stop, pages that take too long are given back. */
+function takePages(normaliser: Normaliser, queues: Queues): { stop(): Promise<void> } {
+  const { pool, log, composer } = normaliser
+  const inHand = new Set<bigint>()
+  const worker = queues.work(
+    'normalise',
+    async ({ pageNo }, signal) => {
+      const no = BigInt(pageNo)
+      inHand.add(no)
+      await normalisePage(normaliser, no, signal).finally(() => inHand.delete(no))
+    },
+    { concurrency: IN_HAND, lockDuration: LOCK },
+  )
+  const giveUp = async () => {
+    log.warn({ pages: inHand.size }, 'pages in hand are given back')
+    await Promise.allSettled([composer.close(), giveBack(pool, [...inHand])])
+    await worker.close(true)
+  }
+  return { stop: () => withTimeLimit(worker.close(), GRACE, giveUp) }
 }

@@ -2,11 +2,12 @@ import { writeSync } from 'node:fs'
 import { Session } from 'node:inspector'
 import { setTimeout as pause } from 'node:timers/promises'
 import { workerData } from 'node:worker_threads'
+import { withTimeLimit } from '../resilience/time-limit.ts'
 import { BEAT_MS, type Watch } from './event-loop.ts'
 
 /*
- * The thread of `watchEventLoop`. The process's own streams and exit go through the loop that
- * stands still: words are written to the file descriptor, and the end is a signal.
+ * The thread of `watchEventLoop`. The process's own streams and exit need the event loop, which
+ * stands still. So the thread writes to the file descriptor, and ends the process by a signal.
  */
 
 /**
@@ -33,7 +34,7 @@ const timer = setInterval(() => {
 }, BEAT_MS)
 
 async function end(): Promise<void> {
-  const calls = await Promise.race([callsInHand(), pause(PLACE_MS, [])])
+  const calls = await withTimeLimit(callsInHand(), PLACE_MS, () => [])
   const place = calls.length > 0 ? ` in ${calls[0]}` : ''
   say(`the event loop stood still for ${(looks * BEAT_MS) / 1_000} s${place}; the process ends itself`, calls)
   process.kill(process.pid, 'SIGKILL')
@@ -53,12 +54,13 @@ function say(sentence: string, calls: string[]): void {
   try {
     writeSync(STDERR, `${line}\n`)
   } catch {
-    // Nobody reads it any more.
+    // The other end of the file descriptor is closed.
   }
 }
 
 /**
- * What the loop is busy with, as `function (file:line)`; of the program nothing else is looked at.
+ * The functions that the loop is busy with, as `function (file:line)`. Nothing else of the program
+ * is read.
  */
 function callsInHand(): Promise<string[]> {
   return new Promise(resolve => {

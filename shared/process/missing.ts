@@ -1,12 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { withTimeLimit } from '../resilience/time-limit.ts'
 import type { Missing } from './health.ts'
 
 /** ms that a dependency may take to answer. */
-const PATIENCE = 2_000
+const ANSWER_TIME = 2_000
 
 /**
- * Asks every dependency of a service something small, all at once, and names those that fail or are
- * silent for two seconds.
+ * Asks every dependency of a service a small question, all at once. Names those that fail or do not
+ * answer within two seconds.
  *
  * @param questions by the dependency's name
  */
@@ -20,12 +20,10 @@ export async function missingAmong(questions: Record<string, () => Promise<unkno
   return missing
 }
 
-async function answers(ask: () => Promise<unknown>): Promise<boolean> {
-  const timer = new AbortController()
-  const late = sleep(PATIENCE, false, { signal: timer.signal, ref: false }).catch(() => false)
+function answers(ask: () => Promise<unknown>): Promise<boolean> {
   const answered = ask().then(
     () => true,
     () => false,
   )
-  return Promise.race([answered, late]).finally(() => timer.abort())
+  return withTimeLimit(answered, ANSWER_TIME, () => false)
 }

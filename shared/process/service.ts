@@ -30,59 +30,99 @@ export interface Running {
 
 /**
  * Runs one service of the fleet: configuration, logs, health and metrics on a port of their own,
- * and an orderly end. SIGTERM or SIGINT stops it (0), a second one ends it at once (143); an error
- * nobody handled is logged and ends it (1), because its state is then unknown and a supervisor
- * starts a fresh one. For the same reason a process whose event loop stands still ends itself
- * (SIGKILL).
+ * and an orderly end.
+ *
+ * - SIGTERM or SIGINT stops it (exit code 0), a second one ends it at once (143).
+ * - An error that nothing handled is logged and ends it (1): its state is then unknown, and a
+ * supervisor starts a fresh one.
+ * - A process whose event loop stands still ends itself (SIGKILL), for the same reason.
  */
 export async function runService(name: string, start: (context: ServiceContext) => Promise<Running>): Promise<void> {
   if (process.argv.length > 2) return explain(name, process.argv.slice(2))
-  let config: Config
-  try {
-    config = readConfig(withEmbeddedKeys())
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    process.stderr.write(`${printable(`${name}: ${error.message}`)}\n`)
-    process.exit(2)
-  }
+  const config = readServiceConfig(name)
   const log = createLogger(name, config.LOG_LEVEL)
   for (const setting of unknownSettings()) log.warn(`There is no setting ${setting}; see docs/configuration.md.`)
   if (config.DATABASE_URL === '') {
-    process.stderr.write(
-      `${name}: set DATABASE_URL; \`npm run servers -- --write-env FILE\` starts servers and writes it to FILE, a running \`npm start\` keeps it in ${join(config.DATA_DIR, RUNNING)}.\n`,
+    refuseStart(
+      name,
+      `set DATABASE_URL; \`npm run servers -- --write-env FILE\` starts servers and writes it to FILE, a running \`npm start\` keeps it in ${join(config.DATA_DIR, RUNNING)}.`,
     )
-    process.exit(2)
   }
   observeProcess(name)
   watchEventLoop({ name, limit: config.EVENT_LOOP_TIMEOUT, words: 'json' }, error =>
-    log.warn({ err: error.message }, 'nobody watches the event loop'),
+    log.warn({ err: error.message }, 'the event loop is not watched'),
   )
-
-  let running: Running | undefined
-  let health: HealthServer | undefined
-  const stop = async (signal: string) => {
-    log.info({ signal }, 'stopping')
-    const timer = setTimeout(() => {
-      log.warn('did not stop in time; what was in hand is given to another worker')
-      process.exit(143)
-    }, STOP_TIMEOUT)
-    try {
-      await running?.stop()
-      await health?.close()
-    } catch (error) {
-      log.warn({ err: sentenceOf(error) }, 'stopped uncleanly')
-    }
-    clearTimeout(timer)
-    log.info('stopped')
-    process.exit(0)
+  const service: Service = { running: null, health: null }
+  endOnSignal(service, log)
+  endOnUnhandledError(log)
+  try {
+    service.health = await startHealthServer(
+      config.METRICS_PORT,
+      config.METRICS_HOST,
+      () => service.running?.missing() ?? Promise.resolve({ start: 'not finished' }),
+    )
+    // The API opens its port while it starts. All other services drop root's rights before they
+    // read anything foreign.
+    const needsRoot = name === 'api' && config.PORT < firstOpenPort()
+    if (!needsRoot) giveUpRights(log)
+    service.running = await start({ config, log })
+    if (needsRoot) giveUpRights(log)
+    log.info({ metrics: service.health.port }, 'started')
+  } catch (error) {
+    process.stderr.write(`${printable(`${name}: ${sentenceOf(error)}`)}\n`)
+    process.exit(1)
   }
+}
+
+/** The parts of a service that have been started so far. */
+interface Service {
+  running: Running | null
+  health: HealthServer | null
+}
+
+function readServiceConfig(name: string): Config {
+  try {
+    return readConfig(withEmbeddedKeys())
+  } catch (error) {
+    if (error instanceof ConfigError) refuseStart(name, error.message)
+    throw error
+  }
+}
+
+/** Ends the process before it has begun: its settings are wrong. */
+function refuseStart(name: string, reason: string): never {
+  process.stderr.write(`${printable(`${name}: ${reason}`)}\n`)
+  process.exit(2)
+}
+
+function endOnSignal(service: Service, log: Logger): void {
   onStopSignal(
-    signal => void stop(signal),
+    signal => void stop(service, signal, log),
     () => process.exit(143),
   )
   // A killed npm would leave us on our port, where the service that a supervisor starts instead
   // could not listen.
   whenParentIsGone(() => process.emit('SIGTERM'))
+}
+
+async function stop(service: Service, signal: string, log: Logger): Promise<void> {
+  log.info({ signal }, 'stopping')
+  const timer = setTimeout(() => {
+    log.warn('did not stop in time; other workers take over its work')
+    process.exit(143)
+  }, STOP_TIMEOUT)
+  try {
+    await service.running?.stop()
+    await service.health?.close()
+  } catch (error) {
+    log.warn({ err: sentenceOf(error) }, 'stopped uncleanly')
+  }
+  clearTimeout(timer)
+  log.info('stopped')
+  process.exit(0)
+}
+
+function endOnUnhandledError(log: Logger): void {
   const die = (error: unknown) => {
     log.fatal(
       { err: error instanceof Error ? { message: error.message, stack: error.stack } : String(error) },
@@ -92,24 +132,6 @@ export async function runService(name: string, start: (context: ServiceContext) 
   }
   process.on('uncaughtException', die)
   process.on('unhandledRejection', die)
-
-  try {
-    health = await startHealthServer(
-      config.METRICS_PORT,
-      config.METRICS_HOST,
-      () => running?.missing() ?? Promise.resolve({ start: 'not finished' }),
-    )
-    // The API opens its port while it starts; else root's rights are gone before anything foreign
-    // is read.
-    const needsRoot = name === 'api' && config.PORT < firstOpenPort()
-    if (!needsRoot) giveUpRights(log)
-    running = await start({ config, log })
-    if (needsRoot) giveUpRights(log)
-    log.info({ metrics: health.port }, 'started')
-  } catch (error) {
-    process.stderr.write(`${printable(`${name}: ${sentenceOf(error)}`)}\n`)
-    process.exit(1)
-  }
 }
 
 function giveUpRights(log: Logger): void {

@@ -1,132 +1,136 @@
+import { type Waiter, waitInLine } from '../resilience/waiting-line.ts'
+
 /**
- * Lets so many take a turn at a time; keys whose turns took little time come before those that took
- * much.
+ * Limits how many turns run at a time. Keys whose turns took little time come before keys whose
+ * turns took much.
  */
 export interface FairQueue {
   /**
    * Runs `work` when a turn is free.
-   * @param key on whose account its time is
-   * @throws the signal's reason when it is aborted before the turn came
+   * @param key the key that is charged for the time
+   * @throws the signal's reason when it is aborted before the turn began
    */
   take<T>(key: string | number, work: () => Promise<T>, signal?: AbortSignal): Promise<T>
 }
 
-/** What one key has had. */
+/** The turns of one key, past, running and waiting. */
 interface Account {
-  /** ms; those of a key that comes back after a while begin where the others are. */
+  /** ms. A key that comes back after a while begins with the figure of the others. */
   used: number
-  /** ms of its last turn, which its next one is expected to take. */
+  /** ms of its last turn; its next turn is expected to take as long. */
   last: number
   running: number
-  /** When it counts as slow no more; monotonic. */
+  /** When it stops counting as slow; monotonic. */
   slowUntil: number
-  /** In the order they came. */
-  waiting: { begin(): void }[]
+  line: Waiter<Turn>[]
 }
 
-interface Begun {
+/** A turn that runs. */
+interface Turn {
+  account: Account
   at: number
   expected: number
   isSlow: boolean
 }
 
+interface FairQueueState {
+  /** Turns at a time. */
+  count: number
+  free: number
+  /** Running turns of slow keys. */
+  slow: number
+  /** The time that the latest key to begin had used. */
+  level: number
+  accounts: Map<string | number, Account>
+}
+
 /** ms; keys whose turns take longer never hold all turns together. */
 const SLOW = 2_000
 /**
- * So many times as long as its slow turn took, a key counts as slow: short turns between long ones
- * do not hide them.
+ * A key counts as slow for this many times the length of its slow turn: short turns between long
+ * ones do not hide them.
  */
 const REMEMBERED = 30
 /** ms that the first turn of a key is expected to take. */
 const USUAL = 50
 
-const isSlow = ({ slowUntil }: Account) => performance.now() < slowUntil
-
 /**
- * Fair queuing by time (start-time fair queuing, Goyal et al. 1996): the turn goes to whoever has
- * used least. A key's turns that take 20 seconds come as often as their time allows beside turns of
- * 50 milliseconds, and one turn is always kept from slow keys when there are several.
+ * Fair queuing by time (start-time fair queuing, Goyal et al. 1996): the next turn goes to the
+ * waiting key that has used least time. A key with turns of 20 seconds gets no more time than a key
+ * with turns of 50 milliseconds. When there are several turns, one is always kept from slow keys.
+ *
+ * @param count turns at a time
  */
 export function createFairQueue(count: number): FairQueue {
-  const accounts = new Map<string | number, Account>()
-  let free = count
-  let slow = 0
-  /** What the last one to begin had used. */
-  let level = 0
-
-  const accountOf = (key: string | number): Account => {
-    const known = accounts.get(key)
-    if (known !== undefined) return known
-    const account = { used: level, last: USUAL, running: 0, slowUntil: 0, waiting: [] }
-    accounts.set(key, account)
-    return account
-  }
-  const next = (): Account | null => {
-    let best: Account | null = null
-    for (const account of accounts.values()) {
-      if (account.waiting.length === 0) continue
-      if (isSlow(account) && count > 1 && slow >= count - 1) continue
-      if (best === null || account.used < best.used) best = account
-    }
-    return best
-  }
-  const grant = () => {
-    while (free > 0) {
-      const account = next()
-      if (account === null) return
-      free -= 1
-      account.waiting.shift()?.begin()
-    }
-  }
-  /**
-   * Counts a turn before its time is known: the next one to be granted must not be the same key's
-   * again.
-   */
-  const begin = (account: Account): Begun => {
-    const begun = { at: performance.now(), expected: account.last, isSlow: isSlow(account) }
-    level = account.used
-    account.running += 1
-    account.used += begun.expected
-    if (begun.isSlow) slow += 1
-    return begun
-  }
-  const end = (account: Account, begun: Begun) => {
-    account.last = performance.now() - begun.at
-    account.used += account.last - begun.expected
-    if (account.last > SLOW) account.slowUntil = performance.now() + account.last * REMEMBERED
-    account.running -= 1
-    if (begun.isSlow) slow -= 1
-    free += 1
-    grant()
-  }
-  const turn = (account: Account, signal: AbortSignal | undefined): Promise<Begun> => {
-    signal?.throwIfAborted()
-    if (account.waiting.length === 0 && account.running === 0) account.used = Math.max(account.used, level)
-    return new Promise((resolve, reject) => {
-      const giveUp = () => {
-        account.waiting.splice(account.waiting.indexOf(waiter), 1)
-        reject(signal?.reason)
-      }
-      const waiter = {
-        begin: () => {
-          signal?.removeEventListener('abort', giveUp)
-          resolve(begin(account))
-        },
-      }
-      account.waiting.push(waiter)
-      signal?.addEventListener('abort', giveUp, { once: true })
-      grant()
-    })
-  }
+  const state: FairQueueState = { count, free: count, slow: 0, level: 0, accounts: new Map() }
   return {
     async take(key, work, signal) {
-      const account = accountOf(key)
-      const begun = await turn(account, signal)
+      signal?.throwIfAborted()
+      const { line } = openAccount(state, key)
+      const beginning = waitInLine(line, signal)
+      beginTurns(state)
+      const turn = await beginning
       try {
         return await work()
       } finally {
-        end(account, begun)
+        endTurn(state, turn)
       }
     },
   }
+}
+
+/** The account of a key that wants a turn. */
+function openAccount(state: FairQueueState, key: string | number): Account {
+  const known = state.accounts.get(key)
+  const account = known ?? { used: state.level, last: USUAL, running: 0, slowUntil: 0, line: [] }
+  if (known === undefined) state.accounts.set(key, account)
+  if (account.line.length === 0 && account.running === 0) account.used = Math.max(account.used, state.level)
+  return account
+}
+
+/** Begins turns as long as there are free ones, and keys that may have them. */
+function beginTurns(state: FairQueueState): void {
+  while (state.free > 0) {
+    const account = nextAccount(state)
+    const waiter = account?.line.shift()
+    if (account === null || waiter === undefined) return
+    waiter.begin(beginTurn(state, account))
+  }
+}
+
+function nextAccount({ accounts, count, slow }: FairQueueState): Account | null {
+  const isSlowFull = count > 1 && slow >= count - 1
+  let best: Account | null = null
+  for (const account of accounts.values()) {
+    if (account.line.length === 0 || (isSlowFull && isSlow(account))) continue
+    if (best === null || account.used < best.used) best = account
+  }
+  return best
+}
+
+const isSlow = ({ slowUntil }: Account) => performance.now() < slowUntil
+
+/**
+ * Charges the key before the time is known. Otherwise the same key would have the next turn as
+ * well.
+ */
+function beginTurn(state: FairQueueState, account: Account): Turn {
+  const turn = { account, at: performance.now(), expected: account.last, isSlow: isSlow(account) }
+  state.free -= 1
+  state.level = account.used
+  account.running += 1
+  account.used += turn.expected
+  if (turn.isSlow) state.slow += 1
+  return turn
+}
+
+function endTurn(state: FairQueueState, turn: Turn): void {
+  const { account } = turn
+  account.last = performance.now() - turn.at
+  account.used += account.last - turn.expected
+  if (account.last > SLOW) account.slowUntil = performance.now() + account.last * REMEMBERED
+  account.running -= 1
+  if (turn.isSlow) state.slow -= 1
+  state.free += 1
+  beginTurns(state)
 }

@@ -1,5 +1,5 @@
-import { CircuitOpen } from '../circuit/circuit.ts'
 import { sentenceOf } from '../process/command.ts'
+import { CircuitOpen } from '../resilience/circuit.ts'
 
 /**
  * Why the vector store did not do what it was asked.

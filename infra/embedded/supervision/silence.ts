@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
 
 /** An answer may take so long: a busy machine is slow, it does not hang. */
 export const ANSWER_MS = 10_000
@@ -48,16 +49,14 @@ export async function fallsSilent(ask: Ask, hasStarted: () => boolean, gone: Abo
   return false
 }
 
-/** Also a question that cannot be taken back is waited for no longer than `ANSWER_MS`. */
-async function answers(ask: Ask): Promise<boolean> {
+/** A question that ignores its signal has the same time limit. */
+function answers(ask: Ask): Promise<boolean> {
   const late = new AbortController()
-  const timer = setTimeout(() => late.abort(), ANSWER_MS)
-  const tooLate = new Promise<boolean>(resolve => late.signal.addEventListener('abort', () => resolve(false)))
-  try {
-    return await Promise.race([ask(late.signal).catch(() => false), tooLate])
-  } finally {
-    clearTimeout(timer)
-  }
+  const answered = ask(late.signal).catch(() => false)
+  return withTimeLimit(answered, ANSWER_MS, () => {
+    late.abort()
+    return false
+  })
 }
 
 const rest = (ms: number, gone: AbortSignal): Promise<void> =>

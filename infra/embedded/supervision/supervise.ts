@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
 import { Problem } from '../problem.ts'
 import type { Family } from './family.ts'
 import { type Launched, launch } from './launch.ts'
@@ -172,7 +173,8 @@ async function stop(watched: Watched): Promise<void> {
     const pid = runningPid(watched)
     if (!current || !pid) return
     signalGroup(pid, step.signal)
-    const gone = await Promise.race([current.ended.then(() => true), pause(step.wait, false, { ref: false })])
+    const ended = current.ended.then(() => true)
+    const gone = await withTimeLimit(ended, step.wait, () => false)
     if (gone) return
   }
 }

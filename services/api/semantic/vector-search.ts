@@ -3,6 +3,7 @@ import { EmbeddingFailure } from '../../../shared/embeddings/embedding-failure.t
 import { type Embeddings, openEmbeddings } from '../../../shared/embeddings/embeddings.ts'
 import { sourceOf } from '../../../shared/embeddings/endpoint.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
+import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 import type { Candidate } from '../../../shared/vectors/candidate.ts'
 import { type Collection, readCollections } from '../../../shared/vectors/registry.ts'
 import { type Coverage, openVectorStore } from '../../../shared/vectors/store.ts'
@@ -135,18 +136,11 @@ async function twice<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T>
 }
 
 /**
- * The client of the vector store knows no signals: whoever waits leaves, the request ends by its
- * own time limit.
+ * The client of the vector store knows no signals. At the abort the caller goes on, and the request
+ * ends by its own time limit.
  */
-async function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  work.catch(() => {})
-  const late = Promise.withResolvers<never>()
-  const leave = () => late.reject(new VectorFailure('unavailable', 'Qdrant does not answer in time.'))
-  if (signal.aborted) leave()
-  signal.addEventListener('abort', leave, { once: true })
-  try {
-    return await Promise.race([work, late.promise])
-  } finally {
-    signal.removeEventListener('abort', leave)
-  }
+function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  return unlessAborted(work, signal).catch(error => {
+    throw error === signal.reason ? new VectorFailure('unavailable', 'Qdrant does not answer in time.') : error
+  })
 }

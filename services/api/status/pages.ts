@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { type RequestHandler, Router } from 'express'
 import type { Config } from '../../../shared/config/config.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { createPool } from '../../../shared/postgres/pool.ts'
 import { openQueues } from '../../../shared/queues/queues.ts'
+import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
 import type { AddressLock } from '../access/lock.ts'
 import { ApiError } from '../contract/api-error.ts'
 import type { Readiness } from '../http/health.ts'
@@ -76,7 +76,7 @@ export function openOperatorPages(parts: {
     async close() {
       const closed = Promise.allSettled([board?.close(), queues.close(), pool.end()])
       // A Redis that is away answers no farewell.
-      await Promise.race([closed, sleep(CLOSE_TIMEOUT, undefined, { ref: false })])
+      await withTimeLimit(closed, CLOSE_TIMEOUT, () => {})
     },
   }
 }

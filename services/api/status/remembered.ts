@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
 
 /** ms that a part of the figures may take; the page shows the others without it. */
 const PATIENCE = 4_000
@@ -18,19 +18,8 @@ export function remembered<T>(fresh: number, read: () => Promise<T>): () => Prom
       begun.reading.then(end, end)
       last = begun
     }
-    return inTime(last.reading)
-  }
-}
-
-async function inTime<T>(reading: Promise<T>): Promise<T> {
-  const timer = new AbortController()
-  const late = sleep(PATIENCE, undefined, { signal: timer.signal, ref: false }).then(() => {
-    throw new Error('It took too long.')
-  })
-  late.catch(() => {}) // also when the reading was in time
-  try {
-    return await Promise.race([reading, late])
-  } finally {
-    timer.abort()
+    return withTimeLimit(last.reading, PATIENCE, () => {
+      throw new Error('It took too long.')
+    })
   }
 }

@@ -1,4 +1,5 @@
 import { EmbeddingFailure } from '../../../shared/embeddings/embedding-failure.ts'
+import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 import { VectorFailure } from '../../../shared/vectors/vector-failure.ts'
 import { giveBack, takeInHand } from '../due/claims.ts'
 import { observeArticle, outages } from '../metrics.ts'
@@ -38,6 +39,8 @@ export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: 
     while (left.length > 0) {
       signal.throwIfAborted()
       const group = left.slice(0, GROUP)
+      // A store that hangs does not hold up the end of the service. The group may still be stored;
+      // when it is embedded again, that leaves one vector.
       await unlessAborted(embedGroup(embedder, group, signal), signal)
       left = left.slice(GROUP)
     }
@@ -52,20 +55,6 @@ export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: 
   } finally {
     clearInterval(keep)
   }
-}
-
-/**
- * Does not wait for a store that hangs when the service is to end. What is under way may still come
- * to its end; done twice, it leaves one vector.
- */
-async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  work.catch(() => {})
-  let stop = () => {}
-  const stopped = new Promise<never>((_, reject) => {
-    stop = () => reject(signal.reason)
-    signal.addEventListener('abort', stop, { once: true })
-  })
-  await Promise.race([work, stopped]).finally(() => signal.removeEventListener('abort', stop))
 }
 
 const numbersOf = (articles: EmbeddableArticle[]) => articles.map(({ seq }) => seq)

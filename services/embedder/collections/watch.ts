@@ -1,7 +1,7 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from '../../../shared/log/logger.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../../shared/process/command.ts'
+import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
 import { readCollections } from '../../../shared/vectors/registry.ts'
 import type { VectorStore } from '../../../shared/vectors/store.ts'
 import { auditCollection } from './audit.ts'
@@ -59,7 +59,7 @@ export function watchCollections(
       closing.abort()
       clearTimeout(timer)
       // A vector store that hangs is not waited for.
-      await Promise.race([running, pause(LAST_WORDS, undefined, { ref: false })])
+      await withTimeLimit(running, LAST_WORDS, () => {})
     },
   }
 }

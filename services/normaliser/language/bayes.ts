@@ -1,44 +1,44 @@
-/** What a text says for each language, and how much of it that language knows. */
+/** The evidence that a text gives for each language. */
 export interface Evidence {
   /** Log-likelihoods, up to a constant that they share. */
   likelihoods: ReadonlyMap<string, number>
   words: number
-  /** Of the words, those that are common in the language. */
+  /** How many of the words are common in the language. */
   knownWords(language: string): number
   trigrams: number
-  /** Of the trigrams, those that the language's texts hold. */
+  /** How many of the trigrams the language's sample holds. */
   knownTrigrams(language: string): number
 }
 
-/** A language's text to learn from, and words that count several times over. */
+/** A language's text to learn from, and common words, which count several times each. */
 export interface Sample {
   text: string
   words: string
 }
 
 /**
- * Weights of 1- to 4-grams, and of whole words: the words of a sentence's frame tell more than any
+ * Weights of 1- to 4-grams, and of whole words: articles and prepositions tell more than any
  * letters.
  */
 const ORDER_WEIGHTS = [0, 0.5, 1, 1, 3]
 const WORD_ORDER = 4
 const TRIGRAM_ORDER = 2
 
-/** Capitalised words among others are names and nouns of any language. */
+/** In a text with words in lower case, capitalised words are often names of any language. */
 const CAPITALISED_WEIGHT = 0.4
 const COMMON_WORD_COUNT = 4
 const SMOOTHING = 0.1
 
-/** A word that a language's sample holds as often is common in it. */
+/** A word is common in a language when the language's sample holds it so many times. */
 const COMMON = 2
 
-/** Between the table's single and the comparison's double precision. */
+/** Allows for the table's single precision in comparisons of doubles. */
 const ROUNDING = 1e-3
 
 /**
- * A naive Bayes classifier over the letters of words (Cavnar & Trenkle's n-grams, with
- * probabilities for ranks) that weighs each word by how much it can tell. Some 50,000 n-grams for
- * 27 languages; 10 MB, half a second to learn.
+ * Learns a naive Bayes classifier over the letters of words: Cavnar & Trenkle's n-grams, with
+ * probabilities instead of ranks. Learning 27 languages takes half a second, and some 50,000
+ * n-grams take 10 MB.
  */
 export function learn(samples: ReadonlyMap<string, Sample>): (text: string) => Evidence {
   const table = count(samples)
@@ -53,16 +53,16 @@ export function learn(samples: ReadonlyMap<string, Sample>): (text: string) => E
 }
 
 /**
- * One row of values per n-gram, one value per language: counts first, their logarithms of
- * probability then.
+ * One row of values per n-gram, one value per language. The values are counts at first; `learn`
+ * replaces them by logarithms of probabilities.
  */
 interface Table {
   languages: string[]
   rows: Map<string, number>
   values: Float32Array
-  /** By order and language: how many n-grams were counted. */
+  /** By order and language: the number of n-grams counted. */
   totals: Float64Array[]
-  /** By order: how many different ones. */
+  /** By order: the number of different n-grams. */
   kinds: number[]
 }
 
@@ -103,42 +103,56 @@ function logarithm(table: Pick<Table, 'totals' | 'kinds'>, times: number, order:
   return Math.log((times + SMOOTHING) / total)
 }
 
+/** The n-grams of one text that the table holds. */
+interface Weighed {
+  /** By language: log-likelihood. */
+  sums: Float64Array
+  wordRows: number[]
+  trigramRows: number[]
+  /** All trigrams of the text, known or not. */
+  trigrams: number
+}
+
 function weigh(text: string, table: Table): Evidence {
-  const { languages, rows, values } = table
-  const size = languages.length
-  const sums = new Float64Array(size)
+  const { languages } = table
   const words = wordsOf(text)
+  const weighed: Weighed = { sums: new Float64Array(languages.length), wordRows: [], trigramRows: [], trigrams: 0 }
   const mixed = words.some(word => word === word.toLowerCase())
-  const wordRows: number[] = []
-  const trigramRows: number[] = []
-  let trigrams = 0
   for (const word of words) {
     const weight = mixed && word !== word.toLowerCase() ? CAPITALISED_WEIGHT : 1
-    eachGram(word.toLowerCase(), (gram, order) => {
-      if (order === TRIGRAM_ORDER) trigrams += 1
-      const row = rows.get(gram)
-      if (row === undefined) return
-      if (order === WORD_ORDER) wordRows.push(row)
-      if (order === TRIGRAM_ORDER) trigramRows.push(row)
-      const factor = weight * (ORDER_WEIGHTS[order] ?? 0)
-      if (factor === 0) return
-      const start = row * size
-      for (let index = 0; index < size; index += 1)
-        sums[index] = (sums[index] ?? 0) + factor * (values[start + index] ?? 0)
-    })
+    eachGram(word.toLowerCase(), (gram, order) => weighGram(weighed, table, gram, order, weight))
   }
-  const countedAtLeast = (found: number[], times: number, order: number, language: string) => {
-    const index = languages.indexOf(language)
-    const least = logarithm(table, times, order, index) - ROUNDING
-    return found.reduce((known, row) => known + ((values[row * size + index] ?? least - 1) >= least ? 1 : 0), 0)
-  }
+  const { sums, wordRows, trigramRows, trigrams } = weighed
   return {
     likelihoods: new Map(languages.map((language, index) => [language, sums[index] ?? 0])),
     words: words.length,
-    knownWords: language => countedAtLeast(wordRows, COMMON, WORD_ORDER, language),
+    knownWords: language => countedAtLeast(table, wordRows, COMMON, WORD_ORDER, language),
     trigrams,
-    knownTrigrams: language => countedAtLeast(trigramRows, 1, TRIGRAM_ORDER, language),
+    knownTrigrams: language => countedAtLeast(table, trigramRows, 1, TRIGRAM_ORDER, language),
   }
+}
+
+/** @param weight of the word that holds the n-gram */
+function weighGram(weighed: Weighed, { rows, values }: Table, gram: string, order: number, weight: number): void {
+  if (order === TRIGRAM_ORDER) weighed.trigrams += 1
+  const row = rows.get(gram)
+  if (row === undefined) return
+  if (order === WORD_ORDER) weighed.wordRows.push(row)
+  if (order === TRIGRAM_ORDER) weighed.trigramRows.push(row)
+  const factor = weight * (ORDER_WEIGHTS[order] ?? 0)
+  if (factor === 0) return
+  const { sums } = weighed
+  const start = row * sums.length
+  for (let index = 0; index < sums.length; index += 1)
+    sums[index] = (sums[index] ?? 0) + factor * (values[start + index] ?? 0)
+}
+
+/** How many of the found rows the language's sample counted at least `times` times. */
+function countedAtLeast(table: Table, found: number[], times: number, order: number, language: string): number {
+  const { languages, values } = table
+  const index = languages.indexOf(language)
+  const least = logarithm(table, times, order, index) - ROUNDING
+  return found.filter(row => (values[row * languages.length + index] ?? least - 1) >= least).length
 }
 
 function countWords(text: string, common: string): Map<string, number> {
@@ -152,8 +166,8 @@ function countWords(text: string, common: string): Map<string, number> {
 }
 
 /**
- * Words keep an apostrophe: `d'` and `l'` are words that languages share or not. Longer ones are
- * cut: they are none.
+ * The words of a text. They keep an apostrophe, because `d'` and `l'` tell languages apart. Runs of
+ * more than 40 letters are cut: they are no words.
  */
 export function wordsOf(text: string): string[] {
   return (
@@ -165,8 +179,8 @@ export function wordsOf(text: string): string[] {
 }
 
 /**
- * The letters of a word with its borders, in runs of 1 to 4, each with its order; then the whole
- * word (order 4).
+ * Visits the n-grams of a word with its borders, in runs of 1 to 4 letters (orders 0 to 3), then
+ * the whole word (order 4).
  */
 function eachGram(word: string, visit: (gram: string, order: number) => void) {
   const letters = ` ${word} `

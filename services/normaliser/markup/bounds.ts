@@ -5,50 +5,79 @@ export const MAX_TAGS = 40_000
 /** Deepest nesting that is kept; browsers stop at 512. Real pages stay below 60. */
 export const MAX_DEPTH = 200
 /**
- * Most open elements that are counted over all tags. Every stage behind this one looks at the
- * elements around an element, so its work grows with tags times depth. A live blog's 20,000 tags at
- * depth 30 come to 600,000.
+ * Most open elements that are counted over all tags. Every later stage looks at the elements around
+ * an element, so its work grows with tags times depth. A live blog's 20,000 tags at depth 30 come
+ * to 600,000.
  */
 export const MAX_NESTING = 1_600_000
 
 /**
- * Makes markup safe to parse: what lies behind `MAX_MARKUP`, `MAX_TAGS` or `MAX_NESTING` is left
- * out, tags nested deeper than `MAX_DEPTH` are taken out (their text stays), and drawings (`svg`,
- * `math`) are removed. HTML parsers take time quadratic in the depth: 100,000 nested `div`s, one
- * megabyte, kept parse5 busy for 49 seconds.
+ * Makes markup safe to parse. It cuts off everything behind `MAX_MARKUP`, `MAX_TAGS` or
+ * `MAX_NESTING`, takes out tags nested deeper than `MAX_DEPTH` (their text stays), and removes
+ * drawings (`svg`, `math`). HTML parsers take time quadratic in the depth: 100,000 nested `div`s,
+ * one megabyte, kept parse5 busy for 49 seconds.
  *
- * The depth is counted so that it is never below what a parser would nest, in time linear in the
- * length.
+ * The counted depth is never below the depth that a parser would build. Counting takes time linear
+ * in the length.
  */
 export function boundMarkup(markup: string): string {
   const html = markup.length > MAX_MARKUP ? markup.slice(0, MAX_MARKUP) : markup
-  const open: string[] = []
   const kept: string[] = []
   let keptUntil = 0
-  let tags = 0
-  let nesting = 0
+  const counts: Counts = { open: [], tags: 0, nesting: 0 }
   for (let at = html.indexOf('<'); at !== -1; at = html.indexOf('<', at)) {
-    const name = tagName(html, at)
-    if (name === null) {
-      at = html.startsWith('<!--', at) ? find(html, COMMENT_END, at + 2) : at + 1
-      continue
-    }
-    const end = tagEnd(html, at)
-    tags += 1
-    nesting += Math.min(open.length, MAX_DEPTH)
-    if (end === -1 || tags > MAX_TAGS || nesting > MAX_NESTING) return kept.join('') + html.slice(keptUntil, at)
-    const closing = html.charCodeAt(at + 1) === SLASH
-    const drawing = DRAWINGS.get(name)
-    if (drawing !== undefined || !nest(open, name, closing)) {
+    const tag = tagAt(html, at)
+    if (tag === null) at = behindText(html, at)
+    else if (tag.end === -1 || !isWithinLimits(counts)) return kept.join('') + html.slice(keptUntil, at)
+    else if (!DRAWINGS.has(tag.name) && nest(counts.open, tag)) at = behindKept(html, tag)
+    else {
       kept.push(html.slice(keptUntil, at), ' ')
-      keptUntil = drawing === undefined || closing ? end + 1 : find(html, drawing, end)
+      keptUntil = behindRemoved(html, tag)
       at = keptUntil
-      continue
     }
-    const raw = closing ? undefined : RAW_TEXT.get(name)
-    at = raw === undefined ? end + 1 : find(html, raw, end)
   }
   return keptUntil === 0 ? html : kept.join('') + html.slice(keptUntil)
+}
+
+/** The part of the markup that was read so far, in figures. */
+interface Counts {
+  /** Names of the open elements, from the outside in. */
+  open: string[]
+  tags: number
+  /** Open elements, summed over all tags. */
+  nesting: number
+}
+
+/** Counts one more tag. False: the markup ends before it. */
+function isWithinLimits(counts: Counts): boolean {
+  counts.tags += 1
+  counts.nesting += Math.min(counts.open.length, MAX_DEPTH)
+  return counts.tags <= MAX_TAGS && counts.nesting <= MAX_NESTING
+}
+
+/** The position behind a `<` that begins no tag: the end of its comment, or the next character. */
+function behindText(html: string, at: number): number {
+  return html.startsWith('<!--', at) ? find(html, COMMENT_END, at + 2) : at + 1
+}
+
+/** The position behind a tag that stays, and behind its content when that is no markup. */
+function behindKept(html: string, { name, closing, end }: Tag): number {
+  const raw = closing ? undefined : RAW_TEXT.get(name)
+  return raw === undefined ? end + 1 : find(html, raw, end)
+}
+
+/** The position behind a tag that is removed, and behind the content of a drawing. */
+function behindRemoved(html: string, { name, closing, end }: Tag): number {
+  const drawing = closing ? undefined : DRAWINGS.get(name)
+  return drawing === undefined ? end + 1 : find(html, drawing, end)
+}
+
+interface Tag {
+  /** In lower case. */
+  name: string
+  closing: boolean
+  /** The position of its `>`; -1 when the tag never ends. */
+  end: number
 }
 
 const SPACE = 32
@@ -62,14 +91,15 @@ const TAG_NAME = /<\/?([a-z][^\s/>]{0,40})/iy
 // `<!-->` and `--!>` end a comment too (HTML Standard, 13.2.5.43 and 13.2.5.52).
 const COMMENT_END = /--!?>/g
 const endTag = (name: string) => new RegExp(`</${name}(?=[\\s/>])`, 'gi')
-/** Their contents are no markup (HTML Standard, 13.1.2: raw text elements). */
+/** Elements whose content is no markup (HTML Standard, 13.1.2: raw text elements). */
 const RAW_TEXT = new Map(['script', 'style', 'title', 'textarea', 'xmp'].map(name => [name, endTag(name)]))
-// Inside them `<g/>` closes itself, outside it does not, and parsers differ on where "inside" ends.
+// Inside a drawing `<g/>` closes itself, outside it does not. Parsers differ on where a drawing
+// ends.
 const DRAWINGS = new Map(['svg', 'math'].map(name => [name, endTag(name)]))
 
 const VOID = new Set('area base basefont br col embed frame hr img input link meta param source track wbr'.split(' '))
 /**
- * An open element that the next one of these names closes, unless something else was opened in
+ * For each name: the names of elements that close such an element when nothing else was opened in
  * between.
  */
 const CLOSED_BY_NEXT = new Map([
@@ -83,8 +113,11 @@ const CLOSED_BY_NEXT = new Map([
   ['dd', ['dt', 'dd']],
 ])
 
-/** Follows one tag on the stack of open elements. False: too deep, or the end of one that was. */
-function nest(open: string[], name: string, closing: boolean): boolean {
+/**
+ * Applies one tag to the stack of open elements. False: the tag is too deep, or it ends an element
+ * that was.
+ */
+function nest(open: string[], { name, closing }: Tag): boolean {
   if (VOID.has(name)) return true
   if (!closing) {
     const closed = CLOSED_BY_NEXT.get(name)
@@ -92,7 +125,7 @@ function nest(open: string[], name: string, closing: boolean): boolean {
     open.push(name)
     return open.length <= MAX_DEPTH
   }
-  // Looking all the way up for the start of a stray end tag would be quadratic again.
+  // A search all the way up for the start of a stray end tag would be quadratic again.
   const highest = Math.max(0, open.length - MAX_DEPTH)
   for (let level = open.length - 1; level >= highest; level -= 1) {
     if (open[level] !== name) continue
@@ -102,14 +135,17 @@ function nest(open: string[], name: string, closing: boolean): boolean {
   return false
 }
 
-function tagName(html: string, at: number): string | null {
+/** The tag that begins at a position; null when none does. */
+function tagAt(html: string, at: number): Tag | null {
   TAG_NAME.lastIndex = at
-  return TAG_NAME.exec(html)?.[1]?.toLowerCase() ?? null
+  const name = TAG_NAME.exec(html)?.[1]?.toLowerCase()
+  if (name === undefined) return null
+  return { name, closing: html.charCodeAt(at + 1) === SLASH, end: tagEnd(html, at) }
 }
 
 /**
- * Where the `>` of the tag stands that begins at `at`; one inside a quoted attribute value is none.
- * -1: nowhere.
+ * The position of the `>` that ends the tag at `at`. A `>` inside a quoted attribute value does not
+ * end it. -1: none.
  */
 function tagEnd(html: string, at: number): number {
   let quote = 0
@@ -127,7 +163,7 @@ function tagEnd(html: string, at: number): number {
   return -1
 }
 
-/** The place of the next match of `pattern`, or the end of everything. */
+/** The position of the next match of `pattern`; the length of the markup without one. */
 function find(html: string, pattern: RegExp, from: number): number {
   pattern.lastIndex = from
   return pattern.exec(html)?.index ?? html.length

@@ -5,18 +5,18 @@ import { anyOf } from '../languages/index.ts'
 export interface Mark {
   kind: 'author' | 'date'
   /**
-   * How the markup says it: microdata and `rel` are meant for machines, a class name is a guess.
+   * The kind of markup: microdata and `rel` are meant for machines, a class name is a guess.
    */
   by: 'microdata' | 'rel' | 'time' | 'class'
-  /** The machine's form: `datetime` or `content`; null without one. */
+  /** The machine-readable form: `datetime` or `content`; null without one. */
   value: string | null
   text: string
   /** Class, id, itemprop and rel of the element, in lower case. */
   hint: string
   aside: number | null
-  /** The index in `lines` of the line it stands in. */
+  /** The index in `lines` of the line that contains it. */
   line: number
-  /** The index in `marks` of the mark of the same kind that it stands in; null at the outside. */
+  /** The index in `marks` of the mark of the same kind around it; null without one. */
   within: number | null
 }
 
@@ -31,47 +31,51 @@ const DATE_HINT = new RegExp(
 )
 
 /**
- * Whether a name is of a byline, whatever else is in it: `teaser-meta` is the article's where its
- * standfirst is a teaser.
+ * Whether a single class name contains the name of a byline. It may contain other words too: in
+ * `teaser-meta`, the teaser can be the article's own standfirst.
  */
 export function isByline(hint: string): boolean {
   return !/\s/.test(hint.trim()) && (AUTHOR_HINT.test(hint) || DATE_HINT.test(hint))
 }
 
+/** The judgement of an element by one kind of markup. */
+type Judged = Pick<Mark, 'kind' | 'by' | 'value'>
+
 /**
- * Whether an element holds a name or a time, and how it says so. `inAuthor`: inside microdata's
- * author, whose name counts.
+ * Whether an element holds a name or a time, and which markup says so.
+ *
+ * @param inAuthor the element stands inside microdata's author, of whom only the name counts
  */
-export function markOf(
-  name: string,
-  attributes: Attributes,
-  hint: string,
-  inAuthor: boolean,
-): Pick<Mark, 'kind' | 'by' | 'value'> | null {
-  const itemprop = attributes.get('itemprop')?.toLowerCase().split(/\s+/) ?? []
-  const value = attributes.get('datetime') ?? attributes.get('content') ?? null
-  if (
-    inAuthor ? itemprop.includes('name') : itemprop.some(property => property === 'author' || property === 'creator')
-  ) {
-    return { kind: 'author', by: 'microdata', value: attributes.get('content') ?? null }
-  }
-  if (itemprop.includes('datepublished')) return { kind: 'date', by: 'microdata', value }
-  if (name === 'meta') return null
+export function markOf(name: string, attributes: Attributes, hint: string, inAuthor: boolean): Judged | null {
+  const stated = microdataMark(attributes, inAuthor)
+  if (stated !== null || name === 'meta') return stated
+  return elementMark(name, attributes) ?? (WHOLE.test(name) ? null : classMark(attributes, hint))
+}
+
+function microdataMark(attributes: Attributes, inAuthor: boolean): Judged | null {
+  const properties = attributes.get('itemprop')?.toLowerCase().split(/\s+/) ?? []
+  const content = attributes.get('content') ?? null
+  const isAuthor = inAuthor
+    ? properties.includes('name')
+    : properties.includes('author') || properties.includes('creator')
+  if (isAuthor) return { kind: 'author', by: 'microdata', value: content }
+  if (!properties.includes('datepublished')) return null
+  return { kind: 'date', by: 'microdata', value: attributes.get('datetime') ?? content }
+}
+
+/** Elements and attributes that are made for names and times. */
+function elementMark(name: string, attributes: Attributes): Judged | null {
   if (name === 'time') return { kind: 'date', by: 'time', value: attributes.get('datetime') ?? null }
   if (/\bauthor\b/.test(attributes.get('rel')?.toLowerCase() ?? '')) return { kind: 'author', by: 'rel', value: null }
   // hAtom's way before HTML had `time`: `<abbr class="published" title="2009-02-18T12:00">`.
-  if (name === 'abbr' && attributes.has('title'))
-    return { kind: 'date', by: 'class', value: attributes.get('title') ?? null }
-  if (WHOLE.test(name)) return null
+  const title = name === 'abbr' ? attributes.get('title') : undefined
+  return title === undefined ? null : { kind: 'date', by: 'class', value: title }
+}
+
+function classMark(attributes: Attributes, hint: string): Judged | null {
   // hCard: `<span class="author vcard">`.
   if (/\bauthor\b/.test(hint) && /\bvcard\b/.test(hint)) return { kind: 'author', by: 'rel', value: null }
   if (AUTHOR_HINT.test(hint)) return { kind: 'author', by: 'class', value: null }
-  if (DATE_HINT.test(hint) || attributes.has('data-datetime') || attributes.has('data-timestamp')) {
-    return {
-      kind: 'date',
-      by: 'class',
-      value: attributes.get('data-datetime') ?? attributes.get('data-timestamp') ?? null,
-    }
-  }
-  return null
+  const value = attributes.get('data-datetime') ?? attributes.get('data-timestamp') ?? null
+  return value !== null || DATE_HINT.test(hint) ? { kind: 'date', by: 'class', value } : null
 }

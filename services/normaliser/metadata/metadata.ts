@@ -2,7 +2,8 @@ import { addressKey, readAddress } from '../../../shared/articles/address.ts'
 import { anyOf } from '../languages/index.ts'
 import { fold } from './fold.ts'
 import { headlineLine, isAside, titleInAddress } from './headline.ts'
-import { type StatedAuthor, thingsIn } from './jsonld.ts'
+import { thingsIn } from './jsonld.ts'
+import type { StatedAuthor } from './jsonld-authors.ts'
 import { mainThing } from './main-thing.ts'
 import type { Mark } from './marks.ts'
 import {
@@ -14,7 +15,8 @@ import {
   TITLE_NAMES,
   VAGUE_DATE_NAMES,
 } from './names.ts'
-import { type Line, type Outline, outlineOf } from './outline.ts'
+import { type Outline, outlineOf } from './outline.ts'
+import type { Line } from './outline-body.ts'
 import { collapse, oneLine } from './plain.ts'
 import { type ArticleSigns, articleSigns } from './signs.ts'
 

@@ -7,23 +7,23 @@ import { giveBack } from './finish.ts'
 
 const TICK = 1_000
 /**
- * ms after which a page that was called and is not finished is called again: its message may be
+ * ms after which a page that was called and is not finished is called again. Its message may be
  * lost.
  */
 const CALL = 60_000
 const MOST_AT_ONCE = 500
-/** A page just stored has a message of the crawler's on its way. */
+/** ms after its storing in which a page needs no call: the crawler has sent a message for it. */
 const OWN_MESSAGE = 2_000
 
 /**
- * Looks again and again for stored pages that are due and calls them, until it is closed: whatever
- * becomes of the queues, Postgres alone says what there is to do.
+ * Looks every second for stored pages that are due, and calls them, until it is closed. Messages in
+ * the queues may be lost; Postgres knows which pages are due.
  */
 export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logger): { close(): Promise<void> } {
   let timer: NodeJS.Timeout | undefined
   let closed = false
   let running = Promise.resolve()
-  const trouble = createOutageLog(log, { begins: 'cannot call stored pages', ends: 'stored pages are called again' })
+  const outage = createOutageLog(log, { begins: 'cannot call stored pages', ends: 'stored pages are called again' })
   let limit = MOST_AT_ONCE
   const tick = async () => {
     try {
@@ -32,16 +32,16 @@ export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logge
       try {
         await queues.add('normalise', messages)
       } catch (error) {
-        // The queues are away: one page at a time finds out when they are back, and none waits for
-        // its next call.
+        // The queues do not answer. From now on one page at a time tries them. The pages are given
+        // back, so that they need not wait for their next call.
         limit = 1
         await giveBack(pool, due)
         throw error
       }
       limit = MOST_AT_ONCE
-      trouble.over()
+      outage.over()
     } catch (error) {
-      trouble.met(error)
+      outage.met(error)
     }
   }
   const next = () => {
@@ -61,9 +61,9 @@ export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logge
 }
 
 /**
- * Marks due pages as called and returns them, outlet by outlet in turn; each is called by one
- * normaliser. An outlet has so many pages called at a time that nobody waits long behind them.
- * Index pages_stored_turns.
+ * Marks due pages as called and returns them, outlets in turn. One normaliser calls a page, even
+ * when several look at the same time. At most `CALLED_AT_ONCE` pages of an outlet are called at a
+ * time, so that other outlets do not wait long. Uses the index pages_stored_turns.
  */
 export async function callDuePages(pool: Pool, limit = MOST_AT_ONCE): Promise<bigint[]> {
   const { rows } = await pool.query<{ page_no: bigint }>(

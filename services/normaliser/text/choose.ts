@@ -12,11 +12,12 @@ export function isProse(block: Block): boolean {
 }
 
 /**
- * Which blocks of a page are its article, in reading order: those of the region, those that the
- * region lost from among their like, and none of the lines that only stand between them.
+ * Chooses the blocks of a page that are its article. It starts with the blocks of the region, adds
+ * blocks that look like them, and drops lines that are no part of the article.
  *
- * @param region places of elements, from `articleRegion`
- * @param isHeadline tells the blocks that repeat the page's title
+ * @param blocks in reading order
+ * @param region positions of elements, from `articleRegion`
+ * @param isHeadline whether a block repeats the page's title
  * @returns one truth value per block
  */
 export function chooseBlocks(
@@ -26,7 +27,7 @@ export function chooseBlocks(
 ): boolean[] {
   const chosen = blocks.map(
     block =>
-      block.holders.some(place => region.has(place)) &&
+      block.holders.some(holder => region.has(holder)) &&
       linkShare(block) <= 0.6 &&
       !isChaffLine(block.text, linkShare(block)),
   )
@@ -37,31 +38,46 @@ export function chooseBlocks(
   return chosen
 }
 
-/** Takes in blocks that look like many of the chosen ones, or stand among them. */
+/** The common look and the common container of the sentences that were chosen. */
+interface Chosen {
+  /** Sentences by their likeness. */
+  likenesses: Map<string, number>
+  sentences: number
+  /** The innermost element around most of the sentences. */
+  container: Element | null
+}
+
+/** Takes in blocks that look like many of the chosen ones, or stand between them. */
 function takeInAlike(blocks: Block[], chosen: boolean[]): void {
   const first = chosen.indexOf(true)
-  const likenesses = new Map<string, number>()
-  const around = new Map<Element, number>()
-  let total = 0
-  for (const [at, block] of blocks.entries()) {
-    if (!chosen[at] || !isProse(block)) continue
-    total += 1
-    likenesses.set(likeness(block), (likenesses.get(likeness(block)) ?? 0) + 1)
-    for (const element of upwards(block.element)) around.set(element, (around.get(element) ?? 0) + 1)
-  }
-  const container = innermost(around, Math.max(2, total * 0.7))
+  const known = describeChosen(blocks, chosen)
   for (const [at, block] of blocks.entries()) {
     if (chosen[at] || at < first || linkShare(block) >= 0.5 || block.text.length < 20) continue
     if (isChaffLine(block.text, linkShare(block))) continue
-    const alike = (likenesses.get(likeness(block)) ?? 0) >= Math.max(1, total * 0.2) && hasClass(block)
-    const among =
-      container !== null &&
-      (block.element.name === 'p' || likenesses.has(likeness(block))) &&
-      isProse(block) &&
-      isWithin(block.element, container)
-    if (alike || among) chosen[at] = true
+    if (isAlike(block, known) || isBetween(block, known)) chosen[at] = true
   }
 }
+
+function describeChosen(blocks: Block[], chosen: boolean[]): Chosen {
+  const likenesses = new Map<string, number>()
+  const around = new Map<Element, number>()
+  let sentences = 0
+  for (const block of blocks.filter((block, at) => chosen[at] && isProse(block))) {
+    sentences += 1
+    likenesses.set(likeness(block), (likenesses.get(likeness(block)) ?? 0) + 1)
+    for (const element of upwards(block.element)) around.set(element, (around.get(element) ?? 0) + 1)
+  }
+  return { likenesses, sentences, container: innermost(around, Math.max(2, sentences * 0.7)) }
+}
+
+const isAlike = (block: Block, { likenesses, sentences }: Chosen) =>
+  hasClass(block) && (likenesses.get(likeness(block)) ?? 0) >= Math.max(1, sentences * 0.2)
+
+const isBetween = (block: Block, { likenesses, container }: Chosen) =>
+  container !== null &&
+  (block.element.name === 'p' || likenesses.has(likeness(block))) &&
+  isProse(block) &&
+  isWithin(block.element, container)
 
 /** Tag and class of a block's element and of the one around it. */
 function likeness({ element }: Block): string {
@@ -78,7 +94,7 @@ function innermost(weights: Map<Element, number>, least: number): Element | null
 }
 const isWithin = (element: Element, container: Element) => [...upwards(element)].includes(container)
 
-/** Before the first and behind the last sentences stand dates, names, buttons. */
+/** Drops the lines before the first and behind the last sentence: dates, names, buttons. */
 function trimEnds(blocks: Block[], chosen: boolean[], isHeadline: (block: Block) => boolean): void {
   const sentences = blocks.map(
     (block, at) => chosen[at] === true && isProse(block) && !isHeading(block) && !isHeadline(block),
@@ -92,7 +108,7 @@ function trimEnds(blocks: Block[], chosen: boolean[], isHeadline: (block: Block)
 }
 const PARAGRAPHS = new Set(['p', 'li', 'td', 'blockquote'])
 
-/** Short lines outside of paragraphs are labels, captions, credits. */
+/** Drops short lines outside of paragraphs: they are labels, captions, credits. */
 function dropShortLines(blocks: Block[], chosen: boolean[]): void {
   for (const [at, block] of blocks.entries()) {
     if (!LINES.has(block.element.name) && !isProse(block) && block.text.length < 80) chosen[at] = false
@@ -100,7 +116,7 @@ function dropShortLines(blocks: Block[], chosen: boolean[]): void {
 }
 const LINES = new Set('p li h2 h3 h4 h5 h6 blockquote pre td th dd dt'.split(' '))
 
-/** A heading with nothing below it was the heading of something that was left out. */
+/** Drops headings without text below them: their text was left out. */
 function dropEmptyHeadings(blocks: Block[], chosen: boolean[]): void {
   let below: Block | null = null
   for (let at = blocks.length - 1; at >= 0; at -= 1) {

@@ -5,18 +5,18 @@ import type { Composition } from '../compose/article.ts'
 import { composeSeconds } from '../metrics.ts'
 import type { ComposeTask } from './worker.ts'
 
-/** How a page failed its thread. No article could be made of it this time. */
+/** How the work on a page failed. No article could be made of it this time. */
 export type Failure = ThreadFailure
 export const ComposeError = ThreadError
 
 /** @throws ComposeError when the page fails */
 export type Compose = (page: StoredPage, options?: { repeated?: boolean }) => Promise<Composition>
 
-/** Threads that take pages apart, so that the process's own event loop never waits for one. */
+/** Threads that compose articles, so that the process's own event loop never waits for one. */
 export interface Composer {
   /**
    * Runs `work` when a thread is free; it may then compose one page after another.
-   * @param outlet on whose account the thread's time is: outlets take turns
+   * @param outlet charged for the thread's time: outlets take turns
    * @throws the signal's reason when it is aborted before a thread was free
    */
   inTurn<T>(outlet: string | number, work: (compose: Compose) => Promise<T>, signal?: AbortSignal): Promise<T>
@@ -27,16 +27,16 @@ export interface Composer {
 }
 
 /**
- * MB of heap for one page of the largest size, with everything that is made of it. Beyond it the
- * thread is ended, not the process.
+ * MB of heap: enough for a page of the largest size and all that is made of it. A thread that needs
+ * more is ended; the process goes on.
  */
 const MEMORY = 768
 
 /**
- * @param options.threads pages taken apart at the same time
+ * @param options.threads pages that are composed at the same time
  * @param options.timeout ms that one page may keep a thread; then the thread is ended and replaced
  * @param options.memory MB of heap that one page may use
- * @param options.worker what the threads run, for tests
+ * @param options.worker the module that the threads run, for tests
  */
 export function openComposer(options: { threads: number; timeout: number; memory?: number; worker?: URL }): Composer {
   const { threads, timeout, memory = MEMORY } = options
@@ -44,7 +44,7 @@ export function openComposer(options: { threads: number; timeout: number; memory
     worker: options.worker ?? new URL('./worker.ts', import.meta.url),
     ...{ threads, timeout, memory },
   })
-  const turns = createFairQueue(threads)
+  const queue = createFairQueue(threads)
 
   const run = async (task: ComposeTask): Promise<Composition> => {
     const measured = composeSeconds.startTimer()
@@ -56,9 +56,9 @@ export function openComposer(options: { threads: number; timeout: number; memory
   }
   const compose: Compose = (page, { repeated = false } = {}) => run({ page, now: new Date(), repeated })
   return {
-    inTurn: (outlet, work, signal) => turns.take(outlet, () => work(compose), signal),
+    inTurn: (outlet, work, signal) => queue.take(outlet, () => work(compose), signal),
     compose: (page, { repeated = false, signal } = {}) =>
-      turns.take(page.outlet.domain, () => compose(page, { repeated }), signal),
+      queue.take(page.outlet.domain, () => compose(page, { repeated }), signal),
     close: () => pool.close(),
   }
 }

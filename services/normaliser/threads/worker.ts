@@ -5,7 +5,7 @@ import type { Timed } from '../../../shared/threads/threads.ts'
 import { type Composition, composeArticle } from '../compose/article.ts'
 import { loadModels } from '../language/language.ts'
 
-/** What a thread is given. */
+/** The input of a thread. */
 export interface ComposeTask {
   page: StoredPage
   now: Date
@@ -14,8 +14,8 @@ export interface ComposeTask {
 }
 
 /**
- * The entrance of a thread: one page at a time. What its text costs is paid here, not where the
- * service answers.
+ * Composes one page, as the entry of a thread. The thread also cuts the text into words, which
+ * would hold up the service's own event loop.
  */
 export default async function compose({ page, now, repeated, begun }: Timed<ComposeTask>): Promise<Composition> {
   await loadModels()

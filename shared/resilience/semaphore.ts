@@ -1,3 +1,5 @@
+import { type Waiter, waitInLine } from './waiting-line.ts'
+
 /**
  * Limits how many run at a time. The others wait in the order they came. `cockatiel`'s bulkhead
  * lets a waiting caller go only when a permit is free, however short the caller's own time limit is
@@ -9,44 +11,35 @@ export interface Semaphore {
    * @throws the signal's reason when it is aborted before that
    */
   run<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T>
+  /**
+   * Waits for a permit, for work that begins and ends in different functions.
+   * @returns gives the permit back; to be called once
+   */
+  acquire(signal?: AbortSignal): Promise<() => void>
 }
 
 export function createSemaphore(permits: number): Semaphore {
   let free = permits
-  const waiting: { begin: () => void }[] = []
+  const line: Waiter<void>[] = []
   const release = () => {
-    const next = waiting.shift()
+    const next = line.shift()
     if (next === undefined) free += 1
     else next.begin()
   }
-  const acquire = (signal: AbortSignal | undefined): Promise<void> => {
+  const acquire = async (signal?: AbortSignal) => {
     signal?.throwIfAborted()
-    if (free > 0) {
-      free -= 1
-      return Promise.resolve()
-    }
-    return new Promise((resolve, reject) => {
-      const giveUp = () => {
-        waiting.splice(waiting.indexOf(waiter), 1)
-        reject(signal?.reason)
-      }
-      const waiter = {
-        begin: () => {
-          signal?.removeEventListener('abort', giveUp)
-          resolve()
-        },
-      }
-      waiting.push(waiter)
-      signal?.addEventListener('abort', giveUp, { once: true })
-    })
+    if (free > 0) free -= 1
+    else await waitInLine(line, signal)
+    return release
   }
   return {
+    acquire,
     async run(work, signal) {
-      await acquire(signal)
+      const done = await acquire(signal)
       try {
         return await work()
       } finally {
-        release()
+        done()
       }
     },
   }

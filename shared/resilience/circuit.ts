@@ -1,0 +1,97 @@
+/**
+ * A circuit breaker: it refuses calls for a while to a service that failed several times in a row.
+ * `cockatiel` makes callers wait for a trial that hangs, 1.1 s where ours fails at once, and does
+ * not tell when it tries again (`docs/experiments/2026-11-22-libraries.md`).
+ */
+export interface Circuit {
+  /**
+   * Runs `work`, or throws `CircuitOpen` at once. After a pause one caller at a time tries again;
+   * its success closes the circuit for all.
+   */
+  run<T>(work: () => Promise<T>): Promise<T>
+  /** Why calls are refused, and for how many more ms; null: they are not. */
+  obstacle(): Obstacle | null
+}
+
+export interface Obstacle {
+  reason: string
+  /** ms */
+  wait: number
+}
+
+export class CircuitOpen extends Error {
+  override name = 'CircuitOpen'
+}
+
+export interface CircuitOptions {
+  /** Failures in a row that open it. */
+  failures?: number
+  /** ms of the first pause, doubled with every trial that fails. */
+  pause?: number
+  /** ms of the longest pause: recovery is noticed within it. */
+  maxPause?: number
+  /** Which failures count: not those of a bad request or of a caller who left. */
+  counts?: (error: unknown) => boolean
+}
+
+interface CircuitState extends Required<CircuitOptions> {
+  failuresInARow: number
+  nextPause: number
+  openUntil: number
+  /** A caller tries at present whether the service is back. */
+  trying: boolean
+  reason: string
+}
+
+/** @param name of the service, for the sentence of `CircuitOpen` */
+export function createCircuit(name: string, options: CircuitOptions = {}): Circuit {
+  const limits = { failures: 3, pause: 500, maxPause: 3_000, counts: () => true, ...options }
+  const state: CircuitState = {
+    ...{ ...limits, failuresInARow: 0, nextPause: limits.pause },
+    ...{ openUntil: 0, trying: false, reason: '' },
+  }
+  return {
+    obstacle: () => obstacleOf(state),
+    async run(work) {
+      const blocked = obstacleOf(state)
+      if (blocked) throw new CircuitOpen(`${name} failed a moment ago (${blocked.reason}); it is tried again soon.`)
+      const isTrial = state.failuresInARow >= state.failures
+      if (isTrial) state.trying = true
+      try {
+        const result = await work()
+        close(state)
+        return result
+      } catch (error) {
+        if (state.counts(error)) countFailure(state, error, isTrial)
+        // The service answered the trial, if only to refuse this request.
+        else if (isTrial) close(state)
+        throw error
+      } finally {
+        if (isTrial) state.trying = false
+      }
+    },
+  }
+}
+
+/** How long a caller waits before it asks again while another caller's trial runs, in ms. */
+const TRIAL_WAIT = 100
+
+function obstacleOf({ failuresInARow, failures, openUntil, trying, reason }: CircuitState): Obstacle | null {
+  if (failuresInARow < failures) return null
+  const wait = openUntil - Date.now()
+  if (wait > 0) return { reason, wait }
+  return trying ? { reason, wait: TRIAL_WAIT } : null
+}
+
+function close(state: CircuitState): void {
+  state.failuresInARow = 0
+  state.nextPause = state.pause
+}
+
+function countFailure(state: CircuitState, error: unknown, isTrial: boolean): void {
+  state.failuresInARow += 1
+  state.reason = error instanceof Error ? error.message : String(error)
+  if (state.failuresInARow < state.failures) return
+  state.openUntil = Date.now() + state.nextPause
+  if (isTrial) state.nextPause = Math.min(state.nextPause * 2, state.maxPause)
+}

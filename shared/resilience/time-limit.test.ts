@@ -1,0 +1,35 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { unlessAborted, withTimeLimit } from './time-limit.ts'
+
+const never = new Promise<never>(() => {})
+
+t.test('work in time gives its result or its error, and the limit is never called', async t => {
+  const late = () => t.fail('it was in time')
+  t.equal(await withTimeLimit(sleep(5, 'done'), 60_000, late), 'done')
+  await t.rejects(withTimeLimit(Promise.reject(new Error('failed')), 60_000, late), { message: 'failed' })
+})
+
+t.test('at the limit the caller goes on, with another result or with an error', async t => {
+  t.equal(await withTimeLimit(never, 5, () => 'late'), 'late')
+  const tooLate = () => {
+    throw new Error('it took too long')
+  }
+  await t.rejects(withTimeLimit(never, 5, tooLate), { message: 'it took too long' })
+})
+
+t.test('work that fails after its limit does not end the process', async t => {
+  const failing = Promise.withResolvers<void>()
+  t.equal(await withTimeLimit(failing.promise, 5, () => 'late'), 'late')
+  failing.reject(new Error('later'))
+  await sleep(5)
+})
+
+t.test('an abort ends the wait at once with its reason, before it or during it', async t => {
+  const leaving = new AbortController()
+  const waiting = unlessAborted(never, leaving.signal)
+  leaving.abort(new Error('closing'))
+  await t.rejects(waiting, { message: 'closing' })
+  await t.rejects(unlessAborted(Promise.resolve('done'), leaving.signal), { message: 'closing' })
+  t.equal(await unlessAborted(Promise.resolve('done'), new AbortController().signal), 'done')
+})

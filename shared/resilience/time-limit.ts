@@ -1,0 +1,41 @@
+/**
+ * Waits for work, but no longer than a time limit. The work itself goes on. When it can be ended,
+ * `late` is the place to do so.
+ *
+ * @param limit ms
+ * @param late called at the limit; its result is returned instead, its error is thrown
+ */
+export async function withTimeLimit<T, L>(
+  work: Promise<T>,
+  limit: number,
+  late: () => L | PromiseLike<L>,
+): Promise<T | L> {
+  // Nobody listens to a failure that comes after the limit.
+  work.catch(() => {})
+  const over = Promise.withResolvers<void>()
+  const timer = setTimeout(over.resolve, limit)
+  try {
+    return await Promise.race([work, over.promise.then(late)])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * Waits for work that knows no signals. The work itself goes on after the abort.
+ *
+ * @throws the signal's reason as soon as it is aborted
+ */
+export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  // Nobody listens to a failure that comes after the abort.
+  work.catch(() => {})
+  signal.throwIfAborted()
+  const aborted = Promise.withResolvers<never>()
+  const leave = () => aborted.reject(signal.reason)
+  signal.addEventListener('abort', leave, { once: true })
+  try {
+    return await Promise.race([work, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', leave)
+  }
+}
