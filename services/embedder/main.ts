@@ -25,7 +25,7 @@ await runService('embedder', async ({ config, log }: ServiceContext) => {
   const embeddingCollections = openEmbeddingCollections(config, pool, vectors, log)
 
   const outage = createOutageLog(log, {
-    begins: 'the model or the vector store is away: articles wait',
+    begins: 'the model or the vector store does not answer: articles wait',
     ends: 'articles are embedded again',
   })
   const worker = queues.work(
@@ -34,7 +34,7 @@ await runService('embedder', async ({ config, log }: ServiceContext) => {
       try {
         await embedBatch({ pool, vectors, embeddingCollections, log, outage }, seqs.map(BigInt), signal)
       } catch (error) {
-        // What was due is due still, and is called again when Postgres answers.
+        // The articles are still due, and are called again when Postgres answers.
         if (!isTransient(error)) throw error
         postgres.met(error)
       }

@@ -2,19 +2,21 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Embedder } from './embedder.ts'
 
 const PROBE = 'Perscope'
-/** As long as a model takes any. */
+/** The longest text that a model accepts. */
 const LONG_PROBE = 'Perscope '.repeat(1_000)
 const FIRST_PAUSE = 200
 const LONGEST_PAUSE = 3_000
-/** A service that is not back by then is away, and the articles wait elsewhere. */
+/**
+ * ms in which a service must answer again. Otherwise it counts as away, and the articles are given
+ * back.
+ */
 const PATIENCE = 15_000
 
 /**
- * Whether models and vector store do their work for a harmless text, now or within some seconds.
+ * Whether the models and the vector store work for a harmless text, now or within some seconds.
  *
- * @param late ms after which a text was given up: then a harmless text of the greatest length is
- * tried, and the model is
- *   away, or as good as, when it needs half of that time
+ * @param late ms after which a text was given up. A harmless text of the greatest length is then
+ * tried. A model that needs half of that time for it counts as away.
  */
 export async function comesAlive(
   { embeddingCollections, vectors }: Embedder,
@@ -31,7 +33,7 @@ export async function comesAlive(
       for (const { embeddings } of open) await embeddings.embedPassages([probe], signal)
       return late === null || Date.now() - began < late / 2
     } catch {
-      // Spread, so that the workers of a fleet do not come back all at once.
+      // The pause is random, so that the embedders of a fleet do not all try again at once.
       await pause(wait * (0.5 + Math.random()), undefined, { signal })
     }
   }

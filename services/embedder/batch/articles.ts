@@ -1,34 +1,34 @@
 import type { Country } from '../../../shared/articles/article.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 
-/** What of an article is embedded, and what plans limit. */
+/** The parts of an article that are embedded, and the fields that plans limit. */
 export interface EmbeddableArticle {
   seq: bigint
   id: string
-  /** Of the page it was made of; null: it came with an archive. */
+  /** The number of its page; null: the article was imported. */
   pageNo: bigint | null
   title: string
-  /** Its beginning; null: it has none. */
+  /** The beginning of its body; null: it has none. */
   body: string | null
   country: Country
   /** `published_at`, else `ingested_at`, in ms since 1970 (decision 26). */
   coveredAt: number | null
-  /** ms since 1970; null where an archive says nothing. */
+  /** ms since 1970; null: the imported archive did not say. */
   ingestedAt: number | null
   /** ms since 1970 */
   dueAt: number
 }
 
-/** What an article is called in the logs of all services. */
+/** The names of an article in the logs of all services. */
 export const namesOf = ({ id, pageNo }: EmbeddableArticle) => ({
   article: id,
   ...(pageNo === null ? {} : { page: String(pageNo) }),
 })
 
-/** More of a body is never embedded; reading all of it would cost memory for nothing. */
+/** Characters of a body that are read. No model embeds more. */
 const BODY = 4_000
 
-/** Reads articles by number, in that order; those that are gone are left out. */
+/** Reads articles by their numbers, in that order. Articles that are gone are left out. */
 export async function readEmbeddable(db: Queryable, seqs: bigint[]): Promise<EmbeddableArticle[]> {
   const { rows } = await db.query<Stored>({ name: 'embed-articles', text: READ, values: [seqs, BODY] })
   return rows.map(({ seq, id, page_no, title, body, country, covered_at, ingested_at, due_at }) => ({
@@ -64,7 +64,7 @@ const READ = `
   where e.seq = any ($1::bigint[])
   order by e.seq`
 
-/** Articles that are gone need no embedding. */
+/** Removes the due embeddings of articles that are gone. */
 export async function forgetGone(db: Queryable, seqs: bigint[], there: EmbeddableArticle[]): Promise<void> {
   if (seqs.length === there.length) return
   await db.query(

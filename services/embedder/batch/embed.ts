@@ -11,22 +11,22 @@ import { refuse } from './refuse.ts'
 import { storeEverywhere } from './store.ts'
 
 /**
- * Articles whose vectors are stored and noted together: a kill costs the work on no more than
+ * Articles whose vectors are stored and noted together. A kill loses the work on no more than
  * these.
  */
 const GROUP = 4
 /**
- * ms that articles are in hand before they count as lost; claimed anew all the while, so that a
- * slow model loses nothing and what a crash of Postgres interrupts is taken up within a minute.
+ * ms that a claim lasts. It is renewed while the articles are being embedded, so a slow model loses
+ * nothing. After a crash of Postgres the articles are called again within a minute.
  */
 const IN_HAND = 60_000
 /** ms after which articles that met an outage are called again. */
 const OUTAGE_PAUSE = 3_000
 
 /**
- * Embeds the articles of a message that are not embedded yet, group by group. An outage gives back
- * what is left, no attempt used up; an article that the model or the vector store refuses is set
- * apart from its group and tried again, a few times.
+ * Embeds the articles of a message that are not embedded yet, group by group. In an outage the
+ * remaining articles are given back, and the attempt does not count. An article that the model or
+ * the vector store refuses is separated from its group and tried again, a few times.
  */
 export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: AbortSignal): Promise<void> {
   const { pool, outage } = embedder
@@ -59,7 +59,7 @@ export async function embedBatch(embedder: Embedder, numbers: bigint[], signal: 
 
 const numbersOf = (articles: EmbeddableArticle[]) => articles.map(({ seq }) => seq)
 
-/** @param suspected the group has failed before, and what it needs has come alive since */
+/** @param suspected the group failed before, while model and vector store answered afterwards */
 async function embedGroup(
   embedder: Embedder,
   group: EmbeddableArticle[],
@@ -81,10 +81,10 @@ async function embedGroup(
 }
 
 /**
- * After a failure: when the service does not come back soon, it is an outage. When it does, one of
- * the texts may be to blame: each gets a try of its own, and one that then fails alone has failed.
- * An article that came alone gets that second try too, unless it was refused in so many words: it
- * may only have been in hand when the service died.
+ * Finds the cause of a failure. When the service does not answer again soon, it is an outage. When
+ * it does, one of the texts may be the cause: each gets a try of its own, and a text that fails
+ * alone is refused. A single article also gets this second try, unless the service refused it
+ * explicitly: the service may have died by chance while it worked on that article.
  */
 async function blame(
   embedder: Embedder,
@@ -97,7 +97,7 @@ async function blame(
   if (error instanceof EmbeddingFailure && error.retryAfter !== null) throw new Outage(error.message)
   if (error instanceof VectorFailure && error.kind === 'missing') {
     log.warn({ err: error.message }, 'the vector store has lost a collection')
-    await embedder.embeddingCollections.restore().catch(() => {}) // tried again with the articles
+    await embedder.embeddingCollections.restore().catch(() => {}) // The next try of the articles also tries this again.
     throw new Outage(error.message)
   }
   const late = error instanceof EmbeddingFailure ? error.late : null

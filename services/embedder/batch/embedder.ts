@@ -9,6 +9,6 @@ export interface Embedder {
   vectors: VectorStore
   embeddingCollections: EmbeddingCollections
   log: Logger
-  /** Met when model or vector store is away. */
+  /** Met when the model or the vector store does not answer. */
   outage: OutageLog
 }

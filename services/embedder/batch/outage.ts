@@ -1,7 +1,4 @@
-/**
- * The model or the vector store is away: whatever was to be done waits, and nobody is to blame for
- * it.
- */
+/** The model or the vector store does not answer. The articles wait, and are not to blame. */
 export class Outage extends Error {
   override name = 'Outage'
 }

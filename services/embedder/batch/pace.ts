@@ -1,16 +1,16 @@
 /**
- * How many texts a model is given in one request: fewer while it is slow, so that each request ends
- * in its time.
+ * The number of texts that a model gets in one request. A slow model gets fewer, so that each
+ * request ends within its time limit.
  */
 export interface Pace {
   texts(): number
-  /** A request came back. */
+  /** Notes a request that was answered in time. */
   inTime(): void
-  /** A request took too long. */
+  /** Notes a request that took too long. */
   late(): void
 }
 
-/** Requests in time, in a row, before more is tried. */
+/** The number of requests in time, in a row, after which the model gets more texts. */
 const TRUST = 20
 
 export function createPace(most: number): Pace {

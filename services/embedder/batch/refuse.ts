@@ -3,11 +3,11 @@ import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { articlesRefused } from '../metrics.ts'
 import { type EmbeddableArticle, namesOf } from './articles.ts'
 
-/** ms before the second and the third attempt; there is no fourth. */
+/** ms before the second and the third attempt. There is no fourth. */
 const PAUSES = [2_000, 15_000]
 
 /**
- * Notes that an article was refused: it is tried again later, and after the third time lies in
+ * Notes that an article was refused. It is tried again later. After the third time it is in
  * quarantine.
  */
 export async function refuse(db: Queryable, article: EmbeddableArticle, why: string, log: Logger): Promise<void> {

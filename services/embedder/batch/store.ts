@@ -8,7 +8,7 @@ import type { EmbeddingCollection, EmbeddingCollections } from '../collections/e
 import type { EmbeddableArticle } from './articles.ts'
 
 /**
- * Embeds articles with the model of a collection; a slow model gets fewer texts at a time.
+ * Embeds articles with the model of a collection. A slow model gets fewer texts at a time.
  * @throws EmbeddingFailure
  */
 export async function vectorsOf(
@@ -72,8 +72,8 @@ export async function storeEverywhere(
 }
 
 /**
- * False, and nothing is noted, when a collection has been registered meanwhile that misses the
- * articles.
+ * Notes that the articles are embedded. False, and nothing is noted: a collection was registered
+ * meanwhile that lacks them.
  */
 function noteEmbedded(pool: Pool, articles: EmbeddableArticle[], done: Set<string>): Promise<boolean> {
   return transaction(pool, async client => {

@@ -3,14 +3,14 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Collection } from '../../../shared/vectors/registry.ts'
 import type { VectorStore } from '../../../shared/vectors/store.ts'
 
-// Any number: one process audits at a time.
+// The key of an advisory lock; any number serves. One process audits at a time.
 const AUDIT_LOCK = 7_211_004_232n
 const PAGE = 10_000
 
 /**
- * Compares the serving collection with what Postgres says is embedded, article by article: what
- * misses is marked to be embedded again, vectors of articles that are gone are removed. Articles
- * embedded while it looks are let be.
+ * Compares the serving collection with Postgres, article by article. Embedded articles without a
+ * vector are marked to be embedded again. Vectors of articles that are gone are removed. Articles
+ * that are embedded during the audit are left alone.
  */
 export async function auditCollection(
   pool: Pool,
@@ -20,14 +20,15 @@ export async function auditCollection(
   signal?: AbortSignal,
 ): Promise<void> {
   if (collection.state !== 'serving') return
-  // The lock is the session's: a transaction of minutes would keep the database from tidying up.
+  // A lock of the session, because a transaction of minutes would keep Postgres from vacuuming.
   const client = await pool.connect()
   try {
     const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [AUDIT_LOCK])
     if (!rows[0]?.mine) return
     try {
       const { lost, stray } = await compare(pool, vectors, collection.name, signal)
-      if (lost + stray > 0) log.warn({ lost, stray }, 'the vector store had lost vectors, or kept some too long')
+      if (lost + stray > 0)
+        log.warn({ lost, stray }, 'the vector store lacked vectors, or held vectors of removed articles')
     } finally {
       await client.query('select pg_advisory_unlock($1)', [AUDIT_LOCK])
     }
@@ -66,14 +67,16 @@ async function removeStray(pool: Pool, vectors: VectorStore, name: string, seqs:
 }
 
 /**
- * Of the articles numbered from `from` to before `to` (null: to the last), those embedded that have
- * no vector.
+ * Marks embedded articles without a vector to be embedded again, among the articles numbered from
+ * `from` to before `to` (null: to the last).
+ *
+ * @returns the number of marked articles
  */
 async function markLost(pool: Pool, present: bigint[], from: bigint, to: bigint | null, since: Date): Promise<number> {
   for (let lost = 0; ; ) {
     const { rowCount } = await pool.query(MARK_LOST, [from, to, since, present, PAGE])
     lost += rowCount ?? 0
-    // When all is lost there are millions: in pieces, each soon done.
+    // In batches: when the whole collection is lost there are millions.
     if ((rowCount ?? 0) < PAGE) return lost
   }
 }

@@ -3,8 +3,8 @@ import type { Queryable } from '../../../shared/postgres/pool.ts'
 import type { VectorStore } from '../../../shared/vectors/store.ts'
 
 /**
- * Removes collections that were retired a while ago: whoever still searched in them has noticed by
- * then.
+ * Removes collections that were retired 30 s ago. By then no API process searches in them any
+ * more.
  */
 export async function dropRetired(db: Queryable, vectors: VectorStore, log: Logger): Promise<void> {
   const { rows } = await db.query<{ name: string }>(

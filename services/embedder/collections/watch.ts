@@ -13,9 +13,9 @@ const AUDIT = 3_600_000
 const LAST_WORDS = 2_000
 
 /**
- * Looks every ten seconds whether the serving collection is still there, and has it made anew when
- * not; removes those that have had their time; every hour, and soon after the start, holds what it
- * contains against Postgres.
+ * Looks after the collections every ten seconds. It removes retired ones, and restores the serving
+ * one when the vector store has lost it. Every hour, and soon after the start, it compares the
+ * serving collection with Postgres.
  */
 export function watchCollections(
   pool: Pool,
@@ -47,7 +47,7 @@ export function watchCollections(
       complaint = ''
     } catch (error) {
       const said = sentenceOf(error)
-      if (said !== complaint) log.warn({ err: said }, 'cannot look after the vector store')
+      if (said !== complaint) log.warn({ err: said }, 'could not check the vector store')
       complaint = said
     }
     if (!closing.signal.aborted) timer = setTimeout(() => (running = watch()), LOOK)
@@ -58,7 +58,7 @@ export function watchCollections(
     async close() {
       closing.abort()
       clearTimeout(timer)
-      // A vector store that hangs is not waited for.
+      // Does not wait longer for a vector store that hangs.
       await withTimeLimit(running, LAST_WORDS, () => {})
     },
   }

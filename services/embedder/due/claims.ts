@@ -1,17 +1,17 @@
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 
-/** Articles of one message. */
+/** Articles in one message. */
 export const BATCH = 16
 
 /**
- * ms for which articles are in a queue or in hand before they count as lost and are called again: a
- * flushed queue costs no more. Whoever takes them in hand claims them anew.
+ * ms that a claim lasts. Then the message counts as lost and the articles are called again, so a
+ * flushed queue costs no more than this. The embedder that takes the message renews the claim.
  */
 const CLAIM = 30_000
 
 /**
- * Claims articles whose hour has come, the longest due first; each is given to one caller.
- * @param among only these; null: whichever are due
+ * Claims articles whose embedding is due, the longest due first. One caller gets each article.
+ * @param among claims only these; null: all that are due
  */
 export async function claimDue(db: Queryable, limit: number, among: bigint[] | null = null): Promise<bigint[]> {
   if (limit <= 0) return []
@@ -23,13 +23,13 @@ export async function claimDue(db: Queryable, limit: number, among: bigint[] | n
   return rows.map(({ seq }) => seq)
 }
 
-/** Articles not yet embedded, now in hand for `ms` more. */
+/** Claims articles that are not embedded yet for `ms`, and returns them. */
 export async function takeInHand(db: Queryable, seqs: bigint[], ms: number): Promise<bigint[]> {
   const { rows } = await db.query<{ seq: bigint }>({ name: 'embed-take', text: TAKE, values: [ms, seqs] })
   return rows.map(({ seq }) => seq)
 }
 
-/** Gives articles back, to be called again in `ms`; no attempt is used up. */
+/** Gives articles back. They are called again in `ms`, and the attempt does not count. */
 export async function giveBack(db: Queryable, seqs: bigint[], ms: number): Promise<void> {
   if (seqs.length > 0) await db.query({ name: 'embed-give-back', text: TAKE, values: [ms, seqs] })
 }

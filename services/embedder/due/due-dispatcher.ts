@@ -5,9 +5,7 @@ import type { Queues } from '../../../shared/queues/queues.ts'
 import { BATCH, claimDue } from './claims.ts'
 
 const TICK = 1_000
-/**
- * Most messages in the queue: a later one would be older than its claim when an embedder takes it.
- */
+/** Most messages in the queue. The claim of a later one would end before an embedder takes it. */
 const ROOM = 8
 
 /** Puts articles that are due for embedding into the work queue. */
@@ -47,14 +45,17 @@ export function startDueDispatcher(
     await queues.add('embed', messages)
   }
 
-  /** One at a time, so that each sees what the one before has queued. */
+  /** Dispatches one after another, so that each sees the messages of the one before. */
   function oneAtATime(among: bigint[] | null): Promise<void> {
     const run = last.then(() => dispatchNow(among))
     last = run.catch(() => {})
     return run
   }
 
-  const outage = createOutageLog(log, { begins: 'cannot look for what is due', ends: 'what is due is found again' })
+  const outage = createOutageLog(log, {
+    begins: 'could not queue due embeddings',
+    ends: 'due embeddings are queued again',
+  })
   const look = async () => {
     await oneAtATime(null).then(outage.over, outage.met)
     if (!closed) timer = setTimeout(look, TICK)

@@ -79,6 +79,8 @@ export function childrenOf(element: FeedElement, ...names: string[]): FeedElemen
   return element.children.filter(child => names.includes(child.name))
 }
 
-/** Removes the characters that XML 1.0 forbids. Postgres refuses NUL; no reader wants the others. */
+/**
+ * Removes the characters that XML 1.0 forbids. Postgres refuses NUL; no reader wants the others.
+ */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are removed
 const clean = (text: string) => text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g, '').trim()
