@@ -4,9 +4,9 @@ import { KEYED_SERVERS } from '../../shared/config/embedded-keys.ts'
 import { readIfThere, writeWhole } from './data-directory/file.ts'
 
 /**
- * The key that an embedded server asks for: any account of the machine reaches its port. Made once
- * and kept in `dataDir`, readable by its owner alone, so that services go on over a restart of the
- * servers.
+ * The key that an embedded server asks for, because every account of the machine can reach its
+ * port. It is made once and kept in `dataDir`, where only its owner can read it. Services therefore
+ * keep working after a restart of the servers.
  */
 export async function serverKey(dataDir: string, server: keyof typeof KEYED_SERVERS): Promise<string> {
   const file = join(dataDir, KEYED_SERVERS[server].file)

@@ -7,7 +7,7 @@ import { Problem } from './problem.ts'
 
 const run = promisify(execFile)
 
-/** The account that a server runs under when ours is root's. */
+/** The account that a server runs under when we are root. */
 export interface Owner {
   name: string
   uid: number
@@ -15,20 +15,20 @@ export interface Owner {
 }
 
 /**
- * The account of a part that needs no entry in a table of users; null when we are not root: it then
- * runs as we do.
+ * The account of a part that needs no entry in a table of users. Null when we are not root: the
+ * part then runs under our account.
  */
 export function accountOf(part: keyof typeof ACCOUNTS): Owner | null {
   const id = ACCOUNTS[part]
   return process.getuid?.() === 0 ? { name: String(id), uid: id, gid: id } : null
 }
 
-/** Gives a folder and all below it to `owner`; versions before had another account for it. */
+/** Gives a folder and all below it to `owner`: earlier versions used another account for it. */
 export async function giveTo(owner: Owner | null, folder: string): Promise<void> {
   if (owner !== null && (await lstat(folder)).uid !== owner.uid) await giveAll(owner, folder)
 }
 
-/** What lies in a folder first, then itself: one that was interrupted is done again. */
+/** Changes a folder's content before the folder itself, so that an interrupted run is repeated. */
 async function giveAll(owner: Owner, path: string): Promise<void> {
   if ((await lstat(path)).isDirectory()) {
     for (const name of await readdir(path)) await giveAll(owner, join(path, name))
@@ -37,10 +37,11 @@ async function giveAll(owner: Owner, path: string): Promise<void> {
 }
 
 /**
- * The account of Postgres, which refuses to run as root and wants an entry in the table of users.
- * Returns null when we are not root; it then runs as we do.
+ * The account of Postgres, which refuses to run as root and needs an entry in the table of users.
+ * Null when we are not root: Postgres then runs under our account.
  *
- * An existing `postgres` is taken; else one is made; where no tool can make one, `nobody` serves.
+ * We use the account `postgres`, and make it when it is missing. Where no tool can make it, we use
+ * `nobody`.
  */
 export async function postgresAccount(report: (sentence: string) => void): Promise<Owner | null> {
   if (process.getuid?.() !== 0) return null
@@ -74,8 +75,8 @@ async function account(name: string): Promise<Owner | null> {
 }
 
 /**
- * Whether `owner` passes a shell's `test`, as `-x /path`. Asked of the system itself: modes are not
- * all that counts.
+ * Whether a shell's `test`, such as `-x /path`, succeeds for `owner`. The system itself decides,
+ * because file modes do not tell everything.
  */
 export async function ownerCan(owner: Owner, test: '-x' | '-r', path: string): Promise<boolean> {
   try {
@@ -87,8 +88,8 @@ export async function ownerCan(owner: Owner, test: '-x' | '-r', path: string): P
 }
 
 /**
- * Makes sure that `owner`, who is to run the server `what`, can reach `folder`.
- * @throws Problem naming the folder on the way that is closed
+ * Checks that `owner`, who is to run the server `what`, can enter `folder`.
+ * @throws Problem that names the closed folder on the way
  */
 export async function checkPassage(owner: Owner | null, folder: string, what: string): Promise<void> {
   if (owner === null || (await ownerCan(owner, '-x', folder))) return

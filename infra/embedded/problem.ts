@@ -1,4 +1,4 @@
-/** Something that the operator has to change; the message is one sentence that says what. */
+/** An error that the operator has to solve. The message is one sentence that says how. */
 export class Problem extends Error {
   override name = 'Problem'
 }
@@ -9,8 +9,8 @@ export function errorCode(error: unknown): string {
 }
 
 /**
- * The sentence for a failure to write in `dataDir`, told from a system error or from what a server
- * wrote to its log; null when it is none of the known kinds.
+ * The problem behind a failure to write in `dataDir`, told from a system error or from the log of a
+ * server. Null: it is none of the known kinds.
  */
 export function diskProblem(error: unknown, dataDir: string): Problem | null {
   const text = typeof error === 'string' ? error : `${errorCode(error)} ${error instanceof Error ? error.message : ''}`

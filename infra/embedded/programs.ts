@@ -3,13 +3,12 @@ import { join } from 'node:path'
 import { type Owner, ownerCan } from './owner.ts'
 
 /**
- * The folder of a package's programs, where `owner` can run them: the package's own when it is open
- * to that account, else a copy under `DATA_DIR` (a checkout below /root is closed to everybody but
- * root).
+ * A folder with a package's programs that `owner` can run. It is the package's own folder, or a
+ * copy under `DATA_DIR` when `owner` cannot read that: only root can enter a checkout below /root.
  *
- * @param parts files in it, one of each folder, that tell whether it is open; the first is a
- * program
- * @param version names the copy, so that an upgrade makes a new one
+ * @param parts a file of each folder of the package, to test whether `owner` can read it; the first
+ * is a program
+ * @param version the name of the copy, so that an upgrade makes a new one
  */
 export async function openPrograms(
   folder: string,
@@ -37,7 +36,7 @@ async function isOpen(folder: string, parts: readonly string[], owner: Owner): P
   return true
 }
 
-/** `chmod a+rX`, through all that is below unless `deep` is false. */
+/** `chmod a+rX`, or `chmod -R a+rX` unless `deep` is false. */
 async function openToAll(path: string, deep = true): Promise<void> {
   const state = await lstat(path)
   if (state.isSymbolicLink()) return

@@ -2,17 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Problem } from '../problem.ts'
 import { type Lock, lockFile } from './lock.ts'
 
-/** A watchdog ends what a killed start left within 8 s. */
+/** A watchdog ends the servers of a killed start within 8 s. */
 const PATIENCE_MS = 15_000
 const RETRY_MS = 200
 
 /**
- * Takes the lock of one server's data. The server has the file open too, so that the lock holds
- * until its last process is gone: also where a start was killed and its servers are still ending in
- * a container whose processes we do not see.
+ * Takes the lock of one server's data. The server itself has the file open too, so the lock holds
+ * until its last process is gone. That also protects the data when a start was killed and its
+ * servers are still ending in another container, whose processes we do not see.
  *
- * @param name of the server, as it stands in sentences
- * @throws Problem when an earlier one does not end
+ * @param name the server's name in sentences
+ * @throws Problem when an earlier server does not end
  */
 export async function lockData(path: string, name: string, signal: AbortSignal): Promise<Lock & { held: true }> {
   const end = Date.now() + PATIENCE_MS

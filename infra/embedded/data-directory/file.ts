@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto'
 import { open, readFile, rename, rm } from 'node:fs/promises'
 import { errorCode } from '../problem.ts'
 
-/** Writes a file whole or not at all, also through a crash: aside, to the disk, then renamed. */
+/** Writes a file completely or not at all, also in a crash: under another name, synced, renamed. */
 export async function writeWhole(path: string, text: string, mode = 0o600): Promise<void> {
-  // The folder may be one of all accounts (`--write-env /tmp/env`): nobody foresees the name, and
-  // what is there is not taken.
+  // All accounts may be able to write to the folder (`--write-env /tmp/env`). They cannot guess
+  // this name, and `wx` refuses a file that exists.
   const aside = `${path}.${randomBytes(6).toString('hex')}.new`
   const file = await open(aside, 'wx', mode)
   try {
@@ -32,7 +32,7 @@ export async function readIfThere(path: string): Promise<string | null> {
   }
 }
 
-/** An object of a file's JSON; empty when the file is missing or was damaged. */
+/** The JSON object in a file; empty when the file is missing or damaged. */
 export async function readRecord(path: string): Promise<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse((await readIfThere(path)) ?? '{}')

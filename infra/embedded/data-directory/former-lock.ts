@@ -3,14 +3,14 @@ import { readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createServer, type Server } from 'node:net'
 
-/** Taken, or held by a process of ours of a version before the lock was a file. */
+/** The lock is ours, or a process of an older version holds it, from before the lock was a file. */
 export type FormerLock = { held: true; release(): void } | { held: false; pid: number }
 
 /**
- * Takes the name that was the lock of a folder before (an abstract socket, known by device and
- * inode), so that a version of then and one of now keep each other out. The name is in nobody's
- * keeping: where another account has taken it, or a process that we cannot see, it says nothing and
- * is let be.
+ * Takes the lock that older versions used for a folder, so that an older and a newer version
+ * exclude each other. It is an abstract socket, named by the folder's device and inode. Every
+ * account can take such a name. A socket of another account, or of a process that we cannot see, is
+ * therefore ignored.
  */
 export async function takeFormerLock(folder: string): Promise<FormerLock> {
   const nothing = { held: true, release() {} } as const
@@ -35,7 +35,7 @@ function listen(address: string): Promise<Server | null> {
   })
 }
 
-/** The process of our own account that has the abstract socket open; null: none. */
+/** The process of our account that has the abstract socket open; null: none has. */
 function holderOf(name: string): number | null {
   const sockets = readFileSync('/proc/net/unix', 'utf8')
     .split('\n')
@@ -58,7 +58,7 @@ function hasOpen(pid: string, files: readonly string[]): boolean {
     const folder = `/proc/${pid}/fd`
     return readdirSync(folder).some(fd => files.includes(readlinkSync(`${folder}/${fd}`)))
   } catch {
-    // It ended meanwhile, or closed what was looked at.
+    // The process has ended meanwhile, or closed a file that we read.
     return false
   }
 }

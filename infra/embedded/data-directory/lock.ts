@@ -6,25 +6,26 @@ import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import { errorCode, Problem } from '../problem.ts'
 
-/** Held until `release`, or until every process that has `fd` open is gone, however it ended. */
+/** `held`: until `release`, or until every process that has `fd` open is gone. */
 export type Lock = { held: true; fd: number; release(): void } | { held: false; holder: string; host: string }
 
-/** BSD and macOS lock while they open; Node does not name their flag (open(2), O_EXLOCK). */
+/**
+ * The flag of BSD and macOS that locks a file as it is opened (open(2), O_EXLOCK). Node lacks it.
+ */
 const OPEN_LOCKED = 0x20
 const ATTEMPTS = 5
 
 /**
- * Takes the kernel's lock (flock(2)) of a file, which is made when missing and never removed. The
- * file, not a name elsewhere, is the lock: containers and network namespaces that share a folder
- * share its locks, and the kernel lets go of a killed holder's. Only the file's owner can open it,
- * so no other account can take the lock.
+ * Takes the kernel's lock (flock(2)) of a file. The file is made when it is missing, and is never
+ * removed. Containers and network namespaces that share a folder share its locks, and the kernel
+ * releases the lock of a killed process. Only the file's owner can open it, so no other account can
+ * take the lock.
  *
- * The lock belongs to the open file, not to a process. Node's files are closed in the programs that
- * it starts, except where `fd` is handed over on purpose.
+ * The lock belongs to the open file, not to a process. The programs that Node starts do not inherit
+ * the file, except where `fd` is handed to them.
  *
- * @param holder who we are, as another process is told that asks for the same lock: "npm start
- * (process 12)"
- * @throws Problem when the file is another account's, or the machine has no means to lock it
+ * @param holder our name for another process that asks for the same lock: "npm start (process 12)"
+ * @throws Problem when the file belongs to another account, or the machine cannot lock it
  */
 export async function lockFile(path: string, holder: string): Promise<Lock> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
@@ -35,12 +36,12 @@ export async function lockFile(path: string, holder: string): Promise<Lock> {
     writeNote(fd, holder)
     return { held: true, fd, release: closeOnce(fd) }
   }
-  throw new Problem(`${path} disappears again and again; is its folder being removed?`)
+  throw new Problem(`${path} disappears again and again; is another program removing its folder?`)
 }
 
 /**
- * Locks the open file, else closes it. `gone`: whoever emptied the folder took the file with it,
- * and a lock on it is nobody's.
+ * Locks the open file, or closes it. `gone`: somebody has removed the file from the folder, so that
+ * a lock on it would exclude nobody.
  */
 async function lockOpen(fd: number, path: string): Promise<'locked' | 'taken' | 'gone'> {
   let outcome: 'locked' | 'taken' | 'gone' | null = null
@@ -54,7 +55,7 @@ async function lockOpen(fd: number, path: string): Promise<'locked' | 'taken' | 
   }
 }
 
-/** The same number may be another file's later. */
+/** Closes the file once. Later its number may belong to another file. */
 function closeOnce(fd: number): () => void {
   let open = true
   return () => {
@@ -63,7 +64,9 @@ function closeOnce(fd: number): () => void {
   }
 }
 
-/** Null: another process holds it, which only systems tell that lock while they open. */
+/**
+ * Opens the file. Null: another process holds the lock (only on systems that lock as they open).
+ */
 function openLockFile(path: string): number | null {
   const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants
   const locked = process.platform === 'linux' ? 0 : OPEN_LOCKED | O_NONBLOCK
@@ -76,8 +79,8 @@ function openLockFile(path: string): number | null {
 }
 
 /**
- * Whoever can open the file can keep us out: it has to be ours, or the folder's owner's, and closed
- * to all others.
+ * Checks that the file belongs to us or to the folder's owner, and closes it to all others. Every
+ * account that can open the file could keep us out.
  */
 async function checkOwner(fd: number, path: string): Promise<void> {
   const { uid, mode } = fstatSync(fd)
@@ -96,13 +99,13 @@ async function isThere(fd: number, path: string): Promise<boolean> {
 }
 
 /**
- * Locks an open file of ours, unless it is locked. Node has no call for that; flock(1) locks the
- * open file that it is given, and the lock stays with us when the tool has ended.
+ * Locks an open file, unless it is locked. Node has no call for that. The tool flock(1) locks the
+ * open file that we hand to it, and the lock stays with us when the tool has ended.
  */
 async function flock(fd: number, path: string): Promise<boolean> {
   const tool = spawn('flock', ['-n', '3'], {
     stdio: ['ignore', 'ignore', 'ignore', fd],
-    // Ctrl-C in a terminal must not look like an answer.
+    // In a session of its own, so that Ctrl-C in a terminal does not end it.
     detached: true,
     env: { PATH: [process.env.PATH, '/usr/bin', '/bin'].filter(Boolean).join(':') },
   })
@@ -121,11 +124,11 @@ function writeNote(fd: number, holder: string): void {
     ftruncateSync(fd)
     writeSync(fd, `${holder}\n${hostname()}\n`, 0)
   } catch {
-    // A full disk: the lock holds without its note.
+    // The disk is full. The lock holds without its note.
   }
 }
 
-/** Who holds the lock, as far as its note says. */
+/** Reads the note of the process that holds the lock. */
 function readNote(path: string): { holder: string; host: string } {
   const buffer = Buffer.alloc(1_024)
   const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW)

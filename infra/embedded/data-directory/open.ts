@@ -7,11 +7,12 @@ import { takeFormerLock } from './former-lock.ts'
 import { lockFile } from './lock.ts'
 
 /**
- * An empty cluster takes about 60 MB with its first write-ahead log; less than this is a full disk.
+ * With less free space the disk counts as full: an empty cluster with its first write-ahead log
+ * takes about 60 MB.
  */
 const LEAST_FREE_BYTES = 64 * 1024 * 1024
 
-/** `DATA_DIR`, made when missing, found writable, and ours alone until `release`. */
+/** `DATA_DIR`: it exists, we can write to it, and it is ours alone until `release`. */
 export interface DataDirectory {
   path: string
   release(): void
@@ -20,9 +21,9 @@ export interface DataDirectory {
 /**
  * Opens the folder in which the embedded servers keep their data.
  *
- * @param holder who we are, as a second start on the same folder is told: "npm start (process 12)"
- * @throws Problem when it cannot be made or written, when its disk is full, or when another process
- * holds it
+ * @param holder our name for a second start on the same folder: "npm start (process 12)"
+ * @throws Problem when the folder cannot be made or written, when its disk is full, or when another
+ * process holds it
  */
 export async function openDataDirectory(folder: string, holder: string): Promise<DataDirectory> {
   const wanted = resolve(folder)
@@ -49,17 +50,17 @@ export async function openDataDirectory(folder: string, holder: string): Promise
 }
 
 /**
- * Whatever the umask of the shell: no other account writes what we and our programs make from here
- * on.
+ * Sets a umask, so that no other account can write to the files that we and our programs make from
+ * now on.
  */
 function keepForOurselves(): void {
   process.umask(process.umask() | 0o022)
 }
 
 /**
- * Another account that can write to the folder could put links, settings and keys of its own where
- * we write and read ours. A group is chosen, and may be ours alone; everybody is not. A folder of
- * ours in which nobody else has put anything yet is closed to others.
+ * Refuses a folder to which every account can write: another account could put links, settings and
+ * keys of its own there. A folder that a group can write to is accepted, because the operator has
+ * chosen the group. A folder of ours that holds only our files is closed to others.
  */
 async function closeToOthers(path: string): Promise<void> {
   const { mode, uid } = await stat(path)
@@ -98,8 +99,8 @@ const inUse = (path: string, holder: string, host: string): Problem =>
   new Problem(`DATA_DIR ${path} is in use by ${holder}; end that on ${host} first, or set DATA_DIR to another folder.`)
 
 /**
- * Making a folder on a read-only disk can say "no such file" (ENOENT): the folder above tells the
- * reason.
+ * Makes the folder. On a read-only disk that can fail with "no such file" (ENOENT). The error for
+ * the folder above then tells the reason.
  */
 async function makeFolder(path: string): Promise<void> {
   try {
@@ -114,8 +115,8 @@ async function makeFolder(path: string): Promise<void> {
 }
 
 /**
- * Folders we make can be entered by all, whatever the umask: the database may run as another user.
- * Made one by one: where nothing can be made (`/proc`), Node's `recursive` tries for ever.
+ * Makes folders that all accounts can enter, because the database may run as another user. They are
+ * made one by one: where no folder can be made (`/proc`), Node's `recursive` tries for ever.
  */
 async function makeOpenFolder(path: string): Promise<void> {
   const missing: string[] = []

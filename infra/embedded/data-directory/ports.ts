@@ -6,24 +6,21 @@ import { Problem } from '../problem.ts'
 import { readRecord, writeWhole } from './file.ts'
 
 /**
- * Below 32768, where Linux begins to hand out ports to outgoing connections; above what well-known
- * servers use.
+ * The ports lie below 32768, where Linux begins to give ports to outgoing connections, and above
+ * the ports of well-known servers.
  */
 const LOWEST = 20_000
 const HIGHEST = 32_767
 
-/**
- * Where servers of `DATA_DIR` listened the last time: services that know an address find it again.
- */
+/** The remembered ports of the servers of `DATA_DIR`, so that services find them again. */
 export interface Ports {
   /**
-   * The port of `name`: the one it had, or a free one when it had none or somebody else has taken
-   * it.
+   * The port that server `name` had before. A free port when it had none, or when that is taken.
    */
   of(name: string): Promise<number>
 }
 
-/** @param report told in one sentence when a port had to change */
+/** @param report called with a sentence when a port had to change */
 export async function rememberedPorts(dataDir: string, report: (sentence: string) => void): Promise<Ports> {
   const file = join(dataDir, PORTS)
   const known = await readRecord(file)
@@ -44,8 +41,7 @@ export async function rememberedPorts(dataDir: string, report: (sentence: string
 }
 
 /**
- * Drawn at random, so that two starts at the same moment do not try the same ports in the same
- * order.
+ * A free port, drawn at random, so that two starts at the same moment do not try the same ports.
  */
 export async function freePort(allowed: (port: number) => boolean = () => true): Promise<number> {
   for (let attempt = 0; attempt < 200; attempt++) {
@@ -55,7 +51,7 @@ export async function freePort(allowed: (port: number) => boolean = () => true):
   throw new Problem(`No free port was found between ${LOWEST} and ${HIGHEST} on 127.0.0.1; end some servers first.`)
 }
 
-/** Whether a server of ours could listen on `port` of `host` now. */
+/** Whether a server could listen on `port` of `host` now. */
 export function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
   return new Promise(resolve => {
     const server = createServer()

@@ -10,12 +10,12 @@ import { errorCode, Problem } from '../problem.ts'
 import type { Family } from '../supervision/family.ts'
 import { runTool } from '../supervision/tool.ts'
 
-/** Into the checkout, not `DATA_DIR`: it belongs to the code, as `node_modules` does. */
+/** The environment lies in the checkout: it belongs to the code, as `node_modules` does. */
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url))
 const REQUIREMENTS = fileURLToPath(new URL('../requirements.txt', import.meta.url))
 const ENVIRONMENT = join(CHECKOUT, '.venv')
 const LOCK = `${ENVIRONMENT}.lock`
-/** Written last: holds the sum of the requirements that the environment was made from. */
+/** The file that is written last. It holds the sum of the requirements of the environment. */
 const STAMP = 'perscope.sha256'
 const ALL_WITHIN_MS = 270_000
 
@@ -24,8 +24,9 @@ export const PYTHON = join(ENVIRONMENT, 'bin', 'python')
 const INSTEAD = 'semantic search is off until then, or set EMBEDDINGS_URL to a model server of your own'
 
 /**
- * Makes sure that the model server's Python environment is there: made once, aside, and renamed
- * when it is whole. A second process that wants it at the same time waits for the first.
+ * Makes the model server's Python environment unless it is there. It is made under another name,
+ * and renamed when it is complete. A second process that needs it at the same time waits for the
+ * first.
  *
  * @throws Problem when it cannot be made: no Python, no venv module, another platform, no network
  */
@@ -67,7 +68,7 @@ export async function makeEnvironment(running: {
 async function isWhole(wanted: string): Promise<boolean> {
   const stamp = await readIfThere(join(ENVIRONMENT, STAMP))
   if (stamp?.trim() !== wanted) return false
-  // The link is dead when that Python has left the machine.
+  // The environment links to a Python that may have been removed from the machine.
   return access(PYTHON).then(
     () => true,
     () => false,

@@ -8,10 +8,10 @@ import { PYTHON } from './environment.ts'
 
 const SCRIPT = fileURLToPath(new URL('serve.py', import.meta.url))
 
-/** Where texts are posted to, OpenAI's way. */
+/** The address that takes texts, as OpenAI's does. */
 export const embeddingsUrl = (port: number): string => `http://127.0.0.1:${port}/v1/embeddings`
 
-/** `serve.py` as the supervisor runs it: multilingual-e5-small, 384 dimensions. */
+/** The program `serve.py`: multilingual-e5-small, 384 dimensions. */
 export async function modelProgram(dataDir: string, port: number, key: string, log: string): Promise<Program> {
   const folder = join(dataDir, 'model')
   await mkdir(folder, { recursive: true })
@@ -19,15 +19,15 @@ export async function modelProgram(dataDir: string, port: number, key: string, l
   return {
     name: 'The model server',
     command: PYTHON,
-    // -E -s -B: nothing from the environment's or the user's Python, and no compiled files beside
-    // the sources. Its default host is every address of the machine.
+    // -E -s -B: Python ignores its environment variables and the user's packages, and writes no
+    // compiled files beside the sources. Without --host the server listens on every address.
     args: ['-E', '-s', '-B', SCRIPT, '--host', '127.0.0.1', '--port', String(port)],
     cwd: folder,
     env: {
       ...{ PATH: process.env.PATH, LC_ALL: 'C.UTF-8' },
       ...{ MODEL_KEY: key, MODEL_ACCOUNT: account ? String(account.uid) : '' },
     },
-    // It changes to its account by itself: Python may lie where only root can go.
+    // The server changes to its account itself, because only root may be able to read Python.
     owner: null,
     log,
     isReady: async () => (await fetch(`http://127.0.0.1:${port}/health`, { signal: AbortSignal.timeout(2_000) })).ok,

@@ -6,7 +6,7 @@ import { errorCode, Problem } from '../problem.ts'
 const require = createRequire(import.meta.url)
 
 /**
- * The folder of the Postgres that npm brought for this platform, ready to run.
+ * The folder of the Postgres that npm has installed for this platform.
  * @throws Problem when there is none for this platform
  */
 export async function postgresPackage(): Promise<{ folder: string; version: string }> {
@@ -26,8 +26,8 @@ export async function postgresPackage(): Promise<{ folder: string; version: stri
 }
 
 /**
- * A package of npm's cannot hold symbolic links: this one lists them in a file, and makes them when
- * it is installed. Where npm was told not to run such scripts, they are made here.
+ * Makes the symbolic links of the package. npm packages cannot hold links, so this one lists them
+ * in a file, and makes them with an install script. Our `.npmrc` forbids install scripts.
  */
 async function restoreLinks(root: string): Promise<void> {
   const list = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]')

@@ -18,8 +18,8 @@ export interface Cluster {
 }
 
 /**
- * The cluster under `dataDir`, made when there is none. It is made aside and renamed, so that half
- * a cluster is never taken for a whole one.
+ * Opens the cluster under `dataDir`, or makes it. A new cluster is made under another name and then
+ * renamed, so that half a cluster is never taken for a whole one.
  */
 export async function openCluster(
   dataDir: string,
@@ -33,7 +33,7 @@ export async function openCluster(
   await removeUnfinished(dataDir)
   const version = (await readIfThere(join(folder, 'PG_VERSION')).catch(wrongOwner(folder)))?.trim()
   if (version === undefined) {
-    // Half a cluster at the final place can only be another program's, or what a damaged disk left.
+    // We never leave half a cluster here: it is another program's, or the disk is damaged.
     if ((await readdir(folder).catch(() => [])).length > 0) {
       throw new Problem(`${folder} is not empty and holds no Postgres data; move it away and start again.`)
     }
@@ -63,7 +63,7 @@ async function clusterPassword(dataDir: string): Promise<string> {
   return password
 }
 
-/** What an earlier start left that was killed while it made a cluster. */
+/** Removes the half cluster of an earlier start that was killed. */
 async function removeUnfinished(dataDir: string): Promise<void> {
   for (const name of await readdir(dataDir)) {
     if (/^postgres\.new\b/.test(name)) await rm(join(dataDir, name), { recursive: true, force: true })
@@ -88,7 +88,7 @@ async function makeCluster(
     join(programs, 'bin', 'initdb'),
     [
       ...['-D', aside, '-U', SUPERUSER, `--pwfile=${passwordFile}`, '-A', 'scram-sha-256'],
-      // The same order and the same lower case on every machine, whatever locales it has.
+      // Sorting and lower case are the same on every machine, whichever locales it has.
       ...['-E', 'UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
       ...(throwaway ? ['--no-sync'] : []),
     ],

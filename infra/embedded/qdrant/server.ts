@@ -4,10 +4,7 @@ import { giveTo, type Owner } from '../owner.ts'
 import type { Program } from '../supervision/program.ts'
 import { askHttp } from '../supervision/silence.ts'
 
-/**
- * Qdrant with its data in `dataDir`, on loopback, behind a key, without telemetry, as the
- * supervisor runs it.
- */
+/** Qdrant with its data in `dataDir`, on loopback, with a key and without telemetry. */
 export async function qdrantProgram(
   dataDir: string,
   programs: string,
@@ -20,8 +17,8 @@ export async function qdrantProgram(
   const folder = join(dataDir, 'qdrant')
   await mkdir(folder, { recursive: true, mode: 0o700 })
   await giveTo(owner, folder)
-  // JSON is YAML too; Qdrant reads a file named .json as if it were empty, and would then listen to
-  // everybody.
+  // JSON is also YAML. Qdrant reads a file named .json as empty, and would then listen on all
+  // addresses.
   const config = join(dataDir, 'qdrant.yaml')
   await writeFile(config, JSON.stringify(settings(folder, port), null, 2), { mode: 0o644 })
   return {
@@ -29,7 +26,7 @@ export async function qdrantProgram(
     command: join(programs, 'bin', 'qdrant'),
     args: ['--config-path', config, '--disable-telemetry'],
     cwd: folder,
-    // The key is not in its configuration, which anybody may read.
+    // The key does not stand in the configuration, because every account can read that.
     env: {
       ...{ PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
       ...{ QDRANT__SERVICE__HOST: '127.0.0.1', QDRANT__SERVICE__API_KEY: key },

@@ -8,19 +8,19 @@ import { bootId, kill, pidNamespace, postgresIn, startTime } from './processes.t
 
 const WATCHDOG = fileURLToPath(new URL('watchdog.ts', import.meta.url))
 
-/** The processes that must not outlive us, as the watchdog and the next start know them. */
+/** The processes that must not outlive us. The watchdog and the next start know them. */
 export interface Family {
   adopt(pid: number, gentle: 'SIGTERM' | 'SIGQUIT'): void
   release(pid: number): void
-  /** The Postgres processes of the cluster in `folder` belong to the family as well. */
+  /** Adds the Postgres processes of the cluster in `folder`. */
   sweep(folder: string): void
-  /** All children have ended: lets the watchdog go. */
+  /** Ends the watchdog, when all children have ended. */
   disband(): void
 }
 
 /**
- * Starts the watchdog, and first ends what a killed predecessor in `dataDir` left behind.
- * Call it only while holding the lock of `dataDir`.
+ * Ends the processes that a killed predecessor in `dataDir` left, then starts the watchdog. The
+ * caller must hold the lock of `dataDir`.
  */
 export async function createFamily(dataDir: string): Promise<Family> {
   const file = join(dataDir, 'processes.json')
@@ -31,7 +31,7 @@ export async function createFamily(dataDir: string): Promise<Family> {
   let watchdog = start()
 
   function start(): ChildProcess {
-    // The folder is an argument for those who read a list of processes.
+    // The folder is an argument only for people who read a list of processes.
     const child = spawn(process.execPath, [WATCHDOG, dataDir], {
       cwd: '/',
       env: {},
@@ -42,7 +42,7 @@ export async function createFamily(dataDir: string): Promise<Family> {
     child.stdin.on('error', () => {})
     child.on('error', () => {})
     child.once('exit', () => {
-      // Somebody killed it: without it the children could outlive us.
+      // Somebody has killed the watchdog. Without it the children could outlive us.
       if (!disbanded) setTimeout(() => (disbanded ? undefined : restart()), 500).unref()
     })
     return child
@@ -61,7 +61,7 @@ export async function createFamily(dataDir: string): Promise<Family> {
       writeFileSync(`${file}.new`, text, { mode: 0o600 })
       renameSync(`${file}.new`, file)
     } catch {
-      // A full disk: the watchdog knows all the same.
+      // The disk is full. The watchdog still knows the processes.
     }
   }
   record()
@@ -91,12 +91,12 @@ export async function createFamily(dataDir: string): Promise<Family> {
 }
 
 /**
- * Ends processes of an earlier run that was killed together with its watchdog, or whose watchdog is
- * still at it.
+ * Ends the processes of an earlier run that was killed. Its watchdog may have been killed too, or
+ * may still be ending them.
  */
 async function endLeftovers(file: string): Promise<void> {
   const { boot, ids = pidNamespace(), processes, folders } = await readRecord(file)
-  // After a restart of the machine, and in another container, the same ids are other processes.
+  // After a restart of the machine, or in another container, the same ids name other processes.
   const ours = boot === bootId() && ids === pidNamespace()
   const began = ours && typeof processes === 'object' && processes !== null ? Object.entries(processes) : []
   const alive = () =>

@@ -1,16 +1,15 @@
 import { copyFileSync, openSync, readSync, statSync, truncateSync } from 'node:fs'
 
-/** A log may grow to this before it is set aside as `NAME.1`. */
+/** Bytes. A longer log is copied to `NAME.1` and emptied. */
 const LONGEST_LOG = 64 * 1024 * 1024
 const CHECK_MS = 60_000
 
 /**
- * Opens a log for a child. Appending, so that `limitLog` can cut it while the child goes on
- * writing.
+ * Opens a log for a child. It appends, so that `limitLog` can empty the log while the child writes.
  */
 export const openLog = (path: string): number => openSync(path, 'a', 0o640)
 
-/** Keeps a log from filling the disk, as long as the process lives. */
+/** Limits the size of a log as long as our process lives. */
 export function limitLog(path: string): void {
   setInterval(() => {
     try {
@@ -18,14 +17,14 @@ export function limitLog(path: string): void {
       copyFileSync(path, `${path}.1`)
       truncateSync(path)
     } catch {
-      // No log yet, or no room for the copy: tried again in a minute.
+      // There is no log yet, or no room for the copy. We try again in a minute.
     }
   }, CHECK_MS).unref()
 }
 
 export const logSize = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
 
-/** The end of what was written to a log after `from` bytes, at most 8 KB. */
+/** The text of a log from byte `from` on; of a longer text the last 8 KB. */
 export function readLog(path: string, from: number): string {
   const size = logSize(path)
   const start = Math.max(from, size - 8_192, 0)

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
-/** Sends `signal` to the process group that `pid` leads; whether there was one. */
+/** Sends `signal` to the process group that `pid` leads. False: there is no such group. */
 export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     process.kill(-pid, signal)
@@ -10,23 +10,23 @@ export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** Ends one process and, where it leads one, its group, at once. */
+/** Kills one process, and its group if it leads one. */
 export function kill(pid: number): void {
   if (signalGroup(pid, 'SIGKILL')) return
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It went by itself.
+    // The process has ended by itself.
   }
 }
 
 /**
- * When a process began, in clock ticks since the machine's start: together with the id it names one
- * process for good. Null when there is none, or on systems without /proc.
+ * The time at which a process began, in clock ticks since the machine's start. Together with its id
+ * it names one process for good. Null when there is none, or on systems without /proc.
  */
 export function startTime(pid: number): string | null {
   try {
-    // The command's name stands in brackets and may itself hold spaces and brackets (proc(5)).
+    // The command's name stands in brackets, and may hold spaces and brackets itself (proc(5)).
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')
     return fields?.[0] === 'Z' ? null : (fields?.[19] ?? null)
   } catch {
@@ -34,15 +34,12 @@ export function startTime(pid: number): string | null {
   }
 }
 
-/**
- * Whether the process that leads the group `pid` is still at work: one that only waits to be reaped
- * is not.
- */
+/** Whether the process that leads the group `pid` is running. A zombie is not. */
 export function isRunning(pid: number): boolean {
   return process.platform === 'linux' ? startTime(pid) !== null : signalGroup(pid, 0)
 }
 
-/** Changes with every start of the machine; empty on systems without /proc. */
+/** An id that changes with every start of the machine; empty on systems without /proc. */
 export function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
@@ -52,8 +49,7 @@ export function bootId(): string {
 }
 
 /**
- * Names the set of processes that our ids count in: every container has its own. Empty on systems
- * without /proc.
+ * The namespace of our process ids. Every container has its own. Empty on systems without /proc.
  */
 export function pidNamespace(): string {
   try {
@@ -64,8 +60,8 @@ export function pidNamespace(): string {
 }
 
 /**
- * Postgres processes whose working directory is `folder`, which every process of a cluster's is.
- * The name counts too: somebody's shell may stand in that folder.
+ * The Postgres processes of the cluster in `folder`: that is their working directory. Their name is
+ * checked too, because a shell may have the same working directory.
  */
 export function postgresIn(folder: string): number[] {
   if (process.platform !== 'linux') return []

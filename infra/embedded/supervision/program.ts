@@ -2,43 +2,37 @@ import type { Owner } from '../owner.ts'
 import type { Problem } from '../problem.ts'
 import type { Ask } from './silence.ts'
 
-/** A program to be kept running. */
+/** A program that is kept running. */
 export interface Program {
-  /** As it stands in sentences: "Postgres". */
+  /** Its name in sentences: "Postgres". */
   name: string
   command: string
   args: readonly string[]
   cwd: string
   env: NodeJS.ProcessEnv
-  /** The account it runs under; null: ours. */
+  /** The account that it runs under; null: ours. */
   owner: Owner | null
   /**
-   * An open file that it has open too, as number 3: the lock of its data, which then holds as long
-   * as it lives.
+   * The open lock file of its data. The program gets it as file 3, so that the lock holds as long
+   * as the program lives.
    */
   lock?: number
-  /** Takes its standard output and error. */
+  /** The file that takes its standard output and error. */
   log: string
-  /** Before every start: clears away what a crash left. */
+  /** Called before every start: removes what a crash left. */
   prepare?(): Promise<void>
-  /** Whether it does its work now; asked several times a second after a start. */
+  /** Whether it is ready for work. Called several times a second after a start. */
   isReady(): Promise<boolean>
   /**
-   * Whether it is alive, whatever it is busy with: asked every few seconds, and replaced when it
-   * falls silent. Left out: never asked.
+   * Whether it is alive, even if it is busy. Called every few seconds; a program that falls silent
+   * is replaced. Left out: never called.
    */
   isAlive?: Ask
-  /**
-   * The reason of its end as a sentence, told from what it wrote since its start; null when it
-   * cannot be told.
-   */
+  /** The reason of its end, told from its log since its start; null when the log does not tell. */
   explain?(log: string): Problem | null
-  /**
-   * What a gentle end is, and how long to wait before the next signal; SIGKILL comes last by
-   * itself.
-   */
+  /** The signals that end it, each with ms to wait before the next. SIGKILL follows by itself. */
   stop: readonly { signal: NodeJS.Signals; wait: number }[]
-  /** How it is ended when the supervisor was killed. */
+  /** The signal that ends it when the supervisor was killed. */
   gentle: 'SIGTERM' | 'SIGQUIT'
 }
 

@@ -1,19 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
 
-/** An answer may take so long: a busy machine is slow, it does not hang. */
+/** ms that an answer may take. A program on a busy machine is slow, but does not hang. */
 export const ANSWER_MS = 10_000
-/** From an answer to the next question. */
+/** ms from an answer to the next question. */
 const REST_MS = 3_000
-/** A program that has answered none of the questions of this time is taken for hung. */
+/** A program that answered no question for so many ms counts as hung. */
 export const SILENCE_MS = 30_000
 
 /**
- * Asks a program whether it is alive. A refusal is an answer too; no answer is false or an error.
+ * Asks a program whether it is alive. A refusal is an answer too. No answer: false, or an error.
  */
 export type Ask = (signal: AbortSignal) => Promise<boolean>
 
-/** Any answer to a GET of `url` will do. */
+/** Asks with a GET of `url`. Any answer counts. */
 export const askHttp =
   (url: string): Ask =>
   async signal => {
@@ -22,11 +22,11 @@ export const askHttp =
   }
 
 /**
- * Asks until the program has been silent for `SILENCE_MS`, and returns true; false when it is gone.
- * Until its first answer, or until `hasStarted`, a program is starting, for as long as it takes.
+ * Asks a program again and again. True: it has been silent for `SILENCE_MS`. False: it is gone. A
+ * program is starting until its first answer, or until `hasStarted`. A start may take any time.
  *
- * Questions are counted, not time: a machine that slept has missed one. A question that took much
- * longer than it may says that we ourselves stood still, and nothing about the program.
+ * Unanswered questions are counted, not time, because the machine may have slept. A question that
+ * took far too long does not count: our own process stood still.
  */
 export async function fallsSilent(ask: Ask, hasStarted: () => boolean, gone: AbortSignal): Promise<boolean> {
   let heard = false
@@ -38,7 +38,7 @@ export async function fallsSilent(ask: Ask, hasStarted: () => boolean, gone: Abo
       heard = true
       silent = 0
     } else if (heard || hasStarted()) {
-      // One that is refused at once is asked no sooner than one that says nothing.
+      // A question that failed at once is repeated as late as one that timed out.
       await rest(ANSWER_MS - (performance.now() - began), gone)
       if (performance.now() - began < 2 * ANSWER_MS) silent += ANSWER_MS
       if (silent >= SILENCE_MS) return !gone.aborted
@@ -49,7 +49,7 @@ export async function fallsSilent(ask: Ask, hasStarted: () => boolean, gone: Abo
   return false
 }
 
-/** A question that ignores its signal has the same time limit. */
+/** Asks once, and waits no longer than `ANSWER_MS`, also for a question that cannot be aborted. */
 function answers(ask: Ask): Promise<boolean> {
   const late = new AbortController()
   const answered = ask(late.signal).catch(() => false)

@@ -4,15 +4,12 @@ import type { Family } from './family.ts'
 import { signalGroup } from './processes.ts'
 
 /**
- * A child of the tool's that outlives it may hold its streams open: what the tool wrote is there by
- * then.
+ * ms that we wait for output after the tool's end. A process that the tool started may hold its
+ * streams open for ever.
  */
 const LATE_OUTPUT_MS = 1_000
 
-/**
- * What a tool that runs to its end left: its exit code (null: ended by a signal) and the end of
- * what it wrote.
- */
+/** The exit code of a tool (null: a signal ended it), and the end of its output. */
 export interface ToolResult {
   code: number | null
   output: string
@@ -20,7 +17,9 @@ export interface ToolResult {
 }
 
 /**
- * Runs a tool (initdb, pip) to its end, with all that it starts, under the family's watch.
+ * Runs a tool, such as initdb or pip, to its end. The tool belongs to the family, and what it
+ * leaves running is ended with it.
+ *
  * @param options.within ms after which it is ended
  * @throws when it cannot be started, or the reason of `options.signal`
  */
@@ -36,7 +35,7 @@ export async function runTool(
     keep?: number
     owner?: Owner | null
     env?: NodeJS.ProcessEnv
-    /** As a program's: the lock of what it works on. */
+    /** The open lock file of the data that it works on, as of a program. */
     lock?: number
   },
 ): Promise<ToolResult> {
@@ -75,7 +74,7 @@ export async function runTool(
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', end)
-    // What it started and left behind goes with it.
+    // Ends what the tool has left running.
     end()
     child.stdout?.destroy()
     child.stderr?.destroy()

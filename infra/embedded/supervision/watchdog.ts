@@ -2,13 +2,16 @@ import { createInterface } from 'node:readline'
 import { isRunning, kill, postgresIn, signalGroup } from './processes.ts'
 
 /**
- * A process of its own, in a session of its own: outlives a SIGKILL of the supervisor and of its
- * process group, and ends the children that it was told of. The end of standard input is the sign
- * that the supervisor is gone.
+ * The watchdog is a process in a session of its own. It therefore survives a SIGKILL of the
+ * supervisor and of its process group. When its standard input ends, the supervisor is gone, and
+ * the watchdog ends the supervisor's children.
  *
- * Lines on standard input: `+ PID SIGNAL` a child was started, and ends on SIGNAL; `- PID` it has
- * ended; `sweep FOLDER` the Postgres processes of FOLDER are ours too (backends, each in a session
- * of its own); `end` all is in order.
+ * Lines on standard input:
+ * - `+ PID SIGNAL`: a child was started; SIGNAL ends it.
+ * - `- PID`: the child has ended.
+ * - `sweep FOLDER`: the Postgres processes of FOLDER are children too. Each backend has a session
+ *   of its own.
+ * - `end`: all children have ended, and so does the watchdog.
  */
 const GENTLE_MS = 3_000
 const PATIENCE_MS = 8_000
@@ -16,7 +19,7 @@ const PATIENCE_MS = 8_000
 const children = new Map<number, NodeJS.Signals>()
 const folders: string[] = []
 
-// Only the supervisor's end counts, not what somebody sends to all.
+// Only the end of the supervisor counts. A signal to the whole session is ignored.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
 
 createInterface({ input: process.stdin })
@@ -38,7 +41,7 @@ function endAll(): void {
     const strays = folders.flatMap(postgresIn)
     const allGone = strays.length === 0 && ![...children.keys()].some(isRunning)
     if (!allGone && waited < GENTLE_MS) return
-    // What a child started may have outlived it.
+    // A process that a child started may have survived it.
     for (const pid of children.keys()) signalGroup(pid, 'SIGKILL')
     for (const pid of strays) kill(pid)
     if (allGone || waited > PATIENCE_MS) process.exit(0)
