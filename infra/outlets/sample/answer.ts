@@ -1,4 +1,4 @@
-/** One HTTP answer of a sample site, and the rules of HTTP that all of them share. */
+/** One HTTP answer of a sample site, and the rules of HTTP for all answers. */
 
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
@@ -9,14 +9,14 @@ export interface SampleResponse {
   body: Buffer
 }
 
-/** Request headers that matter here; names in lower case. */
+/** The request headers that count here; names in lower case. */
 export interface RequestHeaders {
   'if-none-match'?: string | undefined
   'if-modified-since'?: string | undefined
   'accept-encoding'?: string | string[] | undefined
 }
 
-/** An answer with validators, so that it can be asked for conditionally (RFC 9110 §13). */
+/** An answer with validators, for conditional requests (RFC 9110 §13). */
 export function document(contentType: string, body: Buffer, lastModified: Date): SampleResponse {
   const tag = createHash('sha1').update(body).digest('hex').slice(0, 16)
   return {
@@ -30,7 +30,7 @@ export function redirect(status: 301 | 302, location: string): SampleResponse {
   return { status, headers: { Location: location }, body: Buffer.alloc(0) }
 }
 
-/** The answer itself, or 304 when the client has it already. `If-None-Match` outweighs `If-Modified-Since`. */
+/** The answer, or 304 when the client has it. `If-None-Match` outweighs `If-Modified-Since`. */
 export function conditional(answer: SampleResponse, request: RequestHeaders): SampleResponse {
   if (answer.status !== 200 || !isCurrent(answer, request)) return answer
   const kept = ['ETag', 'Last-Modified', 'Vary']
@@ -49,7 +49,7 @@ function isCurrent(answer: SampleResponse, request: RequestHeaders): boolean {
   return modified !== undefined && Date.parse(modified) <= since
 }
 
-/** Gzipped when the client takes it. The tag becomes weak: the bytes are others (RFC 9110 §8.8.1). */
+/** Compresses the answer when the client accepts gzip. The tag becomes weak (RFC 9110 §8.8.1). */
 export function compressed(answer: SampleResponse, request: RequestHeaders): SampleResponse {
   if (answer.body.length === 0 || !String(request['accept-encoding'] ?? '').includes('gzip')) return answer
   const tag = answer.headers.ETag

@@ -1,4 +1,7 @@
-/** Publication times: written in the texts as an outlet's wall clock, served in the many forms of real sites. */
+/**
+ * Publication times. The texts hold them as local times of the outlet. The sites serve them in the
+ * many forms of real sites.
+ */
 
 import type { Language } from '../../../shared/articles/article.ts'
 
@@ -30,7 +33,7 @@ function wallClockOf(instant: Date, timeZone: string): WallClock {
   }
 }
 
-/** Minutes by which the zone's clock is ahead of UTC at that instant. */
+/** The minutes by which the zone is ahead of UTC at that instant. */
 function offsetMinutes(instant: Date, timeZone: string): number {
   const clock = wallClockOf(instant, timeZone)
   const asUtc = Date.UTC(clock.year, clock.month - 1, clock.day, clock.hour, clock.minute)
@@ -38,8 +41,9 @@ function offsetMinutes(instant: Date, timeZone: string): number {
 }
 
 /**
- * The instant at which a wall clock in `timeZone` shows `local` (`2026-11-03 14:05`).
- * Throws when it is not written so. No text stands in the hour that the autumn repeats.
+ * The instant of a local time (`2026-11-03 14:05`) in `timeZone`. No text uses the hour that is
+ * repeated in autumn.
+ * @throws when the time is written in another way
  */
 export function instantOf(local: string, timeZone: string): Date {
   if (!/^\d{4}-\d\d-\d\d \d\d:\d\d$/.test(local)) {
@@ -59,7 +63,7 @@ export function withOffset(instant: Date, timeZone: string): string {
   return `${withoutOffset(instant, timeZone).replace(' ', 'T')}${zone}`
 }
 
-/** `2026-11-03 14:05:00`, as systems write that forget the zone. */
+/** `2026-11-03 14:05:00`, without a zone, as some systems write it. */
 export function withoutOffset(instant: Date, timeZone: string): string {
   const { year, month, day, hour, minute } = wallClockOf(instant, timeZone)
   return `${year}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)}:00`
@@ -80,7 +84,7 @@ const WORDS: Record<Language, (day: number, month: string, year: number, hour: s
   en: (day, month, year, hour, minute) => `Published ${day} ${month} ${year}, ${hour}:${minute}`,
 }
 
-/** `Gepubliceerd op 3 november 2026, 14.05 uur` and its like in the other languages. */
+/** `Gepubliceerd op 3 november 2026, 14.05 uur`, and the same in the other languages. */
 export function inWords(instant: Date, timeZone: string, language: Language): string {
   const { year, day, hour, minute } = wallClockOf(instant, timeZone)
   const month = new Intl.DateTimeFormat(language, { timeZone, month: 'long' }).format(instant)

@@ -7,7 +7,10 @@ export function escapeMarkup(text: string): string {
 
 export type Charset = 'utf-8' | 'windows-1252' | 'iso-8859-1' | 'iso-8859-15'
 
-/** Bytes of HTML or XML; what the charset cannot write becomes a numeric reference, as in real content systems. */
+/**
+ * Encodes HTML or XML. A character that the charset lacks becomes a numeric reference, as in real
+ * content systems.
+ */
 export function encodeMarkup(markup: string, charset: Charset): Buffer {
   if (charset === 'utf-8') return Buffer.from(markup)
   const writable = (character: string) => iconv.decode(iconv.encode(character, charset), charset) === character

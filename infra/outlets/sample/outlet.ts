@@ -1,4 +1,4 @@
-/** What makes up a sample outlet and its site. */
+/** The properties of a sample outlet and its site. */
 
 import type { Country, Language } from '../../../shared/articles/article.ts'
 import type { Outlet } from '../../../shared/outlets/outlet.ts'
@@ -10,7 +10,7 @@ export interface OutletsFile {
   outlets: Outlet[]
 }
 
-/** How a page names its title, authors and date to machines. `none`: only in words, for human readers. */
+/** How a page names its title, authors and date to machines. `none`: only in words, for people. */
 export type Metadata =
   | 'json-ld'
   | 'json-ld-graph'
@@ -38,20 +38,20 @@ export interface SampleOutlet {
   domain: string
   motto: string
   country: Country
-  /** The first is the language of the furniture around the articles. */
+  /** The first is the language of the navigation and other text around the articles. */
   languages: [Language, ...Language[]]
   timeZone: string
   colour: string
   /** Path of an article, with its query where the outlet keeps its identity there. */
   address: (text: SampleText) => string
   metadata: Metadata
-  /** `bytes` is what is served; header and meta say what they say (null: nothing). */
+  /** `bytes` is the real charset. The header and the meta element may claim another (null: none). */
   charset: { bytes: Charset; header: Charset | null; meta: Charset | null }
-  /** What `<html lang>` claims; null without one. */
+  /** The value of `<html lang>`; null without one. */
   pageLanguage: ((text: SampleText) => string) | null
   canonical: boolean
   amp: boolean
-  /** What feeds name where nobody signed: no author. */
+  /** The name in feeds for an article without an author. It is no author. */
   desk: string | null
   gzip: boolean
   feeds: FeedMake[]

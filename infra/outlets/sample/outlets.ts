@@ -1,4 +1,4 @@
-/** The twelve fictional outlets: who they are, and how their sites are made. Each is made differently, as on the web. */
+/** The twelve fictional outlets and the properties of their sites, which all differ, as on the web. */
 
 import type { FeedMake, SampleOutlet } from './outlet.ts'
 import type { SampleText } from './texts.ts'
@@ -189,7 +189,7 @@ const LUXEMBOURGISH: SampleOutlet[] = [
     colour: '#8c4a1f',
     address: text => `/bleck/${text.slug}`,
     metadata: 'microdata',
-    // A system set up in German for texts that are mostly Luxembourgish.
+    // A system that was set up in German, for texts that are mostly Luxembourgish.
     pageLanguage: () => 'de-LU',
     feeds: [{ ...FEED, path: '/feed.json', format: 'json', body: 'full' }],
     robots: { disallow: ['/admin/'], crawlDelay: null },

@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import type { Server } from 'node:http'
 
-/** Port of each sample outlet, by domain. */
+/** The port of each sample outlet, by domain. */
 export type Ports = Record<string, number>
 
-/** From here on Linux gives ports to outgoing connections: one of those could be taken at the next start. */
+/** Linux gives ports from here on to outgoing connections. They could be taken at the next start. */
 const FIRST_EPHEMERAL_PORT = 32_768
 
-/** Where to look for free ports: somewhere, so that two checkouts seldom want the same. */
+/** A random port to begin the search at, so that two checkouts rarely choose the same. */
 export function randomPlace(): number {
   return randomInt(20_000, 32_000)
 }
@@ -25,7 +25,7 @@ export async function choosePort(
   throw new Error(`No port between ${from} and ${FIRST_EPHEMERAL_PORT - 1} is free: begin at a lower one.`)
 }
 
-/** Listens on the port that the outlet had before, or rejects with what to do about it. */
+/** Listens on the port that the outlet had before. Rejects with a sentence when it is taken. */
 export async function takeRememberedPort(server: Server, port: number, domain: string): Promise<number> {
   if (await listens(server, port)) return port
   throw new Error(
@@ -47,7 +47,7 @@ async function listens(server: Server, port: number): Promise<boolean> {
   }
 }
 
-/** Ports remembered in a file; none when there is no such file. Throws when it holds anything else. */
+/** Reads the ports in a file; none when there is no such file. Throws when it holds anything else. */
 export async function readPorts(file: string): Promise<Ports> {
   let source: string
   try {
@@ -72,7 +72,7 @@ export async function readPorts(file: string): Promise<Ports> {
   return ports
 }
 
-/** Written whole, by rename: a crash leaves the old file or the new one. */
+/** Writes the file by a rename: a crash leaves the old file or the new one. */
 export async function writePorts(file: string, ports: Ports): Promise<void> {
   const fresh = `${file}.${process.pid}.new`
   await writeFile(fresh, `${JSON.stringify(ports, null, 2)}\n`)

@@ -1,6 +1,6 @@
 /**
- * The sample outlets as twelve real web servers on 127.0.0.1, each on a port of its own, so that each is a host of
- * its own to robots.txt and politeness.
+ * The sample outlets as twelve real web servers on 127.0.0.1. Each has a port of its own, so that it
+ * is a host of its own for robots.txt and permits.
  */
 
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import { SAMPLE_OUTLETS } from './outlets.ts'
 import { choosePort, type Ports, randomPlace, takeRememberedPort } from './ports.ts'
 import { type Site, siteOf } from './site.ts'
 
-/** One request that a site answered; for tests that want to know what a crawler asked. */
+/** One request that a site answered. Tests read which requests a crawler made. */
 export interface Visit {
   domain: string
   /** With its query. */
@@ -22,23 +22,23 @@ export interface Visit {
 
 export interface SampleOptions {
   /**
-   * Ports of an earlier start, by domain. An article's address holds its port: only with the same ports are the
-   * articles the same ones. A domain that is not named gets a free port.
+   * The ports of an earlier start, by domain. An article's address holds its port, so the articles
+   * are the same only with the same ports. A domain without a port gets a free one.
    */
   ports?: Ports
-  /** Where the search for free ports begins. Default: somewhere between 20,000 and 32,000. */
+  /** Where the search for free ports begins. Default: at random between 20,000 and 32,000. */
   port?: number
   onVisit?: (visit: Visit) => void
 }
 
 export interface SampleSites {
-  /** To be remembered for the next start. */
+  /** The caller should keep them for the next start. */
   ports: Ports
   catalogue: OutletsFile
   close: () => Promise<void>
 }
 
-/** Starts all sites. Rejects with a sentence when a remembered port is taken; nothing is left listening then. */
+/** Starts all sites. When a remembered port is taken, rejects with a sentence and ends all sites. */
 export async function startSampleSites(options: SampleOptions = {}): Promise<SampleSites> {
   const servers: Server[] = []
   const close = async () => {

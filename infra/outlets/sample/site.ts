@@ -1,4 +1,4 @@
-/** All addresses of one outlet's site and what they answer. No sockets here. */
+/** All addresses of one outlet's site and their answers. This file opens no sockets. */
 
 import { gzipSync } from 'node:zlib'
 import { compressed, conditional, document, type RequestHeaders, redirect, type SampleResponse } from './answer.ts'
@@ -22,7 +22,7 @@ type Routes = Map<string, () => SampleResponse>
 
 const EPOCH = new Date('2026-09-01T00:00:00Z')
 
-/** The site of an outlet as seen at `origin`. `path` begins with `/` and may have a query. */
+/** The site of an outlet at `origin`. `path` begins with `/` and may have a query. */
 export function siteOf(outlet: SampleOutlet, origin: string): Site {
   const texts = textsOf(outlet)
   const routes: Routes = new Map([
@@ -37,7 +37,7 @@ export function siteOf(outlet: SampleOutlet, origin: string): Site {
   }
 }
 
-/** Query parameters say nothing here, except `id`, where one outlet keeps the article's identity. */
+/** Only the query parameter `id` counts: one outlet names its articles by it. */
 function routeOf(path: string): string {
   const url = URL.parse(path, 'http://localhost')
   if (!url) return path
@@ -103,7 +103,7 @@ function feedDocuments(source: FeedSource): FeedDocument[] {
     case 'json':
       return [{ path, contentType: 'application/feed+json', body: Buffer.from(jsonFeed(source)) }]
     case 'sitemap-index': {
-      // Gzip files, not a Content-Encoding: the reader has to look at the bytes.
+      // These are gzip files, without a Content-Encoding. The reader has to look at the bytes.
       const gzip = (path: string, xml: string) => ({ path, contentType: 'application/gzip', body: gzipSync(xml) })
       const months = monthsOf(source.texts)
       return [
@@ -133,7 +133,7 @@ function articleRoutes(outlet: SampleOutlet, texts: SampleText[], origin: string
   return routes
 }
 
-/** What the article's own address answers, according to the behaviour noted beside the text. */
+/** The answer of an article's own address. The behaviour is noted beside the text. */
 function articleAnswer(
   outlet: SampleOutlet,
   text: SampleText,

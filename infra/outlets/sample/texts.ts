@@ -1,6 +1,7 @@
 /**
- * The articles of the sample outlets, kept as `texts/<domain>.md`: a headline after `# `, a block of lines
- * `key: value`, and paragraphs, each after an empty line. All of them are made up for Perscope.
+ * The articles of the sample outlets, from `texts/<domain>.md`. Each has a headline after `# `, a
+ * block of lines `key: value`, and paragraphs, each after an empty line. All of them were invented
+ * for Perscope.
  */
 
 import { createHash } from 'node:crypto'
@@ -8,7 +9,7 @@ import { readFileSync } from 'node:fs'
 import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
 import { instantOf } from './dates.ts'
 
-/** What the site does when the article is asked for; `page` serves it. */
+/** The site's behaviour when the article is requested; `page` serves it. */
 export const BEHAVIOURS = [
   'page',
   'forbidden',
@@ -33,12 +34,12 @@ export function isLanguage(language: TextLanguage): language is Language {
 export interface SampleText {
   title: string
   slug: string
-  /** Six digits drawn from the slug, so that an address survives a change of the order. */
+  /** Six digits computed from the slug, so that the address does not depend on the order. */
   number: string
   publishedAt: Date
   authors: string[]
   section: string
-  /** The happening it reports; other outlets report it too, in their own words. */
+  /** The event that it reports. Other outlets report it too, in their own words. */
   event: string | null
   language: TextLanguage
   answer: Behaviour
@@ -49,7 +50,7 @@ const KEYS = new Set(['slug', 'at', 'by', 'section', 'event', 'lang', 'answer'])
 
 /**
  * Reads one file of texts, newest first.
- * Throws a sentence that names the headline when a key is unknown or missing.
+ * @throws a sentence that names the headline, when a key is unknown or missing
  */
 export function parseTexts(source: string, timeZone: string, outletLanguage: Language): SampleText[] {
   const texts = source
@@ -105,7 +106,7 @@ export function readTexts(domain: string, timeZone: string, outletLanguage: Lang
   return parseTexts(readFileSync(file, 'utf8'), timeZone, outletLanguage)
 }
 
-/** What a feed gives as summary: the first paragraph. */
+/** The summary in a feed: the first paragraph. */
 export function summaryOf(text: SampleText): string {
   return text.paragraphs[0] ?? ''
 }

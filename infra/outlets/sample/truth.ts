@@ -1,4 +1,4 @@
-/** What the pipeline should make of the sample outlets, for tests that compare. */
+/** The result that the pipeline should produce from the sample outlets, for tests. */
 
 import { type Country, SNIPPET_LENGTH } from '../../../shared/articles/article.ts'
 import { type SampleOutlet, textsOf } from './outlet.ts'
@@ -6,29 +6,30 @@ import { SAMPLE_OUTLETS } from './outlets.ts'
 import { type SampleText, summaryOf, type TextLanguage } from './texts.ts'
 
 /**
- * `article`: read from its page. `article-from-feed`: the page is refused, the feed's words stand in.
- * `refused`: never indexed (another language, gone, robots.txt). `failing`: tried again and again, never indexed.
+ * `article`: made from its page. `article-from-feed`: the page is refused, and the article is made
+ * from the feed. `refused`: never indexed (another language, gone, robots.txt). `failing`: tried
+ * again and again, never indexed.
  */
 export type Expectation = 'article' | 'article-from-feed' | 'refused' | 'failing'
 
 export interface SampleTruth {
   domain: string
-  /** Canonical path at the outlet's address, with the query where that holds the identity. */
+  /** The canonical path at the outlet's address, with the query if that names the article. */
   path: string
   title: string
-  /** First 200 code points of the body, white space collapsed; null when no body can be had. */
+  /** The first 200 code points of the body, white space collapsed; null without a body. */
   body: string | null
   authors: string[]
   /** ISO 8601, UTC. */
   published_at: string
   language: TextLanguage
   country: Country
-  /** The happening it reports; null when no other outlet does. */
+  /** The event that it reports; null when no other outlet reports it. */
   event: string | null
   expectation: Expectation
 }
 
-/** One line for every text, in the order of the outlets, newest first. */
+/** One entry for every text, in the order of the outlets, newest first. */
 export function sampleTruth(): SampleTruth[] {
   return SAMPLE_OUTLETS.flatMap(outlet => textsOf(outlet).map(text => truthOf(outlet, text)))
 }

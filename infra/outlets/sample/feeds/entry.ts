@@ -3,7 +3,7 @@ import { escapeMarkup } from '../markup.ts'
 import type { FeedMake, SampleOutlet } from '../outlet.ts'
 import type { SampleText } from '../texts.ts'
 
-/** Everything a feed is written from. */
+/** The data that a feed is written from. */
 export interface FeedSource {
   outlet: SampleOutlet
   feed: FeedMake
@@ -12,7 +12,7 @@ export interface FeedSource {
   origin: string
 }
 
-/** The address of an article as this feed gives it; unescaped. */
+/** The address of an article in this feed, not escaped. */
 export function linkOf({ outlet, feed, origin }: FeedSource, text: SampleText): string {
   const address = outlet.address(text)
   switch (feed.links) {
@@ -35,14 +35,14 @@ export function htmlOf(text: SampleText): string {
   return text.paragraphs.map(paragraph => `<p>${escapeMarkup(paragraph)}</p>`).join('\n')
 }
 
-/** RFC 822, or nothing, or without a zone where the outlet's system forgets it. */
+/** A date by RFC 822. Some outlets omit the date or its zone. */
 export function rssDate({ outlet, feed }: FeedSource, text: SampleText): string | null {
   if (feed.dates === 'none') return null
   const date = rfc822(text.publishedAt, outlet.timeZone)
   return feed.dates === 'zoned' ? date : date.replace(/ [+-]\d{4}$/, '')
 }
 
-/** RFC 3339. */
+/** A date by RFC 3339. */
 export function isoDate({ outlet }: FeedSource, text: SampleText): string {
   return withOffset(text.publishedAt, outlet.timeZone)
 }

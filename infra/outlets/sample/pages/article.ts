@@ -13,7 +13,7 @@ export interface Surroundings {
   related: SampleText[]
 }
 
-/** The page of an article with everything that stands around it on a real site. */
+/** The page of an article, with everything that a real site puts around it. */
 export function articlePage(outlet: SampleOutlet, text: SampleText, around: Surroundings): string {
   const phrases = PHRASES[isLanguage(text.language) ? text.language : outlet.languages[0]]
   return framePage(outlet, around.sections, {
@@ -57,7 +57,7 @@ ${share(phrases)}
 ${comments(outlet, text, phrases)}</main>`
 }
 
-/** No metadata at all: title, by-line and date are words on the page. */
+/** A page without metadata: title, by-line and date are text. */
 function bareMain(outlet: SampleOutlet, text: SampleText, around: Surroundings, phrases: Phrases): string {
   const by = byLine(text.authors, phrases)
   return `<div id="content">
@@ -82,7 +82,7 @@ function picture(text: SampleText, phrases: Phrases): string {
   return `<figure><img src="/pictures/${text.number}.svg" alt="" width="640" height="300"><figcaption>${escapeMarkup(phrases.photo)}</figcaption></figure>`
 }
 
-/** The paragraphs, with the box of related articles after the second one, where it disturbs. */
+/** The paragraphs, with a box of related articles after the second one. */
 function bodyOf(outlet: SampleOutlet, text: SampleText, around: Surroundings, phrases: Phrases): string {
   if (text.answer === 'paywall') return teaser(text, phrases)
   const [first = '', second = '', ...rest] = text.paragraphs.map(paragraph => escapeMarkup(paragraph))
@@ -113,7 +113,7 @@ function share(phrases: Phrases): string {
   return `<div class="share"><p>${escapeMarkup(phrases.share)}</p><ul><li><a href="#">E-mail</a></li><li><a href="#">Mastodon</a></li></ul></div>`
 }
 
-/** Readers' comments carry dates of their own, which are not the article's. */
+/** Readers' comments, with dates that are not the article's. */
 function comments(outlet: SampleOutlet, text: SampleText, phrases: Phrases): string {
   const items = phrases.reactions.map(([name, hours, words]) => {
     const written = new Date(text.publishedAt.getTime() + Number(hours) * 3_600_000)
@@ -122,7 +122,7 @@ function comments(outlet: SampleOutlet, text: SampleText, phrases: Phrases): str
   return `<section class="comments"><h2>${escapeMarkup(phrases.comments)} (${items.length})</h2>${items.join('')}</section>`
 }
 
-/** The AMP variant: the same text without furniture, and a canonical link to the article. */
+/** The AMP variant: the same text with nothing around it, and a canonical link to the article. */
 export function ampPage(outlet: SampleOutlet, text: SampleText, around: Surroundings): string {
   return `<!DOCTYPE html>
 <html amp lang="${text.language}">

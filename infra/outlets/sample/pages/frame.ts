@@ -10,7 +10,7 @@ export interface Frame {
   language: string | null
 }
 
-/** Sections of the outlet in the order of their newest article. */
+/** The sections of the outlet, in the order of their newest article. */
 export type Sections = readonly string[]
 
 export function sectionId(section: string): string {
@@ -55,7 +55,7 @@ function header(outlet: SampleOutlet, sections: Sections): string {
 <nav><ul>${items.join('')}</ul></nav>`
 }
 
-/** Tables, as sites were built before style sheets. */
+/** A layout of tables, from the time before style sheets. */
 function oldHeader(outlet: SampleOutlet, sections: Sections): string {
   return `<table width="100%" bgcolor="${outlet.colour}"><tr><td class="masthead"><a href="/">${escapeMarkup(outlet.name)}</a>
 <p>${escapeMarkup(outlet.motto)}</p></td></tr></table>

@@ -3,7 +3,7 @@ import { escapeMarkup } from '../markup.ts'
 import type { SampleOutlet } from '../outlet.ts'
 import { type SampleText, summaryOf } from '../texts.ts'
 
-/** What the `<head>` of an article tells machines, in the manner of the outlet. */
+/** The metadata in the `<head>` of an article, in the manner of the outlet. */
 export function metadataOf(outlet: SampleOutlet, text: SampleText, origin: string): string {
   const url = origin + outlet.address(text)
   const links = [
@@ -22,7 +22,7 @@ function declarations(outlet: SampleOutlet, text: SampleText, url: string): stri
     case 'json-ld-list':
       return [script([breadcrumb(text), { '@context': 'https://schema.org', ...newsArticle(outlet, text, url) }])]
     case 'json-ld-broken':
-      // A raw line break within a string, as templates without escaping write it.
+      // A raw line break inside a string, as templates without escaping write it.
       return [
         `<script type="application/ld+json">{"@type": "NewsArticle", "headline": "${text.title}\n", }</script>`,
         ...openGraph(outlet, text, url),
@@ -49,7 +49,7 @@ function meta(key: 'name' | 'property', name: string, content: string): string {
   return `<meta ${key}="${name}" content="${escapeMarkup(content)}">`
 }
 
-/** Two hours after publication, so that whoever takes the wrong date is seen. */
+/** Two hours after publication, so that a test notices when this date is taken by mistake. */
 function modified(outlet: SampleOutlet, text: SampleText): string {
   return withOffset(new Date(text.publishedAt.getTime() + 2 * 3_600_000), outlet.timeZone)
 }
@@ -69,7 +69,7 @@ function newsArticle(outlet: SampleOutlet, text: SampleText, url: string) {
   }
 }
 
-/** Nodes that point at each other by `@id`, as large content systems write them. */
+/** Nodes that refer to each other by `@id`, as large content systems write them. */
 function graph(outlet: SampleOutlet, text: SampleText, url: string) {
   const home = new URL('/', url).href
   const person = (index: number) => `${home}#author-${text.number}-${index}`

@@ -1,4 +1,4 @@
-/** What stands around an article, in each language: all that an extractor has to leave out. */
+/** The text around an article, in each language. An extractor has to leave all of it out. */
 
 import type { Language } from '../../../../shared/articles/article.ts'
 

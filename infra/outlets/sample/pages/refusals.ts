@@ -3,7 +3,7 @@ import type { SampleOutlet } from '../outlet.ts'
 import { framePage, type Sections } from './frame.ts'
 import { PHRASES } from './phrases.ts'
 
-/** A wall of consent instead of the article, answered with 200 as real ones are. */
+/** A consent page instead of the article, with status 200, as real ones have. */
 export function consentPage(outlet: SampleOutlet): string {
   const phrases = PHRASES[outlet.languages[0]]
   return `<!DOCTYPE html>
@@ -17,7 +17,7 @@ ${phrases.consent.map(paragraph => `<p>${escapeMarkup(paragraph)}</p>`).join('\n
 `
 }
 
-/** A page that says only that there is none. */
+/** A page that only says that it does not exist. */
 export function refusalPage(
   outlet: SampleOutlet,
   sections: Sections,

@@ -24,7 +24,7 @@ footer { border-top: 1px solid #ddd; padding: 1rem 1.5rem 2rem; color: #666; fon
 `
 }
 
-/** A picture that is nobody's: hills in the outlet's colour, shaped by the article's number. */
+/** A picture without a copyright: hills in the outlet's colour, shaped by the article's number. */
 export function pictureOf(number: string, colour: string): string {
   const height = (index: number) => 90 + Number(number[index] ?? 0) * 12
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 300"><rect width="640" height="300" fill="#dfe7ea"/>
