@@ -63,92 +63,111 @@ interface Listed {
   relevance: number
 }
 
-t.test('contract, "Semantic mode rules": over HTTP, any question pages as a plain reading of the rules', async t => {
-  const world = await createWorld()
-  t.teardown(() => world.close())
-  const seqs = await world.index(ARTICLES)
-  const keys = await Promise.all(
-    PLANS.map(plan => createKey(world.pool, 'test', { ...plan, rate: 1_000_000, quota: null })),
-  )
-  await world.fleet.start('embedder')
-  await world.embedded(ARTICLES.length, 90_000)
-  await world.fleet.start('api')
-  const { rows: stored } = await world.pool.query<{ seq: bigint; id: string; ingested_at: Date | null }>(
-    'select seq, id, ingested_at from articles',
-  )
-  const known = new Map(stored.map(row => [row.seq, row]))
-  const all = ARTICLES.map((article, n) => {
-    const row = known.get(seqs[n]!)!
-    return { ...article, id: row.id, ingested: row.ingested_at }
+const NOTHING = {
+  country: undefined,
+  language: undefined,
+  has_author: undefined,
+  outlet: undefined,
+  author: undefined,
+  published_after: undefined,
+  published_before: undefined,
+  ingested_after: undefined,
+  sort: undefined,
+  order: undefined,
+}
+
+/** The last millisecond of a day, or the instant itself. */
+const endOf = (bound: string) => Date.parse(bound) + (bound.length === 10 ? 86_399_999 : 0)
+
+const folded = (text: string) =>
+  text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('œ', 'oe').replaceAll('ß', 'ss')
+
+const world = await createWorld()
+t.teardown(() => world.close())
+const seqs = await world.index(ARTICLES)
+const keys = await Promise.all(
+  PLANS.map(plan => createKey(world.pool, 'test', { ...plan, rate: 1_000_000, quota: null })),
+)
+await world.fleet.start('embedder')
+await world.embedded(ARTICLES.length, 90_000)
+await world.fleet.start('api')
+const { rows: stored } = await world.pool.query<{ seq: bigint; id: string; ingested_at: Date | null }>(
+  'select seq, id, ingested_at from articles',
+)
+const known = new Map(stored.map(row => [row.seq, row]))
+const all = ARTICLES.map((article, n) => {
+  const row = known.get(seqs[n]!)!
+  return { ...article, id: row.id, ingested: row.ingested_at }
+})
+
+async function pages({ plan, per_page, ...asked }: Question): Promise<{ found: Listed[]; totals: Set<number> }> {
+  const parameters = new URLSearchParams({ search: 'semantic', per_page: String(per_page) })
+  for (const [name, value] of Object.entries(asked)) if (value !== undefined) parameters.set(name, value)
+  const query = parameters.toString()
+  const found: Listed[] = []
+  const totals = new Set<number>()
+  for (let cursor = ''; ; ) {
+    const answer = await ask(`${world.fleet.base()}/v1/articles?${query}${cursor}`, keys[plan]!.secret)
+    assert.equal(answer.status, 200, answer.text)
+    found.push(...answer.json.articles)
+    totals.add(answer.json.total_results)
+    if (answer.json.next_cursor === null) return { found, totals }
+    assert.equal(answer.json.articles.length, per_page)
+    cursor = `&cursor=${answer.json.next_cursor}`
+  }
+}
+
+/** Of every article a plan can see; a filter changes no relevance. */
+const relevances = new Map<string, Map<string, number>>()
+for (const q of ASKED) {
+  const { found } = await pages({ ...NOTHING, plan: 0, q, per_page: 100 })
+  relevances.set(q, new Map(found.map(one => [one.id, one.relevance])))
+}
+
+function expected(asked: Question): string[] {
+  const { countries, history } = PLANS[asked.plan]!
+  const start = history.kind === 'fixed' ? history.at.getTime() : 0
+  const among = (list: string | undefined, value: string) =>
+    list === undefined || list.toLowerCase().split(',').includes(value.toLowerCase())
+  const contains = (part: string | undefined, names: string[]) =>
+    part === undefined || names.some(name => folded(name).includes(folded(part)))
+  const after = asked.published_after === undefined ? start : Date.parse(asked.published_after)
+  const before = asked.published_before === undefined ? Infinity : endOf(asked.published_before)
+  const isBounded = asked.published_after !== undefined || asked.published_before !== undefined
+  const sort = asked.sort ?? 'relevance'
+  const matching = all.filter(one => {
+    const published = one.publishedAt?.getTime()
+    const ingested = one.ingested?.getTime()
+    return (
+      countries.includes(one.country) &&
+      among(asked.country, one.country) &&
+      among(asked.language, one.language) &&
+      (asked.has_author === undefined || one.authors.length > 0 === (asked.has_author === 'yes')) &&
+      contains(asked.outlet, [one.outlet.name ?? '', one.outlet.domain ?? '']) &&
+      contains(asked.author, one.authors) &&
+      (published === undefined
+        ? !isBounded && ingested !== undefined && ingested >= start
+        : published >= Math.max(start, after) && published <= before) &&
+      (asked.ingested_after === undefined ||
+        (ingested !== undefined && ingested >= Date.parse(asked.ingested_after))) &&
+      (sort !== 'ingested_at' || ingested !== undefined)
+    )
   })
-
-  async function pages({ plan, per_page, ...asked }: Question): Promise<{ found: Listed[]; totals: Set<number> }> {
-    const parameters = new URLSearchParams({ search: 'semantic', per_page: String(per_page) })
-    for (const [name, value] of Object.entries(asked)) if (value !== undefined) parameters.set(name, value)
-    const query = parameters.toString()
-    const found: Listed[] = []
-    const totals = new Set<number>()
-    for (let cursor = ''; ; ) {
-      const answer = await ask(`${world.fleet.base()}/v1/articles?${query}${cursor}`, keys[plan]!.secret)
-      assert.equal(answer.status, 200, answer.text)
-      found.push(...answer.json.articles)
-      totals.add(answer.json.total_results)
-      if (answer.json.next_cursor === null) return { found, totals }
-      assert.equal(answer.json.articles.length, per_page)
-      cursor = `&cursor=${answer.json.next_cursor}`
-    }
-  }
-
-  /** Of every article a plan can see; a filter changes no relevance. */
-  const relevances = new Map<string, Map<string, number>>()
-  for (const q of ASKED) {
-    const { found } = await pages({ ...NOTHING, plan: 0, q, per_page: 100 })
-    relevances.set(q, new Map(found.map(one => [one.id, one.relevance])))
-  }
-
-  function expected(asked: Question): string[] {
-    const { countries, history } = PLANS[asked.plan]!
-    const start = history.kind === 'fixed' ? history.at.getTime() : 0
-    const among = (list: string | undefined, value: string) =>
-      list === undefined || list.toLowerCase().split(',').includes(value.toLowerCase())
-    const contains = (part: string | undefined, names: string[]) =>
-      part === undefined || names.some(name => folded(name).includes(folded(part)))
-    const after = asked.published_after === undefined ? start : Date.parse(asked.published_after)
-    const before = asked.published_before === undefined ? Infinity : endOf(asked.published_before)
-    const isBounded = asked.published_after !== undefined || asked.published_before !== undefined
-    const sort = asked.sort ?? 'relevance'
-    const matching = all.filter(one => {
-      const published = one.publishedAt?.getTime()
-      const ingested = one.ingested?.getTime()
-      return (
-        countries.includes(one.country) &&
-        among(asked.country, one.country) &&
-        among(asked.language, one.language) &&
-        (asked.has_author === undefined || one.authors.length > 0 === (asked.has_author === 'yes')) &&
-        contains(asked.outlet, [one.outlet.name ?? '', one.outlet.domain ?? '']) &&
-        contains(asked.author, one.authors) &&
-        (published === undefined
-          ? !isBounded && ingested !== undefined && ingested >= start
-          : published >= Math.max(start, after) && published <= before) &&
-        (asked.ingested_after === undefined ||
-          (ingested !== undefined && ingested >= Date.parse(asked.ingested_after))) &&
-        (sort !== 'ingested_at' || ingested !== undefined)
-      )
+  const sign = asked.order === 'asc' ? 1 : -1
+  const sortedBy = (one: (typeof all)[number]) =>
+    sort === 'relevance'
+      ? relevances.get(asked.q)!.get(one.id)!
+      : (sort === 'published_at' ? one.publishedAt : one.ingested)?.getTime()
+  return matching
+    .toSorted((a, b) => {
+      const [x, y] = [sortedBy(a), sortedBy(b)]
+      if (x !== y) return x === undefined ? 1 : y === undefined ? -1 : sign * (x - y)
+      return (a.id < b.id ? -1 : 1) * (sort === 'relevance' ? 1 : sign)
     })
-    const sign = asked.order === 'asc' ? 1 : -1
-    const sortedBy = (one: (typeof all)[number]) =>
-      sort === 'relevance'
-        ? relevances.get(asked.q)!.get(one.id)!
-        : (sort === 'published_at' ? one.publishedAt : one.ingested)?.getTime()
-    return matching
-      .toSorted((a, b) => {
-        const [x, y] = [sortedBy(a), sortedBy(b)]
-        if (x !== y) return x === undefined ? 1 : y === undefined ? -1 : sign * (x - y)
-        return (a.id < b.id ? -1 : 1) * (sort === 'relevance' ? 1 : sign)
-      })
-      .map(one => one.id)
-  }
+    .map(one => one.id)
+}
 
+t.test('contract, "Semantic mode rules": over HTTP, any question pages as a plain reading of the rules', async t => {
   let nonEmpty = 0
   await fc.assert(
     fc.asyncProperty(questions, async asked => {
@@ -173,22 +192,3 @@ t.test('contract, "Semantic mode rules": over HTTP, any question pages as a plai
   )
   t.ok(nonEmpty > 100, `${nonEmpty} questions found something`)
 })
-
-const NOTHING = {
-  country: undefined,
-  language: undefined,
-  has_author: undefined,
-  outlet: undefined,
-  author: undefined,
-  published_after: undefined,
-  published_before: undefined,
-  ingested_after: undefined,
-  sort: undefined,
-  order: undefined,
-}
-
-/** The last millisecond of a day, or the instant itself. */
-const endOf = (bound: string) => Date.parse(bound) + (bound.length === 10 ? 86_399_999 : 0)
-
-const folded = (text: string) =>
-  text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replaceAll('œ', 'oe').replaceAll('ß', 'ss')

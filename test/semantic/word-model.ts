@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 
-/** What the endpoint does with a request; tests change it while it runs. */
+/** The endpoint's behaviour. Tests change it while it runs. */
 export type Mood = 'answers' | 'hangs' | 'fails' | 'throttles'
 
 /**
