@@ -48,7 +48,7 @@ export interface TestCrawl {
   close(): Promise<void>
 }
 
-/** @param parsing what the threads that parse feeds run; the crawler's own by default */
+/** @param parsing the code of the threads that parse feeds; the crawler's own by default */
 export async function startCrawl(
   settings: Partial<Record<keyof Config, string>> = {},
   parsing?: URL,
@@ -65,8 +65,41 @@ export async function startCrawl(
   const log = createLogger('test', process.env.LOG_LEVEL ?? 'silent')
   const pool = createPool(database.url, 'test', () => {}, PATIENT)
   const queues = openQueues(config, log)
-  const crawl: Crawl = {
-    ...{ config, pool, queues, log, recentRobots: new Map(), backlogged: false },
+  const crawl = createCrawl({ config, pool, queues, log }, parsing)
+  return {
+    crawl,
+    pool,
+    pages: () => readPages(pool),
+    page: async url => (await readPages(pool)).find(page => page.url === url),
+    async outlets(feeds) {
+      await syncOutlets(
+        pool,
+        Object.entries(feeds).map(([domain, urls]) => ({
+          ...{ name: domain, domain, country: 'NL', languages: ['nl'], timeZone: 'Europe/Amsterdam', sitemaps: [] },
+          feeds: urls,
+        })),
+      )
+    },
+    workOff: (ms, isDone) => workOff(crawl, ms, isDone),
+    async hurry(what) {
+      await pool.query(
+        what === 'feeds' ? 'update feeds set next_poll_at = now()' : 'update pages set next_try_at = now()',
+      )
+    },
+    async close() {
+      crawl.leases.close()
+      await crawl.parser.close()
+      await queues.close()
+      await pool.end()
+      await database.drop()
+    },
+  }
+}
+
+function createCrawl(own: Pick<Crawl, 'config' | 'pool' | 'queues' | 'log'>, parsing: URL | undefined): Crawl {
+  const { config, pool, log } = own
+  return {
+    ...{ ...own, recentRobots: new Map(), backlogged: false },
     ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },
     leases: createLeases(pool, log, config.CRAWL_HOST_DELAY),
     longWaits: createLongWaits(config.CRAWL_CONCURRENCY),
@@ -82,53 +115,28 @@ export async function startCrawl(
     stopping: new AbortController().signal,
     ending: new AbortController().signal,
   }
-  const pages = async () => {
-    const { rows } = await pool.query<RememberedPage>(
-      `select p.url, o.domain, p.state, p.reason, p.attempts, p.entry, s.status, s.final_url as "finalUrl",
-              s.body is not null as "hasBody",
-              (extract(epoch from p.next_try_at - clock_timestamp()) * 1000)::float8 as wait
-         from pages p join outlets o using (outlet_no) left join page_sources s using (page_no)
-        order by p.url, o.domain`,
-    )
-    return rows
-  }
-  return {
-    crawl,
-    pool,
-    pages,
-    page: async url => (await pages()).find(page => page.url === url),
-    async outlets(feeds) {
-      await syncOutlets(
-        pool,
-        Object.entries(feeds).map(([domain, urls]) => ({
-          ...{ name: domain, domain, country: 'NL', languages: ['nl'], timeZone: 'Europe/Amsterdam', sitemaps: [] },
-          feeds: urls,
-        })),
-      )
-    },
-    async workOff(ms, isDone) {
-      const end = performance.now() + (ms ?? 20_000)
-      await lookAround(crawl)
-      while (performance.now() < end) {
-        if (await isDone?.()) return
-        const hosts = await callHosts(crawl)
-        if (ms === undefined && hosts.length === 0 && !(await isDueSoon(pool, !crawl.backlogged))) return
-        await Promise.all(hosts.map(({ host }) => visitHost(crawl, host)))
-        if (hosts.length === 0) await new Promise(resolve => setTimeout(resolve, 20))
-      }
-    },
-    async hurry(what) {
-      await pool.query(
-        what === 'feeds' ? 'update feeds set next_poll_at = now()' : 'update pages set next_try_at = now()',
-      )
-    },
-    async close() {
-      crawl.leases.close()
-      await crawl.parser.close()
-      await queues.close()
-      await pool.end()
-      await database.drop()
-    },
+}
+
+async function readPages(pool: Pool): Promise<RememberedPage[]> {
+  const { rows } = await pool.query<RememberedPage>(
+    `select p.url, o.domain, p.state, p.reason, p.attempts, p.entry, s.status, s.final_url as "finalUrl",
+            s.body is not null as "hasBody",
+            (extract(epoch from p.next_try_at - clock_timestamp()) * 1000)::float8 as wait
+       from pages p join outlets o using (outlet_no) left join page_sources s using (page_no)
+      order by p.url, o.domain`,
+  )
+  return rows
+}
+
+async function workOff(crawl: Crawl, ms?: number, isDone?: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + (ms ?? 20_000)
+  await lookAround(crawl)
+  while (performance.now() < end) {
+    if (await isDone?.()) return
+    const hosts = await callHosts(crawl)
+    if (ms === undefined && hosts.length === 0 && !(await isDueSoon(crawl.pool, !crawl.backlogged))) return
+    await Promise.all(hosts.map(({ host }) => visitHost(crawl, host)))
+    if (hosts.length === 0) await new Promise(resolve => setTimeout(resolve, 20))
   }
 }
 

@@ -8,7 +8,7 @@ import { ARTICLES, type Greed, HONEST, type Sites, startSites } from './sites.ts
 export interface Race {
   alone: number
   beside: number
-  /** What the greedy outlets had when the honest ones were through. */
+  /** The state of the greedy outlets when the honest ones were done, in words. */
   greedy: string
 }
 

@@ -7,10 +7,7 @@ import { articlePage } from '../../normaliser/stored.ts'
 
 /** How much the greedy outlets want. */
 export interface Greed {
-  /**
-   * Hosts that take connections and never answer; the feed names more of them with each poll, until
-   * all are named.
-   */
+  /** Hosts that accept connections and never answer. */
   tarpits: number
   /** Pages of `bigBytes` each that do not compress. */
   big: number
@@ -31,87 +28,98 @@ export interface Sites {
 export const HONEST = 20
 export const ARTICLES = 8
 
-/** Addresses of their own for every host, for pace goes by host; all on one port. */
+/** The servers of one race. Every host has an address of its own, because pace goes by host. */
+interface Servers {
+  /** The one port of all servers. */
+  port: number
+  closing: (() => Promise<unknown>)[]
+}
+
 export async function startSites(port: number, greed: Greed): Promise<Sites> {
-  const closing: (() => Promise<unknown>)[] = []
-  const serve = async (address: string, listener: RequestListener) => {
-    const server = createServer(listener)
-    closing.push(() => end(server))
-    server.listen(port, address)
-    await once(server, 'listening')
-    return `http://${address}:${port}`
-  }
-
+  const servers: Servers = { port, closing: [] }
   const honest: object[] = []
-  for (let outlet = 0; outlet < HONEST; outlet += 1) {
-    const title = (number: string) => `Raad ${outlet} spreekt over plan ${number}`
-    const origin = `http://127.20.0.${outlet + 1}:${port}`
-    const paths = Array.from({ length: ARTICLES }, (_, at) => `${origin}/nieuws/${at}`)
-    await serve(`127.20.0.${outlet + 1}`, (request, response) => {
-      const number = /^\/nieuws\/(\d+)$/.exec(request.url ?? '')?.[1]
-      if (request.url === '/feed.xml') return void send(response, rss(...paths), 'application/rss+xml')
-      if (number === undefined) return void response.writeHead(404).end()
-      send(response, articlePage(title(number), `plan ${number} van gemeente ${outlet}`))
-    })
-    honest.push(outletOf(`honest${outlet}`, `${origin}/feed.xml`))
+  for (let outlet = 0; outlet < HONEST; outlet += 1) honest.push(await startHonest(servers, outlet))
+  return {
+    honest,
+    greedy: [
+      await startTarpits(servers, greed.tarpits),
+      await startBig(servers, greed.big, greed.bigBytes),
+      await startBombs(servers, greed.bombs),
+      await startEndless(servers, greed.endless),
+    ],
+    close: async () => void (await Promise.all(servers.closing.map(close => close()))),
+  }
+}
+
+async function serve({ port, closing }: Servers, address: string, listener: RequestListener): Promise<string> {
+  const server = createServer(listener)
+  closing.push(() => end(server))
+  server.listen(port, address)
+  await once(server, 'listening')
+  return `http://${address}:${port}`
+}
+
+/** A site with a feed, whose other pages `answer` serves. */
+const siteOf =
+  (links: readonly string[], answer: (response: Response, path: string) => void): RequestListener =>
+  ({ url = '' }, response) => {
+    if (url === '/feed.xml') return void send(response, rss(...links), 'application/rss+xml')
+    if (!url.startsWith('/nieuws/')) return void response.writeHead(404).end()
+    answer(response, url)
   }
 
-  // One listener for each host: a feed can name as many as it likes.
-  const tarpits: string[] = []
-  for (let at = 0; at < greed.tarpits; at += 1) {
+const numbered = (origin: string, count: number) => Array.from({ length: count }, (_, at) => `${origin}/nieuws/${at}`)
+
+async function startHonest(servers: Servers, outlet: number): Promise<object> {
+  const address = `127.20.0.${outlet + 1}`
+  const site = siteOf(numbered(`http://${address}:${servers.port}`, ARTICLES), (response, path) => {
+    const number = path.split('/').at(-1)
+    send(response, articlePage(`Raad ${outlet} spreekt over plan ${number}`, `plan ${number} van gemeente ${outlet}`))
+  })
+  return outletOf(`honest${outlet}`, `${await serve(servers, address, site)}/feed.xml`)
+}
+
+/** A listener for each host, which never answers: a feed can name as many hosts as it likes. */
+async function startTarpits(servers: Servers, count: number): Promise<object> {
+  const { port, closing } = servers
+  const links: string[] = []
+  for (let at = 0; at < count; at += 1) {
     const address = `127.21.${1 + Math.floor(at / 200)}.${1 + (at % 200)}`
     const listener = createListener(socket => socket.on('error', () => {}).resume())
     listener.listen(port, address)
     await once(listener, 'listening')
     closing.push(() => end(listener))
-    tarpits.push(`http://${address}:${port}/nieuws/1`)
+    links.push(`http://${address}:${port}/nieuws/1`)
   }
-  const tarpitFeed = await serve('127.22.0.1', (request, response) => {
-    if (request.url !== '/feed.xml') return void response.writeHead(404).end()
-    send(response, rss(...tarpits), 'application/rss+xml')
+  const feed = siteOf(links, response => void response.writeHead(404).end())
+  return outletOf('tarpit', `${await serve(servers, '127.22.0.1', feed)}/feed.xml`)
+}
+
+async function startBig(servers: Servers, count: number, bytes: number): Promise<object> {
+  const address = '127.22.0.2'
+  const noise = randomBytes(Math.ceil(bytes / 2)).toString('hex')
+  const site = siteOf(numbered(`http://${address}:${servers.port}`, count), (response, path) =>
+    send(response, `<!doctype html><html><head><title>Groot ${path}</title></head><body><p>${noise}</p></body></html>`),
+  )
+  return outletOf('big', `${await serve(servers, address, site)}/feed.xml`)
+}
+
+async function startBombs(servers: Servers, count: number): Promise<object> {
+  const address = '127.22.0.3'
+  const links = numbered(`http://${address}:${servers.port}`, count)
+  const site = siteOf(links, (response, path) => send(response, bomb(path)))
+  return outletOf('bomb', `${await serve(servers, address, site)}/feed.xml`)
+}
+
+/** Four hosts that begin an answer and never end it. */
+async function startEndless(servers: Servers, count: number): Promise<object> {
+  const addresses = [4, 5, 6, 7].map(last => `127.22.0.${last}`)
+  const links = addresses.flatMap(address => numbered(`http://${address}:${servers.port}`, count / 4))
+  const site = siteOf(links, response => {
+    response.writeHead(200, { 'content-type': 'text/html' }).write('<!doctype html><p>')
   })
-
-  const numbered = (origin: string, count: number) => Array.from({ length: count }, (_, at) => `${origin}/nieuws/${at}`)
-  const bigOrigin = `http://127.22.0.2:${port}`
-  const noise = randomBytes(Math.ceil(greed.bigBytes / 2)).toString('hex')
-  await serve('127.22.0.2', (request, response) => {
-    if (request.url === '/feed.xml')
-      return void send(response, rss(...numbered(bigOrigin, greed.big)), 'application/rss+xml')
-    if (!request.url?.startsWith('/nieuws/')) return void response.writeHead(404).end()
-    send(
-      response,
-      `<!doctype html><html><head><title>Groot ${request.url}</title></head><body><p>${noise}</p></body></html>`,
-    )
-  })
-
-  const bombOrigin = `http://127.22.0.3:${port}`
-  await serve('127.22.0.3', (request, response) => {
-    if (request.url === '/feed.xml')
-      return void send(response, rss(...numbered(bombOrigin, greed.bombs)), 'application/rss+xml')
-    if (!request.url?.startsWith('/nieuws/')) return void response.writeHead(404).end()
-    send(response, bomb(request.url))
-  })
-
-  const endlessHosts = [4, 5, 6, 7].map(last => `127.22.0.${last}`)
-  const endless = endlessHosts.flatMap(address => numbered(`http://${address}:${port}`, greed.endless / 4))
-  for (const address of endlessHosts) {
-    await serve(address, (request, response) => {
-      if (request.url === '/feed.xml') return void send(response, rss(...endless), 'application/rss+xml')
-      if (!request.url?.startsWith('/nieuws/')) return void response.writeHead(404).end()
-      response.writeHead(200, { 'content-type': 'text/html' }).write('<!doctype html><p>')
-    })
-  }
-
-  return {
-    honest,
-    greedy: [
-      outletOf('tarpit', `${tarpitFeed}/feed.xml`),
-      outletOf('big', `${bigOrigin}/feed.xml`),
-      outletOf('bomb', `${bombOrigin}/feed.xml`),
-      outletOf('endless', `http://${endlessHosts[0]}:${port}/feed.xml`),
-    ],
-    close: async () => void (await Promise.all(closing.map(close => close()))),
-  }
+  const origins = await Promise.all(addresses.map(address => serve(servers, address, site)))
+  return outletOf('endless', `${origins[0]}/feed.xml`)
 }
 
 /** Structured data that names a list of authors thousands of times, in 160 kB. */
@@ -133,7 +141,9 @@ const outletOf = (name: string, feed: string) => ({
   ...{ feeds: [feed], sitemaps: [] },
 })
 
-function send(response: Parameters<RequestListener>[1], body: string, type = 'text/html; charset=utf-8') {
+type Response = Parameters<RequestListener>[1]
+
+function send(response: Response, body: string, type = 'text/html; charset=utf-8') {
   response.writeHead(200, { 'content-type': type }).end(body)
 }
 

@@ -24,14 +24,8 @@ export async function checkArticles(
     const found = byNumber.get(number) ?? []
     if (found.length !== 1) findings.add(`${tag(number)} of the archive is there ${found.length} times.`)
   }
-  for (const article of site.articles) {
-    const found = byNumber.get(article.number) ?? []
-    if (found.length === 0) findings.add(`${tag(article.number)} is lost: ${await storyOf(article)}`)
-    if (found.length > 1) findings.add(`${tag(article.number)} is there ${found.length} times: ${places(found)}.`)
-    const [only] = found
-    if (found.length === 1 && only && article.mood !== 'moved' && only.url !== site.urlOf(article))
-      findings.add(`${tag(article.number)} has the address ${only.url}, not ${site.urlOf(article)}.`)
-  }
+  for (const article of site.articles)
+    await checkArticle(article, site, byNumber.get(article.number) ?? [], storyOf, findings)
   const urls = Map.groupBy(holdings.exported, ({ url }) => url)
   for (const [url, found] of urls) {
     if (found.length > 1) findings.add(`${url} is indexed ${found.length} times: ${places(found)}.`)
@@ -43,9 +37,23 @@ export async function checkArticles(
   if (status.pages.failed > 0) findings.add(`${status.pages.failed} pages are given up, and none of them deserved it.`)
 }
 
+async function checkArticle(
+  article: SiteArticle,
+  site: Site,
+  found: Exported[],
+  storyOf: (article: SiteArticle) => Promise<string>,
+  findings: Findings,
+): Promise<void> {
+  if (found.length === 0) findings.add(`${tag(article.number)} is lost: ${await storyOf(article)}`)
+  if (found.length > 1) findings.add(`${tag(article.number)} is there ${found.length} times: ${places(found)}.`)
+  const [only] = found
+  if (found.length === 1 && only && article.mood !== 'moved' && only.url !== site.urlOf(article))
+    findings.add(`${tag(article.number)} has the address ${only.url}, not ${site.urlOf(article)}.`)
+}
+
 const places = (found: Exported[]) => found.map(({ id, url, ingested_at }) => `${id} ${url} ${ingested_at}`).join(', ')
 
-/** Where a lost article was seen last, for whoever looks for the reason. */
+/** Tells where a lost article was seen last, to help find the reason. */
 export async function storyOf(article: SiteArticle, site: Site, pool: Pool): Promise<string> {
   const { rows } = await pool.query(
     `select page_no::text, url, state, reason, detail, attempts, discovered_at, next_try_at, finished_at

@@ -15,7 +15,7 @@ export interface Exported {
   ingested_at: string | null
 }
 
-/** What the system holds. */
+/** The articles, embeddings and vectors that the system holds. */
 export interface Holdings {
   exported: Exported[]
   /** Every article in the order of its number. */
