@@ -19,7 +19,7 @@ export interface Keys {
   EMBEDDINGS_API_KEY?: string
 }
 
-/** What each server's start works with. */
+/** The folder, options and functions that each server's start uses. */
 export interface Starting {
   /** The path of `DATA_DIR`. */
   dataDir: string

@@ -24,7 +24,7 @@ async function only(feeds: Record<string, string[]>): Promise<void> {
   await run.outlets(Object.fromEntries(Object.entries(feeds).map(([domain, paths]) => [domain, paths.map(at)])))
 }
 
-/** An answer with an ETag that says "unchanged" to whoever has it. */
+/** An answer with an ETag. A client that sends the ETag gets 304. */
 const tagged =
   (etag: string, body: string | Buffer): Handler =>
   (request, response) => {

@@ -197,25 +197,22 @@ t.test('redirects are followed, to other hosts too, and never in a circle or for
   t.match(await run.page(at('/hop0?again')), { state: 'waiting', reason: 'redirects' }, 'six are too many')
 })
 
-t.test(
-  'a redirect is followed where its host wants long pauses: whoever came back later would be redirected again',
-  async t => {
-    // As robots.txt would have it, but for the requests of other tests.
-    site.on('/moved', async (_request, response) => {
-      await run.pool.query('update hosts set crawl_delay = 6000 where host = $1', [site.host])
-      response.writeHead(301, { location: '/moved-here' }).end()
-    })
-    site.on('/moved-here', async (_request, response) => {
-      await run.pool.query('update hosts set crawl_delay = null where host = $1', [site.host])
-      response.writeHead(200, { 'content-type': 'text/html' }).end(html('here'))
-    })
-    await crawl('/moved')
-    await run.workOff(60_000, async () => (await run.page(at('/moved')))?.state === 'stored')
-    t.match(await run.page(at('/moved')), { state: 'stored', finalUrl: at('/moved-here') })
-    t.equal(site.to('/moved').length, 1)
-    await run.pool.query("update hosts set crawl_delay = null, free_at = 'epoch'")
-  },
-)
+t.test('a redirect is followed where its host wants long pauses: a later visit would be redirected again', async t => {
+  // As robots.txt would have it, but for the requests of other tests.
+  site.on('/moved', async (_request, response) => {
+    await run.pool.query('update hosts set crawl_delay = 6000 where host = $1', [site.host])
+    response.writeHead(301, { location: '/moved-here' }).end()
+  })
+  site.on('/moved-here', async (_request, response) => {
+    await run.pool.query('update hosts set crawl_delay = null where host = $1', [site.host])
+    response.writeHead(200, { 'content-type': 'text/html' }).end(html('here'))
+  })
+  await crawl('/moved')
+  await run.workOff(60_000, async () => (await run.page(at('/moved')))?.state === 'stored')
+  t.match(await run.page(at('/moved')), { state: 'stored', finalUrl: at('/moved-here') })
+  t.equal(site.to('/moved').length, 1)
+  await run.pool.query("update hosts set crawl_delay = null, free_at = 'epoch'")
+})
 
 t.test('Retry-After is obeyed, and holds for the whole host', async t => {
   site.on('/busy', (_request, response) => response.writeHead(429, { 'retry-after': '2' }).end())

@@ -103,7 +103,7 @@ t.test('promise 1: a crawler that ends while it parses leaves nothing due at onc
   await only({ 'x.example': [`${site.origin}/hang.xml`] })
   const working = run.workOff()
   await until(async () => (await feed('/hang.xml'))?.parsing === true)
-  // What stands in the database at this moment is what a crash leaves.
+  // A crash would leave the database as it is at this moment.
   const left = await feed('/hang.xml')
   t.ok(left && left.wait > 100_000, 'the next poll is ahead')
   t.match(left, { failures: 0, error: null, etag: null })

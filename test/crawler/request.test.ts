@@ -42,7 +42,7 @@ const failing = (answer: Promise<FetchedResponse>): Promise<unknown> =>
   )
 
 /**
- * A server that writes these bytes to whoever connects and then ends, or resets, the connection.
+ * A server that writes these bytes to each client and then ends, or resets, the connection.
  */
 async function raw(
   bytes: string | Buffer,

@@ -47,12 +47,12 @@ export interface Verdict {
   published: number
   indexed: number
   embedded: number
-  /** What each poller was given. */
+  /** The articles that each poller received. */
   polled: Record<string, number>
   sequences: number
   requests: { asked: number; forgiven: number; failed: number; slowest: number }
   faults: DoneFault[]
-  /** What went against the promises; empty when all is well. */
+  /** The broken promises, as sentences; empty when none was broken. */
   findings: string[]
   /** Logs and data of the run; removed when nothing was found. */
   folder: string

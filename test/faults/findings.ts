@@ -1,4 +1,4 @@
-/** What went against the promises, in sentences. */
+/** The broken promises, as sentences. */
 export interface Findings {
   add(sentence: string): void
   sentences(): string[]

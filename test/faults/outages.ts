@@ -1,4 +1,4 @@
-/** What can be away. No request needs Redis; workers may end without it. */
+/** The parts that can be away. No request needs Redis; workers may end without it. */
 export type Part = 'postgres' | 'qdrant' | 'model' | 'redis' | `api-${number}`
 
 /** When which part was away, and the time after it in which everything must have recovered. */

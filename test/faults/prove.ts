@@ -1,7 +1,7 @@
 import t from 'tap'
 import { chaos, type Verdict } from './chaos.ts'
 
-/** What a run may take on top of its faults: starting the fleet, doing what is left, judging. */
+/** ms that a run may take beside its faults: to start the fleet, finish its work, and judge. */
 const AROUND_MS = 240_000
 
 /** Runs the fault test as a test: each finding is a failure. */

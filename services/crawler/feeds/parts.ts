@@ -56,7 +56,7 @@ interface Reading {
 }
 
 /**
- * What becomes of the index after one of its parts. `read` and `unread` go on with the next part.
+ * The outcome of one part. After `read` and `unread`, the next part follows.
  */
 type PartOutcome = 'read' | 'unread' | 'interrupted' | 'unparsed'
 
@@ -150,7 +150,7 @@ function savePartOf(
     return savePart(crawl.pool, dueFeed, { url, modified: part.modified }, feed.named, validators, crawl.config)
   }
   if (depth < MAX_DEPTH) todo.unshift(...feed.parts.map(inner => ({ part: inner, depth: depth + 1 })))
-  // Each poll reads an index again, whatever its date: its parts may have changed and it not.
+  // Each poll reads an inner index again, because its parts may change while its date does not.
   return savePart(crawl.pool, dueFeed, { url, modified: null }, [], NEVER_READ, crawl.config)
 }
 

@@ -110,7 +110,7 @@ interface Query {
   patience: number
   /** The host whose rules are wanted. A redirect may lead to others. */
   host: string
-  /** What the database knew when the first permit was taken. */
+  /** The robots.txt in the database when the first permit was taken. */
   meanwhile: KnownRobots
   /** How often the robots.txt could not be read before, in a row. */
   failures: number

@@ -38,7 +38,7 @@ const TEXTS = 4
 type EmbeddingCollectionSettings = Parameters<typeof sourceOf>[0] &
   Pick<Config, 'EMBEDDINGS_TIMEOUT' | 'QDRANT_COLLECTION'>
 
-/** What the embedder works with, and what it has opened so far. */
+/** The settings, connections and open collections of one embedder. */
 interface State {
   config: EmbeddingCollectionSettings
   /** The source that the settings name. */

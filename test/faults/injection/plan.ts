@@ -11,7 +11,9 @@ const FIRST_MS = 4_000
 /** Between two faults; often the second comes before the system has got over the first. */
 const SHORTEST_GAP_MS = 4_000
 const LONGEST_GAP_MS = 10_000
-/** What has been published last must still meet a fault; what was hit must be able to come back. */
+/**
+ * The last published articles must still meet a fault, and the parts that were hit must recover.
+ */
 const TAIL_MS = 4_000
 
 /** Faults for a run of `ms`: every kind in an order of chance, then again. */

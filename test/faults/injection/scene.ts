@@ -7,7 +7,7 @@ import type { EmbeddedServer } from '../machine/servers.ts'
 import type { Outages, Part } from '../outages.ts'
 import type { Random } from '../random.ts'
 
-/** What a fault acts on. */
+/** The processes and servers that a fault acts on. */
 export interface Scene {
   machine: Machine
   outages: Outages

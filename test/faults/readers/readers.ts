@@ -12,7 +12,7 @@ export interface LimitedPoller extends Poller {
   country: Country | null
 }
 
-/** What readers have got hold of. */
+/** The articles and pages that the readers have received. */
 export interface Reading {
   pollers: readonly LimitedPoller[]
   sequences: readonly Sequence[]

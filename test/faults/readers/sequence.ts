@@ -4,7 +4,7 @@ import type { Random } from '../random.ts'
 import { TOPICS } from '../site/article.ts'
 import type { Client, Page } from './client.ts'
 
-/** What a sequence of pages is about, and which articles belong to it whatever the system says. */
+/** The search of a sequence of pages, and the articles that truly belong to it. */
 export interface Question {
   query: Record<string, string>
   /** Null where only the system knows (semantic search). */

@@ -9,7 +9,7 @@ export interface Manners {
 }
 
 /**
- * Whoever waited longer has probably gone away before the answer came, and its pause began unseen.
+ * A client that waited longer has probably gone before the answer came, and its pause began unseen.
  */
 const PATIENCE_MS = 4_000
 

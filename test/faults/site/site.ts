@@ -23,7 +23,7 @@ export interface Site {
   publish(rate: number): void
   /** Ends publishing. */
   rest(): void
-  /** What was asked for an article and how it was answered, for whoever looks for a lost one. */
+  /** The requests for an article and their answers, to help find a lost one. */
   visitsOf(article: SiteArticle): string[]
   /** Requests that came too soon after another, in sentences. */
   breaches(): string[]
