@@ -4,9 +4,11 @@ import { counter, histogram } from '../../shared/metrics/registry.ts'
 
 /** `outcome`: indexed, known, refused:…, retry:…, failed:… */
 export const pagesNormalised = counter('pages_normalised_total', 'Stored pages, by what became of them.', ['outcome'])
-export const wallsMet = counter('walls_total', 'Pages on which something else stood in the article’s place, by kind.', [
-  'kind',
-])
+export const interstitialsMet = counter(
+  'walls_total',
+  'Pages on which something else stood in the article’s place, by kind.',
+  ['kind'],
+)
 export const composeSeconds = histogram(
   'compose_seconds',
   'Time that one page kept a thread.',

@@ -7,7 +7,7 @@ import type { Semaphore } from '../../shared/resilience/semaphore.ts'
 import type { Batcher } from './batches/batcher.ts'
 import type { Composition } from './compose/article.ts'
 import type { ServedTexts } from './interstitials/served.ts'
-import { observeArticle, pagesNormalised, wallsMet } from './metrics.ts'
+import { interstitialsMet, observeArticle, pagesNormalised } from './metrics.ts'
 import { type DonePage, finishFailed, finishRefused, giveBack } from './pages/finish.ts'
 import { loadPage, outletOf } from './pages/load.ts'
 import { ComposeError, type Composer } from './threads/composer.ts'
@@ -118,15 +118,15 @@ async function bringToEnd(
   { pageNo, outletNo, composition, fingerprint }: Composed,
 ): Promise<{ outcome: string; article?: string }> {
   try {
-    if (composition.wall !== null) wallsMet.inc({ kind: composition.wall })
+    if (composition.interstitial !== null) interstitialsMet.inc({ kind: composition.interstitial })
     if (composition.kind === 'refused') {
       await finishRefused(pool, { pageNo, outletNo }, composition)
       return { outcome: `refused: ${composition.reason}` }
     }
-    const { article, wall } = composition
+    const { article, interstitial } = composition
     const indexed = await index.add({
       article: { ...article, pageNo },
-      page: { pageNo, outletNo, wall, fingerprint },
+      page: { pageNo, outletNo, interstitial, fingerprint },
     })
     if (indexed.outcome === 'indexed') observeArticle(article)
     return { outcome: indexed.outcome, article: indexed.id }

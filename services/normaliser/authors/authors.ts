@@ -3,7 +3,7 @@ import type { FeedEntry } from '../../../shared/pages/page.ts'
 import { anyOf } from '../languages/index.ts'
 import { fold } from '../metadata/fold.ts'
 import type { PageMark, PageMetadata } from '../metadata/metadata.ts'
-import { foldOutlet, peopleIn } from './names.ts'
+import { foldOutlet, peopleIn } from './person-names.ts'
 import { isNear, spokenBylines } from './spoken.ts'
 
 /** More people than this sign no article: a list of staff was taken for a byline. */

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { FeedEntry, StoredPage } from '../../../shared/pages/page.ts'
 import { loadModels } from '../language/language.ts'
-import { AUTHOR_NAMES } from '../metadata/names.ts'
+import { AUTHOR_NAMES } from '../metadata/meta-names.ts'
 import { composeArticle } from './article.ts'
 
 t.setTimeout(900_000)

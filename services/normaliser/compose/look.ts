@@ -8,7 +8,7 @@ import { readPageText } from '../text/page-text.ts'
 
 /** What is to be believed of a page. */
 export interface Look {
-  wall: InterstitialKind | null
+  interstitial: InterstitialKind | null
   /** Of an empty page where a wall stood: what a wall says of itself is nobody's. */
   meta: PageMetadata
   /** The article's text as the page has it; null without one. */
@@ -25,7 +25,11 @@ const REFUSALS = new Set([401, 402, 403, 407, 429, 451])
  * @param repeated its text is known from other addresses of the outlet
  */
 export function lookAt(page: StoredPage, feedTitle: string | null, repeated: boolean): Look {
-  const nothing = (wall: InterstitialKind | null): Look => ({ wall, meta: readMetadata('', page.url), text: null })
+  const nothing = (interstitial: InterstitialKind | null): Look => ({
+    interstitial,
+    meta: readMetadata('', page.url),
+    text: null,
+  })
   if (REFUSALS.has(page.status)) return nothing('forbidden')
   if (page.body === null || page.body.length === 0) return nothing(null)
   const { text: html } = decodeText(page.body, { contentType: page.contentType, kind: 'html' })
@@ -35,7 +39,7 @@ export function lookAt(page: StoredPage, feedTitle: string | null, repeated: boo
   }
   const read = readPageText(html)
   const meta = readMetadata(html, page.finalUrl)
-  const wall = recogniseInterstitial({
+  const interstitial = recogniseInterstitial({
     url: page.url,
     finalUrl: page.finalUrl,
     html,
@@ -44,13 +48,13 @@ export function lookAt(page: StoredPage, feedTitle: string | null, repeated: boo
     feedTitle,
     outletDomain: page.outlet.domain,
   })
-  if (wall !== null) return nothing(wall)
+  if (interstitial !== null) return nothing(interstitial)
   if (repeated) return nothing('repeated text')
 
   const { paragraphs, walled } = openingOf(read, meta.free)
   const text = paragraphs.join('\n\n') || null
-  if (walled) return { wall: 'paywall', meta, text }
-  return { wall: null, meta, text: fuller(text, meta) }
+  if (walled) return { interstitial: 'paywall', meta, text }
+  return { interstitial: null, meta, text: fuller(text, meta) }
 }
 
 /**

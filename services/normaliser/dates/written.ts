@@ -1,5 +1,6 @@
 import { anyOf } from '../languages/index.ts'
-import { monthOf, zoneOffset } from './names.ts'
+import { monthOf } from './months.ts'
+import { zoneOffset } from './zone-names.ts'
 
 /** A date as somebody wrote it, not yet an instant. */
 export interface WrittenDate {

@@ -14,7 +14,7 @@ import {
   SITE_NAMES,
   TITLE_NAMES,
   VAGUE_DATE_NAMES,
-} from './names.ts'
+} from './meta-names.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { Line } from './outline-body.ts'
 import { collapse, oneLine } from './plain.ts'

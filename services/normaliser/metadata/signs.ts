@@ -1,7 +1,7 @@
 import { addressKey, readAddress } from '../../../shared/articles/address.ts'
 import type { StatedThing } from './jsonld.ts'
 import { isArticle, isElsewhere } from './main-thing.ts'
-import { named, PUBLISHED_NAMES } from './names.ts'
+import { named, PUBLISHED_NAMES } from './meta-names.ts'
 
 /**
  * By which statements a page calls itself an article. Walls and error pages make few of them, and

@@ -9,7 +9,7 @@ import type { Failure } from '../threads/composer.ts'
 export interface DonePage {
   pageNo: bigint
   outletNo: number
-  wall: InterstitialKind | null
+  interstitial: InterstitialKind | null
   /** Of a text that is now indexed under this address. */
   fingerprint: Uint8Array | null
 }
@@ -20,16 +20,16 @@ export interface DonePage {
  */
 export async function finishDone(client: Client, pages: DonePage[]): Promise<void> {
   const { rows } = await client.query<{ page_no: bigint }>(
-    `update pages p set state = 'done', reason = d.wall, detail = null, finished_at = clock_timestamp()
-       from unnest($1::bigint[], $2::text[]) as d (page_no, wall)
+    `update pages p set state = 'done', reason = d.interstitial, detail = null, finished_at = clock_timestamp()
+       from unnest($1::bigint[], $2::text[]) as d (page_no, interstitial)
       where p.page_no = d.page_no and p.state = 'stored'
      returning p.page_no`,
-    [pages.map(page => page.pageNo), pages.map(page => page.wall)],
+    [pages.map(page => page.pageNo), pages.map(page => page.interstitial)],
   )
   const ours = new Set(rows.map(row => row.page_no))
   const finished = pages.filter(page => ours.has(page.pageNo))
   await rememberTexts(client, finished)
-  await noteWalls(client, finished)
+  await noteInterstitials(client, finished)
 }
 
 /**
@@ -51,19 +51,19 @@ async function rememberTexts(client: Client, pages: DonePage[]): Promise<void> {
 }
 
 /** Refusals by status are the crawler's to note. */
-async function noteWalls(db: Queryable, pages: Pick<DonePage, 'outletNo' | 'wall'>[]): Promise<void> {
-  const walls = pages.flatMap(({ outletNo, wall }) =>
-    wall === null || wall === 'forbidden' ? [] : [{ outletNo, wall }],
+async function noteInterstitials(db: Queryable, pages: Pick<DonePage, 'outletNo' | 'interstitial'>[]): Promise<void> {
+  const interstitials = pages.flatMap(({ outletNo, interstitial }) =>
+    interstitial === null || interstitial === 'forbidden' ? [] : [{ outletNo, interstitial }],
   )
-  walls.sort((a, b) => a.outletNo - b.outletNo || a.wall.localeCompare(b.wall))
-  for (const { outletNo, wall } of walls) await noteBlock(db, outletNo, wall)
+  interstitials.sort((a, b) => a.outletNo - b.outletNo || a.interstitial.localeCompare(b.interstitial))
+  for (const { outletNo, interstitial } of interstitials) await noteBlock(db, outletNo, interstitial)
 }
 
 /** Marks a page as never to be indexed. */
 export async function finishRefused(
   pool: Pool,
   page: { pageNo: bigint; outletNo: number },
-  refusal: { reason: Refusal; detail: string; wall: InterstitialKind | null },
+  refusal: { reason: Refusal; detail: string; interstitial: InterstitialKind | null },
 ): Promise<void> {
   await transaction(pool, async client => {
     const { rowCount } = await client.query(
@@ -71,7 +71,8 @@ export async function finishRefused(
         where page_no = $1 and state = 'stored'`,
       [page.pageNo, refusal.reason, refusal.detail],
     )
-    if (rowCount === 1) await noteWalls(client, [{ outletNo: page.outletNo, wall: refusal.wall }])
+    if (rowCount === 1)
+      await noteInterstitials(client, [{ outletNo: page.outletNo, interstitial: refusal.interstitial }])
   })
 }
 
