@@ -16,26 +16,27 @@ import { lookAt } from './look.ts'
 /** Why a page never becomes an article; `pages.reason`. */
 export type Refusal = 'language' | 'no-title' | 'not-an-article'
 
-/** What a stored page comes to. */
+/** The result for a stored page: an article, or a refusal. */
 export type Composition =
   | {
       kind: 'article'
       article: NewArticle
-      /** What stood in the article's place, or before its end. */
+      /** The interstitial that stood in the article's place, or cut it short. */
       interstitial: InterstitialKind | null
-      /** Of a text that came from the page, for `served_texts`. */
+      /**
+       * Of the text that came from the page, for `served_texts`; null when it came from the feed.
+       */
       fingerprint: Uint8Array | null
-      /** Whether its text has a word of its title. */
+      /** Whether the text contains a word of the title. */
       titled: boolean
     }
   | { kind: 'refused'; reason: Refusal; detail: string; interstitial: InterstitialKind | null }
 
 /**
- * Makes one article of a stored page and what the feed said of it. Depends on nothing but its
- * arguments.
+ * Makes an article of a stored page and its feed entry. The result depends on the arguments alone.
  *
  * @param now bounds publication dates (decision 36)
- * @param options.repeated the page's text has been served under other addresses: it is not the
+ * @param options.repeated the page's text was served under other addresses, so it is not the
  * article's
  */
 export async function composeArticle(
@@ -93,7 +94,7 @@ export async function composeArticle(
   return { kind: 'article', article, interstitial, fingerprint, titled: isRelated(title, body ?? '') }
 }
 
-/** A body longer than what is read of a page ends with the last word that fits. */
+/** Cuts a body after the last word that fits into the limit. */
 function cut(body: string | null): string | null {
   if (body === null || body.length <= MAX_TEXT) return body
   return body.slice(0, MAX_TEXT).replace(/\s\S*$/, '')

@@ -18,7 +18,8 @@ const each = (count: number, write: (at: number) => string) =>
 const MARKS = '\u0301\u0323'
 
 /**
- * Pages that made some stage's work grow faster than their size. None is larger than a megabyte.
+ * Pages for which the work of a stage once grew faster than their size. None is larger than a
+ * megabyte.
  */
 const HOSTILE: Record<string, { html: string; entry?: Partial<FeedEntry> }> = {
   'authors by reference to a list, thousands of times': {
@@ -95,7 +96,7 @@ const stored = (html: string, entry: Partial<FeedEntry> = {}): StoredPage => ({
 })
 
 /**
- * ms. Each takes well under a second of a machine of its own; what is quadratic takes half a
+ * ms. Each page takes well under a second on an idle machine. With quadratic work it takes half a
  * minute.
  */
 const LIMIT = 10_000

@@ -6,23 +6,23 @@ import { openingOf } from '../interstitials/paywall.ts'
 import { type PageMetadata, readMetadata } from '../metadata/metadata.ts'
 import { readPageText } from '../text/page-text.ts'
 
-/** What is to be believed of a page. */
+/** The parts of a page that can be believed. */
 export interface Look {
   interstitial: InterstitialKind | null
-  /** Of an empty page where a wall stood: what a wall says of itself is nobody's. */
+  /** Of an empty page when the page is an interstitial: its metadata are not the article's. */
   meta: PageMetadata
-  /** The article's text as the page has it; null without one. */
+  /** The article's text on the page; null without one. */
   text: string | null
 }
 
-/** The outlet's way of saying no (design: such a page is indexed from its feed alone). */
+/** Statuses with which an outlet refuses a page. Such a page is indexed from its feed alone. */
 const REFUSALS = new Set([401, 402, 403, 407, 429, 451])
 
 /**
  * Reads a page and decides whether it is the article's.
  *
  * @param feedTitle plain text, null without one
- * @param repeated its text is known from other addresses of the outlet
+ * @param repeated the outlet has served the same text under other addresses
  */
 export function lookAt(page: StoredPage, feedTitle: string | null, repeated: boolean): Look {
   const nothing = (interstitial: InterstitialKind | null): Look => ({
@@ -58,8 +58,8 @@ export function lookAt(page: StoredPage, feedTitle: string | null, repeated: boo
 }
 
 /**
- * Pages that scripts build have their text in JSON-LD only. Where the page has it too, the page is
- * better: of 27 pages with `articleBody`, it left out the opening on 14 and the end on 5.
+ * Pages that scripts build have their text in JSON-LD only. A text on the page is preferred: of 27
+ * pages with `articleBody`, `articleBody` left out the opening on 14 and the end on 5.
  */
 function fuller(text: string | null, meta: PageMetadata): string | null {
   if (meta.body === null || meta.free === false) return text
@@ -69,7 +69,8 @@ function fuller(text: string | null, meta: PageMetadata): string | null {
 const SHORTEST_STATED = 200
 
 /**
- * Feeds name films, sounds and documents too; what a page is called says less than how it begins.
+ * Feeds name films, sounds and documents too. The beginning of a page tells its type better than
+ * its Content-Type.
  */
 const isMarkup = (source: string) =>
   /<(!doctype html|html|head|body|meta|title|article|div|p)\b/i.test(source.slice(0, 2_048))

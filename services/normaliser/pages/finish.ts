@@ -5,18 +5,18 @@ import type { Refusal } from '../compose/article.ts'
 import type { InterstitialKind } from '../interstitials/interstitials.ts'
 import type { Failure } from '../threads/composer.ts'
 
-/** A page whose article is indexed, or was known. */
+/** A page whose article is indexed now, or was indexed before. */
 export interface DonePage {
   pageNo: bigint
   outletNo: number
   interstitial: InterstitialKind | null
-  /** Of a text that is now indexed under this address. */
+  /** Of the text that is now indexed under this address. */
   fingerprint: Uint8Array | null
 }
 
 /**
- * Marks pages as done inside the transaction that indexes their articles, and remembers what their
- * outlets served. A page that somebody else has finished meanwhile is counted once.
+ * Marks pages as done inside the transaction that indexes their articles, and remembers the texts
+ * that their outlets served. A page that another process has finished meanwhile is counted once.
  */
 export async function finishDone(client: Client, pages: DonePage[]): Promise<void> {
   const { rows } = await client.query<{ page_no: bigint }>(
@@ -33,8 +33,8 @@ export async function finishDone(client: Client, pages: DonePage[]): Promise<voi
 }
 
 /**
- * One writer after the other, by outlet and fingerprint: two that hold each other's rows would wait
- * for ever.
+ * Writes in order of outlet and fingerprint. Without an order, two writers could hold each other's
+ * rows and deadlock.
  */
 async function rememberTexts(client: Client, pages: DonePage[]): Promise<void> {
   const texts = pages.filter(page => page.fingerprint !== null)
@@ -50,7 +50,7 @@ async function rememberTexts(client: Client, pages: DonePage[]): Promise<void> {
   )
 }
 
-/** Refusals by status are the crawler's to note. */
+/** The crawler notes refusals by status, so they are left out here. */
 async function noteInterstitials(db: Queryable, pages: Pick<DonePage, 'outletNo' | 'interstitial'>[]): Promise<void> {
   const interstitials = pages.flatMap(({ outletNo, interstitial }) =>
     interstitial === null || interstitial === 'forbidden' ? [] : [{ outletNo, interstitial }],
@@ -59,7 +59,7 @@ async function noteInterstitials(db: Queryable, pages: Pick<DonePage, 'outletNo'
   for (const { outletNo, interstitial } of interstitials) await noteBlock(db, outletNo, interstitial)
 }
 
-/** Marks a page as never to be indexed. */
+/** Marks a page as refused: it is never indexed. */
 export async function finishRefused(
   pool: Pool,
   page: { pageNo: bigint; outletNo: number },
@@ -77,12 +77,12 @@ export async function finishRefused(
 }
 
 /**
- * Pauses before a page that failed its thread is tried again; after the last it is put into
- * quarantine, `failed`.
+ * ms before a page that failed is tried again. A page that fails after the last pause is put into
+ * quarantine (`failed`).
  */
 const PAUSES = [5_000, 30_000]
 
-/** Notes that no article could be made of a page. True: it will be tried again. */
+/** Notes that no article could be made of a page. Returns whether the page is tried again. */
 export async function finishFailed(
   pool: Pool,
   pageNo: bigint,
@@ -101,7 +101,7 @@ export async function finishFailed(
   return rows[0]?.state === 'stored'
 }
 
-/** Gives back a page that was not finished: it is due at once, for any normaliser. */
+/** Gives back pages that were not finished. They are due at once, for any normaliser. */
 export async function giveBack(pool: Pool, pageNos: bigint[]): Promise<void> {
   await pool.query("update pages set next_try_at = clock_timestamp() where page_no = any ($1) and state = 'stored'", [
     pageNos,
