@@ -31,7 +31,7 @@ const articlesIndexed = counter('articles_indexed_total', 'Articles that have be
 const indexLag = histogram('index_lag_seconds', 'Time from the publication of an article to its indexing.', LAG_BUCKETS)
 
 /**
- * Counts an article that has just become visible. One whose time of publication is not known has no
+ * Counts an article that has just become visible. An article without a time of publication has no
  * lag.
  */
 export function observeArticle({ country, language, publishedAt }: NewArticle): void {

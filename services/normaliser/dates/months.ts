@@ -7,7 +7,10 @@ for (const { dates } of Object.values(LANGUAGE_RULES)) {
   }
 }
 
-/** 1 to 12 for a month's name or abbreviation in any of the languages; null for any other word. */
+/**
+ * The number of a month, 1 to 12, by its name or abbreviation in any of the languages; null for any
+ * other word.
+ */
 export function monthOf(word: string): number | null {
   return MONTHS.get(foldWord(word)) ?? null
 }
