@@ -2,20 +2,20 @@ import type { Client, Pool } from '../postgres/pool.ts'
 import { transaction } from '../postgres/transaction.ts'
 import type { Outlet } from './outlet.ts'
 
-/** What a sync has changed. */
+/** The changes of a sync. */
 export interface Synced {
   added: string[]
   changed: string[]
-  /** Left the catalogue: no longer crawled; their articles stay. */
+  /** Outlets that left the catalogue: they are no longer crawled, and their articles stay. */
   removed: string[]
   unchanged: number
   feeds: { added: number; removed: number }
 }
 
 /**
- * Makes the database's catalogue this one, in one transaction. Running crawlers see it at their
- * next look. Addresses of an outlet that left and was not fetched yet are forgotten, and so is what
- * its feeds were last answered with, so that all is found again should it come back.
+ * Replaces the database's catalogue by this one, in one transaction. Running crawlers see it within
+ * seconds. For an outlet that left, the addresses that were not fetched yet are removed, and so are
+ * its feeds' validators. The crawler finds all of them again when the outlet comes back.
  *
  * @param options.dryRun rolls everything back
  */
@@ -46,7 +46,7 @@ async function syncOutlet(client: Client, outlet: Outlet, synced: Synced): Promi
   )
   const known = before.rows[0]
   let outletNo = known?.outlet_no
-  // A row that stays as it is is not written, so that crawlers at work need not be waited for.
+  // A row that does not change is not written, so that the sync need not wait for crawlers.
   if (outletNo === undefined || !known?.same) {
     const { rows } = await client.query<{ outlet_no: number }>(
       `insert into outlets (domain, name, country, languages, time_zone) values ($1, $2, $3, $4, $5)

@@ -107,8 +107,7 @@ function likeliest(
 const declarationOf = (language: Language) => LANGUAGE_RULES[language].detection.declaration
 
 /**
- * Log-odds that the text is in the language, against all languages that are neither ours nor
- * neighbours.
+ * Log-odds that the text is in the language rather than in one that is not ours.
  */
 function belonging(language: Language, labels: Labels, evidence: Evidence): number {
   const code = declarationOf(language)
