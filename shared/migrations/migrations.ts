@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import { runMigrations } from 'bullmq'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
-import { EMBED_DUE, MAINTENANCE } from '../delayed-jobs/boss.ts'
 import { QUEUE_SCHEMA } from '../queues/backend.ts'
+import { EMBED_DUE, MAINTENANCE } from '../queues/delayed-jobs.ts'
 
 const FOLDER = new URL('../../infra/migrations/', import.meta.url)
 

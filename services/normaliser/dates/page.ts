@@ -10,7 +10,7 @@ import {
   publications,
   withoutChanges,
 } from './datelines.ts'
-import { type DateOptions, type FoundDate, findDates, readDate, type WrittenDate } from './written.ts'
+import { type DateOptions, type FoundDate, findDates, readDate, sameDay, type WrittenDate } from './written.ts'
 
 /** Class names of changes, and of today. */
 const NOT_PUBLISHED = new RegExp(`modif|updat|changed|today|current|${anyOf(rules => rules.markup.notPublished)}`)
@@ -97,8 +97,4 @@ function isStated(meta: PageMetadata, mark: PageMark): boolean {
 
 function rank({ by }: PageMark): number {
   return by === 'microdata' ? 0 : by === 'time' ? 1 : 2
-}
-
-function sameDay(a: WrittenDate, b: WrittenDate): boolean {
-  return a.year === b.year && a.month === b.month && a.day === b.day
 }

@@ -3,7 +3,7 @@ import type { FeedEntry } from '../../../shared/pages/page.ts'
 import type { PageMetadata } from '../metadata/metadata.ts'
 import { monthFirstIn } from './datelines.ts'
 import { addressDate, pageDates } from './page.ts'
-import { type DateOptions, readDate, type WrittenDate } from './written.ts'
+import { type DateOptions, readDate, sameDay, type WrittenDate } from './written.ts'
 import { utcInstant, type WallTime, zonedInstant } from './zone.ts'
 
 const DAY = 86_400_000
@@ -91,8 +91,4 @@ function instantOf(date: WrittenDate, timeZone: string): number | null {
   if (date.offset === null) return zonedInstant(wall, timeZone)
   const asUtc = utcInstant(wall)
   return asUtc === null ? null : asUtc - date.offset * 60_000
-}
-
-function sameDay(a: WrittenDate, b: WrittenDate): boolean {
-  return a.year === b.year && a.month === b.month && a.day === b.day
 }

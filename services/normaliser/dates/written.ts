@@ -13,6 +13,11 @@ export interface WrittenDate {
   offset: number | null
 }
 
+/** Whether two dates are the same day, as written. */
+export function sameDay(a: WrittenDate, b: WrittenDate): boolean {
+  return a.year === b.year && a.month === b.month && a.day === b.day
+}
+
 /** A date found in a text. */
 export interface FoundDate extends WrittenDate {
   /** Positions in the text: `index` of its beginning, `end` of its day. */
