@@ -1,4 +1,4 @@
-import { ANNOUNCED, ANNOUNCED_AT, WALL_EXAMPLES } from '../../services/normaliser/interstitials/examples.ts'
+import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '../../services/normaliser/interstitials/examples.ts'
 import { recogniseInterstitial } from '../../services/normaliser/interstitials/interstitials.ts'
 import { openingOf } from '../../services/normaliser/interstitials/paywall.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
@@ -11,7 +11,7 @@ import { truePages } from './truth.ts'
  * another title and with none from the feed, of `walls_articles`.
  */
 export async function measureWalls(data: string): Promise<Record<string, number>> {
-  const recognised = WALL_EXAMPLES.filter(({ kind, html, finalUrl }) => {
+  const recognised = INTERSTITIAL_EXAMPLES.filter(({ kind, html, finalUrl }) => {
     const page = readPageText(html)
     const url = { url: ANNOUNCED_AT, finalUrl: finalUrl ?? ANNOUNCED_AT }
     const { signs } = readMetadata(html, url.finalUrl)
@@ -48,7 +48,7 @@ export async function measureWalls(data: string): Promise<Record<string, number>
     }
   }
   return {
-    walls_recognised: Math.round((recognised.length / WALL_EXAMPLES.length) * 10_000) / 10_000,
+    walls_recognised: Math.round((recognised.length / INTERSTITIAL_EXAMPLES.length) * 10_000) / 10_000,
     ...(articles === 0 ? {} : { walls_articles: articles, walls_false: mistaken }),
   }
 }

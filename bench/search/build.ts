@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { openIndexer } from '../../search/indexer.ts'
-import { createBoss } from '../../shared/delayed-jobs/boss.ts'
 import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
 import { migrate } from '../../shared/migrations/migrations.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
+import { createBoss } from '../../shared/queues/delayed-jobs.ts'
 import { type Archive, createArchive } from './generator.ts'
 
 export interface BuiltArchive {

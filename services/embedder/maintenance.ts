@@ -1,9 +1,9 @@
 import type { PgBoss } from 'pg-boss'
-import { MAINTENANCE } from '../../shared/delayed-jobs/boss.ts'
 import { ensurePartitions } from '../../shared/indexing/partitions.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
+import { MAINTENANCE } from '../../shared/queues/delayed-jobs.ts'
 
 const EVERY_MINUTE = '* * * * *'
 

@@ -4,9 +4,11 @@ import { counter, histogram } from '../../shared/metrics/registry.ts'
 
 /** `outcome`: indexed, known, refused:…, retry:…, failed:… */
 export const pagesNormalised = counter('pages_normalised_total', 'Stored pages, by what became of them.', ['outcome'])
-export const wallsMet = counter('walls_total', 'Pages on which something else stood in the article’s place, by kind.', [
-  'kind',
-])
+export const interstitialsMet = counter(
+  'walls_total',
+  'Pages on which something else stood in the article’s place, by kind.',
+  ['kind'],
+)
 export const composeSeconds = histogram(
   'compose_seconds',
   'Time that one page kept a thread.',
@@ -29,7 +31,7 @@ const articlesIndexed = counter('articles_indexed_total', 'Articles that have be
 const indexLag = histogram('index_lag_seconds', 'Time from the publication of an article to its indexing.', LAG_BUCKETS)
 
 /**
- * Counts an article that has just become visible. One whose time of publication is not known has no
+ * Counts an article that has just become visible. An article without a time of publication has no
  * lag.
  */
 export function observeArticle({ country, language, publishedAt }: NewArticle): void {

@@ -4,10 +4,10 @@ import type { OutageLog } from '../../shared/log/outage.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
 import type { Semaphore } from '../../shared/resilience/semaphore.ts'
-import type { Batcher } from './batches/batcher.ts'
 import type { Composition } from './compose/article.ts'
 import type { ServedTexts } from './interstitials/served.ts'
-import { observeArticle, pagesNormalised, wallsMet } from './metrics.ts'
+import { interstitialsMet, observeArticle, pagesNormalised } from './metrics.ts'
+import type { Batcher } from './pages/batcher.ts'
 import { type DonePage, finishFailed, finishRefused, giveBack } from './pages/finish.ts'
 import { loadPage, outletOf } from './pages/load.ts'
 import { ComposeError, type Composer } from './threads/composer.ts'
@@ -26,7 +26,7 @@ export interface Normaliser {
   outage: OutageLog
   composer: Composer
   /** One for each page in memory, from its loading to the end of its batch. */
-  permits: Semaphore
+  pagesInMemory: Semaphore
   served: ServedTexts
   index: Batcher<Finished, Indexed>
 }
@@ -78,7 +78,7 @@ interface Composed {
  * finished the page.
  */
 function compose(
-  { pool, composer, served, permits }: Normaliser,
+  { pool, composer, served, pagesInMemory }: Normaliser,
   pageNo: bigint,
   outletNo: number,
   signal: AbortSignal,
@@ -86,7 +86,7 @@ function compose(
   return composer.inTurn(
     outletNo,
     async composePage => {
-      const release = await permits.acquire()
+      const release = await pagesInMemory.acquire()
       let composed: Composed | null = null
       let fingerprint: Uint8Array | null = null
       try {
@@ -118,15 +118,15 @@ async function bringToEnd(
   { pageNo, outletNo, composition, fingerprint }: Composed,
 ): Promise<{ outcome: string; article?: string }> {
   try {
-    if (composition.wall !== null) wallsMet.inc({ kind: composition.wall })
+    if (composition.interstitial !== null) interstitialsMet.inc({ kind: composition.interstitial })
     if (composition.kind === 'refused') {
       await finishRefused(pool, { pageNo, outletNo }, composition)
       return { outcome: `refused: ${composition.reason}` }
     }
-    const { article, wall } = composition
+    const { article, interstitial } = composition
     const indexed = await index.add({
       article: { ...article, pageNo },
-      page: { pageNo, outletNo, wall, fingerprint },
+      page: { pageNo, outletNo, interstitial, fingerprint },
     })
     if (indexed.outcome === 'indexed') observeArticle(article)
     return { outcome: indexed.outcome, article: indexed.id }

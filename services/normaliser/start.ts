@@ -1,5 +1,4 @@
 import { openIndexer } from '../../search/indexer.ts'
-import { startBoss } from '../../shared/delayed-jobs/boss.ts'
 import { type ArticleWriter, BATCH, openArticleWriter } from '../../shared/indexing/article-writer.ts'
 import type { Indexed } from '../../shared/indexing/new-article.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
@@ -8,14 +7,15 @@ import { createPool } from '../../shared/postgres/pool.ts'
 import { isTransient } from '../../shared/postgres/transaction.ts'
 import { missingAmong } from '../../shared/process/missing.ts'
 import type { Running, ServiceContext } from '../../shared/process/service.ts'
+import { startBoss } from '../../shared/queues/delayed-jobs.ts'
 import { openQueues, type Queues } from '../../shared/queues/queues.ts'
 import { createSemaphore } from '../../shared/resilience/semaphore.ts'
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { observeFleet } from '../../shared/status/fleet-metrics.ts'
-import { createBatcher } from './batches/batcher.ts'
 import { openServedTexts } from './interstitials/served.ts'
 import { batchArticles, batchSeconds } from './metrics.ts'
 import { type Finished, type Normaliser, normalisePage } from './normalise.ts'
+import { createBatcher } from './pages/batcher.ts'
 import { finishDone, giveBack } from './pages/finish.ts'
 import { startSweeper } from './pages/sweep.ts'
 import { openComposer } from './threads/composer.ts'
@@ -55,7 +55,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
   const indexer = openIndexer(pool, log)
   const writer = openArticleWriter({ pool, boss, indexer, embedDelay: config.EMBED_DELAY })
   const normaliser: Normaliser = {
-    ...{ pool, log, composer, permits: createSemaphore(config.NORMALISE_THREADS * 8 + 8) },
+    ...{ pool, log, composer, pagesInMemory: createSemaphore(config.NORMALISE_THREADS * 8 + 8) },
     outage: createOutageLog(log, { begins: 'pages have to wait', ends: 'pages are finished again' }),
     served: openServedTexts(pool),
     index: createBatcher(

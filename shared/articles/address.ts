@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { getDomain } from 'tldts'
 import { isTracking } from './tracking.ts'
 
-/** Longer addresses are no article's: refused everywhere. In characters. */
+/** In characters. Longer addresses are refused everywhere: they are no article's. */
 export const ADDRESS_LIMIT = 2048
 
 /**
@@ -14,7 +14,7 @@ const KEY_LIMIT = 512
 /**
  * Reads an address as a browser would (WHATWG URL), relative to `base` if given. Null when it is
  * not http(s), has no host, or is longer than ADDRESS_LIMIT: `javascript:`, `mailto:` and `data:`
- * are nobody's article.
+ * are no articles.
  */
 export function readAddress(text: string, base?: string): URL | null {
   if (text.length > ADDRESS_LIMIT) return null
@@ -25,12 +25,9 @@ export function readAddress(text: string, base?: string): URL | null {
 }
 
 /**
- * The key under which one article is known, whatever way led to it (decision 37): no scheme, no
- * `www.`, `m.` or `amp.`, no fragment, no tracking parameters, no index file, no trailing slash;
- * the other parameters sorted, for `?id=123` is identity. The port stays when it is not the
- * scheme's own. At most 512 ASCII characters. `addressKey('https://' + key)` is `key` again.
+ * The key of an article's address, the same for all forms of the address (decision 37): no scheme, no `www.`, `m.` or `amp.`, no fragment, no tracking parameters, no index file, no trailing slash. The other parameters are sorted and kept, because `?id=123` is identity. The port stays when it is not the scheme's own. At most 512 ASCII characters. `addressKey('https://' + key)` is `key` again.
  *
- * @throws TypeError when the address is none that `readAddress` takes
+ * @throws TypeError when `readAddress` refuses the address
  */
 export function addressKey(address: string): string {
   const url = readAddress(address)
@@ -44,7 +41,7 @@ export function addressKey(address: string): string {
 }
 
 /**
- * The address as shown to a client: fragment, credentials and tracking parameters gone, all else as
+ * The address as shown to a client: without fragment, credentials and tracking parameters, else as
  * the outlet wrote it.
  */
 export function cleanAddress(url: URL): string {
@@ -135,7 +132,7 @@ function canonicalEscapes(text: string): string {
   })
 }
 
-/** For comparing with names of parameters only; an escape that is no UTF-8 stays as it is. */
+/** Only to compare with names of parameters. An escape that is no UTF-8 stays as it is. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(canonicalEscapes(text.replaceAll('+', ' ')))

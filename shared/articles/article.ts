@@ -1,4 +1,4 @@
-/** The vocabulary of the contract: countries, languages, and what an article is. */
+/** The vocabulary of the contract: countries, languages, articles. */
 
 export const COUNTRIES = ['NL', 'BE', 'LU'] as const
 export type Country = (typeof COUNTRIES)[number]
@@ -6,10 +6,10 @@ export type Country = (typeof COUNTRIES)[number]
 export const LANGUAGES = ['nl', 'fr', 'de', 'lb', 'en'] as const
 export type Language = (typeof LANGUAGES)[number]
 
-/** First so many code points of the body make the snippet (contract, "Article object"). */
+/** Code points of the body that make the snippet (contract, "Article object"). */
 export const SNIPPET_LENGTH = 200
 
-/** The outlet as it stands on an article, stamped when the article is indexed (decision 24). */
+/** The outlet in an article object, as it was when the article was indexed (decision 24). */
 export interface ArticleOutlet {
   name: string | null
   domain: string | null

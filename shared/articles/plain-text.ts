@@ -1,9 +1,9 @@
 import { readTags } from '../markup/tags.ts'
 
 /**
- * The plain text of what may be HTML: tags, scripts and styles gone, entities decoded once, blocks
- * as paragraphs with a blank line between them. Text that holds no markup keeps its `<` and `>`;
- * only entities are decoded in it. Null when nothing is left.
+ * The plain text of a source that may be HTML: without tags, scripts and styles, entities decoded
+ * once, blocks as paragraphs with a blank line between them. A text without markup keeps its `<`
+ * and `>`; only entities are decoded in it. Null when nothing is left.
  */
 export function plainText(source: string): string | null {
   const text = MARKUP.test(source) ? ofMarkup(source) : ofPlain(source)
@@ -13,9 +13,9 @@ export function plainText(source: string): string | null {
 const BLOCKS =
   'address|article|aside|blockquote|center|dd|details|div|dl|dt|figcaption|figure|footer|form|h[1-6]|header|hr|li|main|nav|ol|p|pre|section|summary|table|tbody|td|tfoot|th|thead|tr|ul'
 /**
- * What makes a text HTML: the end tag of a known element, or one that needs none. A start tag alone
- * does not: people write `<b>` when they write about it. A tag's attributes end at the next `<`
- * here, so that the search stays linear.
+ * Recognises HTML by the end tag of a known element, or by an element that needs none. A start tag
+ * alone proves nothing: people write `<b>` when they write about it. A tag's attributes end at the
+ * next `<` here, so that the search stays linear.
  */
 const MARKUP = new RegExp(
   `</(?:a|abbr|b|cite|code|del|em|font|html|body|i|iframe|ins|mark|noscript|q|s|script|small|span|strong|style|sub|sup|u|video|${BLOCKS})\\s*>|<(?:br|hr|p)\\s*/?>|<img\\s[^<>]*>|<(?:p|div)\\s[^<>]*>|<!--`,
@@ -45,7 +45,7 @@ function ofMarkup(html: string): string {
   return tidy(pieces.join(''))
 }
 
-/** Lines of plain text stay lines. */
+/** The lines of a plain text are kept. */
 function ofPlain(text: string): string {
   if (!text.includes('&')) return tidy(text)
   const pieces: string[] = []

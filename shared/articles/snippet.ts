@@ -8,7 +8,7 @@ const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
  */
 export function snippetOf(body: string | null): string | null {
   if (body === null) return null
-  // A snippet never needs more than this of a body of megabytes, however it is spaced.
+  // Characters of a body that are enough for a snippet, with any spacing.
   const text = body.replace(/\s+/g, ' ').trim()
   if (text === '') return null
   let snippet = ''

@@ -1,5 +1,5 @@
 /**
- * Query parameters that say how a reader came, not what they read. Prefixes and names as the
+ * Query parameters that tell the reader's origin and not the article. Prefixes and names as the
  * campaign and analytics tools document them; lower case.
  */
 
@@ -53,7 +53,7 @@ const NAMES = new Set([
 ])
 
 /**
- * Names that track when they hold a word (`?ref=rss`), and identify when they hold a number
+ * Names of parameters that track with a word (`?ref=rss`), and identify an article with a number
  * (`?ref=12345`).
  */
 const NAMES_WITH_A_WORD = new Set([
@@ -70,7 +70,7 @@ const NAMES_WITH_A_WORD = new Set([
   'origin',
 ])
 
-/** Whether the parameter says nothing about which article is meant. Name and value decoded. */
+/** Whether the parameter does not help to identify the article. Name and value decoded. */
 export function isTracking(name: string, value: string): boolean {
   const key = name.toLowerCase()
   if (NAMES.has(key) || XT.has(key)) return true

@@ -22,7 +22,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   return values as Config
 }
 
-/** Names in `env` that look like settings of ours and are none, in alphabetical order. */
+/** Names in `env` that look like our settings and are not, in alphabetical order. */
 export function unknownSettings(env: NodeJS.ProcessEnv = process.env): string[] {
   return Object.keys(env)
     .filter(name => OWN_PREFIXES.some(prefix => name.startsWith(prefix)) && !(name in SETTINGS))
@@ -73,7 +73,7 @@ function readSetting(name: string, setting: Setting, text: string): string | num
   }
 }
 
-// What may stand after `Bearer` (RFC 6750 §2.1), short enough for a header.
+// A token that may stand after `Bearer` (RFC 6750 §2.1), short enough for a header.
 const TOKEN = /^[\w.~+/-]{1,500}$/
 
 // A mistyped DATABASE_URL may still hold a password.

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { SETTINGS } from './settings.ts'
 
-/** Where in `DATA_DIR` the embedded servers keep their ports, by name. */
+/** The file in `DATA_DIR` with the ports of the embedded servers, by name. */
 export const PORTS = 'ports.json'
 
 /**
@@ -15,9 +15,8 @@ export const KEYED_SERVERS = {
 } as const
 
 /**
- * `env` with the keys of the embedded servers that it names by their addresses, read from
- * `DATA_DIR`: whoever knows both needs no more. For its own address that key is the only right one;
- * no other address gets it.
+ * Adds the keys of the embedded servers to `env`, when `env` has their addresses. The keys are read
+ * from `DATA_DIR`. Only the address of an embedded server gets its key, which replaces any other.
  */
 export function withEmbeddedKeys(env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   const dataDir = env.DATA_DIR?.trim() || SETTINGS.DATA_DIR.default
@@ -31,7 +30,7 @@ export function withEmbeddedKeys(env: NodeJS.ProcessEnv = process.env): NodeJS.P
   return { ...env, ...found }
 }
 
-/** The port of an address on this machine's loopback; null: it is another's. */
+/** The port of an address on this machine's loopback; null for other addresses. */
 function loopbackPort(address: string): number | null {
   if (!URL.canParse(address)) return null
   const { hostname, port } = new URL(address)
@@ -48,8 +47,8 @@ function portOf(name: string, dataDir: string): unknown {
 }
 
 /**
- * Empty when there is no such file, or it is not for this account: the server then refuses, and its
- * client says so.
+ * Empty when the file does not exist or this account may not read it. The server then refuses its
+ * clients, and they say so.
  */
 function textOf(path: string): string {
   try {

@@ -2,7 +2,7 @@
 export interface Setting {
   type: 'text' | 'secret' | 'url' | 'list' | 'integer' | 'port' | 'duration' | 'bytes'
   default: string
-  /** Of a number; of a secret: its least length, and then it is sent as a Bearer token. */
+  /** Of a number. Of a secret: its least length, for one that is sent as a Bearer token. */
   min?: number
   max?: number
   about: string

@@ -249,6 +249,7 @@ export const SETTINGS = {
 } as const satisfies Record<string, Setting>
 
 /**
- * A name with one of these beginnings that is not in the table is warned of: it is a typing error.
+ * Prefixes of our settings. Processes warn of a name with such a prefix that is not in the table:
+ * it is a typing error.
  */
 export const OWN_PREFIXES = ['CRAWL_', 'POLL_', 'EMBED', 'AUTH_LOCK_', 'NORMALISE_', 'PAGES_', 'SEARCH_'] as const

@@ -1,17 +1,16 @@
 import { readRetryAfter } from '../http/retry-after.ts'
 
 /**
- * Why there are no vectors.
+ * The reason why there are no vectors.
  * - `unavailable`: the endpoint does not answer, or not now; the texts are not to blame.
- * - `refused`: it answered that it will not, or with something that is no vector; perhaps for one
- * of the texts.
+ * - `refused`: it refused, or answered without vectors. One of the texts may be the cause.
  */
 export class EmbeddingFailure extends Error {
   override name = 'EmbeddingFailure'
   readonly kind: 'unavailable' | 'refused'
-  /** ms after which the endpoint asked to be tried again (Retry-After); null: it did not say. */
+  /** ms after which the endpoint asked to be tried again (Retry-After); null: it did not ask. */
   readonly retryAfter: number | null
-  /** ms after which the request was given up; null: it was not for its slowness. */
+  /** ms after which the request was given up; null: it failed for another reason. */
   readonly late: number | null
 
   constructor(
@@ -27,12 +26,12 @@ export class EmbeddingFailure extends Error {
 }
 
 /**
- * 401, 403, 404: set up wrongly; 408, 425, 429, 502–504: not now. Anything else may be the text's
- * own fault.
+ * 401, 403, 404: wrong settings. 408, 425, 429, 502–504: try again later. The text may be the cause
+ * of any other status.
  */
 const NOT_THE_TEXT = new Set([401, 402, 403, 404, 405, 407, 408, 425, 429, 502, 503, 504])
 
-/** What an HTTP answer other than 2xx means. */
+/** The failure behind an HTTP answer other than 2xx. */
 export function failureOf(status: number, retryAfter: string | null, detail: string): EmbeddingFailure {
   const kind = NOT_THE_TEXT.has(status) ? 'unavailable' : 'refused'
   const reason = detail.replace(/\s+/g, ' ').trim().slice(0, 200)

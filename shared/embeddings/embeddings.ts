@@ -9,44 +9,46 @@ import type { Model } from './models.ts'
 import type { Source } from './source.ts'
 import { modelText } from './text.ts'
 
-/** The one way to vectors. All of them have length 1. */
+/** Makes vectors of texts. All vectors have length 1. */
 export interface Embeddings {
   model: Model
   /**
-   * The vector of a search term: one try, because somebody is waiting.
+   * The vector of a search term. One try, because a user is waiting.
    * @throws EmbeddingFailure, soon after `signal` at the latest
    */
   embedQuery(text: string, signal: AbortSignal): Promise<number[]>
   /**
-   * Vectors of a few texts in one request, in order; first waits as long as the endpoint last asked
-   * for (Retry-After). One try: whether the texts or the endpoint are to blame is for the caller to
-   * find out.
+   * Vectors of a few texts in one request, in order. First waits as long as the endpoint last asked
+   * for (Retry-After). One try: the caller finds out whether the texts or the endpoint caused a
+   * failure.
    * @throws EmbeddingFailure
    */
   embedPassages(texts: string[], signal: AbortSignal): Promise<number[][]>
-  /** Why the endpoint is not asked at present, and for how many ms more; null: it is. */
+  /** Why the endpoint is not asked at present; null: it is asked. */
   obstacle(): { reason: string; wait: number } | null
 }
 
 export interface EmbeddingOptions {
   /** ms that a request for passages may take. */
   passageTimeout: number
-  /** Numbers that a vector must have; null: as many as the model's card says. */
+  /** Dimensions that a vector must have; null: those in the model's card. */
   dimensions?: number | null
 }
 
 /**
- * Searches at the model at a time; more would only wait there, where their time limit counts
- * against the model.
+ * Searches at the model at a time. More would wait at the model, and their time limit would count
+ * as its failure.
  */
 const QUERIES_AT_ONCE = 4
-/** A search term is 191 characters at most; the rest is for letters that count as two. */
+/** A search term has at most 191 characters. The rest is for letters that count as two. */
 const QUERY_LENGTH = 382
 
 /** ms in which an endpoint can be expected to answer a search. */
 const FAIR = 400
 
-/** An endpoint that asks for more patience than this is asked again by whoever comes then. */
+/**
+ * ms. An endpoint that asks for a longer wait is not waited for; a later request tries again.
+ */
 const LONGEST_PAUSE = 20_000
 
 export function openEmbeddings(source: Source, options: EmbeddingOptions): Embeddings {
@@ -54,16 +56,14 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
   const dimensions = options.dimensions ?? model.dimensions
   const ask = askerOf(source)
   const semaphore = createSemaphore(QUERIES_AT_ONCE)
-  /**
-   * Failures of requests that were given no time to succeed: they say nothing about the endpoint.
-   */
+  /** Failures of requests that had no time to succeed. They say nothing about the endpoint. */
   const hasty = new WeakSet<Error>()
   const circuit = createCircuit('The embedding endpoint', {
     counts: error => error instanceof EmbeddingFailure && error.kind === 'unavailable' && !hasty.has(error),
   })
   let notBefore = 0
 
-  /** One request through the circuit; whatever goes wrong becomes an `EmbeddingFailure`. */
+  /** One request through the circuit breaker. Every error becomes an `EmbeddingFailure`. */
   async function askOnce(texts: string[], kind: 'query' | 'passage', signal: AbortSignal): Promise<number[][]> {
     try {
       return await circuit.run(async () => {

@@ -11,7 +11,7 @@ type EmbeddingSettings = Pick<
 >
 
 /**
- * The source that the settings name, or that a collection names in their place.
+ * The source of vectors in the settings, or in a collection that has its own.
  * @throws when EMBEDDINGS_API is none of the three
  */
 export function sourceOf(
@@ -23,7 +23,7 @@ export function sourceOf(
   if (!api) throw new Error(`EMBEDDINGS_API is "${name}"; write ${APIS.join(', ')}.`)
   const url = instead?.url ?? config.EMBEDDINGS_URL
   const model = modelNamed(instead?.model ?? config.EMBEDDINGS_MODEL)
-  // Without an endpoint, a token for Inference Providers says where to go.
+  // Without an endpoint, a token means Inference Providers.
   if (url === '' && config.HF_TOKEN !== '') return { api: 'hf', url, model, token: config.HF_TOKEN }
   const own = url === config.EMBEDDINGS_URL ? config.EMBEDDINGS_API_KEY : ''
   const token = own || (api === 'hf' && config.HF_TOKEN) || config.EMBEDDINGS_TOKEN

@@ -3,12 +3,12 @@ import { EmbeddingFailure, failureOf } from './embedding-failure.ts'
 import type { Ask, Source } from './source.ts'
 
 /**
- * Hugging Face's ways: Text Embeddings Inference at an address of one's own, a dedicated endpoint,
- * or Inference Providers when there is no address.
+ * Hugging Face's services: Text Embeddings Inference at an own address, a dedicated endpoint, or
+ * Inference Providers without an address.
  */
 export function askHuggingFace({ url, model, token }: Source): Ask {
   const client = new InferenceClient(token === '' ? undefined : token, {
-    // The library tries a 503 again for ever; when to try again is decided here.
+    // The library would try a 503 again for ever. Our code decides when to try again.
     retry_on_error: false,
     fetch: async (input: string | URL | Request, init?: RequestInit) => {
       const response = await fetch(input, init)

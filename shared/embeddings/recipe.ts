@@ -1,6 +1,7 @@
 /**
- * What of an article is embedded, chosen by measurement (`docs/search-by-meaning.md`). A change
- * here is a new number, and `npm run reembed -- --all`.
+ * The number of the recipe: which parts of an article are embedded, and how. It was chosen by
+ * measurement (`docs/search-by-meaning.md`). A change needs a new number, and
+ * `npm run reembed -- --all`.
  */
 export const RECIPE = 1
 
@@ -13,7 +14,7 @@ export interface Passage {
   weight: number
 }
 
-/** The texts whose vectors make the vector of an article: never none. */
+/** The texts whose vectors make the vector of an article: at least one. */
 export function passagesOf({ title, body }: { title: string; body: string | null }): Passage[] {
   const beginning = cut((body ?? '').trim(), BODY)
   if (beginning === '') return [{ text: title, weight: 1 }]
@@ -31,7 +32,7 @@ export function articleVector(passages: Passage[], vectors: number[][]): number[
     for (let at = 0; at < sum.length; at++) sum[at]! += weight * vector[at]!
   }
   const length = Math.hypot(...sum)
-  // Passages that point exactly opposite cancel out; then the first speaks alone.
+  // Vectors that are exactly opposite cancel out. The first then counts alone.
   return length > 1e-9 ? Array.from(sum, number => number / length) : (vectors[0] ?? [])
 }
 

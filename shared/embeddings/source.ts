@@ -4,7 +4,7 @@ export const APIS = ['openai', 'tei', 'hf'] as const
 
 export type Api = (typeof APIS)[number]
 
-/** Where vectors come from. */
+/** A source of vectors: an API and its address. */
 export interface Source {
   api: Api
   /** Empty: Inference Providers with `hf`, nowhere otherwise. */
@@ -15,7 +15,7 @@ export interface Source {
 }
 
 /**
- * Texts to vectors, in one request. `kind` tells models apart that see a search term and a text
+ * Makes vectors of texts in one request. Some models embed a search term and a text (`kind`)
  * differently.
  */
 export type Ask = (texts: string[], kind: 'query' | 'passage', signal: AbortSignal) => Promise<number[][]>

@@ -1,10 +1,10 @@
 /**
- * A text as a model server can take it: without NUL (which cuts it short in C) and lone surrogates
- * (which are no UTF-8), white space collapsed, at most `max` UTF-16 units, cut between characters;
- * never empty, which some refuse.
+ * Makes a text safe for model servers: without NUL (which ends it in C) and lone surrogates (which
+ * are no UTF-8), white space collapsed, at most `max` UTF-16 units, cut between characters. It is
+ * never empty, because some servers refuse that.
  */
 export function modelText(text: string, max: number): string {
-  // Inference grows faster than its text: what is cut off anyway is not looked at.
+  // A text that will be cut is not read to its end.
   const clean = text
     .slice(0, max * 4)
     .replaceAll('\0', ' ')

@@ -3,10 +3,7 @@ import iconv from 'iconv-lite'
 import { canonicalLabel, declaredLabel, headerLabel } from './labels.ts'
 import { legibility } from './legibility.ts'
 
-/**
- * Text as it was meant, the encoding that it was read in, and what was wrong with the declarations,
- * if anything.
- */
+/** A decoded text, its encoding, and a warning when its declarations were wrong. */
 export interface Decoded {
   text: string
   encoding: string
@@ -14,10 +11,9 @@ export interface Decoded {
 }
 
 /**
- * Decodes a document whose declarations may be missing or wrong. Where byte-order mark, HTTP
- * header, declaration inside and bytes disagree, the text that reads wins: UTF-8 that is valid and
- * not mere ASCII beats every label. A label that nobody knows is a warning, never an error. NULs,
- * which no text holds, are left out.
+ * Decodes a document whose declarations may be missing or wrong. When byte-order mark, HTTP header,
+ * declaration and bytes disagree, the most legible text wins. Valid UTF-8 with more than ASCII
+ * beats every label. An unknown label is a warning, never an error. NULs are left out.
  *
  * @param bytes as served, after Content-Encoding
  * @param options.contentType the Content-Type header, null without one
@@ -35,7 +31,10 @@ export function decodeText(bytes: Uint8Array, options: { contentType: string | n
   return warning === null ? { text, encoding } : { text, encoding, warning }
 }
 
-/** @param labels canonical names of what header and document say, in order of precedence */
+/**
+ * @param labels canonical names of the encodings that header and document declare, in order of
+ * precedence
+ */
 function chooseEncoding(buffer: Buffer, labels: string[]): string {
   const whole = withoutCutCharacter(buffer)
   if (isAscii(whole)) return wideEncoding(buffer) ?? labels.find(label => label.startsWith('iso-2022')) ?? 'utf-8'
@@ -43,15 +42,14 @@ function chooseEncoding(buffer: Buffer, labels: string[]): string {
   const wide = markedEncoding(buffer) ?? wideEncoding(buffer)
   if (wide !== null && wide !== 'utf-8') return wide
   if (mostlyUtf8(buffer)) return 'utf-8'
-  // Bytes above 127 without a label are Western European more often than anything else in this part
-  // of the world.
+  // Without a label, bytes above 127 are mostly Western European in our countries.
   const candidates = [...labels.filter(label => !/^utf-/.test(label)), 'windows-1252']
   const sample = buffer.subarray(0, SAMPLE)
   const scores = candidates.map(label => legibility(iconv.decode(sample, label)))
   return candidates[scores.indexOf(Math.max(...scores))] ?? 'windows-1252'
 }
 
-/** So many bytes are enough to compare encodings by. */
+/** Bytes that are enough to compare encodings. */
 const SAMPLE = 65_536
 
 /** The encoding of a byte-order mark (Unicode Standard, 23.8). */
@@ -87,7 +85,7 @@ function withoutCutCharacter(buffer: Buffer): Buffer {
   return buffer
 }
 
-/** UTF-8 into which somebody pasted a few bytes of something else. */
+/** UTF-8 with a few bytes of another encoding in it. */
 function mostlyUtf8(buffer: Buffer): boolean {
   const text = buffer.toString('utf8')
   let broken = 0
@@ -103,7 +101,7 @@ function mostlyUtf8(buffer: Buffer): boolean {
 function warnOf(unknown: (string | null)[], known: string[], encoding: string, buffer: Buffer): string | null {
   if (unknown.length > 0) return `It calls its encoding "${unknown[0]}", which is none; read as ${encoding}.`
   const wrong = known.find(label => label !== encoding)
-  // Pure ASCII reads the same in nearly all encodings: nothing was wrong.
+  // Pure ASCII is the same in nearly all encodings, so there is nothing to warn of.
   if (wrong !== undefined && !isAscii(buffer)) return `It calls its encoding ${wrong}, but it reads as ${encoding}.`
   return null
 }

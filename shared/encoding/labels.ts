@@ -31,7 +31,7 @@ const SAME_AS: Record<string, string> = {
   gb2312: 'gbk',
 }
 
-/** One name for every label of the same encoding; null for a label that nobody knows. */
+/** The canonical name for a label; null for an unknown label. */
 export function canonicalLabel(label: string): string | null {
   const name = label.trim().toLowerCase()
   const known = SAME_AS[name]
@@ -49,14 +49,14 @@ export function headerLabel(contentType: string | null): string | null {
 }
 
 /**
- * Declarations stand at the very beginning; the standard looks at 1,024 bytes, pages with long
- * comments need more.
+ * Bytes that are searched for a declaration. The standard searches 1,024; pages with long comments
+ * need more.
  */
 const PROLOGUE = 8_192
 
 /**
- * What the document says of itself: `<?xml encoding="…"?>`, `<meta charset>`, `<meta http-equiv>`;
- * as it stands.
+ * The document's own declaration, as written: `<?xml encoding="…"?>`, `<meta charset>`,
+ * `<meta http-equiv>`.
  */
 export function declaredLabel(buffer: Buffer, kind: 'html' | 'xml'): string | null {
   const prologue = buffer.toString('latin1', 0, PROLOGUE)

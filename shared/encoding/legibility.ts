@@ -1,7 +1,7 @@
 /**
- * How much a text reads like one: letters beyond ASCII count for it; replacement and control
- * characters, signs or capitals in the middle of words, and words made of accented letters alone
- * count against it. Only good for comparing two decodings of the same bytes.
+ * A score for decoded text. Letters beyond ASCII raise it. Replacement and control characters,
+ * signs or capitals inside words, and words of accented letters alone lower it. It can only compare
+ * two decodings of the same bytes.
  */
 export function legibility(text: string): number {
   const count = (pattern: RegExp) => text.match(pattern)?.join('').length ?? 0

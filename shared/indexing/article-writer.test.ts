@@ -1,8 +1,8 @@
 import t from 'tap'
 import { openIndexer } from '../../search/indexer.ts'
 import { createTestDatabase } from '../../test/database.ts'
-import { createBoss } from '../delayed-jobs/boss.ts'
 import { createPool } from '../postgres/pool.ts'
+import { createBoss } from '../queues/delayed-jobs.ts'
 import { openArticleWriter } from './article-writer.ts'
 import type { NewArticle } from './new-article.ts'
 

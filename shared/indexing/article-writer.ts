@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises'
 import type { PgBoss } from 'pg-boss'
 import type { Indexer } from '../../search/indexer.ts'
-import { scheduleEmbedding } from '../delayed-jobs/boss.ts'
 import type { Client, Pool } from '../postgres/pool.ts'
 import { transaction } from '../postgres/transaction.ts'
+import { scheduleEmbedding } from '../queues/delayed-jobs.ts'
 import { claimIdentities } from './identity.ts'
 import { insertArticles, type PreparedArticle, prepareArticle } from './insertion.ts'
 import type { Indexed, NewArticle } from './new-article.ts'
@@ -18,22 +18,22 @@ export const BATCH = 50
 export interface ArticleWriter {
   /**
    * Writes articles in batches of at most 50. Each batch is written whole or not at all, with its
-   * delayed embedding jobs. An article that its outlet is known to have, at any of its addresses,
-   * is `known` and stays as it is. Results stand in the order of `articles`. What is written later
-   * is stamped later (decision 23).
+   * delayed embedding jobs. An article that is stored already, under any of its addresses, is
+   * `known` and stays as it is. Results stand in the order of `articles`. Articles that are written
+   * later have later stamps (decision 23).
    *
-   * @throws what the database throws; earlier batches stay
+   * @throws the database's error; earlier batches stay
    */
   write(articles: NewArticle[], options?: WriteOptions): Promise<Indexed[]>
 }
 
 export interface WriteOptions {
   /**
-   * More work for the same transaction, once for each batch, before its articles are numbered:
-   * marks pages as done. Results stand in the order of the batch's articles.
+   * More work for the same transaction, once for each batch, before its articles are numbered. The
+   * normaliser marks pages as done. Results stand in the order of the batch's articles.
    */
   within?: (client: Client, results: Outcome[], articles: NewArticle[]) => Promise<void>
-  /** Many more articles follow at once: waits while too many have no segment. */
+  /** Many more articles follow at once, so the writer waits while too many have no segment. */
   bulk?: boolean
 }
 
@@ -76,8 +76,8 @@ export function openArticleWriter(parts: WriterParts): ArticleWriter {
 }
 
 /**
- * An article whose names Postgres can store, as `prepareText` does for its texts: one name would
- * fail a whole batch.
+ * Makes an article's names storable in Postgres, as `prepareText` does for its texts. One bad name
+ * would fail a whole batch.
  */
 function storableNames(article: NewArticle): NewArticle {
   const { authors, outlet } = article
@@ -170,12 +170,12 @@ function withNumbers(outcomes: Outcome[], first: bigint): Indexed[] {
   return outcomes.map(({ outcome, id }) => (outcome === 'known' ? { outcome, id } : { outcome, id, seq: next++ }))
 }
 
-/** Far more articles than all processes together write between two looks at the clock. */
+/** Far more articles than all processes together write between two checks of the clock. */
 const MARGIN = 524_288n
 
-/** Sees to it that the articles of the next batches have a partition to go to. */
+/** Makes sure that the articles of the next batches have a partition. */
 function createPartitionRoom(pool: Pool) {
-  /** `seq` of the newest article that is known, and up to which partitions exist. */
+  /** `seq` of the newest known article, and the `seq` up to which partitions exist. */
   let known: { last: bigint; room: bigint } | null = null
   return {
     async ensure() {

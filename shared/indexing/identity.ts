@@ -2,22 +2,20 @@ import type { Client } from '../postgres/pool.ts'
 import { articleId, outletKey } from './ids.ts'
 import type { NewArticle } from './new-article.ts'
 
-/**
- * What the addresses of an article say: it is new and has this id, or it is known under that id.
- */
+/** The identity of an article by its addresses: new with this id, or known under that id. */
 export interface Claim {
   id: string
   known: boolean
 }
 
-/** One article of a batch with all addresses that any of its sightings in the batch brought. */
+/** One article of a batch, with the addresses of all its sightings in the batch. */
 interface Candidate {
   outlet: string
   /** Own address first. */
   addresses: string[]
   id: string
   known: boolean
-  /** Its id is ours. */
+  /** The id was claimed by this call. */
   settled: boolean
 }
 
@@ -78,12 +76,13 @@ async function claimAddresses(client: Client, candidates: Candidate[]): Promise<
     const id = addresses.map(address => knownAs.get(keyOf({ outlet, address }))).find(found => found !== undefined)
     if (id !== undefined) Object.assign(candidate, { id, known: true })
   }
-  // Ways to known articles that nobody had met before stand under an id that is not to be.
+  // New aliases of a known article were stored under the id of a new one. They move to the id of
+  // the known article.
   const moved = addressRows(candidates.filter(one => one.known)).filter(row => isAdded.has(keyOf(row)))
   if (moved.length > 0) await client.query(MOVE_ADDRESSES, columns(moved))
 }
 
-/** Ids of new articles. One that is another article's gives way to a derived one. */
+/** Claims ids for new articles. An id that another article has is replaced by a derived one. */
 async function claimIds(client: Client, candidates: Candidate[], salt: number): Promise<void> {
   const open = candidates.filter(one => !one.known && !one.settled)
   const added = await client.query<{ id: string }>(ADD_IDS, [open.map(one => one.id)])

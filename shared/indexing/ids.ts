@@ -1,18 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { ArticleOutlet } from '../articles/article.ts'
 
-/**
- * What an outlet is known by among articles: its domain, or its name when an archive brings no
- * domain.
- */
+/** The identity of an outlet: its domain, or its name when an archive has no domain. */
 export function outletKey(outlet: ArticleOutlet): string {
   if (outlet.domain !== null) return outlet.domain.toLowerCase()
   return `name:${(outlet.name ?? '').normalize('NFC').trim().toLowerCase()}`
 }
 
 /**
- * The public id of an article at its first address; `salt` sets apart the rare one whose id is
- * taken.
+ * The public id of an article at its first address; `salt` makes another id in the rare case that
+ * the first is taken.
  */
 export function articleId(outlet: string, address: string, salt = 0): string {
   return digest('a', outlet, address, salt === 0 ? '' : String(salt))

@@ -3,10 +3,12 @@ import type { NewArticle } from './new-article.ts'
 import type { RegisteredNames } from './outlets-and-authors.ts'
 import { type PreparedText, prepareText } from './text.ts'
 
-/** One row of `articles` and what hangs on it, all but what the clock gives. */
+/**
+ * A row of `articles` with its rows in other tables, without the values that the clock gives.
+ */
 export interface PreparedArticle extends PreparedText {
   publishedAt: Date | null
-  /** undefined: the clock's. */
+  /** undefined: the clock gives it. */
   ingestedAt: Date | null | undefined
   publisherNo: number
   authorNos: number[]
@@ -17,8 +19,8 @@ export interface PreparedArticle extends PreparedText {
 }
 
 /**
- * Everything that takes time and needs no lock; little is left to do for an article whose text is
- * prepared.
+ * Prepares an article: all work that takes time and needs no lock. An article with a prepared text
+ * needs little.
  */
 export function prepareArticle(article: NewArticle, names: RegisteredNames): PreparedArticle {
   return {
@@ -35,9 +37,9 @@ export function prepareArticle(article: NewArticle, names: RegisteredNames): Pre
 }
 
 /**
- * Takes the clock and inserts the articles: from here to the commit nobody else can make articles
- * visible, so whatever can be done before is. Returns the number of the first; the others follow in
- * order.
+ * Takes the lock of the clock and inserts the articles. From here to the commit no other process
+ * can make articles visible, so this does as little as possible. Returns the number of the first
+ * article; the others follow in order.
  */
 export async function insertArticles(
   client: Client,
@@ -69,10 +71,10 @@ export async function insertArticles(
   return rows[0]!.first
 }
 
-// One statement: the lock of the clock is then held only for this, the delayed job of the embedding
-// and the commit. `incoming` is materialised, and counted by `clock`, so that all of it is parsed
-// before the lock is taken. The stamp grows by at least 1 ms from batch to batch and is never ahead
-// of the wall clock by more than that.
+// One statement, so that the lock of the clock is held only for this, the delayed job of the
+// embedding and the commit. `incoming` is materialised, and counted by `clock`, so that Postgres
+// parses all of it before it takes the lock. The stamp grows by at least 1 ms from batch to batch
+// and is never ahead of the wall clock by more than that.
 const INSERT = `
   with incoming as materialized (
     select i.id, i.published_at, i.ingested_at, i.stamped, i.publisher_no, i.author_nos::int[], i.country, i.language,

@@ -75,9 +75,9 @@ interface AuthorRow {
 const publisherKey = (outlet: string, name: string | null) => (name === null ? outlet : `${outlet}\0${name}`)
 
 /**
- * A row that another process adds at the same moment is neither ours nor visible yet; then we ask
- * again. In sorted order, so that two processes adding the same names wait for one another in one
- * direction.
+ * A row that another process adds at the same moment is neither ours nor visible yet. The loop then
+ * asks again. Names are sorted, so that two processes with the same names wait in one direction
+ * only.
  */
 async function addUntilAllAreThere<T>(
   wanted: Map<string, T>,
@@ -93,8 +93,8 @@ async function addUntilAllAreThere<T>(
   return found
 }
 
-// $1 outlets, $2 names, $3 domains, $4 folded names, $5 folded domains. Known rows are not tried
-// again: that would use up numbers.
+// $1 outlets, $2 names, $3 domains, $4 folded names, $5 folded domains. Known rows are left out:
+// each attempt to insert one would use up a number.
 const ADD_PUBLISHERS = `
   with wanted as (
     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])

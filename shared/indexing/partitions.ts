@@ -10,13 +10,13 @@ export const PARTITION_SIZE = 4_194_304n
 /** A new partition is made when the newest is this near to full. */
 const AHEAD = 1_048_576n
 
-// Any number: one process makes a partition, the others wait and find it.
+// Any number. The process with this lock makes a partition; the others wait and find it.
 const PARTITION_LOCK = 7_211_004_222n
 
 /**
- * Makes sure that articles up to `lastSeq` and a good way beyond have a partition to go to.
- * Attaching, unlike creating in place, lets searches go on. Returns the number up to which there is
- * room.
+ * Makes sure that articles up to `lastSeq` and far beyond have a partition. A new table is
+ * attached, because creating a partition in place would block searches. Returns the number up to
+ * which partitions exist.
  */
 export async function ensurePartitions(pool: Pool, lastSeq: bigint): Promise<bigint> {
   const needed = (lastSeq + AHEAD) / PARTITION_SIZE
@@ -33,7 +33,8 @@ export async function ensurePartitions(pool: Pool, lastSeq: bigint): Promise<big
   return (needed + 1n) * PARTITION_SIZE
 }
 
-// Two processes may come here one after the other: who finds it attached does nothing.
+// Two processes may come here one after the other. The second finds the partition attached and does
+// nothing.
 const attachPartition = (name: string, from: bigint) => `
   do $$ begin
     if not exists (select from pg_inherits where inhrelid = '${name}'::regclass) then

@@ -1,7 +1,7 @@
 import { type DocumentWords, indexText } from '../../search/analysis/index.ts'
 import { snippetOf } from '../articles/snippet.ts'
 
-/** What the index holds of an article's text alone. */
+/** The values in the index that depend on an article's text alone. */
 export interface PreparedText {
   title: string
   body: string | null
@@ -10,8 +10,8 @@ export interface PreparedText {
 }
 
 /**
- * Everything whose cost grows with an article's text: tokenizing, mostly. Tenths of a second for a
- * megabyte, so a service does it in a thread.
+ * Prepares an article's text: all work that grows with the text, mostly tokenising. A megabyte
+ * takes tenths of a second, so services call this in a thread.
  */
 export function prepareText(article: { title: string; body: string | null }): PreparedText {
   const title = storable(article.title)
@@ -19,7 +19,7 @@ export function prepareText(article: { title: string; body: string | null }): Pr
   return { title, body, snippet: snippetOf(body), words: indexText(title, body) }
 }
 
-/** A text without what Postgres cannot hold: NUL, and halves of surrogate pairs. */
+/** Removes characters that Postgres cannot store: NUL, and halves of surrogate pairs. */
 export function storable(text: string): string {
   return text.replaceAll('\0', ' ').toWellFormed()
 }

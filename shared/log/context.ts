@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** What stands on every line that is written while a job or a request is in hand. */
+/** The ids on every line that is written during a job or a request. */
 export interface LogContext {
   /** Id of the message in its queue. */
   job?: string
@@ -10,7 +10,9 @@ export interface LogContext {
 
 const storage = new AsyncLocalStorage<LogContext>()
 
-/** Runs `work`, and all that it waits for, with these ids on every line of every logger. */
+/**
+ * Runs `work` with these ids on every line of every logger, also in functions that it awaits.
+ */
 export function withLogContext<T>(context: LogContext, work: () => T): T {
   return storage.run(context, work)
 }

@@ -24,8 +24,8 @@ export function createLogger(service: string, level: string): Logger {
 }
 
 /**
- * JSON leaves C1 controls and marks of direction as they are; whoever reads the lines on a terminal
- * must not obey them.
+ * JSON leaves C1 controls and marks of direction as they are. A terminal that shows the log would
+ * obey them.
  */
 const printed = (destination: DestinationStream): DestinationStream => ({
   write: line => destination.write(printable(line)),

@@ -69,7 +69,7 @@ export function createOutageLog(log: Logger, { begins, ends, ask }: OutageOption
   }
 }
 
-/** pg-boss tells some of its errors in objects that are none. */
+/** pg-boss emits some of its errors as plain objects. */
 function wordsOf(error: unknown): string {
   if (error instanceof Error) return error.message || error.name
   if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message)

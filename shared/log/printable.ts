@@ -8,14 +8,14 @@ const CONTROL = /[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 
-/** A text as a terminal can be given it; line breaks and tabs stay. */
+/** Escapes a text for terminals. Line breaks and tabs stay. */
 export const printable = (text: string): string =>
   text.replace(CONTROL, character => (character === '\n' || character === '\t' ? character : escaped(character)))
 
-/** A part of a line as a terminal can be given it: without line breaks and tabs, too. */
+/** Escapes a part of a line for terminals, with its line breaks and tabs. */
 export const printableLine = (text: string): string => text.replace(CONTROL, escaped)
 
-/** XML as a terminal can be given it; to a reader of XML it is the same. */
+/** Escapes XML for terminals. For a parser of XML it stays the same. */
 export const printableXml = (xml: string): string =>
   xml.replace(CONTROL, character =>
     character === '\n' || character === '\t' ? character : `&#x${character.charCodeAt(0).toString(16)};`,

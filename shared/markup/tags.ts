@@ -1,18 +1,15 @@
 import { Tokenizer } from 'htmlparser2'
 
-/** More of a page is not read for its metadata, in UTF-16 units. */
+/** UTF-16 units of a page that are read for its metadata. */
 const HTML_LIMIT = 10_000_000
 
-/**
- * Attributes beyond this many of one element, and characters beyond this many of one value, are not
- * kept.
- */
+/** Attributes that are kept of one element, and characters of one value. */
 const ATTRIBUTE_LIMIT = 64
 const VALUE_LIMIT = 20_000
 
 export type Attributes = ReadonlyMap<string, string>
 
-/** What a page's reader is told, in document order. Names in lower case, entities decoded once. */
+/** Receives tags and texts in document order. Names in lower case, entities decoded once. */
 export interface TagReader {
   open(name: string, attributes: Attributes): void
   close(name: string): void
@@ -21,9 +18,9 @@ export interface TagReader {
 }
 
 /**
- * Reads tags and texts as they stand, without building a tree. A tree costs time quadratic in its
- * depth on hostile pages (a browser's rules look up the whole stack for every tag); this is linear
- * whatever the page nests.
+ * Reads tags and texts without building a tree. On hostile pages a tree takes time quadratic in its
+ * depth, because a browser's rules search the whole stack for every tag. This function is linear at
+ * any nesting.
  */
 export function readTags(html: string, reader: TagReader): void {
   const source = html.length > HTML_LIMIT ? html.slice(0, HTML_LIMIT) : html

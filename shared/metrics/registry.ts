@@ -25,7 +25,7 @@ export function histogram<L extends string>(
 }
 
 /**
- * A gauge named `perscope_…` whose figures are read when somebody scrapes; without them when they
+ * A gauge named `perscope_…` whose figures are read at each scrape. It has no figures when they
  * cannot be read.
  *
  * @param read a few gauges may share one reading, see `shared`
@@ -46,7 +46,7 @@ export function gauge<L extends string, T>(
     async collect() {
       const figures = await read().catch(() => null)
       this.reset()
-      // A gauge without labels begins with a zero, which nobody has read.
+      // prom-client begins a gauge without labels with a zero, which is no reading.
       if (labelNames.length === 0) this.remove()
       if (figures !== null) show((labels, value) => this.set(labels as Record<L, string>, value), figures)
     },
@@ -56,7 +56,7 @@ export function gauge<L extends string, T>(
 /** Scrapes within this time (ms) share one reading. */
 const FRESH = 10_000
 
-/** One reading for all who ask within ten seconds. */
+/** Shares one reading between all calls within ten seconds. */
 export function shared<T>(read: () => Promise<T>, fresh = FRESH): () => Promise<T> {
   let last: { at: number; figures: Promise<T> } | undefined
   return () => {

@@ -2,12 +2,12 @@ import { readdir, readFile } from 'node:fs/promises'
 import { runMigrations } from 'bullmq'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
-import { EMBED_DUE, MAINTENANCE } from '../delayed-jobs/boss.ts'
 import { QUEUE_SCHEMA } from '../queues/backend.ts'
+import { EMBED_DUE, MAINTENANCE } from '../queues/delayed-jobs.ts'
 
 const FOLDER = new URL('../../infra/migrations/', import.meta.url)
 
-// Any number: whoever migrates holds it, the others wait.
+// Any number. The process that migrates holds this lock; the others wait.
 const MIGRATION_LOCK = 7_211_004_221n
 
 export interface Migrated {
@@ -44,9 +44,9 @@ export async function migrationFiles(): Promise<string[]> {
 }
 
 /**
- * The first line of a file whose statements run one by one: an index on a large table is made
- * `concurrently`, beside those who write it, which no transaction allows. Such a file holds no
- * function bodies, and each of its statements may be met twice.
+ * The first line of a file whose statements run one by one: an index on a large table is created
+ * `concurrently`, which is not possible in a transaction. Such a file has no function bodies, and
+ * each of its statements must be safe to run twice.
  */
 const OUTSIDE = '-- outside a transaction'
 
@@ -93,7 +93,7 @@ async function migrateDelayedJobs(databaseUrl: string): Promise<void> {
   boss.on('error', () => {}) // reported by the calls below
   await boss.start()
   try {
-    // Retried until it is taken over by the work queue; the sweeper finds what is lost for good.
+    // Retried until the work queue has the message. The sweeper finds lost jobs.
     await boss.createQueue(EMBED_DUE, {
       retryLimit: 20,
       retryBackoff: true,

@@ -1,7 +1,7 @@
 import type { Queryable } from '../postgres/pool.ts'
 
 /**
- * Notes that an outlet kept a page from us, and how: `forbidden`, `login`, `challenge`,
+ * Notes that an outlet kept a page from us, by kind: `forbidden`, `login`, `challenge`,
  * `cookie wall`, `paywall` … It shows in the outlet's health.
  */
 export async function noteBlock(db: Queryable, outletNo: number, kind: string): Promise<void> {

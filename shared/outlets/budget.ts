@@ -1,10 +1,10 @@
 import type { Config } from '../config/config.ts'
 import type { OutletHealth } from './health.ts'
 
-/** What one outlet may have of the crawl in a day (UTC): see the settings. */
+/** The share of the crawl that one outlet may use in a day (UTC); see the settings. */
 export type Budget = Pick<Config, 'CRAWL_OUTLET_HOSTS' | 'CRAWL_OUTLET_PAGES' | 'CRAWL_OUTLET_BYTES'>
 
-/** How much of each of its budgets an outlet has used today: 1 is all of it. */
+/** The share of each of its budgets that an outlet has used today: 1 is all of it. */
 export function budgetsUsed(
   { today }: Pick<OutletHealth, 'today'>,
   budget: Budget,

@@ -4,10 +4,10 @@ import { isRecord } from '../json/is-record.ts'
 import type { Outlet } from './outlet.ts'
 import { CATALOGUE_SCHEMA } from './schema.ts'
 
-/** A catalogue as read, with what was mended on the way. */
+/** A catalogue as read, with the mistakes that were mended. */
 export interface Catalogue {
   outlets: Outlet[]
-  /** Sentences for whoever wrote the file. */
+  /** Sentences for the author of the file. */
   notes: string[]
 }
 
@@ -34,7 +34,7 @@ const validate = new Ajv({ allErrors: true, strict: true }).compile<{ outlets: W
  * Reads a catalogue: `{"outlets": [{"name", "domain", "country", "languages", "timeZone", "feeds",
  * "sitemaps"}]}`.
  *
- * @throws CatalogueError naming the outlet and the field of everything that is wrong
+ * @throws CatalogueError that names the outlet and the field of every mistake
  */
 export function readCatalogue(text: string): Catalogue {
   let file: unknown
@@ -72,7 +72,7 @@ export function readCatalogue(text: string): Catalogue {
       languages,
       timeZone,
       feeds: unique(written.feeds),
-      // Read as what it is, whatever it is called: one address is one feed.
+      // An address in both lists is polled once: the crawler recognises the document's type itself.
       sitemaps: unique(written.sitemaps).filter(address => !unique(written.feeds).includes(address)),
     }
   })
@@ -94,7 +94,7 @@ function sentence(error: ErrorObject, file: unknown): string {
   return `${nameOf(file, Number(index))}: ${[...field, ''].join(' ')}${expected}.`
 }
 
-/** How whoever wrote the file knows the outlet: by its domain, its name, or its place. */
+/** The outlet's name in messages for the author of the file: domain, name, or position. */
 function nameOf(file: unknown, index: number): string {
   const outlets = isRecord(file) && Array.isArray(file.outlets) ? file.outlets : []
   const outlet: unknown = outlets[index]

@@ -18,21 +18,23 @@ export interface OutletHealth {
   failures: number
   error: string | null
   /**
-   * What kept a page from us in the last day, the most frequent first: `forbidden`, `challenge`,
+   * The kinds of blocks in the last day, the most frequent first: `forbidden`, `challenge`,
    * `cookie wall` …
    */
   blocks: { kind: string; pages: number }[]
-  /** What the crawl has given it today (UTC), see `CRAWL_OUTLET_…`. */
+  /** Its use of the crawl today (UTC), see `CRAWL_OUTLET_…`. */
   today: { hosts: number; pages: number; bytes: number }
   /** Pages that wait for another day's budget of new hosts. */
   putOff: number
   /** Pages that did not answer in time, answers halving their number. */
   late: number
-  /** Because of them, no page is asked for before; null: it does not rest. */
+  /**
+   * No page is fetched before this time because of slow answers; null: the outlet does not rest.
+   */
   restsUntil: Date | null
 }
 
-/** How many pages of an outlet stand where: counted over all of its pages. */
+/** The pages of an outlet by state, over all of its pages. */
 export interface OutletPages {
   pages: { waiting: number; done: number; refused: number; failed: number }
 }
@@ -92,7 +94,7 @@ export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
   }))
 }
 
-/** How many active outlets there are of each health. */
+/** The number of active outlets by health. */
 export async function outletCounts(pool: Pool): Promise<Record<OutletHealth['health'], number>> {
   const counts = { healthy: 0, silent: 0, failing: 0 }
   for (const { health } of await outletHealth(pool)) counts[health] += 1
@@ -100,8 +102,8 @@ export async function outletCounts(pool: Pool): Promise<Record<OutletHealth['hea
 }
 
 /**
- * The same with the pages of each: reads crawl memory from end to end, which takes a while with
- * millions.
+ * The same, with the pages of each outlet. Reads all of crawl memory, which takes seconds with
+ * millions of pages.
  */
 export async function outletHealthAndPages(pool: Pool): Promise<(OutletHealth & OutletPages)[]> {
   const [outlets, { rows }] = await Promise.all([
@@ -141,7 +143,7 @@ interface Row {
 }
 
 /**
- * One feed that answers keeps an outlet from failing; one that was never asked yet counts as
+ * An outlet with one feed that answers is not failing. A feed that was never polled counts as
  * healthy.
  */
 function healthOf(row: Row): OutletHealth['health'] {

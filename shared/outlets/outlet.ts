@@ -1,6 +1,6 @@
 import type { Country, Language } from '../articles/article.ts'
 
-/** One outlet of the catalogue, as `infra/outlets/*.json` writes it. Known by its domain. */
+/** One outlet of the catalogue, as in `infra/outlets/*.json`. The domain identifies it. */
 export interface Outlet {
   name: string
   /** Without `www.`; covers its subdomains. */

@@ -1,6 +1,6 @@
 import { COUNTRIES, LANGUAGES } from '../articles/article.ts'
 
-// Whether it is an address that can be fetched is `readAddress`'s to say.
+// `readAddress` checks whether it is an address that can be fetched.
 const address = { type: 'string', minLength: 1 }
 const addresses = { type: 'array', items: address, maxItems: 200 }
 
@@ -17,7 +17,7 @@ export const CATALOGUE_SCHEMA = {
         required: ['name', 'domain', 'country', 'languages', 'timeZone'],
         properties: {
           name: { type: 'string', minLength: 1, maxLength: 200, pattern: '\\S' },
-          // A host name, in capitals or not; an address or a port makes it a test's.
+          // A host name, in any case. IP addresses and ports serve tests.
           domain: { type: 'string', minLength: 1, maxLength: 253, pattern: '^[^\\s/@?#]+$' },
           country: { type: 'string', enum: COUNTRIES },
           languages: { type: 'array', minItems: 1, maxItems: 5, items: { type: 'string', enum: LANGUAGES } },

@@ -7,7 +7,7 @@ import { type SharedFeed, sharedFeeds } from './shared-feeds.ts'
 export interface Synced {
   added: string[]
   changed: string[]
-  /** Left the catalogue: no longer crawled; their articles stay. */
+  /** Outlets that left the catalogue: they are no longer crawled, and their articles stay. */
   removed: string[]
   /** Not among the given outlets, and still crawled. */
   kept: string[]
@@ -25,9 +25,9 @@ export interface SyncOptions {
 }
 
 /**
- * Brings outlets into the database's catalogue, in one transaction. Running crawlers see it at
- * their next look. Addresses of a removed outlet that were not fetched yet are forgotten, and so
- * are its feeds' ETags. So everything is found again if the outlet comes back.
+ * Brings outlets into the database's catalogue, in one transaction. Running crawlers see it within
+ * seconds. For an outlet that left, the addresses that were not fetched yet are removed, and so are
+ * its feeds' validators. The crawler finds all of them again when the outlet comes back.
  */
 export async function syncOutlets(pool: Pool, outlets: Outlet[], options: SyncOptions = {}): Promise<Synced> {
   const synced: Synced = {
@@ -73,7 +73,7 @@ async function syncOutlet(client: Client, outlet: Outlet, synced: Synced): Promi
   )
   const known = before.rows[0]
   let outletNo = known?.outlet_no
-  // A row that stays as it is is not written, so that crawlers at work need not be waited for.
+  // A row that does not change is not written, so that the sync need not wait for crawlers.
   if (outletNo === undefined || !known?.same) {
     const { rows } = await client.query<{ outlet_no: number }>(
       `insert into outlets (domain, name, country, languages, time_zone) values ($1, $2, $3, $4, $5)

@@ -1,8 +1,8 @@
 import type { Outlet } from '../outlets/outlet.ts'
 
 /**
- * What a feed or a sitemap said of one address. Texts are raw: HTML and entities as the feed had
- * them after XML parsing.
+ * An entry of a feed or sitemap, about one address. Texts are raw: HTML and entities as they are
+ * after XML parsing.
  */
 export interface FeedEntry {
   url: string
@@ -20,8 +20,8 @@ export interface FeedEntry {
 }
 
 /**
- * Pages of one outlet that the normaliser is called for at a time, by the crawler or by its own
- * sweeper; the others wait for their turn in Postgres, so that the queue has room for everybody's.
+ * Pages of one outlet for which the normaliser is called at a time, by the crawler or by its own
+ * sweeper. The others wait in Postgres, so that the queue has room for all outlets.
  */
 export const CALLED_AT_ONCE = 100
 

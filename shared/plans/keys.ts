@@ -15,7 +15,7 @@ export interface ApiKey {
   revokedAt: Date | null
 }
 
-/** A key that has just been made; `secret` is what the client sends, and is nowhere else. */
+/** A key that has just been made. The client sends `secret`, which is stored nowhere. */
 export interface IssuedKey {
   key: ApiKey
   secret: string
@@ -42,7 +42,7 @@ export async function createKey(db: Queryable, name: string, plan: Plan): Promis
     `insert into api_keys (id, key_hash, name, countries, history_start, history_days, rate, quota)
      values ($1, $2, $3, $4, $5, $6, $7, $8)
      returning ${COLUMNS}`,
-    // Hexadecimal, so that no id begins with a dash and is taken for an option of `npm run keys`.
+    // Hexadecimal, so that no id begins with a dash: `npm run keys` would take it for an option.
     [`key_${randomBytes(8).toString('hex')}`, hashSecret(secret), name, ...planColumns(plan)],
   )
   return { key: fromRow(rows[0]!), secret }
@@ -54,19 +54,19 @@ export async function listKeys(db: Queryable): Promise<ApiKey[]> {
   return rows.map(fromRow)
 }
 
-/** A key that was found, and what it has used of its month; null: its plan has no quota. */
+/** A key that was found, with its use of the month; null: its plan has no quota. */
 export interface FoundKey {
   key: ApiKey
   month: QuotaMonth | null
 }
 
-// One statement for both: every request pays for it. $1 key_hash. Index: api_keys_key_hash_key
+// One statement for both, because every request runs it. $1 key_hash. Index: api_keys_key_hash_key
 const FIND = `
   select k.*, m.* from (
     select ${COLUMNS}, key_hash from api_keys where key_hash = $1 and revoked_at is null) k
   left join lateral (${MONTH_OF_KEY}) m on k.quota is not null`
 
-/** The key behind what a client sent, or null when it is unknown or revoked. */
+/** The key for a client's secret, or null when it is unknown or revoked. */
 export async function findKey(db: Queryable, secret: string): Promise<FoundKey | null> {
   if (!looksLikeSecret(secret)) return null
   const hash = hashSecret(secret)
@@ -81,7 +81,9 @@ export async function findKey(db: Queryable, secret: string): Promise<FoundKey |
   return { key: fromRow(row), month: row.quota === null ? null : { used, period, reset, left } }
 }
 
-/** Ends a key. Null when there is none of that id; a revoked one stays as it is. */
+/**
+ * Revokes a key. Null when no key has that id. A key that is revoked already stays as it is.
+ */
 export async function revokeKey(db: Queryable, id: string): Promise<ApiKey | null> {
   const { rows } = await db.query<KeyRow>(
     `update api_keys set revoked_at = coalesce(revoked_at, now()), updated_at = now() where id = $1 returning ${COLUMNS}`,
@@ -91,8 +93,8 @@ export async function revokeKey(db: Queryable, id: string): Promise<ApiKey | nul
 }
 
 /**
- * Puts a new secret in the place of the old, which ends. Null when there is no such key, or it was
- * revoked.
+ * Replaces the secret of a key; the old one is refused from then on. Null when there is no such
+ * key, or it was revoked.
  */
 export async function rotateKey(db: Queryable, id: string): Promise<IssuedKey | null> {
   const secret = makeSecret()
@@ -104,8 +106,8 @@ export async function rotateKey(db: Queryable, id: string): Promise<IssuedKey | 
 }
 
 /**
- * Changes a key's name or plan as far as given, whoever changes it too. Null when there is no such
- * key, or it was revoked.
+ * Changes a key's name or plan, as far as given. Concurrent changes of other fields are kept. Null
+ * when there is no such key, or it was revoked.
  */
 export function updateKey(
   pool: Pool,

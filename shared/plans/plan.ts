@@ -1,11 +1,12 @@
 import type { Country } from '../articles/article.ts'
 
 /**
- * Start of the history a plan may see: an instant, or midnight UTC so many days ago (decision 13).
+ * Start of the history that a plan may see: an instant, or midnight UTC so many days ago (decision
+ * 13).
  */
 export type HistoryStart = { kind: 'fixed'; at: Date } | { kind: 'rolling'; days: number }
 
-/** What a key may do. */
+/** The rights of a key. */
 export interface Plan {
   countries: Country[]
   history: HistoryStart

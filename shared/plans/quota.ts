@@ -18,7 +18,7 @@ const DESCRIPTION = `
   greatest(1, ceil(extract(epoch from (month + interval '1 month') at time zone 'utc' - clock_timestamp())))::int as left`
 
 /**
- * What a key `k` has used of its month, as a table to join: `used` and the rest of `QuotaMonth`.
+ * The use of the month by a key `k`, as a table to join: `used` and the rest of `QuotaMonth`.
  */
 export const MONTH_OF_KEY = `
   select coalesce(q.used, 0) as used, ${DESCRIPTION}

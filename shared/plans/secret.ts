@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 
-/** So that a key is known for one when it turns up in a log or a commit. */
+/** Prefix of all keys: scanners recognise a key in a log or a commit by it. */
 const PREFIX = 'psk_'
 
 /** A new API key: 256 random bits, 47 characters. Shown once, stored only as its hash. */
@@ -8,7 +8,7 @@ export function makeSecret(): string {
   return PREFIX + randomBytes(32).toString('base64url')
 }
 
-/** Whether a text has the form of a key; what has not needs no look into the database. */
+/** Whether a text has the form of a key. Other texts need no query. */
 export function looksLikeSecret(text: string): boolean {
   return /^psk_[\w-]{43}$/.test(text)
 }

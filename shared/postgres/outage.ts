@@ -3,7 +3,7 @@ import { createOutageLog, type OutageLog } from '../log/outage.ts'
 import type { Pool } from './pool.ts'
 
 /**
- * Logs lost connections to Postgres, and when it answers again.
+ * Logs lost connections to Postgres, and their return.
  *
  * @param pool returns the pool of these connections, once it is open
  */

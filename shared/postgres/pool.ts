@@ -10,14 +10,14 @@ export type Queryable = Pick<pg.Pool, 'query'>
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt)
 
 /**
- * A pool of connections. Errors on idle connections (a restarted server) are given to `onError`
- * and the connection is dropped; without that they would end the process.
+ * A pool of connections. Errors on idle connections (a restarted server) go to `onError`, and the
+ * connection is dropped. Without a listener they would end the process.
  *
  * @param options.max connections
  * @param options.connectTimeout ms to wait for a connection, a free one or a new one; 5 s
  * @param options.statementTimeout ms after which the server ends a statement; 0: never
- * @param options.queryTimeout ms after which we give up a server that does not answer; absent:
- * never
+ * @param options.queryTimeout ms after which the client gives up a server that does not answer;
+ * absent: never
  * @param options.settings of the server for these connections, as `enable_seqscan: 'off'`
  */
 export function createPool(
@@ -42,14 +42,14 @@ export function createPool(
     statement_timeout: options.statementTimeout ?? 60_000,
     ...(options.queryTimeout === undefined ? {} : { query_timeout: options.queryTimeout }),
     ...(options.settings === undefined ? {} : { options: startupOptions(options.settings) }),
-    // A paused holder of the ingestion clock must not halt everybody (promise 2).
+    // A paused process that holds the ingestion clock must not stop all others (promise 2).
     idle_in_transaction_session_timeout: 10_000,
   })
   pool.on('error', onError)
   return pool
 }
 
-/** Settings in the form of the command line, which is how a connection brings them along. */
+/** Settings in the form of the command line, as a connection sends them. */
 function startupOptions(settings: Record<string, string>): string {
   return Object.entries(settings)
     .map(([name, value]) => `-c ${name}=${value}`)

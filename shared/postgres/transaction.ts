@@ -1,8 +1,8 @@
 import type { Client, Pool } from './pool.ts'
 
 /**
- * Runs `work` in one transaction: committed when it resolves, rolled back when it throws.
- * A connection that failed is thrown away, never handed on.
+ * Runs `work` in one transaction: committed when it resolves, rolled back when it throws. A
+ * connection that failed is closed and not used again.
  */
 export async function transaction<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
   const client = await pool.connect()

@@ -2,10 +2,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 
-/** Where in `DATA_DIR` a running `npm start` keeps what the commands beside it need to reach it. */
+/**
+ * The file in `DATA_DIR` with the settings that other commands need to reach a running `npm start`.
+ */
 export const RUNNING = 'env'
 
-/** The settings kept there. No secrets but the passwords that an address holds. */
+/** The settings in that file. It has no secrets except the passwords in addresses. */
 const KEPT = [
   ...['DATABASE_URL', 'REDIS_URL', 'QDRANT_URL', 'QDRANT_COLLECTION'],
   ...['EMBEDDINGS_URL', 'EMBEDDINGS_API', 'EMBEDDINGS_MODEL', 'EMBED_DELAY'],
@@ -19,9 +21,8 @@ export function runningLines(env: NodeJS.ProcessEnv): string {
 }
 
 /**
- * `env` with the settings of the `npm start` that runs on `dataDir` where it has none of its own;
- * just `env` when none runs, or when `env` names a database: the settings of two systems are never
- * mixed.
+ * Completes `env` by the settings of the `npm start` that runs on `dataDir`. Returns `env` when
+ * none runs, or when `env` names a database: the settings of two systems are never mixed.
  */
 export function settingsBeside(dataDir: string, env: NodeJS.ProcessEnv = process.env): NodeJS.ProcessEnv {
   if (env.DATABASE_URL?.trim()) return env

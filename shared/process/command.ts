@@ -10,21 +10,21 @@ export interface Option {
   type: 'string' | 'boolean'
   about: string
   multiple?: boolean
-  /** How `--help` names its value. */
+  /** The name of its value in `--help`. */
   value?: string
 }
 
 export interface Command {
   name: string
   about: string
-  /** What may stand after the name: `create`, `FILE.ndjson` … */
+  /** The arguments after the name: `create`, `FILE.ndjson` … */
   usage?: string[]
   options?: Record<string, Option>
   /** Settings that must not be empty. */
   needs?: ('DATABASE_URL' | 'QDRANT_URL' | 'EMBEDDINGS_URL')[]
   /**
-   * Works on an `npm start` that runs on DATA_DIR when no database is named; as do all that need
-   * one.
+   * Uses an `npm start` that runs on DATA_DIR when no database is named, as do all commands that
+   * need a database.
    */
   beside?: boolean
 }
@@ -37,13 +37,13 @@ export interface CommandContext {
    * A sentence for people, on standard error; control characters are escaped, as `printable` does.
    */
   say(sentence: string): void
-  /** Data, on standard output; likewise. */
+  /** Data, on standard output; control characters are escaped too. */
   print(line: string): void
-  /** Aborted by SIGINT or SIGTERM; long work looks at it between two steps. */
+  /** Aborted by SIGINT or SIGTERM. Long work checks it between two steps. */
   signal: AbortSignal
 }
 
-/** A mistake of whoever typed the command: the sentence is shown alone, exit code 2. */
+/** A mistake in the command line: only the sentence is shown, exit code 2. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }
@@ -58,7 +58,7 @@ export async function runCommand(command: Command, work: (context: CommandContex
     () => stopping.abort(),
     () => process.exit(130),
   )
-  // A reader that has seen enough (`… | head`) closes the pipe: that is no error.
+  // A reader such as `… | head` closes the pipe early. That is no error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     process.exit(error.code === 'EPIPE' ? 0 : 1)
   })
@@ -97,8 +97,8 @@ export const missingSetting = (name: string, config: Config): UsageError =>
   )
 
 /**
- * What went wrong, in one line. Node's connection errors come without a message when they hold
- * several.
+ * The message of an error in one line. Node's connection errors have no message when they contain
+ * several errors.
  */
 export function sentenceOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return sentenceOf(error.errors[0])
@@ -123,7 +123,7 @@ function parse(command: Command) {
     const { values, positionals } = parseArgs({ options, allowPositionals: true })
     return { values: values as Record<string, string | boolean | string[] | undefined>, positionals }
   } catch (error) {
-    // Node's advice on arguments that begin with a dash helps nobody here.
+    // Removes Node's advice on arguments that begin with a dash, which does not apply here.
     throw new UsageError(`${sentenceOf(error).split('. To specify')[0]!.replace(/\.$/, '')}. See --help.`)
   }
 }

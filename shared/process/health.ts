@@ -10,8 +10,8 @@ export interface HealthServer {
 }
 
 /**
- * Whoever scrapes is one of a few, and on the spot. A connection that brings no request, or does
- * not take its answer, ends; so that none of these can keep others out for long. Times in ms.
+ * Limits, in ms. Few clients scrape, and they are near. A connection that sends no request, or does
+ * not read its answer, is closed, so that it does not keep others out.
  */
 const LIMITS = {
   connections: 256,
@@ -21,7 +21,7 @@ const LIMITS = {
   checkInterval: 2_000,
 }
 
-/** ms that a look at the dependencies is good for, however many ask. */
+/** ms for which a check of the dependencies is reused. */
 const FRESH = 1_000
 
 /**
@@ -29,7 +29,7 @@ const FRESH = 1_000
  * (Prometheus text).
  *
  * @param port 0 takes a free one
- * @param host whoever reaches it may read: loopback, or a network of one's own
+ * @param host everybody who reaches it may read: use loopback, or an own network
  */
 export async function startHealthServer(
   port: number,
@@ -79,7 +79,7 @@ export async function startHealthServer(
   }
 }
 
-/** The same for Prometheus: one look for both gauges. */
+/** The same for Prometheus: one check for both gauges. */
 function observeReadiness(look: () => Promise<Missing>): void {
   gauge('ready', 'Whether all that the process needs answers.', [], look, (set, gaps) => {
     set({}, Object.keys(gaps).length === 0 ? 1 : 0)

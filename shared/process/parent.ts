@@ -1,12 +1,12 @@
 const LOOK_MS = 500
 
 /**
- * Calls `then` when the process that started us is gone: what a killed `npm start`,
- * `npm run servers` or `npm run api` has started must not go on unseen. Does nothing when we were
- * started by hand: whoever puts `node scripts/servers.ts &` into the background of a shell may
- * close that shell.
+ * Calls `then` when the parent process is gone: the processes of a killed `npm start`,
+ * `npm run servers` or `npm run api` must not go on unseen. Does nothing for a process that was
+ * started by hand, because the user of `node scripts/servers.ts &` may close the shell.
  *
- * `scripts/bootstrap.mjs` tells its own id in PERSCOPE_BOOTSTRAP, which is not passed on.
+ * `scripts/bootstrap.mjs` passes its own id in PERSCOPE_BOOTSTRAP, which its children do not pass
+ * on.
  */
 export function whenParentIsGone(then: () => void): void {
   const bootstrap = process.env.PERSCOPE_BOOTSTRAP

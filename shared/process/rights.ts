@@ -6,7 +6,7 @@ import { sentenceOf } from './command.ts'
 
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Threads read these, and what lies beside them, whenever one is started. */
+/** Threads read these files, and those beside them, at each start. */
 const NEEDED = [
   join(CHECKOUT, 'package.json'),
   fileURLToPath(import.meta.url),
@@ -14,9 +14,9 @@ const NEEDED = [
 ]
 
 /**
- * Gives up root's rights for good, for the account of the services; does nothing for anybody else.
- * Whatever only root may read or open has to be open by then. The account has to be able to read
- * the checkout: otherwise, and where root may not change accounts, the process stays what it is.
+ * Changes from root to the account of the services, for good. Does nothing for other accounts.
+ * Files and ports that only root may open must be open by then. The process stays root when the
+ * account cannot read the checkout, or when root may not change accounts.
  *
  * @returns a sentence when root's rights stay, else null
  */
@@ -38,7 +38,8 @@ export function dropRights(): string | null {
 }
 
 /**
- * What of the checkout, or above it, the account cannot read; null: nothing. Tried as that account.
+ * The first path of the checkout, or above it, that the account cannot read; null: none. Tried as
+ * that account.
  */
 function closedTo(id: number): string | null {
   const groups = process.getgroups?.() ?? []
@@ -54,12 +55,12 @@ function closedTo(id: number): string | null {
   }
 }
 
-/** The highest on the way to a file that cannot be read or entered. */
+/** The highest folder above a file that cannot be read or entered. */
 function firstClosed(file: string): string | null {
   if (isReadable(file)) return null
   let closed = file
   for (let path = dirname(file); ; path = dirname(path)) {
-    // A folder that may only be passed is open enough: what is below it tells.
+    // A folder that may be passed but not listed is enough; the paths below it decide.
     if (!isPassable(path)) closed = path
     if (path === dirname(path)) return closed
   }
@@ -74,7 +75,7 @@ function isReadable(path: string): boolean {
   }
 }
 
-/** A name that is not there tells it from one that must not be asked for. */
+/** The error for a missing name differs from the error for a forbidden folder. */
 function isPassable(folder: string): boolean {
   try {
     readFileSync(join(folder, '.perscope-none'))

@@ -22,9 +22,9 @@ export interface ServiceContext {
 
 /** A started service. */
 export interface Running {
-  /** Finishes or hands back what is in hand. */
+  /** Finishes or gives back the work in hand. */
   stop(): Promise<void>
-  /** Names of the dependencies that do not answer, and why; empty when all is well. */
+  /** The dependencies that do not answer, with reasons; empty when all do. */
   missing(): Promise<Missing>
 }
 

@@ -1,12 +1,12 @@
 /**
- * Ctrl-C in a terminal reaches every process of the group, and npm passes on to its child what it
- * receives itself: the child gets one wish twice. Two signals within this time are one.
+ * ms. Ctrl-C in a terminal reaches every process of the group, and npm passes its signals on to its
+ * child. The child then gets one signal twice, so two signals within this time count as one.
  */
 const SAME_WISH_MS = 250
 
 /**
  * Calls `first` at the first SIGINT, SIGTERM or SIGHUP (a closed terminal; Node ends at it even
- * under `nohup`), and `again` at every later one: whoever asks twice does not want to wait.
+ * under `nohup`), and `again` at every later one, to end at once.
  */
 export function onStopSignal(first: (signal: NodeJS.Signals) => void, again: (signal: NodeJS.Signals) => void): void {
   let last: number | undefined

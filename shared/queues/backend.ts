@@ -8,7 +8,7 @@ type AnyMessage = QueueMessages[QueueName]
 type Handler = (job: Job) => Promise<void>
 type WorkerSettings = { concurrency: number; lockDuration: number; stalledInterval: number; maxStalledCount: number }
 
-/** What the queues of the two stores have in common, as far as `queues.ts` needs it. */
+/** The common interface of the two stores of queues. */
 interface JobQueue {
   addBulk(jobs: { name: string; data: AnyMessage; opts: Record<string, unknown> }[]): Promise<unknown>
   getJobCounts(
@@ -25,7 +25,7 @@ export interface Backend {
   queue(name: QueueName): Promise<JobQueue>
   worker(name: QueueName, handler: Handler, settings: WorkerSettings): { close(force?: boolean): Promise<void> }
   /**
-   * Asks a queue that is open already for something small.
+   * Sends a small request on a queue that is open already.
    * @throws when the store does not answer
    */
   ask(): Promise<void>
@@ -66,7 +66,7 @@ export function createBackend(
 function inRedis(url: string, onError: (error: Error) => void) {
   const connection = { url, maxRetriesPerRequest: null, enableReadyCheck: true }
   return {
-    // A producer gives up soon and says so; a worker waits for Redis to come back.
+    // A producer fails soon with an error; a worker waits for Redis to come back.
     async openQueue(name: string): Promise<JobQueue> {
       const queue = new Queue(name, { connection: { url, maxRetriesPerRequest: 3 } })
       queue.on('error', onError)

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** What a queue and a worker of BullMQ have in common here. */
+/** The common part of BullMQ's queues and workers. */
 interface Opened {
   on(event: 'error', listener: (error: Error) => void): unknown
   waitUntilReady(): Promise<void>
@@ -15,11 +15,11 @@ interface IdleWorker extends Opened {
 /** ms between two attempts to reach the store. */
 const RETRY = 500
 
-/*
- * On Postgres, BullMQ 6.7 keeps the outcome of its first connection for good: a queue or a worker
- * that was made while the server was starting fails for ever, and a worker does so in a loop
- * without a pause, in which nothing else of the process runs, not even SIGTERM. So whoever could
- * not reach the store is thrown away and made anew.
+/**
+ * On Postgres, BullMQ 6.7 keeps the result of its first connection for good. A queue or worker that
+ * was made while the server was starting fails for ever. A worker does so in a loop without a
+ * pause, so that nothing else of the process runs, not even a handler of SIGTERM. So a queue or
+ * worker that could not reach its store is closed and made again.
  */
 
 /** Makes a queue; one that cannot reach its store is closed, and the reason thrown. */

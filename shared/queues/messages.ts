@@ -1,8 +1,8 @@
 /** The work queues between the services. Messages carry identifiers, never text. */
 export interface QueueMessages {
   /**
-   * A host to visit: its due feeds are polled, its waiting pages fetched, one polite request after
-   * another.
+   * A host to visit. The crawler polls its due feeds and fetches its waiting pages, one polite
+   * request after another.
    */
   visit: { host: string }
   /** A stored page to make an article of. */

@@ -13,9 +13,7 @@ export interface QueueCounts {
   failed: number
 }
 
-/**
- * One message on its way: `key` names the work, so that work already queued is not queued twice.
- */
+/** One message. `key` names the work, so that work in the queue is not queued again. */
 export interface Message<N extends QueueName> {
   key: string
   data: QueueMessages[N]
@@ -36,13 +34,13 @@ export interface QueueWorker {
 
 export interface Queues {
   /**
-   * Queues messages; one whose key is waiting or in hand already is dropped, which is safe because
-   * what is due is derived from Postgres and comes again.
+   * Queues messages. A message whose key is waiting or in hand is dropped. That is safe, because
+   * senders derive due work from Postgres and send it again.
    */
   add<N extends QueueName>(name: N, messages: Message<N>[]): Promise<void>
   /**
-   * Consumes a queue. A message is delivered at least once; one that throws is logged and dropped:
-   * the processor has noted in Postgres what is to be tried again, and when.
+   * Consumes a queue. A message is delivered at least once. A message that throws is logged and
+   * dropped: the processor has noted in Postgres when the work is tried again.
    */
   work<N extends QueueName>(
     name: N,
@@ -50,7 +48,7 @@ export interface Queues {
     options: WorkerOptions,
   ): QueueWorker
   counts(): Promise<Record<QueueName, QueueCounts>>
-  /** Removes every message that waits in a queue; what is due comes back from Postgres. */
+  /** Removes every message that waits in a queue. Senders derive due work from Postgres again. */
   drain(name: QueueName): Promise<void>
   close(): Promise<void>
 }
@@ -74,8 +72,8 @@ export function openQueues(config: Pick<Config, 'REDIS_URL' | 'DATABASE_URL'>, l
         messages.map(({ key, data }) => ({
           name,
           data,
-          // Jobs are doorbells: done or failed, nothing of them may stand in the way of the next
-          // with that key.
+          // A message only says that there is work (a doorbell). It is removed when it is done or
+          // has failed, because the next message with its key would be dropped otherwise.
           opts: { jobId: `${name}-${key}`, removeOnComplete: true, removeOnFail: true, attempts: 1 },
         })),
       )
@@ -97,7 +95,7 @@ export function openQueues(config: Pick<Config, 'REDIS_URL' | 'DATABASE_URL'>, l
         {
           concurrency: options.concurrency,
           lockDuration: options.lockDuration ?? 30_000,
-          // What a dead worker held is found again within this time after its lock has run out.
+          // Messages of a dead worker are found within this time after their lock has expired.
           stalledInterval: Math.min(5_000, options.lockDuration ?? 30_000),
           maxStalledCount: 1_000,
         },

@@ -6,9 +6,9 @@ import { type Flow, readFlow } from './flow.ts'
 import { countQuarantine } from './quarantine.ts'
 
 /**
- * Shows where work stands between the services, read when somebody scrapes. Every worker shows the
- * same figures, so that they are known as long as one of them lives: take the greatest over the
- * processes, not the sum. What cannot be read is left out of the scrape.
+ * Shows the open work between the services, read at each scrape. Every worker shows the same
+ * figures, so that one living worker is enough. Take the maximum over the processes, not the sum.
+ * Figures that cannot be read are left out.
  */
 export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
   const flow = shared(() => readFlow(pool))

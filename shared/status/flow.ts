@@ -2,8 +2,8 @@ import { type IndexState, readIndexState } from '../../search/indexer.ts'
 import type { Pool } from '../postgres/pool.ts'
 
 /**
- * Where work stands between the services, read from indexes that hold open work alone: as cheap
- * with a hundred million articles as with none.
+ * The open work between the services. It is read from indexes that hold open work alone, so the
+ * number of articles does not matter.
  */
 export interface Flow {
   /** Lines that `export` would write. */
@@ -21,7 +21,7 @@ export interface Flow {
   pages: {
     /** To be fetched, now or later. */
     waiting: number
-    /** Of these, now: what the pace of their hosts holds up. */
+    /** Of these, due now: they wait for the pace of their hosts. */
     due: number
     /** Fetched, to be normalised. */
     stored: number
@@ -36,7 +36,7 @@ export interface Flow {
 }
 
 // `last_seq` counts articles: numbers are drawn in the transaction that inserts them, and none is
-// ever removed. Every article has its row in `embeddings`, but the few that were given up by hand
+// ever removed. Every article has its row in `embeddings`, except the few that an operator gave up
 // (`queues -- drain quarantine`); those without a vector are in its partial indexes. Indexes:
 // pages_waiting, pages_stored, pages_failed, embeddings_due, embeddings_failed.
 const READ = `

@@ -2,13 +2,13 @@ import type { Pool } from '../postgres/pool.ts'
 
 /** One hour of the last 24. Lags in seconds; null where nothing was measured. */
 export interface LagHour {
-  /** Begins at, ISO 8601. */
+  /** Beginning of the hour, ISO 8601. */
   hour: string
-  /** Articles that the crawl brought into the index in it. */
+  /** Articles of the crawl that were indexed in the hour. */
   articles: number
-  /** From publication to index, of articles indexed in it. */
+  /** From publication to index, of articles indexed in the hour. */
   index: Lag | null
-  /** From index to vector, of articles embedded in it. */
+  /** From index to vector, of articles embedded in the hour. */
   vector: Lag | null
 }
 
@@ -17,14 +17,13 @@ export interface Lag {
   p95: number
 }
 
-/** Articles looked at: 200 an hour tell a median and a 95th percentile well enough. */
+/** Articles that are read: 200 an hour are enough for a median and a 95th percentile. */
 const SAMPLE = 5_000
 
-// Numbers grow with the time of ingestion, so the last 24 hours are the numbers above `lo`:
-// yesterday's and today's articles are counted by day. At most SAMPLE of them are read, evenly
-// spread, by primary key, however many there are. What came with an archive, or before pages were
-// noted, says nothing about the crawl and is left out.
-// $1: SAMPLE.
+// Numbers grow with the time of ingestion, so the articles of the last 24 hours have numbers above
+// `lo`: yesterday's and today's articles are counted by day. At most SAMPLE of them are read by
+// primary key, evenly spread. Articles of an archive, or from before pages were noted, say nothing
+// about the crawl and are left out. $1: SAMPLE.
 const READ = `
   with span as materialized (
     select last_seq as hi,
@@ -56,7 +55,7 @@ const READ = `
   select hour, coalesce(articles, 0) as articles, indexed.lag as index, embedded.lag as vector
     from hours left join indexed using (hour) left join embedded using (hour) order by hour`
 
-/** How long articles took in the last 24 hours, by hour, the present one last. */
+/** The delays of articles in the last 24 hours, by hour, the present hour last. */
 export async function readLag(db: Pick<Pool, 'query'>): Promise<LagHour[]> {
   const { rows } = await db.query<Row>({ name: 'status-lag', text: READ, values: [SAMPLE] })
   return rows.map(({ hour, articles, index, vector }) => ({

@@ -1,6 +1,9 @@
 import type { Pool } from '../postgres/pool.ts'
 
-/** A thing that failed for good: `page:N` (crawler, normaliser) or `embedding:N` (embedder). */
+/**
+ * A page or an embedding that failed for good: `page:N` (crawler, normaliser) or `embedding:N`
+ * (embedder).
+ */
 export interface Quarantined {
   id: string
   what: string
@@ -10,7 +13,7 @@ export interface Quarantined {
   since: string
 }
 
-/** What lies in quarantine, newest first. */
+/** The quarantine, newest first. */
 export async function listQuarantine(pool: Pool, limit: number): Promise<Quarantined[]> {
   const { rows } = await pool.query<Omit<Quarantined, 'since'> & { since: Date }>(
     `(select 'page:' || page_no as id, url as what, coalesce(reason, 'unknown') as reason, detail, attempts,
@@ -30,7 +33,7 @@ export interface QuarantineCount {
   kind: 'page' | 'embedding'
   reason: string
   n: number
-  /** Whether something of ours failed on it, rather than its outlet: somebody should look. */
+  /** Whether our side failed and not the outlet, so that an operator should look at it. */
   ours: boolean
 }
 
@@ -40,7 +43,7 @@ export interface QuarantineCount {
  */
 const OURS = ['timeout', 'memory', 'error', 'indexing', 'crawler error', 'embedding']
 
-/** How many lie there, by what they are and why. Indexes: pages_failed, embeddings_failed. */
+/** The size of the quarantine, by kind and reason. Indexes: pages_failed, embeddings_failed. */
 export async function countQuarantine(pool: Pool): Promise<QuarantineCount[]> {
   const { rows } = await pool.query<QuarantineCount>(
     `select 'page' as kind, coalesce(reason, 'unknown') as reason, count(*)::int as n,

@@ -1,15 +1,15 @@
 import type { Pool } from '../postgres/pool.ts'
 
-/** What goes on in the fleet at this moment, as Postgres sees it. */
+/** The fleet at this moment, as Postgres sees it. */
 export interface Running {
   /**
-   * Connections to the database by service: none means that no process of it runs, or that it
-   * cannot get there.
+   * Connections to the database by service: none means that no process of the service runs, or that
+   * none reaches the database.
    */
   connections: { crawler: number; normaliser: number; embedder: number; api: number }
   /** Hosts being visited. */
   visits: number
-  /** Requests with keys in the minutes that are running, and how many keys sent them. */
+  /** Requests with keys in the present minute of each key, and the number of these keys. */
   requests: number
   keys: number
 }

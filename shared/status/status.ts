@@ -4,7 +4,7 @@ import type { QueueName } from '../queues/messages.ts'
 import type { QueueCounts, Queues } from '../queues/queues.ts'
 import { readFlow } from './flow.ts'
 
-/** The state of the whole system, in the words of `npm run status -- --json`. */
+/** The state of the whole system, as `npm run status -- --json` prints it. */
 export interface Status {
   /** Lines that `export` would write. */
   articles: number

@@ -1,6 +1,6 @@
 /**
- * A word from a thread to its service: it has begun with its task. Shared memory, read while the
- * thread is busy.
+ * A signal from a thread to its service: the thread has begun its task. It is shared memory, so
+ * that the service can read it while the thread is busy.
  */
 export type Begun = Int32Array<SharedArrayBuffer>
 
@@ -12,13 +12,12 @@ export function begin(begun: Begun): void {
   Atomics.notify(begun, 0)
 }
 
-/** A thread that has not begun by then (ms) never will. */
+/** ms. A thread that has not begun by then never will. */
 const LONGEST_START = 180_000
 
 /**
- * Calls `late` when a thread has had its task for `timeout` ms. A fresh thread first loads what it
- * needs. The task is not to blame for that time: on a busy machine it alone can be longer than the
- * limit.
+ * Calls `late` when a thread has worked on its task for `timeout` ms. The time in which a fresh
+ * thread loads its modules does not count: on a busy machine it alone can exceed the limit.
  *
  * @returns ends the clock
  */
@@ -36,7 +35,7 @@ export function startClock(begun: Begun, timeout: number, late: () => void): () 
   return () => {
     over = true
     clearTimeout(timer)
-    // Lets go of the wait.
+    // Ends the wait.
     begin(begun)
   }
 }

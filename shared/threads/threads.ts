@@ -1,10 +1,10 @@
 import { Piscina } from 'piscina'
 import { type Begun, createBegun, startClock } from './clock.ts'
 
-/** How a task failed its thread: it took too long, used up its memory, or met an error. */
+/** The failure of a task: it took too long, used up its memory, or threw an error. */
 export type ThreadFailure = 'timeout' | 'memory' | 'error'
 
-/** A task without a result; the thread it had is gone or fresh, others are untouched. */
+/** A task failed. Its thread is gone or replaced; other threads are not affected. */
 export class ThreadError extends Error {
   override name = 'ThreadError'
   readonly failure: ThreadFailure
@@ -16,17 +16,17 @@ export class ThreadError extends Error {
 }
 
 /**
- * A task as its thread gets it. The thread calls `begin(begun)` when it has loaded what it needs.
+ * A task as its thread gets it. The thread calls `begin(begun)` when it has loaded its modules.
  */
 export type Timed<Task> = Task & { begun: Begun }
 
 /**
- * Threads for work on foreign bytes: the process's own event loop never waits for it, and its time
- * has a limit.
+ * Threads for work on foreign bytes. The process's own event loop never waits for this work, and
+ * the work has a time limit.
  */
 export interface Threads<Task, Result> {
   /**
-   * Takes a thread at once; callers see to it that no more run than there are threads
+   * Takes a thread at once. Callers must not run more tasks than there are threads
    * (`createFairQueue`).
    * @throws ThreadError when the task fails
    */
@@ -57,7 +57,7 @@ export function openThreads<Task, Result>(options: {
     idleTimeout: 60_000,
     resourceLimits: { maxOldGenerationSizeMb: memory, maxYoungGenerationSizeMb: 64, stackSizeMb: 8 },
   })
-  // A thread that dies tells the task it had; without a listener the same error would end the
+  // The error of a thread that dies also reaches its task. Without this listener it would end the
   // process.
   pool.on('error', () => {})
   return {

@@ -1,9 +1,8 @@
 /**
- * How a collection is kept; `docs/search-by-meaning.md` says what it costs at 10 million vectors.
+ * The storage of a collection; `docs/search-by-meaning.md` states its cost at 10 million vectors.
  *
- * Full vectors lie on disk (mapped, so that what is used stays in the page cache); in memory are
- * one byte a number, to walk the graph with, and the graph. The nearest are then compared by their
- * full vectors.
+ * Full vectors are on disk, mapped, so that used ones stay in the page cache. The graph is in
+ * memory, with one byte a dimension to walk it. The nearest vectors are then compared in full.
  */
 export const COLLECTION = (dimensions: number) => ({
   vectors: { size: dimensions, distance: 'Cosine' as const, on_disk: true },
@@ -12,21 +11,21 @@ export const COLLECTION = (dimensions: number) => ({
   on_disk_payload: true,
 })
 
-/** What a plan's coverage is looked up by, inside the search. */
+/** The fields by which a search applies a plan's coverage. */
 export const PAYLOAD_INDEXES = [
   ['country', 'keyword'],
   ['covered_at', { type: 'integer', lookup: false, range: true }],
 ] as const
 
 /**
- * For each candidate wanted, how many the graph keeps in sight at least (a segment is asked for its
- * share of those wanted, when there are several), and how many are compared by their full vectors.
- * Where a filter hides countries the graph leads less straight. Chosen by hand, for a recall of
- * 0.98 among 500, which `bench -- semantic --rows N` prints.
+ * Parameters of a search, by the candidates that are wanted: the least number that the walk keeps
+ * (each of several segments is asked for its share), and the number that is compared in full. With
+ * a filter by country the walk needs more. The numbers were chosen by hand for a recall of 0.98
+ * among 500, which `bench -- semantic --rows N` prints.
  */
 const BREADTH = { whole: { inSight: 0.6, compared: 1.2 }, part: { inSight: 1.2, compared: 1.2 } }
 
-/** @param part whether the search sees some countries only */
+/** @param part whether the search is limited to some countries */
 export function searchParameters(limit: number, { exact, part }: { exact: boolean; part: boolean }) {
   if (exact) return { exact: true }
   const { inSight, compared } = part ? BREADTH.part : BREADTH.whole

@@ -5,7 +5,7 @@ import type { Candidate } from './candidate.ts'
 
 /**
  * Points nearest to a vector, best first, as Qdrant's `points/query` takes the question.
- * @throws QdrantAnswer, or what keeps it from answering
+ * @throws QdrantAnswer, or the error of the connection
  */
 export type AskNearest = (collection: string, question: Record<string, unknown>) => Promise<Candidate[]>
 
@@ -20,7 +20,7 @@ export interface QdrantAddress {
 /** As many as Qdrant's client has. */
 const CONNECTIONS = 25
 
-/** An answer that is none. */
+/** An answer of Qdrant that is an error. */
 export class QdrantAnswer extends Error {
   override name = 'QdrantAnswer'
   readonly status: number
@@ -34,9 +34,9 @@ export class QdrantAnswer extends Error {
 }
 
 /**
- * The one question that somebody waits for. Qdrant's own client sends it through `fetch` and reads
- * every answer with a reviver for numbers beyond 2^53, which for 500 points takes most of the time;
- * numbers of articles are none of these.
+ * Opens the search for the nearest points, for which a user waits. Qdrant's own client uses
+ * `fetch`, and parses every answer with a reviver for numbers beyond 2^53. For 500 points that
+ * takes most of the time, and article numbers are below 2^53.
  *
  * @param timeout ms that a request may take
  */
@@ -46,9 +46,9 @@ export function openNearest(
   timeout: number,
 ): AskNearest {
   const dispatcher = new Agent({ connections: CONNECTIONS, connect: { timeout } })
-  // No compressed answers: Qdrant writes one in pieces and waits after the first for the client's
-  // delayed acknowledgement, 40 ms for a list of 500 that would have fitted into one piece. undici
-  // asks for none by itself.
+  // No compressed answers. Qdrant sends them in pieces and waits after the first for the client's
+  // delayed acknowledgement: 40 ms for a list of 500, which uncompressed fits into one piece.
+  // undici does not ask for compression.
   const headers = {
     'content-type': 'application/json',
     ...(QDRANT_API_KEY === '' ? {} : { 'api-key': QDRANT_API_KEY }),

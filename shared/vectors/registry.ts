@@ -5,10 +5,10 @@ export interface Collection {
   name: string
   state: 'serving' | 'filling'
   model: string
-  /** What of an article is embedded, and how (`shared/embeddings/recipe.ts`). */
+  /** The recipe of its vectors (`shared/embeddings/recipe.ts`). */
   recipe: number
   dimensions: number
-  /** The model's endpoint where it is not the settings'. */
+  /** The model's endpoint, when it differs from the settings. */
   api: string | null
   url: string | null
   /** While filling: articles up to here are done. */
@@ -29,8 +29,8 @@ export async function readCollections(db: Queryable): Promise<Collection[]> {
 }
 
 /**
- * Registers the collection that serves, if none does yet. Returns the one that does.
- * Only one process succeeds; to the others it was there before.
+ * Registers the collection that serves, if none does yet. Returns the one that does. When several
+ * processes try, one registers its collection.
  */
 export async function registerServing(
   db: Queryable,
@@ -47,8 +47,8 @@ export async function registerServing(
 }
 
 /**
- * A collection that is filled, and is empty now: all articles are to do again. Returns what is
- * registered then.
+ * Begins the filling of a collection again, because the collection is empty. Returns the collection
+ * as it is registered then.
  */
 export async function beginAnew(db: Queryable, collection: Collection): Promise<Collection> {
   const { name, registeredAt } = collection
@@ -61,17 +61,18 @@ export async function beginAnew(db: Queryable, collection: Collection): Promise<
   return rows[0] === undefined ? collection : collectionOf(rows[0])
 }
 
-// Any number. Shared by whoever notes that articles are embedded, exclusive to whoever changes the
-// collections: so no article is noted as embedded that misses in a collection registered meanwhile.
+// Any number. Processes that note articles as embedded hold this lock shared; a process that
+// changes the collections holds it exclusively. So no article is noted as embedded while it is
+// missing from a collection registered meanwhile.
 const REGISTRY_LOCK = 7_211_004_231n
 
-/** Holds the collections as they are until the transaction ends. */
+/** Prevents changes of the collections until the transaction ends. */
 export async function holdCollections(client: Client): Promise<Collection[]> {
   await client.query('select pg_advisory_xact_lock_shared($1)', [REGISTRY_LOCK])
   return readCollections(client)
 }
 
-/** Waits until nobody holds the collections, and keeps them for the transaction. */
+/** Waits until no other transaction holds the collections, and locks them for this one. */
 export async function changeCollections(client: Client): Promise<Collection[]> {
   await client.query('select pg_advisory_xact_lock($1)', [REGISTRY_LOCK])
   return readCollections(client)

@@ -2,9 +2,9 @@ import { sentenceOf } from '../process/command.ts'
 import { CircuitOpen } from '../resilience/circuit.ts'
 
 /**
- * Why the vector store did not do what it was asked.
+ * The reason why a request to the vector store failed.
  * - `unavailable`: it does not answer, or not now.
- * - `refused`: it answers that it will not; perhaps for one of the points.
+ * - `refused`: it refused the request; one of the points may be the cause.
  * - `missing`: there is no such collection.
  */
 export class VectorFailure extends Error {
@@ -17,7 +17,7 @@ export class VectorFailure extends Error {
   }
 }
 
-/** Reads what Qdrant's client throws, and what `nearest.ts` does. */
+/** Converts errors of Qdrant's client and of `nearest.ts`. */
 export function vectorFailure(error: unknown): VectorFailure {
   if (error instanceof VectorFailure) return error
   if (error instanceof CircuitOpen) return new VectorFailure('unavailable', error.message)
@@ -30,7 +30,7 @@ export function vectorFailure(error: unknown): VectorFailure {
   return new VectorFailure('unavailable', `Qdrant does not answer (${said}).`, { cause: error })
 }
 
-/** `fetch failed` says nothing; its cause does. */
+/** The innermost cause: the message `fetch failed` says nothing. */
 function rootOf(error: unknown): unknown {
   return error instanceof Error && error.cause instanceof Error ? rootOf(error.cause) : error
 }

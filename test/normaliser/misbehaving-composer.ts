@@ -22,5 +22,5 @@ export default async function misbehave({ page, now, begun }: Timed<ComposeTask>
     case 'exit':
       process.exit(3)
   }
-  return { kind: 'refused', reason: 'language', detail: `${page.url} at ${now.getTime() > 0}`, wall: null }
+  return { kind: 'refused', reason: 'language', detail: `${page.url} at ${now.getTime() > 0}`, interstitial: null }
 }

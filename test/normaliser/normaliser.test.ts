@@ -1,5 +1,5 @@
 import t from 'tap'
-import { ANNOUNCED, WALL_EXAMPLES } from '../../services/normaliser/interstitials/examples.ts'
+import { ANNOUNCED, INTERSTITIAL_EXAMPLES } from '../../services/normaliser/interstitials/examples.ts'
 import { finishFailed } from '../../services/normaliser/pages/finish.ts'
 import { callDuePages } from '../../services/normaliser/pages/sweep.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
@@ -59,7 +59,7 @@ t.test('told to stop, it ends within 20 s; what was in hand is done by the next'
 })
 
 t.test('walls, refusals and other languages end as the outlet’s health shows them', { timeout: 150_000 }, async t => {
-  const [cookies] = WALL_EXAMPLES.filter(({ kind }) => kind === 'cookie wall').slice(1)
+  const [cookies] = INTERSTITIAL_EXAMPLES.filter(({ kind }) => kind === 'cookie wall').slice(1)
   const italian = 'Il ponte sulla Schelda rimarrà chiuso ai mezzi pesanti almeno fino a venerdì, ha detto il comune. '
   await storePages(
     database,

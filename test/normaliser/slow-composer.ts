@@ -13,5 +13,5 @@ const loaded = sleep(2_500)
 export default async function slowStart({ begun }: Timed<ComposeTask>): Promise<Composition> {
   await loaded
   begin(begun)
-  return { kind: 'refused', reason: 'language', detail: 'slow', wall: null }
+  return { kind: 'refused', reason: 'language', detail: 'slow', interstitial: null }
 }

@@ -1,9 +1,9 @@
 import { openIndex, SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
 import { openIndexer } from '../../search/indexer.ts'
-import { createBoss } from '../../shared/delayed-jobs/boss.ts'
 import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
 import type { Indexed, NewArticle } from '../../shared/indexing/new-article.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { createBoss } from '../../shared/queues/delayed-jobs.ts'
 import { createTestDatabase, PATIENT, type TestDatabase } from '../database.ts'
 import type { Known } from './oracle.ts'
 

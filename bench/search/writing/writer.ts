@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { openIndexer } from '../../../search/indexer.ts'
-import { createBoss } from '../../../shared/delayed-jobs/boss.ts'
 import { BATCH, openArticleWriter } from '../../../shared/indexing/article-writer.ts'
 import type { Client } from '../../../shared/postgres/pool.ts'
 import { createPool } from '../../../shared/postgres/pool.ts'
+import { createBoss } from '../../../shared/queues/delayed-jobs.ts'
 import { createArchive } from '../generator.ts'
 import type { Job, Making, Written } from './messages.ts'
 

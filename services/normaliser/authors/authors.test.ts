@@ -3,7 +3,7 @@ import t from 'tap'
 import type { FeedEntry } from '../../../shared/pages/page.ts'
 import { readMetadata } from '../metadata/metadata.ts'
 import { authorsOf } from './authors.ts'
-import { foldOutlet, peopleIn } from './names.ts'
+import { foldOutlet, peopleIn } from './person-names.ts'
 
 const outlet = { name: 'De Dagkoerier', domain: 'dagkoerier.example' }
 const own = new Set(['De Dagkoerier', 'dagkoerier.example', 'dagkoerier'].map(foldOutlet))

@@ -3,18 +3,18 @@ import type { FeedEntry } from '../../../shared/pages/page.ts'
 import { anyOf } from '../languages/index.ts'
 import { fold } from '../metadata/fold.ts'
 import type { PageMark, PageMetadata } from '../metadata/metadata.ts'
-import { foldOutlet, peopleIn } from './names.ts'
+import { foldOutlet, peopleIn } from './person-names.ts'
 import { isNear, spokenBylines } from './spoken.ts'
 
-/** More people than this sign no article: a list of staff was taken for a byline. */
+/** A statement with more people is a list of staff, not a byline. */
 const MOST = 20
-/** Statements of one source that are read; a feed's and structured data's are at most as many. */
+/** Statements of one source that are read. Feeds and structured data have at most as many. */
 const STATEMENTS = 50
 
 /**
  * The people who wrote the article, as the outlet names them and in its order (decision 35). The
  * first source that names a person counts: structured data, meta tags, the feed, the byline on the
- * page. `[]` rather than junk.
+ * page. Doubtful names are left out, so the result may be empty.
  */
 export function authorsOf(
   meta: PageMetadata,
@@ -71,7 +71,8 @@ export function authorsOf(
 }
 
 /**
- * Folded, with and without spaces: the outlet's name, its domain, and what the page calls its site.
+ * The outlet's name, its domain, and the page's names for its site; folded, with and without
+ * spaces.
  */
 function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): Set<string> {
   const host = (URL.parse(meta.url)?.hostname ?? '').replace(/^www\./, '')
@@ -81,8 +82,8 @@ function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): 
 }
 
 /**
- * One statement that names all of these people and more is the whole byline, of which structured
- * data gave a part.
+ * Replaces a byline by a fuller statement: one that names all of its people and more. Structured
+ * data often give a part of the byline only.
  */
 function fuller(names: string[], statements: string[][]): string[] {
   const has = (list: string[], name: string) => list.some(other => fold(other) === fold(name))
@@ -91,8 +92,8 @@ function fuller(names: string[], statements: string[][]): string[] {
 }
 
 /**
- * Bylines by markup, down to two lines below the first. An element that holds others counts if it
- * says more than they do.
+ * Bylines by markup, down to two lines below the first. An element around other bylines counts only
+ * when it names more people.
  */
 function bylines(marks: PageMark[], own: ReadonlySet<string>): string[] {
   const named = marks.filter(mark => peopleIn(textOf(mark), own).length > 0)
@@ -125,7 +126,7 @@ const SIGNED = new RegExp(
   'i',
 )
 
-/** A box about the author, behind the article: its first line, when it is no sentence. */
+/** The first line of a box about the author behind the article, unless it is a sentence. */
 function boxes(meta: PageMetadata): string[] {
   const box = meta.marks.find(
     mark =>

@@ -2,11 +2,11 @@ import { anyOf } from '../languages/index.ts'
 import type { PageMetadata } from '../metadata/metadata.ts'
 import { isAgency, isOffice } from './words.ts'
 
-/** How many lines behind the headline, and before it, a byline may stand. */
+/** Lines behind the headline, and before it, in which a byline may stand. */
 export const BEHIND = 12
 export const BEFORE = 4
 
-/** A byline is no longer, in characters. */
+/** Longest byline, in characters. */
 const BYLINE_LENGTH = 120
 
 const NAME = String.raw`(\p{L}[\p{L}\p{M}\d_.'’ ,&-]{1,80})`
@@ -38,7 +38,7 @@ const SIGNED = new RegExp(
   'iu',
 )
 
-/** Bylines that the page speaks out, though no markup says what they are. */
+/** Bylines in the text of the page, recognised by their words and not by markup. */
 export function spokenBylines(meta: PageMetadata): string[] {
   const lines = meta.lines
     .map((line, index) => ({ ...line, index }))
@@ -58,14 +58,17 @@ export function isNear(line: number, headline: number | null): boolean {
   return headline === null || (line !== headline && line >= headline - BEFORE && line <= headline + BEHIND)
 }
 
-/** A name beside an agency's is a byline without a label: "Peter Maahn/SP-X", "Jan Smit (ANP)". */
+/**
+ * Whether a line is a byline without a label, a name beside an agency's: "Peter Maahn/SP-X", "Jan
+ * Smit (ANP)".
+ */
 function withAgency(line: string): boolean {
   const [, name, agency] =
     /^(\p{Lu}[\p{L}.'’-]+(?:\s[\p{L}.'’-]+){1,3})\s*[/,(]\s*([\p{L}-]{2,30})\)?$/u.exec(line) ?? []
   return name !== undefined && agency !== undefined && isAgency(agency) && !isOffice(name)
 }
 
-/** What follows the label, up to where a date or a place begins. */
+/** The text behind the label, up to a date or a place. */
 function nameIn(label: RegExp, line: string): string | null {
   const name = label
     .exec(line)?.[1]

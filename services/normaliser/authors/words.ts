@@ -1,7 +1,7 @@
 import { allWords, anyOf } from '../languages/index.ts'
 import { fold } from '../metadata/fold.ts'
 
-/** Words that name no person; all compared folded (lower case, no accents, only words). */
+/** Words that name no person. All are compared folded (lower case, no accents, only words). */
 
 /** News agencies, as bylines write them: whole names. */
 const AGENCIES = pattern(
@@ -15,7 +15,7 @@ const AGENCIES = pattern(
   '$',
 )
 
-/** One of these words anywhere makes an office of it, a programme or a caption. */
+/** A name with one of these words is an office, a programme or a caption. */
 const OFFICE = pattern(
   String.raw`\b`,
   allWords(rules => rules.authors.offices),

@@ -2,7 +2,7 @@ import iconv from 'iconv-lite'
 import t from 'tap'
 import { snippetOf } from '../../../shared/articles/snippet.ts'
 import type { FeedEntry, StoredPage } from '../../../shared/pages/page.ts'
-import { ANNOUNCED, ANNOUNCED_AT, WALL_EXAMPLES } from '../interstitials/examples.ts'
+import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '../interstitials/examples.ts'
 import { type Composition, composeArticle } from './article.ts'
 
 t.setTimeout(120_000)
@@ -63,7 +63,7 @@ function articleOf(composition: Composition) {
 
 t.test('a page and its feed entry become an article', async t => {
   const composition = await compose()
-  t.equal(composition.wall, null)
+  t.equal(composition.interstitial, null)
   const article = articleOf(composition)
   t.equal(article.title, ANNOUNCED)
   t.equal(article.body, [LEAD, SECOND, THIRD].join('\n\n'))
@@ -88,7 +88,7 @@ t.test('decision 33: the body is the page’s, else the feed’s full content, e
 t.test('a page that the outlet refuses (401, 403, 451) becomes an article from its feed alone', async t => {
   for (const status of [401, 403, 451]) {
     const composition = await compose({ status, body: null, contentType: null })
-    t.equal(composition.wall, 'forbidden')
+    t.equal(composition.interstitial, 'forbidden')
     t.equal(articleOf(composition).body, LEAD)
   }
 })
@@ -99,11 +99,11 @@ t.test('without a title from page or feed there is no article', async t => {
   t.match(await compose({ status: 403, body: null, entry: null }), { kind: 'refused', reason: 'no-title' })
 })
 
-for (const { name, kind, html, finalUrl, says } of WALL_EXAMPLES) {
+for (const { name, kind, html, finalUrl, says } of INTERSTITIAL_EXAMPLES) {
   t.test(`${name} leaves the body to the feed, and nothing of itself`, async t => {
     const changes = { body: Buffer.from(html), ...(finalUrl === undefined ? {} : { finalUrl }) }
     const composition = await compose(changes)
-    t.equal(composition.wall, kind)
+    t.equal(composition.interstitial, kind)
     const article = articleOf(composition)
     t.equal(article.body, LEAD)
     t.equal(article.title, ANNOUNCED)
@@ -117,7 +117,7 @@ for (const { name, kind, html, finalUrl, says } of WALL_EXAMPLES) {
 
 t.test('a text served under many addresses is not the article’s', async t => {
   const composition = await compose({}, { repeated: true })
-  t.equal(composition.wall, 'repeated text')
+  t.equal(composition.interstitial, 'repeated text')
   t.equal(articleOf(composition).body, LEAD)
 })
 

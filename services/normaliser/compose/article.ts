@@ -16,26 +16,27 @@ import { lookAt } from './look.ts'
 /** Why a page never becomes an article; `pages.reason`. */
 export type Refusal = 'language' | 'no-title' | 'not-an-article'
 
-/** What a stored page comes to. */
+/** The result for a stored page: an article, or a refusal. */
 export type Composition =
   | {
       kind: 'article'
       article: NewArticle
-      /** What stood in the article's place, or before its end. */
-      wall: InterstitialKind | null
-      /** Of a text that came from the page, for `served_texts`. */
+      /** The interstitial that stood in the article's place, or cut it short. */
+      interstitial: InterstitialKind | null
+      /**
+       * Of the text that came from the page, for `served_texts`; null when it came from the feed.
+       */
       fingerprint: Uint8Array | null
-      /** Whether its text has a word of its title. */
+      /** Whether the text contains a word of the title. */
       titled: boolean
     }
-  | { kind: 'refused'; reason: Refusal; detail: string; wall: InterstitialKind | null }
+  | { kind: 'refused'; reason: Refusal; detail: string; interstitial: InterstitialKind | null }
 
 /**
- * Makes one article of a stored page and what the feed said of it. Depends on nothing but its
- * arguments.
+ * Makes an article of a stored page and its feed entry. The result depends on the arguments alone.
  *
  * @param now bounds publication dates (decision 36)
- * @param options.repeated the page's text has been served under other addresses: it is not the
+ * @param options.repeated the page's text was served under other addresses, so it is not the
  * article's
  */
 export async function composeArticle(
@@ -45,15 +46,20 @@ export async function composeArticle(
 ): Promise<Composition> {
   const { entry, outlet } = page
   const fed = entry?.title ? plainText(entry.title) : null
-  const { wall, meta, text } = lookAt(page, fed, options.repeated ?? false)
+  const { interstitial, meta, text } = lookAt(page, fed, options.repeated ?? false)
 
   const title = chooseTitle(meta, entry, outlet)
   if (title === null) {
     const detail =
-      wall === null
+      interstitial === null
         ? 'Neither the page nor the feed gives a title.'
-        : `The outlet served a ${wall}, and its feed gives no title.`
-    return { kind: 'refused', reason: wall === 'error page' ? 'not-an-article' : 'no-title', detail, wall }
+        : `The outlet served a ${interstitial}, and its feed gives no title.`
+    return {
+      kind: 'refused',
+      reason: interstitial === 'error page' ? 'not-an-article' : 'no-title',
+      detail,
+      interstitial,
+    }
   }
   const body = cut(text ?? (entry && (feedText(entry.content) ?? feedText(entry.summary))))
   const language = await detectLanguage({
@@ -63,7 +69,7 @@ export async function composeArticle(
     declared: [...meta.languages, entry?.language ?? ''].filter(tag => tag !== ''),
   })
   if (language === null) {
-    return { kind: 'refused', reason: 'language', detail: 'It is in none of the five languages.', wall }
+    return { kind: 'refused', reason: 'language', detail: 'It is in none of the five languages.', interstitial }
   }
   const { url, addresses } = identify({
     url: page.url,
@@ -85,10 +91,10 @@ export async function composeArticle(
     country: outlet.country,
   }
   const fingerprint = text === null ? null : textFingerprint(text)
-  return { kind: 'article', article, wall, fingerprint, titled: isRelated(title, body ?? '') }
+  return { kind: 'article', article, interstitial, fingerprint, titled: isRelated(title, body ?? '') }
 }
 
-/** A body longer than what is read of a page ends with the last word that fits. */
+/** Cuts a body after the last word that fits into the limit. */
 function cut(body: string | null): string | null {
   if (body === null || body.length <= MAX_TEXT) return body
   return body.slice(0, MAX_TEXT).replace(/\s\S*$/, '')

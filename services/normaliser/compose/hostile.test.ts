@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { FeedEntry, StoredPage } from '../../../shared/pages/page.ts'
 import { loadModels } from '../language/language.ts'
-import { AUTHOR_NAMES } from '../metadata/names.ts'
+import { AUTHOR_NAMES } from '../metadata/meta-names.ts'
 import { composeArticle } from './article.ts'
 
 t.setTimeout(900_000)
@@ -18,7 +18,8 @@ const each = (count: number, write: (at: number) => string) =>
 const MARKS = '\u0301\u0323'
 
 /**
- * Pages that made some stage's work grow faster than their size. None is larger than a megabyte.
+ * Pages for which the work of a stage once grew faster than their size. None is larger than a
+ * megabyte.
  */
 const HOSTILE: Record<string, { html: string; entry?: Partial<FeedEntry> }> = {
   'authors by reference to a list, thousands of times': {
@@ -95,7 +96,7 @@ const stored = (html: string, entry: Partial<FeedEntry> = {}): StoredPage => ({
 })
 
 /**
- * ms. Each takes well under a second of a machine of its own; what is quadratic takes half a
+ * ms. Each page takes well under a second on an idle machine. With quadratic work it takes half a
  * minute.
  */
 const LIMIT = 10_000

@@ -6,26 +6,30 @@ import { openingOf } from '../interstitials/paywall.ts'
 import { type PageMetadata, readMetadata } from '../metadata/metadata.ts'
 import { readPageText } from '../text/page-text.ts'
 
-/** What is to be believed of a page. */
+/** The parts of a page that can be believed. */
 export interface Look {
-  wall: InterstitialKind | null
-  /** Of an empty page where a wall stood: what a wall says of itself is nobody's. */
+  interstitial: InterstitialKind | null
+  /** Of an empty page when the page is an interstitial: its metadata are not the article's. */
   meta: PageMetadata
-  /** The article's text as the page has it; null without one. */
+  /** The article's text on the page; null without one. */
   text: string | null
 }
 
-/** The outlet's way of saying no (design: such a page is indexed from its feed alone). */
+/** Statuses with which an outlet refuses a page. Such a page is indexed from its feed alone. */
 const REFUSALS = new Set([401, 402, 403, 407, 429, 451])
 
 /**
  * Reads a page and decides whether it is the article's.
  *
  * @param feedTitle plain text, null without one
- * @param repeated its text is known from other addresses of the outlet
+ * @param repeated the outlet has served the same text under other addresses
  */
 export function lookAt(page: StoredPage, feedTitle: string | null, repeated: boolean): Look {
-  const nothing = (wall: InterstitialKind | null): Look => ({ wall, meta: readMetadata('', page.url), text: null })
+  const nothing = (interstitial: InterstitialKind | null): Look => ({
+    interstitial,
+    meta: readMetadata('', page.url),
+    text: null,
+  })
   if (REFUSALS.has(page.status)) return nothing('forbidden')
   if (page.body === null || page.body.length === 0) return nothing(null)
   const { text: html } = decodeText(page.body, { contentType: page.contentType, kind: 'html' })
@@ -35,7 +39,7 @@ export function lookAt(page: StoredPage, feedTitle: string | null, repeated: boo
   }
   const read = readPageText(html)
   const meta = readMetadata(html, page.finalUrl)
-  const wall = recogniseInterstitial({
+  const interstitial = recogniseInterstitial({
     url: page.url,
     finalUrl: page.finalUrl,
     html,
@@ -44,18 +48,18 @@ export function lookAt(page: StoredPage, feedTitle: string | null, repeated: boo
     feedTitle,
     outletDomain: page.outlet.domain,
   })
-  if (wall !== null) return nothing(wall)
+  if (interstitial !== null) return nothing(interstitial)
   if (repeated) return nothing('repeated text')
 
   const { paragraphs, walled } = openingOf(read, meta.free)
   const text = paragraphs.join('\n\n') || null
-  if (walled) return { wall: 'paywall', meta, text }
-  return { wall: null, meta, text: fuller(text, meta) }
+  if (walled) return { interstitial: 'paywall', meta, text }
+  return { interstitial: null, meta, text: fuller(text, meta) }
 }
 
 /**
- * Pages that scripts build have their text in JSON-LD only. Where the page has it too, the page is
- * better: of 27 pages with `articleBody`, it left out the opening on 14 and the end on 5.
+ * Pages that scripts build have their text in JSON-LD only. A text on the page is preferred: of 27
+ * pages with `articleBody`, `articleBody` left out the opening on 14 and the end on 5.
  */
 function fuller(text: string | null, meta: PageMetadata): string | null {
   if (meta.body === null || meta.free === false) return text
@@ -65,7 +69,8 @@ function fuller(text: string | null, meta: PageMetadata): string | null {
 const SHORTEST_STATED = 200
 
 /**
- * Feeds name films, sounds and documents too; what a page is called says less than how it begins.
+ * Feeds name films, sounds and documents too. The beginning of a page tells its type better than
+ * its Content-Type.
  */
 const isMarkup = (source: string) =>
   /<(!doctype html|html|head|body|meta|title|article|div|p)\b/i.test(source.slice(0, 2_048))

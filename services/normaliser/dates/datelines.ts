@@ -1,19 +1,19 @@
 import { anyOf } from '../languages/index.ts'
 import { fold } from '../metadata/fold.ts'
 import type { PageMark, PageMetadata } from '../metadata/metadata.ts'
-import { type FoundDate, findDates, labelOf, type Reading } from './written.ts'
+import { type DateOptions, type FoundDate, findDates, labelOf } from './written.ts'
 
-/** How many lines behind the headline, and before it, a dateline may stand. */
+/** Lines behind the headline, and before it, in which a dateline may stand. */
 const BEHIND = 12
 const BEFORE = 6
 const BESIDE = 3
 
-/** A line longer than this is prose: its dates are of what it tells. */
+/** A longer line is prose. Its dates belong to the events that it reports. */
 const DATELINE_LENGTH = 120
 
 /**
- * Unless it opens with one as agencies do, after a place perhaps: `Karlsruhe (12.11.2021) – …`,
- * `29.11.2022 – …`.
+ * Prose may open with a dateline, as agencies write it, perhaps behind a place:
+ * `Karlsruhe (12.11.2021) – …`, `29.11.2022 – …`.
  */
 const PLACE = /^(?:\p{Lu}[\p{L}\s./-]{0,24}[,(]?\s*)?\(?$/u
 const BREAK = /^\s*(?:\)|[-–—|:.]\s|,?\s*\d{1,2}[:.h]\d{2})/
@@ -24,9 +24,9 @@ export function opensWith(text: string, date: FoundDate): boolean {
 }
 
 /**
- * Before the date of a picture, of a post that the article shows, or of what a line tells in
- * brackets: `Foto: Jan Smit, 3-11-2026`, `Jan Smit (@jan) 3 november 2026`,
- * `Soldaten op wacht (Kunduz, 3-11-2026)`.
+ * The text before a date that is not the publication's: of a picture, of a post that the article
+ * shows, or of an event in brackets: `Foto: Jan Smit, 3-11-2026`,
+ * `Jan Smit (@jan) 3 november 2026`, `Soldaten op wacht (Kunduz, 3-11-2026)`.
  */
 const OTHERS = new RegExp(
   String.raw`(?:\b${anyOf(rules => rules.dates.pictures)}s?\b|©)\D{0,40}$|\(@\w+\)|.{25}\([^)]{0,40}$`,
@@ -34,11 +34,10 @@ const OTHERS = new RegExp(
 )
 
 /**
- * Dates in the lines around the headline that could be the publication's, the likeliest place
- * first.
+ * Dates in the lines around the headline that could be the publication's, the likeliest line first.
  */
-export function nearDatelines(meta: PageMetadata, changes: PageMark[], reading: Reading): FoundDate[] {
-  return nearLines(meta, changes).flatMap(line => datelinesIn(line, reading))
+export function nearDatelines(meta: PageMetadata, changes: PageMark[], options: DateOptions): FoundDate[] {
+  return nearLines(meta, changes).flatMap(line => datelinesIn(line, options))
 }
 
 /** Whether a line stands where datelines do. */
@@ -46,20 +45,21 @@ export function isNear({ headline }: PageMetadata, line: number): boolean {
   return headline !== null && line >= headline - BEFORE && line <= headline + BEHIND
 }
 
-function datelinesIn(line: string, reading: Reading): FoundDate[] {
-  return publications(line, reading).filter(
+function datelinesIn(line: string, options: DateOptions): FoundDate[] {
+  return publications(line, options).filter(
     date => (line.length <= DATELINE_LENGTH || opensWith(line, date)) && !OTHERS.test(line.slice(0, date.index)),
   )
 }
 
 /** All dates in a text but those of changes. */
-export function publications(text: string, reading: Reading): FoundDate[] {
-  return findDates(text, reading).filter(date => !date.modified)
+export function publications(text: string, options: DateOptions): FoundDate[] {
+  return findDates(text, options).filter(date => !date.modified)
 }
 
 /**
- * Behind the headline first, then before it; next behind it also what looks like no part of the
- * article. Not before it: there the masthead tells the day of reading.
+ * The lines behind the headline, then the lines before it. The first lines behind it count even
+ * when they look like no part of the article. The lines before it do not: the masthead there shows
+ * today's date.
  */
 function nearLines(meta: PageMetadata, changes: PageMark[]): string[] {
   const { headline } = meta
@@ -82,9 +82,9 @@ function nearLines(meta: PageMetadata, changes: PageMark[]): string[] {
 }
 
 /**
- * Themes hide the time of a change in the byline: `<span class="updated"
- * style="display:none">2026-11-04T…</span>`. Where nothing else in the line is a date, hAtom's
- * "updated" was all that the theme had for the day of publication.
+ * Removes changes from a line. Themes hide the time of a change in the byline: `<span
+ * class="updated" style="display:none">2026-11-04T…</span>`. When the line has no other date, the
+ * change stays, because some themes write the day of publication as hAtom's "updated".
  */
 export function withoutChanges(text: string, changes: PageMark[]): string {
   let rest = text
@@ -93,10 +93,10 @@ export function withoutChanges(text: string, changes: PageMark[]): string {
 }
 
 /**
- * Behind the headline where the page tells it once more, as in a box about the article or a list
- * that names it too; not in a list whose dates stand before what they date.
+ * Dates behind a second mention of the headline, in a box about the article or in a list. A list
+ * whose dates stand before their titles is left out.
  */
-export function datelinesOfRepeats(meta: PageMetadata, reading: Reading): FoundDate[] {
+export function datelinesOfRepeats(meta: PageMetadata, options: DateOptions): FoundDate[] {
   const { headline, lines } = meta
   const title = headline === null ? '' : fold(lines[headline]?.text ?? '')
   if (title.length < 10) return []
@@ -108,18 +108,21 @@ export function datelinesOfRepeats(meta: PageMetadata, reading: Reading): FoundD
     if (said !== title) found.push(text.slice(-BEHIND_TITLE))
     else for (let at = index + 1; at <= index + BESIDE; at += 1) found.push(labelled(meta, lines[at]?.text ?? '', at))
   }
-  return found.flatMap(line => datelinesIn(line, reading))
+  return found.flatMap(line => datelinesIn(line, options))
 }
 const REPEATS = 30
 /** Room for a day and a time in the line of a title. */
 const BEHIND_TITLE = 40
 
-/** Lines of the article that hold a date and a time of day at most, wherever they stand. */
-export function bareDatelines(meta: PageMetadata, reading: Reading): FoundDate[] {
+/**
+ * Dates in lines of the article that hold nothing but a date and perhaps a time, anywhere on the
+ * page.
+ */
+export function bareDatelines(meta: PageMetadata, options: DateOptions): FoundDate[] {
   return meta.lines.flatMap((line, index) => {
     if (line.aside || line.text.length > BARE_LENGTH || !/\d/.test(line.text)) return []
     const text = labelled(meta, line.text, index)
-    return publications(text, reading).filter(date => {
+    return publications(text, options).filter(date => {
       const rest = `${text.slice(0, date.index)} ${text.slice(date.end)}`
       return !/\p{L}|\d/u.test(rest.replace(/\([^)]*\)/g, ' ').replace(AROUND, ' '))
     })
@@ -133,8 +136,8 @@ const AROUND = new RegExp(
 )
 
 /**
- * What the words before a marked date say of it: those in its line, or the line before when that is
- * a label.
+ * The meaning of a marked date, by the words before it: those in its line, or the line before when
+ * that is a label.
  */
 export function labelBefore(meta: PageMetadata, mark: PageMark): ReturnType<typeof labelOf> {
   const line = meta.lines[mark.line]?.text ?? ''
@@ -148,7 +151,7 @@ function labelled(meta: PageMetadata, text: string, index: number): string {
 }
 
 /**
- * The line before, when it does nothing but name the next one:
+ * The line before, when it is only a label of the next one:
  * `<dt>Bijgewerkt</dt><dd>3 november 2026</dd>`.
  */
 function labelLine({ lines, headline }: PageMetadata, index: number): string {
@@ -158,8 +161,8 @@ function labelLine({ lines, headline }: PageMetadata, index: number): string {
 const LABEL_LENGTH = 40
 
 /**
- * Whether the page's own dates put the month first, as in `11/23/2026`; null when none tells. A
- * page in American English from a publisher here may go either way.
+ * Whether the page's own dates put the month first, as in `11/23/2026`; null when no date shows it.
+ * Pages in American English from publishers here use both orders.
  */
 export function monthFirstIn(meta: PageMetadata): boolean | null {
   let [monthFirst, dayFirst] = [0, 0]

@@ -10,7 +10,7 @@ import {
   publications,
   withoutChanges,
 } from './datelines.ts'
-import { type FoundDate, findDates, type Reading, readDate, type WrittenDate } from './written.ts'
+import { type DateOptions, type FoundDate, findDates, readDate, sameDay, type WrittenDate } from './written.ts'
 
 /** Class names of changes, and of today. */
 const NOT_PUBLISHED = new RegExp(`modif|updat|changed|today|current|${anyOf(rules => rules.markup.notPublished)}`)
@@ -27,30 +27,30 @@ export function addressDate(url: string): WrittenDate | null {
 }
 
 /**
- * Dates that the page shows, the likeliest publication first: what stands near the headline before
- * what stands further off, what calls itself the publication before what does not, machine-readable
- * before read, the day that the address names before any other. Found as they are asked for: most
- * pages state their date, and nobody asks.
+ * Dates that the page shows, the likeliest publication first. Dates near the headline come before
+ * others, dates with a label of publication before those without, machine-readable dates before
+ * texts. Dates on the day in the address come before all. They are searched lazily, because most
+ * pages state their date in structured data.
  */
 export function* pageDates(
   meta: PageMetadata,
   pageText: string,
   address: WrittenDate | null,
-  reading: Reading,
+  options: DateOptions,
 ): Generator<WrittenDate> {
-  const read = (value: string | null) => [readDate(value ?? '', reading)].filter(date => date !== null)
+  const read = (value: string | null) => [readDate(value ?? '', options)].filter(date => date !== null)
   const dated = meta.marks.filter(mark => mark.kind === 'date')
   const changes = dated.filter(mark => isChange(meta, mark))
   const marks = dated.filter(mark => !changes.includes(mark))
   const inMark = (mark: PageMark) => {
     const inside = changes.filter(change => change.path.includes(mark.path.at(-1) ?? -1))
-    return [...read(mark.value), ...publications(withoutChanges(mark.text, inside), reading)]
+    return [...read(mark.value), ...publications(withoutChanges(mark.text, inside), options)]
   }
   const near = marks
     .filter(mark => !mark.aside && isNear(meta, mark.line))
     .toSorted((a, b) => rank(a) - rank(b))
     .map(mark => ({ stated: isStated(meta, mark), dates: inMark(mark) }))
-  const lines = nearDatelines(meta, changes, reading)
+  const lines = nearDatelines(meta, changes, options)
   const around = [
     ...near.filter(mark => mark.stated).flatMap(mark => mark.dates),
     ...lines.filter(date => date.published),
@@ -61,21 +61,21 @@ export function* pageDates(
   yield* around
   yield* meta.dates.vague.flatMap(read)
   if (address !== null) yield address
-  yield* datelinesOfRepeats(meta, reading)
+  yield* datelinesOfRepeats(meta, options)
   yield* marks.filter(mark => !mark.aside).flatMap(inMark)
   yield* meta.lines.flatMap(line =>
     line.aside
       ? []
-      : findDates(line.text, reading).filter(date => isNote(line.text, date) || opensWith(line.text, date)),
+      : findDates(line.text, options).filter(date => isNote(line.text, date) || opensWith(line.text, date)),
   )
-  yield* publications(pageText.slice(0, 200), reading).filter(date => date.published || opensWith(pageText, date))
+  yield* publications(pageText.slice(0, 200), options).filter(date => date.published || opensWith(pageText, date))
   yield* meta.dates.scripted.flatMap(read)
-  yield* bareDatelines(meta, reading)
+  yield* bareDatelines(meta, options)
 }
 
 /**
- * Whether a line says of its article when it was published; prose says it too, of books and
- * companies, but not at once.
+ * Whether a line states the publication of its article. Prose also states the publication of books,
+ * but not at its beginning.
  */
 function isNote(line: string, date: FoundDate): boolean {
   return date.published && (line.length <= NOTE_LENGTH || date.index <= NOTE_LENGTH / 2)
@@ -97,8 +97,4 @@ function isStated(meta: PageMetadata, mark: PageMark): boolean {
 
 function rank({ by }: PageMark): number {
   return by === 'microdata' ? 0 : by === 'time' ? 1 : 2
-}
-
-function sameDay(a: WrittenDate, b: WrittenDate): boolean {
-  return a.year === b.year && a.month === b.month && a.day === b.day
 }

@@ -3,29 +3,27 @@ import type { FeedEntry } from '../../../shared/pages/page.ts'
 import type { PageMetadata } from '../metadata/metadata.ts'
 import { monthFirstIn } from './datelines.ts'
 import { addressDate, pageDates } from './page.ts'
-import { type Reading, readDate, type WrittenDate } from './written.ts'
+import { type DateOptions, readDate, sameDay, type WrittenDate } from './written.ts'
 import { utcInstant, type WallTime, zonedInstant } from './zone.ts'
 
 const DAY = 86_400_000
 const EARLIEST = Date.UTC(1990, 0, 1)
 
 /**
- * When the outlet says that it published the article (decision 36): structured data, meta tags, the
- * feed, the page itself, in that order of trust; null when none of them can be right. Never the
- * time of fetching.
+ * The time at which the outlet says that it published the article (decision 36). Sources in order
+ * of trust: structured data, meta tags, the feed, the page itself. Null when none of them can be
+ * right. Never the time of fetching.
  *
- * - Structured data is JSON-LD; microdata comes behind the meta tags, for templates give it to the
- * day of a change.
- * - A date more than 24 hours after `now`, or before 1990, is no date: the next source is asked.
+ * - Structured data is JSON-LD. Microdata comes behind the meta tags, because templates write the
+ * day of a change into it.
+ * - A date more than 24 hours after `now`, or before 1990, is ignored, and the next source is read.
  * - A time without an offset is the outlet's wall clock.
  * - Structured data and meta tags that state the same time, to the second, on two clocks: one of
- * them takes its wall clock for
- *   UTC, which east of Greenwich is late. The earlier one is meant.
- * - A day without a time takes its time from the next source that names the same day; failing that
- * it is that day,
- *   00:00 UTC, so that a client who asks for the day finds it.
+ * them gives local time as UTC, which is too late east of Greenwich. The earlier one counts.
+ * - A day without a time takes its time from the next source that names the same day; without one
+ * it is 00:00 UTC of that day, so that a client who asks for the day finds it.
  *
- * `pageText` is the article's own text, looked at last and only at its start.
+ * `pageText` is the article's own text. Its beginning is read last.
  */
 export function publishedAt(
   meta: PageMetadata,
@@ -38,14 +36,14 @@ export function publishedAt(
 }
 
 function* writtenDates(meta: PageMetadata, entry: FeedEntry | null, pageText: string): Generator<WrittenDate> {
-  const reading: Reading = { monthFirst: monthFirstIn(meta) ?? /^en-us\b/i.test(meta.languages[0] ?? '') }
-  const read = (value: string) => [readDate(value, reading)].filter(date => date !== null)
+  const options: DateOptions = { monthFirst: monthFirstIn(meta) ?? /^en-us\b/i.test(meta.languages[0] ?? '') }
+  const read = (value: string) => [readDate(value, options)].filter(date => date !== null)
   const { structured, meta: tags, microdata } = meta.dates
   const stamps = [...structured, ...tags].flatMap(read)
   const compared = stamps.slice(0, COMPARED)
   for (const stamp of stamps) yield onEarliestClock(stamp, compared)
   for (const value of [...microdata, entry?.published ?? '']) yield* read(value)
-  yield* pageDates(meta, pageText, addressDate(meta.url), reading)
+  yield* pageDates(meta, pageText, addressDate(meta.url), options)
 }
 
 function choose(written: Iterable<WrittenDate>, timeZone: string, now: Date): Date | null {
@@ -60,12 +58,12 @@ function choose(written: Iterable<WrittenDate>, timeZone: string, now: Date): Da
 }
 
 const HOUR = 3_600_000
-/** Dates that each is compared with: a page may state thousands. */
+/** Dates that each date is compared with: a page may state thousands. */
 const COMPARED = 20
-/** Clocks are up to 14 hours ahead of UTC. */
+/** Time zones are up to 14 hours ahead of UTC. */
 const FURTHEST = 14
 
-/** The earliest of the dates that are the same time as this one on another clock. */
+/** The earliest of the dates that show the same time in another time zone. */
 function onEarliestClock(date: WrittenDate, dates: WrittenDate[]): WrittenDate {
   const instant = stated(date)
   if (instant === null || date.time === null) return date
@@ -73,7 +71,8 @@ function onEarliestClock(date: WrittenDate, dates: WrittenDate[]): WrittenDate {
   for (const other of dates) {
     const hours = (instant - (stated(other) ?? instant)) / HOUR
     if (hours <= furthest || hours > FURTHEST || !Number.isInteger(hours)) continue
-    // Times without seconds are whole hours apart by chance too, unless the clocks show the same.
+    // Times without seconds may differ by whole hours by chance. They count only when both show the
+    // same local time.
     const exact = date.time.second + date.time.millisecond > 0
     if (exact || hours * 60 === (other.offset ?? 0) - (date.offset ?? 0)) [earliest, furthest] = [other, hours]
   }
@@ -92,8 +91,4 @@ function instantOf(date: WrittenDate, timeZone: string): number | null {
   if (date.offset === null) return zonedInstant(wall, timeZone)
   const asUtc = utcInstant(wall)
   return asUtc === null ? null : asUtc - date.offset * 60_000
-}
-
-function sameDay(a: WrittenDate, b: WrittenDate): boolean {
-  return a.year === b.year && a.month === b.month && a.day === b.day
 }

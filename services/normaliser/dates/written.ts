@@ -1,7 +1,8 @@
 import { anyOf } from '../languages/index.ts'
-import { monthOf, zoneOffset } from './names.ts'
+import { monthOf } from './months.ts'
+import { zoneOffset } from './zone-names.ts'
 
-/** A date as somebody wrote it, not yet an instant. */
+/** A date as written, not yet an instant. */
 export interface WrittenDate {
   year: number
   month: number
@@ -12,9 +13,14 @@ export interface WrittenDate {
   offset: number | null
 }
 
+/** Whether two dates are the same day, as written. */
+export function sameDay(a: WrittenDate, b: WrittenDate): boolean {
+  return a.year === b.year && a.month === b.month && a.day === b.day
+}
+
 /** A date found in a text. */
 export interface FoundDate extends WrittenDate {
-  /** Where it begins, and where its day ends, in characters. */
+  /** Positions in the text: `index` of its beginning, `end` of its day. */
   index: number
   end: number
   /** The words before it say that this is a change, not the publication. */
@@ -23,20 +29,20 @@ export interface FoundDate extends WrittenDate {
   published: boolean
 }
 
-export interface Reading {
+export interface DateOptions {
   /** `3/4/2026` is the fourth of March (as in the United States) instead of the third of April. */
   monthFirst?: boolean
 }
 
 /**
- * Reads a value that is a date: RFC 3339, ISO 8601 basic, RFC 822 in all its decay, Unix seconds or
- * milliseconds, or the words of any of our languages. Null when there is none, or more before it
- * than a label.
+ * Reads a value that is a date: RFC 3339, ISO 8601 basic, RFC 822 with its common mistakes, Unix
+ * seconds or milliseconds, or the words of any of our languages. Null without a date, or when more
+ * than a label stands before it.
  */
-export function readDate(value: string, reading: Reading = {}): WrittenDate | null {
+export function readDate(value: string, options: DateOptions = {}): WrittenDate | null {
   const text = value.slice(0, 200).trim()
   if (/^\d{10}(?:\d{3}|\.\d+)?$/.test(text)) return fromUnix(text.length === 13 ? Number(text) : Number(text) * 1000)
-  const found = findDates(text, reading)[0]
+  const found = findDates(text, options)[0]
   return found !== undefined && found.index <= 40 ? found : null
 }
 
@@ -45,15 +51,14 @@ const TEXT_LIMIT = 20_000
 const FOUND_LIMIT = 50
 
 /**
- * All dates in a text, in order. A date needs its year; relative ones ("yesterday") are not
- * guessed.
+ * All dates in a text, in order. A date needs its year. Relative dates ("yesterday") are not read.
  */
-export function findDates(text: string, reading: Reading = {}): FoundDate[] {
+export function findDates(text: string, options: DateOptions = {}): FoundDate[] {
   const found: FoundDate[] = []
   const source = text.slice(0, TEXT_LIMIT)
   for (const match of source.matchAll(DATE)) {
     if (found.length >= FOUND_LIMIT) break
-    const day = dayOf(match.groups ?? {}, reading)
+    const day = dayOf(match.groups ?? {}, options)
     if (day === null) continue
     const before = source.slice(Math.max(0, match.index - 60), match.index)
     const after = source.slice(match.index + match[0].length, match.index + match[0].length + 60)
@@ -74,7 +79,7 @@ export function findDates(text: string, reading: Reading = {}): FoundDate[] {
 }
 
 /**
- * What the words before a date say that it is; the nearest word counts. Null when they say nothing.
+ * The meaning of a date, by the words before it. The nearest word counts. Null when no word tells.
  */
 export function labelOf(before: string): 'published' | 'modified' | null {
   const label = before.slice(-40)
@@ -92,8 +97,8 @@ const WORD = String.raw`\p{L}[\p{L}\p{M}]{2,9}\.?`
 const CLOCK = String.raw`\d{1,2}:\d{2}(?::\d{2})?(?:\s(?:[A-Z]{2,5}|[+-]\d{4}))?`
 
 /**
- * Year first; day, month's name, year; month's name, day, year; month's name, day, clock, year (C,
- * Java); digits, year last.
+ * The forms of a date: year first; day, month's name, year; month's name, day, year; month's name,
+ * day, clock, year (C, Java); digits with the year last.
  */
 const DATE = new RegExp(
   [
@@ -109,7 +114,7 @@ const DATE = new RegExp(
 
 function dayOf(
   groups: Record<string, string | undefined>,
-  reading: Reading,
+  options: DateOptions,
 ): Pick<WrittenDate, 'year' | 'month' | 'day'> | null {
   const n = (name: string) => Number(groups[name])
   if (groups.y1 !== undefined) return calendarDay(n('y1'), n('m1'), n('d1'))
@@ -118,7 +123,7 @@ function dayOf(
   if (groups.y4 !== undefined) return calendarDay(n('y4'), monthOf(groups.w4 ?? ''), n('d4'))
   if (groups.y5 !== undefined) return calendarDay(n('y5'), monthOf(groups.w5 ?? ''), n('d5'))
   const [a, b, year] = [n('a6'), n('b6'), fullYear(groups.y6 ?? '')]
-  const monthFirst = groups.s6 === '/' && (reading.monthFirst || b > 12)
+  const monthFirst = groups.s6 === '/' && (options.monthFirst || b > 12)
   return monthFirst ? calendarDay(year, a, b) : calendarDay(year, b, a)
 }
 
@@ -131,7 +136,7 @@ function calendarDay(
   return day <= new Date(Date.UTC(year, month, 0)).getUTCDate() ? { year, month, day } : null
 }
 
-/** Two digits are of the hundred years around 2040, RFC 2822's rule. */
+/** Years of two digits lie between 1950 and 2049 (RFC 2822). */
 function fullYear(digits: string): number {
   const year = Number(digits.replace("'", ''))
   return digits.length >= 4 ? year : year < 50 ? 2000 + year : 1900 + year
@@ -164,14 +169,14 @@ function clockOf(groups: Record<string, string | undefined> | undefined, certain
   if (groups === undefined) return null
   const unit = (groups.unit ?? '').toLowerCase().replaceAll('.', '')
   const known = certain || unit !== '' || groups.link !== undefined
-  // A bare number is no time, and with a point it may be a price: "3 mei 2026 12.50".
+  // A number alone is no time. With a point it may be a price: "3 mei 2026 12.50".
   if (!known && (groups.minute === undefined || groups.sep === '.')) return null
   if (groups.minute === undefined && unit === '') return null
   let hour = Number(groups.hour)
   if (unit === 'pm' && hour < 12) hour += 12
   if (unit === 'am' && hour === 12) hour = 0
   const minute = Number(groups.minute ?? 0)
-  // A leap second is read as the second before it: no clock of ours has it.
+  // JavaScript's dates have no leap seconds, so a leap second is read as the second before it.
   const second = Math.min(Number(groups.second ?? 0), groups.second === '60' ? 59 : 99)
   if (hour > 23 || minute > 59 || second > 59) return null
   const millisecond = Number((groups.fraction ?? '').slice(0, 3).padEnd(3, '0'))
@@ -185,7 +190,8 @@ function offsetOf(zone: string | undefined): number | null {
   // In lower case these are words: `est`, `met`, `west`.
   if (digits === null) return name === name.toUpperCase() || name === 'z' ? zoneOffset(name) : null
   const minutes = Number(digits[2]) * 60 + Number(digits[3] ?? 0)
-  // A plus sign that came through a web address is a space.
+  // A plus sign that was decoded as a part of an address has become a space. No sign is therefore
+  // plus.
   return minutes > 14 * 60 ? null : digits[1] === '-' ? -minutes : minutes
 }
 

@@ -1,4 +1,4 @@
-/** A wall clock's reading: months from 1, seconds to 59; nothing says where the wall is. */
+/** A local time without its zone: months from 1, seconds to 59. */
 export interface WallTime {
   year: number
   month: number
@@ -9,10 +9,7 @@ export interface WallTime {
   millisecond: number
 }
 
-/**
- * The instant in milliseconds at which a clock in UTC shows this; null when no calendar has such a
- * day.
- */
+/** The instant of a time in UTC, in milliseconds; null when no calendar has such a day. */
 export function utcInstant(wall: WallTime): number | null {
   const { year, month, day, hour, minute, second, millisecond } = wall
   if (hour > 23 || minute > 59 || second > 59 || millisecond > 999 || month < 1 || day < 1) return null
@@ -24,14 +21,14 @@ export function utcInstant(wall: WallTime): number | null {
 }
 
 /**
- * The instant at which a clock in the IANA zone shows this. In autumn's doubled hour the first; a
- * time that spring's leap leaves out is read with the offset before the leap (02:30 becomes 03:30),
- * as ECMAScript and RFC 5545 have it.
+ * The instant of a local time in an IANA zone. In autumn's doubled hour the first instant counts. A
+ * time that spring skips is read with the offset before the change: 02:30 becomes 03:30, as in
+ * ECMAScript and RFC 5545.
  */
 export function zonedInstant(wall: WallTime, timeZone: string): number | null {
   const asUtc = utcInstant(wall)
   if (asUtc === null) return null
-  // No zone is further than a day from UTC, so the offsets a day before and after bracket any
+  // No zone is more than a day from UTC. So the offsets a day before and a day after bracket any
   // change of clocks.
   const before = offsetAt(asUtc - DAY, timeZone)
   const after = offsetAt(asUtc + DAY, timeZone)

@@ -4,7 +4,7 @@ import type { Outlet } from '../../../shared/outlets/outlet.ts'
 import { isNoArticle, isSectionOf, leadsToNoArticle } from './places.ts'
 
 /**
- * What is known of where an article lives. Addresses as written; relative ones are read against
+ * The addresses under which a page was seen, as written. Relative ones are resolved against
  * `finalUrl`.
  */
 export interface Sighting {
@@ -12,12 +12,13 @@ export interface Sighting {
   url: string
   /** After redirects. */
   finalUrl: string
-  /** The page's own word: `<link rel="canonical">`. */
+  /** The page's own statement: `<link rel="canonical">`. */
   canonical?: string | null
   /** `<link rel="amphtml">` */
   amp?: string | null
   /**
-   * Never an identity: outlets change their GUID schemes, and some give one GUID to many articles.
+   * Not used as an identity: outlets change their GUID schemes, and some give one GUID to many
+   * articles.
    */
   guid?: string | null
   outlet: Pick<Outlet, 'domain'>
@@ -25,21 +26,19 @@ export interface Sighting {
 
 export interface Identity {
   /**
-   * The public address: the canonical one if it can be believed, else where the redirects ended.
+   * The public address: the canonical one if it can be believed, else the last one of the
+   * redirects.
    */
   url: string
-  /**
-   * All keys under which this article may be met again, its own first
-   * (`shared/articles/address.ts`).
-   */
+  /** All keys of the article's addresses, its own first (`shared/articles/address.ts`). */
   addresses: string[]
 }
 
 /**
- * Which article this is (decision 37). Two sightings of one outlet that share any address are one
- * article; titles and GUIDs say nothing. A wrong refusal here costs a duplicate, a wrong belief
- * merges an outlet's articles into one: so what looks like a front page, a section or a wall is not
- * believed.
+ * Finds the addresses that identify an article (decision 37). Two sightings of one outlet that
+ * share any address are one article. Titles and GUIDs do not count. An address that is wrongly
+ * refused costs a duplicate. One that is wrongly believed merges an outlet's articles into one. So
+ * addresses of front pages, sections and interstitials are not believed.
  *
  * @throws TypeError when `url` itself is no http(s) address
  */
@@ -55,8 +54,8 @@ export function identify(sighting: Sighting): Identity {
 }
 
 /**
- * Where the redirects ended, unless that is a place where many articles end: a front page, a
- * section, a consent wall.
+ * The last address of the redirects, unless many articles end there: a front page, a section, a
+ * consent wall.
  */
 function believableEnd(named: URL, end: URL | null): URL {
   if (end === null || end.href === named.href) return named
@@ -64,7 +63,7 @@ function believableEnd(named: URL, end: URL | null): URL {
   return astray && !isNoArticle(named) ? named : end
 }
 
-/** What the page says of itself, if it names an article of the same site. */
+/** The address that the page states, if it is an article's on the same site. */
 function believableLink(page: URL, written: string | null | undefined): URL | null {
   if (!written) return null
   const link = readAddress(written, page.href)
@@ -73,9 +72,9 @@ function believableLink(page: URL, written: string | null | undefined): URL | nu
 }
 
 /**
- * The same registrable domain, by the public suffix list with its private part (two blogs at one
- * provider are two sites). Hosts without one (IP addresses, `localhost`) are the same only when
- * equal, port included.
+ * Whether two addresses have the same registrable domain, by the public suffix list with its
+ * private part: two blogs at one provider are two sites. Hosts without such a domain (IP addresses,
+ * `localhost`) must be equal, with their port.
  */
 function sameSite(a: URL, b: URL): boolean {
   const options = { allowPrivateDomains: true }

@@ -1,7 +1,7 @@
 import { getDomain } from 'tldts'
 import { allWords } from '../languages/index.ts'
 
-/** Addresses at which many articles meet, so that none of them is known by it. */
+/** Addresses that many articles share, so that they identify none of them. */
 
 const WALLS = new Set([
   ...'consent cookiewall cookie-wall cookies privacy privacy-gate privacygate privacy-wall gdpr'.split(' '),
@@ -10,10 +10,10 @@ const WALLS = new Set([
 ])
 const WALL_HOSTS = /^(?:consent|myprivacy|privacy|cookies?|login|sso|auth|account|accounts|id|validate|geo)\./
 
-/** What templates leave behind that found no value, or were never filled in: `{{slug}}`, `null`. */
+/** Traces of templates that were not filled in, or that found no value: `{{slug}}`, `null`. */
 const UNFILLED = /^(?:null|undefined|NaN|\[object(?: |%20)[Oo]bject\])$|\{\{|%7[Bb]%7[Bb]|\$\{|\$%7[Bb]|<%|%3[Cc]%/
 
-/** A site's root, or the page of a consent, login or error wall. */
+/** Whether the address is a site's root, or a page for consent, login or errors. */
 export function isNoArticle(url: URL): boolean {
   const parts = segments(url)
   if (parts.length === 0) return !rootNamesAnArticle(url)
@@ -24,9 +24,9 @@ export function isNoArticle(url: URL): boolean {
 }
 
 /**
- * Whether the address is a section or front page, seen from an article's own: fewer steps deep, and
- * its last step a plain word (`/nieuws`, `/sport/voetbal/`), where an article's would hold a number
- * or several words.
+ * Whether an address is a section or front page, compared with an article's. It has fewer steps,
+ * and its last step is a plain word (`/nieuws`, `/sport/voetbal/`). The last step of an article has
+ * a number or several words.
  */
 export function isSectionOf(url: URL, article: URL): boolean {
   const parts = segments(url)
@@ -36,8 +36,8 @@ export function isSectionOf(url: URL, article: URL): boolean {
 }
 
 /**
- * Whether a page that names an article led to one of another site that names none: a consent gate,
- * a parked domain. What the services do that shorten addresses and count readers is the other way
+ * Whether a redirect leads from an article's address to one that is not, on another site: a consent
+ * page, a parked domain. Services that shorten addresses or count readers redirect the other way
  * round.
  */
 export function leadsToNoArticle(article: URL, end: URL): boolean {
@@ -49,7 +49,10 @@ function namesAnArticle(segment: string): boolean {
   return /\d{3,}/.test(segment) || segment.split(/[-_+]|%20/).length >= 3 || /\.(?:html?|php|aspx?)$/i.test(segment)
 }
 
-/** `/?p=123` and `/?123` are articles of a site without pretty addresses. */
+/**
+ * Whether a root with parameters is an article: `/?p=123` and `/?123` on sites without readable
+ * addresses.
+ */
 function rootNamesAnArticle(url: URL): boolean {
   return /[?&](?:(?:p|id|art|article|artikel|nid|aid|newsid|story|storyid)=\w*)?\d+(?:[&=]|$)/i.test(url.search)
 }

@@ -3,23 +3,23 @@ import { isRelated, isTitledAs, shareOf } from './relation.ts'
 import type { Served } from './served-page.ts'
 import { ERROR, ERROR_TITLE, FAILURE_TITLE } from './vocabulary.ts'
 
-/** What an error page says of the error is shorter than this. */
+/** An error page's text is shorter than this. */
 const SHORT = 1_500
-/** A text shorter than this under a title such as "Onderhoud" has nothing else to say. */
+/** Below a title such as "Onderhoud", a text shorter than this is only about the error. */
 const NOTE = 300
 
 /**
- * Whether a page says that the article is not there or that something does not work: by its title,
- * by what its sentences say, or by the section to which the redirects led. Nothing of this counts
- * where the page calls itself a dated article.
+ * Whether a page says that the article does not exist or that the site fails. Its title, its
+ * sentences, or the section to which the redirects led show that. A page that calls itself a dated
+ * article is no error page.
  */
 export function isErrorPage(served: Served): boolean {
   const { page, signs, feedTitle } = served
   if ((signs.typed && signs.dated) || isTitledAs(page, feedTitle)) return false
   const text = page.paragraphs.join('\n')
   const isShort = text.length < SHORT
-  // Below "not found" stands a list of other news at times; without a feed's title that could be
-  // the article.
+  // Some sites list other news below "not found". Without a feed's title that list could be the
+  // article.
   if (page.titles.some(title => ERROR_TITLE.test(title))) return isShort || feedTitle !== null
   if (!isShort) return false
   const share = shareOf(page.paragraphs, ERROR)
@@ -28,7 +28,7 @@ export function isErrorPage(served: Served): boolean {
   return (share >= 0.4 && !signs.typed) || (feedTitle !== null && endsAtSection(served))
 }
 
-/** An article that is gone is also answered with the section in which it stood. */
+/** Some sites redirect a removed article to its section. */
 function endsAtSection({ url, finalUrl }: Served): boolean {
   if (url === finalUrl || !URL.canParse(url) || !URL.canParse(finalUrl)) return false
   const [from, to] = [new URL(url), new URL(finalUrl)]

@@ -4,7 +4,7 @@ import type { InterstitialKind } from './interstitials.ts'
  * A page such as outlets and their defences serve in an article's place, for tests and the
  * benchmark.
  */
-export interface WallExample {
+export interface InterstitialExample {
   name: string
   kind: InterstitialKind
   html: string
@@ -21,7 +21,7 @@ export const ANNOUNCED_AT = 'https://www.dagkoerier.example/binnenland/2026/11/b
 const page = (title: string, body: string, head = '') =>
   `<!doctype html><html><head><meta charset="utf-8"><title>${title}</title>${head}</head><body>${body}</body></html>`
 
-export const WALL_EXAMPLES: WallExample[] = [
+export const INTERSTITIAL_EXAMPLES: InterstitialExample[] = [
   {
     name: 'a consent page on a host of its own (nl)',
     kind: 'cookie wall',
@@ -165,7 +165,7 @@ export const WALL_EXAMPLES: WallExample[] = [
       ],
     ] as const
   ).map(
-    ([language, title, says]): WallExample => ({
+    ([language, title, says]): InterstitialExample => ({
       name: `a page that is not there, with status 200 (${language})`,
       kind: 'error page',
       html: page(title, `<main><h1>${title}</h1><p>${says}</p></main>`),
@@ -220,7 +220,7 @@ export const WALL_EXAMPLES: WallExample[] = [
       ],
     ] as const
   ).map(
-    ([language, heading, says]): WallExample => ({
+    ([language, heading, says]): InterstitialExample => ({
       name: `a paywall stub (${language})`,
       kind: 'paywall',
       html: page(

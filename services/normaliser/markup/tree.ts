@@ -1,26 +1,26 @@
 import { Parser } from 'htmlparser2'
 
 /**
- * An element as the text stages see it. Scripts, styles, controls and their contents are left out.
+ * An element as the text stages need it. Scripts, styles, controls and their contents are left out.
  */
 export interface Element {
   name: string
   attributes: Record<string, string>
   children: Node[]
   parent: Element | null
-  /** Place in reading order; 0 is the root. */
+  /** Position in reading order; 0 is the root. */
   index: number
 }
 export type Node = Element | string
 
-/** Elements whose contents are no text of the page, or appear only when scripts run. */
+/** Elements whose content is not text of the page, or appears only when scripts run. */
 const UNREAD = new Set(
   'script style template noscript svg math iframe object embed canvas video audio map select textarea button datalist'.split(
     ' ',
   ),
 )
 
-/** Attributes that some stage looks at, and how much of each. */
+/** Attributes that a stage reads, and the characters that are kept of each. */
 const NAMING = ['data-testid', 'data-test', 'data-qa', 'data-component', 'data-name', 'data-gu-name']
 const KEPT = new Set([
   ...'class id role rel itemprop property name content href hidden style aria-hidden aria-modal'.split(' '),
@@ -29,18 +29,20 @@ const KEPT = new Set([
 const LONGEST_ATTRIBUTE = 2_000
 
 /**
- * More text than this is not read, in UTF-16 units: a novel. Twice as much would hold up the
+ * Most text that is read, in UTF-16 units: as much as a novel. Twice as much would hold up the
  * indexing thread.
  */
 export const MAX_TEXT = 500_000
 /**
- * Nor more characters times the elements around them: text extractors read a text once for each of
- * those. It lets `MAX_TEXT` through at depth 40; real pages have their text at 15 to 30.
+ * Most characters times the elements around them: text extractors read a text once for each element
+ * around it. The limit lets `MAX_TEXT` through at depth 40; real pages have their text at depths of
+ * 15 to 30.
  */
 const MAX_TEXT_IN_DEPTH = 20_000_000
 
 /**
- * The elements and texts of a page below a root of its own. Give it bounded markup (`bounds.ts`).
+ * Builds the elements and texts of a page below a root of its own. Expects bounded markup
+ * (`bounds.ts`).
  */
 export function parseTree(html: string): Element {
   const root: Element = { name: '#root', attributes: {}, children: [], parent: null, index: 0 }
@@ -91,8 +93,8 @@ function kept(attributes: Record<string, string>): Record<string, string> {
 }
 
 /**
- * Calls `visit` for every element below `root` in reading order; false from it leaves out what is
- * below.
+ * Calls `visit` for every element below `root` in reading order. When `visit` returns false, the
+ * elements below are left out.
  */
 export function walk(root: Element, visit: (element: Element) => unknown): void {
   for (const child of root.children) {
@@ -100,7 +102,7 @@ export function walk(root: Element, visit: (element: Element) => unknown): void 
   }
 }
 
-/** The text of a node and all below it, whitespace as it stands. */
+/** The text of a node and of all nodes below it, with its whitespace. */
 export function textOf(node: Node): string {
   return typeof node === 'string' ? node : node.children.map(textOf).join('')
 }
@@ -110,11 +112,11 @@ export function* upwards(element: Element): Generator<Element> {
   for (let at: Element | null = element; at !== null; at = at.parent) yield at
 }
 
-/** What the page's makers call an element: class, id, role and the like, in lower case. */
+/** The names that an outlet gives an element: class, id, role and the like, in lower case. */
 export function label({ attributes }: Element): string {
   const { class: className = '', id = '', role = '', itemprop = '' } = attributes
-  // WordPress writes an article's tags and categories into its classes: words of the subject, not
-  // of the layout.
+  // WordPress writes an article's tags and categories into its classes. They name the subject, not
+  // the layout.
   const classes = className.includes('hentry') ? className.replace(SUBJECT_CLASS, '') : className
   let names = `${classes} ${id} ${role} ${itemprop}`
   for (const attribute of NAMING) if (attribute in attributes) names += ` ${attributes[attribute]}`

@@ -1,6 +1,6 @@
 /**
- * For comparing names and titles: lower case, no accents, single spaces between words, nothing
- * else.
+ * Folds a text, to compare names and titles: lower case, no accents, only words with single spaces
+ * between them.
  */
 export function fold(text: string): string {
   return text

@@ -3,8 +3,8 @@ import type { Outline } from './outline.ts'
 
 /**
  * The index of the line that is the article's headline on the page, or null. Sites put their own
- * name, or another article's title, into an `h1`: so the line that covers most of the page's title
- * wins over the first `h1`.
+ * name, or another article's title, into an `h1`. Therefore the line that covers most of the page's
+ * title wins over the first `h1`.
  */
 export function headlineLine(outline: Outline, titles: (string | null)[]): number | null {
   const known = titles.flatMap(title => (title === null ? [] : [fold(title)])).filter(title => title.length > 3)
@@ -21,12 +21,12 @@ export function headlineLine(outline: Outline, titles: (string | null)[]): numbe
   return best?.index ?? null
 }
 
-/** Fewer words than this may stand for a section as well: `/nieuws/lokaal`. */
+/** Fewer words than this may name a section: `/nieuws/lokaal`. */
 const TITLE_WORDS = 4
 
 /**
- * The title as the address has it, for pages that name it nowhere:
- * `/2026/11/brug-over-de-maas-dicht-12345.html`.
+ * The title in an address such as `/2026/11/brug-over-de-maas-dicht-12345.html`, for pages that do
+ * not state it.
  */
 export function titleInAddress(url: string): string | null {
   const last =
@@ -38,8 +38,8 @@ export function titleInAddress(url: string): string | null {
 }
 
 /**
- * Whether an element of `outline.asides` stands beside the article that has that line (its
- * headline), not around it.
+ * Whether an element of `outline.asides` is beside the article. An element around the article's
+ * headline is not.
  */
 export function isAside(
   outline: Pick<Outline, 'asides' | 'lines'>,
@@ -53,8 +53,8 @@ export function isAside(
 }
 
 /**
- * The share of the title that the line says: all of it, or one of the two holding the other (a
- * kicker, the site's name).
+ * The share of the title that the line covers. One of the two may contain the other with a kicker
+ * or the site's name.
  */
 function coverage(title: string, text: string): number {
   if (title === text) return 1

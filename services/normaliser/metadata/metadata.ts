@@ -14,35 +14,37 @@ import {
   SITE_NAMES,
   TITLE_NAMES,
   VAGUE_DATE_NAMES,
-} from './names.ts'
+} from './meta-names.ts'
 import { type Outline, outlineOf } from './outline.ts'
 import type { Line } from './outline-body.ts'
 import { collapse, oneLine } from './plain.ts'
 import { type ArticleSigns, articleSigns } from './signs.ts'
 
-/** `aside`: in navigation, comments, teasers to other articles, as seen from the headline. */
+/** `aside`: in navigation, comments, or teasers to other articles. */
 export type PageMark = Omit<Mark, 'aside' | 'within'> & {
   aside: boolean
   /** The indexes of the marks of its kind around it and its own, from the outside in. */
   path: number[]
-  /** The `hint` of all of these. */
+  /** The `hint` of all marks in `path`. */
   hints: string
 }
 export type PageLine = Omit<Line, 'aside'> & { aside: boolean }
 
-/** What a page says of itself, before anything is believed. Texts as written. */
+/** The statements of a page about itself, before any is believed. Texts as written. */
 export interface PageMetadata {
   url: string
-  /** `<link rel="canonical">`, else `og:url`; as written, or whole where the page names a base. */
+  /**
+   * `<link rel="canonical">`, else `og:url`. As written, or absolute when the page names a base.
+   */
   canonical: string | null
   /** `<link rel="amphtml">`, likewise. */
   amp: string | null
   /** Language tags, the most specific statement first. */
   languages: string[]
-  /** Names that the site gives itself; neither title nor author. */
+  /** Names that the site gives itself. They are neither title nor author. */
   siteNames: string[]
   titles: { structured: string | null; social: string | null; headline: string | null; document: string | null }
-  /** In order of trust; `vague` are meta tags that say "date" and not of what. */
+  /** In order of trust. `vague` are meta tags that do not say which date they hold. */
   dates: { structured: string[]; meta: string[]; microdata: string[]; vague: string[]; scripted: string[] }
   authors: { structured: StatedAuthor[]; meta: string[] }
   /** Elements whose markup says author or date. */
@@ -50,7 +52,7 @@ export interface PageMetadata {
   lines: PageLine[]
   /** The index in `lines` of the headline. */
   headline: number | null
-  /** The text as JSON-LD's `articleBody` has it, raw. */
+  /** The text of JSON-LD's `articleBody`, as written. */
   body: string | null
   /** Whether JSON-LD says that all may read it (`isAccessibleForFree`). */
   free: boolean | null
@@ -88,7 +90,7 @@ export function readMetadata(html: string, url: string): PageMetadata {
       .filter(name => name !== '' && ![structured, social].some(title => title !== null && fold(title) === fold(name))),
     titles: {
       structured,
-      // The attribute's entities are decoded already, and once is enough.
+      // The entities of an attribute are decoded already. A second time would be wrong.
       social: social === null ? null : collapse(social),
       headline: headline === null ? null : (outline.lines[headline]?.text ?? null),
       document: outline.title,
@@ -124,14 +126,14 @@ function pageMarks(outline: Outline, anchor: number | null): PageMark[] {
   return marks
 }
 
-/** Links of a page that names a base are read against it (HTML Standard, 4.2.3). */
+/** Resolves links against the base that the page names (HTML Standard, 4.2.3). */
 function basedLinks({ links, base }: Outline, url: string): Outline['links'] {
   const around = base === null ? null : readAddress(base, url)
   if (around === null) return links
   return links.map(({ rel, href }) => ({ rel, href: readAddress(href, around.href)?.href ?? href }))
 }
 
-/** Several canonical links that differ say nothing, as for search engines. */
+/** The canonical link; null when several links differ. Search engines ignore those too. */
 function oneCanonical(links: { rel: string; href: string }[], url: string): string | null {
   const hrefs = links.filter(link => link.rel.split(/\s+/).includes('canonical')).map(link => link.href)
   const keys = new Set(
@@ -146,8 +148,8 @@ function oneCanonical(links: { rel: string; href: string }[], url: string): stri
 const AUTHOR_CARD = new RegExp(`^${anyOf(rules => rules.authors.cardLabels)}`, 'i')
 
 /**
- * Twitter cards pair labels with texts: `label1` "Written by" makes `data1` a byline, "Reading
- * time" does not.
+ * The bylines of a Twitter card, which pairs labels with texts: `label1` "Written by" makes `data1`
+ * a byline, "Reading time" does not.
  */
 function sharedByline(metas: Map<string, string[]>): string[] {
   return ['1', '2'].flatMap(n => {
@@ -156,7 +158,7 @@ function sharedByline(metas: Map<string, string[]>): string[] {
   })
 }
 
-/** Pages that scripts build keep their data in one: `"publishedAt":"2026-11-03T14:05:00Z"`. */
+/** Dates in the data of pages that scripts build: `"publishedAt":"2026-11-03T14:05:00Z"`. */
 function scriptedDates(html: string): string[] {
   const found = html.matchAll(
     /\\?"(?:date_?published|published_?(?:at|date|time)?|publication_?date|publish_?date|first_?published(?:at|date)?|created_?at)\\?"\s*:\s*\\?"(\d{4}-\d{2}-\d{2}[^"\\]{0,25})/gi,
@@ -164,7 +166,7 @@ function scriptedDates(html: string): string[] {
   return [...found.take(3)].map(match => match[1] ?? '')
 }
 
-/** Without a headline, the article is where the most is said at once. */
+/** The longest line. On a page without a headline, the article is around it. */
 function longestLine(lines: Line[]): number | null {
   let longest: number | null = null
   for (const [index, line] of lines.entries()) {

@@ -1,16 +1,14 @@
 import { plainText } from '../../../shared/articles/plain-text.ts'
 import { boundMarks } from '../markup/marks.ts'
 
-/**
- * What may be HTML, as a title or a name shows it: tags gone, entities decoded once, on one line.
- */
+/** Makes one line of a text that may be HTML: without tags, entities decoded once. */
 export function oneLine(source: string): string {
   return collapse(plainText(source) ?? '')
 }
 
 /**
- * Whitespace of every kind becomes single spaces; soft hyphens and zero-width marks go, and
- * combining marks beyond all measure.
+ * Replaces whitespace by single spaces. Removes soft hyphens and zero-width marks, and bounds
+ * combining marks (`boundMarks`).
  */
 export function collapse(text: string): string {
   return boundMarks(text)

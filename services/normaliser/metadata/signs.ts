@@ -1,18 +1,18 @@
 import { addressKey, readAddress } from '../../../shared/articles/address.ts'
 import type { StatedThing } from './jsonld.ts'
 import { isArticle, isElsewhere } from './main-thing.ts'
-import { named, PUBLISHED_NAMES } from './names.ts'
+import { named, PUBLISHED_NAMES } from './meta-names.ts'
 
 /**
- * By which statements a page calls itself an article. Walls and error pages make few of them, and
- * never all.
+ * The statements by which a page calls itself an article. Interstitials make few of them, and never
+ * all.
  */
 export interface ArticleSigns {
-  /** Its `og:type`, or a JSON-LD object of its own, is an article. */
+  /** Its `og:type`, or the JSON-LD object about it, is an article. */
   typed: boolean
-  /** It says when it was published. */
+  /** It states when it was published. */
   dated: boolean
-  /** Its canonical address is the one at which it was found, and no site's root. */
+  /** Its canonical address is the address of the page, and not the root of a site. */
   canonical: boolean
 }
 

@@ -4,14 +4,14 @@ import { fold } from './fold.ts'
 import type { PageMetadata } from './metadata.ts'
 import { oneLine } from './plain.ts'
 
-/** A longer text is a paragraph that landed in a title's place, in characters. */
+/** In characters. A longer text is a paragraph in the place of a title. */
 const TITLE_LIMIT = 500
 
 /**
- * The headline without the outlet's name, whitespace collapsed, entities decoded once; null when
- * nothing has one. JSON-LD's headline first, then the headline on the page, Open Graph, the feed,
- * the document's title: by the order in which they equal what people call the title of 318 pages. A
- * headline that none of the others repeats comes last.
+ * The headline without the outlet's name, whitespace collapsed, entities decoded once. Null without
+ * one. The sources are tried in this order: JSON-LD, the headline on the page, Open Graph, the
+ * feed, the document's title. The order is that of their agreement with the titles that people gave
+ * 318 pages. A headline that no other source repeats is tried last.
  */
 export function chooseTitle(
   meta: PageMetadata,
@@ -31,8 +31,8 @@ export function chooseTitle(
 }
 
 /**
- * Whether a title says what the headline says, at least half its words: else it may be the site's
- * name or a section's.
+ * Whether a title has at least half of the headline's words. Other headlines may be the name of the
+ * site or of a section.
  */
 function repeats(headline: string | null, titles: (string | null)[], own: ReadonlySet<string>): boolean {
   const words = fold(headline ?? '').split(' ')
@@ -52,8 +52,8 @@ function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): 
 const SEPARATOR = /\s+[-–—|·•:»›/]{1,2}\s+/gu
 
 /**
- * "Brug dicht - Binnenland | De Dagkoerier" is "Brug dicht"; the outlet's own dashes inside a
- * headline stay.
+ * Removes the outlet's name: "Brug dicht - Binnenland | De Dagkoerier" becomes "Brug dicht". Dashes
+ * inside a headline stay.
  */
 function withoutOutlet(text: string, own: ReadonlySet<string>): string {
   const separators = [...text.matchAll(SEPARATOR)]
@@ -61,7 +61,7 @@ function withoutOutlet(text: string, own: ReadonlySet<string>): string {
   if (last !== undefined && isOwn(text.slice(last.index + last[0].length), own)) {
     const rest = text.slice(0, last.index)
     const before = separators.at(-2)
-    // Before the outlet's name, between two bars, a lone word is the section.
+    // A single word between two bars, before the outlet's name, is the section.
     const section =
       before?.[0].includes('|') === true &&
       last[0].includes('|') &&

@@ -5,36 +5,36 @@ import type { Refusal } from '../compose/article.ts'
 import type { InterstitialKind } from '../interstitials/interstitials.ts'
 import type { Failure } from '../threads/composer.ts'
 
-/** A page whose article is indexed, or was known. */
+/** A page whose article is indexed now, or was indexed before. */
 export interface DonePage {
   pageNo: bigint
   outletNo: number
-  wall: InterstitialKind | null
-  /** Of a text that is now indexed under this address. */
+  interstitial: InterstitialKind | null
+  /** Of the text that is now indexed under this address. */
   fingerprint: Uint8Array | null
 }
 
 /**
- * Marks pages as done inside the transaction that indexes their articles, and remembers what their
- * outlets served. A page that somebody else has finished meanwhile is counted once.
+ * Marks pages as done inside the transaction that indexes their articles, and remembers the texts
+ * that their outlets served. A page that another process has finished meanwhile is counted once.
  */
 export async function finishDone(client: Client, pages: DonePage[]): Promise<void> {
   const { rows } = await client.query<{ page_no: bigint }>(
-    `update pages p set state = 'done', reason = d.wall, detail = null, finished_at = clock_timestamp()
-       from unnest($1::bigint[], $2::text[]) as d (page_no, wall)
+    `update pages p set state = 'done', reason = d.interstitial, detail = null, finished_at = clock_timestamp()
+       from unnest($1::bigint[], $2::text[]) as d (page_no, interstitial)
       where p.page_no = d.page_no and p.state = 'stored'
      returning p.page_no`,
-    [pages.map(page => page.pageNo), pages.map(page => page.wall)],
+    [pages.map(page => page.pageNo), pages.map(page => page.interstitial)],
   )
   const ours = new Set(rows.map(row => row.page_no))
   const finished = pages.filter(page => ours.has(page.pageNo))
   await rememberTexts(client, finished)
-  await noteWalls(client, finished)
+  await noteInterstitials(client, finished)
 }
 
 /**
- * One writer after the other, by outlet and fingerprint: two that hold each other's rows would wait
- * for ever.
+ * Writes in order of outlet and fingerprint. Without an order, two writers could hold each other's
+ * rows and deadlock.
  */
 async function rememberTexts(client: Client, pages: DonePage[]): Promise<void> {
   const texts = pages.filter(page => page.fingerprint !== null)
@@ -50,20 +50,20 @@ async function rememberTexts(client: Client, pages: DonePage[]): Promise<void> {
   )
 }
 
-/** Refusals by status are the crawler's to note. */
-async function noteWalls(db: Queryable, pages: Pick<DonePage, 'outletNo' | 'wall'>[]): Promise<void> {
-  const walls = pages.flatMap(({ outletNo, wall }) =>
-    wall === null || wall === 'forbidden' ? [] : [{ outletNo, wall }],
+/** The crawler notes refusals by status, so they are left out here. */
+async function noteInterstitials(db: Queryable, pages: Pick<DonePage, 'outletNo' | 'interstitial'>[]): Promise<void> {
+  const interstitials = pages.flatMap(({ outletNo, interstitial }) =>
+    interstitial === null || interstitial === 'forbidden' ? [] : [{ outletNo, interstitial }],
   )
-  walls.sort((a, b) => a.outletNo - b.outletNo || a.wall.localeCompare(b.wall))
-  for (const { outletNo, wall } of walls) await noteBlock(db, outletNo, wall)
+  interstitials.sort((a, b) => a.outletNo - b.outletNo || a.interstitial.localeCompare(b.interstitial))
+  for (const { outletNo, interstitial } of interstitials) await noteBlock(db, outletNo, interstitial)
 }
 
-/** Marks a page as never to be indexed. */
+/** Marks a page as refused: it is never indexed. */
 export async function finishRefused(
   pool: Pool,
   page: { pageNo: bigint; outletNo: number },
-  refusal: { reason: Refusal; detail: string; wall: InterstitialKind | null },
+  refusal: { reason: Refusal; detail: string; interstitial: InterstitialKind | null },
 ): Promise<void> {
   await transaction(pool, async client => {
     const { rowCount } = await client.query(
@@ -71,17 +71,18 @@ export async function finishRefused(
         where page_no = $1 and state = 'stored'`,
       [page.pageNo, refusal.reason, refusal.detail],
     )
-    if (rowCount === 1) await noteWalls(client, [{ outletNo: page.outletNo, wall: refusal.wall }])
+    if (rowCount === 1)
+      await noteInterstitials(client, [{ outletNo: page.outletNo, interstitial: refusal.interstitial }])
   })
 }
 
 /**
- * Pauses before a page that failed its thread is tried again; after the last it is put into
- * quarantine, `failed`.
+ * ms before a page that failed is tried again. A page that fails after the last pause is put into
+ * quarantine (`failed`).
  */
 const PAUSES = [5_000, 30_000]
 
-/** Notes that no article could be made of a page. True: it will be tried again. */
+/** Notes that no article could be made of a page. Returns whether the page is tried again. */
 export async function finishFailed(
   pool: Pool,
   pageNo: bigint,
@@ -100,7 +101,7 @@ export async function finishFailed(
   return rows[0]?.state === 'stored'
 }
 
-/** Gives back a page that was not finished: it is due at once, for any normaliser. */
+/** Gives back pages that were not finished. They are due at once, for any normaliser. */
 export async function giveBack(pool: Pool, pageNos: bigint[]): Promise<void> {
   await pool.query("update pages set next_try_at = clock_timestamp() where page_no = any ($1) and state = 'stored'", [
     pageNos,

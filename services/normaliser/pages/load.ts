@@ -28,10 +28,10 @@ interface Row {
 }
 
 const inflate = promisify(gunzip)
-/** The crawler's limit on an answer is far below it. */
+/** The crawler's limit for an answer is far lower. */
 const MAX_BYTES = 268_435_456
 
-/** The outlet of a page that waits to be normalised; null when it does not any more. */
+/** The outlet of a page that waits to be normalised. Null when the page no longer waits. */
 export async function outletOf(pool: Pool, pageNo: bigint): Promise<number | null> {
   const { rows } = await pool.query<{ outlet_no: number }>(
     "select outlet_no from pages where page_no = $1 and state = 'stored'",
@@ -41,8 +41,8 @@ export async function outletOf(pool: Pool, pageNo: bigint): Promise<number | nul
 }
 
 /**
- * A page that waits to be normalised; null when it does not any more: somebody was faster, or it is
- * gone.
+ * Loads a page that waits to be normalised. Null when another process has finished it, or when it
+ * was removed.
  */
 export async function loadPage(pool: Pool, pageNo: bigint): Promise<LoadedPage | null> {
   const { rows } = await pool.query<Row>(
@@ -78,7 +78,7 @@ export async function loadPage(pool: Pool, pageNo: bigint): Promise<LoadedPage |
   }
 }
 
-/** Entries are kept without what was empty in them. */
+/** Adds the fields that the crawler leaves out because they are empty. */
 function wholeEntry(entry: Partial<FeedEntry>, url: string): FeedEntry {
   return {
     url: entry.url ?? url,

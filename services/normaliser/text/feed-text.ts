@@ -8,9 +8,9 @@ import { isChaffLine } from './lines.ts'
 import { prune } from './prune.ts'
 
 /**
- * The text of what a feed says of an article, HTML or plain: paragraphs with blank lines between
- * them; without captions, links to other articles and the notes that publishing software puts
- * below. Null when nothing is left.
+ * The text of a feed's summary or content, which may be HTML: paragraphs with blank lines between
+ * them. Captions, links to other articles, and notes of publishing software are removed. Null when
+ * nothing is left.
  */
 export function feedText(source: string | null): string | null {
   if (source === null || source.trim() === '') return null
@@ -24,7 +24,7 @@ function paragraphsOf(html: string): string[] {
   const root = parseTree(boundMarkup(html))
   prune(root)
   const blocks = blocksOf(root)
-  // A heading with nothing below it was the heading of a list of links.
+  // A heading without text below it belonged to a list of links.
   const kept = blocks.filter(block => !isChaffLine(block.text, linkShare(block)))
   while (kept.length > 1 && isHeading(kept[kept.length - 1]!)) kept.pop()
   const own = kept.filter(block => linkShare(block) <= 0.8)
@@ -34,7 +34,7 @@ function paragraphsOf(html: string): string[] {
 /** "The post … appeared first on …", as publishing software writes it in each language. */
 const NOTE = new RegExp(String.raw`^${anyOf(rules => rules.text.appearedFirst)}\b`, 'iu')
 
-/** Ends of summaries that only say that there is more. */
+/** Ends of summaries that only announce more text. */
 const MORE = new RegExp(
   String.raw`\s*(\[\s*(…|\.{3}|&hellip;)\s*\]|\(${anyOf(rules => rules.text.moreInBrackets)}\W*\)|(?<=[.!?…]\s?)${anyOf(rules => rules.text.readMore)}\W*)$`,
   'iu',

@@ -2,10 +2,10 @@ import { allWords } from '../languages/index.ts'
 import { type Element, label } from '../markup/tree.ts'
 
 /**
- * What the makers of pages call the things around and inside an article that are no part of it, in
- * English; the rules of each language hold the names in that language. Each name is a piece of a
- * regular expression that is held against class, id and role in lower case; one in brackets is a
- * whole word there, `-` and `_` being spaces.
+ * Names of elements around and inside an article that are no part of it (furniture), in English.
+ * The rules of each language hold the names in that language. Each name is a piece of a regular
+ * expression, matched against class, id and role in lower case. A name in brackets matches a whole
+ * word; `-` and `_` separate words.
  */
 const NAMES: Record<string, string> = {
   navigation: `(nav) (navigation) (navbar) (menu) breadcrumb (sidebar) (footer) (masthead)
@@ -38,7 +38,7 @@ const NAMES: Record<string, string> = {
     (overlay)`,
 }
 
-/** Consent dialogs are never text, however much of the page they fill. */
+/** Names of consent dialogs. These are removed even when they fill most of the page. */
 const CONSENT =
   /cookie-?(consent|banner|bar|notice|wall|law|policy|info|dialog|modal|popup)|cookielaw|onetrust|\bot-sdk|didomi|usercentrics|cookiebot|cybotcookie|\bgdpr|consent-?(banner|dialog|layer|manager|modal|popup)|sp_message|qc-cmp|fc-consent|truste|iubenda|borlabs|klaro/
 
@@ -70,11 +70,11 @@ export function isFurniture(element: Element): boolean {
   return ELEMENTS.has(element.name) || ROLES.test(element.attributes.role ?? '') || FURNITURE.test(roleNames(element))
 }
 
-/** `has-sidebar` and `sidebar-grid` say how an element is laid out, not what it is. */
+/** The names of an element without those of its layout: `has-sidebar`, `sidebar-grid`. */
 const roleNames = (element: Element) => label(element).replace(LAYOUT, ' ')
 const LAYOUT = /(?<!\S)((has|with|no|without|is|not|above|below|hide|show)-\S+|\S*(layout|grid|columns?)\S*)/g
 
-/** Not shown without a script's doing. */
+/** Whether the element is shown only by a script. */
 export function isHidden(element: Element): boolean {
   const { attributes } = element
   return 'hidden' in attributes || attributes['aria-hidden'] === 'true' || isHiddenByStyle(element)

@@ -3,15 +3,16 @@ import { upwards } from '../markup/tree.ts'
 import { isHeading } from './choose.ts'
 
 /**
- * Words in lower case with single spaces between them; what two texts share when they say the same.
+ * The words of a text in lower case, with single spaces between them. Two texts that say the same
+ * have the same words.
  */
 export function wordsOf(text: string): string {
   return collapse(text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' '))
 }
 
 /**
- * Tells the blocks that repeat one of the page's titles, which often carry the outlet's name as
- * well.
+ * Makes the test whether a block repeats one of the page's titles. Titles often contain the
+ * outlet's name as well.
  */
 export function headlineTest(titles: string[]): (block: Block) => boolean {
   const known = titles.map(title => new Set(wordsOf(title).split(' ')))
@@ -23,12 +24,12 @@ export function headlineTest(titles: string[]): (block: Block) => boolean {
   }
 }
 /**
- * Share of a line's words that a title has too. Titles of page, card and headline differ by a word
- * or two.
+ * Share of a line's words that a title must have. Titles of page, card and headline differ by a
+ * word or two.
  */
 const SHARED = 0.7
 
-/** The place of the headline above the block at `first`; -1 without one. */
+/** The position of the headline above the block at `first`; -1 without one. */
 export function findHeadline(blocks: Block[], first: number, isHeadline: (block: Block) => boolean): number {
   const last = (test: (block: Block) => boolean) =>
     blocks.findLastIndex((block, at) => at < first && !isInHead(block) && test(block))

@@ -6,14 +6,15 @@ import { wordsOf } from './headline.ts'
 import { isChaffLine } from './lines.ts'
 
 /**
- * The blocks between the headline and the text that are the article's own opening: the standfirst,
- * chapô, Vorspann, intro. Pages set it apart, so text extractors lose it. It is known by being the
- * page's description, by its name, or by its place below the headline and its sentences.
+ * Finds the blocks between the headline and the text that are the article's own opening: the
+ * standfirst, chapô, Vorspann, intro. Pages set it apart, so text extractors lose it. A block is
+ * the opening when it equals the page's description, when its name says so, or when it has
+ * sentences and stands close below the headline.
  *
- * @param headline place of the headline, -1 without one
- * @param first place of the first block of the text
- * @param descriptions what the page's head says of it
- * @returns places of blocks between the two
+ * @param headline position of the headline, -1 without one
+ * @param first position of the first block of the text
+ * @param descriptions of the page, from its head
+ * @returns positions of blocks between the two
  */
 export function findLead(blocks: Block[], headline: number, first: number, descriptions: string[]): number[] {
   const said = descriptions.map(wordsOf).filter(text => text.length > 30)

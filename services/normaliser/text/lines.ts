@@ -2,8 +2,8 @@ import { anyOf } from '../languages/index.ts'
 import type { TextRules } from '../languages/language-rules.ts'
 
 /**
- * Lines that stand between the paragraphs of an article and are no part of it, told by their words.
- * They hold for a whole line only: an article about newsletters keeps its sentences.
+ * Chaff: lines between the paragraphs of an article that are no part of it. They are recognised by
+ * their words. The patterns match whole lines, so an article about newsletters keeps its sentences.
  */
 
 const any = (field: keyof TextRules) => anyOf(rules => rules.text[field])
@@ -13,7 +13,7 @@ const READ_ALSO = words(any('readAlso'))
 const OFFER = words(any('offers'))
 const STAMP = words(any('stamps'), String.raw`\d+ ?min(ut(e|en|es))?\.? ${any('readingTime')}`)
 const MONTHS = any('months')
-/** A date, and beside it at most a time, a name and a few words. */
+/** A date with at most a time, a name and a few words beside it. */
 const DATE = new RegExp(
   `^.{0,40}(\\d{1,2}([.]|st|nd|rd|th|er)? (${MONTHS})\\p{L}*\\.?,? \\d{4}|(${MONTHS})\\p{L}*\\.? \\d{1,2}(st|nd|rd|th)?,? \\d{4}|\\d{1,2}[./-]\\d{1,2}[./-](\\d{4}|\\d{2})|\\d{4}-\\d{2}-\\d{2})\\b.{0,40}$`,
   'iu',
@@ -32,7 +32,7 @@ const SHORTCODE = /^\[\/?[a-z_-]+( [^\]]*)?\](.*\[\/[a-z_-]+\])?$/i
 
 /**
  * Whether a line is no part of the article.
- * @param linked how much of it is links, from 0 to 1
+ * @param linked share of the line that is links, from 0 to 1
  */
 export function isChaffLine(text: string, linked: number): boolean {
   if (!/[\p{L}\p{N}]/u.test(text)) return true

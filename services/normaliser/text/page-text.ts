@@ -8,20 +8,20 @@ import { findLead } from './lead.ts'
 import { prune } from './prune.ts'
 import { articleRegion } from './region.ts'
 
-/** What a page says to a reader. */
+/** The text of a page. */
 export interface PageText {
   /** The article's paragraphs in reading order; empty when there is none. */
   paragraphs: string[]
-  /** Everything that stands on the page, block by block, navigation and dialogs too. */
+  /** All blocks of the page, with navigation and dialogs. */
   visible: string[]
-  /** Titles in its head, and its first heading of the first order. */
+  /** Titles in its head, and its first `h1`. */
   titles: string[]
 }
 
 /**
- * The text of the article on a page: its opening, paragraphs, headings, lists, quotations; without
- * captions, bylines, offers, related links. Never throws; markup beyond the limits of `boundMarkup`
- * is left out.
+ * Reads the text of the article on a page: its opening, paragraphs, headings, lists, quotations.
+ * Captions, bylines, offers and related links are left out, and so is markup beyond the limits of
+ * `boundMarkup`. Never throws.
  */
 export function readPageText(html: string): PageText {
   const root = parseTree(boundMarkup(html))
@@ -46,13 +46,12 @@ function paragraphsOf(blocks: Block[], region: ReadonlySet<number>, head: Head):
 }
 
 /**
- * Titles and descriptions that are looked at, and characters of each: every line of the page is
- * compared with all of them.
+ * Limits on titles and descriptions, because every line of the page is compared with all of them.
  */
 const SAYINGS = 10
 const SAYING_LENGTH = 1_000
 
-/** What the page says of itself in its head. */
+/** The statements of the page's head about the article. */
 interface Head {
   titles: string[]
   descriptions: string[]
@@ -75,7 +74,9 @@ function readHead(root: Element): Head {
   return head
 }
 
-/** Drops what was said before: captions shown twice, an opening repeated, a pull quote. */
+/**
+ * Drops texts that repeat an earlier one: captions shown twice, a repeated opening, a pull quote.
+ */
 function withoutRepeats(texts: string[]): string[] {
   const seen = new Set<string>()
   return texts.filter(text => {

@@ -3,9 +3,9 @@ import { type Element, upwards } from '../markup/tree.ts'
 import { isConsent, isFurniture, isHidden } from './furniture.ts'
 
 /**
- * Takes out of a tree what is certainly no part of the article. A name never outweighs the text:
- * elements that hold a good part of the page's prose stay, however they are called, and so do those
- * that share their name (`sidebar-grid` may well be the layout of the article itself).
+ * Removes elements from a tree that are certainly no part of the article. The text counts more than
+ * a name: elements with much of the page's prose stay under any name, and so do elements with the
+ * same name. `sidebar-grid`, for example, may be the layout of the article itself.
  */
 export function prune(root: Element): void {
   remove(root, element => element.name !== 'html' && element.name !== 'body' && isConsent(element))
@@ -15,8 +15,8 @@ export function prune(root: Element): void {
 }
 
 /**
- * The elements around paragraphs that are made like shown ones: hidden, they wait behind "read
- * more".
+ * The elements around paragraphs that look like shown paragraphs. When they are hidden, they wait
+ * behind "read more".
  */
 function aroundLikeShown(root: Element): Set<Element> {
   const prose = blocksOf(root).filter(isProse)
@@ -35,7 +35,7 @@ function aroundLikeShown(root: Element): Set<Element> {
   return around
 }
 
-/** Share of a page's prose with which an element is too heavy to be furniture. */
+/** An element with this share of the page's prose is no furniture. */
 const HEAVY = 0.4
 
 function removeLight(root: Element, test: (element: Element) => boolean): void {

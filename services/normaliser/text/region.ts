@@ -4,9 +4,10 @@ import { type Element, textOf, walk } from '../markup/tree.ts'
 import { isHiddenByStyle } from './furniture.ts'
 
 /**
- * The elements that Mozilla's Readability takes for the article, as their places (`Element.index`);
- * null when it finds none. It works on the tree written out anew: whole, small and bounded, with
- * every element's place in an attribute that survives its rewriting.
+ * The positions (`Element.index`) of the elements that Mozilla's Readability takes for the article;
+ * null when it finds none. Readability gets a document that is written from the tree, and is
+ * therefore well-formed and bounded. Every element carries its position in an attribute that
+ * Readability keeps.
  */
 export function articleRegion(root: Element): Set<number> | null {
   const { document } = parseHTML(writeDocument(root))
@@ -19,22 +20,22 @@ export function articleRegion(root: Element): Set<number> | null {
     })
     return reader.parse()?.content ?? null
   } catch {
-    // Readability takes an order of elements for granted that broken pages do not have.
+    // Readability expects an order of elements that broken pages do not have.
     return null
   }
 }
 
 /**
- * Below so many characters Readability tries again with looser rules. Short news items have 300
- * (its default is 500).
+ * When Readability finds fewer characters, it tries again with looser rules. Short news items have
+ * 300; the default is 500.
  */
 const CHARACTER_THRESHOLD = 250
 /**
- * A place stands in an attribute's name, not in its value: where Readability merges a parent with
- * its only child, attributes of both survive, but of two with one name only the parent's.
+ * The name of the attribute holds the position, not its value. When Readability merges a parent
+ * with its only child, it keeps the attributes of both, but of two with one name only the parent's.
  */
 const PLACE = 'place-'
-/** Attributes that Readability looks at. */
+/** Attributes that Readability reads. */
 const LOOKED_AT = ['class', 'id', 'role', 'rel', 'itemprop', 'property', 'hidden', 'aria-hidden', 'aria-modal']
 const HEAD = new Set(['head', 'title', 'meta', 'link', 'base'])
 
@@ -60,8 +61,8 @@ function writeDocument(root: Element): string {
 }
 
 function write(parent: Element): string {
-  // Readability puts loose text into new paragraphs and may then drop the element around it, with
-  // its place.
+  // Readability puts loose text into new paragraphs. It may then drop the element around the text,
+  // with its position.
   const wrapped = !KEEPS_ITS_NAME.has(parent.name)
   let html = ''
   for (const node of parent.children) {
@@ -69,7 +70,7 @@ function write(parent: Element): string {
       html += wrapped && /\S/.test(node) ? `<span ${PLACE}${parent.index}>${harmless(node)}</span>` : harmless(node)
     } else if (node.name === 'html' || node.name === 'body') html += write(node)
     else if (node.name === 'br' || node.name === 'hr') html += `<${node.name}>`
-    // It throws images without a source away, and counts images to tell galleries from text.
+    // Readability removes images without a source, and counts images to tell galleries from text.
     else if (node.name === 'img') html += '<img src="x.jpg">'
     else if (node.name === 'input') html += '<input>'
     else if (!HEAD.has(node.name) && NAME.test(node.name)) {
@@ -86,7 +87,7 @@ const KEEPS_ITS_NAME = new Set(
 
 function attributes(element: Element): string {
   let written = element.name === 'a' && 'href' in element.attributes ? ' href="/"' : ''
-  // All that it wants to know of a style, which would be slow to read.
+  // Readability wants nothing else from a style, and whole styles would be slow to read.
   if (isHiddenByStyle(element)) written += ' style="display:none"'
   for (const name of LOOKED_AT) {
     const value = element.attributes[name]
@@ -97,7 +98,7 @@ function attributes(element: Element): string {
 
 const NAME = /^[a-z][a-z0-9-]*$/
 /**
- * The text itself is never read back, only weighed; entities would be slow, each a text node of its
- * own.
+ * Replaces markup characters. The text itself is never read back, only measured. Entities would be
+ * slow, because each becomes a text node of its own.
  */
 const harmless = (text: string) => text.replace(/[&<>"]/g, '+')

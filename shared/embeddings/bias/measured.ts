@@ -7,7 +7,7 @@ export function biasFile(model: string): URL {
   return new URL(`./${slug}.json`, import.meta.url)
 }
 
-/** An orthonormal basis of a model's bias; empty for a model that nobody measured. */
+/** An orthonormal basis of a model's bias; empty for a model without a measurement. */
 export function biasOf(model: string): Float64Array[] {
   const file = biasFile(model)
   if (!existsSync(file)) return []

@@ -1,10 +1,10 @@
 /**
- * The bias of a model: mean vectors that tell nothing about a text. All its vectors share one part,
- * another part tells search terms from passages, and vectors of one language share a third:
- * articles in the language of the query would then stand before the same news in another. All these
- * are directions that can be removed from every vector, without knowing its language (after Yang et
- * al. 2021, "A Simple and Effective Method To Eliminate the Self Language Bias in Multilingual
- * Representations").
+ * The bias of a model: mean vectors that tell nothing about a text. All vectors share one part,
+ * another part distinguishes search terms from passages, and vectors of one language share a third.
+ * Because of the third, articles in the language of the query come before the same news in another.
+ * Each part is a direction that can be removed from every vector, without knowing its language
+ * (after Yang et al. 2021, "A Simple and Effective Method To Eliminate the Self Language Bias in
+ * Multilingual Representations").
  */
 
 /**
@@ -15,7 +15,7 @@ export function basisOf(directions: ArrayLike<number>[]): Float64Array[] {
   for (const direction of directions) {
     const rest = Float64Array.from(direction)
     const before = Math.hypot(...rest)
-    // Twice: the first pass leaves rounding errors that the second removes.
+    // Two passes: the first leaves rounding errors that the second removes.
     for (let pass = 0; pass < 2; pass++) for (const axis of basis) subtractAlong(rest, axis)
     const length = Math.hypot(...rest)
     if (length > before * 1e-6) basis.push(rest.map(number => number / length))
@@ -23,7 +23,7 @@ export function basisOf(directions: ArrayLike<number>[]): Float64Array[] {
   return basis
 }
 
-/** The vector without what lies along the basis; not of length 1 any more. */
+/** The vector without its part along the basis. Its length is no longer 1. */
 export function without(basis: Float64Array[], vector: number[]): number[] {
   if (basis.length === 0) return vector
   const rest = Float64Array.from(vector)

@@ -41,7 +41,9 @@ export function createBoss(
   return boss
 }
 
-/** As `createBoss`, started; waits for a Postgres that is away, or has only just begun to start. */
+/**
+ * Creates a boss and starts it. Waits for a Postgres that does not answer, or that is starting.
+ */
 export async function startBoss(
   databaseUrl: string,
   postgres: OutageLog,

@@ -1,6 +1,6 @@
-/** Collects items that come one by one and hands them on together. */
+/** Collects items that come one by one, and flushes them in batches. */
 export interface Batcher<T, R> {
-  /** Resolves with what became of the item once its batch is through. */
+  /** Resolves with the item's result when its batch is flushed. */
   add(item: T): Promise<R>
 }
 
@@ -14,12 +14,12 @@ export interface BatchLimits {
 }
 
 /**
- * One batch is under way at a time; what comes meanwhile makes the next, which then waits for no
- * more. When a batch of several fails, each of its items is tried alone, so that one bad item harms
- * no other; `isWhole` tells the failures that have nothing to do with any item, as a lost
- * connection.
+ * One batch is flushed at a time. Items that come meanwhile make the next batch, which begins at
+ * once. When a batch of several items fails, each item is flushed alone, so that a bad item does
+ * not harm the others.
  *
- * @param flush results in the order of the items
+ * @param flush returns results in the order of the items
+ * @param isWhole whether a failure has nothing to do with any item, such as a lost connection
  */
 export function createBatcher<T, R>(
   limits: BatchLimits,
@@ -41,7 +41,7 @@ export function createBatcher<T, R>(
       const results = await flush(batch.map(({ item }) => item))
       for (const [at, { resolve, reject }] of batch.entries()) {
         const result = results[at]
-        if (result === undefined) reject(new RangeError('The batch came back shorter than it went.'))
+        if (result === undefined) reject(new RangeError('The flush returned fewer results than items.'))
         else resolve(result)
       }
     } catch (error) {

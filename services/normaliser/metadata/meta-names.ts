@@ -1,7 +1,7 @@
 /**
- * Meta names under which pages state things, the most trusted first. Open Graph, Dublin Core,
- * Parse.ly, Sailthru, Cxense, Highwire Press (`citation_…`) and what content systems of newspapers
- * add. In lower case.
+ * Names of meta tags in lower case, the most trusted first: Open Graph, Dublin Core, Parse.ly,
+ * Sailthru, Cxense, Highwire Press (`citation_…`), and the names that content systems of newspapers
+ * add.
  */
 
 export const PUBLISHED_NAMES = words(`
@@ -15,8 +15,8 @@ export const PUBLISHED_NAMES = words(`
   shareaholic:article_published_time`)
 
 /**
- * These say "date" and not of what: content systems write the last change into them, or the printed
- * issue's day.
+ * Names that do not say which date they hold. Content systems write the last change into them, or
+ * the day of the printed issue.
  */
 export const VAGUE_DATE_NAMES = words(`
   date dc.date dcterms.date dc:date displaydate date.available created creation_date article:created

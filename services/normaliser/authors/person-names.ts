@@ -3,15 +3,15 @@ import { fold } from '../metadata/fold.ts'
 import { oneLine } from '../metadata/plain.ts'
 import { isAgency, isOffice, isRole } from './words.ts'
 
-/** No byline of one source is longer, in characters. */
+/** Characters of a statement that are read. */
 const BYLINE_LIMIT = 500
-/** No name of a person is longer, in characters and in words. */
+/** Longest name of a person, in characters and in words. */
 const NAME_LIMIT = 60
 const NAME_WORDS = 6
 
 /**
- * What stands before the names. `von der Leyen, Ursula` is a name; `Von der Redaktion` names nobody
- * anyway.
+ * Labels before the names. `von der Leyen, Ursula` is a name. `Von der Redaktion` names nobody, so
+ * it need not match.
  */
 const LABEL_LINK = anyOf(rules => rules.authors.labelLinks)
 const OPENING_BY = anyOf(rules => rules.authors.openingByWords)
@@ -21,21 +21,21 @@ const LABEL = new RegExp(
 )
 
 /**
- * "onze verslaggever Jan Smit", "unser Korrespondent in Brüssel Max Weber": the name is what
- * follows.
+ * An office before a name: "onze verslaggever Jan Smit", "unser Korrespondent in Brüssel Max
+ * Weber".
  */
 const OFFICE_BEFORE = new RegExp(
   String.raw`^(?:(?:${anyOf(rules => rules.authors.staffPrefixes)}\s)?${anyOf(rules => rules.authors.staffPossessives)}\s)?(?:\p{L}+\s)?\p{L}*${anyOf(rules => rules.authors.staffRoles)}\p{L}*(?:\s${anyOf(rules => rules.authors.staffPlaces)}\s\p{L}+)?\s+(?=\p{Lu}\S*\s+\p{L})`,
   'u',
 )
 
-/** Who made the picture or the translation did not write the article. */
+/** Credits for the picture or the translation. These people did not write the article. */
 const CREDIT = new RegExp(String.raw`(?:^|[\s,;|/–-])${anyOf(rules => rules.authors.credits)}\s*:\s*[^,;|/]*`, 'giu')
 
 /**
- * The people that one statement of a byline names, in order and in the outlet's own spelling:
- * without labels, addresses, roles, agencies and desks. `own` are names of the outlet as
- * `foldOutlet` gives them, none of which is a person.
+ * The people in one statement of a byline, in order and in the outlet's own spelling. Labels,
+ * addresses, roles, agencies and desks are left out. `own` are the outlet's names, folded by
+ * `foldOutlet`; none of them is a person.
  */
 export function peopleIn(statement: string, own: ReadonlySet<string>): string[] {
   const text = bare(oneLine(statement.slice(0, BYLINE_LIMIT * 4)).slice(0, BYLINE_LIMIT))
@@ -43,15 +43,15 @@ export function peopleIn(statement: string, own: ReadonlySet<string>): string[] 
     .map(trim)
     .filter(name => name !== '')
   const people = names.filter(name => isPerson(name, own))
-  // Beside the outlet's or an office's name a lone word is its place: "hessenschau.de, Frankfurt,
-  // Germany".
+  // Beside the name of the outlet or an office, a single word is a place: "hessenschau.de,
+  // Frankfurt, Germany".
   const office = isOwn(text, own) || names.some(name => isOffice(name) || isOwn(name, own))
   return office ? people.filter(name => words(name).length > 1) : people
 }
 
 /**
- * Without e-mail and web addresses, without what stands in brackets; `jan@x.example (Jan Smit)` is
- * Jan Smit.
+ * Removes e-mail and web addresses, and text in brackets. `jan@x.example (Jan Smit)` becomes Jan
+ * Smit.
  */
 function bare(text: string): string {
   const rss = /^\s*[^\s@]+@[^\s@]+\s*\((.+)\)\s*$/.exec(text)?.[1] ?? text
@@ -74,17 +74,14 @@ const BETWEEN_NAMES = new RegExp(
 )
 const COMMA = new RegExp(String.raw`\s*,\s*(?:(?:${AND}|&)\s)?`)
 
-/**
- * The people of a list, and the roles among them; a comma may also stand inside a name ("van den
- * Berg, Jan").
- */
+/** Splits a list into people and roles. A comma may be part of a name ("van den Berg, Jan"). */
 function parts(text: string): string[] {
   const groups = text.split(BETWEEN_NAMES)
   return groups.flatMap(group => {
     const pieces = group.split(COMMA).filter(piece => piece !== '')
     if (pieces.length === 2 && isSurnameFirst(pieces[0] ?? '', pieces[1] ?? '')) return [group]
     const full = pieces.some(piece => words(piece).length > 1 && !isRole(piece))
-    // Beside full names a lone word is a place or a desk: "Anna Weber, Brussel".
+    // Beside full names, a single word is a place or a desk: "Anna Weber, Brussel".
     return full ? pieces.filter(piece => words(piece).length > 1) : pieces
   })
 }
@@ -100,7 +97,7 @@ function words(text: string): string[] {
   return text.split(/\s+/).filter(word => word !== '')
 }
 
-/** Where a name ends: a place, a date, the links of its box. */
+/** Texts that end a name: a place, a date, the links of its box. */
 const PLACE = new RegExp(
   String.raw`\s${anyOf(rules => rules.authors.placePrepositions)}\s(?:${anyOf(rules => rules.authors.placeArticles)}\s|l['’])?\p{Lu}.*$`,
   'u',
@@ -114,7 +111,7 @@ const LINKS = new RegExp(
   'iu',
 )
 
-/** Behind a whole name, its bearer's work: "Anna Weber Redakteurin". */
+/** A profession behind a full name: "Anna Weber Redakteurin". */
 const WORK = new RegExp(String.raw`(?<=\S\s\S+)\s${anyOf(rules => rules.authors.work)}.*$`, 'iu')
 
 function trim(part: string): string {
@@ -130,7 +127,10 @@ function trim(part: string): string {
   return half.includes(' ') && name === `${half} ${half}` ? half : name
 }
 
-/** The first ones are of languages whose names stand in the news of ours. */
+/**
+ * Words in lower case inside names. The first ones belong to other languages whose names appear in
+ * our news.
+ */
 const PARTICLES = new Set([
   ...'del della di da do dos el al bin ibn ben y e af av'.split(' '),
   ...allWords(rules => rules.authors.particles),
@@ -138,7 +138,7 @@ const PARTICLES = new Set([
 const BY_WORD = new RegExp(`^(?:${LABEL_LINK}|${OPENING_BY})$`, 'i')
 
 /**
- * In a name every word has a capital or is a particle, unless its two words are both written small.
+ * In a name, every word has a capital or is a particle. A name of two words may be in lower case.
  */
 function isWrittenAsName(name: string): boolean {
   const small = words(name).filter(word => /^\p{Ll}/u.test(word))
@@ -163,12 +163,17 @@ function isPerson(name: string, own: ReadonlySet<string>): boolean {
 
 const OUTLET_ARTICLE = new RegExp(`^${anyOf(rules => rules.authors.outletArticles)} `)
 
-/** For comparing outlets' names: "De Dagkoerier" signs as "Dagkoerier" too. */
+/**
+ * Folds the name of an outlet, without its article: "De Dagkoerier" signs as "Dagkoerier" too.
+ */
 export function foldOutlet(name: string): string {
   return fold(name).replace(OUTLET_ARTICLE, '')
 }
 
-/** The outlet's name, alone or with a word before or behind: "NOS Nieuws", "FOCUS online". */
+/**
+ * Whether a name is the outlet's, alone or with a word before or behind: "NOS Nieuws", "FOCUS
+ * online".
+ */
 function isOwn(name: string, own: ReadonlySet<string>): boolean {
   const folded = foldOutlet(name)
   if (own.has(folded) || own.has(folded.replaceAll(' ', ''))) return true
