@@ -1,0 +1,91 @@
+import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
+import { ApiError } from '../contract/api-error.ts'
+import { createProblems } from '../parameters/problems.ts'
+import { FEED_LIMITS } from './limits.ts'
+
+const NOT_AN_OBJECT = 'Send a JSON object in UTF-8, as {"search": "q=brug&country=NL"}.'
+
+const admitBody: RequestHandler = (request, response, next) => {
+  const length = Number(request.headers['content-length'] ?? 0)
+  if (length > FEED_LIMITS.body) throw tooLarge()
+  if (!request.is('application/json')) throw new ApiError('unsupported_body')
+  if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
+  next()
+}
+
+const explain: ErrorRequestHandler = (error: unknown, _request, _response, next) => {
+  const kind = error instanceof Error && 'type' in error ? error.type : ''
+  if (kind === 'entity.too.large') next(tooLarge())
+  else if (kind === 'encoding.unsupported') next(new ApiError('unsupported_body'))
+  // Cut short, or of another length than it said.
+  else if (kind === 'request.aborted' || kind === 'request.size.invalid') next(unreadable())
+  else next(error)
+}
+
+/**
+ * Middleware that reads the body of a POST, up to its limit, uncompressed. It stands behind the key
+ * and the minute: nobody else's body is read.
+ */
+export const readBody: (RequestHandler | ErrorRequestHandler)[] = [
+  admitBody,
+  express.raw({ type: 'application/json', limit: FEED_LIMITS.body, inflate: false }),
+  explain,
+]
+
+/**
+ * The members of the body, each a text. Unlike `JSON.parse`, it takes no name twice: which of two
+ * values was meant nobody knows.
+ * @throws ApiError `invalid_request`
+ */
+export function readMembers<Name extends string>(
+  request: Request,
+  names: readonly Name[],
+): Partial<Record<Name, string>> {
+  const text = decode(request.body)
+  const value = parse(text)
+  const problems = createProblems()
+  const members: Partial<Record<Name, string>> = {}
+  for (const [name, member] of Object.entries(value)) {
+    const known = names.find(candidate => candidate === name)
+    if (!known) problems.add(name, `There is no such member; the body may have ${names.join(' and ')}.`)
+    else if (typeof member !== 'string') problems.add(name, 'Write it as a text.')
+    else members[known] = member
+  }
+  if (!problems.any && namesIn(text) > Object.keys(members).length) {
+    problems.add('body', 'Give each member only once.')
+  }
+  if (problems.any) throw new ApiError('invalid_request', { errors: problems.toObject() })
+  return members
+}
+
+function decode(body: unknown): string {
+  if (!Buffer.isBuffer(body)) throw unreadable()
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch {
+    throw unreadable()
+  }
+}
+
+function parse(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  } catch {
+    // Said below.
+  }
+  throw unreadable()
+}
+
+/** How many names stand in an object whose values are all texts. */
+const namesIn = (text: string): number =>
+  [...text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)].filter(([, colon]) => colon).length
+
+const unreadable = () => new ApiError('invalid_request', { errors: { body: [NOT_AN_OBJECT] } })
+
+const tooLarge = () =>
+  new ApiError('body_too_large', {
+    message: `The body may have ${FEED_LIMITS.body} bytes.`,
+    // What is still to come is not read.
+    headers: { Connection: 'close' },
+  })
