@@ -118,13 +118,34 @@ export async function listFeedsWithTokens(db: Queryable, keyId: string): Promise
   })
 }
 
-/** Ends a feed of a key; false when the key has no such feed. A revoked one stays as it is. */
-export async function revokeFeed(db: Queryable, keyId: string, feedId: string): Promise<boolean> {
+/**
+ * Ends a feed, of this key where one is named; false when there is no such feed. A revoked one
+ * stays as it is.
+ */
+export async function revokeFeed(db: Queryable, feedId: string, keyId: string | null = null): Promise<boolean> {
   const { rowCount } = await db.query(
-    'update search_feeds set revoked_at = coalesce(revoked_at, now()) where feed_id = $1 and key_id = $2',
+    `update search_feeds set revoked_at = coalesce(revoked_at, now())
+     where feed_id = $1 and ($2::text is null or key_id = $2)`,
     [feedId, keyId],
   )
   return rowCount === 1
+}
+
+/** Ends all feeds of a key that are in force; how many there were. */
+export async function revokeAllFeeds(db: Queryable, keyId: string): Promise<number> {
+  const { rowCount } = await db.query(
+    'update search_feeds set revoked_at = now() where key_id = $1 and revoked_at is null',
+    [keyId],
+  )
+  return rowCount ?? 0
+}
+
+/** The id of the feed with this token, revoked ones too. */
+export async function feedOfToken(db: Queryable, token: string): Promise<string | null> {
+  const { rows } = await db.query<{ feed_id: string }>('select feed_id from search_feeds where token_hash = $1', [
+    hashSecret(token),
+  ])
+  return rows[0]?.feed_id ?? null
 }
 
 /**

@@ -7,6 +7,10 @@ export const FEED_PATH = /^\/feeds\/[^/]+\.rss$/
 /** The token in a path of that form. */
 export const tokenIn = (path: string): string => path.slice('/feeds/'.length, -'.rss'.length)
 
+/** The token that somebody wrote, alone or in an address of ours; null when there is none. */
+export const tokenInAddress = (text: string): string | null =>
+  /(?:^|\/feeds\/)(psf_[\w-]{43})(?:\.rss)?$/.exec(text)?.[1] ?? null
+
 /** The secret address of a feed. */
 export const feedAddress = (publicUrl: string, token: string): string => `${publicUrl}/feeds/${token}.rss`
 

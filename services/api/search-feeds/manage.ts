@@ -68,7 +68,7 @@ export function feedPages(parts: FeedParts): Router {
     .delete(
       handle(async (request, response) => {
         const id = request.path.slice('/explore/feeds/'.length)
-        const isRevoked = await revokeFeed(parts.pool, accessOf(response).key.id, id)
+        const isRevoked = await revokeFeed(parts.pool, id, accessOf(response).key.id)
         if (!isRevoked)
           throw new ApiError('not_found', { message: 'This key has no such feed; see GET /explore/feeds.' })
         response.status(204).end()
