@@ -1,4 +1,6 @@
+import { parseFeed } from '@rowanmanning/feed-parser'
 import { parseOpml, parseRssFeed } from 'feedsmith'
+import RssParser from 'rss-parser'
 import t from 'tap'
 import { revokeKey, updateKey } from '../../shared/plans/keys.ts'
 import { MAX_FEEDS } from '../../shared/plans/search-feeds.ts'
@@ -77,6 +79,43 @@ t.test('a feed answers what /v1/articles.rss answers, but for links', async t =>
     for (const name of ['content-type', 'cache-control', 'vary'])
       t.equal(feed.headers.get(name), operation.headers.get(name), name)
   }
+})
+
+t.test('three parsers read the same feed', async t => {
+  const { secret } = await api.issue()
+  const { text } = await read(pathOf((await make(secret, { search: 'q=brug' })).json.url))
+  const { json } = await api.ask(secret, '/v1/articles?q=brug')
+  const titles = json.articles.map(({ title }: { title: string }) => title)
+  const links = json.articles.map(({ url }: { url: string }) => url)
+  const feedsmith = parseRssFeed(text)
+  t.same(
+    feedsmith.items?.map(item => item.title),
+    titles,
+  )
+  t.same(
+    feedsmith.items?.map(item => item.link),
+    links,
+  )
+  const rowanManning = parseFeed(text)
+  t.same(
+    rowanManning.items.map(item => item.title),
+    titles,
+  )
+  t.same(
+    rowanManning.items.map(item => item.url),
+    links,
+  )
+  const rssParser = await new RssParser().parseString(text)
+  t.same(
+    rssParser.items.map(item => item.title),
+    titles,
+  )
+  t.same(
+    rssParser.items.map(item => item.link),
+    links,
+  )
+  for (const title of [feedsmith.title, rowanManning.title, rssParser.title]) t.equal(title, 'Nieuws & Co: q=brug')
+  for (const link of [feedsmith.link, rowanManning.url, rssParser.link]) t.equal(link, 'https://news.example/?q=brug')
 })
 
 t.test('decision 8: conditional requests and HEAD', async t => {
