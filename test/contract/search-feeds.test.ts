@@ -1,33 +1,13 @@
 import { parseFeed } from '@rowanmanning/feed-parser'
-import { parseOpml, parseRssFeed } from 'feedsmith'
+import { parseRssFeed } from 'feedsmith'
 import RssParser from 'rss-parser'
 import t from 'tap'
 import { revokeKey, updateKey } from '../../shared/plans/keys.ts'
-import { MAX_FEEDS } from '../../shared/plans/search-feeds.ts'
-import { type Answered, startTestApi } from './api.ts'
+import { pathOf, startFeedApi } from './feeds.ts'
 
-const api = await startTestApi({ SERVICE_NAME: 'Nieuws & Co', AUTH_LOCK_FAILURES: '10', TRUST_PROXY: '1' })
+const api = await startFeedApi()
 t.teardown(() => api.stop())
-await api.index([
-  { title: 'Brug "A" & <B> geopend', authors: ['Anna de Wit'] },
-  { title: 'De brug is dicht' },
-  { title: 'Le pont ouvert', language: 'fr', country: 'BE' },
-])
-
-/** Makes a feed as the explorer does. */
-function make(secret: string | null, body: unknown, headers: Record<string, string> = {}): Promise<Answered> {
-  return api.ask(secret, '/explore/feeds', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  })
-}
-const list = async (secret: string) => (await api.ask(secret, '/explore/feeds')).json.feeds
-/** The path of a feed's address. */
-const pathOf = (url: string) => new URL(url).pathname
-/** As a feed reader at an address of the test's choosing asks: without a key. */
-const read = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
-  api.ask(null, path, { method, headers: { 'X-Forwarded-For': '192.0.2.1', ...headers } })
+const { make, list, read } = api
 
 t.test('a search becomes a feed that needs no key', async t => {
   const { secret } = await api.issue()
@@ -214,147 +194,6 @@ t.test('the readers of a feed that has ended are not locked out', async t => {
   t.equal((await read('/feeds/x.rss', from)).status, 404)
 })
 
-t.test('OPML shows the addresses of all feeds of the key', async t => {
-  const { secret } = await api.issue()
-  const stranger = await api.issue()
-  await make(stranger.secret, { search: 'q=vreemd' })
-  const one = await make(secret, { search: 'q=brug', title: 'A "b" <c> & é 😀' })
-  const two = await make(secret, { search: 'country=BE' })
-  const three = await make(secret, { search: '' })
-  await api.ask(secret, `/explore/feeds/${three.json.id}`, { method: 'DELETE' })
-  const { status, headers, text } = await api.ask(secret, '/explore/feeds.opml')
-  t.equal(status, 200)
-  t.equal(headers.get('content-type'), 'text/x-opml; charset=utf-8')
-  t.equal(headers.get('cache-control'), 'no-store')
-  t.match(headers.get('content-disposition'), /^attachment; filename="[\w.]+"$/)
-  t.match(parseOpml(text).body?.outlines, [
-    { type: 'rss', text: 'A "b" <c> & é 😀', xmlUrl: one.json.url, htmlUrl: 'https://news.example/?q=brug' },
-    { type: 'rss', text: 'Nieuws & Co: country=BE', xmlUrl: two.json.url },
-  ])
-  t.equal(parseOpml(text).body?.outlines?.length, 2)
-  t.equal((await read(pathOf(one.json.url))).status, 200, 'the addresses stay as they were')
-})
-
-t.test('a search is held against the rules of /v1/articles.rss', async t => {
-  const { secret } = await api.issue({ countries: ['NL'], history: { kind: 'fixed', at: new Date('2025-01-01') } })
-  for (const search of [
-    'cursor=abc',
-    'limit=10',
-    'per_page=101',
-    'q=%ff',
-    'q=a&q=b',
-    '?q=brug',
-    'search=semantic',
-    'q=-tunnel&search=boolean',
-    'published_after=2025-02-30',
-    'country=BE',
-    'published_after=2024-12-31',
-  ]) {
-    const refused = await make(secret, { search })
-    const operation = await api.ask(secret, `/v1/articles.rss?${search}`)
-    t.ok([422, 403].includes(refused.status), search)
-    t.equal(refused.status, operation.status)
-    t.strictSame(refused.json, operation.json, search)
-  }
-  t.same(await list(secret), [])
-})
-
-t.test('letters beyond ASCII may be written as they are', async t => {
-  const { secret } = await api.issue()
-  const { json } = await make(secret, { search: 'q=café 😀 €#&outlet=Zoë' })
-  t.equal(json.search, 'q=caf%C3%A9+%F0%9F%98%80+%E2%82%AC%23&outlet=Zo%C3%AB')
-  t.equal((await make(secret, { search: json.search })).json.search, json.search, 'the one spelling stays')
-})
-
-const wrong: [about: string, body: string, status: number, said: RegExp][] = [
-  ['nothing', '', 422, /JSON object/],
-  ['no JSON', '{"search":', 422, /JSON object/],
-  ['an array', '[]', 422, /JSON object/],
-  ['null', 'null', 422, /JSON object/],
-  ['no search', '{}', 422, /query string/],
-  ['a search that is no text', '{"search":1}', 422, /as a text/],
-  ['a list', '{"search":["q=a"]}', 422, /as a text/],
-  ['null as title', '{"search":"","title":null}', 422, /as a text/],
-  ['a member that does not exist', '{"search":"","key_id":"x"}', 422, /no such member/],
-  ['__proto__', '{"search":"","__proto__":"x"}', 422, /no such member/],
-  ['a member given twice', '{"search":"q=a","search":"q=b"}', 422, /only once/],
-  ['a member given twice, escaped', '{"search":"q=a","\\u0073earch" :"q=b"}', 422, /only once/],
-  ['half a character in the search', '{"search":"q=\\ud800"}', 422, /half a character/],
-  ['half a character in the title', '{"search":"","title":"\\ud800"}', 422, /control/],
-  ['a line break in the title', '{"search":"","title":"a\\r\\nSet-Cookie: b"}', 422, /control/],
-  ['a long title', JSON.stringify({ search: '', title: 'é'.repeat(192) }), 422, /at most 191/],
-  ['a long search', JSON.stringify({ search: `q=${'a'.repeat(8_200)}` }), 422, /at most 8192/],
-  ['a huge body', JSON.stringify({ search: 'a'.repeat(20_000) }), 413, /16384 bytes/],
-]
-for (const [about, body, status, said] of wrong) {
-  t.test(`a body that is refused: ${about}`, async t => {
-    const { secret } = await api.issue()
-    const refused = await make(secret, body)
-    t.equal(refused.status, status)
-    t.match(refused.text, said)
-    t.equal(refused.headers.get('cache-control'), 'no-store')
-    t.same(await list(secret), [])
-  })
-}
-
-t.test('two names in a value are no names', async t => {
-  const { secret } = await api.issue()
-  const title = '{"search": "a", \\ "title": 1}'
-  t.equal((await make(secret, { search: '', title })).json.title, title)
-})
-
-t.test('only JSON, and uncompressed', async t => {
-  const { secret } = await api.issue()
-  const body = JSON.stringify({ search: '' })
-  for (const headers of [
-    { 'Content-Type': 'text/plain' },
-    { 'Content-Type': 'application/x-www-form-urlencoded' },
-    { 'Content-Type': 'application/jsonp' },
-    { 'Content-Encoding': 'gzip' },
-  ])
-    t.equal((await make(secret, body, headers)).status, 415, JSON.stringify(headers))
-  t.equal((await make(secret, body, { 'Content-Type': 'application/json; charset=utf-8' })).status, 201)
-  const latin = await api.ask(secret, '/explore/feeds', {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json' },
-    body: Buffer.from('{"search":"q=caf\xe9"}', 'latin1'),
-  })
-  t.equal(latin.status, 422)
-})
-
-t.test('without a key nothing is made, listed or shown', async t => {
-  for (const [method, path] of [
-    ['GET', '/explore/feeds'],
-    ['POST', '/explore/feeds'],
-    ['DELETE', '/explore/feeds/feed_0'],
-    ['GET', '/explore/feeds.opml'],
-    ['GET', '/explore/nothing'],
-    ['GET', '/feeds'],
-    ['GET', '/feeds/psf_x'],
-    ['POST', '/feeds/psf_x.rss'],
-  ] as const) {
-    const { status, json } = await api.ask(null, path, { method })
-    t.equal(status, 401, `${method} ${path}`)
-    t.equal(json.code, 'missing_token')
-  }
-})
-
-t.test('other methods are 405, with those that are served', async t => {
-  const { secret } = await api.issue()
-  for (const [method, path, allowed] of [
-    ['PUT', '/explore/feeds', 'GET, HEAD, POST'],
-    ['POST', '/explore/feeds.opml', 'GET, HEAD'],
-    ['GET', '/explore/feeds/feed_0', 'DELETE'],
-    ['POST', '/feeds/psf_x.rss', 'GET, HEAD'],
-  ] as const) {
-    const { status, headers, json } = await api.ask(secret, path, { method })
-    t.equal(status, 405, path)
-    t.equal(headers.get('allow'), allowed)
-    t.equal(json.code, 'method_not_allowed')
-  }
-  t.equal((await api.ask(secret, '/explore/nothing')).status, 404)
-})
-
 t.test('the address takes no parameters', async t => {
   const { secret } = await api.issue()
   const path = pathOf((await make(secret, { search: 'q=brug' })).json.url)
@@ -363,19 +202,68 @@ t.test('the address takes no parameters', async t => {
   t.match(json.errors.country, [/takes no parameters/])
 })
 
-t.test(`a key has ${MAX_FEEDS} feeds at most, also when they are made at once`, async t => {
-  const { secret, key } = await api.issue()
-  const answers = await Promise.all(Array.from({ length: MAX_FEEDS + 20 }, () => make(secret, { search: '' })))
-  t.equal(answers.filter(({ status }) => status === 201).length, MAX_FEEDS)
-  t.match(answers.find(({ status }) => status === 409)?.json, { code: 'too_many_feeds', message: /revoke one/ })
-  t.equal((await list(secret)).length, MAX_FEEDS)
-  const stored = async () =>
-    (await api.pool.query<{ n: number }>('select count(*)::int as n from search_feeds where key_id = $1', [key.id]))
-      .rows[0]?.n
-  for (let i = 0; i < MAX_FEEDS + 5; i++) {
-    const [oldest] = await list(secret)
-    await api.ask(secret, `/explore/feeds/${oldest.id}`, { method: 'DELETE' })
-    await make(secret, { search: '' })
-  }
-  t.ok((await stored())! <= 2 * MAX_FEEDS + 1, 'revoked ones are not kept without end')
+t.test('a tag of one feed gives nothing of another away', async t => {
+  const [wide, narrow] = [await api.issue(), await api.issue({ countries: ['BE'] })]
+  const [one, other] = [await make(wide.secret, { search: '' }), await make(narrow.secret, { search: '' })]
+  const etag = (await read(pathOf(one.json.url))).headers.get('etag') ?? ''
+  const asked = await read(pathOf(other.json.url), { 'If-None-Match': etag })
+  t.equal(asked.status, 200)
+  t.equal(parseRssFeed(asked.text).items?.length, 1)
+  await updateKey(api.pool, wide.key.id, { plan: { countries: ['BE'] } })
+  t.equal((await read(pathOf(one.json.url), { 'If-None-Match': etag })).status, 200, 'nor what the plan has lost')
+  await revokeKey(api.pool, wide.key.id)
+  t.equal((await read(pathOf(one.json.url), { 'If-None-Match': '*' })).status, 410, 'an error is never 304')
+})
+
+t.test('a token that is nearly right is wrong', async t => {
+  const { secret } = await api.issue()
+  const path = pathOf((await make(secret, { search: '' })).json.url)
+  const token = path.slice('/feeds/'.length, -'.rss'.length)
+  const swapped = [...token]
+    .map(letter => (/[a-z]/.test(letter) ? letter.toUpperCase() : letter.toLowerCase()))
+    .join('')
+  const from = { 'X-Forwarded-For': '198.51.100.20' }
+  for (const near of [token.slice(0, -1), `${token}A`, `${token}%00`, swapped, token.slice(4), `${token}.rss`, secret])
+    t.equal((await read(`/feeds/${near}.rss`, from)).status, 404, near.replaceAll(token, 'TOKEN'))
+})
+
+t.test('tokens and keys are told apart', async t => {
+  const { secret } = await api.issue()
+  const token = pathOf((await make(secret, { search: '' })).json.url).slice('/feeds/'.length, -'.rss'.length)
+  const from = { 'X-Forwarded-For': '198.51.100.21' }
+  t.equal((await api.ask(token, '/v1/articles', { headers: from })).json.code, 'invalid_token')
+  t.equal((await api.ask(token, '/explore/feeds.opml', { headers: from })).json.code, 'invalid_token')
+  t.equal((await api.ask(secret, '/feeds/x.rss', { headers: from })).status, 404, 'a key opens no address')
+})
+
+t.test('hundreds of wrong tokens at once from one address leave connections for others', async t => {
+  const { secret } = await api.issue()
+  const path = pathOf((await make(secret, { search: '' })).json.url)
+  const blocked = { 'X-Forwarded-For': '198.51.100.22' }
+  const guess = `/feeds/psf_${'B'.repeat(43)}.rss`
+  await read(guess, blocked)
+  const holder = await api.pool.connect()
+  await holder.query('begin')
+  await holder.query("select from auth_failures where address = '198.51.100.22' for update")
+  const attempts = Array.from({ length: 100 }, () => read(guess, blocked))
+  for (let i = 0; i < 5; i++) t.equal((await read(path)).status, 200)
+  await holder.query('commit')
+  holder.release()
+  const statuses = (await Promise.all(attempts)).map(({ status }) => status)
+  t.equal(statuses.filter(status => status === 404).length, 9)
+  t.equal(statuses.filter(status => status === 429).length, 91)
+})
+
+t.test('a reader that hammers its feed leaves connections for others', async t => {
+  const [mad, calm] = [await api.issue(), await api.issue()]
+  const made = await make(mad.secret, { search: '' })
+  const holder = await api.pool.connect()
+  await holder.query('begin')
+  await holder.query('select from search_feeds where feed_id = $1 for update', [made.json.id])
+  const attempts = Array.from({ length: 100 }, () => read(pathOf(made.json.url)))
+  for (let i = 0; i < 5; i++) t.equal((await api.ask(calm.secret, '/v1/articles')).status, 200)
+  await holder.query('commit')
+  holder.release()
+  t.same(new Set((await Promise.all(attempts)).map(({ status }) => status)), new Set([200]))
+  t.equal((await list(mad.secret))[0].requests, 100)
 })

@@ -11,6 +11,10 @@ export const BESIDE_ERRORS = {
     status: 409,
     message: 'This key has as many feeds as it may have; revoke one first.',
   },
+  body_too_slow: {
+    status: 408,
+    message: 'The body of this request took too long to arrive.',
+  },
   body_too_large: {
     status: 413,
     message: 'The body of this request is too large.',

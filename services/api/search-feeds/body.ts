@@ -1,36 +1,51 @@
-import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express'
+import type { Request, RequestHandler } from 'express'
 import { ApiError } from '../contract/api-error.ts'
 import { createProblems } from '../parameters/problems.ts'
 import { FEED_LIMITS } from './limits.ts'
 
+/** ms; shorter than the server's own limit for a request, which sends no word. */
+const BODY_TIMEOUT = 10_000
+
 const NOT_AN_OBJECT = 'Send a JSON object in UTF-8, as {"search": "q=brug&country=NL"}.'
-
-const admitBody: RequestHandler = (request, response, next) => {
-  const length = Number(request.headers['content-length'] ?? 0)
-  if (length > FEED_LIMITS.body) throw tooLarge()
-  if (!request.is('application/json')) throw new ApiError('unsupported_body')
-  if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
-  next()
-}
-
-const explain: ErrorRequestHandler = (error: unknown, _request, _response, next) => {
-  const kind = error instanceof Error && 'type' in error ? error.type : ''
-  if (kind === 'entity.too.large') next(tooLarge())
-  else if (kind === 'encoding.unsupported') next(new ApiError('unsupported_body'))
-  // Cut short, or of another length than it said.
-  else if (kind === 'request.aborted' || kind === 'request.size.invalid') next(unreadable())
-  else next(error)
-}
 
 /**
  * Middleware that reads the body of a POST, up to its limit, uncompressed. It stands behind the key
- * and the minute: nobody else's body is read.
+ * and the minute: nobody else's body is read. `express.raw` would read a body beyond the limit to
+ * its end before it says so, and wait for that end.
  */
-export const readBody: (RequestHandler | ErrorRequestHandler)[] = [
-  admitBody,
-  express.raw({ type: 'application/json', limit: FEED_LIMITS.body, inflate: false }),
-  explain,
-]
+export const readBody: RequestHandler = async (request, response, next) => {
+  if (Number(request.headers['content-length'] ?? 0) > FEED_LIMITS.body) throw tooLarge()
+  const isPlain = [undefined, '', 'identity'].includes(request.headers['content-encoding']?.toLowerCase())
+  if (!request.is('application/json') || !isPlain) throw new ApiError('unsupported_body')
+  if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
+  request.body = await receive(request)
+  next()
+}
+
+function receive(request: Request): Promise<Buffer> {
+  const parts: Buffer[] = []
+  let length = 0
+  const received = Promise.withResolvers<Buffer>()
+  // What still comes is dropped, and the connection ends with the answer.
+  const refuse = (error: ApiError) => {
+    request.off('data', take).resume()
+    received.reject(error)
+  }
+  const take = (part: Buffer) => {
+    length += part.length
+    if (length > FEED_LIMITS.body) refuse(tooLarge())
+    else parts.push(part)
+  }
+  const late = setTimeout(
+    () => refuse(new ApiError('body_too_slow', { headers: { Connection: 'close' } })),
+    BODY_TIMEOUT,
+  )
+  request.on('data', take)
+  request.once('end', () => received.resolve(Buffer.concat(parts)))
+  // Cut short: nobody is left to be answered.
+  request.once('close', () => received.reject(unreadable()))
+  return received.promise.finally(() => clearTimeout(late))
+}
 
 /**
  * The members of the body, each a text. Unlike `JSON.parse`, it takes no name twice: which of two

@@ -1,9 +1,8 @@
-import { type RequestHandler, type Response, Router } from 'express'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
 import {
   createFeed,
   listFeeds,
   listFeedsWithTokens,
-  MAX_FEEDS,
   revokeFeed,
   type SearchFeed,
   TooManyFeeds,
@@ -32,78 +31,62 @@ export interface FeedParts {
  */
 export function feedPages(parts: FeedParts): Router {
   const router = Router({ strict: true, caseSensitive: true })
-  const byKey = (response: Response, work: () => Promise<void>) =>
-    parts.counts.take(`feeds ${accessOf(response).key.id}`, work)
-  const handle =
-    (work: (request: Parameters<RequestHandler>[0], response: Response) => Promise<void>): RequestHandler =>
+  const by =
+    (answer: Handler): RequestHandler =>
     (request, response) =>
-      byKey(response, () => work(request, response))
+      parts.counts.take(`feeds ${accessOf(response).key.id}`, () => answer(parts, request, response))
 
   router.use(['/explore/feeds', '/explore/feeds.opml'], (_request, response, next) => {
     // Addresses of feeds are secrets: nothing keeps these answers.
     response.set('Cache-Control', 'no-store').vary('Authorization')
     next()
   })
-  router
-    .route('/explore/feeds')
-    .get(
-      handle(async (_request, response) => {
-        const feeds = await listFeeds(parts.pool, accessOf(response).key.id)
-        response.json({ status: 'ok', feeds: feeds.map(feedObject) })
-      }),
-    )
-    .post(
-      readBody,
-      handle(async (request, response) => {
-        response.status(201).json(await make(parts, response, readMembers(request, ['search', 'title'])))
-      }),
-    )
-    .all(refuse('GET, HEAD, POST'))
-  router
-    .route('/explore/feeds.opml')
-    .get(handle(async (_request, response) => sendOpml(parts, response)))
-    .all(refuse('GET, HEAD'))
+  router.route('/explore/feeds').get(by(answerList)).post(readBody, by(answerNew)).all(refuse('GET, HEAD, POST'))
+  router.route('/explore/feeds.opml').get(by(answerOpml)).all(refuse('GET, HEAD'))
   router
     .route(/^\/explore\/feeds\/[^/]+$/)
-    .delete(
-      handle(async (request, response) => {
-        const id = request.path.slice('/explore/feeds/'.length)
-        const isRevoked = await revokeFeed(parts.pool, id, accessOf(response).key.id)
-        if (!isRevoked)
-          throw new ApiError('not_found', { message: 'This key has no such feed; see GET /explore/feeds.' })
-        response.status(204).end()
-      }),
-    )
+    .delete(by(answerEnd))
     .all(refuse('DELETE'))
   return router
 }
 
-async function make({ pool, publicUrl, serviceName }: FeedParts, response: Response, members: Members) {
-  if (members.search === undefined) {
-    throw new ApiError('invalid_request', {
-      errors: { search: ['Write the search as a query string, or "" for all.'] },
-    })
-  }
-  const { key } = accessOf(response)
-  const described = readNewFeed(members.search, members.title ?? null, key.plan, serviceName)
-  const made = await createFeed(pool, key.id, described).catch(error => {
-    if (!(error instanceof TooManyFeeds)) throw error
-    throw new ApiError('too_many_feeds', { message: `A key may have ${MAX_FEEDS} feeds; revoke one first.` })
-  })
-  // The key was revoked in this very moment.
-  if (!made) throw new ApiError('invalid_token')
-  return { status: 'ok', ...feedObject(made.feed), url: feedAddress(publicUrl, made.token) }
+type Handler = (parts: FeedParts, request: Request, response: Response) => Promise<void>
+
+const answerList: Handler = async ({ pool }, _request, response) => {
+  const feeds = await listFeeds(pool, accessOf(response).key.id)
+  response.json({ status: 'ok', feeds: feeds.map(feedObject) })
 }
 
-type Members = Partial<Record<'search' | 'title', string>>
-
-async function sendOpml({ pool, publicUrl, serviceName }: FeedParts, response: Response): Promise<void> {
-  const feeds = await listFeedsWithTokens(pool, accessOf(response).key.id)
-  const opml = writeOpml(
-    serviceName,
-    feeds.map(feed => subscriptionOf(publicUrl, feed)),
+const answerNew: Handler = async ({ pool, publicUrl, serviceName }, request, response) => {
+  const { search, title } = readMembers(request, ['search', 'title'])
+  if (search === undefined) {
+    const errors = { search: ['Write the search as a query string, or "" for all.'] }
+    throw new ApiError('invalid_request', { errors })
+  }
+  const { key } = accessOf(response)
+  const made = await createFeed(pool, key.id, readNewFeed(search, title ?? null, key.plan, serviceName)).catch(
+    error => {
+      throw error instanceof TooManyFeeds ? new ApiError('too_many_feeds', { message: error.message }) : error
+    },
   )
-  response.set({ 'Content-Type': OPML_TYPE, 'Content-Disposition': 'attachment; filename="feeds.opml"' }).send(opml)
+  // The key was revoked in this very moment.
+  if (!made) throw new ApiError('invalid_token')
+  response.status(201).json({ status: 'ok', ...feedObject(made.feed), url: feedAddress(publicUrl, made.token) })
+}
+
+const answerEnd: Handler = async ({ pool }, request, response) => {
+  const id = request.path.slice('/explore/feeds/'.length)
+  if (!(await revokeFeed(pool, id, accessOf(response).key.id))) {
+    throw new ApiError('not_found', { message: 'This key has no such feed; see GET /explore/feeds.' })
+  }
+  response.status(204).end()
+}
+
+const answerOpml: Handler = async ({ pool, publicUrl, serviceName }, _request, response) => {
+  const feeds = await listFeedsWithTokens(pool, accessOf(response).key.id)
+  const subscriptions = feeds.map(feed => subscriptionOf(publicUrl, feed))
+  response.set({ 'Content-Type': OPML_TYPE, 'Content-Disposition': 'attachment; filename="feeds.opml"' })
+  response.send(writeOpml(serviceName, subscriptions))
 }
 
 /** A feed as its owner sees it: without its address. */
