@@ -94,9 +94,10 @@ export function createApp(parts: Parts): Express {
     .route('/v1/articles.rss')
     .get(operation((searches, query, plan) => answerFeed(searches, identity, query, plan)))
     .all(refuseMethod)
-  // The open pages and the feeds have answered GET and HEAD before the key was looked at.
-  app.all(['/healthz', '/readyz', ...REFERENCE_PATHS, FEED_PATH], refuseMethod)
+  // The open pages have answered GET and HEAD before the key was looked at.
+  app.all(['/healthz', '/readyz', ...REFERENCE_PATHS], refuseMethod)
   app.all(['/status', '/queues'], sayThatPagesAreOff)
+  app.all(FEED_PATH, refuseMethod)
   app.use(refusePath)
   app.use(sendError(log))
   return app

@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { counter, histogram } from '../../../shared/metrics/registry.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 const seconds = histogram(
   'api_request_seconds',
@@ -11,13 +12,6 @@ const seconds = histogram(
 const errors = counter('api_errors_total', 'Errors sent, by code: limits that were hit among them.', ['code'])
 
 const OPERATIONS: Record<string, string> = { '/v1/articles': 'articles', '/v1/articles.rss': 'feed' }
-
-/**
- * A path without secrets: all behind `/feeds/`, in whatever spelling, and each key or token that
- * somebody wrote into a path.
- */
-export const withoutSecrets = (path: string): string =>
-  path.replace(/^(\/+feeds\/).+$/is, '$1…').replace(/ps[a-z]_[\w-]+/gi, '…')
 
 /**
  * Measures every request and writes one line about it: never its key or token, nor what was

@@ -27,8 +27,11 @@ export function readNewFeed(search: string, title: string | null, plan: Plan, se
   // The reader of query strings takes bytes, one a character, as Node hands them over.
   const request = readRequest(Buffer.from(search).toString('latin1'), 'feed')
   checkPlan(request, plan, historyStart(plan.history, new Date()))
+  const stored = searchOf(request)
+  // A time may lie in the years of the contract where it was written, and beyond them in UTC.
+  readRequest(stored, 'feed')
   const own = [...titleOf(serviceName, request)].slice(0, FEED_LIMITS.title).join('')
-  return { search: searchOf(request), title: named || own }
+  return { search: stored, title: named || own }
 }
 
 function problemsOfSearch(search: string): Record<string, string[]> {
