@@ -2,8 +2,10 @@ import { ceilMs, parseInstant } from '../services/api/parameters/instants.ts'
 import { COUNTRIES, type Country } from '../shared/articles/article.ts'
 import { type ApiKey, createKey, listKeys, revokeKey, rotateKey, updateKey } from '../shared/plans/keys.ts'
 import type { HistoryStart, Plan } from '../shared/plans/plan.ts'
+import { listFeeds } from '../shared/plans/search-feeds.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
+import { FEED_USAGE, runFeed } from './keys/feeds.ts'
 
 const MAX_RATE = 1_000_000
 const MAX_QUOTA = 2_000_000_000
@@ -13,7 +15,7 @@ await runCommand(
   {
     name: 'keys',
     about:
-      'Issues and ends API keys. Keys are stored hashed: the key itself is printed once, by create and rotate. Prints JSON.',
+      'Issues and ends API keys, and the feeds that feed readers read at their cost. Keys are stored hashed: the key itself is printed once, by create and rotate. Prints JSON.',
     usage: [
       'create --name N --countries NL,BE --history-start 2024-01-01 --rate 60 [--quota 10000]',
       'create --name N --countries NL --history-days 365 --rate 60',
@@ -21,6 +23,7 @@ await runCommand(
       'update ID [--name N] [--countries NL,BE] [--history-days 30] [--rate 100] [--quota 5000 | --no-quota]',
       'rotate ID',
       'revoke ID',
+      ...FEED_USAGE,
     ],
     options: {
       name: { type: 'string', about: 'whose key it is', value: 'N' },
@@ -34,6 +37,11 @@ await runCommand(
       rate: { type: 'string', about: 'requests per minute', value: 'N' },
       quota: { type: 'string', about: 'requests per calendar month (UTC)', value: 'N' },
       'no-quota': { type: 'boolean', about: 'with update: takes the quota away' },
+      search: { type: 'string', about: 'with feed add: the parameters of /v1/articles.rss', value: 'QUERY' },
+      title: { type: 'string', about: "with feed add: its name in lists, by default the feed's own title", value: 'T' },
+      all: { type: 'boolean', about: 'with feed revoke: all feeds of the key' },
+      json: { type: 'boolean', about: 'with feed list: prints JSON' },
+      opml: { type: 'boolean', about: 'with feeds: prints OPML, with the addresses' },
     },
     needs: ['DATABASE_URL'],
   },
@@ -50,6 +58,7 @@ await runCommand(
 async function run(context: CommandContext, pool: Pool): Promise<void> {
   const { positionals, print, say } = context
   const [verb = '', id, surplus] = positionals
+  if (verb === 'feed' || verb === 'feeds') return runFeed(context, pool)
   if (surplus !== undefined || (id !== undefined && ['create', 'list'].includes(verb))) {
     throw new UsageError(`"${surplus ?? id}" is one word too many; see --help.`)
   }
@@ -84,14 +93,21 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
     case 'rotate': {
       const { key, secret } = found(await rotateKey(pool, named()))
       print(JSON.stringify(described(key, secret)))
-      return say('The old key has ended. The new one is shown this once; keep it.')
+      say('The old key has ended. The new one is shown this once; keep it.')
+      const feeds = await listFeeds(pool, key.id)
+      if (feeds.length > 0) {
+        say(
+          `Its feeds (${feeds.length}) keep their addresses; if the key had leaked: npm run keys -- feed revoke ${key.id} --all.`,
+        )
+      }
+      return
     }
     case 'revoke': {
       print(JSON.stringify(described(found(await revokeKey(pool, named())))))
-      return say('Revoked; every API process refuses it from now on.')
+      return say('Revoked; every API process refuses it, and its feeds, from now on.')
     }
     default:
-      throw new UsageError('Write create, list, update, rotate or revoke; see --help.')
+      throw new UsageError('Write create, list, update, rotate or revoke, or feed; see --help.')
   }
 }
 

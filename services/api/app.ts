@@ -1,6 +1,6 @@
 import compression from 'compression'
 import cors from 'cors'
-import express, { type Express, type RequestHandler, type Response, type Router } from 'express'
+import express, { type Express, type Request, type RequestHandler, type Response, type Router } from 'express'
 import helmet from 'helmet'
 import type { SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
@@ -22,9 +22,13 @@ import { type Answer, sendAnswer } from './http/answer.ts'
 import { refuseMethod, refusePath, sendError } from './http/error-response.ts'
 import { healthPages, type Readiness } from './http/health.ts'
 import { observe } from './http/observe.ts'
+import { rawQueryOf } from './http/raw-query.ts'
 import { nameRequest } from './http/request-id.ts'
 import { trustProxy } from './http/trust-proxy.ts'
 import { REFERENCE_PATHS, referencePages } from './reference/pages.ts'
+import { FEED_PATH } from './search-feeds/address.ts'
+import { feedPages } from './search-feeds/manage.ts'
+import { checkToken, countFeedRequest, searchOfFeed } from './search-feeds/token.ts'
 import type { SemanticSearch } from './semantic/query.ts'
 
 export interface Parts {
@@ -65,15 +69,23 @@ export function createApp(parts: Parts): Express {
   if (parts.operators) app.use(parts.operators)
 
   const counts = createCountPermits(config)
-  app.use(timed([checkKey(pool, lock), ...limitRate(createRateStore(pool, counts))]))
-
+  const minute = limitRate(createRateStore(pool, counts))
   const permits = createSearchPermits(config)
-  const operation = (answer: Operation) => operate({ ...parts, permits, counts }, answer)
+  const operation = (answer: Operation, queryOf?: QueryOf) => operate({ ...parts, permits, counts }, answer, queryOf)
   const identity = {
     serviceName: config.SERVICE_NAME,
     publicUrl: parts.publicUrl,
     namespace: config.FEED_NAMESPACE_URL,
   }
+  // A feed's address brings its key.
+  app.get(
+    FEED_PATH,
+    timed([checkToken(pool, lock), ...minute, countFeedRequest(pool, counts)]),
+    operation((searches, query, plan) => answerFeed(searches, identity, query, plan, 'explorer'), searchOfFeed),
+  )
+
+  app.use(timed([checkKey(pool, lock), ...minute]))
+  app.use(feedPages({ pool, counts, publicUrl: parts.publicUrl, serviceName: config.SERVICE_NAME }))
   app
     .route('/v1/articles')
     .get(operation((searches, query, plan) => answerArticles(searches, parts.cursorSecret, query, plan)))
@@ -85,6 +97,7 @@ export function createApp(parts: Parts): Express {
   // The open pages have answered GET and HEAD before the key was looked at.
   app.all(['/healthz', '/readyz', ...REFERENCE_PATHS], refuseMethod)
   app.all(['/status', '/queues'], sayThatPagesAreOff)
+  app.all(FEED_PATH, refuseMethod)
   app.use(refusePath)
   app.use(sendError(log))
   return app
@@ -97,18 +110,22 @@ const sayThatPagesAreOff: RequestHandler = (_request, _response, next) => {
 
 type Operation = (searches: Searches, rawQuery: string, plan: Plan) => Promise<Answer>
 
+/** The query string that an operation answers. */
+type QueryOf = (request: Request, response: Response) => string
+
 /**
  * Runs an operation: the month first, then the question, then the answer, which alone is charged.
  */
 function operate(
   { pool, index, semantic, permits, counts }: Parts & { permits: Permits; counts: Permits },
   answer: Operation,
+  queryOf: QueryOf = request => rawQueryOf(request.originalUrl),
 ): RequestHandler {
   return async (request, response) => {
     checkQuota(response)
     const { plan } = accessOf(response).key
     const withPermit = withPermitOf(permits, response)
-    const found = await answer({ index, semantic, withPermit }, rawQueryOf(request.originalUrl), plan)
+    const found = await answer({ index, semantic, withPermit }, queryOf(request, response), plan)
     response.locals.search = found.search
     response.locals.searchMs = found.searchMs
     await sendAnswer(request, response, found, async () => {
@@ -139,11 +156,6 @@ function noteAccess(response: Response, start: number): void {
   response.locals.accessMs = (response.locals.accessMs ?? 0) + performance.now() - start
 }
 
-function rawQueryOf(url: string): string {
-  const mark = url.indexOf('?')
-  return mark < 0 ? '' : url.slice(mark + 1).replace(/#.*$/s, '')
-}
-
 /** What every answer says to browsers; the reference page has a policy of its own. */
 function securityHeaders(publicUrl: string): RequestHandler {
   return helmet({
@@ -158,15 +170,21 @@ function securityHeaders(publicUrl: string): RequestHandler {
  * is a method that is not served, after the key as everything.
  */
 function crossOrigin(origins: string[]): RequestHandler[] {
+  const reading = {
+    origin: origins.includes('*') ? '*' : origins,
+    methods: ['GET', 'HEAD'],
+    allowedHeaders: ['Authorization', 'If-None-Match', 'X-Request-Id'],
+    exposedHeaders: Object.keys(HEADERS),
+    maxAge: 600,
+    preflightContinue: true,
+  }
+  const changing = {
+    ...reading,
+    methods: [...reading.methods, 'POST', 'DELETE'],
+    allowedHeaders: [...reading.allowedHeaders, 'Content-Type'],
+  }
   return [
-    cors({
-      origin: origins.includes('*') ? '*' : origins,
-      methods: ['GET', 'HEAD'],
-      allowedHeaders: ['Authorization', 'If-None-Match', 'X-Request-Id'],
-      exposedHeaders: Object.keys(HEADERS),
-      maxAge: 600,
-      preflightContinue: true,
-    }),
+    cors<Request>((request, done) => done(null, /^\/explore\/feeds(\/|$)/.test(request.path) ? changing : reading)),
     (request, response, next) => {
       const asks = request.method === 'OPTIONS' && request.get('Access-Control-Request-Method') !== undefined
       if (asks && response.hasHeader('Access-Control-Allow-Origin')) response.status(204).end()

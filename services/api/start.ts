@@ -5,11 +5,12 @@ import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { postgresOutageLog } from '../../shared/postgres/outage.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { loadSharedSecret } from '../../shared/postgres/shared-secret.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import type { Running } from '../../shared/process/service.ts'
 import { createAddressLock } from './access/lock.ts'
 import { createApp } from './app.ts'
-import { loadCursorSecret } from './cursor/secret.ts'
+import { publicUrlOf } from './http/public-url.ts'
 import { createHttpServer, HTTP_LIMITS } from './http/server.ts'
 import { trustProxy } from './http/trust-proxy.ts'
 import type { SemanticSearch } from './semantic/query.ts'
@@ -54,10 +55,10 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
   const { pool, index, semantic } = opened
   // A wrong value stops the start, not only once the database answers.
   const isBehindProxy = trustProxy(config.TRUST_PROXY) !== false
-  const cursorSecret = await patiently(() => loadCursorSecret(pool), log)
+  const cursorSecret = await patiently(() => loadSharedSecret(pool, 'cursor'), log)
   const lock = createAddressLock(pool, config)
   const required = () => answers(pool)
-  const publicUrl = (config.PUBLIC_URL || `http://${hostOf(config.HOST)}:${config.PORT}`).replace(/\/+$/, '')
+  const publicUrl = publicUrlOf(config)
   const readiness = { required, semantic: () => semantic.missing() }
   const pages = config.OPERATOR_KEY === '' ? null : openOperatorPages({ config, log, lock, readiness })
   const operators = pages?.router ?? null
@@ -140,5 +141,3 @@ async function answers(pool: Pool): Promise<Record<string, string>> {
     return { postgres: 'does not answer' }
   }
 }
-
-const hostOf = (host: string) => (host.includes(':') ? `[${host}]` : host)

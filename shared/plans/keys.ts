@@ -21,9 +21,10 @@ export interface IssuedKey {
   secret: string
 }
 
-const COLUMNS = 'id, name, countries, history_start, history_days, rate, quota, created_at, revoked_at'
+export const KEY_COLUMNS = 'id, name, countries, history_start, history_days, rate, quota, created_at, revoked_at'
 
-interface KeyRow {
+/** A row with these columns. */
+export interface KeyRow {
   id: string
   name: string
   countries: string[]
@@ -41,8 +42,8 @@ export async function createKey(db: Queryable, name: string, plan: Plan): Promis
   const { rows } = await db.query<KeyRow>(
     `insert into api_keys (id, key_hash, name, countries, history_start, history_days, rate, quota)
      values ($1, $2, $3, $4, $5, $6, $7, $8)
-     returning ${COLUMNS}`,
-    // Hexadecimal, so that no id begins with a dash: `npm run keys` would take it for an option.
+     returning ${KEY_COLUMNS}`,
+    // Hexadecimal, so that no id begins with a dash and is taken for an option of `npm run keys`.
     [`key_${randomBytes(8).toString('hex')}`, hashSecret(secret), name, ...planColumns(plan)],
   )
   return { key: fromRow(rows[0]!), secret }
@@ -50,7 +51,7 @@ export async function createKey(db: Queryable, name: string, plan: Plan): Promis
 
 /** All keys, oldest first, revoked ones too. */
 export async function listKeys(db: Queryable): Promise<ApiKey[]> {
-  const { rows } = await db.query<KeyRow>(`select ${COLUMNS} from api_keys order by created_at, id`)
+  const { rows } = await db.query<KeyRow>(`select ${KEY_COLUMNS} from api_keys order by created_at, id`)
   return rows.map(fromRow)
 }
 
@@ -63,7 +64,7 @@ export interface FoundKey {
 // One statement for both, because every request runs it. $1 key_hash. Index: api_keys_key_hash_key
 const FIND = `
   select k.*, m.* from (
-    select ${COLUMNS}, key_hash from api_keys where key_hash = $1 and revoked_at is null) k
+    select ${KEY_COLUMNS}, key_hash from api_keys where key_hash = $1 and revoked_at is null) k
   left join lateral (${MONTH_OF_KEY}) m on k.quota is not null`
 
 /** The key for a client's secret, or null when it is unknown or revoked. */
@@ -77,6 +78,11 @@ export async function findKey(db: Queryable, secret: string): Promise<FoundKey |
   })
   const row = rows[0]
   if (!row || !timingSafeEqual(row.key_hash, hash)) return null
+  return foundKey(row)
+}
+
+/** The key and its month, of one row that holds both. */
+export function foundKey(row: KeyRow & QuotaMonth): FoundKey {
   const { used, period, reset, left } = row
   return { key: fromRow(row), month: row.quota === null ? null : { used, period, reset, left } }
 }
@@ -86,7 +92,7 @@ export async function findKey(db: Queryable, secret: string): Promise<FoundKey |
  */
 export async function revokeKey(db: Queryable, id: string): Promise<ApiKey | null> {
   const { rows } = await db.query<KeyRow>(
-    `update api_keys set revoked_at = coalesce(revoked_at, now()), updated_at = now() where id = $1 returning ${COLUMNS}`,
+    `update api_keys set revoked_at = coalesce(revoked_at, now()), updated_at = now() where id = $1 returning ${KEY_COLUMNS}`,
     [id],
   )
   return rows[0] ? fromRow(rows[0]) : null
@@ -99,7 +105,7 @@ export async function revokeKey(db: Queryable, id: string): Promise<ApiKey | nul
 export async function rotateKey(db: Queryable, id: string): Promise<IssuedKey | null> {
   const secret = makeSecret()
   const { rows } = await db.query<KeyRow>(
-    `update api_keys set key_hash = $2, updated_at = now() where id = $1 and revoked_at is null returning ${COLUMNS}`,
+    `update api_keys set key_hash = $2, updated_at = now() where id = $1 and revoked_at is null returning ${KEY_COLUMNS}`,
     [id, hashSecret(secret)],
   )
   return rows[0] ? { key: fromRow(rows[0]), secret } : null
@@ -116,7 +122,7 @@ export function updateKey(
 ): Promise<ApiKey | null> {
   return transaction(pool, async client => {
     const { rows: found } = await client.query<KeyRow>(
-      `select ${COLUMNS} from api_keys where id = $1 and revoked_at is null for update`,
+      `select ${KEY_COLUMNS} from api_keys where id = $1 and revoked_at is null for update`,
       [id],
     )
     if (!found[0]) return null
@@ -124,7 +130,7 @@ export function updateKey(
     const { rows } = await client.query<KeyRow>(
       `update api_keys
        set name = $2, countries = $3, history_start = $4, history_days = $5, rate = $6, quota = $7, updated_at = now()
-       where id = $1 returning ${COLUMNS}`,
+       where id = $1 returning ${KEY_COLUMNS}`,
       [id, change.name ?? before.name, ...planColumns({ ...before.plan, ...change.plan })],
     )
     return fromRow(rows[0]!)

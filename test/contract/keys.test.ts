@@ -1,26 +1,13 @@
-import { spawn } from 'node:child_process'
 import t from 'tap'
 import { startTestApi } from './api.ts'
+import { keysCommand } from './keys-command.ts'
 
 t.setTimeout(280_000)
 
 const api = await startTestApi()
 t.teardown(() => api.stop())
 
-function keys(...args: string[]): Promise<{ code: number | null; out: string; err: string }> {
-  const child = spawn(process.execPath, [new URL('../../scripts/keys.ts', import.meta.url).pathname, ...args], {
-    env: { ...process.env, DATABASE_URL: api.config.DATABASE_URL },
-  })
-  let out = ''
-  let err = ''
-  child.stdout.on('data', part => {
-    out += part
-  })
-  child.stderr.on('data', part => {
-    err += part
-  })
-  return new Promise(resolve => child.once('close', code => resolve({ code, out, err })))
-}
+const keys = keysCommand({ DATABASE_URL: api.config.DATABASE_URL })
 const json = async (...args: string[]) => JSON.parse((await keys(...args)).out)
 const PLAN = ['--countries', 'nl, BE', '--history-start', '2024-01-01', '--rate', '60']
 

@@ -1,5 +1,5 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import { type ApiKey, findKey } from '../../../shared/plans/keys.ts'
+import { type ApiKey, type FoundKey, findKey } from '../../../shared/plans/keys.ts'
 import { chargeQuota, type QuotaMonth } from '../../../shared/plans/quota.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { ApiError } from '../contract/api-error.ts'
@@ -29,13 +29,19 @@ export function checkKey(db: Queryable, lock: AddressLock): RequestHandler {
         headers: { 'WWW-Authenticate': 'Bearer realm="perscope", error="invalid_token"' },
       })
     }
-    response.locals.access = found
-    setQuotaHeaders(response, found.key, found.month)
+    admit(response, found)
     next()
   }
 }
 
-function refuseLocked(seconds: number | null): void {
+/** Notes who is asking, and says what is left of the month. */
+export function admit(response: Response, found: FoundKey): void {
+  response.locals.access = found
+  setQuotaHeaders(response, found.key, found.month)
+}
+
+/** @throws ApiError `too_many_failed_attempts` when a lock told the seconds that are left of it */
+export function refuseLocked(seconds: number | null): void {
   if (seconds !== null) throw new ApiError('too_many_failed_attempts', { headers: { 'Retry-After': String(seconds) } })
 }
 

@@ -13,6 +13,8 @@ declare global {
       requestId: string
       /** Who is asking, once the key is known. */
       access?: FoundKey
+      /** Which feed is asked for, once its token is known. */
+      searchFeed?: { id: string; search: string }
       /** For logs and metrics. */
       errorCode?: string
       search?: string

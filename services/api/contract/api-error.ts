@@ -1,15 +1,18 @@
 import { ERRORS, type ErrorCode } from './errors.ts'
+import { BESIDE_ERRORS, type BesideErrorCode } from './errors-beside.ts'
 import type { ErrorObject } from './resources.ts'
+
+const ALL = { ...ERRORS, ...BESIDE_ERRORS }
 
 /** An answer that is an error of the contract; whatever else is thrown becomes `internal_error`. */
 export class ApiError extends Error {
   override name = 'ApiError'
-  readonly code: ErrorCode
+  readonly code: ErrorCode | BesideErrorCode
   readonly errors: Record<string, string[]> | undefined
   readonly headers: Readonly<Record<string, string>>
 
   constructor(
-    code: ErrorCode,
+    code: ErrorCode | BesideErrorCode,
     details: {
       message?: string
       errors?: Record<string, string[]>
@@ -17,19 +20,19 @@ export class ApiError extends Error {
       cause?: unknown
     } = {},
   ) {
-    super(details.message ?? ERRORS[code].message, { cause: details.cause })
+    super(details.message ?? ALL[code].message, { cause: details.cause })
     this.code = code
     this.errors = details.errors
     this.headers = details.headers ?? {}
   }
 
   get status(): number {
-    return ERRORS[this.code].status
+    return ALL[this.code].status
   }
 }
 
-/** The error object of the contract. */
-export function errorObject(error: ApiError): ErrorObject {
+/** The error object of the contract; beside the two operations it may have another code. */
+export function errorObject(error: ApiError): Omit<ErrorObject, 'code'> & Pick<ApiError, 'code'> {
   return {
     status: 'error',
     code: error.code,

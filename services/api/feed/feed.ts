@@ -3,12 +3,13 @@ import { checkPlan, historyStart } from '../articles/coverage.ts'
 import { findArticles, type Searches } from '../articles/find.ts'
 import type { Answer } from '../http/answer.ts'
 import { readRequest } from '../parameters/request.ts'
-import { type FeedIdentity, writeFeed } from './rss.ts'
+import { type FeedIdentity, type FeedLinks, writeFeed } from './rss.ts'
 
 /**
  * `GET /v1/articles.rss`: the first page of the same query as RSS 2.0.
  *
  * @param rawQuery the query string as it arrived, without `?`
+ * @param links of a feed with a secret address: `explorer`
  * @throws ApiError
  */
 export async function answerFeed(
@@ -16,18 +17,19 @@ export async function answerFeed(
   identity: FeedIdentity,
   rawQuery: string,
   plan: Plan,
+  links: FeedLinks = 'operation',
 ): Promise<Answer> {
   const request = readRequest(rawQuery, 'feed')
   const start = historyStart(plan.history, new Date())
   const countries = checkPlan(request, plan, start)
   const { rows, ms } = await findArticles(searches, { request, plan, countries, historyStart: start }, null)
-  const body = writeFeed(identity, request, rows)
+  const body = writeFeed(identity, request, rows, links)
   return {
     contentType: 'application/rss+xml; charset=UTF-8',
     body,
     // Not our own address: processes that know themselves by different ones agree on what has
     // changed (decision 30).
-    tagged: writeFeed({ ...identity, publicUrl: '' }, request, rows),
+    tagged: writeFeed({ ...identity, publicUrl: '' }, request, rows, links),
     search: request.question.search,
     searchMs: ms,
   }

@@ -1,3 +1,4 @@
+import { LIMITS } from '../contract/limits.ts'
 import { DEFAULT_SORT, PARAMETERS, type ParameterName } from '../contract/parameters.ts'
 import type { Instant } from '../parameters/instants.ts'
 import type { ArticlesRequest } from '../parameters/request.ts'
@@ -29,6 +30,28 @@ export function appliedFilters(request: ArticlesRequest): [name: string, value: 
   }
   return Object.entries(filters).filter((filter): filter is [string, string] => filter[1] !== null)
 }
+
+/**
+ * The query string of a feed's request in its one spelling: the applied filters, and how many items
+ * it has where that is said.
+ */
+export function searchOf(request: ArticlesRequest): string {
+  const search = new URLSearchParams(appliedFilters(request))
+  if (request.perPage !== LIMITS.perPage.default) search.append('per_page', String(request.perPage))
+  return search.toString()
+}
+
+/** The title of a feed: the service's name and the filters, when there are any (decision 32). */
+export function titleOf(serviceName: string, request: ArticlesRequest): string {
+  const filtered = writtenFilters(request)
+  return filtered === '' ? serviceName : `${serviceName}: ${filtered}`
+}
+
+/** The applied filters as people read them. */
+export const writtenFilters = (request: ArticlesRequest): string =>
+  appliedFilters(request)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(', ')
 
 const unless = (fallback: string, value: string) => (value === fallback ? null : value)
 

@@ -1,7 +1,6 @@
 import type { ArticleRow } from '../../../search/index.ts'
-import { LIMITS } from '../contract/limits.ts'
 import type { ArticlesRequest } from '../parameters/request.ts'
-import { appliedFilters } from './filters.ts'
+import { searchOf, titleOf, writtenFilters } from './filters.ts'
 import { writeXml, type XmlElement } from './xml.ts'
 
 /** Who publishes the feed. */
@@ -12,6 +11,12 @@ export interface FeedIdentity {
   /** What the prefix `pc` is bound to. */
   namespace: string
 }
+
+/**
+ * Where the feed's links lead: to its operation; or, of a feed with a secret address, to the page
+ * where people see the search. No link repeats that address: items are shared, caches are copied.
+ */
+export type FeedLinks = 'operation' | 'explorer'
 
 type Row = ArticleRow & { relevance?: number }
 
@@ -28,10 +33,15 @@ const COUNTRY_LANGUAGE = { NL: 'nl-nl', BE: 'nl-be', LU: 'lb-lu' } as const
  * Writes RSS 2.0 (decisions 30–32). Holds no time of its own: as long as the articles stay, so does
  * every byte.
  */
-export function writeFeed(identity: FeedIdentity, request: ArticlesRequest, rows: Row[]): string {
+export function writeFeed(
+  identity: FeedIdentity,
+  request: ArticlesRequest,
+  rows: Row[],
+  links: FeedLinks = 'operation',
+): string {
   const channel: XmlElement = {
     name: 'channel',
-    content: [...channelOf(identity, request, rows), ...rows.map(itemOf)],
+    content: [...channelOf(identity, request, rows, links), ...rows.map(itemOf)],
   }
   return writeXml({
     name: 'rss',
@@ -40,25 +50,28 @@ export function writeFeed(identity: FeedIdentity, request: ArticlesRequest, rows
   })
 }
 
-function channelOf({ serviceName, publicUrl }: FeedIdentity, request: ArticlesRequest, rows: Row[]): XmlElement[] {
-  const endpoint = `${publicUrl}/v1/articles.rss`
-  const filters = appliedFilters(request)
-  const filtered = filters.map(([name, value]) => `${name}=${value}`).join(', ')
-  const self = new URLSearchParams([...filters, ...pageSize(request)]).toString()
+function channelOf(
+  { serviceName, publicUrl }: FeedIdentity,
+  request: ArticlesRequest,
+  rows: Row[],
+  links: FeedLinks,
+): XmlElement[] {
+  const filtered = writtenFilters(request)
+  const search = searchOf(request)
+  const endpoint = `${publicUrl}${links === 'operation' ? '/v1/articles.rss' : '/'}`
+  const address = search === '' ? endpoint : `${endpoint}?${search}`
+  const self = { href: address, rel: 'self', type: 'application/rss+xml' }
   const latest = Math.max(
     ...rows.map(row => (row.publishedAt ?? row.ingestedAt)?.getTime() ?? Number.NEGATIVE_INFINITY),
   )
   return [
-    text('title', filtered === '' ? serviceName : `${serviceName}: ${filtered}`),
-    text('link', endpoint),
+    text('title', titleOf(serviceName, request)),
+    text('link', links === 'operation' ? endpoint : address),
     text(
       'description',
       `News from the Netherlands, Belgium and Luxembourg.${filtered === '' ? '' : ` Filters: ${filtered}`}`,
     ),
-    {
-      name: 'atom:link',
-      attributes: { href: self === '' ? endpoint : `${endpoint}?${self}`, rel: 'self', type: 'application/rss+xml' },
-    },
+    ...(links === 'operation' ? [{ name: 'atom:link', attributes: self }] : []),
     ...optional('language', languageOf(request)),
     ...optional('lastBuildDate', Number.isFinite(latest) ? new Date(latest).toUTCString() : null),
     text('ttl', String(TTL)),
@@ -91,10 +104,6 @@ function itemOf(row: Row): XmlElement {
 const text = (name: string, content: string): XmlElement => ({ name, content })
 
 const optional = (name: string, content: string | null): XmlElement[] => (content === null ? [] : [{ name, content }])
-
-function pageSize({ perPage }: ArticlesRequest): [string, string][] {
-  return perPage === LIMITS.perPage.default ? [] : [['per_page', String(perPage)]]
-}
 
 function languageOf({ languages, countries }: ArticlesRequest): string | null {
   if (languages?.length === 1) return languages[0]!

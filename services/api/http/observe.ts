@@ -1,6 +1,7 @@
 import type { RequestHandler } from 'express'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { counter, histogram } from '../../../shared/metrics/registry.ts'
+import { withoutSecrets } from './without-secrets.ts'
 
 const seconds = histogram(
   'api_request_seconds',
@@ -13,25 +14,27 @@ const errors = counter('api_errors_total', 'Errors sent, by code: limits that we
 const OPERATIONS: Record<string, string> = { '/v1/articles': 'articles', '/v1/articles.rss': 'feed' }
 
 /**
- * Measures every request and writes one line about it: never its key, nor what was searched for.
+ * Measures every request and writes one line about it: never its key or token, nor what was
+ * searched for.
  */
 export function observe(log: Logger): RequestHandler {
   return (request, response, next) => {
     const start = performance.now()
     response.once('close', () => {
-      const { requestId, access, errorCode, search, searchMs, accessMs } = response.locals
+      const { requestId, access, searchFeed, errorCode, search, searchMs, accessMs } = response.locals
       const ms = performance.now() - start
-      const operation = OPERATIONS[request.path] ?? 'other'
+      const operation = searchFeed ? 'feed' : (OPERATIONS[request.path] ?? 'other')
       seconds.observe({ operation, search: search ?? 'none', status: `${response.statusCode}` }, ms / 1_000)
       if (errorCode !== undefined) errors.inc({ code: errorCode })
       log.info(
         {
           request: requestId,
           method: request.method,
-          path: request.path.slice(0, 200),
+          path: withoutSecrets(request.path).slice(0, 200),
           status: response.statusCode,
           ms: rounded(ms),
           ...(access ? { key: access.key.id } : {}),
+          ...(searchFeed ? { feed: searchFeed.id } : {}),
           ...(search ? { search } : {}),
           ...(searchMs === undefined ? {} : { searchMs: rounded(searchMs) }),
           ...(accessMs === undefined ? {} : { accessMs: rounded(accessMs) }),

@@ -18,7 +18,10 @@ export const HTTP_LIMITS = {
   headers: 100,
   /** To the end of the headers. */
   headersTimeout: 10_000,
-  /** To the end of the request. No body is ever looked at; a longer one ends its connection. */
+  /**
+   * To the end of the request. No body but that of a new feed is looked at; one that takes longer
+   * ends its connection.
+   */
   requestTimeout: 15_000,
   /** How long a peer may neither send nor take anything. */
   silenceTimeout: 60_000,

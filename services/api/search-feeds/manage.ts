@@ -1,0 +1,111 @@
+import { type Request, type RequestHandler, type Response, Router } from 'express'
+import {
+  createFeed,
+  listFeeds,
+  listFeedsWithTokens,
+  revokeFeed,
+  type SearchFeed,
+  TooManyFeeds,
+} from '../../../shared/plans/search-feeds.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { accessOf } from '../access/locals.ts'
+import type { Permits } from '../access/permits.ts'
+import { ApiError } from '../contract/api-error.ts'
+import { feedAddress, subscriptionOf } from './address.ts'
+import { readBody, readMembers } from './body.ts'
+import { OPML_TYPE, writeOpml } from './opml.ts'
+import { readNewFeed } from './search.ts'
+
+/** What the handlers work with. */
+export interface FeedParts {
+  pool: Pool
+  /** So that one key's requests never hold many connections. */
+  counts: Permits
+  publicUrl: string
+  serviceName: string
+}
+
+/**
+ * The feeds of a key, for its owner: list, make, revoke, OPML. Behind the key and its minute; they
+ * cost nothing of the month.
+ */
+export function feedPages(parts: FeedParts): Router {
+  const router = Router({ strict: true, caseSensitive: true })
+  const by =
+    (answer: Handler): RequestHandler =>
+    (request, response) =>
+      parts.counts.take(`feeds ${accessOf(response).key.id}`, () => answer(parts, request, response))
+
+  router.use(['/explore/feeds', '/explore/feeds.opml'], (_request, response, next) => {
+    // Addresses of feeds are secrets: nothing keeps these answers.
+    response.set('Cache-Control', 'no-store').vary('Authorization')
+    next()
+  })
+  router.route('/explore/feeds').get(by(answerList)).post(readBody, by(answerNew)).all(refuse('GET, HEAD, POST'))
+  router.route('/explore/feeds.opml').get(by(answerOpml)).all(refuse('GET, HEAD'))
+  router
+    .route(/^\/explore\/feeds\/[^/]+$/)
+    .delete(by(answerEnd))
+    .all(refuse('DELETE'))
+  return router
+}
+
+type Handler = (parts: FeedParts, request: Request, response: Response) => Promise<void>
+
+const answerList: Handler = async ({ pool }, _request, response) => {
+  const feeds = await listFeeds(pool, accessOf(response).key.id)
+  response.json({ status: 'ok', feeds: feeds.map(feedObject) })
+}
+
+const answerNew: Handler = async ({ pool, publicUrl, serviceName }, request, response) => {
+  const { search, title } = readMembers(request, ['search', 'title'])
+  if (search === undefined) {
+    const errors = { search: ['Write the search as a query string, or "" for all.'] }
+    throw new ApiError('invalid_request', { errors })
+  }
+  const { key } = accessOf(response)
+  const made = await createFeed(pool, key.id, readNewFeed(search, title ?? null, key.plan, serviceName)).catch(
+    error => {
+      throw error instanceof TooManyFeeds ? new ApiError('too_many_feeds', { message: error.message }) : error
+    },
+  )
+  // The key was revoked in this very moment.
+  if (!made) throw new ApiError('invalid_token')
+  response.status(201).json({ status: 'ok', ...feedObject(made.feed), url: feedAddress(publicUrl, made.token) })
+}
+
+const answerEnd: Handler = async ({ pool }, request, response) => {
+  const id = request.path.slice('/explore/feeds/'.length)
+  if (!(await revokeFeed(pool, id, accessOf(response).key.id))) {
+    throw new ApiError('not_found', { message: 'This key has no such feed; see GET /explore/feeds.' })
+  }
+  response.status(204).end()
+}
+
+const answerOpml: Handler = async ({ pool, publicUrl, serviceName }, _request, response) => {
+  const feeds = await listFeedsWithTokens(pool, accessOf(response).key.id)
+  const subscriptions = feeds.map(feed => subscriptionOf(publicUrl, feed))
+  response.set({ 'Content-Type': OPML_TYPE, 'Content-Disposition': 'attachment; filename="feeds.opml"' })
+  response.send(writeOpml(serviceName, subscriptions))
+}
+
+/** A feed as its owner sees it: without its address. */
+function feedObject(feed: SearchFeed) {
+  return {
+    id: feed.id,
+    title: feed.title,
+    search: feed.search,
+    created_at: feed.createdAt.toISOString(),
+    last_used_at: feed.lastUsedAt?.toISOString() ?? null,
+    requests: feed.requests,
+  }
+}
+
+/** Any method that a path does not have. */
+function refuse(methods: string): RequestHandler {
+  return (_request, _response, next) => {
+    next(
+      new ApiError('method_not_allowed', { message: `Only ${methods} are served here.`, headers: { Allow: methods } }),
+    )
+  }
+}

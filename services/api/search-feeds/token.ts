@@ -1,0 +1,63 @@
+import type { Request, RequestHandler, Response } from 'express'
+import { countRequest, findFeed } from '../../../shared/plans/search-feeds.ts'
+import type { Queryable } from '../../../shared/postgres/pool.ts'
+import { admit, refuseLocked } from '../access/access.ts'
+import { type AddressLock, lockAddress } from '../access/lock.ts'
+import type { Permits } from '../access/permits.ts'
+import { ApiError } from '../contract/api-error.ts'
+import { rawQueryOf } from '../http/raw-query.ts'
+import { createProblems } from '../parameters/problems.ts'
+import { readQueryString } from '../parameters/querystring.ts'
+import { tokenIn } from './address.ts'
+
+/**
+ * Lets in who asks for the address of a feed, with the key to which the feed is bound. A wrong
+ * token counts against its address as a wrong key does; that of a feed that has ended does not,
+ * because its reader guesses nothing. An `Authorization` header is not looked at.
+ */
+export function checkToken(db: Queryable, lock: AddressLock): RequestHandler {
+  return async (request, response, next) => {
+    const address = lockAddress(request.ip, request.socket.remoteAddress)
+    const found = await findFeed(db, tokenIn(request.path))
+    if (!found) {
+      refuseLocked(await lock.fail(address))
+      throw new ApiError('not_found', { message: 'There is no such feed; copy its whole address.' })
+    }
+    if (found.ended) {
+      refuseLocked(await lock.remaining(address))
+      throw new ApiError('feed_ended')
+    }
+    admit(response, found.access)
+    response.locals.searchFeed = { id: found.id, search: found.search }
+    response.set('X-Robots-Tag', 'noindex, nofollow')
+    next()
+  }
+}
+
+/** Counts the requests that the key's minute let through, for the list of feeds. */
+export function countFeedRequest(db: Queryable, permits: Permits): RequestHandler {
+  return async (_request, response, next) => {
+    const { id } = searchFeedOf(response)
+    await permits.take(`feed ${id}`, () => countRequest(db, id))
+    next()
+  }
+}
+
+/**
+ * The search of the feed, as a query string.
+ * @throws ApiError when the address has parameters: they would be ignored in silence
+ */
+export function searchOfFeed(request: Request, response: Response): string {
+  const problems = createProblems()
+  for (const { name } of readQueryString(rawQueryOf(request.originalUrl))) {
+    problems.add(name, 'The address of a feed takes no parameters; its search is fixed.')
+  }
+  if (problems.any) throw new ApiError('invalid_request', { errors: problems.toObject() })
+  return searchFeedOf(response).search
+}
+
+function searchFeedOf(response: Response): { id: string; search: string } {
+  const { searchFeed } = response.locals
+  if (!searchFeed) throw new Error('The token has not been checked yet.')
+  return searchFeed
+}

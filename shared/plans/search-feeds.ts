@@ -1,0 +1,203 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Client, Pool, Queryable } from '../postgres/pool.ts'
+import { transaction } from '../postgres/transaction.ts'
+import { loadTokenMaker, looksLikeToken, makeNonce } from './feed-token.ts'
+import { type FoundKey, foundKey, KEY_COLUMNS, type KeyRow } from './keys.ts'
+import { MONTH_OF_KEY, type QuotaMonth } from './quota.ts'
+import { hashSecret } from './secret.ts'
+
+/**
+ * Feeds of one key that are in force. As many revoked ones are remembered, to be told from unknown
+ * ones.
+ */
+export const MAX_FEEDS = 100
+
+/** A search as a feed: bound to a key, under a secret address of its own. */
+export interface SearchFeed {
+  id: string
+  keyId: string
+  title: string
+  /** A query string in its one spelling. */
+  search: string
+  createdAt: Date
+  lastUsedAt: Date | null
+  requests: number
+}
+
+/** A feed with the token of its address. */
+export interface FeedWithToken {
+  feed: SearchFeed
+  token: string
+}
+
+const COLUMNS = 'feed_id, key_id, title, search, created_at, last_used_at, requests::float8 as requests'
+
+interface FeedRow {
+  feed_id: string
+  key_id: string
+  title: string
+  search: string
+  created_at: Date
+  last_used_at: Date | null
+  requests: number
+}
+
+/** The key has as many feeds as it may have. */
+export class TooManyFeeds extends Error {
+  override name = 'TooManyFeeds'
+}
+
+/**
+ * Makes a feed. Null when there is no such key, or it was revoked.
+ * @throws TooManyFeeds
+ */
+export async function createFeed(
+  pool: Pool,
+  keyId: string,
+  { search, title }: { search: string; title: string },
+): Promise<FeedWithToken | null> {
+  const tokenOf = await loadTokenMaker(pool)
+  return transaction(pool, async client => {
+    // Feeds of one key are made one after another, so that none is made beyond the limit.
+    const { rowCount } = await client.query(
+      'select from api_keys where id = $1 and revoked_at is null for no key update',
+      [keyId],
+    )
+    if (rowCount === 0) return null
+    await makeRoom(client, keyId)
+    // Hexadecimal, so that no id begins with a dash and is taken for an option of `npm run keys`.
+    const source = { feedId: `feed_${randomBytes(8).toString('hex')}`, keyId, nonce: makeNonce() }
+    const token = tokenOf(source)
+    const { rows } = await client.query<FeedRow>(
+      `insert into search_feeds (feed_id, key_id, token_hash, nonce, search, title)
+       values ($1, $2, $3, $4, $5, $6) returning ${COLUMNS}`,
+      [source.feedId, keyId, hashSecret(token), source.nonce, search, title],
+    )
+    return { feed: fromRow(rows[0]!), token }
+  })
+}
+
+/** @throws TooManyFeeds */
+async function makeRoom(client: Client, keyId: string): Promise<void> {
+  const { rows } = await client.query<{ in_force: number }>(
+    'select count(*)::int as in_force from search_feeds where key_id = $1 and revoked_at is null',
+    [keyId],
+  )
+  if (rows[0]!.in_force >= MAX_FEEDS) throw new TooManyFeeds(`A key may have ${MAX_FEEDS} feeds; revoke one first.`)
+  await client.query(
+    `delete from search_feeds where feed_id in (
+       select feed_id from search_feeds where key_id = $1 and revoked_at is not null
+       order by revoked_at desc, feed_id offset $2)`,
+    [keyId, MAX_FEEDS],
+  )
+}
+
+/** The feeds of a key that are in force, oldest first. Index: search_feeds_key */
+export async function listFeeds(db: Queryable, keyId: string): Promise<SearchFeed[]> {
+  const { rows } = await db.query<FeedRow>(
+    `select ${COLUMNS} from search_feeds where key_id = $1 and revoked_at is null order by created_at, feed_id`,
+    [keyId],
+  )
+  return rows.map(fromRow)
+}
+
+/**
+ * The same feeds with their tokens, which are made again. A feed that was made with another secret
+ * is left out: its address still works, but nobody knows it any more.
+ */
+export async function listFeedsWithTokens(db: Queryable, keyId: string): Promise<FeedWithToken[]> {
+  const tokenOf = await loadTokenMaker(db)
+  const { rows } = await db.query<FeedRow & { token_hash: Buffer; nonce: Buffer }>(
+    `select ${COLUMNS}, token_hash, nonce from search_feeds
+     where key_id = $1 and revoked_at is null order by created_at, feed_id`,
+    [keyId],
+  )
+  return rows.flatMap(row => {
+    const token = tokenOf({ feedId: row.feed_id, keyId, nonce: row.nonce })
+    return hashSecret(token).equals(row.token_hash) ? [{ feed: fromRow(row), token }] : []
+  })
+}
+
+/**
+ * Ends a feed, of this key where one is named; false when there is no such feed. A revoked one
+ * stays as it is.
+ */
+export async function revokeFeed(db: Queryable, feedId: string, keyId: string | null = null): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update search_feeds set revoked_at = coalesce(revoked_at, now())
+     where feed_id = $1 and ($2::text is null or key_id = $2)`,
+    [feedId, keyId],
+  )
+  return rowCount === 1
+}
+
+/** Ends all feeds of a key that are in force; how many there were. */
+export async function revokeAllFeeds(db: Queryable, keyId: string): Promise<number> {
+  const { rowCount } = await db.query(
+    'update search_feeds set revoked_at = now() where key_id = $1 and revoked_at is null',
+    [keyId],
+  )
+  return rowCount ?? 0
+}
+
+/** The id of the feed with this token, revoked ones too. */
+export async function feedOfToken(db: Queryable, token: string): Promise<string | null> {
+  const { rows } = await db.query<{ feed_id: string }>('select feed_id from search_feeds where token_hash = $1', [
+    hashSecret(token),
+  ])
+  return rows[0]?.feed_id ?? null
+}
+
+/**
+ * What an address leads to: a feed with its key, or one that has ended, as has one whose key was
+ * revoked.
+ */
+export type FoundFeed = { ended: true } | { ended: false; id: string; search: string; access: FoundKey }
+
+// One statement for feed, key and month: every request pays for it. $1 token_hash. Index:
+// search_feeds_token_hash_key
+const FIND = `
+  select f.*, k.*, m.* from (
+    select feed_id, key_id, token_hash, search, revoked_at as feed_revoked_at from search_feeds where token_hash = $1) f
+  join lateral (select ${KEY_COLUMNS} from api_keys where id = f.key_id) k on true
+  left join lateral (${MONTH_OF_KEY}) m on k.quota is not null`
+
+interface FoundRow extends KeyRow, QuotaMonth {
+  feed_id: string
+  token_hash: Buffer
+  search: string
+  feed_revoked_at: Date | null
+}
+
+/** The feed behind the token of an address; null when it is unknown. */
+export async function findFeed(db: Queryable, token: string): Promise<FoundFeed | null> {
+  if (!looksLikeToken(token)) return null
+  const hash = hashSecret(token)
+  const { rows } = await db.query<FoundRow>({ name: 'find-feed', text: FIND, values: [hash] })
+  const row = rows[0]
+  if (!row || !timingSafeEqual(row.token_hash, hash)) return null
+  if (row.feed_revoked_at !== null || row.revoked_at !== null) return { ended: true }
+  return { ended: false, id: row.feed_id, search: row.search, access: foundKey(row) }
+}
+
+// Nobody waits for the disk: a crash of the server may forget the requests of the last second.
+const COUNT = `
+with lazily as materialized (select set_config('synchronous_commit', 'off', true))
+update search_feeds set requests = requests + 1, last_used_at = now() from lazily where feed_id = $1`
+
+/** Counts a request for a feed. */
+export async function countRequest(db: Queryable, feedId: string): Promise<void> {
+  await db.query({ name: 'count-feed', text: COUNT, values: [feedId] })
+}
+
+function fromRow(row: FeedRow): SearchFeed {
+  return {
+    id: row.feed_id,
+    keyId: row.key_id,
+    title: row.title,
+    search: row.search,
+    createdAt: row.created_at,
+    lastUsedAt: row.last_used_at,
+    requests: row.requests,
+  }
+}

@@ -1,0 +1,14 @@
+import { randomBytes } from 'node:crypto'
+import type { Queryable } from './pool.ts'
+
+/**
+ * A secret of 256 bits that all processes share: made by the first that asks, kept in Postgres, so
+ * that it outlives restarts. `cursor` authenticates cursors, `feeds` makes the tokens of feeds.
+ */
+export async function loadSharedSecret(db: Queryable, name: 'cursor' | 'feeds'): Promise<Buffer> {
+  await db.query('insert into secrets (name, value) values ($1, $2) on conflict do nothing', [name, randomBytes(32)])
+  const { rows } = await db.query<{ value: Buffer }>('select value from secrets where name = $1', [name])
+  const value = rows[0]?.value
+  if (!value) throw new Error(`The secret "${name}" was removed a moment ago; try again.`)
+  return value
+}

@@ -1,0 +1,236 @@
+import { connect } from 'node:net'
+import { parseOpml } from 'feedsmith'
+import t from 'tap'
+import { MAX_FEEDS } from '../../shared/plans/search-feeds.ts'
+import { pathOf, startFeedApi } from './feeds.ts'
+
+const api = await startFeedApi()
+t.teardown(() => api.stop())
+const { make, list, read } = api
+
+t.test('OPML shows the addresses of all feeds of the key', async t => {
+  const { secret } = await api.issue()
+  const stranger = await api.issue()
+  await make(stranger.secret, { search: 'q=vreemd' })
+  const one = await make(secret, { search: 'q=brug', title: 'A "b" <c> & é 😀' })
+  const two = await make(secret, { search: 'country=BE' })
+  const three = await make(secret, { search: '' })
+  await api.ask(secret, `/explore/feeds/${three.json.id}`, { method: 'DELETE' })
+  const { status, headers, text } = await api.ask(secret, '/explore/feeds.opml')
+  t.equal(status, 200)
+  t.equal(headers.get('content-type'), 'text/x-opml; charset=utf-8')
+  t.equal(headers.get('cache-control'), 'no-store')
+  t.match(headers.get('content-disposition'), /^attachment; filename="[\w.]+"$/)
+  t.match(parseOpml(text).body?.outlines, [
+    { type: 'rss', text: 'A "b" <c> & é 😀', xmlUrl: one.json.url, htmlUrl: 'https://news.example/?q=brug' },
+    { type: 'rss', text: 'Nieuws & Co: country=BE', xmlUrl: two.json.url },
+  ])
+  t.equal(parseOpml(text).body?.outlines?.length, 2)
+  t.equal((await read(pathOf(one.json.url))).status, 200, 'the addresses stay as they were')
+})
+
+t.test('a search is held against the rules of /v1/articles.rss', async t => {
+  const { secret } = await api.issue({ countries: ['NL'], history: { kind: 'fixed', at: new Date('2025-01-01') } })
+  for (const search of [
+    'cursor=abc',
+    'limit=10',
+    'per_page=101',
+    'q=%ff',
+    'q=a&q=b',
+    '?q=brug',
+    'search=semantic',
+    'q=-tunnel&search=boolean',
+    'published_after=2025-02-30',
+    'country=BE',
+    'published_after=2024-12-31',
+  ]) {
+    const refused = await make(secret, { search })
+    const operation = await api.ask(secret, `/v1/articles.rss?${search}`)
+    t.ok([422, 403].includes(refused.status), search)
+    t.equal(refused.status, operation.status)
+    t.strictSame(refused.json, operation.json, search)
+  }
+  t.same(await list(secret), [])
+})
+
+t.test('letters beyond ASCII may be written as they are', async t => {
+  const { secret } = await api.issue()
+  const { json } = await make(secret, { search: 'q=café 😀 €#&outlet=Zoë' })
+  t.equal(json.search, 'q=caf%C3%A9+%F0%9F%98%80+%E2%82%AC%23&outlet=Zo%C3%AB')
+  t.equal((await make(secret, { search: json.search })).json.search, json.search, 'the one spelling stays')
+})
+
+const wrong: [about: string, body: string, status: number, said: RegExp][] = [
+  ['nothing', '', 422, /JSON object/],
+  ['no JSON', '{"search":', 422, /JSON object/],
+  ['an array', '[]', 422, /JSON object/],
+  ['null', 'null', 422, /JSON object/],
+  ['no search', '{}', 422, /query string/],
+  ['a search that is no text', '{"search":1}', 422, /as a text/],
+  ['a list', '{"search":["q=a"]}', 422, /as a text/],
+  ['null as title', '{"search":"","title":null}', 422, /as a text/],
+  ['a member that does not exist', '{"search":"","key_id":"x"}', 422, /no such member/],
+  ['__proto__', '{"search":"","__proto__":"x"}', 422, /no such member/],
+  ['a member given twice', '{"search":"q=a","search":"q=b"}', 422, /only once/],
+  ['a member given twice, escaped', '{"search":"q=a","\\u0073earch" :"q=b"}', 422, /only once/],
+  ['half a character in the search', '{"search":"q=\\ud800"}', 422, /half a character/],
+  ['half a character in the title', '{"search":"","title":"\\ud800"}', 422, /control/],
+  ['a line break in the title', '{"search":"","title":"a\\r\\nSet-Cookie: b"}', 422, /control/],
+  ['a long title', JSON.stringify({ search: '', title: 'é'.repeat(192) }), 422, /at most 191/],
+  ['a long search', JSON.stringify({ search: `q=${'a'.repeat(8_200)}` }), 422, /at most 8192/],
+  ['a huge body', JSON.stringify({ search: 'a'.repeat(20_000) }), 413, /16384 bytes/],
+]
+for (const [about, body, status, said] of wrong) {
+  t.test(`a body that is refused: ${about}`, async t => {
+    const { secret } = await api.issue()
+    const refused = await make(secret, body)
+    t.equal(refused.status, status)
+    t.match(refused.text, said)
+    t.equal(refused.headers.get('cache-control'), 'no-store')
+    t.same(await list(secret), [])
+  })
+}
+
+t.test('two names in a value are no names', async t => {
+  const { secret } = await api.issue()
+  const title = '{"search": "a", \\ "title": 1}'
+  t.equal((await make(secret, { search: '', title })).json.title, title)
+})
+
+t.test('only JSON, and uncompressed', async t => {
+  const { secret } = await api.issue()
+  const body = JSON.stringify({ search: '' })
+  for (const headers of [
+    { 'Content-Type': 'text/plain' },
+    { 'Content-Type': 'application/x-www-form-urlencoded' },
+    { 'Content-Type': 'application/jsonp' },
+    { 'Content-Encoding': 'gzip' },
+  ])
+    t.equal((await make(secret, body, headers)).status, 415, JSON.stringify(headers))
+  t.equal((await make(secret, body, { 'Content-Type': 'application/json; charset=utf-8' })).status, 201)
+  const latin = await api.ask(secret, '/explore/feeds', {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: Buffer.from('{"search":"q=caf\xe9"}', 'latin1'),
+  })
+  t.equal(latin.status, 422)
+})
+
+t.test('without a key nothing is made, listed or shown', async t => {
+  for (const [method, path] of [
+    ['GET', '/explore/feeds'],
+    ['POST', '/explore/feeds'],
+    ['DELETE', '/explore/feeds/feed_0'],
+    ['GET', '/explore/feeds.opml'],
+    ['GET', '/explore/nothing'],
+    ['GET', '/feeds'],
+    ['GET', '/feeds/psf_x'],
+    ['POST', '/feeds/psf_x.rss'],
+  ] as const) {
+    const { status, json } = await api.ask(null, path, { method })
+    t.equal(status, 401, `${method} ${path}`)
+    t.equal(json.code, 'missing_token')
+  }
+})
+
+t.test('other methods are 405, with those that are served', async t => {
+  const { secret } = await api.issue()
+  for (const [method, path, allowed] of [
+    ['PUT', '/explore/feeds', 'GET, HEAD, POST'],
+    ['POST', '/explore/feeds.opml', 'GET, HEAD'],
+    ['GET', '/explore/feeds/feed_0', 'DELETE'],
+    ['POST', '/feeds/psf_x.rss', 'GET, HEAD'],
+  ] as const) {
+    const { status, headers, json } = await api.ask(secret, path, { method })
+    t.equal(status, 405, path)
+    t.equal(headers.get('allow'), allowed)
+    t.equal(json.code, 'method_not_allowed')
+  }
+  t.equal((await api.ask(secret, '/explore/nothing')).status, 404)
+})
+
+t.test(`a key has ${MAX_FEEDS} feeds at most, also when they are made at once`, async t => {
+  const { secret, key } = await api.issue()
+  const answers = await Promise.all(Array.from({ length: MAX_FEEDS + 20 }, () => make(secret, { search: '' })))
+  t.equal(answers.filter(({ status }) => status === 201).length, MAX_FEEDS)
+  t.match(answers.find(({ status }) => status === 409)?.json, { code: 'too_many_feeds', message: /revoke one/ })
+  t.equal((await list(secret)).length, MAX_FEEDS)
+  const stored = async () =>
+    (await api.pool.query<{ n: number }>('select count(*)::int as n from search_feeds where key_id = $1', [key.id]))
+      .rows[0]?.n
+  for (let i = 0; i < MAX_FEEDS + 5; i++) {
+    const [oldest] = await list(secret)
+    await api.ask(secret, `/explore/feeds/${oldest.id}`, { method: 'DELETE' })
+    await make(secret, { search: '' })
+  }
+  t.ok((await stored())! <= 2 * MAX_FEEDS + 1, 'revoked ones are not kept without end')
+})
+
+/** A POST as it stands on the wire; the answer as it comes. */
+const post = (secret: string, headers: string[], ...parts: string[]) =>
+  new Promise<string>((resolve, reject) => {
+    const socket = connect(Number(new URL(api.base).port), '127.0.0.1')
+    const lines = ['Host: x', `Authorization: Bearer ${secret}`, 'Content-Type: application/json', ...headers]
+    let text = ''
+    socket.setEncoding('utf8').on('data', async part => {
+      text += part
+      // The rest is sent once it is asked for.
+      if (/^HTTP\/1\.1 100 /.test(text)) socket.write(parts.splice(0).join(''))
+    })
+    socket.once('close', () => resolve(text)).once('error', error => (text === '' ? reject(error) : resolve(text)))
+    socket.write(`POST /explore/feeds HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`)
+    if (!headers.includes('Expect: 100-continue')) socket.write(parts.splice(0).join(''))
+  })
+
+t.test('a body without a length is read up to its limit', async t => {
+  const { secret } = await api.issue()
+  const chunk = `${(1_024).toString(16)}\r\n${' '.repeat(1_024)}\r\n`
+  const answer = await post(secret, ['Transfer-Encoding: chunked'], chunk.repeat(17))
+  t.match(answer, /^HTTP\/1\.1 413 /)
+  t.match(answer, '"code":"body_too_large"')
+  t.match(answer, /^Connection: close/im)
+  const whole = await post(
+    secret,
+    ['Transfer-Encoding: chunked', 'Connection: close'],
+    `d\r\n{"search":""}\r\n0\r\n\r\n`,
+  )
+  t.match(whole, /^HTTP\/1\.1 201 /)
+})
+
+t.test('a body that does not come is given up', async t => {
+  const { secret } = await api.issue()
+  t.match(await post(secret, ['Content-Length: 13'], '{"search"'), /^HTTP\/1\.1 408 /)
+})
+
+t.test('a body that is announced as too large is never asked for', async t => {
+  const { secret } = await api.issue()
+  const refused = await post(secret, ['Expect: 100-continue', 'Content-Length: 1000000'], 'x')
+  t.match(refused, /^HTTP\/1\.1 413 /)
+  const wanted = await post(
+    secret,
+    ['Expect: 100-continue', 'Content-Length: 13', 'Connection: close'],
+    '{"search":""}',
+  )
+  t.match(wanted, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /)
+})
+
+t.test('a thousand members that do not exist are an answer of fifty', async t => {
+  const { secret } = await api.issue()
+  const body = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`m${i}`, '']))
+  const { status, json } = await make(secret, body)
+  t.equal(status, 422)
+  t.equal(Object.keys(json.errors).length, 50)
+})
+
+t.test('origins that are configured may make and revoke feeds, and change nothing else', async t => {
+  const open = await api.another({ CORS_ORIGINS: 'https://reader.example' })
+  const preflight = async (path: string, origin = 'https://reader.example') => {
+    const headers = { Origin: origin, 'Access-Control-Request-Method': 'POST' }
+    const response = await fetch(`${open.base}${path}`, { method: 'OPTIONS', headers })
+    return { status: response.status, methods: response.headers.get('access-control-allow-methods') }
+  }
+  t.same(await preflight('/explore/feeds'), { status: 204, methods: 'GET,HEAD,POST,DELETE' })
+  t.same(await preflight('/explore/feeds/feed_0'), { status: 204, methods: 'GET,HEAD,POST,DELETE' })
+  t.same(await preflight('/v1/articles'), { status: 204, methods: 'GET,HEAD' })
+  t.equal((await preflight('/explore/feeds', 'https://other.example')).status, 401, 'for no other origin')
+})

@@ -1,0 +1,29 @@
+import { type Answered, startTestApi } from './api.ts'
+
+/** An API with a few articles, and how the explorer and feed readers use its feeds. */
+export async function startFeedApi(env: Record<string, string> = {}) {
+  const api = await startTestApi({ SERVICE_NAME: 'Nieuws & Co', AUTH_LOCK_FAILURES: '10', TRUST_PROXY: '1', ...env })
+  await api.index([
+    { title: 'Brug "A" & <B> geopend', authors: ['Anna de Wit'] },
+    { title: 'De brug is dicht' },
+    { title: 'Le pont ouvert', language: 'fr', country: 'BE' },
+  ])
+  return {
+    ...api,
+    /** Makes a feed as the explorer does. */
+    make(secret: string | null, body: unknown, headers: Record<string, string> = {}): Promise<Answered> {
+      return api.ask(secret, '/explore/feeds', {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      })
+    },
+    list: async (secret: string) => (await api.ask(secret, '/explore/feeds')).json.feeds,
+    /** As a feed reader at an address of the test's choosing asks: without a key. */
+    read: (path: string, headers: Record<string, string> = {}, method = 'GET') =>
+      api.ask(null, path, { method, headers: { 'X-Forwarded-For': '192.0.2.1', ...headers } }),
+  }
+}
+
+/** The path of a feed's address. */
+export const pathOf = (url: string): string => new URL(url).pathname

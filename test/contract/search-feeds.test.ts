@@ -1,0 +1,269 @@
+import { parseFeed } from '@rowanmanning/feed-parser'
+import { parseRssFeed } from 'feedsmith'
+import RssParser from 'rss-parser'
+import t from 'tap'
+import { revokeKey, updateKey } from '../../shared/plans/keys.ts'
+import { pathOf, startFeedApi } from './feeds.ts'
+
+const api = await startFeedApi()
+t.teardown(() => api.stop())
+const { make, list, read } = api
+
+t.test('a search becomes a feed that needs no key', async t => {
+  const { secret } = await api.issue()
+  const made = await make(secret, { search: 'q=brug&country=nl', title: '  Bruggen ' })
+  t.equal(made.status, 201)
+  t.match(made.json, {
+    status: 'ok',
+    id: /^feed_[0-9a-f]{16}$/,
+    title: 'Bruggen',
+    search: 'q=brug&country=NL',
+    last_used_at: null,
+    requests: 0,
+    url: /^https:\/\/news\.example\/feeds\/psf_[\w-]{43}\.rss$/,
+  })
+  t.equal(made.headers.get('cache-control'), 'no-store')
+  const feed = await read(pathOf(made.json.url))
+  t.equal(feed.status, 200)
+  t.equal(feed.headers.get('content-type'), 'application/rss+xml; charset=UTF-8')
+  t.equal(feed.headers.get('x-ratelimit-limit'), '100000', "the key's counters")
+  t.same(
+    parseRssFeed(feed.text).items?.map(item => item.title),
+    ['De brug is dicht', 'Brug "A" & <B> geopend'],
+  )
+  const [listed] = await list(secret)
+  t.match(listed, { id: made.json.id, requests: 1, last_used_at: /^20/ })
+  t.notOk('url' in listed, 'the address is shown once')
+})
+
+t.test('a feed answers what /v1/articles.rss answers, but for links', async t => {
+  const { secret } = await api.issue()
+  const withoutLinks = (xml: string) => xml.replace(/^ {4}<(link>|atom:link ).*\n/gm, '')
+  for (const search of [
+    '',
+    'q=brug',
+    'country=BE,NL&per_page=1',
+    'sort=ingested_at&order=asc',
+    'q=%22a%22&search=boolean',
+  ]) {
+    const { json } = await make(secret, { search })
+    const feed = await read(pathOf(json.url))
+    const operation = await api.ask(secret, `/v1/articles.rss?${search}`)
+    t.equal(withoutLinks(feed.text), withoutLinks(operation.text), search)
+    t.equal(
+      parseRssFeed(feed.text).link,
+      search === '' ? 'https://news.example/' : `https://news.example/?${json.search}`,
+    )
+    const token = pathOf(json.url).slice('/feeds/'.length, -'.rss'.length)
+    for (const hidden of [secret, token]) t.notMatch(feed.text, hidden, 'no secret in the feed')
+    for (const name of ['content-type', 'cache-control', 'vary'])
+      t.equal(feed.headers.get(name), operation.headers.get(name), name)
+  }
+})
+
+t.test('three parsers read the same feed', async t => {
+  const { secret } = await api.issue()
+  const { text } = await read(pathOf((await make(secret, { search: 'q=brug' })).json.url))
+  const { json } = await api.ask(secret, '/v1/articles?q=brug')
+  const titles = json.articles.map(({ title }: { title: string }) => title)
+  const links = json.articles.map(({ url }: { url: string }) => url)
+  const feedsmith = parseRssFeed(text)
+  t.same(
+    feedsmith.items?.map(item => item.title),
+    titles,
+  )
+  t.same(
+    feedsmith.items?.map(item => item.link),
+    links,
+  )
+  const rowanManning = parseFeed(text)
+  t.same(
+    rowanManning.items.map(item => item.title),
+    titles,
+  )
+  t.same(
+    rowanManning.items.map(item => item.url),
+    links,
+  )
+  const rssParser = await new RssParser().parseString(text)
+  t.same(
+    rssParser.items.map(item => item.title),
+    titles,
+  )
+  t.same(
+    rssParser.items.map(item => item.link),
+    links,
+  )
+  for (const title of [feedsmith.title, rowanManning.title, rssParser.title]) t.equal(title, 'Nieuws & Co: q=brug')
+  for (const link of [feedsmith.link, rowanManning.url, rssParser.link]) t.equal(link, 'https://news.example/?q=brug')
+})
+
+t.test('decision 8: conditional requests and HEAD', async t => {
+  const { secret } = await api.issue({ quota: 10 })
+  const path = pathOf((await make(secret, { search: 'q=brug' })).json.url)
+  const first = await read(path)
+  const etag = first.headers.get('etag') ?? ''
+  const again = await read(path, { 'If-None-Match': etag })
+  t.equal(again.status, 304)
+  t.equal(again.text, '')
+  t.equal(again.headers.get('etag'), etag)
+  const head = await read(path, {}, 'HEAD')
+  t.equal(head.status, 200)
+  t.equal(head.text, '')
+  t.equal(head.headers.get('etag'), etag)
+  t.equal(head.headers.get('x-quota-remaining'), '7', 'each of 200 and 304 costs one of the month, as in /v1')
+})
+
+t.test('what browsers and search engines are told', async t => {
+  const { secret } = await api.issue()
+  const { headers } = await read(pathOf((await make(secret, { search: '' })).json.url))
+  t.equal(headers.get('referrer-policy'), 'no-referrer')
+  t.equal(headers.get('x-robots-tag'), 'noindex, nofollow')
+  t.equal(headers.get('cache-control'), 'private, no-cache')
+})
+
+t.test("the key's plan, minute and month hold for its feeds", async t => {
+  const issued = await api.issue({ rate: 5, quota: 2 })
+  const path = pathOf((await make(issued.secret, { search: 'country=BE' })).json.url)
+  t.equal((await read(path)).headers.get('x-quota-remaining'), '1')
+  t.equal((await api.ask(issued.secret, '/v1/articles')).headers.get('x-quota-remaining'), '0', 'one month for both')
+  t.equal((await read(path)).json.code, 'quota_exceeded')
+  t.equal((await read(path)).json.code, 'quota_exceeded')
+  t.equal((await read(path)).json.code, 'rate_limit_exceeded', 'one minute for both')
+  t.equal((await api.ask(issued.secret, '/v1/articles')).json.code, 'rate_limit_exceeded')
+  t.match(await api.pool.query('select requests::int from search_feeds where key_id = $1', [issued.key.id]), {
+    rows: [{ requests: 3 }],
+  })
+  await updateKey(api.pool, issued.key.id, { plan: { countries: ['NL'], rate: 100, quota: null } })
+  const refused = await read(path)
+  t.equal(refused.status, 403)
+  t.match(refused.json, { code: 'country_not_included', message: 'Your plan covers NL, not BE.' })
+})
+
+t.test('a feed ends with its key, and when it is revoked', async t => {
+  const issued = await api.issue()
+  const [one, two] = [await make(issued.secret, { search: '' }), await make(issued.secret, { search: '' })]
+  const revoke = (id: string, secret = issued.secret) => api.ask(secret, `/explore/feeds/${id}`, { method: 'DELETE' })
+  const stranger = await api.issue()
+  t.equal((await revoke(one.json.id, stranger.secret)).status, 404, 'not by another key')
+  t.equal((await read(pathOf(one.json.url))).status, 200)
+  const revoked = await revoke(one.json.id)
+  t.equal(revoked.status, 204)
+  t.equal(revoked.text, '')
+  t.equal((await revoke(one.json.id)).status, 204, 'again is no error')
+  t.equal((await revoke('feed_0')).status, 404)
+  t.same(
+    (await list(issued.secret)).map(({ id }: { id: string }) => id),
+    [two.json.id],
+  )
+  const ended = await read(pathOf(one.json.url))
+  t.equal(ended.status, 410)
+  t.equal(ended.json.code, 'feed_ended')
+  t.equal((await read(pathOf(two.json.url))).status, 200)
+  await revokeKey(api.pool, issued.key.id)
+  t.equal((await read(pathOf(two.json.url))).status, 410)
+})
+
+t.test('a wrong token is throttled as a wrong key is', async t => {
+  const { secret } = await api.issue()
+  const made = await make(secret, { search: '' })
+  const from = { 'X-Forwarded-For': '198.51.100.1' }
+  const guess = `/feeds/psf_${'A'.repeat(43)}.rss`
+  for (const path of [guess, '/feeds/x.rss', '/feeds/%ff.rss', '/feeds/psf%5F.rss', '/feeds/.rss.rss']) {
+    const { status, json, headers } = await read(path, from)
+    t.equal(status, 404, path)
+    t.equal(json.code, 'not_found')
+    t.notOk(headers.has('x-ratelimit-limit'))
+  }
+  for (let i = 0; i < 5; i++) t.equal((await read(guess, from)).status, 404)
+  const locked = await read(guess, from)
+  t.equal(locked.status, 429)
+  t.equal(locked.json.code, 'too_many_failed_attempts')
+  t.ok(Number(locked.headers.get('retry-after')) > 800)
+  const { status } = await api.ask('psk_wrong', '/v1/articles', { headers: from })
+  t.equal(status, 429, 'one lock for keys and tokens')
+  t.equal((await read(pathOf(made.json.url), from)).status, 200, 'a right token is let in')
+})
+
+t.test('the readers of a feed that has ended are not locked out', async t => {
+  const issued = await api.issue()
+  const path = pathOf((await make(issued.secret, { search: '' })).json.url)
+  await revokeKey(api.pool, issued.key.id)
+  const from = { 'X-Forwarded-For': '198.51.100.2' }
+  for (let i = 0; i < 15; i++) t.equal((await read(path, from)).status, 410)
+  t.equal((await read('/feeds/x.rss', from)).status, 404)
+})
+
+t.test('the address takes no parameters', async t => {
+  const { secret } = await api.issue()
+  const path = pathOf((await make(secret, { search: 'q=brug' })).json.url)
+  const { status, json } = await read(`${path}?country=BE`)
+  t.equal(status, 422)
+  t.match(json.errors.country, [/takes no parameters/])
+})
+
+t.test('a tag of one feed gives nothing of another away', async t => {
+  const [wide, narrow] = [await api.issue(), await api.issue({ countries: ['BE'] })]
+  const [one, other] = [await make(wide.secret, { search: '' }), await make(narrow.secret, { search: '' })]
+  const etag = (await read(pathOf(one.json.url))).headers.get('etag') ?? ''
+  const asked = await read(pathOf(other.json.url), { 'If-None-Match': etag })
+  t.equal(asked.status, 200)
+  t.equal(parseRssFeed(asked.text).items?.length, 1)
+  await updateKey(api.pool, wide.key.id, { plan: { countries: ['BE'] } })
+  t.equal((await read(pathOf(one.json.url), { 'If-None-Match': etag })).status, 200, 'nor what the plan has lost')
+  await revokeKey(api.pool, wide.key.id)
+  t.equal((await read(pathOf(one.json.url), { 'If-None-Match': '*' })).status, 410, 'an error is never 304')
+})
+
+t.test('a token that is nearly right is wrong', async t => {
+  const { secret } = await api.issue()
+  const path = pathOf((await make(secret, { search: '' })).json.url)
+  const token = path.slice('/feeds/'.length, -'.rss'.length)
+  const swapped = [...token]
+    .map(letter => (/[a-z]/.test(letter) ? letter.toUpperCase() : letter.toLowerCase()))
+    .join('')
+  const from = { 'X-Forwarded-For': '198.51.100.20' }
+  for (const near of [token.slice(0, -1), `${token}A`, `${token}%00`, swapped, token.slice(4), `${token}.rss`, secret])
+    t.equal((await read(`/feeds/${near}.rss`, from)).status, 404, near.replaceAll(token, 'TOKEN'))
+})
+
+t.test('tokens and keys are told apart', async t => {
+  const { secret } = await api.issue()
+  const token = pathOf((await make(secret, { search: '' })).json.url).slice('/feeds/'.length, -'.rss'.length)
+  const from = { 'X-Forwarded-For': '198.51.100.21' }
+  t.equal((await api.ask(token, '/v1/articles', { headers: from })).json.code, 'invalid_token')
+  t.equal((await api.ask(token, '/explore/feeds.opml', { headers: from })).json.code, 'invalid_token')
+  t.equal((await api.ask(secret, '/feeds/x.rss', { headers: from })).status, 404, 'a key opens no address')
+})
+
+t.test('hundreds of wrong tokens at once from one address leave connections for others', async t => {
+  const { secret } = await api.issue()
+  const path = pathOf((await make(secret, { search: '' })).json.url)
+  const blocked = { 'X-Forwarded-For': '198.51.100.22' }
+  const guess = `/feeds/psf_${'B'.repeat(43)}.rss`
+  await read(guess, blocked)
+  const holder = await api.pool.connect()
+  await holder.query('begin')
+  await holder.query("select from auth_failures where address = '198.51.100.22' for update")
+  const attempts = Array.from({ length: 100 }, () => read(guess, blocked))
+  for (let i = 0; i < 5; i++) t.equal((await read(path)).status, 200)
+  await holder.query('commit')
+  holder.release()
+  const statuses = (await Promise.all(attempts)).map(({ status }) => status)
+  t.equal(statuses.filter(status => status === 404).length, 9)
+  t.equal(statuses.filter(status => status === 429).length, 91)
+})
+
+t.test('a reader that hammers its feed leaves connections for others', async t => {
+  const [mad, calm] = [await api.issue(), await api.issue()]
+  const made = await make(mad.secret, { search: '' })
+  const holder = await api.pool.connect()
+  await holder.query('begin')
+  await holder.query('select from search_feeds where feed_id = $1 for update', [made.json.id])
+  const attempts = Array.from({ length: 100 }, () => read(pathOf(made.json.url)))
+  for (let i = 0; i < 5; i++) t.equal((await api.ask(calm.secret, '/v1/articles')).status, 200)
+  await holder.query('commit')
+  holder.release()
+  t.same(new Set((await Promise.all(attempts)).map(({ status }) => status)), new Set([200]))
+  t.equal((await list(mad.secret))[0].requests, 100)
+})
