@@ -5,6 +5,8 @@ import { PREFETCHED_ARTICLES } from './cache/prefetch.ts'
 import { createSegmentCache } from './cache/segment-cache.ts'
 import { type CacheSizes, defaultCacheSizes } from './cache/sizes.ts'
 import { createStoredArticles } from './cache/stored-articles.ts'
+import { type Breakdown, type Counts, createBreakdown, type OutletNames } from './execute/breakdown.ts'
+import { collectArticles } from './execute/collect-articles.ts'
 import type { Collector } from './execute/collectors/collector.ts'
 import { createCountCollector } from './execute/collectors/count.ts'
 import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
@@ -13,6 +15,7 @@ import { collectAll, searchPage, TOTAL_CAP } from './execute/search.ts'
 import { createMemoryIndex, MEMORY_SIZES } from './memory/memory-index.ts'
 import type { ArticleFilter, ArticleQuery, ArticleRow, Position, SearchPage, Sort } from './query/article-query.ts'
 import { articleTest } from './query/filters.ts'
+import { cutToDays, type TimeBounds, timeBoundsOf } from './query/time-bounds.ts'
 import type { SegmentSource } from './segment/builder.ts'
 import type { KnownDays } from './store/article-source.ts'
 import { postgresArticles } from './store/postgres-articles.ts'
@@ -27,6 +30,9 @@ import { startWarmUp, type WarmUp } from './warm-up.ts'
 
 export type { CacheStats } from './cache/cache.ts'
 export { type CacheSizes, defaultCacheSizes } from './cache/sizes.ts'
+export { MOST_BUCKETS, TIME_UNITS, type TimeUnit, TooManyBuckets } from './calendar/buckets.ts'
+export { type TimeZone, timeZoneNamed } from './calendar/time-zone.ts'
+export { type Breakdown, type Count, type Counts, MOST_OUTLETS } from './execute/breakdown.ts'
 export type { Collector, SegmentReader } from './execute/collectors/collector.ts'
 export type { SearchSizes } from './execute/index-parts.ts'
 export { TOTAL_CAP } from './execute/search.ts'
@@ -58,12 +64,26 @@ export interface SearchIndex {
   /**
    * Hands all matches to a collector that `create` makes. Called again with a new collector when
    * the segments change meanwhile.
+   *
+   * @param create is told the bounds of the times of all matches; null: nothing matches
    */
-  collect<C extends Collector>(query: Matched, create: () => C): Promise<C>
+  collect<C extends Collector>(query: Matched, create: (bounds: TimeBounds | null) => C): Promise<C>
+  /**
+   * How many matches there are by time, outlet, language or country; exact, as of one moment.
+   *
+   * @throws TooManyBuckets
+   */
+  countBy(query: Matched, breakdown: Breakdown): Promise<Counts>
   /**
    * Those of some articles that pass all filters, in no order: the candidates of semantic search.
    */
   filter(seqs: bigint[], filter: ArticleFilter & { sort: Sort }): Promise<SegmentSource[]>
+  /**
+   * The same as `countBy`, of those of some articles that pass all filters.
+   *
+   * @throws TooManyBuckets
+   */
+  countAmong(seqs: bigint[], filter: ArticleFilter & { sort: Sort }, breakdown: Breakdown): Promise<Counts>
   /** Articles as they are shown, in the given order. Numbers that are no article's are left out. */
   articles(seqs: bigint[]): Promise<ArticleRow[]>
   /**
@@ -113,22 +133,39 @@ const ATTEMPTS = 10
 export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchIndex {
   const parts = openParts(db, { ...defaultCacheSizes(), ...caches })
   let warmUp: WarmUp | null = null
+
+  const filterSeqs = async (seqs: bigint[], filter: ArticleFilter & { sort: Sort }) => {
+    const articles = await parts.source.readSources(seqs)
+    const names = await parts.names(articles, filter)
+    const passes = articleTest(filter)
+    return articles.filter(article => passes(article, names))
+  }
+  const outletNames: OutletNames = async publisherNos => (await parts.stored.names(publisherNos, [])).outlet
   return {
     search: (query, position = null, sizes) =>
       restarting(() => searchPage(parts, query, position, { ...SIZES, ...sizes })),
 
     async count(query) {
-      const collector = await restarting(() => collectWith(parts, query, () => createCountCollector(Infinity)))
+      const collector = await restarting(() => collectAll(parts, query, () => createCountCollector(Infinity), SIZES))
       return collector.count()
     },
 
-    collect: (query, create) => restarting(() => collectWith(parts, query, create)),
+    collect: (query, create) => restarting(() => collectAll(parts, query, create, SIZES)),
 
-    async filter(seqs, filter) {
-      const articles = await parts.source.readSources(seqs)
-      const names = await parts.names(articles, filter)
-      const passes = articleTest(filter)
-      return articles.filter(article => passes(article, names))
+    async countBy(query, breakdown) {
+      const create = (bounds: TimeBounds | null) => createBreakdown(breakdown, query.sort, bounds)
+      const collector = await restarting(() => collectAll(parts, query, create, SIZES))
+      return collector.counts(outletNames)
+    },
+
+    filter: filterSeqs,
+
+    async countAmong(seqs, filter, breakdown) {
+      const newest = seqs.reduce((a, b) => (a > b ? a : b), 0n)
+      const bounds = cutToDays(timeBoundsOf(filter), await parts.daysUpTo(newest))
+      const collector = createBreakdown(breakdown, filter.sort, bounds)
+      if (bounds !== null) collectArticles(await filterSeqs(seqs, filter), collector)
+      return collector.counts(outletNames)
     },
 
     articles: seqs => parts.stored.read(seqs),
@@ -154,12 +191,6 @@ export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchI
       await warmUp?.stop()
     },
   }
-}
-
-async function collectWith<C extends Collector>(parts: IndexParts, query: Matched, create: () => C): Promise<C> {
-  const collector = create()
-  await collectAll(parts, query, collector, SIZES)
-  return collector
 }
 
 /** Articles move between segments while a search runs; it then starts again. */
