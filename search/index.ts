@@ -1,4 +1,4 @@
-import type { ArticleOutlet } from '../shared/articles/article.ts'
+import { type ArticleOutlet, COUNTRIES, type Country } from '../shared/articles/article.ts'
 import type { Queryable } from '../shared/postgres/pool.ts'
 import type { CacheStats } from './cache/cache.ts'
 import { PREFETCHED_ARTICLES } from './cache/prefetch.ts'
@@ -9,6 +9,7 @@ import { type Breakdown, type Counts, createBreakdown, type OutletNames } from '
 import { collectArticles } from './execute/collect-articles.ts'
 import type { Collector } from './execute/collectors/collector.ts'
 import { createCountCollector } from './execute/collectors/count.ts'
+import { createNameCounter } from './execute/collectors/name-counts.ts'
 import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import { collectAll, searchPage, TOTAL_CAP } from './execute/search.ts'
@@ -21,6 +22,7 @@ import type { KnownDays } from './store/article-source.ts'
 import { postgresArticles } from './store/postgres-articles.ts'
 import { postgresSegments } from './store/postgres-segments.ts'
 import { type IndexMeta, SegmentsChanged } from './store/segment-store.ts'
+import { createSuggestions, type NameField } from './suggest/suggestions.ts'
 import { startWarmUp, type WarmUp } from './warm-up.ts'
 
 /*
@@ -84,6 +86,13 @@ export interface SearchIndex {
    * @throws TooManyBuckets
    */
   countAmong(seqs: bigint[], filter: ArticleFilter & { sort: Sort }, breakdown: Breakdown): Promise<Counts>
+  /**
+   * Names of outlets or authors that contain a text, the most useful first. They are those of some
+   * minutes ago.
+   *
+   * @param countries only names with articles in one of them
+   */
+  suggest(field: NameField, text: string, countries: readonly Country[], limit: number): Promise<Suggestion[]>
   /** Articles as they are shown, in the given order. Numbers that are no article's are left out. */
   articles(seqs: bigint[]): Promise<ArticleRow[]>
   /**
@@ -97,6 +106,9 @@ export interface SearchIndex {
   /** Stops reading ahead. The pool is the caller's to end. */
   close(): Promise<void>
 }
+
+/** A name as it is published. */
+export type Suggestion = { field: 'outlet'; outlet: ArticleOutlet } | { field: 'author'; name: string }
 
 export interface IndexStats {
   /** Stored segments, and the articles in them, at the last search. */
@@ -140,6 +152,9 @@ export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchI
     const passes = articleTest(filter)
     return articles.filter(article => passes(article, names))
   }
+  const suggestions = createSuggestions(parts.source, () =>
+    restarting(() => collectAll(parts, EVERY_ARTICLE, createNameCounter, SIZES)),
+  )
   const outletNames: OutletNames = async publisherNos => (await parts.stored.names(publisherNos, [])).outlet
   return {
     search: (query, position = null, sizes) =>
@@ -168,10 +183,21 @@ export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchI
       return collector.counts(outletNames)
     },
 
+    async suggest(field, text, countries, limit) {
+      const nos = await suggestions.find(field, text, countries, limit)
+      const names = await parts.stored.names(field === 'outlet' ? nos : [], field === 'author' ? nos : [])
+      return nos.map(no =>
+        field === 'outlet' ? { field, outlet: names.outlet(no) } : { field, name: names.author(no).name },
+      )
+    },
+
     articles: seqs => parts.stored.read(seqs),
 
     warm(onFailure = () => {}) {
-      warmUp ??= startWarmUp(parts, SIZES, onFailure)
+      if (warmUp === null) {
+        warmUp = startWarmUp(parts, SIZES, onFailure)
+        warmUp.warm.then(suggestions.ready).catch(onFailure)
+      }
       return warmUp.warm
     },
 
@@ -189,6 +215,7 @@ export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchI
 
     async close() {
       await warmUp?.stop()
+      await suggestions.close()
     },
   }
 }
@@ -202,6 +229,19 @@ async function restarting<T>(search: () => Promise<T>): Promise<T> {
       if (!(error instanceof SegmentsChanged) || attempt === ATTEMPTS) throw error
     }
   }
+}
+
+const EVERY_ARTICLE: Matched = {
+  match: { kind: 'all' },
+  searchIn: 'title',
+  countries: [...COUNTRIES],
+  languages: null,
+  hasAuthor: null,
+  outlet: null,
+  author: null,
+  coverage: { historyStart: new Date(-8_640_000_000_000_000), publishedAfter: null, publishedBefore: null },
+  ingestedAfter: null,
+  sort: 'published_at',
 }
 
 const NO_NAMES = {

@@ -28,6 +28,9 @@ function readerOf(articles: SegmentSource[]): DocReader {
     dated: null,
     values: {
       publisherNo: doc => articles[doc]!.publisherNo,
+      eachAuthor(doc, visit) {
+        for (const no of articles[doc]!.authorNos) visit(no)
+      },
       hasAuthorAmong: (doc, authorNos) => articles[doc]!.authorNos.some(no => authorNos.has(no)),
     },
     list: term => passing(rangeSet(0, size, size), doc => terms[doc]!.has(term)),
