@@ -1,23 +1,28 @@
-import type { ArticleOutlet } from '../shared/articles/article.ts'
+import { type ArticleOutlet, COUNTRIES, type Country } from '../shared/articles/article.ts'
 import type { Queryable } from '../shared/postgres/pool.ts'
 import type { CacheStats } from './cache/cache.ts'
 import { PREFETCHED_ARTICLES } from './cache/prefetch.ts'
 import { createSegmentCache } from './cache/segment-cache.ts'
 import { type CacheSizes, defaultCacheSizes } from './cache/sizes.ts'
 import { createStoredArticles } from './cache/stored-articles.ts'
+import { type Breakdown, type Counts, createBreakdown, type OutletNames } from './execute/breakdown.ts'
+import { collectArticles } from './execute/collect-articles.ts'
 import type { Collector } from './execute/collectors/collector.ts'
 import { createCountCollector } from './execute/collectors/count.ts'
+import { createNameCounter } from './execute/collectors/name-counts.ts'
 import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import { collectAll, searchPage, TOTAL_CAP } from './execute/search.ts'
 import { createMemoryIndex, MEMORY_SIZES } from './memory/memory-index.ts'
 import type { ArticleFilter, ArticleQuery, ArticleRow, Position, SearchPage, Sort } from './query/article-query.ts'
 import { articleTest } from './query/filters.ts'
+import { cutToDays, type TimeBounds, timeBoundsOf } from './query/time-bounds.ts'
 import type { SegmentSource } from './segment/builder.ts'
 import type { KnownDays } from './store/article-source.ts'
 import { postgresArticles } from './store/postgres-articles.ts'
 import { postgresSegments } from './store/postgres-segments.ts'
 import { type IndexMeta, SegmentsChanged } from './store/segment-store.ts'
+import { createSuggestions, type NameField } from './suggest/suggestions.ts'
 import { startWarmUp, type WarmUp } from './warm-up.ts'
 
 /*
@@ -27,6 +32,9 @@ import { startWarmUp, type WarmUp } from './warm-up.ts'
 
 export type { CacheStats } from './cache/cache.ts'
 export { type CacheSizes, defaultCacheSizes } from './cache/sizes.ts'
+export { MOST_BUCKETS, TIME_UNITS, type TimeUnit, TooManyBuckets } from './calendar/buckets.ts'
+export { type TimeZone, timeZoneNamed } from './calendar/time-zone.ts'
+export { type Breakdown, type Count, type Counts, MOST_OUTLETS } from './execute/breakdown.ts'
 export type { Collector, SegmentReader } from './execute/collectors/collector.ts'
 export type { SearchSizes } from './execute/index-parts.ts'
 export { TOTAL_CAP } from './execute/search.ts'
@@ -58,12 +66,33 @@ export interface SearchIndex {
   /**
    * Hands all matches to a collector that `create` makes. Called again with a new collector when
    * the segments change meanwhile.
+   *
+   * @param create is told the bounds of the times of all matches; null: nothing matches
    */
-  collect<C extends Collector>(query: Matched, create: () => C): Promise<C>
+  collect<C extends Collector>(query: Matched, create: (bounds: TimeBounds | null) => C): Promise<C>
+  /**
+   * How many matches there are by time, outlet, language or country; exact, as of one moment.
+   *
+   * @throws TooManyBuckets
+   */
+  countBy(query: Matched, breakdown: Breakdown): Promise<Counts>
   /**
    * Those of some articles that pass all filters, in no order: the candidates of semantic search.
    */
   filter(seqs: bigint[], filter: ArticleFilter & { sort: Sort }): Promise<SegmentSource[]>
+  /**
+   * The same as `countBy`, of those of some articles that pass all filters.
+   *
+   * @throws TooManyBuckets
+   */
+  countAmong(seqs: bigint[], filter: ArticleFilter & { sort: Sort }, breakdown: Breakdown): Promise<Counts>
+  /**
+   * Names of outlets or authors that contain a text, the most useful first. They are those of some
+   * minutes ago.
+   *
+   * @param countries only names with articles in one of them
+   */
+  suggest(field: NameField, text: string, countries: readonly Country[], limit: number): Promise<Suggestion[]>
   /** Articles as they are shown, in the given order. Numbers that are no article's are left out. */
   articles(seqs: bigint[]): Promise<ArticleRow[]>
   /**
@@ -77,6 +106,9 @@ export interface SearchIndex {
   /** Stops reading ahead. The pool is the caller's to end. */
   close(): Promise<void>
 }
+
+/** A name as it is published. */
+export type Suggestion = { field: 'outlet'; outlet: ArticleOutlet } | { field: 'author'; name: string }
 
 export interface IndexStats {
   /** Stored segments, and the articles in them, at the last search. */
@@ -113,28 +145,59 @@ const ATTEMPTS = 10
 export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchIndex {
   const parts = openParts(db, { ...defaultCacheSizes(), ...caches })
   let warmUp: WarmUp | null = null
+
+  const filterSeqs = async (seqs: bigint[], filter: ArticleFilter & { sort: Sort }) => {
+    const articles = await parts.source.readSources(seqs)
+    const names = await parts.names(articles, filter)
+    const passes = articleTest(filter)
+    return articles.filter(article => passes(article, names))
+  }
+  const suggestions = createSuggestions(parts.source, () =>
+    restarting(() => collectAll(parts, EVERY_ARTICLE, createNameCounter, SIZES)),
+  )
+  const outletNames: OutletNames = async publisherNos => (await parts.stored.names(publisherNos, [])).outlet
   return {
     search: (query, position = null, sizes) =>
       restarting(() => searchPage(parts, query, position, { ...SIZES, ...sizes })),
 
     async count(query) {
-      const collector = await restarting(() => collectWith(parts, query, () => createCountCollector(Infinity)))
+      const collector = await restarting(() => collectAll(parts, query, () => createCountCollector(Infinity), SIZES))
       return collector.count()
     },
 
-    collect: (query, create) => restarting(() => collectWith(parts, query, create)),
+    collect: (query, create) => restarting(() => collectAll(parts, query, create, SIZES)),
 
-    async filter(seqs, filter) {
-      const articles = await parts.source.readSources(seqs)
-      const names = await parts.names(articles, filter)
-      const passes = articleTest(filter)
-      return articles.filter(article => passes(article, names))
+    async countBy(query, breakdown) {
+      const create = (bounds: TimeBounds | null) => createBreakdown(breakdown, query.sort, bounds)
+      const collector = await restarting(() => collectAll(parts, query, create, SIZES))
+      return collector.counts(outletNames)
+    },
+
+    filter: filterSeqs,
+
+    async countAmong(seqs, filter, breakdown) {
+      const newest = seqs.reduce((a, b) => (a > b ? a : b), 0n)
+      const bounds = cutToDays(timeBoundsOf(filter), await parts.daysUpTo(newest))
+      const collector = createBreakdown(breakdown, filter.sort, bounds)
+      if (bounds !== null) collectArticles(await filterSeqs(seqs, filter), collector)
+      return collector.counts(outletNames)
+    },
+
+    async suggest(field, text, countries, limit) {
+      const nos = await suggestions.find(field, text, countries, limit)
+      const names = await parts.stored.names(field === 'outlet' ? nos : [], field === 'author' ? nos : [])
+      return nos.map(no =>
+        field === 'outlet' ? { field, outlet: names.outlet(no) } : { field, name: names.author(no).name },
+      )
     },
 
     articles: seqs => parts.stored.read(seqs),
 
     warm(onFailure = () => {}) {
-      warmUp ??= startWarmUp(parts, SIZES, onFailure)
+      if (warmUp === null) {
+        warmUp = startWarmUp(parts, SIZES, onFailure)
+        warmUp.warm.then(suggestions.ready).catch(onFailure)
+      }
       return warmUp.warm
     },
 
@@ -152,14 +215,9 @@ export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchI
 
     async close() {
       await warmUp?.stop()
+      await suggestions.close()
     },
   }
-}
-
-async function collectWith<C extends Collector>(parts: IndexParts, query: Matched, create: () => C): Promise<C> {
-  const collector = create()
-  await collectAll(parts, query, collector, SIZES)
-  return collector
 }
 
 /** Articles move between segments while a search runs; it then starts again. */
@@ -171,6 +229,19 @@ async function restarting<T>(search: () => Promise<T>): Promise<T> {
       if (!(error instanceof SegmentsChanged) || attempt === ATTEMPTS) throw error
     }
   }
+}
+
+const EVERY_ARTICLE: Matched = {
+  match: { kind: 'all' },
+  searchIn: 'title',
+  countries: [...COUNTRIES],
+  languages: null,
+  hasAuthor: null,
+  outlet: null,
+  author: null,
+  coverage: { historyStart: new Date(-8_640_000_000_000_000), publishedAfter: null, publishedBefore: null },
+  ingestedAfter: null,
+  sort: 'published_at',
 }
 
 const NO_NAMES = {

@@ -79,6 +79,9 @@ function testsOf(segment: SegmentMeta, columns: Columns, filter: DocFilter): ((d
 export function valuesOf({ publishers, authors, authorStarts }: Columns): DocValues {
   return {
     publisherNo: doc => publishers[doc]!,
+    eachAuthor(doc, visit) {
+      for (let at = authorStarts[doc]!; at < authorStarts[doc + 1]!; at++) visit(authors[at]!)
+    },
     hasAuthorAmong(doc, authorNos) {
       for (let at = authorStarts[doc]!; at < authorStarts[doc + 1]!; at++) if (authorNos.has(authors[at]!)) return true
       return false

@@ -53,6 +53,7 @@ function readerOf(segment: MemorySegment): SegmentReader {
     dated: null,
     startsAt: null,
     values: segment,
+    list: segment.list,
     seqOf: doc => documents[doc]!.seq,
     idOf: doc => documents[doc]!.id,
     addressOf: doc => ({ kind: 'memory', segment, doc }),

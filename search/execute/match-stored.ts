@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import type { SegmentCache, WantedList } from '../cache/segment-cache.ts'
 import type { ArticleQuery, Position } from '../query/article-query.ts'
 import type { QueryNode } from '../query/node.ts'
@@ -44,6 +45,8 @@ export async function matchStored(
   collectors: readonly Collector[],
 ): Promise<void> {
   const ahead = inOrder(context.meta, visit, plan.filter)
+  const terms = collectors.flatMap(collector => collector.terms ?? [])
+  const pace = createPace()
   let count = 0
   let seenArticles = 0
   for (let seen = 0, articles = visit.first; seen < ahead.length; ) {
@@ -51,12 +54,14 @@ export async function matchStored(
     const segments = batch.map(one => one.segment)
     const found = await matchSegments(context, segments, plan)
     const matches = await verifyMatches(context.source, context.cache, found, plan.verification)
-    found.forEach((one, index) => {
+    const lists = await readTerms(context, segments, terms)
+    for (const [index, { segment, columns }] of found.entries()) {
       const own = matches[index]!
       count += own.count
-      const reader = readerOf(one.segment, one.columns, batch[index]!.startsAt)
+      const reader = readerOf(segment, columns, batch[index]!.startsAt, lists[index]!)
       for (const collector of collectors) collector.collect(own, reader)
-    })
+      await pace()
+    }
     seen += batch.length
     for (const segment of segments) seenArticles += sizeOf(segment)
     const next = ahead[seen]
@@ -67,6 +72,40 @@ export async function matchStored(
     const needed = count > 0 && limit > count ? ((limit - count) * seenArticles) / count : seenArticles
     articles = Math.min(needed, seenArticles * 4)
   }
+}
+
+/** ms after which the event loop runs others. */
+const SLICE = 5
+
+/** Lets others run, when this search has held the event loop for long enough. */
+function createPace(): () => Promise<void> {
+  let start = performance.now()
+  return async () => {
+    if (performance.now() - start < SLICE) return
+    await setImmediate()
+    start = performance.now()
+  }
+}
+
+/** Posting lists of some terms, by segment and term. */
+async function readTerms(
+  { cache, meta }: StoredContext,
+  segments: SegmentMeta[],
+  terms: readonly string[],
+): Promise<Map<string, DocIdSet>[]> {
+  const known = segments.map(() => new Map<string, DocIdSet>())
+  const wanted: (WantedList & { own: Map<string, DocIdSet> })[] = []
+  segments.forEach((segment, index) => {
+    const own = known[index]!
+    for (const term of terms) {
+      const list = cache.list(segment, term)
+      if (list === undefined) wanted.push({ segment, term, own })
+      else own.set(term, list)
+    }
+  })
+  const read = wanted.length === 0 ? [] : await cache.readLists(wanted, meta.version)
+  for (const [index, { own, term }] of wanted.entries()) own.set(term, read[index]!)
+  return known
 }
 
 /** A segment that is still ahead, with the sort value that its matches begin with. */
@@ -102,7 +141,12 @@ function takeArticles(ahead: Ahead[], from: number, articles: number): Ahead[] {
   return ahead.slice(from, to)
 }
 
-function readerOf(segment: SegmentMeta, columns: Columns, startsAt: number): SegmentReader {
+function readerOf(
+  segment: SegmentMeta,
+  columns: Columns,
+  startsAt: number,
+  lists: ReadonlyMap<string, DocIdSet>,
+): SegmentReader {
   const { published, ingested, dated, offsets } = columns
   return {
     published,
@@ -110,6 +154,7 @@ function readerOf(segment: SegmentMeta, columns: Columns, startsAt: number): Seg
     dated,
     startsAt,
     values: valuesOf(columns),
+    list: term => lists.get(term)!,
     seqOf: doc => segment.first + BigInt(offsets[doc]!),
     idOf: () => null,
     addressOf: doc => ({ kind: 'stored', segment, doc }),

@@ -1,4 +1,5 @@
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
+import type { TimeBounds } from '../query/time-bounds.ts'
 import type { IndexMeta, Snapshot } from '../store/segment-store.ts'
 import type { Collector } from './collectors/collector.ts'
 import { createCountCollector } from './collectors/count.ts'
@@ -63,21 +64,25 @@ export async function searchPage(
 /**
  * Hands all matches to a collector, as of now.
  *
+ * @param create makes the collector. It is told the bounds of the times of all matches, cut to days
+ *   that have articles; null: nothing matches
  * @throws SegmentsChanged the caller starts again
  */
-export async function collectAll(
+export async function collectAll<C extends Collector>(
   index: IndexParts,
   query: Matched,
-  collector: Collector,
+  create: (bounds: TimeBounds | null) => C,
   sizes: SearchSizes,
-): Promise<void> {
+): Promise<C> {
   const snapshot = await index.segments.readSnapshot(query)
   const days = await index.daysUpTo(snapshot.lastSeq)
   const plan = planSearch(query, snapshot, days, snapshot.lastSeq, sizes.fewNames)
-  if (plan === null) return
+  const collector = create(plan?.filter.bounds ?? null)
+  if (plan === null) return collector
   const meta = await index.metaOf(snapshot.version)
   const order = { sort: query.sort, order: 'desc', position: null } as const
   await collectMatches(index, { snapshot, meta, plan }, order, [collector], Infinity, sizes)
+  return collector
 }
 
 interface Planned {

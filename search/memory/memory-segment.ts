@@ -62,6 +62,9 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
       return { published, ingested }
     },
     publisherNo: doc => documents[doc]!.publisherNo,
+    eachAuthor(doc, visit) {
+      for (const no of documents[doc]!.authorNos) visit(no)
+    },
     hasAuthorAmong: (doc, authorNos) => documents[doc]!.authorNos.some(no => authorNos.has(no)),
 
     add(article, title, body) {

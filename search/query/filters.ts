@@ -12,10 +12,11 @@ import { isWithin, timeBoundsOf } from './time-bounds.ts'
  * `ArticleFilter`; the compiler names a missing one.
  */
 
-/** Values of a segment's documents that filters test one by one. */
+/** Values of a segment's documents that filters and collectors look at one by one. */
 export interface DocValues {
   publisherNo(doc: number): number
   hasAuthorAmong(doc: number, authorNos: ReadonlySet<number>): boolean
+  eachAuthor(doc: number, visit: (authorNo: number) => void): void
 }
 
 /** How the index applies a filter. */

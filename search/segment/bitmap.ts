@@ -86,7 +86,8 @@ export function countBits(bits: Uint32Array, words: number): number {
   return count
 }
 
-function bitsOf(word: number): number {
+/** The number of set bits of a word. */
+export function bitsOf(word: number): number {
   const pairs = (word - ((word >>> 1) & 0x55555555)) | 0
   const fours = ((pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)) | 0
   return Math.imul((fours + (fours >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24

@@ -39,6 +39,12 @@ export interface Author {
   name: string
 }
 
+/** An outlet or author with the folded texts that its filter looks into. */
+export interface FoldedName {
+  no: number
+  texts: string[]
+}
+
 /**
  * For each axis: from the first day that has articles to the end of the last one; null: no article
  * has the time.
@@ -54,6 +60,10 @@ export interface ArticleSource {
   readIds(seqs: bigint[]): Promise<Map<bigint, string>>
   readOutlets(publisherNos: number[]): Promise<Map<number, ArticleOutlet>>
   readAuthors(authorNos: number[]): Promise<Map<number, Author>>
+  /** Outlets with a higher number, ascending, so many at most. */
+  readOutletNames(after: number, limit: number): Promise<FoldedName[]>
+  /** Authors with a higher number, ascending, so many at most. */
+  readAuthorNames(after: number, limit: number): Promise<FoldedName[]>
   /** The days of all articles up to `lastSeq`, and perhaps of newer ones. */
   readDays(): Promise<{ lastSeq: bigint; days: KnownDays }>
   /** Those of some articles whose words pass the verification. */

@@ -3,7 +3,7 @@ import type { Queryable } from '../../shared/postgres/pool.ts'
 import type { Verification } from '../query/match.ts'
 import type { TimeSpan } from '../query/time-bounds.ts'
 import type { SegmentSource } from '../segment/builder.ts'
-import type { ArticleSource, ArticleWords, Author, NewArticle, StoredArticle } from './article-source.ts'
+import type { ArticleSource, ArticleWords, Author, FoldedName, NewArticle, StoredArticle } from './article-source.ts'
 import type { SegmentRange } from './segment-store.ts'
 
 /**
@@ -36,6 +36,9 @@ export function postgresArticles(db: Queryable): ArticleSource {
       const { rows } = await db.query<Author & { no: number }>(AUTHORS, [authorNos])
       return new Map(rows.map(({ no, id, name }) => [no, { id, name }]))
     },
+
+    readOutletNames: (after, limit) => readNames(db, OUTLET_NAMES, after, limit),
+    readAuthorNames: (after, limit) => readNames(db, AUTHOR_NAMES, after, limit),
 
     async readDays() {
       const { rows } = await db.query<DaysRow>({ name: 'search-days', text: DAYS })
@@ -131,6 +134,19 @@ const IDS = 'select seq, id from articles where seq = any ($1::bigint[])'
 // $1 numbers. Index: the primary key.
 const OUTLETS = 'select publisher_no as no, name, domain from publishers where publisher_no = any ($1::int[])'
 const AUTHORS = 'select author_no as no, id, name from authors where author_no = any ($1::int[])'
+
+// $1 after, $2 limit. Index: the primary key.
+const OUTLET_NAMES = `
+  select publisher_no as no, array_remove(array[folded_name, folded_domain], '') as texts
+  from publishers where publisher_no > $1 order by publisher_no limit $2`
+const AUTHOR_NAMES = `
+  select author_no as no, array[folded_name] as texts
+  from authors where author_no > $1 order by author_no limit $2`
+
+async function readNames(db: Queryable, statement: string, after: number, limit: number): Promise<FoldedName[]> {
+  const { rows } = await db.query<FoldedName>(statement, [after, limit])
+  return rows
+}
 
 // $1 seqs. Index: the primary key.
 const SOURCES = `select ${SOURCE_COLUMNS} from articles a where a.seq = any ($1::bigint[])`

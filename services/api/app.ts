@@ -17,6 +17,8 @@ import { answerArticles } from './articles/articles.ts'
 import type { Searches } from './articles/find.ts'
 import { ApiError } from './contract/api-error.ts'
 import { HEADERS } from './contract/headers.ts'
+import { answerCounts } from './explore/counts.ts'
+import { answerSuggestions } from './explore/suggestions.ts'
 import { answerFeed } from './feed/feed.ts'
 import { type Answer, sendAnswer } from './http/answer.ts'
 import { refuseMethod, refusePath, sendError } from './http/error-response.ts'
@@ -94,6 +96,11 @@ export function createApp(parts: Parts): Express {
     .route('/v1/articles.rss')
     .get(operation((searches, query, plan) => answerFeed(searches, identity, query, plan)))
     .all(refuseMethod)
+  app
+    .route('/explore/counts')
+    .get(operation((searches, query, plan) => answerCounts(searches, query, plan)))
+    .all(refuseMethod)
+  app.route('/explore/suggestions').get(suggestNames(parts.index)).all(refuseMethod)
   // The open pages have answered GET and HEAD before the key was looked at.
   app.all(['/healthz', '/readyz', ...REFERENCE_PATHS], refuseMethod)
   app.all(['/status', '/queues'], sayThatPagesAreOff)
@@ -106,6 +113,15 @@ export function createApp(parts: Parts): Express {
 /** Reached only where OPERATOR_KEY is not set, and by nobody without an API key. */
 const sayThatPagesAreOff: RequestHandler = (_request, _response, next) => {
   next(new ApiError('not_found', { message: 'The pages for operators are off: OPERATOR_KEY is not set.' }))
+}
+
+/** Suggestions follow every key that is pressed, so they cost nothing of the month. */
+function suggestNames(index: SearchIndex): RequestHandler {
+  return async (request, response) => {
+    const { plan } = accessOf(response).key
+    const found = await answerSuggestions(index, rawQueryOf(request.originalUrl), plan)
+    await sendAnswer(request, response, found, async () => {})
+  }
 }
 
 type Operation = (searches: Searches, rawQuery: string, plan: Plan) => Promise<Answer>

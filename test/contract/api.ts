@@ -47,6 +47,9 @@ export const noSemanticSearch: SemanticSearch = {
   async search() {
     throw new SemanticUnavailable('No model is configured.')
   },
+  async candidates() {
+    throw new SemanticUnavailable('No model is configured.')
+  },
   missing: async () => ({ model: 'is not configured' }),
   close: async () => {},
 }

@@ -2,8 +2,8 @@ import type { DocValues } from '../../query/filters.ts'
 import type { DocIdSet } from '../../segment/doc-id-set.ts'
 import type { DocAddress } from '../hit.ts'
 
-/** A segment, in memory or stored, as collectors see it. */
-export interface SegmentReader {
+/** Values of some documents. */
+export interface DocReader {
   /** By document, ms since 1970; NaN: none. */
   published: Float64Array
   ingested: Float64Array
@@ -13,6 +13,12 @@ export interface SegmentReader {
    * documents stand in order of ingestion.
    */
   dated: number | null
+  /** The documents with a term; only of the terms that a collector names. */
+  list(term: string): DocIdSet
+}
+
+/** A segment, in memory or stored, as collectors see it. */
+export interface SegmentReader extends DocReader {
   /**
    * The sort value with which its matches begin, in the order of the search; segments come in this
    * order. ±Infinity: it only has matches without a value. null: its matches may stand anywhere.
@@ -29,6 +35,8 @@ export interface SegmentReader {
  * decided here alone; a new count or a new order is a new collector.
  */
 export interface Collector {
+  /** Terms whose posting lists it reads in each segment; absent: none. */
+  readonly terms?: readonly string[]
   collect(matches: DocIdSet, segment: SegmentReader): void
   /**
    * Whether the remaining segments cannot change the result, so that the search may stop early.

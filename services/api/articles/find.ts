@@ -1,4 +1,4 @@
-import type { ArticleFilter, ArticleRow, SearchIndex } from '../../../search/index.ts'
+import type { ArticleFilter, ArticleRow, Breakdown, Counts, SearchIndex } from '../../../search/index.ts'
 import type { Country } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/plan.ts'
 import { ApiError } from '../contract/api-error.ts'
@@ -76,6 +76,38 @@ async function findPage(
     at?.kind === 'words' ? at : null,
   )
   return { ...page, next: page.next && { kind: 'words', ...page.next } }
+}
+
+/**
+ * Counts all articles that the pages of a request would show.
+ *
+ * @throws ApiError `semantic_search_unavailable`
+ * @throws TooManyBuckets
+ */
+export async function countArticles(
+  searches: Searches,
+  planned: PlannedRequest,
+  breakdown: Breakdown,
+): Promise<{ counts: Counts; ms: number }> {
+  return searches.withPermit(async () => {
+    const start = performance.now()
+    const counts = await countAll(searches, planned, breakdown)
+    return { counts, ms: performance.now() - start }
+  })
+}
+
+async function countAll({ index, semantic }: Searches, planned: PlannedRequest, breakdown: Breakdown): Promise<Counts> {
+  const { question } = planned.request
+  const filter = filterOf(planned)
+  if (question.search !== 'semantic') {
+    const { match, searchIn, sort } = question
+    return index.countBy({ ...filter, match, searchIn, sort }, breakdown)
+  }
+  const asked = { text: question.q, planCountries: planned.plan.countries, coverage: filter.coverage }
+  const seqs = await semantic.candidates(asked).catch((error: unknown) => {
+    throw explain(error)
+  })
+  return index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown)
 }
 
 /**

@@ -46,13 +46,9 @@ export function openApiDocument(serviceName: string): Json {
       },
     },
     components: {
-      securitySchemes: {
-        key: { type: 'http', scheme: 'bearer', description: 'Your API key, in `Authorization: Bearer <API_KEY>`.' },
-      },
+      securitySchemes: SECURITY_SCHEMES,
       parameters: Object.fromEntries(PARAMETER_NAMES.map(name => [name, parameter(name)])),
-      headers: Object.fromEntries(
-        Object.entries(HEADERS).map(([name, { type, about }]) => [name, { description: about, schema: { type } }]),
-      ),
+      headers: headerObjects(),
       schemas: {
         Page: { ...PAGE_SCHEMA, properties: { ...PAGE_SCHEMA.properties, articles: ARTICLES } },
         Article: {
@@ -73,21 +69,34 @@ export function openApiDocument(serviceName: string): Json {
 
 const ARTICLES = { ...PAGE_SCHEMA.properties.articles, items: { $ref: '#/components/schemas/Article' } }
 
+/** All headers, for the components of a document. */
+export const headerObjects = (): Json =>
+  Object.fromEntries(
+    Object.entries(HEADERS).map(([name, { type, about }]) => [name, { description: about, schema: { type } }]),
+  )
+
+export const SECURITY_SCHEMES = {
+  key: { type: 'http', scheme: 'bearer', description: 'Your API key, in `Authorization: Bearer <API_KEY>`.' },
+}
+
 const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
 
-function operation(
+/** An operation that answers as those of the contract do: headers, errors, conditional requests. */
+export function operation(
   operationId: string,
   about: {
     summary: string
     description: string
-    parameters: ParameterName[]
+    /** Names of parameters in the document's components. */
+    parameters: string[]
     description200: string
     content: Json
+    tag?: string
   },
 ): Json {
   return {
     operationId,
-    tags: ['Articles'],
+    tags: [about.tag ?? 'Articles'],
     summary: about.summary,
     description: about.description,
     parameters: [
@@ -156,8 +165,9 @@ function failure(status: number): Json {
 
 const headers = (names: HeaderName[]) => Object.fromEntries(names.map(name => [name, ref('headers', name)]))
 
-function parameter(name: ParameterName): Json {
-  const definition: Parameter = PARAMETERS[name]
+const parameter = (name: ParameterName): Json => parameterObject(name, PARAMETERS[name])
+
+export function parameterObject(name: string, definition: Parameter): Json {
   return {
     name,
     in: 'query',

@@ -2,12 +2,16 @@ import { createHash } from 'node:crypto'
 import type { Request, Response } from 'express'
 import type { SearchMode } from '../contract/parameters.ts'
 
-/** A good answer of an operation, before HTTP's own matters. */
-export interface Answer {
+/** A good answer, before HTTP's own matters. */
+export interface Content {
   contentType: string
   body: string
-  /** What the ETag is taken of. */
+  /** The ETag is the hash of this. */
   tagged: string
+}
+
+/** A good answer of an operation that searches. */
+export interface Answer extends Content {
   search: SearchMode
   /** Of the time to the answer, what the search took. */
   searchMs: number
@@ -20,7 +24,7 @@ export interface Answer {
 export async function sendAnswer(
   request: Request,
   response: Response,
-  answer: Answer,
+  answer: Content,
   beforeHeaders: () => Promise<void>,
 ): Promise<void> {
   const etag = `W/"${createHash('sha256').update(answer.tagged).digest('base64url').slice(0, 27)}"`

@@ -11,7 +11,12 @@ const seconds = histogram(
 )
 const errors = counter('api_errors_total', 'Errors sent, by code: limits that were hit among them.', ['code'])
 
-const OPERATIONS: Record<string, string> = { '/v1/articles': 'articles', '/v1/articles.rss': 'feed' }
+const OPERATIONS: Record<string, string> = {
+  '/v1/articles': 'articles',
+  '/v1/articles.rss': 'feed',
+  '/explore/counts': 'counts',
+  '/explore/suggestions': 'suggestions',
+}
 
 /**
  * Measures every request and writes one line about it: never its key or token, nor what was

@@ -8,7 +8,7 @@ import { DEFAULT_SORT, PARAMETERS } from '../contract/parameters.ts'
 import { type Instant, precedes } from './instants.ts'
 import { createProblems, type Problems } from './problems.ts'
 import { readQueryString } from './querystring.ts'
-import { type ParameterValues, readValues } from './values.ts'
+import { createValuesReader, type ParameterValues } from './values.ts'
 
 /** The two operations; the feed is a single page. */
 export type Operation = 'articles' | 'feed'
@@ -37,6 +37,8 @@ export interface ArticlesRequest {
   cursor: string | null
 }
 
+const readValues = createValuesReader(PARAMETERS)
+
 /**
  * Reads and validates a raw query string: every parameter by itself, then those that must go
  * together.
@@ -48,37 +50,55 @@ export function readRequest(rawQuery: string, operation: Operation): ArticlesReq
   if (operation === 'feed' && values.cursor !== undefined) {
     problems.add('cursor', 'The feed is a single page; read further pages as JSON.')
   }
-  if (values.published_before && values.published_after && precedes(values.published_before, values.published_after)) {
-    problems.add('published_before', 'It must not lie before published_after.')
-  }
-  for (const name of ['outlet', 'author'] as const) {
-    // Accents and invisible characters do not count (decision 15): of these alone, the filter would
-    // let everything pass.
-    if (values[name] !== undefined && foldName(values[name]) === '') {
-      problems.add(name, 'Write at least one visible character besides accents.')
-    }
-  }
+  return requestOf(values, problems)
+}
+
+/**
+ * The request that some values make.
+ * @param problems that were found before
+ * @throws ApiError `invalid_request` with a sentence for each parameter that is wrong
+ */
+export function requestOf(values: ParameterValues, problems: Problems): ArticlesRequest {
+  checkBounds(values, problems)
+  checkNames(values, problems)
   const question = readQuestion(values, problems)
   if (problems.any || !question) throw new ApiError('invalid_request', { errors: problems.toObject() })
-  const { q, country, language, has_author, outlet, author, published_after, published_before, ...more } = values
-  const { ingested_after, order, per_page, cursor, ...ofQuestion } = more
+  const { q = null, country = null, language = null, has_author = null, outlet = null, ...more } = values
+  const { author = null, published_after = null, published_before = null, ingested_after = null, ...others } = more
+  const { order = PARAMETERS.order.default, per_page = PARAMETERS.per_page.default, cursor = null, ...rest } = others
   // The compiler refuses a parameter that is added to the contract and read nowhere.
-  const { search: _search, search_in: _searchIn, sort: _sort, ...unread } = ofQuestion
+  const { search: _search, search_in: _searchIn, sort: _sort, ...unread } = rest
   void (unread satisfies Record<string, never>)
   return {
     question,
-    q: q ?? null,
-    countries: country ?? null,
-    languages: language ?? null,
-    hasAuthor: has_author ?? null,
-    outlet: outlet ?? null,
-    author: author ?? null,
-    publishedAfter: published_after ?? null,
-    publishedBefore: published_before ?? null,
-    ingestedAfter: ingested_after ?? null,
-    order: order ?? PARAMETERS.order.default,
-    perPage: per_page ?? PARAMETERS.per_page.default,
-    cursor: cursor ?? null,
+    q,
+    countries: country,
+    languages: language,
+    hasAuthor: has_author,
+    outlet,
+    author,
+    publishedAfter: published_after,
+    publishedBefore: published_before,
+    ingestedAfter: ingested_after,
+    order,
+    perPage: per_page,
+    cursor,
+  }
+}
+
+function checkBounds({ published_after: after, published_before: before }: ParameterValues, problems: Problems): void {
+  if (before && after && precedes(before, after))
+    problems.add('published_before', 'It must not lie before published_after.')
+}
+
+/**
+ * Accents and invisible characters do not count (decision 15). A filter of these alone would let
+ * everything pass.
+ */
+function checkNames(values: ParameterValues, problems: Problems): void {
+  for (const name of ['outlet', 'author'] as const) {
+    if (values[name] === undefined || foldName(values[name]) !== '') continue
+    problems.add(name, 'Write at least one visible character besides accents.')
   }
 }
 

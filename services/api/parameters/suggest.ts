@@ -1,6 +1,6 @@
-import { PARAMETER_NAMES, type ParameterName } from '../contract/parameters.ts'
+import type { ParameterName } from '../contract/parameters.ts'
 
-// What people write who know another interface.
+// Names that people write who know another interface.
 const SYNONYMS: Record<string, ParameterName> = {
   query: 'q',
   search_term: 'q',
@@ -25,16 +25,16 @@ const SYNONYMS: Record<string, ParameterName> = {
   next_cursor: 'cursor',
 }
 
-/** The parameter that an unknown name probably means, or null. */
-export function suggest(name: string): ParameterName | null {
+/** Which of some parameters an unknown name probably means; null: none. */
+export function suggest(name: string, parameters: readonly string[]): string | null {
   if (name.length > 40) return null
   const written = plain(name)
   if (written === '') return null
   const synonym = Object.entries(SYNONYMS).find(([word]) => plain(word) === written)
-  if (synonym) return synonym[1]
-  let best: ParameterName | null = null
+  if (synonym && parameters.includes(synonym[1])) return synonym[1]
+  let best: string | null = null
   let bestDistance = Number.POSITIVE_INFINITY
-  for (const known of PARAMETER_NAMES) {
+  for (const known of parameters) {
     const distance = editDistance(written, plain(known))
     if (distance < bestDistance) [best, bestDistance] = [known, distance]
   }

@@ -1,13 +1,5 @@
 import { Ajv, type ErrorObject } from 'ajv'
-import {
-  FLAGS,
-  PARAMETER_NAMES,
-  PARAMETERS,
-  type Parameter,
-  type ParameterKind,
-  type ParameterName,
-  parameterSchema,
-} from '../contract/parameters.ts'
+import { FLAGS, type PARAMETERS, type Parameter, type ParameterKind, parameterSchema } from '../contract/parameters.ts'
 import { type Instant, parseDateTime, parseDay, parseInstant } from './instants.ts'
 import type { Problems } from './problems.ts'
 import type { WrittenParameter } from './querystring.ts'
@@ -25,8 +17,12 @@ type ValueOf<P extends ParameterKind> = P extends { kind: 'choice'; values: read
           ? number
           : string
 
+type ParameterTable = Record<string, Parameter>
+
 /** The parameters that were given, each read and within its bounds. */
-export type ParameterValues = { [N in ParameterName]?: ValueOf<(typeof PARAMETERS)[N]> }
+export type ValuesOf<T extends ParameterTable> = { [N in keyof T]?: ValueOf<T[N]> }
+
+export type ParameterValues = ValuesOf<typeof PARAMETERS>
 
 const ajv = new Ajv({
   allErrors: true,
@@ -36,51 +32,63 @@ const ajv = new Ajv({
     'date-time': text => parseDateTime(text) !== null,
   },
 })
-const validate = ajv.compile({
-  type: 'object',
-  properties: Object.fromEntries(PARAMETER_NAMES.map(name => [name, parameterSchema(PARAMETERS[name])])),
-})
 
 /**
- * Reads each parameter by its definition (decisions 9–12): names known, single values given once,
- * lists in their three forms, text NFC-normalised and trimmed, choices in canonical case, and every
- * value within the schema that the OpenAPI document prints. What cannot be read is added to
- * `problems` and left out.
+ * Makes the reader of an operation's parameters. It reads each by its definition (decisions 9–12):
+ * names known, single values given once, lists in their three forms, text NFC-normalised and
+ * trimmed, choices in canonical case, and every value within the schema that the OpenAPI document
+ * prints. It adds those that it cannot read to `problems` and leaves them out.
+ *
+ * @param refusals sentences for parameters that others take and this operation does not
  */
-export function readValues(written: WrittenParameter[], problems: Problems): ParameterValues {
-  const texts = collect(written, problems)
-  const shaped: Record<string, unknown> = {}
-  for (const [name, values] of texts) shaped[name] = shape(PARAMETERS[name], values)
-  if (!validate(shaped)) {
-    for (const error of validate.errors ?? []) {
-      const name = parameterOf(error)
-      problems.add(name, complaint(PARAMETERS[name], error.keyword))
-      delete shaped[name]
+export function createValuesReader<T extends ParameterTable>(
+  table: T,
+  refusals: ReadonlyMap<string, string> = new Map(),
+): (written: WrittenParameter[], problems: Problems) => ValuesOf<T> {
+  const names = Object.keys(table)
+  const validate = ajv.compile({
+    type: 'object',
+    properties: Object.fromEntries(names.map(name => [name, parameterSchema(table[name]!)])),
+  })
+  return (written, problems) => {
+    const texts = collect(table, refusals, written, problems)
+    const shaped: Record<string, unknown> = {}
+    for (const [name, values] of texts) shaped[name] = shape(table[name]!, values)
+    if (!validate(shaped)) {
+      for (const error of validate.errors ?? []) {
+        const name = parameterOf(table, error)
+        problems.add(name, complaint(table[name]!, error.keyword))
+        delete shaped[name]
+      }
     }
+    const given: Record<string, unknown> = {}
+    for (const [name, value] of Object.entries(shaped)) {
+      if (!problems.has(name)) given[name] = finish(table[name]!, value)
+    }
+    // ajv has just held every value against the schema that its type is derived from.
+    return given as ValuesOf<T>
   }
-  const given: Record<string, unknown> = {}
-  for (const [name, value] of Object.entries(shaped)) {
-    if (isParameter(name) && !problems.has(name)) given[name] = finish(PARAMETERS[name], value)
-  }
-  // ajv has just held every value against the schema that its type is derived from.
-  return given as ParameterValues
 }
 
 /** The texts written for each known parameter, empty ones left out. */
-function collect(written: WrittenParameter[], problems: Problems): Map<ParameterName, string[]> {
-  const texts = new Map<ParameterName, string[]>()
+function collect(
+  table: ParameterTable,
+  refusals: ReadonlyMap<string, string>,
+  written: WrittenParameter[],
+  problems: Problems,
+): Map<string, string[]> {
+  const texts = new Map<string, string[]>()
   for (const item of written) {
-    const name = parameterNamed(item.name)
+    const name = parameterNamed(table, item.name)
     if ('unreadable' in item) {
       problems.add(name ?? item.name, item.unreadable)
       continue
     }
     if (!name) {
-      const meant = suggest(item.name)
-      problems.add(item.name, `There is no such parameter${meant ? `; did you mean ${meant}?` : '.'}`)
+      problems.add(item.name, refusals.get(item.name) ?? unknown(item.name, Object.keys(table)))
       continue
     }
-    const parameter: Parameter = PARAMETERS[name]
+    const parameter = table[name]!
     const values = parameter.kind === 'choices' ? item.value.split(',') : [item.value]
     const given = values.map(value => value.normalize('NFC').trim()).filter(value => value !== '')
     if (given.length === 0) continue
@@ -91,15 +99,16 @@ function collect(written: WrittenParameter[], problems: Problems): Map<Parameter
   return texts
 }
 
-/** `country` and `country[]` are the same list; only lists have brackets. */
-function parameterNamed(name: string): ParameterName | null {
-  if (isParameter(name)) return name
-  const list = name.endsWith('[]') ? name.slice(0, -2) : ''
-  return isParameter(list) && PARAMETERS[list].kind === 'choices' ? list : null
+function unknown(name: string, known: string[]): string {
+  const meant = suggest(name, known)
+  return `There is no such parameter${meant ? `; did you mean ${meant}?` : '.'}`
 }
 
-function isParameter(name: string): name is ParameterName {
-  return Object.hasOwn(PARAMETERS, name)
+/** `country` and `country[]` are the same list; only lists have brackets. */
+function parameterNamed(table: ParameterTable, name: string): string | null {
+  if (Object.hasOwn(table, name)) return name
+  const list = name.endsWith('[]') ? name.slice(0, -2) : ''
+  return Object.hasOwn(table, list) && table[list]!.kind === 'choices' ? list : null
 }
 
 /**
@@ -136,13 +145,13 @@ function finish(parameter: Parameter, value: unknown): unknown {
   return value
 }
 
-function parameterOf(error: ErrorObject): ParameterName {
+function parameterOf(table: ParameterTable, error: ErrorObject): string {
   const name = error.instancePath.split('/')[1] ?? ''
-  if (!isParameter(name)) throw new Error(`ajv names no parameter: ${error.instancePath} ${error.message}`)
+  if (!Object.hasOwn(table, name)) throw new Error(`ajv names no parameter: ${error.instancePath} ${error.message}`)
   return name
 }
 
-/** What a parameter may hold, as a sentence to whoever wrote something else. */
+/** What a parameter may hold, as a sentence for a client that wrote something else. */
 function complaint(parameter: Parameter, keyword: string): string {
   switch (parameter.kind) {
     case 'text':

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
 import { openApiDocument } from '../contract/openapi.ts'
+import { exploreDocument } from '../explore/openapi.ts'
 import { pageSecurity } from '../http/page-security.ts'
 import { type Asset, makeAsset, sendAsset } from './assets.ts'
 
@@ -14,9 +15,12 @@ const theirs = (file: string) => join(SWAGGER_UI, file)
 const ASSETS = {
   '/v1/openapi.json': (serviceName: string) =>
     makeAsset('application/json; charset=utf-8', JSON.stringify(openApiDocument(serviceName))),
+  '/explore/openapi.json': (serviceName: string) =>
+    makeAsset('application/json; charset=utf-8', JSON.stringify(exploreDocument(serviceName))),
   '/docs': async (serviceName: string) => page(await readFile(own('page.html'), 'utf8'), serviceName),
   '/docs/page.css': () => file('text/css; charset=utf-8', own('page.css')),
   '/docs/page.js': () => file('text/javascript; charset=utf-8', own('page.js')),
+  '/docs/explore.js': () => file('text/javascript; charset=utf-8', own('explore.js')),
   '/docs/swagger-ui.css': () => file('text/css; charset=utf-8', theirs('swagger-ui.css')),
   '/docs/swagger-ui.js': () => file('text/javascript; charset=utf-8', theirs('swagger-ui-bundle.js')),
 } as const
@@ -25,8 +29,9 @@ type ReferencePath = keyof typeof ASSETS
 export const REFERENCE_PATHS = Object.keys(ASSETS).filter((path): path is ReferencePath => path in ASSETS)
 
 /**
- * `/v1/openapi.json` and `/docs`: the reference, in which a visitor can send a request with a key
- * of theirs. Swagger UI, served from here; the page loads nothing from anywhere else.
+ * `/v1/openapi.json`, `/explore/openapi.json` and `/docs`: the reference, in which a visitor can
+ * send a request with a key of theirs. Swagger UI, served from here; the page loads nothing from
+ * anywhere else.
  */
 export function referencePages(serviceName: string): Router {
   const router = Router({ strict: true, caseSensitive: true })

@@ -16,6 +16,9 @@ export interface SemanticQuery extends ArticleFilter {
   perPage: number
 }
 
+/** The parts of a query that decide on its candidates (decision 26). */
+export type SemanticQuestion = Pick<SemanticQuery, 'text' | 'planCountries' | 'coverage'>
+
 /** Where a sequence stands after a page; everything that the next page needs besides the query. */
 export interface SemanticPosition {
   /** 16 letters of base64url: the frozen candidate set (decision 28). */
@@ -62,6 +65,13 @@ export interface SemanticSearch {
    * @throws SetExpired when the set of `position` is older than ten minutes
    */
   search(query: SemanticQuery, position: SemanticPosition | null): Promise<SemanticPage>
+  /**
+   * All articles that the pages of a search are chosen from; the request's filters are not applied
+   * yet.
+   *
+   * @throws SemanticUnavailable within two seconds
+   */
+  candidates(question: SemanticQuestion): Promise<bigint[]>
   /** For `/readyz`: which of `model` and `vectors` does not answer, and why; within a second. */
   missing(): Promise<Record<string, string>>
   close(): Promise<void>

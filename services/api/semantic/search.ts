@@ -7,9 +7,9 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Coverage } from '../../../shared/vectors/store.ts'
 import { VectorFailure } from '../../../shared/vectors/vector-failure.ts'
 import { readPage } from './page.ts'
-import { type SemanticQuery, type SemanticSearch, SemanticUnavailable, SetExpired } from './query.ts'
+import { type SemanticQuestion, type SemanticSearch, SemanticUnavailable, SetExpired } from './query.ts'
 import { relevanceOf } from './relevance.ts'
-import { findSet, keepSet } from './sets.ts'
+import { findSet, keepSet, readSet } from './sets.ts'
 import { openVectorSearch, type VectorSearch } from './vector-search.ts'
 
 /**
@@ -27,7 +27,7 @@ export async function openSemanticSearch(
   let lastComplaint = ''
 
   /** Equal questions asked at the same time are asked once. */
-  function setFor(query: SemanticQuery): Promise<string | null> {
+  function setFor(query: SemanticQuestion): Promise<string | null> {
     const asked = JSON.stringify([query.text, coverageOf(query)])
     let set = making.get(asked)
     if (!set) {
@@ -58,6 +58,18 @@ export async function openSemanticSearch(
         throw explain(error)
       }
     },
+    async candidates(question) {
+      try {
+        const setId = await setFor(question)
+        lastComplaint = ''
+        if (setId === null) return []
+        const set = await readSet(pool, setId)
+        if (set === null) throw new Error('The candidates are gone that were kept a moment ago.')
+        return set.seqs
+      } catch (error) {
+        throw explain(error)
+      }
+    },
     missing: () => vectorSearch.missing(),
     async close() {
       await Promise.allSettled(making.values())
@@ -69,12 +81,12 @@ export async function openSemanticSearch(
  * What bounds the candidates of a query (decision 26): all of it, whoever asks, is part of the
  * question.
  */
-function coverageOf({ planCountries, coverage }: SemanticQuery): Coverage {
+function coverageOf({ planCountries, coverage }: SemanticQuestion): Coverage {
   return { countries: [...planCountries].sort(), since: coverage.historyStart.getTime() }
 }
 
 /** Id of the question's set; null: there are no candidates, and nothing to keep stable. */
-async function findOrMakeSet(pool: Pool, vectorSearch: VectorSearch, query: SemanticQuery): Promise<string | null> {
+async function findOrMakeSet(pool: Pool, vectorSearch: VectorSearch, query: SemanticQuestion): Promise<string | null> {
   const serving = await vectorSearch.serving()
   const coverage = coverageOf(query)
   const question = createHash('sha256')

@@ -1,0 +1,145 @@
+import type { TimeSpan } from '../query/time-bounds.ts'
+import type { OffsetSpan, TimeZone } from './time-zone.ts'
+
+export const TIME_UNITS = ['hour', 'day', 'week', 'month'] as const
+
+/** What a bucket of time is, by the clocks of a time zone. Weeks are those of ISO 8601. */
+export type TimeUnit = (typeof TIME_UNITS)[number]
+
+/** Buckets that follow each other without gaps. */
+export interface TimeBuckets {
+  /**
+   * ISO 8601: `2026-11-22T08:00:00+01:00` for an hour, `2026-11-22`, `2026-W47`, `2026-11`.
+   * Distinct.
+   */
+  keys: string[]
+  /** Bucket n lasts from `starts[n]` to before `starts[n + 1]`; ms since 1970. */
+  starts: Float64Array
+}
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+/** The shortest that a unit lasts, but for changes of clocks. */
+const LENGTHS: Record<TimeUnit, number> = { hour: HOUR, day: DAY, week: 7 * DAY, month: 28 * DAY }
+
+/** Most buckets of one count: seven years of days, a hundred days of hours. */
+export const MOST_BUCKETS = 2_600
+
+/** A count would have more than `MOST_BUCKETS` buckets. */
+export class TooManyBuckets extends Error {
+  override name = 'TooManyBuckets'
+  readonly unit: TimeUnit
+  /** The shortest unit that does not make too many. */
+  readonly fits: TimeUnit
+
+  constructor(unit: TimeUnit, fits: TimeUnit) {
+    super(`a count by ${unit} has more than ${MOST_BUCKETS} buckets`)
+    this.unit = unit
+    this.fits = fits
+  }
+}
+
+/**
+ * The buckets that a span of time touches.
+ *
+ * @throws TooManyBuckets
+ */
+export function timeBuckets(span: TimeSpan, unit: TimeUnit, zone: TimeZone): TimeBuckets {
+  if (span.from >= span.to) return { keys: [], starts: new Float64Array(1) }
+  const tooLong = (one: TimeUnit) => (span.to - span.from) / LENGTHS[one] > MOST_BUCKETS
+  if (tooLong(unit)) throw new TooManyBuckets(unit, TIME_UNITS.find(one => !tooLong(one)) ?? 'month')
+  // A bucket may begin before the span and end after it.
+  const spans = zone.spans(span.from - LENGTHS.month - 4 * DAY, span.to + LENGTHS.month + 4 * DAY)
+  return unit === 'hour' ? hours(span, spans) : calendarUnits(span, unit, spans)
+}
+
+/** Collects buckets; one that has no duration gives way to the next. */
+function createList() {
+  const keys: string[] = []
+  const starts: number[] = []
+  return {
+    add(key: string, start: number) {
+      if (starts.at(-1) === start) keys.pop()
+      else starts.push(start)
+      keys.push(key)
+    },
+    end: (at: number): TimeBuckets => ({ keys, starts: Float64Array.of(...starts, at) }),
+  }
+}
+
+/** Where clocks change within an hour, a bucket ends: its key has one offset. */
+function hours(span: TimeSpan, spans: OffsetSpan[]): TimeBuckets {
+  const list = createList()
+  let end = span.from
+  for (const { from, to, offset } of spans) {
+    if (to <= span.from || from >= span.to) continue
+    let local = floor(Math.max(from, span.from) + offset, HOUR)
+    for (; local - offset < Math.min(to, span.to); local += HOUR) {
+      list.add(`${localTime(local)}${offsetText(offset)}`, Math.max(from, local - offset))
+    }
+    end = Math.min(to, local - offset)
+  }
+  return list.end(end)
+}
+
+function calendarUnits(span: TimeSpan, unit: Exclude<TimeUnit, 'hour'>, spans: OffsetSpan[]): TimeBuckets {
+  const { first, next, key } = CALENDAR[unit]
+  const list = createList()
+  const { offset } = spans.find(one => one.to > span.from)!
+  let local = first(span.from + offset)
+  let at = 0
+  for (;;) {
+    // The first moment at which the clocks of the zone show this time or a later one.
+    while (spans[at]!.to + spans[at]!.offset <= local) at++
+    const start = Math.max(spans[at]!.from, local - spans[at]!.offset)
+    if (start >= span.to) return list.end(start)
+    list.add(key(local), start)
+    local = next(local)
+  }
+}
+
+/** Times are local: ms since 1970 by the clocks of the zone. */
+interface CalendarUnit {
+  /** The beginning of the unit that a time lies in. */
+  first(local: number): number
+  next(start: number): number
+  key(start: number): string
+}
+
+const CALENDAR: Record<Exclude<TimeUnit, 'hour'>, CalendarUnit> = {
+  day: {
+    first: local => floor(local, DAY),
+    next: start => start + DAY,
+    key: start => localTime(start).slice(0, 10),
+  },
+  week: {
+    // 1 January 1970 was a Thursday.
+    first: local => floor(local + 3 * DAY, 7 * DAY) - 3 * DAY,
+    next: start => start + 7 * DAY,
+    key: weekKey,
+  },
+  month: {
+    first: local => Date.UTC(new Date(local).getUTCFullYear(), new Date(local).getUTCMonth()),
+    next: start => Date.UTC(new Date(start).getUTCFullYear(), new Date(start).getUTCMonth() + 1),
+    key: start => localTime(start).slice(0, 7),
+  },
+}
+
+const floor = (value: number, step: number) => Math.floor(value / step) * step
+
+/** A week belongs to the year of its Thursday (ISO 8601). */
+function weekKey(monday: number): string {
+  const thursday = new Date(monday + 3 * DAY)
+  const year = thursday.getUTCFullYear()
+  const week = Math.floor((thursday.getTime() - Date.UTC(year, 0)) / (7 * DAY)) + 1
+  return `${year}-W${String(week).padStart(2, '0')}`
+}
+
+const localTime = (local: number) => new Date(local).toISOString().slice(0, 19)
+
+function offsetText(offset: number): string {
+  if (offset === 0) return 'Z'
+  const minutes = Math.round(Math.abs(offset) / 60_000)
+  const two = (value: number) => String(value).padStart(2, '0')
+  return `${offset < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}:${two(minutes % 60)}`
+}

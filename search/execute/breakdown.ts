@@ -1,0 +1,128 @@
+import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
+import { type TimeUnit, timeBuckets } from '../calendar/buckets.ts'
+import type { TimeZone } from '../calendar/time-zone.ts'
+import type { Sort } from '../query/article-query.ts'
+import { EMPTY_SPAN, type TimeBounds } from '../query/time-bounds.ts'
+import type { DocIdSet } from '../segment/doc-id-set.ts'
+import { TERMS } from '../terms.ts'
+import type { Collector, DocReader } from './collectors/collector.ts'
+import { createOutletCollector } from './collectors/outlets.ts'
+import { createTermCollector } from './collectors/terms.ts'
+import { createTimeCollector } from './collectors/times.ts'
+
+/** What matches are counted by. */
+export type Breakdown = { by: TimeUnit; zone: TimeZone } | { by: 'outlet' | 'language' | 'country' }
+
+/** How many matches have a value. */
+export interface Count {
+  /**
+   * A bucket of time (`TimeBuckets`), a language, a country, or the name or domain of an outlet.
+   */
+  key: string
+  count: number
+  /** The times of a bucket, both included; ms since 1970. */
+  span?: { first: number; last: number }
+  outlet?: ArticleOutlet
+}
+
+/** All matches are in `data`, `other` or `undated`, each once. */
+export interface Counts {
+  total: number
+  /** Every bucket of the time asked for, in order; otherwise the highest count first. */
+  data: Count[]
+  /** Matches of outlets that are not among the first ones. */
+  other: number
+  /** Matches that have no time. */
+  undated: number
+}
+
+/** Outlets that are told by name. */
+export const MOST_OUTLETS = 20
+
+export interface BreakdownCollector extends Collector {
+  collect(matches: DocIdSet, values: DocReader): void
+  counts(names: OutletNames): Promise<Counts>
+}
+
+export type OutletNames = (publisherNos: number[]) => Promise<(publisherNo: number) => ArticleOutlet>
+
+/**
+ * @param sort counts by time use the time that the articles are sorted by; `relevance`: the time of
+ *   publication
+ * @param bounds of the times of all matches, cut to days that have articles; null: nothing matches
+ * @throws TooManyBuckets
+ */
+export function createBreakdown(breakdown: Breakdown, sort: Sort, bounds: TimeBounds | null): BreakdownCollector {
+  switch (breakdown.by) {
+    case 'outlet':
+      return byOutlet()
+    case 'language':
+      return byTerm(LANGUAGES.map(one => ({ key: one, term: TERMS.language(one) })))
+    case 'country':
+      return byTerm(COUNTRIES.map(one => ({ key: one, term: TERMS.country(one) })))
+    default:
+      return byTime(breakdown.by, breakdown.zone, sort, bounds)
+  }
+}
+
+function byTime(unit: TimeUnit, zone: TimeZone, sort: Sort, bounds: TimeBounds | null): BreakdownCollector {
+  const axis = sort === 'ingested_at' ? sort : 'published_at'
+  const span = (axis === 'published_at' ? bounds?.published : bounds?.ingested) ?? EMPTY_SPAN
+  const { keys, starts } = timeBuckets(span, unit, zone)
+  const collector = createTimeCollector(axis, starts)
+  return {
+    ...collector,
+    async counts() {
+      const data = keys.map((key, bucket) => ({
+        key,
+        count: collector.counts[bucket]!,
+        span: { first: starts[bucket]!, last: starts[bucket + 1]! - 1 },
+      }))
+      const undated = collector.undated()
+      return { total: undated + sum(data), data, other: 0, undated }
+    },
+  }
+}
+
+function byTerm(values: { key: string; term: string }[]): BreakdownCollector {
+  const collector = createTermCollector(values.map(value => value.term))
+  return {
+    ...collector,
+    async counts() {
+      const data = values.map(({ key }, index) => ({ key, count: collector.counts[index]! }))
+      return { total: sum(data), data: highestFirst(data), other: 0, undated: 0 }
+    },
+  }
+}
+
+function byOutlet(): BreakdownCollector {
+  const collector = createOutletCollector()
+  return {
+    ...collector,
+    async counts(names) {
+      const byNo = collector.counts()
+      const nameOf = await names([...byNo.keys()])
+      // An outlet that changed its name once and took it back has several numbers for it.
+      const outlets = new Map<string, Count>()
+      for (const [no, count] of byNo) {
+        const outlet = nameOf(no)
+        const same = JSON.stringify([outlet.name, outlet.domain])
+        const known = outlets.get(same)
+        if (known === undefined) outlets.set(same, { key: outlet.name ?? outlet.domain ?? '', count, outlet })
+        else known.count += count
+      }
+      const all = highestFirst([...outlets.values()])
+      const [data, others] = [all.slice(0, MOST_OUTLETS), all.slice(MOST_OUTLETS)]
+      return { total: sum(all), data, other: sum(others), undated: 0 }
+    },
+  }
+}
+
+const sum = (counts: Count[]) => counts.reduce((total, { count }) => total + count, 0)
+
+/** Without values that no match has. */
+function highestFirst(counts: Count[]): Count[] {
+  return counts
+    .filter(({ count }) => count > 0)
+    .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+}

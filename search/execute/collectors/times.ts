@@ -1,0 +1,115 @@
+import type { Axis } from '../../query/article-query.ts'
+import { firstAtLeast } from '../../segment/columns.ts'
+import { countBetween } from '../../segment/counting.ts'
+import { type DocIdSet, docsOf } from '../../segment/doc-id-set.ts'
+import type { Collector, DocReader } from './collector.ts'
+
+export interface TimeCollector extends Collector {
+  collect(matches: DocIdSet, values: DocReader): void
+  /** By bucket. */
+  readonly counts: Float64Array
+  /** Matches that have no such time. */
+  undated(): number
+}
+
+/**
+ * Counts matches by buckets of time.
+ *
+ * @param starts bucket n lasts from `starts[n]` to before `starts[n + 1]`; every match that has a
+ *   time lies within
+ */
+export function createTimeCollector(axis: Axis, starts: Float64Array): TimeCollector {
+  const counts = new Float64Array(starts.length - 1)
+  let undated = 0
+  return {
+    counts,
+    undated: () => undated,
+    isComplete: () => false,
+    collect(matches, segment) {
+      if (matches.count === 0) return
+      const { dated } = segment
+      if (axis === 'published_at' && dated !== null) {
+        undated += countBetween(matches, dated, matches.size)
+        countInOrder(matches, segment, dated, { starts, counts })
+      } else {
+        const values = axis === 'published_at' ? segment.published : segment.ingested
+        undated += countByValue(docsOf(matches), values, { starts, counts })
+      }
+    },
+  }
+}
+
+interface Buckets {
+  starts: Float64Array
+  counts: Float64Array
+}
+
+/** Below this many matches a bucket, a look at each match is cheaper than a search for borders. */
+const FEW_PER_BUCKET = 4
+
+/** Documents stand in order of time, so a bucket is a range of documents. */
+function countInOrder(matches: DocIdSet, { published }: DocReader, dated: number, buckets: Buckets): void {
+  if (dated === 0) return
+  const { starts, counts } = buckets
+  const first = bucketOf(starts, published[0]!)
+  const last = bucketOf(starts, published[dated - 1]!)
+  if (matches.kind === 'array' && matches.count < (last - first) * FEW_PER_BUCKET) {
+    countByValue(matches.docs, published, buckets)
+    return
+  }
+  let from = first < 0 ? firstAtLeast(published, dated, starts[0]!) : 0
+  for (let bucket = Math.max(0, first); bucket <= last && bucket < counts.length; bucket++) {
+    const to = bucket === last ? dated : firstFrom(published, from, dated, starts[bucket + 1]!)
+    counts[bucket]! += countBetween(matches, from, to)
+    from = to
+  }
+}
+
+/** The first document from `from` on with a time or a later one: mostly a near one. */
+function firstFrom(values: Float64Array, from: number, end: number, time: number): number {
+  let step = 16
+  let low = from
+  while (low + step < end && values[low + step]! < time) {
+    low += step
+    step *= 2
+  }
+  let high = Math.min(end, low + step)
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (values[middle]! < time) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** @returns how many have no time */
+function countByValue(docs: Uint16Array, values: Float64Array, { starts, counts }: Buckets): number {
+  let undated = 0
+  let bucket = 0
+  const last = counts.length - 1
+  for (let at = 0; at < docs.length; at++) {
+    const time = values[docs[at]!]!
+    // The time of a neighbour is mostly in the same bucket. A comparison with NaN is false.
+    if (!(time >= starts[bucket]! && time < starts[bucket + 1]!)) {
+      if (Number.isNaN(time)) {
+        undated++
+        continue
+      }
+      bucket = Math.min(last, Math.max(0, bucketOf(starts, time)))
+    }
+    counts[bucket]! += 1
+  }
+  return undated
+}
+
+/** The bucket of a time; −1: it lies before the first one. */
+function bucketOf(starts: Float64Array, time: number): number {
+  let low = 0
+  let high = starts.length
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (starts[middle]! <= time) low = middle + 1
+    else high = middle
+  }
+  return low - 1
+}

@@ -1,0 +1,70 @@
+import { OUTLET_SCHEMA } from '../contract/resources.ts'
+import { COUNTS_PARAMETERS, MOST_SUGGESTIONS, SUGGESTIONS_PARAMETERS } from './parameters.ts'
+
+/** The objects that answers beyond the contract are made of, as JSON Schema (2020-12). */
+export const COUNTS_SCHEMA = {
+  type: 'object',
+  required: ['status', 'by', 'total', 'data', 'other', 'undated'],
+  properties: {
+    status: { type: 'string', const: 'ok' },
+    by: { type: 'string', enum: COUNTS_PARAMETERS.by.values },
+    time_zone: { type: 'string', description: 'IANA name of the time zone of the buckets; only with counts by time.' },
+    total: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Articles of the search: all counts of `data`, `other` and `undated` together.',
+    },
+    data: {
+      type: 'array',
+      description:
+        'By time: every bucket of the time that is searched, also empty ones, oldest first. Otherwise: only what has articles, most articles first.',
+      items: {
+        type: 'object',
+        required: ['key', 'count'],
+        properties: {
+          key: {
+            type: 'string',
+            description:
+              'ISO 8601 in the time zone: `2026-11-20T08:00:00+01:00`, `2026-11-20`, `2026-W47` or `2026-11`; the language; the country; the name of the outlet, or else its domain.',
+          },
+          count: { type: 'integer', minimum: 0 },
+          outlet: OUTLET_SCHEMA,
+          from: {
+            type: 'string',
+            format: 'date-time',
+            description:
+              'First time of the bucket that the search lets in. Send it as `published_after` to see the articles.',
+          },
+          to: {
+            type: 'string',
+            format: 'date-time',
+            description: 'Last time of the bucket that the search lets in. Send it as `published_before`.',
+          },
+        },
+      },
+    },
+    other: { type: 'integer', minimum: 0, description: 'Articles of outlets beyond the first 20; otherwise 0.' },
+    undated: { type: 'integer', minimum: 0, description: 'By time: articles whose time is not known; otherwise 0.' },
+  },
+} as const
+
+export const SUGGESTIONS_SCHEMA = {
+  type: 'object',
+  required: ['status', 'field', 'data'],
+  properties: {
+    status: { type: 'string', const: 'ok' },
+    field: { type: 'string', enum: SUGGESTIONS_PARAMETERS.field.values },
+    data: {
+      type: 'array',
+      maxItems: MOST_SUGGESTIONS,
+      items: {
+        type: 'object',
+        required: ['value'],
+        properties: {
+          value: { type: 'string', description: 'Send it as `outlet` or `author`.' },
+          outlet: OUTLET_SCHEMA,
+        },
+      },
+    },
+  },
+} as const

@@ -1,0 +1,58 @@
+import { foldName } from '../../../search/analysis/index.ts'
+import type { SearchIndex, Suggestion } from '../../../search/index.ts'
+import type { Plan } from '../../../shared/plans/plan.ts'
+import { ApiError } from '../contract/api-error.ts'
+import { LIMITS } from '../contract/limits.ts'
+import type { Content } from '../http/answer.ts'
+import { createProblems, type Problems } from '../parameters/problems.ts'
+import { readQueryString } from '../parameters/querystring.ts'
+import { createValuesReader, type ValuesOf } from '../parameters/values.ts'
+import { MOST_SUGGESTIONS, SUGGESTIONS_PARAMETERS } from './parameters.ts'
+
+/**
+ * `GET /explore/suggestions`: names that contain what was typed, as the filters `outlet` and
+ * `author` read it.
+ *
+ * @param rawQuery the query string as it arrived, without `?`
+ * @throws ApiError `invalid_request`
+ */
+export async function answerSuggestions(index: SearchIndex, rawQuery: string, plan: Plan): Promise<Content> {
+  const { field, q } = readSuggestionsRequest(rawQuery)
+  const found = await index.suggest(field, q, plan.countries, MOST_SUGGESTIONS)
+  const body = JSON.stringify({ status: 'ok', field, data: found.map(one => suggestionObject(one, q)) })
+  return { contentType: 'application/json; charset=utf-8', body, tagged: body }
+}
+
+const readValues = createValuesReader(SUGGESTIONS_PARAMETERS)
+
+function readSuggestionsRequest(rawQuery: string) {
+  const problems = createProblems()
+  const values = readValues(readQueryString(rawQuery), problems)
+  checkText(values, problems)
+  if (values.field === undefined && !problems.has('field')) {
+    problems.add('field', `Write one of ${SUGGESTIONS_PARAMETERS.field.values.join(', ')}.`)
+  }
+  const { field, q } = values
+  if (problems.any || field === undefined || q === undefined) {
+    throw new ApiError('invalid_request', { errors: problems.toObject() })
+  }
+  return { field, q }
+}
+
+function checkText({ q }: ValuesOf<typeof SUGGESTIONS_PARAMETERS>, problems: Problems): void {
+  if (problems.has('q')) return
+  if (q === undefined) problems.add('q', 'Write part of a name.')
+  else if (foldName(q) === '') problems.add('q', 'Write at least one visible character besides accents.')
+}
+
+/** `value` is what to send as the filter: of an outlet, its name or else its domain. */
+function suggestionObject(suggestion: Suggestion, q: string) {
+  if (suggestion.field === 'author') return { value: asFilter(suggestion.name) }
+  const { name, domain } = suggestion.outlet
+  const contains = (text: string | null) => text !== null && foldName(text).includes(foldName(q))
+  const value = contains(name) ? name : domain
+  return { value: asFilter(value ?? name ?? ''), outlet: { name, domain } }
+}
+
+/** A part of a longer name finds it as well. */
+const asFilter = (name: string) => [...name].slice(0, LIMITS.outlet).join('').trim()

@@ -1,0 +1,189 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import t from 'tap'
+import { COUNTS_SCHEMA, SUGGESTIONS_SCHEMA } from '../../services/api/explore/resources.ts'
+import { until } from '../fleet.ts'
+import { startTestApi } from './api.ts'
+
+t.setTimeout(120_000)
+
+const api = await startTestApi()
+t.teardown(() => api.stop())
+const { secret } = await api.issue()
+const at = (time: string) => ({ publishedAt: new Date(time) })
+await api.index([
+  { title: 'Trein rijdt weer', ...at('2026-03-29T00:30:00Z'), authors: ['Jan Jansen', 'Zoë Müller'] },
+  { title: 'Trein staat stil', ...at('2026-03-29T01:30:00Z'), authors: ['Jan Janssens'] },
+  {
+    title: 'Le train',
+    language: 'fr',
+    country: 'BE',
+    ...at('2026-03-31T22:30:00Z'),
+    outlet: { name: 'L’Écho', domain: 'echo.example' },
+  },
+  { title: 'Trein zonder datum', publishedAt: null, authors: ['Jan Jansen'] },
+])
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false })
+const isCounts = ajv.compile(COUNTS_SCHEMA)
+const isSuggestions = ajv.compile(SUGGESTIONS_SCHEMA)
+
+async function counts(query: string, key = secret) {
+  const answer = await api.ask(key, `/explore/counts?${query}`)
+  return { ...answer, data: answer.json?.data?.map((one: { key: string; count: number }) => [one.key, one.count]) }
+}
+
+t.test('counts by time follow the clocks of the time zone', async t => {
+  const utc = await counts('by=day&published_after=2026-03-29&published_before=2026-03-31')
+  t.equal(utc.status, 200, utc.text)
+  t.ok(isCounts(utc.json), JSON.stringify(isCounts.errors))
+  t.same(utc.data, [
+    ['2026-03-29', 2],
+    ['2026-03-30', 0],
+    ['2026-03-31', 1],
+  ])
+  t.match(utc.json, { by: 'day', time_zone: 'UTC', total: 3, other: 0, undated: 0 })
+  const brussels = await counts(
+    'by=hour&time_zone=europe/brussels&published_after=2026-03-29T00:10:00Z&published_before=2026-03-29T01:59:00Z',
+  )
+  t.same(brussels.data, [
+    ['2026-03-29T01:00:00+01:00', 1],
+    ['2026-03-29T03:00:00+02:00', 1],
+  ])
+  t.match(brussels.json.data, [
+    { from: '2026-03-29T00:10:00.000Z', to: '2026-03-29T00:59:59.999Z' },
+    { from: '2026-03-29T01:00:00.000Z', to: '2026-03-29T01:59:00.000Z' },
+  ])
+  t.equal(brussels.json.time_zone, 'Europe/Brussels')
+  t.same((await counts('by=month&time_zone=Europe/Brussels&q=train')).data, [
+    ['2026-03', 0],
+    ['2026-04', 1],
+  ])
+  t.match((await counts('by=week')).json, { total: 4, undated: 1, data: [{ key: '2026-W13' }, { key: '2026-W14' }] })
+})
+
+t.test('a bucket’s times, sent as bounds of the search, find its articles', async t => {
+  const { json } = await counts('by=day&time_zone=Asia/Kolkata&search_in=title_body')
+  for (const { count, from, to } of json.data) {
+    const page = await api.ask(
+      secret,
+      `/v1/articles?search_in=title_body&published_after=${from}&published_before=${to}`,
+    )
+    t.equal(page.json.total_results, count, `${from} to ${to}`)
+  }
+})
+
+t.test('counts by outlet, language and country name what they count', async t => {
+  t.same((await counts('by=language')).data, [
+    ['nl', 3],
+    ['fr', 1],
+  ])
+  t.same((await counts('by=country&q=trein')).data, [['NL', 3]])
+  const { json } = await counts('by=outlet')
+  t.ok(isCounts(json), JSON.stringify(isCounts.errors))
+  t.match(json.data, [
+    { key: 'De Dagkoerier', count: 3, outlet: { domain: 'dagkoerier.example' } },
+    { key: 'L’Écho', count: 1, outlet: { domain: 'echo.example' } },
+  ])
+})
+
+t.test('counts are held to the plan as a search is', async t => {
+  const narrow = await api.issue({
+    countries: ['BE'],
+    history: { kind: 'fixed', at: new Date('2026-01-01T00:00:00Z') },
+  })
+  t.same((await counts('by=country', narrow.secret)).data, [['BE', 1]])
+  t.match((await counts('by=country&country=NL', narrow.secret)).json, { code: 'country_not_included' })
+  t.match((await counts('by=day&published_after=2025-12-31', narrow.secret)).json, { code: 'history_not_included' })
+  t.equal((await api.ask(null, '/explore/counts?by=day')).status, 401)
+})
+
+t.test('what cannot be counted is refused with a sentence for each parameter', async t => {
+  const errors = async (query: string) => {
+    const { status, json } = await counts(query)
+    t.equal(status, 422, query)
+    return json.errors
+  }
+  t.match(await errors(''), { by: [/Write one of hour, day/] })
+  t.match(await errors('by=year'), { by: [/Write one of hour, day/] })
+  t.match(await errors('by=day&per_page=10&order=asc&cursor=abc'), {
+    per_page: [/no pages/],
+    order: [/no pages/],
+    cursor: [/no pages/],
+  })
+  t.match(await errors('by=outlet&time_zone=UTC'), { time_zone: [/Leave it out/] })
+  for (const zone of ['Mars/Phobos', '%2B05:30', '../etc', 'x'.repeat(65)]) {
+    t.match(await errors(`by=day&time_zone=${zone}`), { time_zone: [/./] }, zone)
+  }
+  t.match(await errors('by=day&lnguage=nl'), { lnguage: [/did you mean language/] })
+  t.match(await errors('by=day&search=semantic'), { q: [/at least 2/] })
+  await api.index([{ title: 'Lang geleden', ...at('2020-02-01T00:00:00Z') }])
+  t.match(await errors('by=hour'), { by: [/more than 2600 buckets.*by=day/] })
+  t.equal((await counts('by=semantic&search=semantic&q=trein')).status, 422)
+  t.equal((await counts('by=day&search=semantic&q=trein')).status, 503)
+})
+
+t.test('counts cost one of the minute and of the month, and answer conditional requests and HEAD', async t => {
+  const limited = await api.issue({ rate: 50, quota: 5 })
+  const ask = (init?: RequestInit) => api.ask(limited.secret, '/explore/counts?by=country', init)
+  const first = await ask()
+  t.match(Object.fromEntries(first.headers), {
+    'x-ratelimit-limit': '50',
+    'x-ratelimit-remaining': '49',
+    'x-quota-remaining': '4',
+    'cache-control': 'private, no-cache',
+    'content-type': 'application/json; charset=utf-8',
+  })
+  const etag = first.headers.get('etag')!
+  t.equal((await ask({ headers: { 'If-None-Match': etag } })).status, 304)
+  const head = await ask({ method: 'HEAD' })
+  t.match([head.status, head.text, head.headers.get('etag')], [200, '', etag])
+  t.equal((await ask({ method: 'POST' })).status, 405)
+  t.equal(
+    (await api.ask(limited.secret, '/explore/suggestions?field=author&q=jan')).headers.get('x-quota-remaining'),
+    '2',
+  )
+  await ask()
+  await ask()
+  t.match((await ask()).json, { code: 'quota_exceeded' })
+})
+
+async function suggested(query: string, key = secret) {
+  const answer = await api.ask(key, `/explore/suggestions?${query}`)
+  return answer.json.data?.map((one: { value: string }) => one.value) ?? answer.json
+}
+
+t.test('suggestions are names that the filters find, those that begin with the text first', async t => {
+  // Names are read at most once a second.
+  await until(async () => (await suggested('field=author&q=jan')).length > 0, 30_000)
+  const answer = await api.ask(secret, '/explore/suggestions?field=author&q=jan')
+  t.ok(isSuggestions(answer.json), JSON.stringify(isSuggestions.errors))
+  t.same(await suggested('field=author&q=JÁN'), ['Jan Jansen', 'Jan Janssens'])
+  t.same(await suggested('field=author&q=muller'), ['Zoë Müller'])
+  t.same(await suggested('field=outlet&q=echo'), ['L’Écho'])
+  t.same(await suggested('field=outlet&q=.example'), ['dagkoerier.example', 'echo.example'])
+  t.same(await suggested('field=author&q=nobody'), [])
+  const narrow = await api.issue({ countries: ['BE'] })
+  t.same(await suggested('field=outlet&q=.example', narrow.secret), ['echo.example'])
+  t.match(await suggested('field=title'), { code: 'invalid_request', errors: { field: [/./], q: [/./] } })
+  t.match(await suggested('field=author&q=%CC%81'), { errors: { q: [/visible/] } })
+})
+
+t.test('the OpenAPI document of these operations is linted clean, and /docs shows it', async t => {
+  const { json: document, status } = await api.ask(null, '/explore/openapi.json')
+  t.equal(status, 200)
+  const folder = await mkdtemp(join(tmpdir(), 'perscope-document-'))
+  const file = join(folder, 'openapi.json')
+  await writeFile(file, JSON.stringify(document))
+  const redocly = new URL('../../node_modules/.bin/redocly', import.meta.url).pathname
+  const { stdout } = await promisify(execFile)(redocly, ['lint', '--extends=recommended', '--format=json', file], {
+    env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
+  })
+  t.strictSame(JSON.parse(stdout).problems, [])
+  await rm(folder, { recursive: true })
+  t.match((await api.ask(null, '/docs')).text, /explore\/openapi\.json/)
+})

@@ -1,0 +1,125 @@
+import t from 'tap'
+import { MOST_OUTLETS, type SearchIndex, TooManyBuckets, timeZoneNamed } from '../../search/index.ts'
+import { makeSegments } from '../../search/indexer.ts'
+import type { NewArticle } from '../../shared/indexing/new-article.ts'
+import { randomArticles } from './archive.ts'
+import { openArchiveIndex } from './archive-index.ts'
+import { queryOf } from './comparison.ts'
+import { type NaiveBreakdown, naiveCounts } from './naive-counts.ts'
+import { answer, type Known, type Question } from './oracle.ts'
+import { EVERYTHING } from './poller.ts'
+import { randomQuestion } from './questions.ts'
+import { createRandom, type Random } from './random.ts'
+
+const timeout = 280_000
+const TIMES = ['hour', 'day', 'week', 'month'] as const
+const ZONES = ['UTC', 'Europe/Brussels', 'America/New_York', 'Asia/Kolkata', 'Australia/Lord_Howe', 'Asia/Beirut']
+
+/** Times around changes of clocks, on the borders of buckets and beside them. */
+function withBorders(random: Random, articles: NewArticle[]): NewArticle[] {
+  const borders = [
+    '2024-03-31T00:59:59.999Z',
+    '2024-03-31T01:00:00.000Z',
+    '2024-10-27T00:30:00.000Z',
+    '2024-10-27T01:30:00.000Z',
+    '2024-10-26T22:00:00.000Z',
+    '2024-12-29T23:00:00.000Z',
+    '2024-12-30T00:00:00.000Z',
+    '2025-01-01T00:00:00.000Z',
+    '2024-03-30T22:00:00.000Z',
+  ]
+  return articles.map(article =>
+    article.publishedAt !== null && random.chance(0.4)
+      ? { ...article, publishedAt: new Date(random.one(borders)) }
+      : article,
+  )
+}
+
+/** Says where the index and the naive count differ; null: they agree. */
+async function difference(
+  index: SearchIndex,
+  articles: Known[],
+  question: Question,
+  by: NaiveBreakdown,
+  timeZone: string,
+): Promise<string | null> {
+  const found = answer(articles, question)
+  const query = queryOf(question)
+  if (found === null || query === null) return null
+  const ids = new Set(found.ids)
+  const matches = articles.filter(article => ids.has(article.id))
+  const axis = question.sort === 'published_at' ? 'publishedAt' : 'ingestedAt'
+  const expected = naiveCounts(matches, by, axis, timeZone)
+  const isTime = TIMES.find(time => time === by)
+  const breakdown = isTime ? { by: isTime, zone: timeZoneNamed(timeZone)! } : { by: by as 'outlet' }
+  const counts = await index.countBy(query, breakdown).catch((error: unknown) => {
+    if (error instanceof TooManyBuckets) return null
+    throw error
+  })
+  if (counts === null) return by === 'hour' || by === 'day' ? null : `too many buckets by ${by}`
+  const told = new Map(
+    counts.data
+      .filter(one => one.count > 0)
+      .map(one => [one.outlet ? JSON.stringify([one.outlet.name, one.outlet.domain]) : one.key, one.count]),
+  )
+  const sorted = (map: Map<string, number>) => JSON.stringify([...map].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  if (sorted(told) !== sorted(expected.counts)) return `${sorted(told)} instead of ${sorted(expected.counts)}`
+  if (counts.undated !== expected.undated) return `${counts.undated} undated instead of ${expected.undated}`
+  if (counts.total !== matches.length) return `${counts.total} in all instead of ${matches.length}`
+  if (new Set(counts.data.map(one => one.key)).size < counts.data.length && by !== 'outlet') return 'a key comes twice'
+  return null
+}
+
+t.test('counts of random searches are those of a naive count, in memory and in segments', { timeout }, async t => {
+  const random = createRandom(Number(process.env.SEED ?? 7))
+  const index = await openArchiveIndex()
+  t.teardown(() => index.close())
+  const known = await index.add(withBorders(random, randomArticles(random, 300)))
+  const differences: string[] = []
+  let counted = 0
+  for (let number = 0; number < Number(process.env.QUESTIONS ?? 600); number++) {
+    if (number === 150) await makeSegments(index.pool, { flushed: 16n, merged: 64n })
+    if (number === 350) await makeSegments(index.pool, { flushed: 64n, merged: 256n })
+    const asked = randomQuestion(random, known)
+    const by = random.one([...TIMES, 'outlet', 'language', 'country'] as const)
+    // A year of days and a hundred days of hours are few enough.
+    const narrow = by === 'hour' || by === 'day' ? narrowed(random, asked) : asked
+    const zone = random.one(ZONES)
+    const differs = await difference(index.search, known, narrow, by, zone)
+    if (differs !== null)
+      differences.push(`question ${number} by ${by} in ${zone}: ${differs}\n${JSON.stringify(narrow)}`)
+    counted += answer(known, narrow)?.ids.length ?? 0
+  }
+  t.same(differences.slice(0, 3), [])
+  t.ok(counted > 5_000, `${counted} articles counted`)
+})
+
+function narrowed(random: Random, question: Question): Question {
+  const from = new Date(random.one(['2024-03-01T00:00:00Z', '2024-09-30T12:34:56Z', '2024-12-01T00:00:00Z']))
+  const coverage = {
+    historyStart: new Date('1990-01-01T00:00:00Z'),
+    publishedAfter: from,
+    publishedBefore: { at: new Date(from.getTime() + 100 * 86_400_000), exclusive: true },
+  }
+  return { ...question, coverage, sort: 'published_at' }
+}
+
+t.test('outlets beyond the first twenty are counted together', { timeout }, async t => {
+  const index = await openArchiveIndex()
+  t.teardown(() => index.close())
+  const random = createRandom(3)
+  const articles = randomArticles(random, 400).map((article, number) => {
+    const no = number % 30
+    return { ...article, outlet: { name: `Krant ${no}`, domain: `${no}.example` }, publishedAt: new Date('2024-01-01') }
+  })
+  await index.add(articles)
+
+  const { total, data, other } = await index.search.countBy(EVERYTHING, { by: 'outlet' })
+  t.equal(data.length, MOST_OUTLETS)
+  t.equal(total, 400)
+  t.equal(
+    data.reduce((sum, one) => sum + one.count, other),
+    400,
+  )
+  t.ok(other > 100, `${other} articles of other outlets`)
+})
