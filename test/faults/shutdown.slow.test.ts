@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { syncOutlets } from '../../shared/outlets/sync.ts'
 import { type Member, type ServiceName, until } from '../fleet.ts'
 import { articlePage, storePages } from '../normaliser/stored.ts'
@@ -76,80 +76,84 @@ async function ends(
   return Object.fromEntries(await Promise.all(all))
 }
 
-t.test('services that are told to end, with work in hand that does not', async t => {
-  const world = await createWorld()
-  const endless = await startEndless()
-  t.teardown(async () => {
-    await world.close()
-    endless.stop()
-  })
-  const { pool, fleet, model } = world
-  const { key } = JSON.parse(
-    await fleet.script(
-      'keys',
-      'create',
-      '--name',
-      'end',
-      '--countries',
-      'NL',
-      '--history-days',
-      '3650',
-      '--rate',
-      '9999',
-    ),
-  )
-  await syncOutlets(pool, [
-    {
-      ...{ name: 'E', domain: 'e.example', country: 'NL', languages: ['nl'], timeZone: 'UTC', sitemaps: [] },
-      feeds: [endless.feed],
-    },
-  ])
-  await storePages(
-    { url: '', query: async (sql, values) => (await pool.query(sql, values)).rows, drop: async () => {} },
-    [1, 2].map(n => ({ path: `/n/${n}`, html: articlePage(`Bericht ${n}`, HANGS), title: `Bericht ${n}` })),
-  )
-  await world.index(Array.from({ length: 20 }, () => ({})))
-  model.mood = 'hangs'
+// Services that are told to end, with work in hand that does not end.
 
-  for (const way of ['once', 'twice'] as const) {
-    await pool.query("update pages set next_try_at = now() - interval '3 s', attempts = 0 where state = 'stored'")
-    await pool.query("update pages set next_try_at = now() where state = 'waiting'")
-    await pool.query('update feeds set next_poll_at = now()')
-    const members = await underLoad(world, endless)
-    const port = members[3]?.process.spawnargs && fleet.base()
-    const inHand = fetch(`${port}/v1/articles?q=water&search=semantic`, { headers: { authorization: `Bearer ${key}` } })
-      .then(({ status }) => status)
-      .catch(() => 0)
-    await new Promise(resolve => setTimeout(resolve, 300))
-    const term = () => {
-      for (const { process } of members) process.kill('SIGTERM')
-    }
-    if (way === 'once') {
-      const ended = await ends(members, term)
-      t.comment(JSON.stringify(ended))
-      for (const [service, { code, ms }] of Object.entries(ended)) {
-        t.ok(code === 0 || code === 143, `the ${service} ends with ${code}`)
-        t.ok(ms < 20_000, `the ${service} ends in ${ms} ms`)
-      }
-      t.ok([200, 503].includes(await inHand), `the request in hand is answered: ${await inHand}`)
-      const { rows } = await pool.query(
-        `select (select count(*)::int from pages where state = 'stored' and next_try_at > now()) as pages,
-                (select count(*)::int from pages where state <> 'stored' and state <> 'waiting') as ended,
-                (select count(*)::int from hosts where leased_until > now() or turn is not null) as hosts,
-                (select count(*)::int from embeddings where claimed_until > now() + interval '31 s') as articles`,
-      )
-      t.same(rows, [{ pages: 0, ended: 0, hosts: 0, articles: 0 }], 'what was in hand is given back')
-    } else {
-      term()
-      await new Promise(resolve => setTimeout(resolve, 700))
-      const ended = await ends(members, term)
-      t.comment(JSON.stringify(ended))
-      for (const [service, { code, ms }] of Object.entries(ended)) {
-        t.ok(code === 0 || code === 143, `the ${service} ends with ${code}`)
-        t.ok(ms < 5_000, `told twice, the ${service} ends in ${ms} ms`)
-      }
-    }
+const world = await createWorld()
+const endless = await startEndless()
+t.teardown(async () => {
+  await world.close()
+  endless.stop()
+})
+const { pool, fleet, model } = world
+const { key } = JSON.parse(
+  await fleet.script(
+    ...(['keys', 'create', '--name', 'end', '--countries', 'NL', '--history-days', '3650', '--rate', '9999'] as const),
+  ),
+)
+await syncOutlets(pool, [
+  {
+    ...{ name: 'E', domain: 'e.example', country: 'NL', languages: ['nl'], timeZone: 'UTC', sitemaps: [] },
+    feeds: [endless.feed],
+  },
+])
+await storePages(
+  { url: '', query: async (sql, values) => (await pool.query(sql, values)).rows, drop: async () => {} },
+  [1, 2].map(n => ({ path: `/n/${n}`, html: articlePage(`Bericht ${n}`, HANGS), title: `Bericht ${n}` })),
+)
+await world.index(Array.from({ length: 20 }, () => ({})))
+model.mood = 'hangs'
+
+/** Starts all services and waits until each has work in hand. */
+async function startUnderLoad(): Promise<Member[]> {
+  await pool.query("update pages set next_try_at = now() - interval '3 s', attempts = 0 where state = 'stored'")
+  await pool.query("update pages set next_try_at = now() where state = 'waiting'")
+  await pool.query('update feeds set next_poll_at = now()')
+  return underLoad(world, endless)
+}
+
+/** A search that the model never answers. Resolves with the status; 0: the connection was closed. */
+const searchInHand = (): Promise<number> =>
+  fetch(`${fleet.base()}/v1/articles?q=water&search=semantic`, { headers: { authorization: `Bearer ${key}` } })
+    .then(({ status }) => status)
+    .catch(() => 0)
+
+const term = (members: Member[]) => () => {
+  for (const { process } of members) process.kill('SIGTERM')
+}
+
+function checkEnds(t: Test, ended: Record<string, { code: number | null; ms: number }>, limit: number): void {
+  t.comment(JSON.stringify(ended))
+  for (const [service, { code, ms }] of Object.entries(ended)) {
+    t.ok(code === 0 || code === 143, `the ${service} ends with ${code}`)
+    t.ok(ms < limit, `the ${service} ends in ${ms} ms`)
   }
+}
+
+t.test('services end within 20 s, answer the request in hand, and give back their work', async t => {
+  const members = await startUnderLoad()
+  const inHand = searchInHand()
+  await new Promise(resolve => setTimeout(resolve, 300))
+  checkEnds(t, await ends(members, term(members)), 20_000)
+  t.ok([200, 503].includes(await inHand), `the request in hand is answered: ${await inHand}`)
+  const { rows } = await pool.query(
+    `select (select count(*)::int from pages where state = 'stored' and next_try_at > now()) as pages,
+            (select count(*)::int from pages where state <> 'stored' and state <> 'waiting') as ended,
+            (select count(*)::int from hosts where leased_until > now() or turn is not null) as hosts,
+            (select count(*)::int from embeddings where claimed_until > now() + interval '31 s') as articles`,
+  )
+  t.same(rows, [{ pages: 0, ended: 0, hosts: 0, articles: 0 }], 'what was in hand is given back')
+})
+
+t.test('services that are told to end twice end at once', async t => {
+  const members = await startUnderLoad()
+  void searchInHand()
+  await new Promise(resolve => setTimeout(resolve, 300))
+  term(members)()
+  await new Promise(resolve => setTimeout(resolve, 700))
+  checkEnds(t, await ends(members, term(members)), 5_000)
+})
+
+t.test('all services were tried', async t => {
   const services: ServiceName[] = ['crawler', 'normaliser', 'embedder', 'api']
   t.same([...new Set(fleet.members.map(({ service }) => service))].sort(), services.sort())
 })
