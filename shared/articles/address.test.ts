@@ -105,7 +105,7 @@ t.test('decision 37: one article, many ways to write its address', async t => {
   }
 })
 
-t.test('decision 37: what looks alike and is not the same article', async t => {
+t.test('decision 37: similar addresses of different articles', async t => {
   const pairs = [
     ['https://x.example/a', 'https://x.example/b'],
     ['https://x.example/a', 'https://x.example/A'],

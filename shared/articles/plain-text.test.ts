@@ -32,7 +32,7 @@ t.test('entities in plain text are decoded', async t => {
   t.equal(plainText('Stad &amp; Land: &euro; 5 &lt; &#8364; 6'), 'Stad & Land: € 5 < € 6')
 })
 
-t.test('the paragraphs of plain text stay, and what came out goes in unchanged', async t => {
+t.test('the paragraphs of plain text stay, and a result goes in unchanged', async t => {
   const text = plainText('Eerste alinea.\r\n\r\n\r\nTweede  alinea,\nmet een regel.  ')
   t.equal(text, 'Eerste alinea.\n\nTweede alinea,\nmet een regel.')
   t.equal(plainText(text ?? ''), text)

@@ -19,7 +19,7 @@ t.test('an empty variable counts as not set, spaces around a value do not matter
   ])
 })
 
-t.test('a wrong value is refused with its name and what may stand there', async t => {
+t.test('a wrong value is refused with its name and the values that are allowed', async t => {
   t.throws(() => readConfig({ PORT: '65536' }), {
     name: 'ConfigError',
     message: /PORT is "65536"; write a whole number from 0 to 65535/,

@@ -12,7 +12,7 @@ export class ConfigError extends Error {
 
 /**
  * Reads every setting from `env`. An empty variable counts as not set.
- * @throws ConfigError naming the variable, what it holds and what it may hold
+ * @throws ConfigError that names the variable, its value and the values that it may have
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const values: Record<string, string | number | string[]> = {}

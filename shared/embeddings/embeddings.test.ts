@@ -129,7 +129,7 @@ t.test('Text Embeddings Inference is asked through Hugging Face’s client, at e
   t.match(asked[0], { path: '/embed', body: { inputs: ['passage: a', 'passage: b'] } })
 })
 
-t.test('texts are cut to the model and stripped of what breaks servers', async t => {
+t.test('texts are cut to the model, without characters that break servers', async t => {
   const { asked, url } = await endpoint(t, ({ body }) => openAi((body.input ?? []).map(() => [1, 2])))
   await open(url, 'unknown').embedPassages(['x'.repeat(1_000_000), 'a\0b \ud800 c', `${'y'.repeat(1_499)}😀`], soon())
   const [long, dirty, half] = asked[0]?.body.input ?? []
@@ -147,7 +147,7 @@ const failing = async (work: Promise<unknown>): Promise<EmbeddingFailure> => {
   throw error
 }
 
-t.test('what an answer other than vectors means', async t => {
+t.test('failures by the status of an answer', async t => {
   const cases: [string, Reply, string][] = [
     ['a text it will not take', { status: 400, json: {} }, 'refused'],
     ['a server that stumbles over a text', { status: 500, json: {} }, 'refused'],

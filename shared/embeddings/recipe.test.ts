@@ -28,7 +28,7 @@ t.test('its vector is the mean of theirs, of length 1', async t => {
   )
 })
 
-t.test('directions are taken out of a vector, whatever their lengths and angles', async t => {
+t.test('directions are taken out of a vector, at any lengths and angles', async t => {
   const directions = [
     [3, 1, 0, 0],
     [1, 1, 0, 0.5],

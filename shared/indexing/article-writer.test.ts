@@ -143,7 +143,7 @@ t.test('the scheduled embedding, and more work of the caller, share the articles
   t.same(jobs, [{ n: 1 }])
 })
 
-t.test('what Postgres cannot hold is left out of texts', async t => {
+t.test('characters that Postgres cannot store are left out of texts', async t => {
   const [made] = await index([article('g.example/1', { title: 'een\0twee \ud800drie', body: 'vier\0\udc00vijf' })])
   const [text] = await rows('select title, body from article_texts join articles using (seq) where id = $1', [made?.id])
   t.same(text, { title: 'een twee \ufffddrie', body: 'vier \ufffdvijf' })
@@ -171,7 +171,7 @@ t.test('large batches are cut so that nobody holds the clock for long', async t 
   t.same(sizes, [1, 1, 1])
 })
 
-t.test('names that Postgres cannot hold are indexed without what it cannot', async t => {
+t.test('names are indexed without the characters that Postgres cannot store', async t => {
   const [one] = await index([
     article('nul.example/1', {
       authors: ['Jan\0Jansen', 'Zo\ud800'],

@@ -21,10 +21,9 @@ interface Candidate {
 
 /**
  * Claims the addresses and ids of some articles inside the caller's transaction (decision 37). Rows
- * are inserted in sorted order, addresses before ids, so that two writers with the same articles
- * wait for one another here, in one direction, before either takes the clock. An article known by
- * any of its addresses is known by all of them from then on; of several sightings in one batch the
- * first is the article.
+ * are inserted in sorted order, addresses before ids. So two writers with the same articles wait
+ * here in one direction, before either takes the clock. An article known by any of its addresses is
+ * known by all of them from then on; of several sightings in one batch the first is the article.
  */
 export async function claimIdentities(client: Client, articles: NewArticle[]): Promise<Claim[]> {
   const { candidates, candidateOf } = gather(articles)

@@ -36,7 +36,7 @@ t.test('feeds and sitemaps may be empty or absent; www. is taken off with a note
   ])
 })
 
-t.test('what is wrong is said with the outlet’s and the field’s name', async t => {
+t.test('mistakes are reported with the outlet’s and the field’s name', async t => {
   t.same(problems({ ...OUTLET, country: 'DE' }), ['dagkoerier.example: country must be one of NL, BE, LU.'])
   t.same(problems({ ...OUTLET, languages: ['nl', 'fy'] }), [
     'dagkoerier.example: languages 1 must be one of nl, fr, de, lb, en.',

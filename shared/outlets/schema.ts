@@ -4,7 +4,7 @@ import { COUNTRIES, LANGUAGES } from '../articles/article.ts'
 const address = { type: 'string', minLength: 1 }
 const addresses = { type: 'array', items: address, maxItems: 200 }
 
-/** The catalogue file (JSON Schema draft-07): what `npm run outlets -- sync FILE` reads. */
+/** The catalogue file (JSON Schema draft-07): the input of `npm run outlets -- sync FILE`. */
 export const CATALOGUE_SCHEMA = {
   type: 'object',
   required: ['outlets'],

@@ -49,8 +49,8 @@ export class UsageError extends Error {
 }
 
 /**
- * Runs a script: `--help`, options, configuration, signals, and errors as one sentence.
- * Exit codes: what `work` returns if it is a number, else 0; 1 failed, 2 wrong use.
+ * Runs a script: `--help`, options, configuration, signals, and errors as one sentence. Exit codes:
+ * the number that `work` returns, else 0; 1 failed, 2 wrong use.
  */
 export async function runCommand(command: Command, work: (context: CommandContext) => Promise<unknown>): Promise<void> {
   const stopping = new AbortController()

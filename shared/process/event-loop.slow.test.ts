@@ -77,6 +77,6 @@ t.test('the watch does not hold a process that has nothing to do', async t => {
   t.equal(await run(t, '').ended, 0)
 })
 
-t.test('whoever sets 0 is not watched', async t => {
+t.test('with 0 the event loop is not watched', async t => {
   t.equal(await run(t, 'block(5_000)', 0).ended, 0)
 })

@@ -12,7 +12,7 @@ function byHand(turns: ReturnType<typeof createFairQueue>, key: string, begun: s
   return { end: end.resolve, done }
 }
 
-t.test('whoever comes with many waits behind whoever comes with one', async t => {
+t.test('a key with many turns waits behind a key with one', async t => {
   const turns = createFairQueue(1)
   const begun: string[] = []
   const first = byHand(turns, 'greedy', begun)
@@ -54,7 +54,7 @@ t.test('of two threads, one is kept from keys whose turns are slow', { timeout: 
   t.equal(begun.length, 5)
 })
 
-t.test('who gives up waiting takes no turn, and leaves none behind', async t => {
+t.test('a caller that stops waiting takes no turn, and leaves none behind', async t => {
   const turns = createFairQueue(1)
   const begun: string[] = []
   const first = byHand(turns, 'a', begun)

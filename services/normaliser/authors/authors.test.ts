@@ -195,7 +195,7 @@ t.test('decision 35: order is kept, nobody comes twice', async t => {
   )
 })
 
-t.test('whatever a byline holds, names come out short, single-lined and once', async () => {
+t.test('of any byline, names come out short, single-lined and once', async () => {
   const word = fc.constantFrom(
     'Jan',
     'Smit',

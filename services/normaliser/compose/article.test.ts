@@ -158,7 +158,7 @@ t.test('a page that only its scripts fill has its text from JSON-LD, unless it i
   t.equal(articleOf(await compose({ body: data(false) })).body, LEAD)
 })
 
-t.test('what is no page, a film or a document, becomes an article from its feed', async t => {
+t.test('a film or a document becomes an article from its feed', async t => {
   const body = Buffer.from('%PDF-1.7\n%âãÏÓ\n1 0 obj')
   t.equal(articleOf(await compose({ body, contentType: 'application/pdf' })).body, LEAD)
 })

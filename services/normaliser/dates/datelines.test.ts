@@ -15,7 +15,7 @@ function dayOf(body: string, lang = 'nl'): string | null {
 }
 const behind = (markup: string) => dayOf(`<h1>${HEADLINE}</h1>${markup}${PROSE}`)
 
-t.test('a label in the line before says what a date is', async t => {
+t.test('a label in the line before a date tells its meaning', async t => {
   t.equal(behind('<dl><dt>Bijgewerkt</dt><dd>4 november 2026</dd></dl>'), null)
   for (const label of ['Gepubliceerd', 'Publié le', 'Veröffentlicht', 'Publiziert am', 'Verëffentlecht', 'Posted']) {
     const listed = `<ul><li>Laatst gewijzigd</li><li>4 november 2026</li><li>${label}</li><li>3 november 2026</li></ul>`
@@ -46,7 +46,7 @@ t.test('the time of a change that a theme hides in the byline is not the datelin
   )
 })
 
-t.test('what is quoted is others’, with its date', async t => {
+t.test('the date of a quotation is not the article’s', async t => {
   const lead = '<p>Kort.</p>'.repeat(4)
   t.equal(behind(`${lead}<blockquote>Posted by Jan Smit on Monday, November 2, 2026</blockquote>`), null)
   t.equal(behind('<div>— Jan Smit (@jansmit) 2 november 2026</div>'), null)
@@ -54,7 +54,7 @@ t.test('what is quoted is others’, with its date', async t => {
   t.equal(behind('<p>Foto: Jan Smit, 6-12-2010</p>'), null)
 })
 
-t.test('a box named for its byline is the article’s, whatever else its name says', async t => {
+t.test('a box named for its byline is the article’s, with any other words in its name', async t => {
   t.equal(dayOf(`<div class="teaser_text_meta">Jan Smit / 03.11.2026 / 09:30</div><h1>${HEADLINE}</h1>`), '2026-11-03')
   const teaser = '<div class="teaser"><h3>Een ander bericht</h3><p>9 november 2026</p></div>'
   t.equal(dayOf(`<h1>${HEADLINE}</h1>${PROSE.repeat(4)}${teaser}`), null)

@@ -64,7 +64,7 @@ t.test('decision 36: without an offset, the outlet’s clocks count, on either s
   t.equal(published({ feed: '3 november 2026 14:05', timeZone: 'Europe/London' }), '2026-11-03T14:05:00.000Z')
 })
 
-t.test('decision 36: what cannot be is passed over: tomorrow and later, before 1990, no calendar’s day', async t => {
+t.test('decision 36: impossible dates are ignored: more than a day ahead, before 1990, no calendar’s day', async t => {
   const feed = 'Tue, 03 Nov 2026 10:00:00 +0100'
   for (const bad of [
     '2026-11-22T12:00:01Z',
@@ -140,7 +140,7 @@ t.test('decision 36: never now: the masthead’s date of today is no article’s
   }
 })
 
-t.test('a meta tag that says "date" and not of what gives way to the dateline', async t => {
+t.test('the dateline counts before a meta tag that says only "date"', async t => {
   const head = '<meta name="date" content="2026-11-09">'
   t.equal(published({ head, body: '<p>3 november 2026, 14:05</p>' }), '2026-11-03T13:05:00.000Z')
   t.equal(published({ head }), '2026-11-09T00:00:00.000Z')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { findDates, readDate, type WrittenDate } from './written.ts'
 
-/** `2026-11-03 14:05:00.000 +60`: what was read, `-` where it is not said. */
+/** `2026-11-03 14:05:00.000 +60`: a date as it was read, `-` for parts that are missing. */
 function shown(date: WrittenDate | null): string | null {
   if (date === null) return null
   const two = (n: number) => String(n).padStart(2, '0')

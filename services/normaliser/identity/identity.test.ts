@@ -139,7 +139,7 @@ t.test('decision 37: two blogs of one provider, two ports of one machine are dif
   t.same(suffixless.addresses, ['krant:9000/a/artikel-1'])
 })
 
-t.test('whatever a page claims, its own address is among the keys and nothing throws', async () => {
+t.test('with any claims of a page, its own address is among the keys and nothing throws', async () => {
   fc.assert(
     fc.property(
       fc.webUrl({ withQueryParameters: true }),

@@ -5,9 +5,8 @@ import { readMetadata } from '../metadata/metadata.ts'
 import { readPageText } from '../text/page-text.ts'
 import { type InterstitialKind, recogniseInterstitial } from './interstitials.ts'
 
-/*
- * Good pages whose feed calls them something else, and pages that are none: what a page says of
- * itself decides.
+/**
+ * Good pages with another title in the feed, and interstitials. The page's own statements decide.
  */
 
 const URL_ = 'https://www.dagkoerier.example/binnenland/2026/11/brug-schelde-dicht'
@@ -97,7 +96,7 @@ const stored = (html: string, title: string): StoredPage => ({
 })
 
 for (const golden of GOLDEN) {
-  t.test(`a short article (${golden.language}) is whole, whatever its feed calls it`, async t => {
+  t.test(`a short article (${golden.language}) is whole with any title in its feed`, async t => {
     for (const feedTitle of FEED_TITLES) {
       const html = markup(golden, OPEN_GRAPH + JSON_LD(golden.title) + CANONICAL)
       const composition = await composeArticle(stored(html, feedTitle), NOW)

@@ -6,7 +6,7 @@ import type { LanguageRules } from './language-rules.ts'
 import { lb } from './lb.ts'
 import { nl } from './nl.ts'
 
-/** What the normaliser knows of each language. */
+/** The rules of each language. */
 export const LANGUAGE_RULES: Record<Language, LanguageRules> = { nl, fr, de, lb, en }
 
 const ALL = Object.values(LANGUAGE_RULES)

@@ -53,7 +53,7 @@ t.test('the text of elements that are too deep stays, in its order', async t => 
   t.match(bounded, /deep\s*(<\/div>\s*)+<p>after<\/p>$/)
 })
 
-t.test('what lies behind the longest markup or the last tag is left out', async t => {
+t.test('markup behind the longest length or the last tag is left out', async t => {
   t.equal(boundMarkup('a'.repeat(MAX_MARKUP + 5)).length, MAX_MARKUP)
   const many = boundMarkup(`${'<p>x</p>'.repeat(MAX_TAGS)}`)
   t.ok(many === '<p>x</p>'.repeat(MAX_TAGS / 2))

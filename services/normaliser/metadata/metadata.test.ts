@@ -122,7 +122,7 @@ t.test('of several articles the page’s own: by its address, by its headline', 
   t.equal(withJsonLd(JSON.stringify(mentioned)).dates.structured[0], ARTICLE.datePublished)
 })
 
-t.test('links, names of the site, languages, titles, what is free', async t => {
+t.test('links, names of the site, languages, titles, free access', async t => {
   const meta = readMetadata(
     `<!doctype html><html lang="nl-BE"><head>
      <link rel="canonical" href="/artikel/2026/brug-dicht"><link rel="amphtml" href="/amp/artikel">
@@ -197,7 +197,7 @@ for (const [name, html] of Object.entries(hostile)) {
   })
 }
 
-t.test('whatever a page holds, it is read', async () => {
+t.test('any page is read', async () => {
   const piece = fc.oneof(
     fc.constantFrom(
       '<div>',

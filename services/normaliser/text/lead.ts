@@ -8,8 +8,8 @@ import { isChaffLine } from './lines.ts'
 /**
  * Finds the blocks between the headline and the text that are the article's own opening: the
  * standfirst, chapô, Vorspann, intro. Pages set it apart, so text extractors lose it. A block is
- * the opening when it equals the page's description, when its name says so, or when it has
- * sentences and stands close below the headline.
+ * the opening when it equals the page's description or when its name says so. A block of sentences
+ * close below the headline is one too.
  *
  * @param headline position of the headline, -1 without one
  * @param first position of the first block of the text

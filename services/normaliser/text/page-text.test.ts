@@ -91,7 +91,7 @@ t.test('text behind "read more" is read, text hidden for other reasons is not', 
   t.same(read(html), BODY)
 })
 
-t.test('what is said twice is said once', async t => {
+t.test('a repeated text is kept once', async t => {
   t.same(read(page(`<h1>${TITLE}</h1><p class="intro">${BODY[0]}</p><div>${paragraphs}</div>`)), BODY)
 })
 

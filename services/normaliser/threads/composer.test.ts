@@ -110,8 +110,8 @@ t.test('a megabyte of text costs the event loop no tenth of a second', async t =
   const text = Array.from({ length: 18_000 }, (_, at) => `<p>${sentence(at)}</p>`).join('')
   const html = `<html lang="nl"><head><title>Brug dicht</title></head><body><article><h1>Brug dicht</h1>${text}</article></body></html>`
   t.ok(html.length > 1_000_000)
-  // The loop's own processor time between two turns: what the scheduler takes away on a busy
-  // machine is not in it.
+  // The loop's own processor time between two turns. The time that the scheduler gives to other
+  // processes is not in it.
   let longest = 0
   let last = process.threadCpuUsage()
   const turns = setInterval(() => {
