@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { CircuitOpen, createCircuit } from '../circuit/circuit.ts'
 import { sentenceOf } from '../process/command.ts'
+import { createSemaphore } from '../semaphore/semaphore.ts'
 import { without } from './bias/removal.ts'
 import { EmbeddingFailure } from './embedding-failure.ts'
 import { askerOf } from './endpoint.ts'
 import type { Model } from './models.ts'
-import { createSemaphore } from './semaphore.ts'
 import type { Source } from './source.ts'
 import { modelText } from './text.ts'
 
