@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -46,6 +46,19 @@ t.test('issue 21.8: the first request finds sample articles', async t => {
   t.equal(answer.total_results, PAGE_EXAMPLE.total_results)
   t.ok(answer.articles.some(({ title }: { title: string }) => title === PAGE_EXAMPLE.articles[0]?.title))
   t.strictSame(Object.keys(answer.articles[0]), Object.keys(PAGE_EXAMPLE.articles[0]!))
+})
+
+t.test('issue 21.9: the examples of `npm run query` find sample articles', async t => {
+  const file = new URL('../../scripts/query.ts', import.meta.url).pathname
+  const { stdout: help } = await run(process.execPath, [file, '--help'])
+  const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8')
+  const examples = [...`${help}\n${readme}`.matchAll(/npm run query -- ([^`\n]+)/g)].map(([, typed]) => typed)
+  t.equal(examples.length, 3)
+  for (const typed of examples) {
+    const command = `${process.execPath} ${file} ${typed} --url ${api.base} --key ${secret}`
+    const { stdout } = await run('sh', ['-c', command], { env })
+    t.match(stdout, /^\d+ of [1-9]|"total_results":[1-9]/m, command)
+  }
 })
 
 const PROGRAMS = [

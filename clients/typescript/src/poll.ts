@@ -57,7 +57,7 @@ function beginning(query: PollQuery, state: PollState | null, since: string | Da
     throw new PerscopeError('Poll with keyword or boolean search: by meaning, articles are found only hours later.')
   }
   const { ingested_after: _, sort: _sort, order: _order, per_page: _perPage, ...own }: ArticlesQuery = query
-  const name = queryString(Object.fromEntries(Object.entries(own).sort()))
+  const name = queryString(Object.fromEntries(Object.entries(own).sort())).slice(1)
   if (state !== null && state.query !== name) {
     throw new PerscopeError(`The state belongs to another search ("${state.query}"); begin without a state.`)
   }
