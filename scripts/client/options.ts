@@ -1,7 +1,7 @@
 import type { ArticlesQuery } from '../../clients/typescript/src/index.ts'
 import { ApiError } from '../../services/api/contract/api-error.ts'
 import { PARAMETER_NAMES, PARAMETERS, type Parameter } from '../../services/api/contract/parameters.ts'
-import { readRequest } from '../../services/api/parameters/request.ts'
+import { type ArticlesRequest, readRequest } from '../../services/api/parameters/request.ts'
 import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
 
 /**
@@ -40,20 +40,32 @@ function placeholderOf(parameter: Parameter): string {
  * @throws UsageError naming the option
  */
 export function readQuery(options: CommandContext['options']): ArticlesQuery {
-  const written = PARAMETER_NAMES.flatMap(name => {
-    const value = given(options[name.replaceAll('_', '-')])
-    return value === undefined ? [] : [[name, value] as const]
-  })
+  readOptions(options)
+  // `readOptions` has validated them against the definitions that the type is made of. Lists stay
+  // as written.
+  return written(options) as ArticlesQuery
+}
+
+const written = (options: CommandContext['options']): Record<string, string> =>
+  Object.fromEntries(
+    PARAMETER_NAMES.flatMap(name => {
+      const value = given(options[name.replaceAll('_', '-')])
+      return value === undefined ? [] : [[name, value] as const]
+    }),
+  )
+
+/**
+ * The given options as the API reads them.
+ * @throws UsageError naming the option
+ */
+export function readOptions(options: CommandContext['options']): ArticlesRequest {
   try {
-    readRequest(new URLSearchParams(Object.fromEntries(written)).toString(), 'articles')
+    return readRequest(new URLSearchParams(written(options)).toString(), 'articles')
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const [name, sentences] = Object.entries(error.errors ?? {})[0] ?? ['', [error.message]]
     throw new UsageError(`--${name.replaceAll('_', '-')}: ${sentences.join(' ')}`)
   }
-  // readRequest has validated them against the definitions that the type is made of. Lists stay as
-  // written.
-  return Object.fromEntries(written) as ArticlesQuery
 }
 
 const given = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)

@@ -84,7 +84,7 @@ async function findPage(
  */
 type NoFilter = 'question' | 'q' | 'order' | 'perPage' | 'cursor' | 'countries'
 
-function filterOf({ request, countries, historyStart }: PlannedRequest): ArticleFilter {
+export function filterOf({ request, countries, historyStart }: Omit<PlannedRequest, 'plan'>): ArticleFilter {
   const filters: Omit<ArticlesRequest, NoFilter> = request
   const { languages, hasAuthor, outlet, author, publishedAfter: after, publishedBefore: before, ...more } = filters
   // The compiler refuses a filter that is added to the request and applied nowhere.
