@@ -46,7 +46,7 @@ t.test('issue 21.9: openapi-python-client', { skip: typeof tools === 'string' &&
 
 const PROGRAM = `
 import createClient from 'openapi-fetch'
-import type { components, paths } from './generated.ts'
+import type { components, paths } from "./generated.ts"
 import type * as ours from '${ROOT}clients/typescript/src/contract.ts'
 
 const client = createClient<paths>({
