@@ -12,7 +12,7 @@ import type { SearchPlan } from './plan.ts'
 import { compile, type TwoPhaseMatches } from './two-phase.ts'
 import { type SegmentMatches, verifyMatches } from './verify.ts'
 
-/** What stored segments are matched with. */
+/** The parts of an index that stored segments are matched with. */
 export interface StoredContext {
   cache: SegmentCache
   source: ArticleSource
@@ -57,6 +57,9 @@ export async function matchStored(
     const lists = await readTerms(context, segments, terms)
     for (const [index, { segment, columns }] of found.entries()) {
       const own = matches[index]!
+      // Most segments have no match of a rare word: a reader for each would cost more than the
+      // rest.
+      if (own.count === 0) return
       count += own.count
       const reader = readerOf(segment, columns, batch[index]!.startsAt, lists[index]!)
       for (const collector of collectors) collector.collect(own, reader)
@@ -203,12 +206,21 @@ async function evaluate(
   const held = new Map<SegmentMeta, Map<string, DocIdSet>>()
   const compiled = compile(node)
   for (;;) {
+    const cached = new Map<string, ReturnType<SegmentCache['listsOf']>>()
+    const ofTerm = (term: string) => {
+      let known = cached.get(term)
+      if (known === undefined) {
+        known = cache.listsOf(term)
+        cached.set(term, known)
+      }
+      return known
+    }
     const wanted: WantedList[] = []
     const asked = new Set<string>()
     const matches = segments.map(segment => {
       const own = held.get(segment)
       const lists = (term: string) => {
-        const known = own?.get(term) ?? cache.list(segment, term)
+        const known = own?.get(term) ?? ofTerm(term)(segment)
         if (known !== undefined) return known
         const key = `${segment.no} ${term}`
         if (!asked.has(key)) wanted.push({ segment, term })
