@@ -238,22 +238,24 @@ export function walk(set: DocIdSet, backwards: boolean, visit: (doc: number) => 
     const { docs } = set
     if (backwards) for (let at = docs.length - 1; at >= 0 && visit(docs[at]!); at--);
     else for (let at = 0; at < docs.length && visit(docs[at]!); at++);
-    return
-  }
-  const { bits } = set
-  if (backwards) {
-    for (let at = bits.length - 1; at >= 0; at--) {
-      for (let word = bits[at]! >>> 0; word !== 0; ) {
-        const bit = 31 - Math.clz32(word)
-        if (!visit((at << 5) + bit)) return
-        word = (word & ~(1 << bit)) >>> 0
-      }
+  } else if (backwards) walkBackwards(set.bits, visit)
+  else walkForwards(set.bits, visit)
+}
+
+function walkForwards(bits: Uint32Array, visit: (doc: number) => boolean): void {
+  for (let at = 0; at < bits.length; at++) {
+    for (let word = bits[at]!; word !== 0; word &= word - 1) {
+      if (!visit((at << 5) + lowestBit(word))) return
     }
-  } else {
-    for (let at = 0; at < bits.length; at++) {
-      for (let word = bits[at]!; word !== 0; word &= word - 1) {
-        if (!visit((at << 5) + lowestBit(word))) return
-      }
+  }
+}
+
+function walkBackwards(bits: Uint32Array, visit: (doc: number) => boolean): void {
+  for (let at = bits.length - 1; at >= 0; at--) {
+    for (let word = bits[at]! >>> 0; word !== 0; ) {
+      const bit = 31 - Math.clz32(word)
+      if (!visit((at << 5) + bit)) return
+      word = (word & ~(1 << bit)) >>> 0
     }
   }
 }
