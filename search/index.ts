@@ -14,9 +14,9 @@ import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import { collectAll, searchPage, TOTAL_CAP } from './execute/search.ts'
 import { createMemoryIndex, MEMORY_SIZES } from './memory/memory-index.ts'
-import type { ArticleFilter, ArticleQuery, ArticleRow, Position, SearchPage, Sort } from './query/article-query.ts'
-import { articleTest } from './query/filters.ts'
-import { cutToDays, type TimeBounds, timeBoundsOf } from './query/time-bounds.ts'
+import type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
+import { type ArticleFilter, articleTest } from './query/filters.ts'
+import { cutToDays, type Sort, type TimeBounds, timeBoundsOf } from './query/time-bounds.ts'
 import type { SegmentSource } from './segment/builder.ts'
 import type { KnownDays } from './store/article-source.ts'
 import { postgresArticles } from './store/postgres-articles.ts'
@@ -39,18 +39,10 @@ export type { Collector, SegmentReader } from './execute/collectors/collector.ts
 export type { SearchSizes } from './execute/index-parts.ts'
 export type { Matched } from './execute/plan.ts'
 export { TOTAL_CAP } from './execute/search.ts'
-export type {
-  ArticleFilter,
-  ArticleQuery,
-  ArticleRow,
-  Axis,
-  Match,
-  ParsedQuery,
-  Position,
-  SearchPage,
-  Sort,
-} from './query/article-query.ts'
+export type { ArticleQuery, ArticleRow, Match, ParsedQuery, Position, SearchPage } from './query/article-query.ts'
+export { type ArticleFilter, NO_FILTERS } from './query/filters.ts'
 export { parseBoolean, parseKeyword } from './query/parse.ts'
+export type { Axis, Sort } from './query/time-bounds.ts'
 export { SEARCH_SETTINGS } from './store/postgres-segments.ts'
 
 export interface SearchIndex {
