@@ -19,8 +19,8 @@ import { type ArticleFilter, articleTest } from './query/filters.ts'
 import { cutToDays, type Sort, type TimeBounds, timeBoundsOf } from './query/time-bounds.ts'
 import type { SegmentSource } from './segment/builder.ts'
 import type { KnownDays } from './store/article-source.ts'
+import { openSegmentStore } from './store/open.ts'
 import { postgresArticles } from './store/postgres-articles.ts'
-import { postgresSegments } from './store/postgres-segments.ts'
 import { type IndexMeta, SegmentsChanged } from './store/segment-store.ts'
 import { createSuggestions, type NameField } from './suggest/suggestions.ts'
 import { startWarmUp, type WarmUp } from './warm-up.ts'
@@ -243,7 +243,7 @@ const NO_NAMES = {
 }
 
 function openParts(db: Queryable, sizes: CacheSizes) {
-  const segments = postgresSegments(db)
+  const segments = openSegmentStore(db)
   const source = postgresArticles(db)
   const stored = createStoredArticles(source, sizes)
   let meta: IndexMeta | null = null

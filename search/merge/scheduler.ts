@@ -1,5 +1,5 @@
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { postgresSegmentWriter } from '../store/postgres-segment-writer.ts'
+import { openSegmentWriter } from '../store/open.ts'
 import type { SegmentWork } from '../store/segment-store.ts'
 import { KINDS, type MadeSegment } from './make-segments.ts'
 import { isFlushDue, mergesDue, SEGMENT_SIZES } from './policy.ts'
@@ -37,7 +37,7 @@ const MOST_BACKLOG = 32_768n
 const KEEP_ALIVE = 60_000
 
 export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler {
-  const writer = postgresSegmentWriter(pool)
+  const writer = openSegmentWriter(pool)
   const threads = createThreads(pool, events)
   /** Articles up to here had a segment at the last look; the newest article that was heard of. */
   let [covered, newest] = [0n, 0n]
