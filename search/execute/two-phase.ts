@@ -4,9 +4,9 @@ import { isFrequent, SHINGLES } from '../segment/shingles.ts'
 import { TERMS } from '../terms.ts'
 
 /*
- * The first of two phases of matching (Lucene: TwoPhaseIterator): what the posting lists of a
- * stored segment say. The second phase (`verify.ts`) looks at the words of the documents that
- * remain open.
+ * The first of two phases of matching (Lucene: TwoPhaseIterator). It evaluates a query on the
+ * posting lists of a stored segment. The second phase (`verify.ts`) looks at the words of the
+ * documents that remain open.
  */
 
 /**
@@ -110,7 +110,7 @@ function conjunction(terms: string[], others: Evaluate[]): Evaluate {
 
 function intersect(matches: TwoPhaseMatches[]): TwoPhaseMatches {
   if (matches.every(isExact)) return exactly(intersectionOf(matches.map(one => one.confirmed)))
-  // The smallest first: what remains of it is looked up in the others.
+  // The smallest first: its documents are looked up in the others.
   const smallestFirst = matches.toSorted((a, b) => a.candidates.count - b.candidates.count)
   return smallestFirst.reduce((a, b) => {
     const confirmed = intersection(a.confirmed, b.confirmed)

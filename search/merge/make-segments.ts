@@ -30,7 +30,7 @@ export interface MadeSegment {
 }
 
 /**
- * Makes all segments that are due. What a killed process left undone, the next call does.
+ * Makes all segments that are due. The next call finishes the work of a killed process.
  *
  * @returns the number of segments made
  */

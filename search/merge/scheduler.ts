@@ -21,7 +21,7 @@ export interface Scheduler {
   close(): Promise<void>
 }
 
-/** What a thread did, for logs and metrics. */
+/** Told of the segments that threads make, for logs and metrics. */
 export interface SchedulerEvents {
   made(segment: MadeSegment): void
   failed(kinds: readonly SegmentWork[], failure: string): void

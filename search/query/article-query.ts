@@ -3,7 +3,7 @@ import type { ArticleFilter } from './filters.ts'
 import type { Axis } from './time-bounds.ts'
 
 /**
- * What `q` asks for, read by `parseKeyword` or `parseBoolean`; words are folded
+ * The meaning of `q`, read by `parseKeyword` or `parseBoolean`; words are folded
  * (`analysis/tokens.ts`).
  */
 export type Match =
@@ -42,7 +42,7 @@ export interface Position {
   last: { value: number | null; score: number; id: string }
 }
 
-/** What the article object shows. It is kept in memory and shown again, so nobody changes it. */
+/** An article as the API shows it. It is kept in memory and shown again, so nobody changes it. */
 export interface ArticleRow {
   readonly seq: bigint
   readonly id: string

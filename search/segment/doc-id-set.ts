@@ -52,9 +52,9 @@ const NONE = new Uint16Array(0)
 
 /*
  * An arena for the arrays that operations make, one behind the other in one buffer: a typed array
- * of its own takes longer to make than most arrays to fill. What is kept longer than a search is
- * copied (`ownCopy`), because it would keep the whole buffer in memory. Operations are synchronous
- * and a process runs one at a time, so one arena serves all.
+ * of its own takes longer to make than most arrays to fill. A set that is kept longer than a search
+ * is copied (`ownCopy`), because it would keep the whole buffer in memory. Operations are
+ * synchronous and a process runs one at a time, so one arena serves all.
  */
 const ARENA_DOCS = 1 << 17
 let arena = new Uint16Array(ARENA_DOCS)

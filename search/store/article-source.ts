@@ -50,7 +50,7 @@ export interface FoldedName {
  */
 export type KnownDays = Record<Axis, TimeSpan | null>
 
-/** What the search engine reads of the articles themselves. */
+/** Where the search engine reads articles and their words. */
 export interface ArticleSource {
   /** Articles after one `seq` up to another, ascending. */
   readNew(after: bigint, to: bigint): Promise<NewArticle[]>
@@ -67,10 +67,7 @@ export interface ArticleSource {
   readDays(): Promise<{ lastSeq: bigint; days: KnownDays }>
   /** Those of some articles whose words pass the verification. */
   verify(seqs: bigint[], verification: Verification): Promise<bigint[]>
-  /**
-   * What a segment and filters need of articles, besides their words: of a range, or of single
-   * ones.
-   */
+  /** The fields that a segment and filters need, of a range of articles or of single ones. */
   readSources(of: SegmentRange | bigint[]): Promise<SegmentSource[]>
   /** Words of the articles of a range, a limited number at a time. */
   readWords(range: SegmentRange): AsyncIterable<ArticleWords>

@@ -10,7 +10,7 @@ export interface TopCollector extends Collector {
   hits(): Hit[]
 }
 
-/** What decides which matches stand on a page. */
+/** Order and position of a page: they decide which matches stand on it. */
 export interface PageOrder {
   sort: ArticleQuery['sort']
   order: ArticleQuery['order']
@@ -125,7 +125,9 @@ function walkRange(set: DocIdSet, from: number, to: number, backwards: boolean, 
   })
 }
 
-/** The sort values that a selection works on; their content does not matter between two. */
+/**
+ * The sort values that a selection works on; the content does not matter between two selections.
+ */
 const work = new Float64Array(65_536)
 
 /**

@@ -6,7 +6,9 @@ import type { ArticlesRequest } from './request.ts'
 export interface Spelling {
   /** The value that a cursor is bound to (decision 21). */
   bound: unknown
-  /** The text in the feed's title (decision 32). null: it is absent, at its default, or no filter. */
+  /**
+   * The text in the feed's title (decision 32). null: it is absent, at its default, or no filter.
+   */
   written: string | null
 }
 
