@@ -194,22 +194,24 @@ export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchI
       return warmUp.warm
     },
 
-    stats() {
-      const { prefetched, ...segments } = parts.cache.stats()
-      const meta = parts.knownMeta()
-      return {
-        segments: meta?.segments.length ?? 0,
-        covered: meta?.covered ?? 0n,
-        memory: parts.memory.stats(),
-        caches: { ...segments, ...parts.stored.stats() },
-        prefetched,
-      }
-    },
+    stats: () => statsOf(parts),
 
     async close() {
       await warmUp?.stop()
       await suggestions.close()
     },
+  }
+}
+
+function statsOf({ cache, knownMeta, memory, stored }: ReturnType<typeof openParts>): IndexStats {
+  const { prefetched, ...segments } = cache.stats()
+  const meta = knownMeta()
+  return {
+    segments: meta?.segments.length ?? 0,
+    covered: meta?.covered ?? 0n,
+    memory: memory.stats(),
+    caches: { ...segments, ...stored.stats() },
+    prefetched,
   }
 }
 
