@@ -62,7 +62,7 @@ if (executablePath === undefined) {
 
   t.test('issue 21.9: the form sends no default that the search refuses', async t => {
     const { page, close } = await open({})
-    await page.locator('.btn.authorize').click()
+    await page.locator('#contract .btn.authorize').click()
     await page.locator('.auth-container input').fill(secret)
     await page.locator('.auth-btn-wrapper .authorize').click()
     await page.locator('.btn-done').click()
