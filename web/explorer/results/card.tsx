@@ -1,0 +1,74 @@
+import type { Match } from '../../../search/browser.ts'
+import { ago } from '../../parts/time.ts'
+import { useSpeech } from '../../words/index.ts'
+import { mark, type Stems } from './marks.ts'
+import { type Article, safeAddress } from './page.ts'
+
+/** An article as somebody reads it in a list. */
+export function Card({
+  article,
+  match,
+  stems,
+  now,
+}: {
+  article: Article
+  match: Match | null
+  stems: Stems | null
+  now: number
+}) {
+  const { words, percent } = useSpeech()
+  const { language, country, relevance, snippet, authors } = article
+  const address = safeAddress(article.url)
+  const marked = (text: string) => <Marked text={text} {...{ language, match, stems }} />
+  const title = marked(article.title || words.results.noTitle)
+  return (
+    <article class="card" lang={language}>
+      <p class="source" lang={document.documentElement.lang}>
+        <b>{article.outlet.name ?? article.outlet.domain ?? '–'}</b>
+        <Moment at={article.published_at} now={now} />
+        <span class="tags">
+          <span title={words.countries[country]}>{country}</span>
+          <span title={words.languages[language]}>{language}</span>
+        </span>
+        {relevance !== undefined && (
+          <span class="relevance">
+            <meter min={0} max={1} value={relevance} aria-label={words.results.relevance(percent(relevance))} />
+            <span aria-hidden="true">{percent(relevance)}</span>
+          </span>
+        )}
+      </p>
+      <h3>
+        {address === null ? (
+          title
+        ) : (
+          <a href={address} rel="noopener noreferrer" target="_blank">
+            {title}
+          </a>
+        )}
+      </h3>
+      {snippet !== null && (
+        <p class="snippet">
+          {marked(snippet)}
+          {[...snippet].length >= 190 && ' …'}
+        </p>
+      )}
+      {authors.length > 0 && <p class="authors">{authors.map(({ name }) => name).join(', ')}</p>}
+    </article>
+  )
+}
+
+function Marked(props: { text: string; language: Article['language']; match: Match | null; stems: Stems | null }) {
+  const pieces = mark(props.text, props.language, props.match, props.stems)
+  return <>{pieces.map(({ text, found }) => (found ? <mark>{text}</mark> : text))}</>
+}
+
+function Moment({ at, now }: { at: string | null; now: number }) {
+  const speech = useSpeech()
+  if (at === null) return <span>{speech.words.results.noDate}</span>
+  const date = new Date(at)
+  return (
+    <time dateTime={at} title={speech.moment(date)}>
+      {ago(date, now, speech)}
+    </time>
+  )
+}

@@ -1,0 +1,141 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { FailureNotice } from '../../parts/failure-notice.tsx'
+import { useSpeech } from '../../words/index.ts'
+import type { Search } from '../search/search.ts'
+import { Card } from './card.tsx'
+import { loadStems, matchOf, type Stems } from './marks.ts'
+import type { Results } from './use-results.ts'
+
+/** The results: how many, the cards, and more of them when their end comes into view. */
+export function ResultList(props: {
+  results: Results & { loadMore(): void }
+  fresh: number
+  onFresh(): void
+  onAgain(): void
+  onChange(change: Partial<Search>): void
+  onForget(): void
+}) {
+  const { results, fresh, onFresh, onAgain, onChange, onForget } = props
+  const { words, number } = useSpeech()
+  const { articles, of, failure, loading } = results
+  const match = useMemo(() => (of === null ? null : matchOf(of)), [of])
+  const stems = useStems(match?.kind === 'keyword')
+  const now = useNow()
+  return (
+    <section class="results" aria-labelledby="results-title" aria-busy={loading === 'first'}>
+      <div class="results-head">
+        <h2 id="results-title" class="unseen">
+          {words.results.title}
+        </h2>
+        <p role="status" class="total">
+          {totalOf(results, words, number)}
+        </p>
+        {fresh > 0 && (
+          <button type="button" class="fresh" onClick={onFresh}>
+            ↑ {words.results.fresh(number(fresh), fresh === 1)}
+          </button>
+        )}
+      </div>
+      {articles.length > 0 && (
+        <ol class={loading === 'first' ? 'cards stale' : 'cards'}>
+          {articles.map(article => (
+            <li key={article.id}>
+              <Card {...{ article, match, stems, now }} />
+            </li>
+          ))}
+        </ol>
+      )}
+      {failure !== null && (
+        <FailureNotice
+          failure={failure}
+          onAgain={failure.errors.cursor === undefined && of !== null ? results.loadMore : onAgain}
+          onByWords={() => onChange({ mode: 'keyword' })}
+          onForget={onForget}
+        />
+      )}
+      {of !== null && articles.length === 0 && failure === null && loading === null && (
+        <Nothing of={of} onChange={onChange} />
+      )}
+      {failure === null && <More results={results} />}
+    </section>
+  )
+}
+
+type Say = ReturnType<typeof useSpeech>
+
+function totalOf(
+  { of, total, estimate, loading, failure }: Results,
+  words: Say['words'],
+  number: Say['number'],
+): string {
+  if (failure !== null && of === null) return ''
+  if (loading === 'first' || of === null) return words.results.searching
+  if (estimate) return words.results.more(number(total))
+  return words.results.total(number(total), total === 1)
+}
+
+/** Nothing was found: what else to try. */
+function Nothing({ of, onChange }: { of: Search; onChange(change: Partial<Search>): void }) {
+  const { words } = useSpeech()
+  const onlyTitles = of.searchIn === 'title' && of.mode !== 'semantic' && of.q !== ''
+  return (
+    <div class="nothing">
+      <p class="lead">{words.results.none}</p>
+      {onlyTitles ? (
+        <p>
+          {words.results.tryBoth}{' '}
+          <button type="button" onClick={() => onChange({ searchIn: 'title_body' })}>
+            {words.results.searchBoth}
+          </button>
+        </p>
+      ) : (
+        <p>{words.results.tryFewer}</p>
+      )}
+    </div>
+  )
+}
+
+/** The next page: asked for when the end comes into view, or by the button. */
+function More({ results }: { results: Results & { loadMore(): void } }) {
+  const { words } = useSpeech()
+  const end = useRef<HTMLDivElement>(null)
+  const { next, loading, loadMore, articles } = results
+  useEffect(() => {
+    const place = end.current
+    if (place === null || next === null) return
+    const watcher = new IntersectionObserver(entries => entries.some(entry => entry.isIntersecting) && loadMore(), {
+      rootMargin: '600px',
+    })
+    watcher.observe(place)
+    return () => watcher.disconnect()
+  }, [next, loadMore])
+  return (
+    <div class="more" ref={end}>
+      {next !== null && (
+        <button type="button" onClick={loadMore} disabled={loading !== null}>
+          {loading === 'more' ? words.results.loading : words.results.loadMore}
+        </button>
+      )}
+      {next === null && articles.length > 0 && loading === null && <p>{words.results.end}</p>}
+    </div>
+  )
+}
+
+function useStems(wanted: boolean): Stems | null {
+  const [stems, setStems] = useState<Stems | null>(null)
+  useEffect(() => {
+    // Without stems the words are marked as written.
+    if (wanted) loadStems().then(setStems, () => {})
+  }, [wanted])
+  return stems
+}
+
+/** The present moment, for relative times; looked at again every minute. */
+function useNow(): number {
+  const [now, setNow] = useState(() => Date.now())
+  useEffect(() => {
+    const tick = setInterval(() => setNow(Date.now()), 60_000)
+    return () => clearInterval(tick)
+  }, [])
+  return now
+}

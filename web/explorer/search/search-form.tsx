@@ -1,0 +1,97 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { LIMITS } from '../../../services/api/contract/limits.ts'
+import type { SearchMode } from '../../../services/api/contract/parameters.ts'
+import { useSpeech } from '../../words/index.ts'
+import { type Reading, readQuery } from './reading.ts'
+import { ReadingLine } from './reading-line.tsx'
+import { type Draft, MODES } from './search.ts'
+
+/**
+ * The search box with its three modes, and below it how the query is read, while it is typed.
+ *
+ * @param onMode searches at once, where there is something to search
+ * @param errors what the API said about `q`
+ */
+export function SearchForm(props: {
+  draft: Draft
+  errors: string[]
+  onType(q: string): void
+  onMode(mode: SearchMode): void
+  onSearch(): void
+}) {
+  const { words } = useSpeech()
+  const { draft, errors, onType, onMode, onSearch } = props
+  const field = useRef<HTMLInputElement>(null)
+  const reading: Reading = readQuery(draft)
+  const isWrong = errors.length > 0 || (reading.kind === 'problem' && draft.q !== '')
+
+  useEffect(() => {
+    // As on many sites, "/" leads to the search from anywhere but a field.
+    const jump = (event: KeyboardEvent) => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
+      if (event.target instanceof Element && event.target.closest('input, select, textarea')) return
+      event.preventDefault()
+      field.current?.focus()
+      field.current?.select()
+    }
+    addEventListener('keydown', jump)
+    return () => removeEventListener('keydown', jump)
+  }, [])
+
+  return (
+    <search class="search">
+      <form
+        onSubmit={event => {
+          event.preventDefault()
+          onSearch()
+        }}
+      >
+        <h1 class="unseen">{words.search.title}</h1>
+        <div class="box">
+          <label class="unseen" for="q">
+            {words.search.label}
+          </label>
+          <input
+            ref={field}
+            id="q"
+            type="search"
+            enterkeyhint="search"
+            autocomplete="off"
+            spellcheck={false}
+            maxLength={2 * LIMITS.q}
+            value={draft.q}
+            placeholder={words.search.placeholder[draft.mode]}
+            aria-describedby="reading"
+            aria-invalid={isWrong}
+            onInput={event => onType(event.currentTarget.value)}
+          />
+          <button type="submit" class="primary">
+            {words.search.go}
+          </button>
+        </div>
+        <fieldset class="modes">
+          <legend class="unseen">{words.search.modes}</legend>
+          {MODES.map(mode => (
+            <label key={mode} title={words.search.modeAbout[mode]}>
+              <input
+                type="radio"
+                name="mode"
+                value={mode}
+                checked={draft.mode === mode}
+                onChange={() => onMode(mode)}
+              />
+              <span>{words.search.mode[mode]}</span>
+            </label>
+          ))}
+        </fieldset>
+        <div id="reading" class="reading" aria-live="polite">
+          {errors.length > 0 && reading.kind !== 'problem' ? (
+            <p class="problem">{errors.join(' ')}</p>
+          ) : (
+            <ReadingLine reading={reading} draft={draft} onMode={onMode} />
+          )}
+        </div>
+      </form>
+    </search>
+  )
+}

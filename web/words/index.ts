@@ -1,0 +1,69 @@
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
+import { en, type Words } from './en.ts'
+
+/** English comes with the page; each other language is a file of its own. */
+const TABLES: Record<Language, () => Promise<Words>> = {
+  en: async () => en,
+  nl: async () => en,
+  fr: async () => en,
+  de: async () => en,
+  lb: async () => en,
+}
+
+/** The words of a page, with all that numbers and times need. */
+export interface Speech {
+  language: Language
+  words: Words
+  number(value: number): string
+  percent(value: number): string
+  /** A moment in the reader's time zone. */
+  moment(at: Date): string
+  day(at: Date): string
+}
+
+const CHOSEN = 'perscope.language'
+
+/** The language that the reader chose here, else the browser's first that we have. */
+export function preferredLanguage(): Language {
+  const chosen = [localStorage.getItem(CHOSEN) ?? '', ...navigator.languages].map(tag => tag.slice(0, 2).toLowerCase())
+  for (const tag of chosen) {
+    const known = LANGUAGES.find(language => language === tag)
+    if (known !== undefined) return known
+  }
+  return 'en'
+}
+
+export function rememberLanguage(language: Language): void {
+  localStorage.setItem(CHOSEN, language)
+}
+
+export async function loadSpeech(language: Language): Promise<Speech> {
+  const words = await TABLES[language]().catch(() => en)
+  // Browsers know no Luxembourgish; figures and dates are written as in German.
+  const locale = language === 'lb' ? 'de-LU' : language === 'en' ? 'en-GB' : language
+  const number = new Intl.NumberFormat(locale)
+  const percent = new Intl.NumberFormat(locale, { style: 'percent' })
+  // Names of months are not the same in Luxembourgish as in German.
+  const inFigures = language === 'lb' ? ({ month: '2-digit' } as const) : ({ month: 'long' } as const)
+  const date = { year: 'numeric', day: 'numeric', ...inFigures } as const
+  const moment = new Intl.DateTimeFormat(locale, { ...date, hour: '2-digit', minute: '2-digit', timeZoneName: 'short' })
+  const day = new Intl.DateTimeFormat(locale, date)
+  return {
+    language,
+    words: words,
+    number: value => number.format(value),
+    percent: value => percent.format(value),
+    moment: at => moment.format(at),
+    day: at => day.format(at),
+  }
+}
+
+export const SpeechContext = createContext<Speech | null>(null)
+
+export function useSpeech(): Speech {
+  const speech = useContext(SpeechContext)
+  if (speech === null) throw new Error('A part of the page stands outside of its language.')
+  return speech
+}
