@@ -86,6 +86,8 @@ function printSearches(
 ): void {
   print('')
   print(`Perscope is up at ${base}`)
+  // A fragment is sent to no server; the page takes it out of the address at once.
+  print(`To search in a browser: ${onTerminal ? `${base}/#key=${key}` : `${base}/`}`)
   print(onTerminal ? `Key: ${key}` : `Key: in the file ${keyFile(dataDir)}`)
   const shown: ShownKey = onTerminal ? { kind: 'itself', key } : { kind: 'file', path: keyFile(dataDir) }
   for (const search of awaited) print(`\n${search.about}\n${curl(search, shown)}`)

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Language } from '../../shared/articles/article.ts'
-import { Header } from '../parts/header.tsx'
+import { Footer, Header } from '../parts/header.tsx'
 import { forgetKey, knownKey, rememberKey, takeKeyFromAddress } from '../parts/key.ts'
 import { loadSpeech, rememberLanguage, type Speech, SpeechContext } from '../words/index.ts'
 import { Welcome } from './key/welcome.tsx'
@@ -47,6 +47,7 @@ export function Explorer({ firstSpeech }: { firstSpeech: Speech }) {
       </a>
       <Header onLanguage={speak} onForget={key === '' ? null : forget} />
       {key === '' ? <Welcome said={said} onKey={use} /> : <SearchPage secret={key} onForget={forget} />}
+      <Footer />
     </SpeechContext.Provider>
   )
 }

@@ -2,6 +2,7 @@ import { render } from 'preact'
 import { takeKeyFromAddress } from '../parts/key.ts'
 import { loadSpeech, preferredLanguage } from '../words/index.ts'
 import { Explorer } from './explorer.tsx'
+import 'uplot/dist/uPlot.min.css'
 import '../parts/base.css'
 import './explorer.css'
 

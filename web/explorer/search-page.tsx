@@ -1,6 +1,10 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import type { SearchMode } from '../../services/api/contract/parameters.ts'
+import { Unfolding } from '../parts/unfolding.tsx'
+import { useSpeech } from '../words/index.ts'
 import { Filters } from './filters/filters.tsx'
+import { Breakdown } from './insights/breakdown.tsx'
+import { Timeline } from './insights/timeline.tsx'
 import { ResultList } from './results/list.tsx'
 import { useFresh } from './results/use-fresh.ts'
 import { useResults } from './results/use-results.ts'
@@ -11,6 +15,7 @@ import { useSearch } from './use-search.ts'
 
 /** The search with a key: box, filters, results. */
 export function SearchPage({ secret, onForget }: { secret: string; onForget(): void }) {
+  const { words } = useSpeech()
   const [search, setSearch] = useSearch()
   const [draft, setDraft] = useState<Draft>({ q: search.q, mode: search.mode })
   const [round, setRound] = useState(0)
@@ -54,8 +59,12 @@ export function SearchPage({ secret, onForget }: { secret: string; onForget(): v
           onClear={() => setSearch({ ...NEW_SEARCH, q: search.q, mode: search.mode })}
         />
         <div class="main-column" id="results" tabIndex={-1}>
+          <Unfolding className="timeline-place" title={words.insights.timeline} minWidth="60rem">
+            <Timeline search={results.of} secret={secret} onChange={change} />
+          </Unfolding>
           <ResultList
             results={results}
+            secret={secret}
             fresh={fresh}
             onFresh={() => {
               scrollTo({ top: 0 })
@@ -66,6 +75,13 @@ export function SearchPage({ secret, onForget }: { secret: string; onForget(): v
             onForget={onForget}
           />
         </div>
+        <aside class="insights" aria-label={words.insights.title}>
+          <Unfolding className="breakdowns" title={words.insights.title} minWidth="76rem">
+            {(['outlet', 'language', 'country'] as const).map(by => (
+              <Breakdown key={by} by={by} search={results.of} secret={secret} onChange={change} />
+            ))}
+          </Unfolding>
+        </aside>
       </div>
     </main>
   )

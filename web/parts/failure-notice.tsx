@@ -29,16 +29,10 @@ function kindOf({ code }: Failure): Kind {
   }
 }
 
-function adviceOf({ code, errors }: Failure, { words }: Speech): string {
+function adviceOf({ code, errors, message }: Failure, { words }: Speech): string {
   if (errors.cursor !== undefined) return words.failure.expired
-  switch (code) {
-    case 'not_found':
-    case 'method_not_allowed':
-    case 'internal_error':
-      return words.failure.server
-    default:
-      return words.failure[code]
-  }
+  if (code === 'internal_error') return words.failure.server
+  return code === 'other' ? message || words.failure.server : words.failure[code]
 }
 
 /** These end by themselves: the page tries again when the API says, or when the network is back. */

@@ -25,7 +25,6 @@ export function Header({
         Perscope
       </a>
       <nav>
-        <a href="/docs">{words.app.docs}</a>
         <select
           aria-label={words.app.language}
           value={language}
@@ -47,5 +46,14 @@ export function Header({
         )}
       </nav>
     </header>
+  )
+}
+
+export function Footer() {
+  const { words } = useSpeech()
+  return (
+    <footer class="footer">
+      <a href="/docs">{words.app.docs}</a>
+    </footer>
   )
 }

@@ -1,10 +1,25 @@
 import type { ErrorCode } from '../../services/api/contract/errors.ts'
 
+/** The codes that pages have words for; of any other they show what the API says. */
+const KNOWN_CODES = [
+  'missing_token',
+  'invalid_token',
+  'too_many_failed_attempts',
+  'rate_limit_exceeded',
+  'quota_exceeded',
+  'invalid_request',
+  'country_not_included',
+  'history_not_included',
+  'semantic_search_unavailable',
+  'internal_error',
+] as const satisfies ErrorCode[]
+type KnownCode = (typeof KNOWN_CODES)[number]
+
 /** Why an answer did not come, as the page says it. */
 export interface Failure {
   kind: 'failure'
   /** `offline`: no answer came at all. */
-  code: ErrorCode | 'offline' | 'unreadable'
+  code: KnownCode | 'offline' | 'unreadable' | 'other'
   /** As the API says it; empty when nothing came. */
   message: string
   /** Sentences by the name of the parameter. */
@@ -48,12 +63,9 @@ const TIMEOUT = 20_000
  * @throws AbortError when `signal` aborts
  */
 export async function ask<T>(path: string, read: (json: unknown) => T | null, asking: Asking): Promise<Outcome<T>> {
-  const response = await send(path, asking)
-  if (response === null) return failure('offline')
-  if (response.status === 304) return { kind: 'unchanged' }
-  const json = await readJson(response, asking.signal)
-  if (!response.ok) return refusal(response, json)
-  const value = read(json)
+  const response = await exchange(path, asking)
+  if (!(response instanceof Response)) return response
+  const value = read(await readJson(response, asking.signal))
   if (value === null) return { ...failure('unreadable'), requestId: response.headers.get('X-Request-Id') ?? '' }
   return {
     kind: 'ok',
@@ -61,6 +73,21 @@ export async function ask<T>(path: string, read: (json: unknown) => T | null, as
     etag: response.headers.get('ETag'),
     quota: numberOf(response.headers.get('X-Quota-Limit')),
   }
+}
+
+/** Asks for a file; nothing of it is read. */
+export async function askFile(path: string, asking: Asking): Promise<Answer<Blob> | Failure> {
+  const response = await exchange(path, asking)
+  if (!(response instanceof Response)) return response.kind === 'failure' ? response : failure('unreadable')
+  return { kind: 'ok', value: await response.blob(), etag: null, quota: null }
+}
+
+/** A good answer whose body is still to be read; or why there is none. */
+async function exchange(path: string, asking: Asking): Promise<Response | Unchanged | Failure> {
+  const response = await send(path, asking)
+  if (response === null) return failure('offline')
+  if (response.status === 304) return { kind: 'unchanged' }
+  return response.ok ? response : refusal(response, await readJson(response, asking.signal))
 }
 
 /** null: no answer came. */
@@ -99,30 +126,13 @@ function refusal(response: Response, json: unknown): Failure {
   if (!isRecord(json) || typeof json.code !== 'string') return { ...failure('unreadable'), retryAfter, requestId }
   return {
     ...failure('unreadable'),
-    // A newer API may send further codes; the page treats those as its own last resort.
-    code: isCode(json.code) ? json.code : 'internal_error',
+    code: KNOWN_CODES.find(code => code === json.code) ?? 'other',
     message: typeof json.message === 'string' ? json.message : '',
     errors: readErrors(json.errors),
     retryAfter,
     requestId,
   }
 }
-
-const CODES: Record<ErrorCode, true> = {
-  missing_token: true,
-  invalid_token: true,
-  too_many_failed_attempts: true,
-  rate_limit_exceeded: true,
-  quota_exceeded: true,
-  invalid_request: true,
-  country_not_included: true,
-  history_not_included: true,
-  semantic_search_unavailable: true,
-  not_found: true,
-  method_not_allowed: true,
-  internal_error: true,
-}
-const isCode = (code: string): code is ErrorCode => Object.hasOwn(CODES, code)
 
 function readErrors(value: unknown): Record<string, string[]> {
   if (!isRecord(value)) return {}

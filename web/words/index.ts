@@ -19,8 +19,7 @@ export interface Speech {
   number(value: number): string
   percent(value: number): string
   /** A moment in the reader's time zone. */
-  moment(at: Date): string
-  day(at: Date): string
+  date(at: Date, form: DateForm): string
 }
 
 const CHOSEN = 'perscope.language'
@@ -45,18 +44,33 @@ export async function loadSpeech(language: Language): Promise<Speech> {
   const locale = language === 'lb' ? 'de-LU' : language === 'en' ? 'en-GB' : language
   const number = new Intl.NumberFormat(locale)
   const percent = new Intl.NumberFormat(locale, { style: 'percent' })
-  // Names of months are not the same in Luxembourgish as in German.
-  const inFigures = language === 'lb' ? ({ month: '2-digit' } as const) : ({ month: 'long' } as const)
-  const date = { year: 'numeric', day: 'numeric', ...inFigures } as const
-  const moment = new Intl.DateTimeFormat(locale, { ...date, hour: '2-digit', minute: '2-digit', timeZoneName: 'short' })
-  const day = new Intl.DateTimeFormat(locale, date)
+  const forms = dateForms(language, locale)
   return {
     language,
-    words: words,
+    words,
     number: value => number.format(value),
     percent: value => percent.format(value),
-    moment: at => moment.format(at),
-    day: at => day.format(at),
+    date: (at, form) => forms[form].format(at),
+  }
+}
+
+export type DateForm = 'moment' | 'hour' | 'clock' | 'day' | 'month' | 'shortDay' | 'shortMonth'
+
+function dateForms(language: Language, locale: string): Record<DateForm, Intl.DateTimeFormat> {
+  // Luxembourgish has its own names of months, so dates are written in figures.
+  const long = language === 'lb' ? '2-digit' : 'long'
+  const short = language === 'lb' ? '2-digit' : 'short'
+  const clock = { hour: '2-digit', minute: '2-digit' } as const
+  const day = { year: 'numeric', month: long, day: 'numeric' } as const
+  const form = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options)
+  return {
+    moment: form({ ...day, ...clock, timeZoneName: 'short' }),
+    hour: form({ ...day, ...clock }),
+    clock: form({ month: short, day: 'numeric', ...clock }),
+    day: form(day),
+    month: form({ year: 'numeric', month: long }),
+    shortDay: form({ month: short, day: 'numeric' }),
+    shortMonth: form({ year: 'numeric', month: short }),
   }
 }
 

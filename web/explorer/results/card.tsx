@@ -1,25 +1,25 @@
 import type { Match } from '../../../search/browser.ts'
 import { ago } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
-import { mark, type Stems } from './marks.ts'
+import { mark, type StopWords } from './marks.ts'
 import { type Article, safeAddress } from './page.ts'
 
 /** An article as somebody reads it in a list. */
 export function Card({
   article,
   match,
-  stems,
+  stopWords,
   now,
 }: {
   article: Article
   match: Match | null
-  stems: Stems | null
+  stopWords: StopWords | null
   now: number
 }) {
   const { words, percent } = useSpeech()
   const { language, country, relevance, snippet, authors } = article
   const address = safeAddress(article.url)
-  const marked = (text: string) => <Marked text={text} {...{ language, match, stems }} />
+  const marked = (text: string) => <Marked text={text} {...{ language, match, stopWords }} />
   const title = marked(article.title || words.results.noTitle)
   return (
     <article class="card" lang={language}>
@@ -57,8 +57,13 @@ export function Card({
   )
 }
 
-function Marked(props: { text: string; language: Article['language']; match: Match | null; stems: Stems | null }) {
-  const pieces = mark(props.text, props.language, props.match, props.stems)
+function Marked(props: {
+  text: string
+  language: Article['language']
+  match: Match | null
+  stopWords: StopWords | null
+}) {
+  const pieces = mark(props.text, props.language, props.match, props.stopWords)
   return <>{pieces.map(({ text, found }) => (found ? <mark>{text}</mark> : text))}</>
 }
 
@@ -67,7 +72,7 @@ function Moment({ at, now }: { at: string | null; now: number }) {
   if (at === null) return <span>{speech.words.results.noDate}</span>
   const date = new Date(at)
   return (
-    <time dateTime={at} title={speech.moment(date)}>
+    <time dateTime={at} title={speech.date(date, 'moment')}>
       {ago(date, now, speech)}
     </time>
   )

@@ -2,25 +2,28 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { useSpeech } from '../../words/index.ts'
 import type { Search } from '../search/search.ts'
+import { Take } from '../take/take.tsx'
 import { Card } from './card.tsx'
-import { loadStems, matchOf, type Stems } from './marks.ts'
+import { loadStopWords, matchOf, type StopWords } from './marks.ts'
 import type { Results } from './use-results.ts'
 
 /** The results: how many, the cards, and more of them when their end comes into view. */
 export function ResultList(props: {
   results: Results & { loadMore(): void }
+  secret: string
   fresh: number
   onFresh(): void
   onAgain(): void
   onChange(change: Partial<Search>): void
   onForget(): void
 }) {
-  const { results, fresh, onFresh, onAgain, onChange, onForget } = props
+  const { results, secret, fresh, onFresh, onAgain, onChange, onForget } = props
   const { words, number } = useSpeech()
   const { articles, of, failure, loading } = results
   const match = useMemo(() => (of === null ? null : matchOf(of)), [of])
-  const stems = useStems(match?.kind === 'keyword')
+  const stopWords = useStopWords(match?.kind === 'keyword')
   const now = useNow()
+  const [taking, setTaking] = useState(false)
   return (
     <section class="results" aria-labelledby="results-title" aria-busy={loading === 'first'}>
       <div class="results-head">
@@ -35,12 +38,18 @@ export function ResultList(props: {
             ↑ {words.results.fresh(number(fresh), fresh === 1)}
           </button>
         )}
+        {of !== null && (
+          <button type="button" aria-expanded={taking} onClick={() => setTaking(!taking)}>
+            {words.take.open}
+          </button>
+        )}
       </div>
+      {of !== null && taking && <Take search={of} secret={secret} />}
       {articles.length > 0 && (
         <ol class={loading === 'first' ? 'cards stale' : 'cards'}>
           {articles.map(article => (
             <li key={article.id}>
-              <Card {...{ article, match, stems, now }} />
+              <Card {...{ article, match, stopWords, now }} />
             </li>
           ))}
         </ol>
@@ -121,13 +130,13 @@ function More({ results }: { results: Results & { loadMore(): void } }) {
   )
 }
 
-function useStems(wanted: boolean): Stems | null {
-  const [stems, setStems] = useState<Stems | null>(null)
+function useStopWords(wanted: boolean): StopWords | null {
+  const [stopWords, setStopWords] = useState<StopWords | null>(null)
   useEffect(() => {
-    // Without stems the words are marked as written.
-    if (wanted) loadStems().then(setStems, () => {})
+    // Without them every word of the query is marked.
+    if (wanted) loadStopWords().then(setStopWords, () => {})
   }, [wanted])
-  return stems
+  return stopWords
 }
 
 /** The present moment, for relative times; looked at again every minute. */

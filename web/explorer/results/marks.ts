@@ -8,17 +8,19 @@ export interface Piece {
   found: boolean
 }
 
-/** Snowball's stems and the stop words, loaded when a search by keywords needs them. */
-export type Stems = typeof import('../../../search/analysis/index.ts')
+export type StopWords = typeof import('../../../search/stop-words.ts').STOP_WORDS
 
-let stems: Promise<Stems> | undefined
-/** A chunk of its own: the first view does not wait for it. */
-export function loadStems(): Promise<Stems> {
-  stems ??= import('../../../search/analysis/index.ts').catch(error => {
-    stems = undefined
-    throw error
-  })
-  return stems
+let stopWords: Promise<StopWords> | undefined
+
+/** A file of its own: the first view does not wait for it. */
+export function loadStopWords(): Promise<StopWords> {
+  stopWords ??= import('../../../search/stop-words.ts')
+    .then(({ STOP_WORDS }) => STOP_WORDS)
+    .catch(error => {
+      stopWords = undefined
+      throw error
+    })
+  return stopWords
 }
 
 /** What a search finds in texts; null: nothing is to be marked. */
@@ -29,17 +31,18 @@ export function matchOf({ q, mode }: Pick<Search, 'q' | 'mode'>): Match | null {
 }
 
 /**
- * Cuts a text at the words that the search finds in an article of the language, as the engine
- * compares them: phrases as written, keywords by their stem (decisions 17 and 18).
+ * Cuts a text at the words that the search finds in an article of the language: phrases as written,
+ * keywords in their forms (decisions 17 and 18). The engine's stemmer is too large for a page, so
+ * forms are told by their endings: a form with a changed vowel stays unmarked.
  *
- * @param stemming null: not loaded yet; keywords are then compared as written
+ * @param stopWords null: not loaded yet
  */
-export function mark(text: string, language: Language, match: Match | null, stemming: Stems | null): Piece[] {
+export function mark(text: string, language: Language, match: Match | null, stopWords: StopWords | null): Piece[] {
   const normal = text.normalize('NFC')
   if (match === null || match.kind === 'all') return [{ text: normal, found: false }]
   const runs = wordRuns(normal)
   const found =
-    match.kind === 'keyword' ? keywords(runs, language, match.words, stemming) : phrases(runs, match.required)
+    match.kind === 'keyword' ? keywords(runs, match.words, stopWords?.[language]) : phrases(runs, match.required)
   const pieces: Piece[] = []
   let at = 0
   for (const { start, end } of found) {
@@ -57,13 +60,30 @@ interface Place {
 }
 type Runs = ReturnType<typeof wordRuns>
 
-function keywords(runs: Runs, language: Language, words: string[], stemming: Stems | null): Place[] {
-  if (stemming === null) return runs.filter(({ word }) => words.includes(word))
-  const stopWords = stemming.STOP_WORDS[language]
-  const telling = words.filter(word => !stopWords.has(word))
+function keywords(runs: Runs, words: string[], stopWords: ReadonlySet<string> | undefined): Place[] {
+  const telling = words.filter(word => stopWords?.has(word) !== true)
+  // A query of stop words alone finds them as written.
   if (telling.length === 0) return runs.filter(({ word }) => words.includes(word))
-  const wanted = new Set(telling.map(word => stemming.stem(language, word)))
-  return runs.filter(({ word }) => !stopWords.has(word) && wanted.has(stemming.stem(language, word)))
+  return runs.filter(({ word }) => stopWords?.has(word) !== true && telling.some(wanted => isForm(word, wanted)))
+}
+
+/** Endings of Dutch, French, German, Luxembourgish and English words, without accents. */
+const ENDINGS = new Set(
+  ' e en er ers ern es s se n ne r re rs t te ten d de den x a ed ing ings in innen ns lech al aux ment'.split(' '),
+)
+/** Shorter trunks would join words that have nothing in common. */
+const SHORTEST_TRUNK = 4
+
+/** Whether two words are forms of one another: the same but for an ending. */
+function isForm(word: string, other: string): boolean {
+  if (word === other) return true
+  let same = 0
+  while (same < word.length && word[same] === other[same]) same++
+  // The trunk may end before the letters stop being the same: "elections", "election".
+  for (let trunk = same; trunk >= Math.max(SHORTEST_TRUNK, same - 2); trunk--) {
+    if (ENDINGS.has(word.slice(trunk)) && ENDINGS.has(other.slice(trunk))) return true
+  }
+  return false
 }
 
 /** Runs of words that are one of the phrases; those that overlap are one place. */

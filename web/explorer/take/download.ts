@@ -1,0 +1,122 @@
+import { ask, type Failure, isRecord } from '../../parts/request.ts'
+import { type Search, writeSearch } from '../search/search.ts'
+import { type Format, WRITERS } from './formats.ts'
+import { type Sink, TooLarge } from './sink.ts'
+
+export type Progress =
+  | { kind: 'running'; written: number; total: number; estimate: boolean }
+  /** The plan's minute is used up; it goes on by itself at `until`, in ms of the page's clock. */
+  | { kind: 'waiting'; written: number; total: number; estimate: boolean; until: number }
+  /** By the reader (no failure), or because something is in the way. */
+  | { kind: 'paused'; written: number; total: number; estimate: boolean; failure: Failure | null }
+  | { kind: 'done'; written: number }
+  | { kind: 'tooLarge'; written: number }
+
+export interface Download {
+  pause(): void
+  resume(): void
+  /** Ends it and leaves no file. */
+  cancel(): void
+}
+
+/** A page of a download: the articles as the API writes them. */
+interface Page {
+  articles: Record<string, unknown>[]
+  next: string | null
+  total: number
+  estimate: boolean
+}
+
+/**
+ * Writes all articles of a search to a file by walking the cursor, one request after another. It
+ * waits when the API says so, and keeps its place when it is paused or the network is away.
+ */
+export function startDownload(options: {
+  search: Search
+  key: string
+  format: Format
+  sink: Sink
+  tell(progress: Progress): void
+}): Download {
+  const { search, key, format, sink, tell } = options
+  const writer = WRITERS[format]
+  const place = { cursor: '' as string | null, written: 0, total: 0, estimate: false }
+  let step = new AbortController()
+  const seen = () => ({ written: place.written, total: place.total, estimate: place.estimate })
+
+  async function walk(signal: AbortSignal): Promise<void> {
+    while (place.cursor !== null) {
+      tell({ kind: 'running', ...seen() })
+      const answer = await askPage(search, key, place.cursor, signal)
+      if (answer.kind === 'unchanged') return
+      if (answer.kind === 'failure') {
+        if (answer.code !== 'rate_limit_exceeded') return tell({ kind: 'paused', ...seen(), failure: answer })
+        await waitFor((answer.retryAfter ?? 60) * 1_000, signal, until => tell({ kind: 'waiting', ...seen(), until }))
+        continue
+      }
+      const { articles, next, total, estimate } = answer.value
+      await sink.write((place.cursor === '' ? writer.head : '') + articles.map(writer.line).join(''))
+      Object.assign(place, { cursor: next, written: place.written + articles.length, total, estimate })
+    }
+    await sink.close()
+    tell({ kind: 'done', written: place.written })
+  }
+
+  function run(): void {
+    step = new AbortController()
+    const { signal } = step
+    walk(signal).catch(async error => {
+      if (signal.aborted) return
+      await sink.abort().catch(() => {})
+      if (error instanceof TooLarge) tell({ kind: 'tooLarge', written: place.written })
+      else tell({ kind: 'paused', ...seen(), failure: null })
+    })
+  }
+
+  run()
+  return {
+    pause() {
+      step.abort()
+      tell({ kind: 'paused', ...seen(), failure: null })
+    },
+    resume: run,
+    cancel() {
+      step.abort()
+      sink.abort().catch(() => {})
+    },
+  }
+}
+
+const PER_PAGE = '100'
+
+function askPage(search: Search, key: string, cursor: string, signal: AbortSignal) {
+  const parameters = writeSearch(search)
+  parameters.set('per_page', PER_PAGE)
+  if (cursor !== '') parameters.set('cursor', cursor)
+  return ask(`/v1/articles?${parameters}`, readPage, { key, signal })
+}
+
+function readPage(json: unknown): Page | null {
+  if (!isRecord(json) || !Array.isArray(json.articles)) return null
+  return {
+    articles: json.articles.filter(isRecord),
+    next: typeof json.next_cursor === 'string' ? json.next_cursor : null,
+    total: typeof json.total_results === 'number' ? json.total_results : 0,
+    estimate: json.total_results_is_estimate === true,
+  }
+}
+
+function waitFor(ms: number, signal: AbortSignal, tell: (until: number) => void): Promise<void> {
+  tell(performance.now() + ms)
+  return new Promise((resolve, reject) => {
+    const end = setTimeout(resolve, ms)
+    signal.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(end)
+        reject(signal.reason)
+      },
+      { once: true },
+    )
+  })
+}
