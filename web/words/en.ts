@@ -19,7 +19,6 @@ export const en = {
     hint: 'It begins with psk_. It stays in this tab and is never part of an address.',
     use: 'Open the search',
     forget: 'Forget the key',
-    present: 'Key in use',
     forgotten: 'The key is forgotten.',
     empty: 'Paste a key first.',
   },
@@ -39,10 +38,8 @@ export const en = {
       boolean: 'All of the words as written; "a phrase"; -without.',
       semantic: 'By meaning, in all five languages.',
     },
-    clear: 'Clear everything',
   },
   reading: {
-    everything: 'Everything, newest first.',
     any: 'Read as: any of',
     all: 'Read as: all of',
     not: 'not',
@@ -83,7 +80,7 @@ export const en = {
     dates: 'Published',
     from: 'From',
     to: 'To',
-    presets: { today: 'Today', week: '7 days', month: '30 days', year: '12 months', any: 'Any time' },
+    presets: { today: 'Today', week: '7 days', month: '30 days', year: '12 months' },
     sort: 'Order',
     orders: {
       newest: 'Newest first',
@@ -93,7 +90,6 @@ export const en = {
       best: 'Closest first',
     },
     clear: 'Clear filters',
-    remove: (what: string) => `Remove ${what}`,
     suggestions: (n: number) => (n === 1 ? '1 suggestion' : `${n} suggestions`),
   },
   results: {
@@ -112,8 +108,6 @@ export const en = {
     relevance: (percent: string) => `Closeness ${percent}`,
     noDate: 'No date',
     noTitle: 'Without a title',
-    by: 'By',
-    opens: 'Opens the article at its outlet',
   },
   insights: {
     title: 'Figures',

@@ -6,10 +6,10 @@ import { en, type Words } from './en.ts'
 /** English comes with the page; each other language is a file of its own. */
 const TABLES: Record<Language, () => Promise<Words>> = {
   en: async () => en,
-  nl: async () => en,
-  fr: async () => en,
-  de: async () => en,
-  lb: async () => en,
+  nl: async () => (await import('./nl.ts')).nl,
+  fr: async () => (await import('./fr.ts')).fr,
+  de: async () => (await import('./de.ts')).de,
+  lb: async () => (await import('./lb.ts')).lb,
 }
 
 /** The words of a page, with all that numbers and times need. */

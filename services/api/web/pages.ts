@@ -51,7 +51,8 @@ export function sendFile(request: Request, response: Response, file: WebFile, ca
   response.set({ 'Content-Type': file.contentType, 'Content-Length': String(body.length) }).end(body)
 }
 
+/** The smaller one that the browser takes: browsers name both alike. */
 function codingFor(request: Request): keyof WebFile['bodies'] {
-  const chosen = request.acceptsEncodings('br', 'gzip', 'identity')
-  return chosen === 'br' || chosen === 'gzip' ? chosen : 'identity'
+  if (request.acceptsEncodings('br') === 'br') return 'br'
+  return request.acceptsEncodings('gzip') === 'gzip' ? 'gzip' : 'identity'
 }

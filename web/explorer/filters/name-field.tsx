@@ -132,8 +132,5 @@ function useSuggestions(field: 'outlet' | 'author', text: string, secret: string
 
 function readNames(json: unknown): string[] | null {
   if (!isRecord(json) || !Array.isArray(json.data)) return null
-  return json.data.flatMap(one => {
-    const name = isRecord(one) ? (one.name ?? one.value ?? one.domain) : one
-    return typeof name === 'string' ? [name] : []
-  })
+  return json.data.flatMap(one => (isRecord(one) && typeof one.value === 'string' ? [one.value] : []))
 }
