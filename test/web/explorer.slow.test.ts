@@ -170,7 +170,7 @@ if (browserPath === undefined) {
     await page.getByRole('button', { name: 'Take it with you' }).click()
     await page.getByRole('button', { name: 'CSV' }).click()
     await page.getByText(/of this minute are used up.*Again in/).waitFor()
-    await api.pool.query('update api_keys set rate = 1000 where id = $1', [limited.id])
+    await api.pool.query('update api_keys set rate = 1000 where id = $1', [limited.key.id])
     await page.clock.fastForward(61_000)
     const download = await page.waitForEvent('download')
     const lines = readFileSync(await download.path(), 'utf8')

@@ -107,7 +107,7 @@ if (browserPath === undefined) {
     t.equal(await page.locator('.group .problem').count(), 2, 'each error stands beside its field')
     t.strictSame(await axe(page), [], '422')
 
-    await revokeKey(api.pool, gone.id)
+    await revokeKey(api.pool, gone.key.id)
     await page.goto(`${api.base}/`)
     await notice.getByText('This key does not work').waitFor()
     t.strictSame(await axe(page), [], '401')
@@ -117,7 +117,7 @@ if (browserPath === undefined) {
   })
 
   t.test('issue 21.7: when the minute is used up the page waits, and goes on by itself', async t => {
-    const { secret: slow, id } = await api.issue({ rate: 1 })
+    const { secret: slow, key } = await api.issue({ rate: 1 })
     const { page, close } = await open(browser, api.base, '/')
     await page.clock.install()
     await page.getByLabel('Your key').fill(slow)
@@ -125,7 +125,7 @@ if (browserPath === undefined) {
     await page.locator('article.card').first().waitFor()
     await page.getByRole('button', { name: 'Search', exact: true }).click()
     await page.getByText('The page goes on by itself.').waitFor()
-    await api.pool.query('update api_keys set rate = 1000 where id = $1', [id])
+    await api.pool.query('update api_keys set rate = 1000 where id = $1', [key.id])
     await page.clock.fastForward(61_000)
     await page.locator('article.card').first().waitFor()
     t.pass('the results are there')
