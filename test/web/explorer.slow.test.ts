@@ -55,6 +55,7 @@ if (browserPath === undefined) {
     t.pass('back is the search before')
 
     const canvas = page.locator('.chart .u-over')
+    await canvas.waitFor()
     const box = await canvas.boundingBox()
     if (box === null) throw new Error('The timeline has no place.')
     await page.mouse.move(box.x + box.width * 0.5, box.y + 50)

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useSpeech } from '../../words/index.ts'
 import type { Search } from '../search/search.ts'
 import type { Chart } from './chart.ts'
@@ -24,6 +24,7 @@ export function Timeline({
   const [unit, setUnit] = useState<TimeUnit | null>(null)
   const [round, setRound] = useState(0)
   const { counts, failure, isOld, unit: drawn } = useTimeCounts(search, unit, secret, round)
+  const data = useMemo(() => trimmed(counts?.data ?? []), [counts])
   const narrow = useCallback(
     (first: Count | undefined, last: Count | undefined) => {
       if (first?.span && last?.span) onChange({ publishedAfter: first.span.from, publishedBefore: last.span.to })
@@ -34,7 +35,7 @@ export function Timeline({
   return (
     <div class={isOld ? 'timeline stale' : 'timeline'}>
       <div class="insight-head">
-        <h3>{words.insights.timeline}</h3>
+        <h2>{words.insights.timeline}</h2>
         {isNarrow && (
           <button type="button" class="link" onClick={() => onChange({ publishedAfter: '', publishedBefore: '' })}>
             {words.insights.allTime}
@@ -54,7 +55,7 @@ export function Timeline({
         </select>
       </div>
       {failure !== null && <CountFailure failure={failure} onAgain={() => setRound(before => before + 1)} />}
-      {counts !== null && <Bars data={trimmed(counts.data)} unit={drawn} undated={counts.undated} onNarrow={narrow} />}
+      {counts !== null && <Bars data={data} unit={drawn} undated={counts.undated} onNarrow={narrow} />}
     </div>
   )
 }

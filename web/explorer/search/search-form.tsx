@@ -6,6 +6,9 @@ import { type Reading, readQuery } from './reading.ts'
 import { ReadingLine } from './reading-line.tsx'
 import { type Draft, MODES } from './search.ts'
 
+/** Where a slash is a letter. */
+const TYPED_INTO = 'input:not([type="radio"], [type="checkbox"]), select, textarea'
+
 /**
  * The search box with its three modes, and below it how the query is read, while it is typed.
  *
@@ -29,7 +32,7 @@ export function SearchForm(props: {
     // As on many sites, "/" leads to the search from anywhere but a field.
     const jump = (event: KeyboardEvent) => {
       if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
-      if (event.target instanceof Element && event.target.closest('input, select, textarea')) return
+      if (event.target instanceof Element && event.target.closest(TYPED_INTO)) return
       event.preventDefault()
       field.current?.focus()
       field.current?.select()
