@@ -54,14 +54,8 @@ if (browserPath === undefined) {
     await shown(page, new RegExp(`^${all}$`))
     t.pass('back is the search before')
 
-    const canvas = page.locator('.chart .u-over')
-    await canvas.waitFor()
-    const box = await canvas.boundingBox()
-    if (box === null) throw new Error('The timeline has no place.')
-    await page.mouse.move(box.x + box.width * 0.5, box.y + 50)
-    await page.mouse.down()
-    await page.mouse.move(box.x + box.width - 2, box.y + 50, { steps: 5 })
-    await page.mouse.up()
+    const canvas = page.locator('.timeline:not(.stale) .u-over')
+    await canvas.dragTo(canvas, { sourcePosition: { x: 200, y: 50 }, targetPosition: { x: 500, y: 50 } })
     await page.waitForURL(/published_after=.*published_before=/)
     t.pass('a brush over the timeline narrows the search')
 
