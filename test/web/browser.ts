@@ -31,7 +31,7 @@ export async function open(
     acceptDownloads: true,
     ...options,
   })
-  context.setDefaultTimeout(60_000) // on a busy machine
+  context.setDefaultTimeout(40_000) // on a busy machine
   // A dialog of the operating system that no test can answer.
   await context.addInitScript('delete window.showSaveFilePicker')
   const page = await context.newPage()

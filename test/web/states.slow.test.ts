@@ -66,7 +66,7 @@ if (browserPath === undefined) {
       await page.locator('article.card').first().waitFor()
       for (const summary of await page.locator('summary:visible').all()) await summary.click()
       await page.getByRole('button', { name: 'Take it with you' }).click()
-      await page.getByText('Python', { exact: true }).click()
+      await page.getByRole('radio', { name: 'Python' }).check()
       await page.locator('.chart canvas').waitFor()
       t.ok((await overhang(page)) <= 0, 'nothing sticks out')
       t.strictSame(await axe(page), [])
@@ -82,7 +82,7 @@ if (browserPath === undefined) {
     const notice = page.locator('.results > .notice')
     await card.waitFor()
 
-    await page.locator('.modes').first().getByText('Meaning').click()
+    await page.getByRole('radio', { name: 'Meaning' }).check()
     await page.keyboard.press('/')
     await page.keyboard.type('rivers bursting their banks')
     await page.keyboard.press('Enter')
