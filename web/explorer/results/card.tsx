@@ -49,7 +49,7 @@ export function Card({
       {snippet !== null && (
         <p class="snippet">
           {marked(snippet)}
-          {[...snippet].length >= 190 && ' …'}
+          {[...snippet].length >= 190 && '\u00A0…'}
         </p>
       )}
       {authors.length > 0 && <p class="authors">{authors.map(({ name }) => name).join(', ')}</p>}
