@@ -117,6 +117,24 @@ if (browserPath === undefined) {
     await close()
   })
 
+  t.test('titles and addresses of others are text: no markup, no script', async t => {
+    const title = '<img src=x onerror="document.title=1"> De Stille'
+    await api.index([
+      { title, url: 'javascript:document.title=2', body: '<script>document.title=3</script> stilleman' },
+    ])
+    const { page, complaints, close } = await open(
+      browser,
+      api.base,
+      `/?q=stilleman&search_in=title_body#key=${secret}`,
+    )
+    const heading = page.locator('article.card h3')
+    t.equal(await heading.innerText(), title)
+    t.equal(await heading.locator('a').count(), 0, 'an address that is a script is no link')
+    t.match(await page.title(), 'Perscope')
+    t.strictSame(complaints, [])
+    await close()
+  })
+
   t.test('issue 21.7: when the minute is used up the page waits, and goes on by itself', async t => {
     const { secret: slow, key } = await api.issue({ rate: 1 })
     const { page, close } = await open(browser, api.base, '/')
