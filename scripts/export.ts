@@ -1,21 +1,27 @@
 import { once } from 'node:events'
-import { createPool } from '../shared/postgres/pool.ts'
-import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
-import { countArchive, readArchive } from './archive/export.ts'
+import { openIndex, SEARCH_SETTINGS } from '../search/index.ts'
+import { counted } from '../shared/log/counted.ts'
+import { createPool, type Pool } from '../shared/postgres/pool.ts'
+import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import { countArchive, type Parts, readArchive, readFound } from './archive/export.ts'
+import { createFormat, FORMATS, type FormatName } from './archive/formats.ts'
 import { readInstant } from './archive/instant.ts'
+import { readSelection, SELECTION_OPTIONS } from './archive/selection.ts'
 import { articlesBar } from './terminal/progress-bar.ts'
 
 await runCommand(
   {
     name: 'export',
     about: [
-      'Writes all articles to standard output in the format of `import`, one JSON object a line, in the order in which',
-      'they became visible. Articles that arrive during the run are left to the next run.',
+      'Writes articles to standard output: all of them in the order in which they became visible, or those that filters',
+      'select, oldest first. Articles that arrive during the run are left to the next run. NDJSON is the format of `import`.',
     ].join('\n'),
-    usage: ['[--body] [--ingested-after T] > FILE.ndjson'],
+    usage: ['[--body] [--ingested-after T] > FILE.ndjson', '--country BE --language fr --format csv > FILE.csv'],
     options: {
       body: { type: 'boolean', about: 'with the whole text' },
-      json: { type: 'boolean', about: 'JSON lines, as always' },
+      format: { type: 'string', value: FORMATS.join('|'), about: 'what is written; ndjson by default' },
+      json: { type: 'boolean', about: 'JSON lines, the default' },
+      ...SELECTION_OPTIONS,
       'ingested-after': {
         type: 'string',
         value: 'T',
@@ -24,32 +30,70 @@ await runCommand(
     },
     needs: ['DATABASE_URL'],
   },
-  async ({ config, positionals, options, say, signal }) => {
+  async context => {
+    const { config, positionals, options, say } = context
     if (positionals.length > 0) throw new UsageError('export takes no file name; it writes to standard output.')
-    const after = options['ingested-after']
-    const ingestedAfter = typeof after === 'string' ? readInstant(after) : null
-    if (typeof after === 'string' && ingestedAfter === null) {
-      throw new UsageError('--ingested-after must be a date-time such as 2026-11-21T08:30:00Z.')
-    }
+    const format = readFormat(options.format)
     const pool = createPool(config.DATABASE_URL, 'export', error => say(`Postgres: ${sentenceOf(error)}`), {
-      max: 1,
+      max: 2,
       statementTimeout: 0,
+      settings: SEARCH_SETTINGS,
     })
-    // A bar and lines on the same terminal would overwrite each other.
-    const bar = process.stdout.isTTY ? null : articlesBar(await countArchive(pool, ingestedAfter))
-    let written = 0
     try {
-      for await (const { lines, articles } of readArchive(pool, { body: options.body === true, ingestedAfter })) {
-        if (signal.aborted) return 1
-        written += articles
-        bar?.update(written)
-        // Waits for a slow reader, because an archive does not fit in memory.
-        if (!process.stdout.write(lines)) await once(process.stdout, 'drain')
-      }
+      const { total, parts } = await select(context, pool)
+      return await write(context, format, total, parts)
     } finally {
-      bar?.stop()
       await pool.end()
     }
-    return 0
   },
 )
+
+function readFormat(written: CommandContext['options'][string]): FormatName {
+  const format = FORMATS.find(name => name === (written ?? 'ndjson'))
+  if (format === undefined) throw new UsageError(`--format is one of ${FORMATS.join(', ')}.`)
+  if (format === 'parquet' && process.stdout.isTTY) {
+    throw new UsageError('Parquet is not for a terminal; write it to a file: … > FILE.parquet.')
+  }
+  return format
+}
+
+async function select({ options }: CommandContext, pool: Pool): Promise<{ total: number; parts: Parts }> {
+  const body = options.body === true
+  const query = readSelection(options)
+  if (query !== null) {
+    const index = openIndex(pool)
+    return { total: await index.count(query), parts: readFound(pool, index, query, body) }
+  }
+  const after = options['ingested-after']
+  const ingestedAfter = typeof after === 'string' ? readInstant(after) : null
+  if (typeof after === 'string' && ingestedAfter === null) {
+    throw new UsageError('--ingested-after must be a date-time such as 2026-11-21T08:30:00Z.')
+  }
+  return { total: await countArchive(pool, ingestedAfter), parts: readArchive(pool, { body, ingestedAfter }) }
+}
+
+async function write(context: CommandContext, name: FormatName, total: number, parts: Parts): Promise<number> {
+  const { options, say, signal } = context
+  const format = createFormat(name, options.body === true)
+  // A bar and lines on the same terminal would overwrite each other.
+  const bar = process.stdout.isTTY ? null : articlesBar(total)
+  let articles = 0
+  try {
+    for await (const lines of parts) {
+      if (signal.aborted) return 1
+      articles += lines.length
+      bar?.update(articles)
+      await print(await format.add(lines))
+    }
+    await print(await format.end())
+  } finally {
+    bar?.stop()
+  }
+  if (process.stderr.isTTY) say(`Wrote ${counted(articles, 'article')}.`)
+  return 0
+}
+
+/** Waits for a slow reader, because an archive does not fit in memory. */
+async function print(data: string | Uint8Array): Promise<void> {
+  if (data.length > 0 && !process.stdout.write(data)) await once(process.stdout, 'drain')
+}

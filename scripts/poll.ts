@@ -1,12 +1,12 @@
 import { open } from 'node:fs/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { PollQuery } from '../clients/typescript/src/index.ts'
 import { parseDuration } from '../shared/config/durations.ts'
+import { counted } from '../shared/log/counted.ts'
 import { printable } from '../shared/log/printable.ts'
-import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
-import { createClient } from './client/client.ts'
-import { CONNECTION_OPTIONS, connection, queryOptions, readQuery } from './client/options.ts'
-import { keepPlace, type Place, readPlace } from './client/place.ts'
-import { poll } from './client/poll.ts'
+import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
+import { CONNECTION_OPTIONS, withApi } from './client/api.ts'
+import { queryOptions, readQuery } from './client/options.ts'
+import { keepPlace, type Place, readPlace, sorted } from './client/place.ts'
 
 await runCommand(
   {
@@ -31,9 +31,8 @@ await runCommand(
 )
 
 async function run(context: CommandContext): Promise<void> {
-  const { options, say, signal } = context
+  const { options, signal } = context
   if (typeof options.place !== 'string') throw new UsageError('Name the file that keeps the place: --place FILE.')
-  const file = options.place
   const every = parseDuration(typeof options.every === 'string' ? options.every : '1m')
   if (every === null) throw new UsageError('--every is a duration such as 30s or 5m.')
   const query = readQuery(options)
@@ -42,30 +41,41 @@ async function run(context: CommandContext): Promise<void> {
   }
   const since =
     typeof options.since === 'string' ? readQuery({ 'ingested-after': options.since }).ingested_after : undefined
-
-  const client = createClient({
-    ...(await connection(context)),
-    signal,
-    // A poller that goes on waits for the API. A single poll reports the failure.
-    ...(options.once === true ? {} : { retries: Number.POSITIVE_INFINITY }),
-    onWait: (ms, reason) => say(`Waiting ${Math.ceil(ms / 1_000)} s: ${sentenceOf(reason)}`),
-  })
-  let place = await readPlace(file, new URLSearchParams(Object.entries(query)).toString())
-  if (place.ingestedAfter === null && since !== undefined) place = { ...place, ingestedAfter: since }
-  const output = await openOutput(typeof options.out === 'string' ? options.out : null, place)
+  const own = { since: since ?? undefined, every: options.once === true ? undefined : every }
   try {
-    while (!signal.aborted) {
-      await poll(client, query, place, async (articles, reached) => {
-        const bytes = await output.write(articles.map(article => `${JSON.stringify(article)}\n`).join(''))
-        place = { ...reached, bytes }
-        await keepPlace(file, place)
-      })
-      if (options.once === true) break
-      await sleep(every, undefined, { signal })
-    }
+    await follow(context, options.place, query, own)
   } catch (error) {
     // The signal broke off a wait or a request. The kept place is that of the page before.
     if (!signal.aborted) throw error
+  }
+}
+
+async function follow(
+  context: CommandContext,
+  file: string,
+  query: PollQuery,
+  own: { since: string | Date | undefined; every: number | undefined },
+): Promise<void> {
+  const { options, say } = context
+  const written = Object.entries(query).map(([name, value]): [string, string] => [name, String(value)])
+  const place = await readPlace(file, sorted(new URLSearchParams(written).toString()))
+  const out = typeof options.out === 'string' ? options.out : null
+  const output = await openOutput(out, place)
+  // A poller that goes on waits for the API. A single poll reports the failure.
+  const retries = own.every === undefined ? 5 : Number.POSITIVE_INFINITY
+  let articlesWritten = 0
+  try {
+    await withApi(context, retries, async client => {
+      for await (const { articles, state } of client.poll(query, { ...own, state: place.state })) {
+        const bytes = await output.write(articles.map(article => `${JSON.stringify(article)}\n`).join(''))
+        await keepPlace(file, { state, bytes })
+        articlesWritten += articles.length
+        if (out !== null && articles.length > 0 && own.every !== undefined) {
+          say(`Wrote ${counted(articles.length, 'article')} to ${out}.`)
+        }
+      }
+    })
+    if (out !== null && own.every === undefined) say(`Wrote ${counted(articlesWritten, 'new article')} to ${out}.`)
   } finally {
     await output.close()
   }

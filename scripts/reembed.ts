@@ -9,7 +9,7 @@ import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shar
 import { type Collection, readCollections } from '../shared/vectors/registry.ts'
 import { openVectorStore } from '../shared/vectors/store.ts'
 import { fill } from './reembed/fill.ts'
-import { cancelFilling, left, registerFilling, takeOver } from './reembed/states.ts'
+import { cancelFilling, left, notEmbedded, registerFilling, takeOver } from './reembed/states.ts'
 import { articlesBar } from './terminal/progress-bar.ts'
 
 const VECTOR_TIMEOUT = 15_000
@@ -75,6 +75,10 @@ async function reembed(
   if (options['dry-run'] === true) {
     const articles = await left(pool, filling)
     say(`Would embed ${counted(articles, 'article')} with ${wanted}${filling ? `, going on in ${filling.name}` : ''}.`)
+    const waiting = await notEmbedded(pool)
+    if (waiting > 0) {
+      say(`Not counted: ${counted(waiting, 'article')} not embedded yet. Embedders put them into both collections.`)
+    }
     return 0
   }
   const endpoint = { model: wanted, api: text(options.api), url: text(options.url) }
@@ -126,4 +130,6 @@ function report({ options, print }: CommandContext, { collection, model, article
   if (options.json === true) print(JSON.stringify({ collection, model, articles, done }))
 }
 
-const text = (value: CommandContext['options'][string]) => (typeof value === 'string' ? value : null)
+function text(value: CommandContext['options'][string]): string | null {
+  return typeof value === 'string' ? value : null
+}

@@ -37,6 +37,7 @@ export { type TimeZone, timeZoneNamed } from './calendar/time-zone.ts'
 export { type Breakdown, type Count, type Counts, MOST_OUTLETS } from './execute/breakdown.ts'
 export type { Collector, SegmentReader } from './execute/collectors/collector.ts'
 export type { SearchSizes } from './execute/index-parts.ts'
+export type { Matched } from './execute/plan.ts'
 export { TOTAL_CAP } from './execute/search.ts'
 export type {
   ArticleFilter,

@@ -1,3 +1,4 @@
+import type { ArticleQuery, SearchIndex } from '../../search/index.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
 
@@ -11,23 +12,33 @@ export interface ArchiveOptions {
 /** Articles read at a time. */
 const PART = 200
 
-/**
- * All articles that are visible now, in the order of their numbers, as lines of NDJSON; some lines
- * at a time.
- */
-export async function* readArchive(
-  db: Queryable,
-  options: ArchiveOptions,
-): AsyncGenerator<{ lines: string; articles: number }> {
+/** Articles as JSON objects in the format of `import`, some at a time. */
+export type Parts = AsyncGenerator<string[]>
+
+/** All articles that are visible now, in the order of their numbers. */
+export async function* readArchive(db: Queryable, options: ArchiveOptions): Parts {
   const clock = await db.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
   const last = clock.rows[0]!.last_seq
-  const text = partStatement(options.body)
+  const text = `${selectLines(options.body)}
+  where ${IN_ORDER}`
   for (let after = 0n; ; ) {
     const { rows } = await db.query<{ seq: bigint; line: string }>(text, [after, last, options.ingestedAfter, PART])
     const end = rows.at(-1)
     if (end === undefined) return
     after = end.seq
-    yield { lines: `${rows.map(row => marked(row.line, options)).join('\n')}\n`, articles: rows.length }
+    yield rows.map(row => marked(row.line, options.body))
+  }
+}
+
+/** The articles that a search finds, in its order, as they stood when it began. */
+export async function* readFound(db: Queryable, index: SearchIndex, query: ArticleQuery, body: boolean): Parts {
+  const text = `${selectLines(body)}\n  ${LISTED}`
+  for (let position = null, isFirst = true; isFirst || position !== null; isFirst = false) {
+    const page = await index.search(query, position)
+    position = page.next
+    if (page.rows.length === 0) continue
+    const { rows } = await db.query<{ line: string }>(text, [page.rows.map(row => row.seq)])
+    yield rows.map(row => marked(row.line, body))
   }
 }
 
@@ -35,8 +46,8 @@ export async function* readArchive(
  * Adds `"plain": true` to a line whose body `import` would read as HTML, because it mentions `</p>`
  * or `&copy=2`.
  */
-function marked(line: string, options: ArchiveOptions): string {
-  if (!options.body) return line
+function marked(line: string, withBody: boolean): string {
+  if (!withBody) return line
   const { body }: { body: string | null } = JSON.parse(line)
   return body === null || plainText(body) === body ? line : `${line.slice(0, -1)}, "plain" : true}`
 }
@@ -53,11 +64,17 @@ export async function countArchive(db: Queryable, ingestedAfter: Date | null): P
   return rows[0]!.count
 }
 
-// $1 after, $2 up to, $3 ingested since, $4 limit. Index: the primary key. The statement formats
-// times itself, so that they read `2026-11-21T08:30:00.000Z` in every session's time zone.
-const partStatement = (body: boolean) => `
+// $1 after, $2 up to, $3 ingested since, $4 limit. Index: the primary key.
+const IN_ORDER = `a.seq > $1::bigint and a.seq <= $2::bigint and ($3::timestamptz is null or a.ingested_at >= $3::timestamptz)
+  order by a.seq limit $4::int`
+
+// $1 numbers of articles. Index: the primary key.
+const LISTED = 'join unnest($1::bigint[]) with ordinality as wanted (seq, place) on wanted.seq = a.seq order by place'
+
+// Formats times itself, so that they read `2026-11-21T08:30:00.000Z` in every session's time zone.
+const selectLines = (body: boolean) => `
   select a.seq, json_build_object(
-    'id', a.id, 'url', t.url, 'title', t.title,
+    'id', a.id, 'url', t.url, 'title', t.title, 'snippet', t.snippet,
     ${body ? "'body', t.body," : ''}
     'published_at', to_char(a.published_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
     'ingested_at', to_char(a.ingested_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
@@ -67,6 +84,4 @@ const partStatement = (body: boolean) => `
     'outlet', json_build_object('name', p.name, 'domain', p.domain))::text as line
   from articles a
   join article_texts t on t.seq = a.seq
-  join publishers p on p.publisher_no = a.publisher_no
-  where a.seq > $1::bigint and a.seq <= $2::bigint and ($3::timestamptz is null or a.ingested_at >= $3::timestamptz)
-  order by a.seq limit $4::int`
+  join publishers p on p.publisher_no = a.publisher_no`

@@ -1,11 +1,8 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import type { ArticlesQuery } from '../../clients/typescript/src/index.ts'
 import { ApiError } from '../../services/api/contract/api-error.ts'
 import { PARAMETER_NAMES, PARAMETERS, type Parameter } from '../../services/api/contract/parameters.ts'
-import { readRequest } from '../../services/api/parameters/request.ts'
-import type { Config } from '../../shared/config/config.ts'
+import { type ArticlesRequest, readRequest } from '../../services/api/parameters/request.ts'
 import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
-import type { ArticlesQuery } from './client.ts'
 
 /**
  * The API's parameters as options of a script, printed from the contract's table: `--search-in`,
@@ -38,44 +35,37 @@ function placeholderOf(parameter: Parameter): string {
   }
 }
 
-/** Address and key of the API. */
-export const CONNECTION_OPTIONS: Record<string, Option> = {
-  url: { type: 'string', about: 'address of the API; else PUBLIC_URL, else HOST and PORT', value: 'URL' },
-  key: { type: 'string', about: 'API key; else API_KEY, else the one that npm start made', value: 'KEY' },
-}
-
-/** @throws UsageError when no key is found */
-export async function connection({ config, options }: CommandContext): Promise<{ url: string; key: string }> {
-  const url = given(options.url) ?? (config.PUBLIC_URL || `http://${config.HOST}:${config.PORT}`)
-  const key = given(options.key) ?? (config.API_KEY || (await readyMadeKey(config)))
-  if (key === null) throw new UsageError('Write --key, or set API_KEY; npm run keys -- create makes one.')
-  return { url, key }
-}
-
 /**
  * The given options as a query, validated by the contract before anything is sent.
  * @throws UsageError naming the option
  */
 export function readQuery(options: CommandContext['options']): ArticlesQuery {
-  const written = PARAMETER_NAMES.flatMap(name => {
-    const value = given(options[name.replaceAll('_', '-')])
-    return value === undefined ? [] : [[name, value] as const]
-  })
+  readOptions(options)
+  // `readOptions` has validated them against the definitions that the type is made of. Lists stay
+  // as written.
+  return written(options) as ArticlesQuery
+}
+
+const written = (options: CommandContext['options']): Record<string, string> =>
+  Object.fromEntries(
+    PARAMETER_NAMES.flatMap(name => {
+      const value = given(options[name.replaceAll('_', '-')])
+      return value === undefined ? [] : [[name, value] as const]
+    }),
+  )
+
+/**
+ * The given options as the API reads them.
+ * @throws UsageError naming the option
+ */
+export function readOptions(options: CommandContext['options']): ArticlesRequest {
   try {
-    readRequest(new URLSearchParams(Object.fromEntries(written)).toString(), 'articles')
+    return readRequest(new URLSearchParams(written(options)).toString(), 'articles')
   } catch (error) {
     if (!(error instanceof ApiError)) throw error
     const [name, sentences] = Object.entries(error.errors ?? {})[0] ?? ['', [error.message]]
     throw new UsageError(`--${name.replaceAll('_', '-')}: ${sentences.join(' ')}`)
   }
-  // readRequest has validated them against the definitions that the type is made of. Lists stay as
-  // written.
-  return Object.fromEntries(written) as ArticlesQuery
-}
-
-async function readyMadeKey(config: Config): Promise<string | null> {
-  const text = await readFile(join(config.DATA_DIR, 'api.key'), 'utf8').catch(() => '')
-  return text.trim() || null
 }
 
 const given = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)

@@ -1,17 +1,17 @@
+import type { Article, Page } from '../../clients/typescript/src/index.ts'
 import { printableLine } from '../../shared/log/printable.ts'
-import type { ArticleObject, PageEnvelope } from './client.ts'
 
 /**
  * A page for people: one line for each headline and one for its address, cut to the terminal's
  * width.
  */
-export function pageTable(page: PageEnvelope, width: number): string {
+export function pageTable(page: Page, width: number): string {
   const more = page.total_results_is_estimate ? ' or more' : ''
   const lines = page.articles.flatMap(article => [headline(article, width), `  ${printableLine(article.url)}`])
   return [...lines, `${page.articles.length} of ${page.total_results.toLocaleString('en')}${more}`].join('\n')
 }
 
-function headline(article: ArticleObject, width: number): string {
+function headline(article: Article, width: number): string {
   const time = article.published_at?.slice(0, 16).replace('T', ' ') ?? '     no date    '
   const relevance = article.relevance === undefined ? '' : `${article.relevance.toFixed(4)}  `
   const outlet = article.outlet.name ?? article.outlet.domain ?? ''

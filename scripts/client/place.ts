@@ -1,47 +1,60 @@
 import { open, readFile, rename } from 'node:fs/promises'
+import type { PollState } from '../../clients/typescript/src/index.ts'
 
-/** The position of a poller. */
+/** Where `npm run poll` stands. */
 export interface Place {
-  /** The query that it polls: another query needs another place. */
-  query: string
-  /** Latest `ingested_at` processed; null before the first article. */
-  ingestedAfter: string | null
-  /** Articles of that very moment. The bound is inclusive, so they come again. */
-  ids: string[]
+  /** Null before the first answer. */
+  state: PollState | null
   /** Bytes written to the output file by then. */
   bytes: number
 }
 
-/** Reads the place from a file; a new place when the file does not exist. */
+/** As it stands in the file. Files of earlier versions have no `etag`. */
+interface KeptPlace {
+  /** The search that it belongs to: another one needs another place. */
+  query: string
+  ingestedAfter: string | null
+  ids: string[]
+  etag?: string | null
+  bytes: number
+}
+
+/** The place kept in a file; a new one when there is none. */
 export async function readPlace(file: string, query: string): Promise<Place> {
   let text: string
   try {
     text = await readFile(file, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
-      return { query, ingestedAfter: null, ids: [], bytes: 0 }
-    }
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return { state: null, bytes: 0 }
     throw error
   }
-  const place: Place = JSON.parse(text)
-  if (place.query !== query) {
-    throw new Error(`${file} is the place of another question (${place.query}); name another file for this one.`)
+  const { query: own, ingestedAfter, ids, etag = null, bytes }: KeptPlace = JSON.parse(text)
+  if (sorted(own) !== query) {
+    throw new Error(`${file} is the place of another question (${own}); name another file for this one.`)
   }
-  return place
+  return { state: { query, ingested_after: ingestedAfter, ids, etag }, bytes }
 }
 
 /**
- * Writes the place to a second file, syncs and renames it, so that a crash leaves the old place or
- * the new one.
+ * Keeps the place: written beside, synced, then renamed, so that a crash leaves the old or the new.
  */
-export async function keepPlace(file: string, place: Place): Promise<void> {
+export async function keepPlace(file: string, { state, bytes }: { state: PollState; bytes: number }): Promise<void> {
+  const { query, ingested_after: ingestedAfter, ids, etag } = state
+  const kept: KeptPlace = { query, ingestedAfter, ids, etag, bytes }
   const draft = `${file}.new`
   const handle = await open(draft, 'w')
   try {
-    await handle.writeFile(`${JSON.stringify(place)}\n`)
+    await handle.writeFile(`${JSON.stringify(kept)}\n`)
     await handle.sync()
   } finally {
     await handle.close()
   }
   await rename(draft, file)
+}
+
+/** A query with its parameters in order: earlier versions kept them as they were typed. */
+export function sorted(query: string): string {
+  const parameters = new URLSearchParams(query)
+  parameters.sort()
+  return parameters.toString()
 }

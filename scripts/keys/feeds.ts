@@ -58,6 +58,7 @@ async function add(context: CommandContext, pool: Pool, key: ApiKey): Promise<vo
   if (!made) throw new Error(`The key ${key.id} was revoked a moment ago.`)
   print(JSON.stringify({ ...described(made.feed), url: feedAddress(publicUrlOf(config), made.token) }))
   say(`Whoever knows the address reads the feed, at the cost of ${key.name}; treat it as a password.`)
+  if (config.PUBLIC_URL === '') say('Readers on other machines need another address: set PUBLIC_URL as for the API.')
 }
 
 function readNew({ config, options }: CommandContext, key: ApiKey): NewFeed {

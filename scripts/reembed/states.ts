@@ -70,6 +70,14 @@ export async function left(
   return rows[0]?.n ?? 0
 }
 
+/** How many articles embedders still have to embed; those given up are not among them. */
+export async function notEmbedded(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ n: number }>(
+    'select count(*)::int as n from embeddings where embedded_at is null and failed_at is null',
+  )
+  return rows[0]?.n ?? 0
+}
+
 export async function cancelFilling(pool: Pool): Promise<void> {
   await transaction(pool, async client => {
     await changeCollections(client)

@@ -154,6 +154,7 @@ function readerOf(
     dated,
     startsAt,
     values: valuesOf(columns),
+    outlets: columns.outlets,
     list: term => lists.get(term)!,
     seqOf: doc => segment.first + BigInt(offsets[doc]!),
     idOf: () => null,

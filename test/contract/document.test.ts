@@ -39,6 +39,10 @@ t.test('issue 4.1: it has both operations, every parameter with its bounds, ever
   t.strictSame(Object.keys(document.paths), ['/v1/articles', '/v1/articles.rss'])
   t.equal(parameters.q.schema.maxLength, 191)
   t.equal(parameters.cursor.schema.maxLength, 255)
+  t.notOk('default' in parameters.search_in.schema, 'not every search may write it')
+  for (const name of ['Page', 'Article', 'Author', 'Outlet', 'Error']) {
+    t.notOk('additionalProperties' in schemas[name], 'fields may be added')
+  }
   t.match(parameters.per_page.schema, { type: 'integer', minimum: 1, maximum: 100, default: 25 })
   t.strictSame(parameters.country.schema.items.enum, ['NL', 'BE', 'LU'])
   t.strictSame(parameters.language.schema.items.enum, ['nl', 'fr', 'de', 'lb', 'en'])
@@ -169,7 +173,7 @@ t.test(
     t.match(page.text, /<title>Nieuws API<\/title>/)
     const files = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)]
       .map(match => match[1] ?? '')
-      .filter(to => !to.startsWith('data:'))
+      .filter(to => !/^(data:|#)/.test(to))
     t.ok(files.length >= 4)
     for (const file of files) {
       t.notMatch(file, /^(https?:)?\/\//)

@@ -1,4 +1,5 @@
 import { connect } from 'node:net'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { parseOpml } from 'feedsmith'
 import t from 'tap'
 import { MAX_FEEDS } from '../../shared/plans/search-feeds.ts'
@@ -233,4 +234,35 @@ t.test('origins that are configured may make and revoke feeds, and change nothin
   t.same(await preflight('/explore/feeds/feed_0'), { status: 204, methods: 'GET,HEAD,POST,DELETE' })
   t.same(await preflight('/v1/articles'), { status: 204, methods: 'GET,HEAD' })
   t.equal((await preflight('/explore/feeds', 'https://other.example')).status, 401, 'for no other origin')
+})
+
+t.test('answers fit the OpenAPI document, and every error that was met is in it', async t => {
+  const { json: document } = await api.ask(null, '/explore/openapi.json')
+  const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true, uri: true } })
+  ajv.addSchema({ $id: 'document', components: document.components })
+  const fits = (schema: string, value: unknown) => {
+    const ok = ajv.validate({ $ref: `document#/components/schemas/${schema}` }, value)
+    t.ok(ok, `${schema}: ${ajv.errorsText()}`)
+  }
+  const { secret } = await api.issue({ countries: ['NL'] })
+  const made = await make(secret, { search: 'q=brug', title: 'x' })
+  fits('MadeFeed', made.json)
+  await read(pathOf(made.json.url))
+  fits('Feeds', (await api.ask(secret, '/explore/feeds')).json)
+  const id = made.json.id as string
+  await api.ask(secret, `/explore/feeds/${id}`, { method: 'DELETE' })
+  const { paths } = document
+  for (const [answer, operation] of [
+    [await make(secret, { search: 'country=BE' }), paths['/explore/feeds'].post],
+    [await make(secret, { search: 'x=1' }), paths['/explore/feeds'].post],
+    [await make(secret, 'x'.repeat(20_000)), paths['/explore/feeds'].post],
+    [await make(secret, '', { 'Content-Type': 'text/plain' }), paths['/explore/feeds'].post],
+    [await make(null, '{}'), paths['/explore/feeds'].post],
+    [await api.ask(secret, '/explore/feeds/feed_0', { method: 'DELETE' }), paths['/explore/feeds/{id}'].delete],
+    [await read(pathOf(made.json.url)), paths['/feeds/{token}.rss'].get],
+    [await read('/feeds/x.rss'), paths['/feeds/{token}.rss'].get],
+  ] as const) {
+    fits('FeedError', answer.json)
+    t.match(operation.responses[answer.status]?.description, answer.json.code)
+  }
 })

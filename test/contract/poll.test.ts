@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
@@ -78,7 +78,9 @@ t.test(
       kills++
     }
     await writer
-    t.equal((await script('poll', ['--place', place, '--out', file, '--once'])).code, 0)
+    const last = await script('poll', ['--place', place, '--out', file, '--once'])
+    t.equal(last.code, 0)
+    t.match(last.err, new RegExp(`^Wrote \\d+ new articles? to ${file}\\.\n$`), 'it says what it wrote')
     const articles = lines(await readFile(file, 'utf8'))
     t.comment(`killed ${kills} times`)
     const { rows } = await api.pool.query<{ id: string }>('select id from articles')
@@ -90,6 +92,15 @@ t.test(
     )
   },
 )
+
+t.test('a place of an earlier version goes on', async t => {
+  const place = join(folder, 'earlier.json')
+  await script('poll', ['--place', place, '--once', '--language', 'nl', '--country', 'NL'])
+  const { etag: _, ...kept } = JSON.parse(await readFile(place, 'utf8'))
+  await writeFile(place, JSON.stringify({ ...kept, query: 'language=nl&country=NL' }))
+  const { code, out, err } = await script('poll', ['--place', place, '--once', '--country', 'NL', '--language', 'nl'])
+  t.strictSame([code, out, err], [0, '', ''], 'all of its articles are known')
+})
 
 t.test('poll refuses what would go wrong, in one sentence', async t => {
   for (const [args, sentence] of [
@@ -120,9 +131,13 @@ t.test('query prints a page for people, or as the API sent it', async t => {
   t.equal(pages[0].total_results, 8)
   const rss = await script('query', ['Later', '--rss'])
   t.match(rss.out, /^<\?xml/)
+  const none = await script('query', ['onvindbaar'])
+  t.match(none.err, /^Only headlines were searched; --search-in title_body looks in the texts too\.\n$/)
+  t.equal((await script('query', ['onvindbaar', '--search-in', 'title_body'])).err, '')
   const wrong = await script('query', ['x', '--per-page', '101'])
   t.equal(wrong.code, 2)
   t.match(wrong.err, /--per-page: Write a whole number from 1 to 100/)
   const down = await script('query', ['x', '--url', 'http://127.0.0.1:9'])
   t.equal(down.code, 1)
+  t.match(down.err, /127\.0\.0\.1:9 cannot be reached\. Name the API with --url, or leave `npm start` running on /)
 })

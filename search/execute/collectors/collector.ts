@@ -1,4 +1,5 @@
 import type { DocValues } from '../../query/filters.ts'
+import type { OutletCounts } from '../../segment/columns.ts'
 import type { DocIdSet } from '../../segment/doc-id-set.ts'
 import type { DocAddress } from '../hit.ts'
 
@@ -8,6 +9,8 @@ export interface DocReader {
   published: Float64Array
   ingested: Float64Array
   values: DocValues
+  /** null: not known but one by one. */
+  outlets: OutletCounts | null
   /**
    * Documents before this one stand in order of publication, and the rest has no date; null: the
    * documents stand in order of ingestion.

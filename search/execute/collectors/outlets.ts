@@ -1,4 +1,7 @@
-import { type DocIdSet, docsOf } from '../../segment/doc-id-set.ts'
+import { lowestBit } from '../../segment/bitmap.ts'
+import type { OutletCounts } from '../../segment/columns.ts'
+import { type DocIdSet, docsOf, inverse } from '../../segment/doc-id-set.ts'
+import { grown } from '../../segment/grown.ts'
 import type { Collector, DocReader } from './collector.ts'
 
 export interface OutletCollector extends Collector {
@@ -7,24 +10,30 @@ export interface OutletCollector extends Collector {
   counts(): Map<number, number>
 }
 
-/** Numbers from here on are counted in a map. Few systems come so far. */
+/** Outlets with a number from here on are counted in a map. Few systems come so far. */
 const MOST_IN_ARRAY = 1 << 20
 
 /** Counts matches by outlet. */
 export function createOutletCollector(): OutletCollector {
-  let counts = new Uint32Array(1 << 10)
+  let counts = new Int32Array(1 << 10)
   const others = new Map<number, number>()
 
-  const add = (publisherNo: number) => {
-    if (publisherNo >= MOST_IN_ARRAY) others.set(publisherNo, (others.get(publisherNo) ?? 0) + 1)
-    else {
-      while (publisherNo >= counts.length) {
-        const wider = new Uint32Array(counts.length * 2)
-        wider.set(counts)
-        counts = wider
+  const makeRoom = (highest: number) => {
+    if (highest < counts.length) return
+    counts = grown(counts, new Int32Array(2 ** Math.ceil(Math.log2(highest + 1))))
+  }
+  const addOneByOne = (docs: Uint16Array, publisherNo: (doc: number) => number) => {
+    for (const doc of docs) {
+      const no = publisherNo(doc)
+      if (no >= MOST_IN_ARRAY) others.set(no, (others.get(no) ?? 0) + 1)
+      else {
+        makeRoom(no)
+        counts[no]! += 1
       }
-      counts[publisherNo]! += 1
     }
+  }
+  const addWhole = ({ nos, counts: own }: OutletCounts) => {
+    for (let at = 0; at < nos.length; at++) counts[nos[at]!]! += own[at]!
   }
   return {
     isComplete: () => false,
@@ -35,13 +44,34 @@ export function createOutletCollector(): OutletCollector {
       })
       return found
     },
-    collect(matches: DocIdSet, { values }) {
-      const docs = docsOf(matches)
-      for (let at = 0; at < docs.length; at++) {
-        const publisherNo = values.publisherNo(docs[at]!)
-        if (publisherNo < counts.length) counts[publisherNo]! += 1
-        else add(publisherNo)
+    collect(matches, { values, outlets }) {
+      if (matches.count === 0) return
+      if (outlets === null || outlets.highest >= MOST_IN_ARRAY) {
+        addOneByOne(docsOf(matches), values.publisherNo)
+        return
+      }
+      makeRoom(outlets.highest)
+      if (matches.count * 2 <= matches.size) add(counts, matches, outlets.publishers, 1)
+      else {
+        // The documents that do not match are fewer.
+        addWhole(outlets)
+        add(counts, inverse(matches), outlets.publishers, -1)
       }
     },
+  }
+}
+
+/** Adds to the count of the outlet of each document. */
+function add(counts: Int32Array, set: DocIdSet, publishers: Int32Array, step: number): void {
+  if (set.kind === 'array') {
+    const { docs } = set
+    for (let at = 0; at < docs.length; at++) counts[publishers[docs[at]!]!]! += step
+    return
+  }
+  const { bits } = set
+  for (let at = 0; at < bits.length; at++) {
+    for (let word = bits[at]!; word !== 0; word &= word - 1) {
+      counts[publishers[(at << 5) + lowestBit(word)]!]! += step
+    }
   }
 }

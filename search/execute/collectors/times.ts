@@ -85,19 +85,19 @@ function firstFrom(values: Float64Array, from: number, end: number, time: number
 /** @returns how many have no time */
 function countByValue(docs: Uint16Array, values: Float64Array, { starts, counts }: Buckets): number {
   let undated = 0
-  let bucket = 0
   const last = counts.length - 1
+  const [first, end] = [starts[0]!, starts[counts.length]!]
+  const perMs = counts.length / (end - first)
   for (let at = 0; at < docs.length; at++) {
     const time = values[docs[at]!]!
-    // The time of a neighbour is mostly in the same bucket. A comparison with NaN is false.
-    if (!(time >= starts[bucket]! && time < starts[bucket + 1]!)) {
-      if (Number.isNaN(time)) {
-        undated++
-        continue
-      }
-      bucket = Math.min(last, Math.max(0, bucketOf(starts, time)))
-    }
-    counts[bucket]! += 1
+    // A comparison with NaN, the missing time, is false.
+    if (time >= first && time < end) {
+      // Buckets last nearly equally long, so the guess is the bucket or its neighbour.
+      let bucket = Math.min(last, Math.floor((time - first) * perMs))
+      while (starts[bucket]! > time) bucket--
+      while (starts[bucket + 1]! <= time) bucket++
+      counts[bucket]! += 1
+    } else undated++
   }
   return undated
 }

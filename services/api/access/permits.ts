@@ -1,3 +1,5 @@
+import { createSemaphore, type Semaphore } from '../../../shared/resilience/semaphore.ts'
+
 /** Permits by name: limits how much work of one name is under way at a time. */
 export interface Permits {
   /**
@@ -27,49 +29,38 @@ export interface PermitLimits {
 
 /** Permits of this process. It forgets a name when no work of it is left. */
 export function createPermits({ atOnce, waiting, patience }: PermitLimits): Permits {
-  const lines = new Map<string, { active: number; waiting: Set<() => void> }>()
-
+  const lines = new Map<string, { semaphore: Semaphore; callers: number }>()
   return {
     async take(name, work, leaves) {
-      const line = lines.get(name) ?? { active: 0, waiting: new Set() }
+      const line = lines.get(name) ?? { semaphore: createSemaphore(atOnce), callers: 0 }
+      if (line.callers >= atOnce + waiting) throw new NoPermit('Too many wait for a permit.')
       lines.set(name, line)
-      if (line.active < atOnce) line.active++
-      else if (line.waiting.size < waiting) await nextPermit(line.waiting, patience, leaves)
-      else throw new NoPermit('Too many wait for a permit.')
+      const wait = line.callers < atOnce ? null : openWait(patience, leaves)
+      line.callers++
       try {
-        return await work()
+        return await line.semaphore.run(work, wait?.signal)
       } finally {
-        const [next] = line.waiting
-        // Handed over without a gap in which somebody else could slip in, or be handed the same
-        // permit.
-        if (next) {
-          line.waiting.delete(next)
-          next()
-        } else {
-          line.active--
-        }
-        if (line.active === 0) lines.delete(name)
+        wait?.close()
+        line.callers--
+        if (line.callers === 0) lines.delete(name)
       }
     },
   }
 }
 
-/** Waits in a line; a caller that gives up leaves it. */
-async function nextPermit(line: Set<() => void>, patience: number, leaves: AbortSignal | undefined): Promise<void> {
-  const permit = Promise.withResolvers<void>()
-  const giveUp = (why: string) => () => {
-    line.delete(permit.resolve)
-    permit.reject(new NoPermit(why))
-  }
-  const late = setTimeout(giveUp('No permit came in time.'), patience)
-  const left = giveUp('The caller has left.')
+/** A signal that ends a wait, when the caller has left or has waited for too long. */
+function openWait(patience: number, leaves: AbortSignal | undefined) {
+  const ending = new AbortController()
+  const end = (why: string) => () => ending.abort(new NoPermit(why))
+  const late = setTimeout(end('No permit came in time.'), patience)
+  const left = end('The caller has left.')
   leaves?.addEventListener('abort', left, { once: true })
-  line.add(permit.resolve)
   if (leaves?.aborted) left()
-  try {
-    await permit.promise
-  } finally {
-    clearTimeout(late)
-    leaves?.removeEventListener('abort', left)
+  return {
+    signal: ending.signal,
+    close() {
+      clearTimeout(late)
+      leaves?.removeEventListener('abort', left)
+    },
   }
 }

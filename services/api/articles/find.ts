@@ -116,7 +116,7 @@ async function countAll({ index, semantic }: Searches, planned: PlannedRequest, 
  */
 type NoFilter = 'question' | 'q' | 'order' | 'perPage' | 'cursor' | 'countries'
 
-function filterOf({ request, countries, historyStart }: PlannedRequest): ArticleFilter {
+export function filterOf({ request, countries, historyStart }: Omit<PlannedRequest, 'plan'>): ArticleFilter {
   const filters: Omit<ArticlesRequest, NoFilter> = request
   const { languages, hasAuthor, outlet, author, publishedAfter: after, publishedBefore: before, ...more } = filters
   // The compiler refuses a filter that is added to the request and applied nowhere.

@@ -16,7 +16,7 @@ export const ERRORS = {
   },
   too_many_failed_attempts: {
     status: 429,
-    when: 'Too many invalid keys came from this address; `Retry-After` says when it is let in again. A valid key still works.',
+    when: 'Too many invalid keys came from this address; `Retry-After` says when it is let in again. A request without a key is refused too. A valid key still works.',
     message: 'Too many invalid keys came from this address; wait before you try again.',
   },
   rate_limit_exceeded: {

@@ -1,6 +1,7 @@
 import { listedStopWords } from '../../../search/analysis/index.ts'
 import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
 import { ERROR_CODES, ERRORS } from './errors.ts'
+import { EXAMPLE_SEARCH } from './examples.ts'
 import { HEADERS } from './headers.ts'
 import { LIMITS } from './limits.ts'
 
@@ -17,7 +18,7 @@ You get a snippet of each article and the address at its outlet, never the whole
 ## Start
 
 \`\`\`
-curl -H "Authorization: Bearer $API_KEY" "https://…/v1/articles?q=klimaat&country=NL,BE"
+curl -H "Authorization: Bearer $PERSCOPE_KEY" "$PERSCOPE_URL/v1/articles?${EXAMPLE_SEARCH}"
 \`\`\`
 
 Here, press **Authorize**, paste your key, open an operation and press **Try it out**.
@@ -49,15 +50,19 @@ stay good; a semantic sequence should be read within five minutes, and ends afte
 
 ## Polling for new articles
 
-Articles arrive minutes to hours after their publication, so don't poll by \`published_after\`. Keep the latest \`ingested_at\`
-that you have seen and ask with
+Articles arrive minutes to hours after their publication, so don't poll by \`published_after\`. Ask with
 
 \`\`\`
-ingested_after=<that>&sort=ingested_at&order=asc&per_page=100
+ingested_after=<latest ingested_at that you have>&sort=ingested_at&order=asc&per_page=100
 \`\`\`
 
-until \`next_cursor\` is null; drop what you have by \`id\` (the bound is inclusive). \`ingested_at\` grows in the order in which
-articles become visible, so you miss none. Archives that are imported with times of their own are the one exception.
+and follow \`next_cursor\` until it is null. The first time you have no \`ingested_at\` yet: leave \`ingested_after\` out to get
+all that your plan covers, or send the time from which on you want articles. Keep the latest \`ingested_at\` for the next
+poll. The bound is inclusive, so drop what you have by \`id\`. \`ingested_at\` grows in the order in which articles become
+visible, so you miss none. Archives that are imported with times of their own are the one exception.
+
+Send the \`ETag\` of the last answer as \`If-None-Match\` when you ask the same again: 304 says that nothing is new. An answer
+with a \`next_cursor\` is best asked for whole, because the \`ETag\` does not cover the pages after it.
 
 ## Limits and counters
 

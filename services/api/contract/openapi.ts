@@ -1,4 +1,5 @@
 import { ERRORS, type ErrorCode } from './errors.ts'
+import { PAGE_EXAMPLE } from './examples.ts'
 import { guide } from './guide.ts'
 import { HEADERS, type HeaderName, PLAN_HEADERS } from './headers.ts'
 import { PARAMETER_NAMES, PARAMETERS, type Parameter, type ParameterName, parameterSchema } from './parameters.ts'
@@ -41,7 +42,8 @@ export function openApiDocument(serviceName: string): Json {
             'One page of up to 100 items, for feed readers that can send a header. Errors are JSON, as everywhere.',
           parameters: PARAMETER_NAMES.filter(name => name !== 'cursor'),
           description200: 'RSS 2.0.',
-          content: { 'application/rss+xml': { schema: { type: 'string' } } },
+          // Generators that know no RSS leave the answer out of their clients; text they all know.
+          content: { 'application/rss+xml': { schema: FEED_SCHEMA }, 'text/*': { schema: FEED_SCHEMA } },
         }),
       },
     },
@@ -50,18 +52,18 @@ export function openApiDocument(serviceName: string): Json {
       parameters: Object.fromEntries(PARAMETER_NAMES.map(name => [name, parameter(name)])),
       headers: headerObjects(),
       schemas: {
-        Page: { ...PAGE_SCHEMA, properties: { ...PAGE_SCHEMA.properties, articles: ARTICLES } },
+        Page: { ...open(PAGE_SCHEMA), properties: { ...PAGE_SCHEMA.properties, articles: ARTICLES } },
         Article: {
-          ...ARTICLE_SCHEMA,
+          ...open(ARTICLE_SCHEMA),
           properties: {
             ...ARTICLE_SCHEMA.properties,
             authors: { ...ARTICLE_SCHEMA.properties.authors, items: ref('schemas', 'Author') },
             outlet: ref('schemas', 'Outlet'),
           },
         },
-        Author: AUTHOR_SCHEMA,
-        Outlet: OUTLET_SCHEMA,
-        Error: ERROR_SCHEMA,
+        Author: open(AUTHOR_SCHEMA),
+        Outlet: open(OUTLET_SCHEMA),
+        Error: open(ERROR_SCHEMA),
       },
     },
   }
@@ -77,6 +79,16 @@ export const headerObjects = (): Json =>
 
 export const SECURITY_SCHEMES = {
   key: { type: 'http', scheme: 'bearer', description: 'Your API key, in `Authorization: Bearer <API_KEY>`.' },
+}
+
+const FEED_SCHEMA = { type: 'string', description: 'An RSS 2.0 document, sent as `application/rss+xml`.' }
+
+/**
+ * A schema for readers: fields may be added within /v1 (decision 38), so theirs must not refuse
+ * them. The tests hold our own answers against the closed schema.
+ */
+function open<Schema extends { additionalProperties: false }>({ additionalProperties: _, ...schema }: Schema) {
+  return schema
 }
 
 const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
@@ -177,24 +189,4 @@ export function parameterObject(name: string, definition: Parameter): Json {
     schema: parameterSchema(definition),
     ...(definition.kind === 'choices' ? { style: 'form', explode: false } : {}),
   }
-}
-
-const PAGE_EXAMPLE = {
-  status: 'ok',
-  total_results: 2134,
-  next_cursor: 'AWY3ZTQx…',
-  articles: [
-    {
-      id: 'a1f0c2e9b7d64e55',
-      title: 'Nieuwe brug over de Schelde geopend',
-      url: 'https://dagkoerier.example/regio/nieuwe-brug',
-      snippet: 'Na drie jaar bouwen is de brug over de Schelde zaterdag voor het verkeer geopend.',
-      published_at: '2026-11-20T08:00:00.000Z',
-      ingested_at: '2026-11-20T08:04:11.250Z',
-      authors: [{ id: '5c1f0a7e', name: 'Anna de Wit' }],
-      outlet: { name: 'De Dagkoerier', domain: 'dagkoerier.example' },
-      language: 'nl',
-      country: 'NL',
-    },
-  ],
 }

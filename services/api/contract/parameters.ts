@@ -8,7 +8,11 @@ export type ParameterKind =
    * have in common.
    */
   | { kind: 'text'; maxLength: number; pattern: string }
-  | { kind: 'choice'; values: readonly string[]; default?: string }
+  /**
+   * `conditional`: not every request may write the default. Schemas do not name it then, because
+   * generated clients send the defaults that they read.
+   */
+  | { kind: 'choice'; values: readonly string[]; default?: string; conditional?: true }
   /** Several of the values: repeated, bracketed (`country[]=`) or comma-separated. */
   | { kind: 'choices'; values: readonly string[] }
   | { kind: 'flag' }
@@ -46,7 +50,9 @@ export const PARAMETERS = {
     kind: 'choice',
     values: ['title', 'title_body'],
     default: 'title',
-    about: 'Where words are looked for: headlines, or headlines and texts. Not with `search=semantic`.',
+    conditional: true,
+    about:
+      'Where words are looked for: `title`, headlines alone, unless you write `title_body`, headlines and texts. Not with `search=semantic`.',
   },
   country: {
     kind: 'choices',
@@ -138,7 +144,7 @@ export function parameterSchema(parameter: Parameter): Record<string, unknown> {
       return {
         type: 'string',
         enum: [...parameter.values],
-        ...(parameter.default === undefined ? {} : { default: parameter.default }),
+        ...(parameter.default === undefined || parameter.conditional ? {} : { default: parameter.default }),
       }
     case 'choices':
       return { type: 'array', items: { type: 'string', enum: [...parameter.values] } }

@@ -100,7 +100,7 @@ export const ERROR_SCHEMA = {
   additionalProperties: false,
   properties: {
     status: { type: 'string', const: 'error' },
-    code: { type: 'string', enum: ERROR_CODES, description: 'Tell errors apart by this.' },
+    code: { type: 'string', enum: ERROR_CODES, description: 'Tell errors apart by this. More may be added.' },
     message: { type: 'string', description: 'For people; may change.' },
     errors: {
       type: 'object',

@@ -1,6 +1,7 @@
 import { headerObjects, operation, parameterObject, SECURITY_SCHEMES } from '../contract/openapi.ts'
 import type { Parameter } from '../contract/parameters.ts'
 import { ERROR_SCHEMA } from '../contract/resources.ts'
+import { FEED_OPERATIONS, FEED_SCHEMAS } from '../search-feeds/openapi.ts'
 import { COUNTS_PARAMETERS, SUGGESTIONS_PARAMETERS } from './parameters.ts'
 import { COUNTS_SCHEMA, SUGGESTIONS_SCHEMA } from './resources.ts'
 
@@ -14,13 +15,16 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
     info: {
       title: `${serviceName}: beyond the contract`,
       version: '1.0.0',
-      summary: 'Counts and suggestions, for pages on which people search.',
+      summary: 'Counts, suggestions and feeds, for people who search and for feed readers.',
       description: GUIDE,
       license: { name: 'All rights reserved', url: '/docs' },
     },
     servers: [{ url: '/', description: 'The server of this document.' }],
     security: [{ key: [] }],
-    tags: [{ name: 'Explore', description: 'Figures and names around a search.' }],
+    tags: [
+      { name: 'Explore', description: 'Figures and names around a search.' },
+      { name: 'Feeds', description: 'Searches as feeds for feed readers, which cannot send a key.' },
+    ],
     paths: {
       '/explore/counts': {
         get: operation('countArticles', {
@@ -44,12 +48,13 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
           content: json('Suggestions', SUGGESTIONS_EXAMPLE),
         }),
       },
+      ...FEED_OPERATIONS,
     },
     components: {
       securitySchemes: SECURITY_SCHEMES,
       parameters: { ...objectsOf('counts', COUNTS_PARAMETERS), ...objectsOf('suggestions', SUGGESTIONS_PARAMETERS) },
       headers: headerObjects(),
-      schemas: { Counts: COUNTS_SCHEMA, Suggestions: SUGGESTIONS_SCHEMA, Error: ERROR_SCHEMA },
+      schemas: { Counts: COUNTS_SCHEMA, Suggestions: SUGGESTIONS_SCHEMA, Error: ERROR_SCHEMA, ...FEED_SCHEMAS },
     },
   }
 }
@@ -58,8 +63,8 @@ const GUIDE = `
 These operations take the same key as \`/v1\`, under the same plan, with the same errors and headers. Unlike \`/v1\`,
 they may change with any version of this server.
 
-A request for counts costs one of the minute, and its answer one of the month. A request for suggestions costs one of
-the minute alone.
+A request for counts or of a feed reader costs one of the minute, and its answer one of the month. All other requests
+cost one of the minute alone.
 `.trim()
 
 type Table = Record<string, Parameter>

@@ -1,4 +1,4 @@
-import type { RequestHandler } from 'express'
+import type { Request, RequestHandler, Response } from 'express'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { counter, histogram } from '../../../shared/metrics/registry.ts'
 import { withoutSecrets } from './without-secrets.ts'
@@ -19,37 +19,38 @@ const OPERATIONS: Record<string, string> = {
 }
 
 /**
- * Measures every request and writes one line about it: never its key or token, nor what was
- * searched for.
+ * Measures every request and writes one line about it: never its key or token, nor its search.
  */
 export function observe(log: Logger): RequestHandler {
   return (request, response, next) => {
     const start = performance.now()
     response.once('close', () => {
-      const { requestId, access, searchFeed, errorCode, search, searchMs, accessMs } = response.locals
+      const { errorCode, search, searchFeed } = response.locals
       const ms = performance.now() - start
       const operation = searchFeed ? 'feed' : (OPERATIONS[request.path] ?? 'other')
       seconds.observe({ operation, search: search ?? 'none', status: `${response.statusCode}` }, ms / 1_000)
       if (errorCode !== undefined) errors.inc({ code: errorCode })
-      log.info(
-        {
-          request: requestId,
-          method: request.method,
-          path: withoutSecrets(request.path).slice(0, 200),
-          status: response.statusCode,
-          ms: rounded(ms),
-          ...(access ? { key: access.key.id } : {}),
-          ...(searchFeed ? { feed: searchFeed.id } : {}),
-          ...(search ? { search } : {}),
-          ...(searchMs === undefined ? {} : { searchMs: rounded(searchMs) }),
-          ...(accessMs === undefined ? {} : { accessMs: rounded(accessMs) }),
-          ...(errorCode ? { code: errorCode } : {}),
-          ...(response.writableFinished ? {} : { aborted: true }),
-        },
-        'request',
-      )
+      log.info(lineOf(request, response, ms), 'request')
     })
     next()
+  }
+}
+
+function lineOf(request: Request, response: Response, ms: number): Record<string, unknown> {
+  const { requestId, access, searchFeed, errorCode, search, searchMs, accessMs } = response.locals
+  return {
+    request: requestId,
+    method: request.method,
+    path: withoutSecrets(request.path).slice(0, 200),
+    status: response.statusCode,
+    ms: rounded(ms),
+    ...(access ? { key: access.key.id } : {}),
+    ...(searchFeed ? { feed: searchFeed.id } : {}),
+    ...(search ? { search } : {}),
+    ...(searchMs === undefined ? {} : { searchMs: rounded(searchMs) }),
+    ...(accessMs === undefined ? {} : { accessMs: rounded(accessMs) }),
+    ...(errorCode ? { code: errorCode } : {}),
+    ...(response.writableFinished ? {} : { aborted: true }),
   }
 }
 

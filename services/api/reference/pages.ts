@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
+import { EXAMPLE_SEARCH, PAGE_EXAMPLE } from '../contract/examples.ts'
 import { openApiDocument } from '../contract/openapi.ts'
 import { exploreDocument } from '../explore/openapi.ts'
 import { pageSecurity } from '../http/page-security.ts'
@@ -10,6 +11,7 @@ import { type Asset, makeAsset, sendAsset } from './assets.ts'
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
 
 const own = (file: string) => join(import.meta.dirname, 'page', file)
+const example = (file: string) => readFile(join(import.meta.dirname, 'examples', file), 'utf8')
 const theirs = (file: string) => join(SWAGGER_UI, file)
 
 const ASSETS = {
@@ -17,8 +19,9 @@ const ASSETS = {
     makeAsset('application/json; charset=utf-8', JSON.stringify(openApiDocument(serviceName))),
   '/explore/openapi.json': (serviceName: string) =>
     makeAsset('application/json; charset=utf-8', JSON.stringify(exploreDocument(serviceName))),
-  '/docs': async (serviceName: string) => page(await readFile(own('page.html'), 'utf8'), serviceName),
+  '/docs': page,
   '/docs/page.css': () => file('text/css; charset=utf-8', own('page.css')),
+  '/docs/start.css': () => file('text/css; charset=utf-8', own('start.css')),
   '/docs/page.js': () => file('text/javascript; charset=utf-8', own('page.js')),
   '/docs/explore.js': () => file('text/javascript; charset=utf-8', own('explore.js')),
   '/docs/swagger-ui.css': () => file('text/css; charset=utf-8', theirs('swagger-ui.css')),
@@ -57,7 +60,21 @@ async function file(contentType: string, path: string): Promise<Asset> {
   return makeAsset(contentType, await readFile(path))
 }
 
-const page = (template: string, serviceName: string) =>
-  makeAsset('text/html; charset=utf-8', template.replaceAll('{{service}}', escapeHtml(serviceName)))
+/**
+ * The reference page: its first screen with the examples, which a test runs as they stand there.
+ */
+async function page(serviceName: string): Promise<Asset> {
+  const parts: Record<string, string> = {
+    service: serviceName,
+    request: `curl -H "Authorization: Bearer $PERSCOPE_KEY" "$PERSCOPE_URL/v1/articles?${EXAMPLE_SEARCH}"`,
+    answer: JSON.stringify(PAGE_EXAMPLE, null, 2),
+    curl: await example('poll.sh'),
+    typescript: await example('poll.ts'),
+    python: await example('poll.py'),
+  }
+  const template = await readFile(own('page.html'), 'utf8')
+  const filled = template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => escapeHtml(parts[name]!.trimEnd()))
+  return makeAsset('text/html; charset=utf-8', filled)
+}
 
 const escapeHtml = (text: string) => text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)

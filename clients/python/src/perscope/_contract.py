@@ -1,0 +1,108 @@
+# Written by `npm run clients` from the OpenAPI document. Fields may be added within /v1.
+
+from datetime import date, datetime
+from typing import Dict, List, Literal, Optional, Sequence, TypedDict, Union
+
+
+
+class Author(TypedDict):
+    id: str
+    """Stable for the same name at the same outlet. Opaque."""
+    name: str
+    """As the outlet publishes it."""
+
+
+class Outlet(TypedDict):
+    name: Optional[str]
+    domain: Optional[str]
+
+
+class _ErrorObject(TypedDict):
+    status: Literal["error"]
+    code: Literal["missing_token", "invalid_token", "too_many_failed_attempts", "rate_limit_exceeded", "quota_exceeded", "invalid_request", "country_not_included", "history_not_included", "semantic_search_unavailable", "not_found", "method_not_allowed", "internal_error"]
+    """Tell errors apart by this. More may be added."""
+    message: str
+    """For people; may change."""
+
+
+class ErrorObject(_ErrorObject, total=False):
+    errors: Dict[str, List[str]]
+    """Only with `invalid_request`: what is wrong with each parameter."""
+
+
+class _Article(TypedDict):
+    id: str
+    """Stable; use it to tell articles apart across requests. Opaque."""
+    title: str
+    """Headline."""
+    url: str
+    """Address of the article at the outlet."""
+    snippet: Optional[str]
+    """First 200 characters of the text, without markup; null when no text was captured."""
+    published_at: Optional[str]
+    """Time of publication, UTC."""
+    ingested_at: Optional[str]
+    """Time the article entered the index, UTC. It grows in the order in which articles become visible."""
+    authors: List[Author]
+    """Empty when the outlet published no by-line."""
+    outlet: Outlet
+    language: Literal["nl", "fr", "de", "lb", "en"]
+    country: Literal["NL", "BE", "LU"]
+    """Country of the outlet, not of the subject."""
+
+
+class Article(_Article, total=False):
+    relevance: float
+    """How close the article is to `q`, to four decimals. Only in semantic search."""
+
+
+class _Page(TypedDict):
+    status: Literal["ok"]
+    total_results: int
+    """Articles in the whole result set. Counted to 10,000; exact in semantic search."""
+    next_cursor: Optional[str]
+    """Send it as `cursor` for the next page; null on the last one."""
+    articles: List[Article]
+
+
+class Page(_Page, total=False):
+    total_results_is_estimate: Literal[True]
+    """Present when counting stopped at 10,000."""
+
+
+class ArticlesQuery(TypedDict, total=False):
+    """A search; the cursor belongs to its pages."""
+
+    q: Optional[str]
+    """What to search for. Required, and at least 2 characters long, with `search=semantic`; without it, keyword and boolean search list everything."""
+    search: Optional[Literal["keyword", "boolean", "semantic"]]
+    """`keyword`: any of the words, by their stem. `boolean`: every word as written, `'a phrase'`, `-excluded`. `semantic`: by meaning, in any of the languages."""
+    search_in: Optional[Literal["title", "title_body"]]
+    """Where words are looked for: `title`, headlines alone, unless you write `title_body`, headlines and texts. Not with `search=semantic`."""
+    country: Optional[Union[Literal["NL", "BE", "LU"], Sequence[Literal["NL", "BE", "LU"]]]]
+    """Country of the outlet. Repeat it, or separate values by commas. Must be covered by your plan."""
+    language: Optional[Union[Literal["nl", "fr", "de", "lb", "en"], Sequence[Literal["nl", "fr", "de", "lb", "en"]]]]
+    """Language of the article. Repeat it, or separate by commas."""
+    has_author: Optional[bool]
+    """Only articles with (true) or without (false) a named author."""
+    outlet: Optional[str]
+    """Part of the outlet's name or domain; case and accents don't matter."""
+    author: Optional[str]
+    """Part of an author's name as published; case and accents don't matter."""
+    published_after: Optional[Union[str, date, datetime]]
+    """Published at this time or later, as `2026-11-01` or `2026-11-01T08:00:00Z`; a day means from 00:00 UTC. Not before your plan's history start."""
+    published_before: Optional[Union[str, date, datetime]]
+    """Published at this time or earlier, as `2026-11-30` or `2026-11-30T08:00:00Z`; a day is covered to its end (UTC)."""
+    ingested_after: Optional[Union[str, date, datetime]]
+    """Entered the index at this time or later, as `2026-11-20T08:00:00Z`; applied exactly; made for polling."""
+    sort: Optional[Literal["published_at", "ingested_at", "relevance"]]
+    """What to sort by: `relevance` by default in semantic search and only there, else `published_at`. `ingested_at` leaves out articles without an ingestion time."""
+    order: Optional[Literal["asc", "desc"]]
+    """`desc`: newest, or best match, first. Articles without a publication time come last in both."""
+    per_page: Optional[int]
+    """Articles per page."""
+
+
+class ArticlesParameters(ArticlesQuery, total=False):
+    cursor: Optional[str]
+    """`next_cursor` of the page before; every other parameter must stay as it was. Not for the feed."""

@@ -1,0 +1,36 @@
+"""Counting, which lies beside the contract."""
+
+from __future__ import annotations
+
+from typing import List, Literal, TypedDict
+
+from ._contract import Outlet
+
+By = Literal["hour", "day", "week", "month", "outlet", "language", "country"]
+
+
+class _Count(TypedDict):
+    key: str
+    count: int
+
+
+# The first and the last moment of a time, for `published_after` and `published_before`.
+_Bounds = TypedDict("_Bounds", {"from": str, "to": str}, total=False)
+
+
+class Count(_Count, _Bounds, total=False):
+    outlet: Outlet
+    """With `by="outlet"`."""
+
+
+class Counts(TypedDict):
+    """What `/explore/counts` answers. Fields may be added."""
+
+    by: By
+    total: int
+    """Articles that the search finds, exact."""
+    data: List[Count]
+    other: int
+    """Articles of keys that are not listed."""
+    undated: int
+    """Articles without a time of publication."""

@@ -1,0 +1,94 @@
+// Written by `npm run clients` from the OpenAPI document. Fields may be added within /v1.
+
+export interface Page {
+  status: 'ok'
+  /** Articles in the whole result set. Counted to 10,000; exact in semantic search. */
+  total_results: number
+  /** Present when counting stopped at 10,000. */
+  total_results_is_estimate?: true
+  /** Send it as `cursor` for the next page; null on the last one. */
+  next_cursor: string | null
+  articles: Article[]
+}
+
+export interface Article {
+  /** Stable; use it to tell articles apart across requests. Opaque. */
+  id: string
+  /** Headline. */
+  title: string
+  /** Address of the article at the outlet. */
+  url: string
+  /** First 200 characters of the text, without markup; null when no text was captured. */
+  snippet: string | null
+  /** Time of publication, UTC. */
+  published_at: string | null
+  /** Time the article entered the index, UTC. It grows in the order in which articles become visible. */
+  ingested_at: string | null
+  /** Empty when the outlet published no by-line. */
+  authors: Author[]
+  outlet: Outlet
+  language: 'nl' | 'fr' | 'de' | 'lb' | 'en'
+  /** Country of the outlet, not of the subject. */
+  country: 'NL' | 'BE' | 'LU'
+  /** How close the article is to `q`, to four decimals. Only in semantic search. */
+  relevance?: number
+}
+
+export interface Author {
+  /** Stable for the same name at the same outlet. Opaque. */
+  id: string
+  /** As the outlet publishes it. */
+  name: string
+}
+
+export interface Outlet {
+  name: string | null
+  domain: string | null
+}
+
+export interface ErrorObject {
+  status: 'error'
+  /** Tell errors apart by this. More may be added. */
+  code: 'missing_token' | 'invalid_token' | 'too_many_failed_attempts' | 'rate_limit_exceeded' | 'quota_exceeded' | 'invalid_request' | 'country_not_included' | 'history_not_included' | 'semantic_search_unavailable' | 'not_found' | 'method_not_allowed' | 'internal_error'
+  /** For people; may change. */
+  message: string
+  /** Only with `invalid_request`: what is wrong with each parameter. */
+  errors?: Record<string, string[]>
+}
+
+export interface ArticlesParameters {
+  /** What to search for. Required, and at least 2 characters long, with `search=semantic`; without it, keyword and boolean search list everything. */
+  q?: string | null | undefined
+  /** `keyword`: any of the words, by their stem. `boolean`: every word as written, `"a phrase"`, `-excluded`. `semantic`: by meaning, in any of the languages. */
+  search?: 'keyword' | 'boolean' | 'semantic' | null | undefined
+  /** Where words are looked for: `title`, headlines alone, unless you write `title_body`, headlines and texts. Not with `search=semantic`. */
+  search_in?: 'title' | 'title_body' | null | undefined
+  /** Country of the outlet. Repeat it, or separate values by commas. Must be covered by your plan. */
+  country?: 'NL' | 'BE' | 'LU' | readonly ('NL' | 'BE' | 'LU')[] | null | undefined
+  /** Language of the article. Repeat it, or separate by commas. */
+  language?: 'nl' | 'fr' | 'de' | 'lb' | 'en' | readonly ('nl' | 'fr' | 'de' | 'lb' | 'en')[] | null | undefined
+  /** Only articles with (true) or without (false) a named author. */
+  has_author?: boolean | null | undefined
+  /** Part of the outlet's name or domain; case and accents don't matter. */
+  outlet?: string | null | undefined
+  /** Part of an author's name as published; case and accents don't matter. */
+  author?: string | null | undefined
+  /** Published at this time or later, as `2026-11-01` or `2026-11-01T08:00:00Z`; a day means from 00:00 UTC. Not before your plan's history start. */
+  published_after?: string | Date | null | undefined
+  /** Published at this time or earlier, as `2026-11-30` or `2026-11-30T08:00:00Z`; a day is covered to its end (UTC). */
+  published_before?: string | Date | null | undefined
+  /** Entered the index at this time or later, as `2026-11-20T08:00:00Z`; applied exactly; made for polling. */
+  ingested_after?: string | Date | null | undefined
+  /** What to sort by: `relevance` by default in semantic search and only there, else `published_at`. `ingested_at` leaves out articles without an ingestion time. */
+  sort?: 'published_at' | 'ingested_at' | 'relevance' | null | undefined
+  /** `desc`: newest, or best match, first. Articles without a publication time come last in both. */
+  order?: 'asc' | 'desc' | null | undefined
+  /** Articles per page. */
+  per_page?: number | null | undefined
+  /** `next_cursor` of the page before; every other parameter must stay as it was. Not for the feed. */
+  cursor?: string | null | undefined
+}
+
+/** A search; the cursor belongs to its pages. */
+export type ArticlesQuery = Omit<ArticlesParameters, 'cursor'>
+

@@ -1,0 +1,7 @@
+export { type Client, createClient } from './client.ts'
+export type { Article, ArticlesParameters, ArticlesQuery, Author, ErrorObject, Outlet, Page } from './contract.ts'
+export type { Count, Counts, CountsQuery } from './counts.ts'
+export * from './errors.ts'
+export type { Limits } from './limits.ts'
+export type { PollBatch, PollOptions, PollQuery, PollState } from './poll.ts'
+export type { ClientOptions } from './transport.ts'

@@ -1,0 +1,99 @@
+import type { Article, ArticlesQuery, Page } from './contract.ts'
+import { PerscopeError } from './errors.ts'
+import { queryString, type Transport } from './transport.ts'
+import { sleep } from './wait.ts'
+
+/** A poll sets the order and the pages itself. */
+export type PollQuery = Omit<ArticlesQuery, 'ingested_after' | 'sort' | 'order' | 'per_page'>
+
+/** Where a poller stands: plain JSON, to be stored and handed to the next poll. */
+export interface PollState {
+  /** The search that it belongs to: another one needs another state. */
+  query: string
+  /** Latest `ingested_at` processed; null before the first article. */
+  ingested_after: string | null
+  /** Articles of that very moment: the bound is inclusive, they come again. */
+  ids: string[]
+  /** Of the answer in which nothing was new; with it the next such answer is an empty 304. */
+  etag: string | null
+}
+
+export interface PollOptions {
+  /** What an earlier poll of the same search yielded last. */
+  state?: PollState | null | undefined
+  /** Where a poll without a state begins; without it, with all that the plan covers. */
+  since?: string | Date | undefined
+  /** ms between two rounds; without it there is one round. */
+  every?: number | undefined
+  signal?: AbortSignal | undefined
+}
+
+export interface PollBatch {
+  /** Articles that no batch before had, oldest first; at times none. */
+  articles: Article[]
+  /** Store it once the articles are processed. */
+  state: PollState
+}
+
+/** The polling pattern of the contract, round after round. */
+export async function* poll(
+  transport: Transport,
+  query: PollQuery,
+  { state = null, since, every, signal }: PollOptions = {},
+): AsyncGenerator<PollBatch, void, undefined> {
+  let now = beginning(query, state, since)
+  for (;;) {
+    for await (const batch of round(transport, query, now)) {
+      now = batch.state
+      yield batch
+    }
+    if (every === undefined) return
+    await sleep(every, signal)
+  }
+}
+
+function beginning(query: PollQuery, state: PollState | null, since: string | Date | undefined): PollState {
+  if (query.search === 'semantic') {
+    throw new PerscopeError('Poll with keyword or boolean search: by meaning, articles are found only hours later.')
+  }
+  const { ingested_after: _, sort: _sort, order: _order, per_page: _perPage, ...own }: ArticlesQuery = query
+  const name = queryString(Object.fromEntries(Object.entries(own).sort())).slice(1)
+  if (state !== null && state.query !== name) {
+    throw new PerscopeError(`The state belongs to another search ("${state.query}"); begin without a state.`)
+  }
+  const from = since instanceof Date ? since.toISOString() : (since ?? null)
+  return state ?? { query: name, ingested_after: from, ids: [], etag: null }
+}
+
+/** Everything since the state, to the last page. Each batch has the state behind it. */
+async function* round(transport: Transport, query: PollQuery, state: PollState): AsyncGenerator<PollBatch> {
+  const question = { ...query, ingested_after: state.ingested_after, sort: 'ingested_at', order: 'asc', per_page: 100 }
+  let now = state
+  for (let cursor: string | null = null, isFirst = true; isFirst || cursor !== null; isFirst = false) {
+    const answer = await transport.ask('/v1/articles', { ...question, cursor }, isFirst ? state.etag : null)
+    if (answer.status === 304) return
+    const page: Page = JSON.parse(answer.text)
+    const known = new Set(now.ids)
+    const articles = page.articles.filter(article => !known.has(article.id))
+    cursor = page.next_cursor
+    if (articles.length > 0) {
+      now = after(now, articles)
+      yield { articles, state: now }
+    } else if (isFirst && cursor === null) {
+      // An ETag speaks of one page: it stands for a whole round only where that has no other page.
+      yield { articles, state: { ...now, etag: answer.etag } }
+    }
+  }
+}
+
+/** The state after new articles; those of its latest moment will be met again. */
+function after(state: PollState, articles: Article[]): PollState {
+  const latest = articles.at(-1)?.ingested_at ?? state.ingested_after
+  const ids = articles.filter(article => article.ingested_at === latest).map(article => article.id)
+  return {
+    query: state.query,
+    ingested_after: latest,
+    ids: latest === state.ingested_after ? [...state.ids, ...ids] : ids,
+    etag: null,
+  }
+}

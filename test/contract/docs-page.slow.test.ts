@@ -1,0 +1,81 @@
+import { existsSync } from 'node:fs'
+import { type BrowserContextOptions, chromium } from 'playwright-core'
+import t from 'tap'
+import { startTestApi } from './api.ts'
+
+/* The reference page in a real browser. */
+
+t.setTimeout(240_000)
+const executablePath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
+
+if (executablePath === undefined) {
+  t.test('the reference page in a browser', { skip: 'no chromium on this machine' }, async () => {})
+} else {
+  const api = await startTestApi()
+  t.teardown(() => api.stop())
+  const { secret } = await api.issue()
+  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] })
+  t.teardown(() => browser.close())
+
+  const open = async (options: BrowserContextOptions) => {
+    const context = await browser.newContext(options)
+    context.setDefaultTimeout(90_000) // on a busy machine
+    const page = await context.newPage()
+    const heard: string[] = []
+    page.on('console', message => ['error', 'warning'].includes(message.type()) && heard.push(message.text()))
+    page.on('pageerror', error => heard.push(error.message))
+    page.on('request', request => request.url().startsWith(api.base) || heard.push(`asked ${request.url()}`))
+    await page.goto(`${api.base}/docs`)
+    return { page, heard, close: () => context.close() }
+  }
+
+  for (const [width, colorScheme] of [
+    [390, 'light'],
+    [390, 'dark'],
+    [1280, 'light'],
+    [1280, 'dark'],
+  ] as const) {
+    t.test(`issue 21.9: at ${width} pixels, ${colorScheme}, the operations come before the guide`, async t => {
+      const { page, heard, close } = await open({ viewport: { width, height: 844 }, colorScheme })
+      await page.waitForSelector('.opblock')
+      const top = (selector: string) =>
+        page.evaluate(`document.querySelector('${selector}').getBoundingClientRect().top`).then(Number)
+      t.ok((await top('.opblock')) < (await top('#guide')))
+      t.ok((await top('.opblock')) < 1.5 * 844, 'on the second screen at the latest')
+      t.ok(Number(await page.evaluate('document.documentElement.scrollWidth')) <= width, 'nothing sticks out')
+      const background = String(await page.evaluate('getComputedStyle(document.body).backgroundColor'))
+      t.equal(/rgb\(2\d\d/.test(background), colorScheme === 'light')
+      t.match(await page.locator('.steps').innerText(), `PERSCOPE_URL=${api.base}`)
+      t.strictSame(heard, [], 'nothing from elsewhere, no complaint')
+      await close()
+    })
+  }
+
+  t.test('issue 21.8: the first screen works without scripts', async t => {
+    const { page, close } = await open({ javaScriptEnabled: false })
+    for (const language of ['curl', 'TypeScript', 'Python']) {
+      await page.locator('summary', { hasText: language }).click()
+      t.ok(await page.locator(`#example-${language.toLowerCase()}`).isVisible(), language)
+    }
+    await close()
+  })
+
+  t.test('issue 21.9: the form sends no default that the search refuses', async t => {
+    const { page, close } = await open({})
+    await page.locator('.btn.authorize').click()
+    await page.locator('.auth-container input').fill(secret)
+    await page.locator('.auth-btn-wrapper .authorize').click()
+    await page.locator('.btn-done').click()
+    await page.locator('#operations-Articles-listArticles .opblock-summary-control').click()
+    await page.locator('.try-out__btn').click()
+    await page.locator('tr[data-param-name="q"] input').first().fill('trein')
+    await page.locator('tr[data-param-name="search"] select').selectOption('semantic')
+    const answered = page.waitForResponse(/\/v1\/articles\?/)
+    await page.locator('.btn.execute').click()
+    const response = await answered
+    t.match(response.url(), /search=semantic/)
+    // No model is configured here: the search is understood, and out of order.
+    t.equal(response.status(), 503)
+    await close()
+  })
+}

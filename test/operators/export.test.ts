@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { parquetReadObjects } from 'hyparquet'
+import t from 'tap'
+import { csvLine } from '../../scripts/archive/csv.ts'
+import { startTestApi } from '../contract/api.ts'
+
+const api = await startTestApi()
+t.teardown(() => api.stop())
+const outlet = { name: 'Le Plateau', domain: 'plateau.example' }
+await api.index([
+  { title: 'De trein', body: 'Een lange tekst.', authors: ['Anna de Wit', 'Jan Maas'] },
+  { title: 'Le "train", à l’heure', body: 'Un texte,\nsur deux lignes.', language: 'fr', country: 'BE', outlet },
+  { title: 'Sans texte', language: 'fr', country: 'BE', outlet, publishedAt: new Date('2021-03-01T10:00:00Z') },
+  { title: 'Zonder datum', publishedAt: null, country: 'BE' },
+])
+
+/** Runs the script as a person would, its output in a file. */
+async function exported(...args: string[]): Promise<{ file: string; text: string; err: string }> {
+  const file = join(t.testdir(), 'archive')
+  const script = new URL('../../scripts/export.ts', import.meta.url).pathname
+  const env = { ...process.env, DATABASE_URL: api.config.DATABASE_URL }
+  const { stderr } = await promisify(execFile)(
+    'sh',
+    ['-c', 'file=$1; shift; exec "$@" >"$file"', 'sh', file, process.execPath, script, ...args],
+    { env },
+  ).catch(error => error)
+  return { file, text: await readFile(file, 'utf8'), err: stderr }
+}
+const articlesOf = (text: string): { title: string; snippet: string | null; body?: string | null }[] =>
+  text.split('\n').flatMap(line => (line === '' ? [] : [JSON.parse(line)]))
+const titles = async (...args: string[]) => articlesOf((await exported(...args)).text).map(({ title }) => title)
+
+t.test('issue 21.9: export selects by language, country, outlet, dates and query', async t => {
+  t.equal((await titles()).length, 4)
+  t.strictSame(await titles('--language', 'fr'), ['Sans texte', 'Le "train", à l’heure'], 'oldest first')
+  t.strictSame(await titles('--country', 'BE', '--language', 'nl'), ['Zonder datum'])
+  t.strictSame(await titles('--outlet', 'PLATEAU', '--published-before', '2021-12-31'), ['Sans texte'])
+  t.strictSame(await titles('--published-after', '2026-01-01', '--country', 'NL'), ['De trein'])
+  t.strictSame(await titles('--q', 'texte', '--search-in', 'title_body', '--search', 'boolean'), [
+    'Sans texte',
+    'Le "train", à l’heure',
+  ])
+  t.match((await exported('--q', 'ab', '--search', 'semantic')).err, /^export: --search semantic finds 500 .*\.\n$/)
+  t.match((await exported('--country', 'XX')).err, /^export: --country: .*\n$/)
+  t.match((await exported('--format', 'xml')).err, /^export: --format is one of ndjson, csv, parquet\.\n$/)
+})
+
+t.test('issue 21.9: NDJSON has the snippet, and the text with --body', async t => {
+  const [first] = articlesOf((await exported('--country', 'NL')).text)
+  t.match(first, { title: 'De trein', snippet: 'Een lange tekst.' })
+  t.notOk('body' in first!)
+  const [whole] = articlesOf((await exported('--country', 'NL', '--body')).text)
+  t.match(whole, { snippet: 'Een lange tekst.', body: 'Een lange tekst.' })
+})
+
+t.test('issue 21.9: CSV quotes what needs it', async t => {
+  const { text } = await exported('--format', 'csv', '--body', '--language', 'fr')
+  const [head, ...lines] = text.split('\r\n')
+  t.equal(head, 'id,title,url,snippet,body,published_at,ingested_at,authors,language,country,outlet_name,outlet_domain')
+  t.equal(lines.length, 3, 'two records, and the end of the last')
+  t.match(lines[1], /,"Le ""train"", à l’heure",https:.*,"Un texte,\nsur deux lignes\.",2026-.*,fr,BE,Le Plateau,/)
+  const article = { id: 'a', title: 'a\nb', url: 'u', snippet: null, published_at: null, ingested_at: null }
+  const more = { authors: ['A', 'B'], language: 'nl', country: 'NL', outlet: { name: null, domain: 'x' } }
+  t.equal(csvLine({ ...article, ...more }, ['title', 'authors', 'outlet_name', 'snippet']), '"a\nb",A; B,,\r\n')
+  t.match((await exported('--format', 'csv', '--country', 'LU')).text, /^id,title,[^\n]*\r\n$/, 'the head alone')
+})
+
+t.test('issue 21.9: Parquet reads as it was written', async t => {
+  for (const args of [[], ['--language', 'fr'], ['--country', 'LU'], ['--body']]) {
+    const { file } = await exported('--format', 'parquet', ...args)
+    const bytes = await readFile(file)
+    const rows = await parquetReadObjects({
+      file: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length),
+    })
+    const articles = articlesOf((await exported(...args)).text)
+    t.equal(rows.length, articles.length)
+    t.strictSame(
+      rows
+        .map(({ outlet_name, outlet_domain, published_at, ingested_at, ...row }) => ({
+          ...row,
+          outlet: { name: outlet_name, domain: outlet_domain },
+          published_at: published_at?.toISOString() ?? null,
+          ingested_at: ingested_at?.toISOString() ?? null,
+        }))
+        .map(row => Object.fromEntries(Object.entries(row).sort())),
+      articles.map(article => Object.fromEntries(Object.entries(article).sort())),
+      args.join(' '),
+    )
+  }
+})
