@@ -1,3 +1,4 @@
+import { LIMITS } from '../../../services/api/contract/limits.ts'
 import { useSpeech } from '../../words/index.ts'
 import { beginOf, dayOf, daysBefore, endOf } from './days.ts'
 import { type FilterProps, Group } from './group.tsx'
@@ -32,29 +33,36 @@ export function Dates({ search, errors, onChange }: FilterProps) {
         })}
       </div>
       <div class="days">
-        <label>
-          {words.filters.from}
-          <input
-            type="date"
-            min="1900-01-01"
-            max="2100-12-31"
-            value={dayOf(publishedAfter)}
-            aria-invalid={errors.published_after !== undefined}
-            onChange={event => onChange({ publishedAfter: beginOf(event.currentTarget.value) })}
-          />
-        </label>
-        <label>
-          {words.filters.to}
-          <input
-            type="date"
-            min="1900-01-01"
-            max="2100-12-31"
-            value={dayOf(publishedBefore)}
-            aria-invalid={errors.published_before !== undefined}
-            onChange={event => onChange({ publishedBefore: endOf(event.currentTarget.value) })}
-          />
-        </label>
+        <DayField
+          label={words.filters.from}
+          bound={publishedAfter}
+          isWrong={errors.published_after !== undefined}
+          onDay={day => onChange({ publishedAfter: beginOf(day) })}
+        />
+        <DayField
+          label={words.filters.to}
+          bound={publishedBefore}
+          isWrong={errors.published_before !== undefined}
+          onDay={day => onChange({ publishedBefore: endOf(day) })}
+        />
       </div>
     </Group>
+  )
+}
+
+function DayField(props: { label: string; bound: string; isWrong: boolean; onDay(day: string): void }) {
+  const { label, bound, isWrong, onDay } = props
+  return (
+    <label>
+      {label}
+      <input
+        type="date"
+        min={`${LIMITS.years.minimum}-01-01`}
+        max={`${LIMITS.years.maximum}-12-31`}
+        value={dayOf(bound)}
+        aria-invalid={isWrong}
+        onChange={event => onDay(event.currentTarget.value)}
+      />
+    </label>
   )
 }

@@ -1,8 +1,9 @@
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import { useSpeech } from '../../words/index.ts'
 import type { Search } from '../search/search.ts'
+import { Choice, Several } from './choices.tsx'
 import { Dates } from './dates.tsx'
-import { type FilterProps, Group } from './group.tsx'
+import type { FilterProps } from './group.tsx'
 import { NameField } from './name-field.tsx'
 import { Ordering } from './ordering.tsx'
 
@@ -39,36 +40,10 @@ export function Filters({
         )}
         <Ordering search={search} errors={errors} onChange={onChange} />
         <Dates search={search} errors={errors} onChange={onChange} />
-        <Several
-          label={words.filters.country}
-          errors={errors.country}
-          values={COUNTRIES}
-          chosen={search.countries}
-          nameOf={country => words.countries[country]}
-          onChoose={countries => onChange({ countries })}
-        />
-        <Several
-          label={words.filters.language}
-          errors={errors.language}
-          values={LANGUAGES}
-          chosen={search.languages}
-          nameOf={language => words.languages[language]}
-          onChoose={languages => onChange({ languages })}
-        />
+        <Places search={search} errors={errors} onChange={onChange} />
         <NameField field="outlet" secret={secret} {...{ search, errors, onChange }} />
         <NameField field="author" secret={secret} {...{ search, errors, onChange }} />
-        <Choice
-          label={words.filters.hasAuthor}
-          name="has_author"
-          errors={errors.has_author}
-          value={search.hasAuthor === null ? 'any' : search.hasAuthor ? 'true' : 'false'}
-          options={[
-            ['any', words.filters.either],
-            ['true', words.filters.withAuthor],
-            ['false', words.filters.withoutAuthor],
-          ]}
-          onChoose={value => onChange({ hasAuthor: value === 'any' ? null : value === 'true' })}
-        />
+        <HasAuthor search={search} errors={errors} onChange={onChange} />
         {count > 0 && (
           <button type="button" class="quiet" onClick={onClear}>
             {words.filters.clear}
@@ -85,53 +60,44 @@ function countOf(search: Search): number {
   return [...set, publishedAfter !== '' || publishedBefore !== ''].filter(Boolean).length
 }
 
-function Choice<V extends string>(props: {
-  label: string
-  name: string
-  errors: string[] | undefined
-  value: V
-  options: readonly (readonly [value: V, label: string])[]
-  onChoose(value: V): void
-}) {
-  const { label, name, errors, value, options, onChoose } = props
+function Places({ search, errors, onChange }: FilterProps) {
+  const { words } = useSpeech()
   return (
-    <Group label={label} errors={errors}>
-      <div class="choices">
-        {options.map(([one, text]) => (
-          <label key={one} class="choice">
-            <input type="radio" name={name} checked={one === value} onChange={() => onChoose(one)} />
-            <span>{text}</span>
-          </label>
-        ))}
-      </div>
-    </Group>
+    <>
+      <Several
+        label={words.filters.country}
+        errors={errors.country}
+        values={COUNTRIES}
+        chosen={search.countries}
+        nameOf={country => words.countries[country]}
+        onChoose={countries => onChange({ countries })}
+      />
+      <Several
+        label={words.filters.language}
+        errors={errors.language}
+        values={LANGUAGES}
+        chosen={search.languages}
+        nameOf={language => words.languages[language]}
+        onChoose={languages => onChange({ languages })}
+      />
+    </>
   )
 }
 
-/** Any of the values; none chosen means all of them. */
-function Several<V extends string>(props: {
-  label: string
-  errors: string[] | undefined
-  values: readonly V[]
-  chosen: V[]
-  nameOf(value: V): string
-  onChoose(chosen: V[]): void
-}) {
-  const { label, errors, values, chosen, nameOf, onChoose } = props
+function HasAuthor({ search, errors, onChange }: FilterProps) {
+  const { words } = useSpeech()
   return (
-    <Group label={label} errors={errors}>
-      <div class="choices">
-        {values.map(value => (
-          <label key={value} class="choice">
-            <input
-              type="checkbox"
-              checked={chosen.includes(value)}
-              onChange={() => onChoose(values.filter(one => (one === value) !== chosen.includes(one)))}
-            />
-            <span>{nameOf(value)}</span>
-          </label>
-        ))}
-      </div>
-    </Group>
+    <Choice
+      label={words.filters.hasAuthor}
+      name="has_author"
+      errors={errors.has_author}
+      value={search.hasAuthor === null ? 'any' : search.hasAuthor ? 'true' : 'false'}
+      options={[
+        ['any', words.filters.either],
+        ['true', words.filters.withAuthor],
+        ['false', words.filters.withoutAuthor],
+      ]}
+      onChoose={value => onChange({ hasAuthor: value === 'any' ? null : value === 'true' })}
+    />
   )
 }

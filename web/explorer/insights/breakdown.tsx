@@ -22,8 +22,7 @@ export function Breakdown(props: {
   onChange(change: Partial<Search>): void
 }) {
   const { by, search, secret, onChange } = props
-  const speech = useSpeech()
-  const { words, number } = speech
+  const { words, number } = useSpeech()
   const [round, setRound] = useState(0)
   const [all, setAll] = useState(false)
   const { counts, failure, isOld } = useCounts(search, by, secret, round)
@@ -42,20 +41,7 @@ export function Breakdown(props: {
         </thead>
         <tbody>
           {(all ? rows : rows.slice(0, FIRST)).map(row => (
-            <tr key={row.key}>
-              <th scope="row">
-                <button
-                  type="button"
-                  class="link"
-                  aria-pressed={search !== null && isChosen(by, row, search)}
-                  onClick={() => search !== null && onChange(narrowed(by, row, search))}
-                >
-                  {nameOf(by, row, speech)}
-                </button>
-                <span class="bar" style={{ width: `${(100 * row.count) / most}%` }} />
-              </th>
-              <td class="figure">{number(row.count)}</td>
-            </tr>
+            <Row key={row.key} {...{ by, row, most, search, onChange }} />
           ))}
         </tbody>
       </table>
@@ -66,6 +52,34 @@ export function Breakdown(props: {
       )}
       {all && counts !== null && counts.other > 0 && <p class="hint">{words.insights.other(number(counts.other))}</p>}
     </div>
+  )
+}
+
+function Row(props: {
+  by: BreakdownBy
+  row: Count
+  most: number
+  search: Search | null
+  onChange(change: Partial<Search>): void
+}) {
+  const { by, row, most, search, onChange } = props
+  const speech = useSpeech()
+  const { number } = speech
+  return (
+    <tr>
+      <th scope="row">
+        <button
+          type="button"
+          class="link"
+          aria-pressed={search !== null && isChosen(by, row, search)}
+          onClick={() => search !== null && onChange(narrowed(by, row, search))}
+        >
+          {nameOf(by, row, speech)}
+        </button>
+        <span class="bar" style={{ width: `${(100 * row.count) / most}%` }} />
+      </th>
+      <td class="figure">{number(row.count)}</td>
+    </tr>
   )
 }
 

@@ -102,35 +102,44 @@ function Bars(props: {
           : words.insights.brush}
       </p>
       {undated > 0 && <p class="hint">{words.insights.undated(number(undated))}</p>}
-      <details class="figures">
-        <summary>{words.insights.asTable}</summary>
-        <div class="scroll">
-          <table>
-            <caption class="unseen">{words.insights.timeline}</caption>
-            <thead>
-              <tr>
-                <th scope="col">{words.insights.time}</th>
-                <th scope="col" class="figure">
-                  {words.insights.articles}
-                </th>
-              </tr>
-            </thead>
-            <tbody>
-              {data.map(one => (
-                <tr key={one.key}>
-                  <th scope="row">
-                    <button type="button" class="link" onClick={() => onNarrow(one, one)}>
-                      {spanText(one, unit, speech)}
-                    </button>
-                  </th>
-                  <td class="figure">{number(one.count)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
-      </details>
+      <Figures data={data} unit={unit} onNarrow={one => onNarrow(one, one)} />
     </>
+  )
+}
+
+/** The figures of the drawing as a table, whose buttons do what a click on a bar does. */
+function Figures({ data, unit, onNarrow }: { data: Count[]; unit: TimeUnit; onNarrow(one: Count): void }) {
+  const speech = useSpeech()
+  const { words, number } = speech
+  return (
+    <details class="figures">
+      <summary>{words.insights.asTable}</summary>
+      <div class="scroll">
+        <table>
+          <caption class="unseen">{words.insights.timeline}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{words.insights.time}</th>
+              <th scope="col" class="figure">
+                {words.insights.articles}
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {data.map(one => (
+              <tr key={one.key}>
+                <th scope="row">
+                  <button type="button" class="link" onClick={() => onNarrow(one)}>
+                    {spanText(one, unit, speech)}
+                  </button>
+                </th>
+                <td class="figure">{number(one.count)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </details>
   )
 }
 

@@ -16,27 +16,14 @@ export function Card({
   stopWords: StopWords | null
   now: number
 }) {
-  const { words, percent } = useSpeech()
-  const { language, country, relevance, snippet, authors } = article
+  const { words } = useSpeech()
+  const { language, snippet, authors } = article
   const address = safeAddress(article.url)
   const marked = (text: string) => <Marked text={text} {...{ language, match, stopWords }} />
   const title = marked(article.title || words.results.noTitle)
   return (
     <article class="card" lang={language}>
-      <p class="source" lang={document.documentElement.lang}>
-        <b>{article.outlet.name ?? article.outlet.domain ?? '–'}</b>
-        <Moment at={article.published_at} now={now} />
-        <span class="tags">
-          <span title={words.countries[country]}>{country}</span>
-          <span title={words.languages[language]}>{language}</span>
-        </span>
-        {relevance !== undefined && (
-          <span class="relevance">
-            <meter min={0} max={1} value={relevance} aria-label={words.results.relevance(percent(relevance))} />
-            <span aria-hidden="true">{percent(relevance)}</span>
-          </span>
-        )}
-      </p>
+      <Source article={article} now={now} />
       <h3>
         {address === null ? (
           title
@@ -54,6 +41,28 @@ export function Card({
       )}
       {authors.length > 0 && <p class="authors">{authors.map(({ name }) => name).join(', ')}</p>}
     </article>
+  )
+}
+
+/** Where an article is from, and when: in the language of the page. */
+function Source({ article, now }: { article: Article; now: number }) {
+  const { words, percent } = useSpeech()
+  const { language, country, relevance } = article
+  return (
+    <p class="source" lang={document.documentElement.lang}>
+      <b>{article.outlet.name ?? article.outlet.domain ?? '–'}</b>
+      <Moment at={article.published_at} now={now} />
+      <span class="tags">
+        <span title={words.countries[country]}>{country}</span>
+        <span title={words.languages[language]}>{language}</span>
+      </span>
+      {relevance !== undefined && (
+        <span class="relevance">
+          <meter min={0} max={1} value={relevance} aria-label={words.results.relevance(percent(relevance))} />
+          <span aria-hidden="true">{percent(relevance)}</span>
+        </span>
+      )}
+    </p>
   )
 }
 

@@ -18,7 +18,6 @@ export function ResultList(props: {
   onForget(): void
 }) {
   const { results, secret, fresh, onFresh, onAgain, onChange, onForget } = props
-  const { words, number } = useSpeech()
   const { articles, of, failure, loading } = results
   const match = useMemo(() => (of === null ? null : matchOf(of)), [of])
   const stopWords = useStopWords(match?.kind === 'keyword')
@@ -26,24 +25,7 @@ export function ResultList(props: {
   const [taking, setTaking] = useState(false)
   return (
     <section class="results" aria-labelledby="results-title" aria-busy={loading === 'first'}>
-      <div class="results-head">
-        <h2 id="results-title" class="unseen">
-          {words.results.title}
-        </h2>
-        <p role="status" class="total">
-          {totalOf(results, words, number)}
-        </p>
-        {fresh > 0 && (
-          <button type="button" class="fresh" onClick={onFresh}>
-            ↑ {words.results.fresh(number(fresh), fresh === 1)}
-          </button>
-        )}
-        {of !== null && (
-          <button type="button" aria-expanded={taking} onClick={() => setTaking(!taking)}>
-            {words.take.open}
-          </button>
-        )}
-      </div>
+      <Head {...{ results, fresh, onFresh, taking }} onTake={() => setTaking(!taking)} />
       {of !== null && taking && <Take search={of} secret={secret} />}
       {articles.length > 0 && (
         <ol class={loading === 'first' ? 'cards stale' : 'cards'}>
@@ -67,6 +49,31 @@ export function ResultList(props: {
       )}
       {failure === null && <More results={results} />}
     </section>
+  )
+}
+
+function Head(props: { results: Results; fresh: number; onFresh(): void; taking: boolean; onTake(): void }) {
+  const { results, fresh, onFresh, taking, onTake } = props
+  const { words, number } = useSpeech()
+  return (
+    <div class="results-head">
+      <h2 id="results-title" class="unseen">
+        {words.results.title}
+      </h2>
+      <p role="status" class="total">
+        {totalOf(results, words, number)}
+      </p>
+      {fresh > 0 && (
+        <button type="button" class="fresh" onClick={onFresh}>
+          ↑ {words.results.fresh(number(fresh), fresh === 1)}
+        </button>
+      )}
+      {results.of !== null && (
+        <button type="button" aria-expanded={taking} onClick={onTake}>
+          {words.take.open}
+        </button>
+      )}
+    </div>
   )
 }
 

@@ -43,7 +43,8 @@ function reduce(results: Results, event: Event): Results {
     case 'asked':
       return { ...results, loading: event.what, failure: null }
     case 'first':
-      return { ...NOTHING, ...event.page, of: event.of, quota: event.quota }
+      // A new object also for the same search: figures and new articles are counted anew.
+      return { ...NOTHING, ...event.page, of: { ...event.of }, quota: event.quota }
     case 'more': {
       const known = new Set(results.articles.map(({ id }) => id))
       const added = event.page.articles.filter(({ id }) => !known.has(id))

@@ -1,6 +1,8 @@
+import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import { LIMITS } from '../../../services/api/contract/limits.ts'
 import type { SearchMode } from '../../../services/api/contract/parameters.ts'
+import { Segments } from '../../parts/segments.tsx'
 import { useSpeech } from '../../words/index.ts'
 import { type Reading, readQuery } from './reading.ts'
 import { ReadingLine } from './reading-line.tsx'
@@ -28,18 +30,7 @@ export function SearchForm(props: {
   const reading: Reading = readQuery(draft)
   const isWrong = errors.length > 0 || (reading.kind === 'problem' && draft.q !== '')
 
-  useEffect(() => {
-    // As on many sites, "/" leads to the search from anywhere but a field.
-    const jump = (event: KeyboardEvent) => {
-      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
-      if (event.target instanceof Element && event.target.closest(TYPED_INTO)) return
-      event.preventDefault()
-      field.current?.focus()
-      field.current?.select()
-    }
-    addEventListener('keydown', jump)
-    return () => removeEventListener('keydown', jump)
-  }, [])
+  useSlash(field)
 
   return (
     <search class="search">
@@ -72,21 +63,15 @@ export function SearchForm(props: {
             {words.search.go}
           </button>
         </div>
-        <fieldset class="modes">
-          <legend class="unseen">{words.search.modes}</legend>
-          {MODES.map(mode => (
-            <label key={mode} title={words.search.modeAbout[mode]}>
-              <input
-                type="radio"
-                name="mode"
-                value={mode}
-                checked={draft.mode === mode}
-                onChange={() => onMode(mode)}
-              />
-              <span>{words.search.mode[mode]}</span>
-            </label>
-          ))}
-        </fieldset>
+        <Segments
+          label={words.search.modes}
+          name="mode"
+          values={MODES}
+          value={draft.mode}
+          nameOf={mode => words.search.mode[mode]}
+          about={words.search.modeAbout}
+          onChoose={onMode}
+        />
         <div id="reading" class="reading" aria-live="polite">
           {errors.length > 0 && reading.kind !== 'problem' ? (
             <p class="problem">{errors.join(' ')}</p>
@@ -97,4 +82,19 @@ export function SearchForm(props: {
       </form>
     </search>
   )
+}
+
+/** As on many sites, "/" leads to the search from anywhere but a field. */
+function useSlash(field: RefObject<HTMLInputElement | null>): void {
+  useEffect(() => {
+    const jump = (event: KeyboardEvent) => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
+      if (event.target instanceof Element && event.target.closest(TYPED_INTO)) return
+      event.preventDefault()
+      field.current?.focus()
+      field.current?.select()
+    }
+    addEventListener('keydown', jump)
+    return () => removeEventListener('keydown', jump)
+  }, [field])
 }

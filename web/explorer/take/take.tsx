@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { CopyButton } from '../../parts/copy-button.tsx'
+import { Segments } from '../../parts/segments.tsx'
 import { useSpeech } from '../../words/index.ts'
 import type { Search } from '../search/search.ts'
 import { CODE_LANGUAGES, type CodeLanguage, codeOf } from './code.ts'
@@ -26,15 +27,14 @@ function Code({ search }: { search: Search }) {
       <h3>{words.take.code}</h3>
       <p class="hint">{words.take.codeAbout}</p>
       <div class="row">
-        <fieldset class="modes small">
-          <legend class="unseen">{words.take.codeLanguage}</legend>
-          {CODE_LANGUAGES.map(one => (
-            <label key={one}>
-              <input type="radio" name="code" checked={one === language} onChange={() => setLanguage(one)} />
-              <span>{one}</span>
-            </label>
-          ))}
-        </fieldset>
+        <Segments
+          label={words.take.codeLanguage}
+          name="code"
+          values={CODE_LANGUAGES}
+          value={language}
+          nameOf={one => one}
+          onChoose={one => setLanguage(one)}
+        />
         <CopyButton text={code} />
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: keys scroll what is wider than the screen */}
