@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { type Speech, useSpeech } from '../words/index.ts'
 import type { Failure } from './request.ts'
 import { wait } from './time.ts'
@@ -87,6 +87,9 @@ export function FailureNotice({
 /** Seconds that are left to wait; null: there is nothing to wait for. */
 function useCountdown(failure: Failure, onAgain: () => void): number | null {
   const [left, setLeft] = useState<number | null>(null)
+  // The wait goes on when the page is drawn anew meanwhile.
+  const again = useRef(onAgain)
+  again.current = onAgain
   useEffect(() => {
     const seconds = failure.retryAfter ?? (failure.code === 'offline' ? OFFLINE_PAUSE : null)
     setLeft(seconds)
@@ -97,14 +100,14 @@ function useCountdown(failure: Failure, onAgain: () => void): number | null {
       setLeft(Math.max(0, rest))
       if (rest > 0) return
       clearInterval(tick)
-      if (goesOn(failure)) onAgain()
+      if (goesOn(failure)) again.current()
     }, 500)
-    const back = () => failure.code === 'offline' && onAgain()
+    const back = () => failure.code === 'offline' && again.current()
     addEventListener('online', back)
     return () => {
       clearInterval(tick)
       removeEventListener('online', back)
     }
-  }, [failure, onAgain])
+  }, [failure])
   return left
 }

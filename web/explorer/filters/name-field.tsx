@@ -11,26 +11,28 @@ const PAUSE = 180
  * Part of a name, with the names that are there: a combobox as the ARIA practices describe it, with
  * a list that suggests and never decides.
  */
-export function NameField({
-  field,
-  secret,
-  search,
-  errors,
-  onChange,
-}: FilterProps & { field: 'outlet' | 'author'; secret: string }) {
+export function NameField(props: FilterProps & { field: 'outlet' | 'author'; secret: string }) {
+  const { field, secret, search, errors, onChange } = props
   const { words } = useSpeech()
   const id = useId()
-  const [text, setText] = useState(search[field])
+  const value = search[field]
+  const [text, setText] = useState(value)
   const [open, setOpen] = useState(false)
   const [active, setActive] = useState(-1)
   const names = useSuggestions(field, open ? text : '', secret)
-  useEffect(() => setText(search[field]), [search, field])
+  useEffect(() => setText(value), [value])
   const shown = open && names.length > 0
   const apply = (name: string) => {
     setOpen(false)
     setActive(-1)
     setText(name)
-    if (name.trim() !== search[field]) onChange(field === 'outlet' ? { outlet: name.trim() } : { author: name.trim() })
+    if (name.trim() !== value) onChange(field === 'outlet' ? { outlet: name.trim() } : { author: name.trim() })
+  }
+  const keys: Record<string, () => void> = {
+    ArrowDown: () => setActive(before => moved(before, 1, names.length)),
+    ArrowUp: () => setActive(before => moved(before, -1, names.length)),
+    Enter: () => apply((shown ? names[active] : undefined) ?? text),
+    ...(shown ? { Escape: () => setOpen(false) } : {}),
   }
   const label = words.filters[field]
   return (
@@ -41,7 +43,7 @@ export function NameField({
           role="combobox"
           aria-label={label}
           aria-expanded={shown}
-          aria-controls={`${id}-list`}
+          aria-controls={id}
           aria-autocomplete="list"
           aria-invalid={errors[field] !== undefined}
           {...(shown && active >= 0 ? { 'aria-activedescendant': `${id}-${active}` } : {})}
@@ -57,42 +59,53 @@ export function NameField({
           }}
           onBlur={() => apply(text)}
           onKeyDown={event => {
-            if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
-              event.preventDefault()
-              setOpen(true)
-              setActive(before => moved(before, event.key === 'ArrowDown' ? 1 : -1, names.length))
-            } else if (event.key === 'Enter') {
-              event.preventDefault()
-              apply((shown ? names[active] : undefined) ?? text)
-            } else if (event.key === 'Escape' && shown) {
-              event.preventDefault()
-              setOpen(false)
-            }
+            const act = keys[event.key]
+            if (act === undefined) return
+            event.preventDefault()
+            if (event.key.startsWith('Arrow')) setOpen(true)
+            act()
           }}
         />
-        <div id={`${id}-list`} role="listbox" aria-label={label} hidden={!shown}>
-          {names.map((name, index) => (
-            // The field keeps the focus: keys reach the list through it.
-            <div
-              key={name}
-              id={`${id}-${index}`}
-              role="option"
-              tabIndex={-1}
-              aria-selected={index === active}
-              onPointerDown={event => {
-                event.preventDefault()
-                apply(name)
-              }}
-            >
-              {name}
-            </div>
-          ))}
-        </div>
-        <span class="unseen" role="status">
-          {shown ? words.filters.suggestions(names.length) : ''}
-        </span>
+        <Options {...{ id, label, names, shown, active }} onChoose={apply} />
       </div>
     </Group>
+  )
+}
+
+/** The field keeps the focus: keys reach the options through it. */
+function Options(props: {
+  id: string
+  label: string
+  names: string[]
+  shown: boolean
+  active: number
+  onChoose(name: string): void
+}) {
+  const { id, label, names, shown, active, onChoose } = props
+  const { words } = useSpeech()
+  return (
+    <>
+      <div id={id} role="listbox" aria-label={label} hidden={!shown}>
+        {names.map((name, index) => (
+          <div
+            key={name}
+            id={`${id}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === active}
+            onPointerDown={event => {
+              event.preventDefault()
+              onChoose(name)
+            }}
+          >
+            {name}
+          </div>
+        ))}
+      </div>
+      <span class="unseen" role="status">
+        {shown ? words.filters.suggestions(names.length) : ''}
+      </span>
+    </>
   )
 }
 

@@ -25,16 +25,29 @@ const HEIGHT = 8.25
 /** Below so many pixels a brush is a click. */
 const CLICK = 4
 
-/** Draws counts by time as bars with uPlot, in the colours of the page. */
-export function drawChart(options: ChartOptions): Chart {
-  const { place, data, onPoint, onSelect } = options
+/** The colours and letters of the page, for a canvas. */
+interface Look {
+  soft: string
+  rule: string
+  bar: string
+  font: string
+  /** In pixels: letters grow with the screen. */
+  rem: number
+}
+
+function lookOf(place: HTMLElement): Look {
   const style = getComputedStyle(place)
   const colour = (name: string) => style.getPropertyValue(name).trim()
-  // In units of the page's letters, which grow with the screen.
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
-  const height = HEIGHT * rem
   const font = `${0.78 * rem}px ${style.fontFamily}`
-  const axis = { stroke: colour('--soft'), font, ticks: { show: false }, grid: { stroke: colour('--rule'), width: 1 } }
+  return { soft: colour('--soft'), rule: colour('--rule'), bar: colour('--chart'), font, rem }
+}
+
+/** Draws counts by time as bars with uPlot, in the colours of the page. */
+export function drawChart(options: ChartOptions): Chart {
+  const { place, data, onPoint } = options
+  const look = lookOf(place)
+  const height = HEIGHT * look.rem
   const bars = uPlot.paths.bars?.({ size: [0.84, 60], radius: 0.08 })
   const plot = new uPlot(
     {
@@ -48,47 +61,14 @@ export function drawChart(options: ChartOptions): Chart {
         x: { time: false, range: [-0.6, data.length - 0.4] },
         y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.06)] },
       },
-      axes: [
-        {
-          ...axis,
-          size: 1.5 * rem,
-          gap: 4,
-          grid: { show: false },
-          space: 5.6 * rem,
-          incrs: [1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 100, 200, 500],
-          values: (_plot, splits) => splits.map(at => labelOf(data[at], options.tick)),
-        },
-        {
-          ...axis,
-          size: 2.6 * rem,
-          gap: 4,
-          space: 2 * rem,
-          incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6],
-          values: (_plot, splits) => splits.map(options.number),
-        },
-      ],
+      axes: axesOf(options, look),
       series: [
         {},
-        {
-          fill: colour('--chart'),
-          stroke: colour('--chart'),
-          width: 0,
-          points: { show: false },
-          ...(bars === undefined ? {} : { paths: bars }),
-        },
+        { fill: look.bar, stroke: look.bar, width: 0, points: { show: false }, ...(bars ? { paths: bars } : {}) },
       ],
       hooks: {
         setCursor: [({ cursor }) => onPoint(typeof cursor.idx === 'number' ? cursor.idx : null)],
-        setSelect: [
-          ({ select, posToVal, cursor }) => {
-            if (select.width < CLICK) {
-              if (typeof cursor.idx === 'number') onSelect(cursor.idx, cursor.idx)
-              return
-            }
-            const at = (left: number) => Math.min(data.length - 1, Math.max(0, Math.round(posToVal(left, 'x'))))
-            onSelect(at(select.left), at(select.left + select.width))
-          },
-        ],
+        setSelect: [drawn => tellSelection(drawn, options)],
       },
     },
     [data.map((_count, index) => index), data.map(({ count }) => count)],
@@ -98,6 +78,39 @@ export function drawChart(options: ChartOptions): Chart {
     resize: () => plot.setSize({ width: place.clientWidth, height }),
     destroy: () => plot.destroy(),
   }
+}
+
+function axesOf({ data, tick, number }: ChartOptions, { soft, rule, font, rem }: Look): uPlot.Axis[] {
+  const axis = { stroke: soft, font, gap: 4, ticks: { show: false } }
+  return [
+    {
+      ...axis,
+      size: 1.5 * rem,
+      grid: { show: false },
+      space: 5.6 * rem,
+      incrs: [1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 100, 200, 500, 1_000],
+      values: (_plot, splits) => splits.map(at => labelOf(data[at], tick)),
+    },
+    {
+      ...axis,
+      size: 2.6 * rem,
+      grid: { stroke: rule, width: 1 },
+      space: 2 * rem,
+      // There are no halves of articles.
+      incrs: [1, 10, 100, 1e3, 1e4, 1e5, 1e6].flatMap(unit => [unit, 2 * unit, 5 * unit]),
+      values: (_plot, splits) => splits.map(number),
+    },
+  ]
+}
+
+/** A brush over bars, or a click on one. */
+function tellSelection({ select, posToVal, cursor }: uPlot, { data, onSelect }: ChartOptions): void {
+  if (select.width < CLICK) {
+    if (typeof cursor.idx === 'number') onSelect(cursor.idx, cursor.idx)
+    return
+  }
+  const at = (left: number) => Math.min(data.length - 1, Math.max(0, Math.round(posToVal(left, 'x'))))
+  onSelect(at(select.left), at(select.left + select.width))
 }
 
 function labelOf(count: Count | undefined, tick: (at: Date) => string): string {

@@ -84,8 +84,8 @@ function totalOf(
   words: Say['words'],
   number: Say['number'],
 ): string {
-  if (failure !== null && of === null) return ''
-  if (loading === 'first' || of === null) return words.results.searching
+  if (loading === 'first') return words.results.searching
+  if (failure !== null || of === null) return ''
   if (estimate) return words.results.more(number(total))
   return words.results.total(number(total), total === 1)
 }

@@ -3,14 +3,20 @@ import { useSpeech } from '../../words/index.ts'
 import type { Hint, Reading } from './reading.ts'
 import type { Draft } from './search.ts'
 
-/** How the query is read, in a line; with what looks like an operator and is none. */
+/**
+ * How the query is read, in a line; with what looks like an operator and is none.
+ *
+ * @param isTried it was searched for: an empty field is then a mistake, too
+ */
 export function ReadingLine({
   reading,
   draft,
+  isTried,
   onMode,
 }: {
   reading: Reading
   draft: Draft
+  isTried: boolean
   onMode(mode: SearchMode): void
 }) {
   const { words } = useSpeech()
@@ -20,8 +26,7 @@ export function ReadingLine({
     case 'meaning':
       return <p>{words.reading.meaning}</p>
     case 'problem':
-      // An empty field is no mistake yet.
-      return draft.q === '' ? (
+      return draft.q === '' && !isTried ? (
         <p>{words.search.modeAbout[draft.mode]}</p>
       ) : (
         <p class="problem">{words.reading.problem[reading.problem]}</p>

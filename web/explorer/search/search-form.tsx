@@ -19,16 +19,17 @@ const TYPED_INTO = 'input:not([type="radio"], [type="checkbox"]), select, textar
  */
 export function SearchForm(props: {
   draft: Draft
+  isTried: boolean
   errors: string[]
   onType(q: string): void
   onMode(mode: SearchMode): void
   onSearch(): void
 }) {
   const { words } = useSpeech()
-  const { draft, errors, onType, onMode, onSearch } = props
+  const { draft, isTried, errors, onType, onMode, onSearch } = props
   const field = useRef<HTMLInputElement>(null)
   const reading: Reading = readQuery(draft)
-  const isWrong = errors.length > 0 || (reading.kind === 'problem' && draft.q !== '')
+  const isWrong = errors.length > 0 || (reading.kind === 'problem' && (draft.q !== '' || isTried))
 
   useSlash(field)
 
@@ -76,7 +77,7 @@ export function SearchForm(props: {
           {errors.length > 0 && reading.kind !== 'problem' ? (
             <p class="problem">{errors.join(' ')}</p>
           ) : (
-            <ReadingLine reading={reading} draft={draft} onMode={onMode} />
+            <ReadingLine reading={reading} draft={draft} isTried={isTried} onMode={onMode} />
           )}
         </div>
       </form>

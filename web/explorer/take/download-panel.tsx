@@ -1,3 +1,4 @@
+import type { RefObject } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { wait } from '../../parts/time.ts'
@@ -5,7 +6,7 @@ import { type Speech, useSpeech } from '../../words/index.ts'
 import { localDay } from '../filters/days.ts'
 import type { Search } from '../search/search.ts'
 import { type Download, type Progress, startDownload } from './download.ts'
-import { type Format, WRITERS } from './formats.ts'
+import { FORMATS, type Format, WRITERS } from './formats.ts'
 import { openSink } from './sink.ts'
 
 /** All results as a file: with progress, a pause, and an end that leaves nothing behind. */
@@ -16,13 +17,8 @@ export function DownloadPanel({ search, secret }: { search: Search; secret: stri
   const running = useRef<Download | null>(null)
   // A download belongs to its search, and goes on while others are made; it ends with the page.
   useEffect(() => () => running.current?.cancel(), [])
-  useEffect(() => {
-    if (progress === null || progress.kind === 'done') return
-    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
-    addEventListener('beforeunload', warn)
-    return () => removeEventListener('beforeunload', warn)
-  }, [progress])
-
+  const over = progress === null || progress.kind === 'done' || progress.kind === 'tooLarge'
+  useWarning(!over)
   useTick(progress?.kind === 'waiting')
 
   const start = async (format: Format) => {
@@ -35,42 +31,20 @@ export function DownloadPanel({ search, secret }: { search: Search; secret: stri
     running.current = null
     setProgress(null)
   }
-  const over = progress === null || progress.kind === 'done' || progress.kind === 'tooLarge'
   return (
     <section class="download">
       <h3>{words.take.download}</h3>
       <p class="hint">{words.take.downloadAbout}</p>
       {over ? (
         <p class="row">
-          <button type="button" onClick={() => start('csv')}>
-            CSV
-          </button>
-          <button type="button" onClick={() => start('ndjson')}>
-            NDJSON
-          </button>
+          {FORMATS.map(format => (
+            <button key={format} type="button" onClick={() => start(format)}>
+              {format.toUpperCase()}
+            </button>
+          ))}
         </p>
       ) : (
-        <>
-          <progress
-            aria-label={words.take.download}
-            max={Math.max(1, progress.total)}
-            {...(progress.estimate ? {} : { value: progress.written })}
-          />
-          <p class="row">
-            {progress.kind === 'paused' ? (
-              <button type="button" class="primary" onClick={() => running.current?.resume()}>
-                {words.take.resume}
-              </button>
-            ) : (
-              <button type="button" onClick={() => running.current?.pause()}>
-                {words.take.pause}
-              </button>
-            )}
-            <button type="button" onClick={end}>
-              {words.take.cancel}
-            </button>
-          </p>
-        </>
+        <Running progress={progress} running={running} onEnd={end} />
       )}
       <p role="status">{progress && sentenceOf(progress, speech)}</p>
       {progress?.kind === 'paused' && progress.failure !== null && (
@@ -78,6 +52,46 @@ export function DownloadPanel({ search, secret }: { search: Search; secret: stri
       )}
     </section>
   )
+}
+
+type Unfinished = Exclude<Progress, { kind: 'done' | 'tooLarge' }>
+
+function Running(props: { progress: Unfinished; running: RefObject<Download | null>; onEnd(): void }) {
+  const { progress, running, onEnd } = props
+  const { words } = useSpeech()
+  return (
+    <>
+      <progress
+        aria-label={words.take.download}
+        max={Math.max(1, progress.total)}
+        {...(progress.estimate ? {} : { value: progress.written })}
+      />
+      <p class="row">
+        {progress.kind === 'paused' ? (
+          <button type="button" class="primary" onClick={() => running.current?.resume()}>
+            {words.take.resume}
+          </button>
+        ) : (
+          <button type="button" onClick={() => running.current?.pause()}>
+            {words.take.pause}
+          </button>
+        )}
+        <button type="button" onClick={onEnd}>
+          {words.take.cancel}
+        </button>
+      </p>
+    </>
+  )
+}
+
+/** Has the browser ask before it leaves the page. */
+function useWarning(on: boolean): void {
+  useEffect(() => {
+    if (!on) return
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault()
+    addEventListener('beforeunload', warn)
+    return () => removeEventListener('beforeunload', warn)
+  }, [on])
 }
 
 /** Draws anew each second, for a countdown. */

@@ -27,49 +27,43 @@ interface Page {
   estimate: boolean
 }
 
-/**
- * Writes all articles of a search to a file by walking the cursor, one request after another. It
- * waits when the API says so, and keeps its place when it is paused or the network is away.
- */
-export function startDownload(options: {
+/** Where a download stands: all that it needs to go on. */
+interface Place {
+  /** null: all is written. */
+  cursor: string | null
+  written: number
+  total: number
+  estimate: boolean
+}
+
+interface DownloadOptions {
   search: Search
   key: string
   format: Format
   sink: Sink
   tell(progress: Progress): void
-}): Download {
-  const { search, key, format, sink, tell } = options
-  const writer = WRITERS[format]
-  const place = { cursor: '' as string | null, written: 0, total: 0, estimate: false }
-  let step = new AbortController()
-  const seen = () => ({ written: place.written, total: place.total, estimate: place.estimate })
+}
 
-  async function walk(signal: AbortSignal): Promise<void> {
-    while (place.cursor !== null) {
-      tell({ kind: 'running', ...seen() })
-      const answer = await askPage(search, key, place.cursor, signal)
-      if (answer.kind === 'unchanged') return
-      if (answer.kind === 'failure') {
-        if (answer.code !== 'rate_limit_exceeded') return tell({ kind: 'paused', ...seen(), failure: answer })
-        await waitFor((answer.retryAfter ?? 60) * 1_000, signal, until => tell({ kind: 'waiting', ...seen(), until }))
-        continue
-      }
-      const { articles, next, total, estimate } = answer.value
-      await sink.write((place.cursor === '' ? writer.head : '') + articles.map(writer.line).join(''))
-      Object.assign(place, { cursor: next, written: place.written + articles.length, total, estimate })
-    }
-    await sink.close()
-    tell({ kind: 'done', written: place.written })
-  }
+/**
+ * Writes all articles of a search to a file by walking the cursor, one request after another. It
+ * waits when the API says so, and keeps its place when it is paused or the network is away.
+ */
+export function startDownload(options: DownloadOptions): Download {
+  const { sink, tell } = options
+  const place: Place = { cursor: '', written: 0, total: 0, estimate: false }
+  let step = new AbortController()
+  let last = Promise.resolve()
 
   function run(): void {
     step = new AbortController()
     const { signal } = step
-    walk(signal).catch(async error => {
+    // A page may still be on its way to the file.
+    const work = last.then(() => walk(options, place, signal))
+    last = work.catch(async error => {
       if (signal.aborted) return
       await sink.abort().catch(() => {})
       if (error instanceof TooLarge) tell({ kind: 'tooLarge', written: place.written })
-      else tell({ kind: 'paused', ...seen(), failure: null })
+      else tell({ kind: 'paused', ...seen(place), failure: null })
     })
   }
 
@@ -77,7 +71,7 @@ export function startDownload(options: {
   return {
     pause() {
       step.abort()
-      tell({ kind: 'paused', ...seen(), failure: null })
+      tell({ kind: 'paused', ...seen(place), failure: null })
     },
     resume: run,
     cancel() {
@@ -85,6 +79,31 @@ export function startDownload(options: {
       sink.abort().catch(() => {})
     },
   }
+}
+
+const seen = ({ written, total, estimate }: Place) => ({ written, total, estimate })
+
+/** Writes from the place on, to the end or to what is in the way. */
+async function walk(options: DownloadOptions, place: Place, signal: AbortSignal): Promise<void> {
+  const { search, key, format, sink, tell } = options
+  const writer = WRITERS[format]
+  while (place.cursor !== null) {
+    tell({ kind: 'running', ...seen(place) })
+    const answer = await askPage(search, key, place.cursor, signal)
+    if (answer.kind === 'unchanged') return
+    if (answer.kind === 'failure') {
+      if (answer.code !== 'rate_limit_exceeded') return tell({ kind: 'paused', ...seen(place), failure: answer })
+      await waitFor((answer.retryAfter ?? 60) * 1_000, signal, until =>
+        tell({ kind: 'waiting', ...seen(place), until }),
+      )
+      continue
+    }
+    const { articles, next, total, estimate } = answer.value
+    await sink.write((place.cursor === '' ? writer.head : '') + articles.map(writer.line).join(''))
+    Object.assign(place, { cursor: next, written: place.written + articles.length, total, estimate })
+  }
+  await sink.close()
+  tell({ kind: 'done', written: place.written })
 }
 
 const PER_PAGE = '100'

@@ -7,13 +7,11 @@ import type { Search } from '../search/search.ts'
 import { endFeed, feedsAsOpml, listFeeds, makeFeed, type SearchFeed } from './feeds.ts'
 import { saveFile } from './sink.ts'
 
-/** The search as a feed for a feed reader, and the feeds that the key has already. */
-export function FeedPanel({ search, secret }: { search: Search; secret: string }) {
-  const { words } = useSpeech()
+/** The feeds of a key, and what can be done with them. */
+function useFeeds(search: Search, secret: string) {
   const [feeds, setFeeds] = useState<SearchFeed[]>([])
   const [made, setMade] = useState<SearchFeed | null>(null)
   const [failure, setFailure] = useState<Failure | null>(null)
-
   const look = useCallback(() => {
     setFailure(null)
     const end = new AbortController()
@@ -26,24 +24,35 @@ export function FeedPanel({ search, secret }: { search: Search; secret: string }
     return () => end.abort()
   }, [secret])
   useEffect(look, [look])
+  return {
+    feeds,
+    made,
+    failure,
+    look,
+    async make() {
+      const answer = await makeFeed(search, secret)
+      if ('kind' in answer) return setFailure(answer)
+      setMade(answer)
+      look()
+    },
+    async end(id: string) {
+      const problem = await endFeed(id, secret)
+      if (problem !== null) return setFailure(problem)
+      if (made?.id === id) setMade(null)
+      look()
+    },
+    async save() {
+      const file = await feedsAsOpml(secret)
+      if (file instanceof Blob) saveFile(file, 'perscope-feeds.opml')
+      else setFailure(file)
+    },
+  }
+}
 
-  const make = async () => {
-    const answer = await makeFeed(search, secret)
-    if ('kind' in answer) return setFailure(answer)
-    setMade(answer)
-    look()
-  }
-  const end = async (id: string) => {
-    const problem = await endFeed(id, secret)
-    if (problem !== null) return setFailure(problem)
-    if (made?.id === id) setMade(null)
-    look()
-  }
-  const save = async () => {
-    const file = await feedsAsOpml(secret)
-    if (file instanceof Blob) saveFile(file, 'perscope-feeds.opml')
-    else setFailure(file)
-  }
+/** The search as a feed for a feed reader, and the feeds that the key has already. */
+export function FeedPanel({ search, secret }: { search: Search; secret: string }) {
+  const { words } = useSpeech()
+  const { feeds, made, failure, look, make, end, save } = useFeeds(search, secret)
   return (
     <section class="feeds">
       <h3>{words.take.feed}</h3>
@@ -59,22 +68,7 @@ export function FeedPanel({ search, secret }: { search: Search; secret: string }
           </button>
         )}
       </p>
-      <div role="status">
-        {made?.url && (
-          <div class="made">
-            <p>{words.take.feedMade}</p>
-            <p class="row">
-              <input
-                readOnly
-                aria-label={words.take.feedAddress}
-                value={made.url}
-                onFocus={event => event.currentTarget.select()}
-              />
-              <CopyButton text={made.url} />
-            </p>
-          </div>
-        )}
-      </div>
+      <div role="status">{made?.url && <Made url={made.url} />}</div>
       {failure !== null && <FailureNotice failure={failure} onAgain={look} />}
       {feeds.length > 0 && (
         <ul class="feed-list" aria-label={words.take.feeds}>
@@ -94,5 +88,24 @@ export function FeedPanel({ search, secret }: { search: Search; secret: string }
         </ul>
       )}
     </section>
+  )
+}
+
+/** The secret address, which is shown this once. */
+function Made({ url }: { url: string }) {
+  const { words } = useSpeech()
+  return (
+    <div class="made">
+      <p>{words.take.feedMade}</p>
+      <p class="row">
+        <input
+          readOnly
+          aria-label={words.take.feedAddress}
+          value={url}
+          onFocus={event => event.currentTarget.select()}
+        />
+        <CopyButton text={url} />
+      </p>
+    </div>
   )
 }

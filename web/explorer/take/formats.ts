@@ -1,6 +1,7 @@
 import { isRecord } from '../../parts/request.ts'
 
-export type Format = 'csv' | 'ndjson'
+export const FORMATS = ['csv', 'ndjson'] as const
+export type Format = (typeof FORMATS)[number]
 
 /** How articles are written to a file. */
 export interface Writer {
