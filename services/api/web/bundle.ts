@@ -35,8 +35,8 @@ const TYPES: Record<string, string> = {
 }
 
 /**
- * Makes all pages from their sources, in memory. Takes a third of a second of another process, and
- * compressing takes about as long again in threads.
+ * Makes all pages from their sources, in memory. Takes 0.6 s of processor time: most of it in
+ * esbuild's own process, and in threads that compress.
  *
  * @throws when a source is wrong, or esbuild's program is not installed for this platform
  */
