@@ -16,6 +16,7 @@ await runCommand(
       peers: { type: 'boolean', about: 'search: other engines beside, on the same articles and queries' },
       writing: { type: 'boolean', about: 'search: 300 articles/s written meanwhile' },
       seconds: { type: 'string', value: 'N', about: 'how long with --writing (default 300)' },
+      counts: { type: 'boolean', about: 'search: counts by time, outlet, language and country' },
       http: { type: 'boolean', about: 'search: an API process over HTTP' },
       requests: { type: 'string', value: 'N', about: 'how many over which --http watches its memory (default 100000)' },
     },
@@ -33,6 +34,7 @@ await runCommand(
       peers: options.peers === true,
       writing: options.writing === true,
       seconds: numberOf('seconds', options.seconds),
+      counts: options.counts === true,
       http: options.http === true,
       requests: numberOf('requests', options.requests),
       signal,
@@ -62,6 +64,7 @@ export interface BenchOptions {
   peers: boolean
   writing: boolean
   seconds: number | null
+  counts: boolean
   http: boolean
   requests: number | null
   signal: AbortSignal

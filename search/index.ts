@@ -14,13 +14,13 @@ import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import { collectAll, searchPage, TOTAL_CAP } from './execute/search.ts'
 import { createMemoryIndex, MEMORY_SIZES } from './memory/memory-index.ts'
-import type { ArticleFilter, ArticleQuery, ArticleRow, Position, SearchPage, Sort } from './query/article-query.ts'
-import { articleTest } from './query/filters.ts'
-import { cutToDays, type TimeBounds, timeBoundsOf } from './query/time-bounds.ts'
+import type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
+import { type ArticleFilter, articleTest } from './query/filters.ts'
+import { cutToDays, type Sort, type TimeBounds, timeBoundsOf } from './query/time-bounds.ts'
 import type { SegmentSource } from './segment/builder.ts'
 import type { KnownDays } from './store/article-source.ts'
+import { openSegmentStore } from './store/open.ts'
 import { postgresArticles } from './store/postgres-articles.ts'
-import { postgresSegments } from './store/postgres-segments.ts'
 import { type IndexMeta, SegmentsChanged } from './store/segment-store.ts'
 import { createSuggestions, type NameField } from './suggest/suggestions.ts'
 import { startWarmUp, type WarmUp } from './warm-up.ts'
@@ -39,18 +39,10 @@ export type { Collector, SegmentReader } from './execute/collectors/collector.ts
 export type { SearchSizes } from './execute/index-parts.ts'
 export type { Matched } from './execute/plan.ts'
 export { TOTAL_CAP } from './execute/search.ts'
-export type {
-  ArticleFilter,
-  ArticleQuery,
-  ArticleRow,
-  Axis,
-  Match,
-  ParsedQuery,
-  Position,
-  SearchPage,
-  Sort,
-} from './query/article-query.ts'
+export type { ArticleQuery, ArticleRow, Match, ParsedQuery, Position, SearchPage } from './query/article-query.ts'
+export { type ArticleFilter, NO_FILTERS } from './query/filters.ts'
 export { parseBoolean, parseKeyword } from './query/parse.ts'
+export type { Axis, Sort } from './query/time-bounds.ts'
 export { SEARCH_SETTINGS } from './store/postgres-segments.ts'
 
 export interface SearchIndex {
@@ -202,22 +194,24 @@ export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchI
       return warmUp.warm
     },
 
-    stats() {
-      const { prefetched, ...segments } = parts.cache.stats()
-      const meta = parts.knownMeta()
-      return {
-        segments: meta?.segments.length ?? 0,
-        covered: meta?.covered ?? 0n,
-        memory: parts.memory.stats(),
-        caches: { ...segments, ...parts.stored.stats() },
-        prefetched,
-      }
-    },
+    stats: () => statsOf(parts),
 
     async close() {
       await warmUp?.stop()
       await suggestions.close()
     },
+  }
+}
+
+function statsOf({ cache, knownMeta, memory, stored }: ReturnType<typeof openParts>): IndexStats {
+  const { prefetched, ...segments } = cache.stats()
+  const meta = knownMeta()
+  return {
+    segments: meta?.segments.length ?? 0,
+    covered: meta?.covered ?? 0n,
+    memory: memory.stats(),
+    caches: { ...segments, ...stored.stats() },
+    prefetched,
   }
 }
 
@@ -251,7 +245,7 @@ const NO_NAMES = {
 }
 
 function openParts(db: Queryable, sizes: CacheSizes) {
-  const segments = postgresSegments(db)
+  const segments = openSegmentStore(db)
   const source = postgresArticles(db)
   const stored = createStoredArticles(source, sizes)
   let meta: IndexMeta | null = null

@@ -4,7 +4,7 @@ import type { Pool } from '../shared/postgres/pool.ts'
 import { type RebuildWork, rebuildSegment } from './merge/rebuild-segment.ts'
 import { rebuildWords } from './merge/rebuild-words.ts'
 import { createScheduler } from './merge/scheduler.ts'
-import { postgresSegmentWriter } from './store/postgres-segment-writer.ts'
+import { openSegmentWriter } from './store/open.ts'
 import type { SegmentRange } from './store/segment-store.ts'
 
 /*
@@ -60,7 +60,7 @@ const failures = counter('index_segment_failures_total', 'Segments of the index 
  * @param log absent: failures become process warnings
  */
 export function openIndexer(pool: Pool, log?: Pick<Logger, 'info' | 'warn'>): Indexer {
-  const writer = postgresSegmentWriter(pool)
+  const writer = openSegmentWriter(pool)
   const scheduler = createScheduler(pool, {
     made({ kind, articles, ms }) {
       made.observe({ kind }, ms / 1_000)

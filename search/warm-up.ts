@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
 import { SegmentsChanged } from './store/segment-store.ts'
 
-/** Reads ahead what every search needs, so that no search has to wait for it. */
+/** Reads ahead the data that every search needs, so that no search has to wait for it. */
 export interface WarmUp {
   /** Resolves when the new articles, the columns and the prefetched dictionaries were read once. */
   warm: Promise<void>

@@ -1,5 +1,4 @@
-import { type ArticleQuery, type Match, parseBoolean, parseKeyword } from '../../search/index.ts'
-import { COUNTRIES } from '../../shared/articles/article.ts'
+import { type ArticleQuery, type Match, NO_FILTERS, parseBoolean, parseKeyword } from '../../search/index.ts'
 import type { Archive, Vocabulary } from './generator.ts'
 import { createRandom, type Random } from './random.ts'
 
@@ -39,13 +38,8 @@ export function queryClasses(archive: Archive, queriesEach: number): QueryClass[
 }
 
 const BASE: Omit<ArticleQuery, 'match' | 'searchIn'> = {
-  countries: [...COUNTRIES],
-  languages: null,
-  hasAuthor: null,
-  outlet: null,
-  author: null,
+  ...NO_FILTERS,
   coverage: { historyStart: HISTORY, publishedAfter: null, publishedBefore: null },
-  ingestedAfter: null,
   sort: 'published_at',
   order: 'desc',
   perPage: 25,

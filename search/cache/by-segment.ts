@@ -7,6 +7,12 @@ export interface OfSegment {
   key: string
 }
 
+/** Values by key and segment. */
+export interface CacheBySegment<V> extends Cache<OfSegment, V> {
+  /** Looks a key up once, for many segments. The result holds until the next wait. */
+  ofKey(key: string): (segment: SegmentMeta) => V | undefined
+}
+
 /** The values of one key. They are kept and dropped together. */
 interface Entry<V> {
   bytes: number
@@ -28,10 +34,15 @@ interface Part<V> {
  *
  * @param limit bytes
  */
-export function createCacheBySegment<V>(limit: number): Cache<OfSegment, V> {
+export function createCacheBySegment<V>(limit: number): CacheBySegment<V> {
   const entries = createCache<string, Entry<V>>(limit)
   return {
     get: ({ segment, key }) => entries.get(key)?.bySegment.get(segment.no)?.value,
+
+    ofKey(key) {
+      const bySegment = entries.get(key)?.bySegment
+      return segment => bySegment?.get(segment.no)?.value
+    },
 
     set({ segment, key }, value, bytes) {
       const before = entries.get(key)

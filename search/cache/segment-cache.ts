@@ -8,12 +8,14 @@ import { createPrefetch, type Prefetch } from './prefetch.ts'
 import type { CacheSizes } from './sizes.ts'
 
 /**
- * What is in memory of the stored segments. A segment never changes, so nothing here is ever stale;
- * but every value may be dropped a moment later.
+ * Parts of stored segments that are kept in memory. A segment never changes, so nothing here is
+ * ever stale. The cache may drop any value at any time.
  */
 export interface SegmentCache {
   /** The posting list of a term; undefined: it has to be read first. */
   list(segment: SegmentMeta, term: string): DocIdSet | undefined
+  /** The same for one term in many segments, in less time; for use until the next wait. */
+  listsOf(term: string): (segment: SegmentMeta) => DocIdSet | undefined
   /** Reads posting lists; the result has the order of `wanted`. */
   readLists(wanted: WantedList[], version: bigint): Promise<DocIdSet[]>
   /** Columns of some segments, read where they are not in memory. */
@@ -43,6 +45,11 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
   const keep = (segment: SegmentMeta, key: string, set: DocIdSet) => {
     lists.set({ segment, key }, set, bytesOf(set))
   }
+  const prefetchedList = (segment: SegmentMeta, term: string) => {
+    const prefetched = prefetch.list(segment, term)
+    if (prefetched !== undefined) keep(segment, term, prefetched)
+    return prefetched
+  }
   return {
     verified,
     prefetch,
@@ -54,11 +61,12 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
     }),
 
     list(segment, term) {
-      const known = lists.get({ segment, key: term })
-      if (known !== undefined) return known
-      const prefetched = prefetch.list(segment, term)
-      if (prefetched !== undefined) keep(segment, term, prefetched)
-      return prefetched
+      return lists.get({ segment, key: term }) ?? prefetchedList(segment, term)
+    },
+
+    listsOf(term) {
+      const ofTerm = lists.ofKey(term)
+      return segment => ofTerm(segment) ?? prefetchedList(segment, term)
     },
 
     async readLists(wanted, version) {
@@ -80,15 +88,17 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
     },
 
     async columns(segments, version) {
-      const found = new Map(segments.map(segment => [segment.no, columns.get(segment.no)]))
-      const missing = segments.filter(segment => found.get(segment.no) === undefined).map(segment => segment.no)
+      const known = segments.map(segment => columns.get(segment.no))
+      const missing = segments.filter((_, index) => known[index] === undefined)
+      const read = new Map<number, Columns>()
       if (missing.length > 0) {
-        for (const read of await store.readColumns(missing, version)) {
-          columns.set(read.no, read.columns, read.bytes)
-          found.set(read.no, read.columns)
+        const nos = missing.map(segment => segment.no)
+        for (const one of await store.readColumns(nos, version)) {
+          columns.set(one.no, one.columns, one.bytes)
+          read.set(one.no, one.columns)
         }
       }
-      return segments.map(segment => found.get(segment.no)!)
+      return known.map((own, index) => own ?? read.get(segments[index]!.no)!)
     },
   }
 }

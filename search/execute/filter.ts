@@ -70,8 +70,10 @@ function testsOf(segment: SegmentMeta, columns: Columns, filter: DocFilter): ((d
     const visible = Number(watermark - segment.first)
     tests.push(doc => offsets[doc]! <= visible)
   }
-  const values = valuesOf(columns)
-  for (const test of filter.values) tests.push(test(values))
+  if (filter.values.length > 0) {
+    const values = valuesOf(columns)
+    for (const test of filter.values) tests.push(test(values))
+  }
   return tests
 }
 

@@ -41,6 +41,7 @@ export async function matchMemory(
         isWithin(filter.bounds, published[doc]!, ingested[doc]!) &&
         values.every(test => test(doc)),
     )
+    if (matches.count === 0) continue
     const reader = readerOf(segment)
     for (const collector of collectors) collector.collect(matches, reader)
   }

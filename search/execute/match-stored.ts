@@ -12,7 +12,7 @@ import type { SearchPlan } from './plan.ts'
 import { compile, type TwoPhaseMatches } from './two-phase.ts'
 import { type SegmentMatches, verifyMatches } from './verify.ts'
 
-/** What stored segments are matched with. */
+/** The parts of an index that stored segments are matched with. */
 export interface StoredContext {
   cache: SegmentCache
   source: ArticleSource
@@ -54,38 +54,52 @@ export async function matchStored(
     const segments = batch.map(one => one.segment)
     const found = await matchSegments(context, segments, plan)
     const matches = await verifyMatches(context.source, context.cache, found, plan.verification)
-    const lists = await readTerms(context, segments, terms)
+    const lists = terms.length === 0 ? [] : await readTerms(context, segments, terms)
     for (const [index, { segment, columns }] of found.entries()) {
       const own = matches[index]!
+      // Most segments have no match of a rare word: a reader for each would cost more than the
+      // rest.
+      if (own.count === 0) continue
       count += own.count
-      const reader = readerOf(segment, columns, batch[index]!.startsAt, lists[index]!)
+      const reader = readerOf(segment, columns, batch[index]!.startsAt, lists[index] ?? NO_LISTS)
       for (const collector of collectors) collector.collect(own, reader)
-      await pace()
+      if (pace.isDue()) await pace.rest()
     }
     seen += batch.length
     for (const segment of segments) seenArticles += sizeOf(segment)
     const next = ahead[seen]
     if (next !== undefined && collectors.every(collector => collector.isComplete(next.startsAt))) return
-    // As many as are likely to be needed, but at most four times as many as before: a wrong guess
-    // must not cost much.
-    const { limit } = visit
-    const needed = count > 0 && limit > count ? ((limit - count) * seenArticles) / count : seenArticles
-    articles = Math.min(needed, seenArticles * 4)
+    articles = nextArticles(count, seenArticles, visit.limit)
   }
+}
+
+/**
+ * As many articles as are likely to complete the collectors, but at most four times as many as
+ * before: a wrong guess must not cost much.
+ *
+ * @param count matches in the `seen` articles
+ */
+function nextArticles(count: number, seen: number, limit: number): number {
+  const needed = count > 0 && limit > count ? ((limit - count) * seen) / count : seen
+  return Math.min(needed, seen * 4)
 }
 
 /** ms after which the event loop runs others. */
 const SLICE = 5
 
 /** Lets others run, when this search has held the event loop for long enough. */
-function createPace(): () => Promise<void> {
+function createPace() {
   let start = performance.now()
-  return async () => {
-    if (performance.now() - start < SLICE) return
-    await setImmediate()
-    start = performance.now()
+  return {
+    isDue: () => performance.now() - start > SLICE,
+    async rest() {
+      await setImmediate()
+      start = performance.now()
+    },
   }
 }
+
+const NO_LISTS: ReadonlyMap<string, DocIdSet> = new Map()
 
 /** Posting lists of some terms, by segment and term. */
 async function readTerms(
@@ -204,12 +218,21 @@ async function evaluate(
   const held = new Map<SegmentMeta, Map<string, DocIdSet>>()
   const compiled = compile(node)
   for (;;) {
+    const cached = new Map<string, ReturnType<SegmentCache['listsOf']>>()
+    const ofTerm = (term: string) => {
+      let known = cached.get(term)
+      if (known === undefined) {
+        known = cache.listsOf(term)
+        cached.set(term, known)
+      }
+      return known
+    }
     const wanted: WantedList[] = []
     const asked = new Set<string>()
     const matches = segments.map(segment => {
       const own = held.get(segment)
       const lists = (term: string) => {
-        const known = own?.get(term) ?? cache.list(segment, term)
+        const known = own?.get(term) ?? ofTerm(term)(segment)
         if (known !== undefined) return known
         const key = `${segment.no} ${term}`
         if (!asked.has(key)) wanted.push({ segment, term })

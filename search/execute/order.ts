@@ -1,7 +1,7 @@
 import type { ArticleQuery, Position } from '../query/article-query.ts'
 import type { Hit } from './hit.ts'
 
-/** Reads what decides among hits with equal sort values. */
+/** Reads the scores and ids that decide among hits with equal sort values. */
 export interface TieBreakers {
   readIds(hits: Hit[]): Promise<void>
   readScores(hits: Hit[]): Promise<void>

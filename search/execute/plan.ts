@@ -16,7 +16,7 @@ export interface SearchPlan {
   scoring: ScoringTerm[]
 }
 
-/** What decides which articles match, apart from their order. */
+/** The parts of a query that decide which articles match, whatever their order. */
 export type Matched = Omit<ArticleQuery, 'order' | 'perPage'>
 
 /**

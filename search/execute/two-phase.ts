@@ -4,9 +4,9 @@ import { isFrequent, SHINGLES } from '../segment/shingles.ts'
 import { TERMS } from '../terms.ts'
 
 /*
- * The first of two phases of matching (Lucene: TwoPhaseIterator): what the posting lists of a
- * stored segment say. The second phase (`verify.ts`) looks at the words of the documents that
- * remain open.
+ * The first of two phases of matching (Lucene: TwoPhaseIterator). It evaluates a query on the
+ * posting lists of a stored segment. The second phase (`verify.ts`) looks at the words of the
+ * documents that remain open.
  */
 
 /**
@@ -110,7 +110,7 @@ function conjunction(terms: string[], others: Evaluate[]): Evaluate {
 
 function intersect(matches: TwoPhaseMatches[]): TwoPhaseMatches {
   if (matches.every(isExact)) return exactly(intersectionOf(matches.map(one => one.confirmed)))
-  // The smallest first: what remains of it is looked up in the others.
+  // The smallest first: its documents are looked up in the others.
   const smallestFirst = matches.toSorted((a, b) => a.candidates.count - b.candidates.count)
   return smallestFirst.reduce((a, b) => {
     const confirmed = intersection(a.confirmed, b.confirmed)
@@ -132,40 +132,70 @@ function exclusion(of: Evaluate, not: Evaluate[]): Evaluate {
     )
 }
 
+/** The terms of two neighbouring words of a phrase. */
+interface PairTerms {
+  own: string
+  /** Terms of every document with the pair, for a pair that has no list of its own. */
+  otherwise: string[]
+}
+
+/** The terms of three neighbouring words of a phrase. */
+interface TripleTerms {
+  own: string
+  shared: string
+}
+
 /**
  * See `segment/shingles.ts`. A list for two words, or for three frequent ones, is the exact answer.
  */
 function phrase(words: string[]): Evaluate {
-  const pairTerms = neighbours(words).map(([first, second]) => ({
-    own: SHINGLES.pair(first, second),
-    // What a document with a pair has, when the pair has no list of its own.
-    otherwise: [SHINGLES.sharedPair(first, second), TERMS.word(first), TERMS.word(second)],
-  }))
-  const tripleTerms = words.slice(2).map((third, at) => ({
-    own: SHINGLES.triple(words[at]!, words[at + 1]!, third),
-    shared: SHINGLES.sharedTriple(words[at]!, words[at + 1]!, third),
-  }))
+  const pairTerms = neighbours(words).map(
+    ([first, second]): PairTerms => ({
+      own: SHINGLES.pair(first, second),
+      otherwise: [SHINGLES.sharedPair(first, second), TERMS.word(first), TERMS.word(second)],
+    }),
+  )
+  const tripleTerms = words.slice(2).map(
+    (third, at): TripleTerms => ({
+      own: SHINGLES.triple(words[at]!, words[at + 1]!, third),
+      shared: SHINGLES.sharedTriple(words[at]!, words[at + 1]!, third),
+    }),
+  )
   return (lists, size, within) => {
-    const nothing = emptySet(size)
     const pairs = pairTerms.map(pair => lists(pair.own))
     // Which other lists are needed depends on which pairs have one.
-    if (!pairs.every(pair => pair !== null)) return exactly(nothing)
+    if (!pairs.every(pair => pair !== null)) return exactly(emptySet(size))
     if (pairs.length === 1 && pairs[0]!.count > 0) return exactly(limitTo(pairs[0]!, within))
-    const bounds: DocIdSet[] = within === null ? [] : [within]
-    pairs.forEach((pair, at) => {
-      if (pair.count > 0) bounds.push(pair)
-      else for (const term of pairTerms[at]!.otherwise) bounds.push(lists(term) ?? nothing)
-    })
-    for (const [at, { own, shared }] of tripleTerms.entries()) {
-      if (!isFrequent(pairs[at]!.count, size) || !isFrequent(pairs[at + 1]!.count, size)) continue
-      const triple = lists(own)
-      if (triple !== null && triple.count > 0) {
-        if (pairs.length === 2) return exactly(limitTo(triple, within))
-        bounds.push(triple)
-      } else if (triple !== null) bounds.push(lists(shared) ?? nothing)
-    }
-    return { confirmed: nothing, candidates: intersectionOf(bounds) }
+    const triples = tripleBounds(pairs, tripleTerms, lists, size)
+    if (pairs.length === 2 && triples.exact !== null) return exactly(limitTo(triples.exact, within))
+    const bounds = [...pairBounds(pairs, pairTerms, lists, size), ...triples.bounds]
+    if (within !== null) bounds.push(within)
+    return { confirmed: emptySet(size), candidates: intersectionOf(bounds) }
   }
+}
+
+/** Sets that hold every document with all pairs. */
+function pairBounds(pairs: DocIdSet[], terms: PairTerms[], lists: PostingLists, size: number): DocIdSet[] {
+  return pairs.flatMap((pair, at) =>
+    pair.count > 0 ? [pair] : terms[at]!.otherwise.map(term => lists(term) ?? emptySet(size)),
+  )
+}
+
+/**
+ * Sets that hold every document with all triples, as far as triples are indexed. `exact`: the last
+ * of them that holds no other documents.
+ */
+function tripleBounds(pairs: DocIdSet[], terms: TripleTerms[], lists: PostingLists, size: number) {
+  const bounds: DocIdSet[] = []
+  let exact: DocIdSet | null = null
+  for (const [at, { own, shared }] of terms.entries()) {
+    if (!isFrequent(pairs[at]!.count, size) || !isFrequent(pairs[at + 1]!.count, size)) continue
+    const triple = lists(own)
+    if (triple === null) continue
+    if (triple.count > 0) exact = triple
+    bounds.push(triple.count > 0 ? triple : (lists(shared) ?? emptySet(size)))
+  }
+  return { bounds, exact }
 }
 
 function titlePhrase(words: string[]): Evaluate {

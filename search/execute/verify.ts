@@ -54,7 +54,9 @@ export async function verifyMatches(
   })
 }
 
-/** Which documents of a segment are open, what is known of them, and which have to be looked at. */
+/**
+ * The open documents of a segment: those that the cache knows, and those whose words must be read.
+ */
 function stateOf(of: SegmentMatches, cache: SegmentCache, key: string) {
   const { confirmed, candidates } = of.matches
   const none = emptySet(candidates.size)

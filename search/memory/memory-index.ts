@@ -36,7 +36,7 @@ export interface MemorySizes {
 
 export const MEMORY_SIZES: MemorySizes = { segment: 4_096n, words: 400_000 }
 
-/** What this process has read: the articles after `from` up to `last`. */
+/** The articles that this process has read: those after `from` up to `last`. */
 interface State {
   /** Of the words that were read. They are read again when `reindex` has changed them. */
   wordsVersion: bigint

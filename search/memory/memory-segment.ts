@@ -9,7 +9,7 @@ import type { TermIds } from './term-ids.ts'
 import { createTextPostings } from './text-postings.ts'
 import { createTexts } from './texts.ts'
 
-/** What is kept of an article besides its words and times. */
+/** The fields of an article that are kept besides its words and times. */
 export type MemoryDocument = Pick<SegmentSource, 'seq' | 'id' | 'publisherNo' | 'authorNos' | 'language'>
 
 /**

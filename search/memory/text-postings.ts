@@ -69,20 +69,40 @@ export function createTextPostings(texts: Texts, termIds: TermIds): TextPostings
       if (term < 0) return new Uint16Array(0)
       const found = inTitle ? (titleLists[kind].get(term) ?? []) : lists[kind].docs(term)
       const scanned = kind === 'stem' ? stems.scanned() : { ids: texts.ids(), from: 0 }
-      const unlisted: number[] = []
-      for (let doc = listed; doc < languages.length; doc++) {
-        const end = (inTitle ? texts.bodyStart(doc) : texts.end(doc)) - scanned.from
-        let at = texts.titleStart(doc) - scanned.from
-        while (at < end && scanned.ids[at] !== term) at++
-        if (at < end) unlisted.push(doc)
-      }
-      if (found instanceof Uint16Array && unlisted.length === 0) return found
-      const all = new Uint16Array(found.length + unlisted.length)
-      all.set(found)
-      all.set(unlisted, found.length)
-      return all
+      return appended(found, scan(texts, scanned, term, { first: listed, end: languages.length, inTitle }))
     },
   }
+}
+
+/** Ids of words or stems of consecutive documents; the first stands at `from` in the texts. */
+interface ScannedIds {
+  ids: Int32Array
+  from: number
+}
+
+/** The documents from `first` to before `end` that have a term. */
+function scan(
+  texts: Texts,
+  { ids, from }: ScannedIds,
+  term: number,
+  { first, end, inTitle }: { first: number; end: number; inTitle: boolean },
+): number[] {
+  const found: number[] = []
+  for (let doc = first; doc < end; doc++) {
+    const to = (inTitle ? texts.bodyStart(doc) : texts.end(doc)) - from
+    let at = texts.titleStart(doc) - from
+    while (at < to && ids[at] !== term) at++
+    if (at < to) found.push(doc)
+  }
+  return found
+}
+
+function appended(docs: Uint16Array | number[], more: number[]): Uint16Array {
+  if (docs instanceof Uint16Array && more.length === 0) return docs
+  const all = new Uint16Array(docs.length + more.length)
+  all.set(docs)
+  all.set(more, docs.length)
+  return all
 }
 
 /** The stems of the documents that are not listed yet, from the word at `from` on. */
@@ -104,7 +124,7 @@ function createStems(texts: Texts, termIds: TermIds, languages: readonly Languag
       }
     },
     at: (at: number) => stems[at - from]!,
-    scanned: () => ({ ids: stems, from }),
+    scanned: (): ScannedIds => ({ ids: stems, from }),
     /** All documents are listed: the next stems are those of the next document. */
     forget() {
       stems = new Int32Array(0)

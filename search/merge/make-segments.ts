@@ -2,8 +2,8 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import { createSegmentBuilder } from '../segment/builder.ts'
 import { createPace, immediately, type Pace } from '../segment/pace.ts'
 import type { ArticleSource } from '../store/article-source.ts'
+import { openSegmentWriter } from '../store/open.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
-import { postgresSegmentWriter } from '../store/postgres-segment-writer.ts'
 import type { SegmentRange, SegmentWork, SegmentWriter } from '../store/segment-store.ts'
 import { mergesDue, nextFlush, SEGMENT_SIZES, type SegmentSizes } from './policy.ts'
 
@@ -30,7 +30,7 @@ export interface MadeSegment {
 }
 
 /**
- * Makes all segments that are due. What a killed process left undone, the next call does.
+ * Makes all segments that are due. The next call finishes the work of a killed process.
  *
  * @returns the number of segments made
  */
@@ -39,7 +39,7 @@ export async function makeSegments(
   sizes: SegmentSizes = SEGMENT_SIZES,
   options: MakeOptions = {},
 ): Promise<number> {
-  const store = { writer: postgresSegmentWriter(pool), source: postgresArticles(pool) }
+  const store = { writer: openSegmentWriter(pool), source: postgresArticles(pool) }
   let made = 0
   for (let before = -1; before < made; ) {
     before = made

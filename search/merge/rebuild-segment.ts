@@ -1,8 +1,8 @@
 import type { Client, Pool, Queryable } from '../../shared/postgres/pool.ts'
 import { indexText } from '../analysis/word-list.ts'
 import { createSegmentBuilder } from '../segment/builder.ts'
+import { openSegmentWriter } from '../store/open.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
-import { postgresSegmentWriter } from '../store/postgres-segment-writer.ts'
 import type { SegmentRange } from '../store/segment-store.ts'
 
 /** Articles whose texts are in memory at a time. */
@@ -47,7 +47,7 @@ export async function rebuildSegment(pool: Pool, range: SegmentRange, work: Rebu
   }
   const built = builder.build()
   if (work.signal.aborted) return false
-  await postgresSegmentWriter(pool).replace(
+  await openSegmentWriter(pool).replace(
     { range, articles, built },
     {
       async within(client) {

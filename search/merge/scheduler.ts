@@ -1,5 +1,5 @@
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { postgresSegmentWriter } from '../store/postgres-segment-writer.ts'
+import { openSegmentWriter } from '../store/open.ts'
 import type { SegmentWork } from '../store/segment-store.ts'
 import { KINDS, type MadeSegment } from './make-segments.ts'
 import { isFlushDue, mergesDue, SEGMENT_SIZES } from './policy.ts'
@@ -21,7 +21,7 @@ export interface Scheduler {
   close(): Promise<void>
 }
 
-/** What a thread did, for logs and metrics. */
+/** Told of the segments that threads make, for logs and metrics. */
 export interface SchedulerEvents {
   made(segment: MadeSegment): void
   failed(kinds: readonly SegmentWork[], failure: string): void
@@ -36,11 +36,9 @@ const MOST_BACKLOG = 32_768n
 /** ms. Under load flushes come every few seconds. */
 const KEEP_ALIVE = 60_000
 
-type ThreadKey = SegmentWork | 'all'
-
 export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler {
-  const writer = postgresSegmentWriter(pool)
-  const threads = new Map<ThreadKey, SegmentThread>()
+  const writer = openSegmentWriter(pool)
+  const threads = createThreads(pool, events)
   /** Articles up to here had a segment at the last look; the newest article that was heard of. */
   let [covered, newest] = [0n, 0n]
   /**
@@ -50,23 +48,6 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
   let flushing: Promise<void> | null = null
   /** 'again': there may be more to merge by the time the running merge is done. */
   let merging: 'no' | 'yes' | 'again' = 'no'
-
-  const threadOf = (key: ThreadKey): SegmentThread => {
-    // A merge is rare, and leaves hundreds of megabytes behind, which go with the thread.
-    const options = { gently: key !== 'all', keepAlive: key === 'merge' ? 0 : KEEP_ALIVE }
-    const thread = threads.get(key) ?? createSegmentThread(options)
-    threads.set(key, thread)
-    return thread
-  }
-  const run = async (key: ThreadKey, task: Omit<Task, 'url'>): Promise<void> => {
-    const url = pool.options.connectionString
-    if (url === undefined) return
-    const { made, failure }: TaskResult = await threadOf(key).run({ url, ...task })
-    for (const one of made) events.made(one)
-    if (failure !== null) events.failed(task.kinds, failure)
-  }
-  const runAll = (waitFor: readonly SegmentWork[]) => run('all', { kinds: KINDS, waitFor })
-  const runGently = (kind: SegmentWork) => run(kind, { kinds: [kind], waitFor: [] })
 
   async function flushIfDue(last: bigint, bulk: boolean): Promise<void> {
     covered = (await writer.readRanges()).at(-1)?.last ?? 0n
@@ -78,7 +59,7 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
     // Another process may be flushing. Then this one finds nothing to do, and need not look again
     // after each batch.
     nextLook = last + SEGMENT_SIZES.flushed / 4n
-    flushing = (bulk ? runAll(['flush']) : runGently('flush')).then(() => {
+    flushing = (bulk ? threads.runAll(['flush']) : threads.runGently('flush')).then(() => {
       flushing = null
       // Segments that are there can be merged although no more articles come.
       if (!bulk) void mergeIfDue()
@@ -94,7 +75,7 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
       merging = 'yes'
       // A failed look is repeated after the next batch; the pool may be closed.
       const ranges = await writer.readRanges().catch(() => [])
-      if (mergesDue(ranges, SEGMENT_SIZES).length > 0) await runGently('merge')
+      if (mergesDue(ranges, SEGMENT_SIZES).length > 0) await threads.runGently('merge')
       // The last segment of the next block may have come meanwhile.
     } while (isMergeAskedAgain())
     merging = 'no'
@@ -114,9 +95,35 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
     },
     async finish() {
       await holdingProcess(flushing)
-      await holdingProcess(runAll(KINDS))
+      await holdingProcess(threads.runAll(KINDS))
     },
     backlog: () => Number(newest > covered ? newest - covered : 0n),
+    close: threads.close,
+  }
+}
+
+type ThreadKey = SegmentWork | 'all'
+
+/** The threads of a scheduler, each started when it is first needed. */
+function createThreads(pool: Pool, events: SchedulerEvents) {
+  const threads = new Map<ThreadKey, SegmentThread>()
+  const threadOf = (key: ThreadKey): SegmentThread => {
+    // A merge is rare, and leaves hundreds of megabytes behind, which go with the thread.
+    const options = { gently: key !== 'all', keepAlive: key === 'merge' ? 0 : KEEP_ALIVE }
+    const thread = threads.get(key) ?? createSegmentThread(options)
+    threads.set(key, thread)
+    return thread
+  }
+  const run = async (key: ThreadKey, task: Omit<Task, 'url'>): Promise<void> => {
+    const url = pool.options.connectionString
+    if (url === undefined) return
+    const { made, failure }: TaskResult = await threadOf(key).run({ url, ...task })
+    for (const one of made) events.made(one)
+    if (failure !== null) events.failed(task.kinds, failure)
+  }
+  return {
+    runAll: (waitFor: readonly SegmentWork[]) => run('all', { kinds: KINDS, waitFor }),
+    runGently: (kind: SegmentWork) => run(kind, { kinds: [kind], waitFor: [] }),
     async close() {
       await Promise.all(threads.values().map(thread => thread.close()))
     },

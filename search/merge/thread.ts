@@ -9,7 +9,7 @@ export interface Task {
   waitFor: readonly SegmentWork[]
 }
 
-/** What the thread has done; `failure`: why not all was made. */
+/** The segments that the thread has made; `failure`: why it made no more. */
 export interface TaskResult {
   made: MadeSegment[]
   failure: string | null
@@ -21,8 +21,8 @@ export interface TaskResult {
  */
 export interface SegmentThread {
   /**
-   * Resolves when the thread is done. What it could not make is still found by searches, and is
-   * made later.
+   * Resolves when the thread is done. Searches find the articles of a failed segment in memory, and
+   * a later task makes it.
    */
   run(task: Task): Promise<TaskResult>
   close(): Promise<void>

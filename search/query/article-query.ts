@@ -1,13 +1,9 @@
 import type { ArticleOutlet, Country, Language } from '../../shared/articles/article.ts'
-
-/** The times that lists are sorted by. */
-export type Axis = 'published_at' | 'ingested_at'
-
-/** Semantic search sorts by relevance too. */
-export type Sort = Axis | 'relevance'
+import type { ArticleFilter } from './filters.ts'
+import type { Axis } from './time-bounds.ts'
 
 /**
- * What `q` asks for, read by `parseKeyword` or `parseBoolean`; words are folded
+ * The meaning of `q`, read by `parseKeyword` or `parseBoolean`; words are folded
  * (`analysis/tokens.ts`).
  */
 export type Match =
@@ -22,26 +18,6 @@ export type Match =
 
 /** `q` read, or why it cannot be: sentences for `errors.q`. */
 export type ParsedQuery = { ok: true; match: Match } | { ok: false; errors: string[] }
-
-/** Filters that do not look at the words. What each one means stands in `filters.ts`. */
-export interface ArticleFilter {
-  /** The plan's countries, or those of them that the request names; never empty. */
-  countries: Country[]
-  /** null: all. */
-  languages: Language[] | null
-  /** null: with and without. */
-  hasAuthor: boolean | null
-  /** Part of an outlet's name or domain, as the client wrote it (decision 15). */
-  outlet: string | null
-  /** Part of an author's name. */
-  author: string | null
-  coverage: {
-    historyStart: Date
-    publishedAfter: Date | null
-    publishedBefore: { at: Date; exclusive: boolean } | null
-  }
-  ingestedAfter: Date | null
-}
 
 /** One search, validated, with its plan applied. The same on all pages of a sequence. */
 export interface ArticleQuery extends ArticleFilter {
@@ -66,7 +42,7 @@ export interface Position {
   last: { value: number | null; score: number; id: string }
 }
 
-/** What the article object shows. It is kept in memory and shown again, so nobody changes it. */
+/** An article as the API shows it. It is kept in memory and shown again, so nobody changes it. */
 export interface ArticleRow {
   readonly seq: bigint
   readonly id: string

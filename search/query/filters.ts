@@ -1,9 +1,8 @@
-import { COUNTRIES } from '../../shared/articles/article.ts'
+import { COUNTRIES, type Country, type Language } from '../../shared/articles/article.ts'
 import { foldName } from '../analysis/folding.ts'
 import { type Filterable, TERMS } from '../terms.ts'
-import type { ArticleFilter, Sort } from './article-query.ts'
 import { or, type QueryNode, term } from './node.ts'
-import { isWithin, timeBoundsOf } from './time-bounds.ts'
+import { type Coverage, isWithin, type Sort, timeBoundsOf } from './time-bounds.ts'
 
 /*
  * The one home of every filter. A filter has two forms that mean the same: how the index finds the
@@ -11,6 +10,32 @@ import { isWithin, timeBoundsOf } from './time-bounds.ts'
  * semantic search, which have no posting lists). `FILTERS` has an entry for every field of
  * `ArticleFilter`; the compiler names a missing one.
  */
+
+/** Filters that do not look at the words. */
+export interface ArticleFilter {
+  /** The plan's countries, or those of them that the request names; never empty. */
+  countries: Country[]
+  /** null: all. */
+  languages: Language[] | null
+  /** null: with and without. */
+  hasAuthor: boolean | null
+  /** Part of an outlet's name or domain, as the client wrote it (decision 15). */
+  outlet: string | null
+  /** Part of an author's name. */
+  author: string | null
+  coverage: Coverage
+  ingestedAfter: Date | null
+}
+
+/** All articles of a coverage. */
+export const NO_FILTERS: Omit<ArticleFilter, 'coverage'> = {
+  countries: [...COUNTRIES],
+  languages: null,
+  hasAuthor: null,
+  outlet: null,
+  author: null,
+  ingestedAfter: null,
+}
 
 /** Values of a segment's documents that filters and collectors look at one by one. */
 export interface DocValues {

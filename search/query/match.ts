@@ -17,7 +17,7 @@ export interface MatchPlan {
    * lists leave open.
    */
   verification: Verification | null
-  /** What makes one match closer than another (decision 17); empty: all are equally close. */
+  /** The terms that make one match closer than another (decision 17); empty: all score the same. */
   scoring: ScoringTerm[]
 }
 

@@ -1,4 +1,22 @@
-import type { ArticleFilter, Sort } from './article-query.ts'
+/** The times that lists are sorted by. */
+export type Axis = 'published_at' | 'ingested_at'
+
+/** Semantic search sorts by relevance too. */
+export type Sort = Axis | 'relevance'
+
+/** The parts of a query that bound its times. */
+export interface TimeFilter {
+  coverage: Coverage
+  ingestedAfter: Date | null
+  sort: Sort
+}
+
+/** The times of publication that the plan and the request allow. */
+export interface Coverage {
+  historyStart: Date
+  publishedAfter: Date | null
+  publishedBefore: { at: Date; exclusive: boolean } | null
+}
 
 /** A half-open interval of time, in ms since 1970. */
 export interface TimeSpan {
@@ -22,9 +40,6 @@ export interface TimeBounds {
   ingested: TimeSpan | null
 }
 
-/** The parts of a query that bound its times. */
-export type TimeFilter = Pick<ArticleFilter, 'coverage' | 'ingestedAfter'> & { sort: Sort }
-
 export function timeBoundsOf({ coverage, ingestedAfter, sort }: TimeFilter): TimeBounds {
   const { historyStart, publishedAfter, publishedBefore } = coverage
   const from = Math.max(historyStart.getTime(), publishedAfter?.getTime() ?? -Infinity)
@@ -46,7 +61,7 @@ export function timeBoundsOf({ coverage, ingestedAfter, sort }: TimeFilter): Tim
  */
 export function cutToDays(
   { published, undatedSince, ingested }: TimeBounds,
-  days: Record<'published_at' | 'ingested_at', TimeSpan | null>,
+  days: Record<Axis, TimeSpan | null>,
 ): TimeBounds | null {
   const bounds: TimeBounds = {
     published: cut(published, days.published_at),

@@ -6,7 +6,7 @@ export interface Writer {
   bytes(source: Uint8Array): void
   text(value: string): void
   length(): number
-  /** What was written so far; valid until the next write. */
+  /** The bytes written so far; valid until the next write. */
   view(): Buffer
   clear(): void
 }

@@ -52,9 +52,9 @@ const NONE = new Uint16Array(0)
 
 /*
  * An arena for the arrays that operations make, one behind the other in one buffer: a typed array
- * of its own takes longer to make than most arrays to fill. What is kept longer than a search is
- * copied (`ownCopy`), because it would keep the whole buffer in memory. Operations are synchronous
- * and a process runs one at a time, so one arena serves all.
+ * of its own takes longer to make than most arrays to fill. A set that is kept longer than a search
+ * is copied (`ownCopy`), because it would keep the whole buffer in memory. Operations are
+ * synchronous and a process runs one at a time, so one arena serves all.
  */
 const ARENA_DOCS = 1 << 17
 let arena = new Uint16Array(ARENA_DOCS)
@@ -238,22 +238,24 @@ export function walk(set: DocIdSet, backwards: boolean, visit: (doc: number) => 
     const { docs } = set
     if (backwards) for (let at = docs.length - 1; at >= 0 && visit(docs[at]!); at--);
     else for (let at = 0; at < docs.length && visit(docs[at]!); at++);
-    return
-  }
-  const { bits } = set
-  if (backwards) {
-    for (let at = bits.length - 1; at >= 0; at--) {
-      for (let word = bits[at]! >>> 0; word !== 0; ) {
-        const bit = 31 - Math.clz32(word)
-        if (!visit((at << 5) + bit)) return
-        word = (word & ~(1 << bit)) >>> 0
-      }
+  } else if (backwards) walkBackwards(set.bits, visit)
+  else walkForwards(set.bits, visit)
+}
+
+function walkForwards(bits: Uint32Array, visit: (doc: number) => boolean): void {
+  for (let at = 0; at < bits.length; at++) {
+    for (let word = bits[at]!; word !== 0; word &= word - 1) {
+      if (!visit((at << 5) + lowestBit(word))) return
     }
-  } else {
-    for (let at = 0; at < bits.length; at++) {
-      for (let word = bits[at]!; word !== 0; word &= word - 1) {
-        if (!visit((at << 5) + lowestBit(word))) return
-      }
+  }
+}
+
+function walkBackwards(bits: Uint32Array, visit: (doc: number) => boolean): void {
+  for (let at = bits.length - 1; at >= 0; at--) {
+    for (let word = bits[at]! >>> 0; word !== 0; ) {
+      const bit = 31 - Math.clz32(word)
+      if (!visit((at << 5) + bit)) return
+      word = (word & ~(1 << bit)) >>> 0
     }
   }
 }

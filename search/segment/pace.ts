@@ -7,8 +7,8 @@ export const immediately: Pace = () => {}
 const WORK = 2
 
 /**
- * Lets a thread work for a part of the time only, in short turns. Whatever shares the cores with it
- * is then a little slower all the time, instead of much slower until the work is done. The thread
+ * Lets a thread work for a part of the time only, in short turns. Other threads on the same cores
+ * are then a little slower all the time, instead of much slower until the work is done. The thread
  * is blocked while it rests, so nothing else may wait for it.
  *
  * @param part of the time to work, above 0 and at most 1

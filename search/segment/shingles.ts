@@ -59,7 +59,7 @@ export function addShingles(dictionary: DictionaryBuilder, texts: SegmentTexts, 
   addTriples(dictionary, texts, places, pairs, pace)
 }
 
-/** What is known of each place in the texts. */
+/** The words at each place in the texts, and their hashes. */
 interface Places {
   words: Numbers
   /** Number of documents, and how many of them make a group of words a term. */

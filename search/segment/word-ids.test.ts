@@ -10,7 +10,7 @@ const word = fc.oneof(
   fc.constant('x'.repeat(10_000)),
 )
 
-t.test('a wordIds numbers words as a map of them would', async () => {
+t.test('words get the ids that a map of them would give', async () => {
   fc.assert(
     fc.property(fc.array(fc.array(word)), texts => {
       const wordIds = createWordIds()
@@ -35,7 +35,7 @@ t.test('a wordIds numbers words as a map of them would', async () => {
   )
 })
 
-t.test('more words than it first has room for', async t => {
+t.test('the table grows', async t => {
   const wordIds = createWordIds()
   const words = Array.from({ length: 20_000 }, (_, number) => `woord${number}`)
   for (let time = 0; time < 2; time++) {

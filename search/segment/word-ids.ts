@@ -1,5 +1,5 @@
 import { grown } from './grown.ts'
-import { finishHash, HASH_SEED, hashStep } from './hashing.ts'
+import { finishHash, HASH_SEED, hashOf, hashStep } from './hashing.ts'
 
 /**
  * Ids of words, from 0 up in order of first appearance (Lucene: BytesRefHash). Words are read in
@@ -22,58 +22,29 @@ export interface WordIds {
 const BREAK = 10 // \n
 
 export function createWordIds(): WordIds {
+  const texts = createWordTexts()
   let size = 0
   // Open addressing. A slot has the hash and the id + 1; 0 is a free slot.
   let slots = new Int32Array(1 << 14)
   let hashes = new Int32Array(1 << 12)
-  // All words one after the other, in UTF-16 code units; word n ends before `ends[n]`.
-  let units = new Uint16Array(1 << 15)
-  let bytes = Buffer.from(units.buffer)
-  let ends = new Uint32Array(1 << 12)
 
-  const startOf = (word: number) => (word === 0 ? 0 : ends[word - 1]!)
-  const stands = (word: number, list: string, from: number, to: number): boolean => {
-    const start = startOf(word)
-    if (ends[word]! - start !== to - from) return false
-    for (let at = from, unit = start; at < to; at++, unit++) if (units[unit] !== list.charCodeAt(at)) return false
-    return true
-  }
   /** The slot of the word, or the free slot where it would go. */
   const slotOf = (hash: number, list: string, from: number, to: number): number => {
     const mask = slots.length - 2
     let slot = (hash << 1) & mask
     for (let held = slots[slot + 1]!; held !== 0; held = slots[slot + 1]!) {
-      if (slots[slot] === hash && stands(held - 1, list, from, to)) return slot
+      if (slots[slot] === hash && texts.stands(held - 1, list, from, to)) return slot
       slot = (slot + 2) & mask
     }
     return slot
   }
-  const add = (hash: number, list: string, from: number, to: number): void => {
-    const start = startOf(size)
-    const end = start + to - from
-    if (end > units.length) {
-      units = grown(units, new Uint16Array(Math.max(units.length * 2, end)))
-      bytes = Buffer.from(units.buffer)
-    }
-    for (let at = from, unit = start; at < to; at++, unit++) units[unit] = list.charCodeAt(at)
-    if (size === hashes.length) {
-      hashes = grown(hashes, new Int32Array(size * 2))
-      ends = grown(ends, new Uint32Array(size * 2))
-    }
-    hashes[size] = hash
-    ends[size++] = end
-    if (size * 4 > slots.length) rehash()
-  }
-  const rehash = () => {
-    slots = new Int32Array(slots.length * 2)
-    const mask = slots.length - 2
-    for (let word = 0; word < size; word++) {
-      const hash = hashes[word]!
-      let slot = (hash << 1) & mask
-      while (slots[slot + 1] !== 0) slot = (slot + 2) & mask
-      slots[slot] = hash
-      slots[slot + 1] = word + 1
-    }
+  const add = (slot: number, hash: number, list: string, from: number, to: number): void => {
+    slots[slot] = hash
+    slots[slot + 1] = size + 1
+    texts.add(list, from, to)
+    if (size === hashes.length) hashes = grown(hashes, new Int32Array(size * 2))
+    hashes[size++] = hash
+    if (size * 4 > slots.length) slots = rehashed(hashes, size, slots.length * 2)
   }
   return {
     get size() {
@@ -92,24 +63,65 @@ export function createWordIds(): WordIds {
         const slot = slotOf(finished, list, from, at)
         const held = slots[slot + 1]!
         if (held === 0) {
-          slots[slot] = finished
-          slots[slot + 1] = size + 1
-          add(finished, list, from, at)
+          add(slot, finished, list, from, at)
           visit(size - 1)
         } else visit(held - 1)
         from = at + 1
         hash = HASH_SEED
       }
     },
-    find(word) {
-      let hash = HASH_SEED
-      for (let at = 0; at < word.length; at++) hash = hashStep(hash, word.charCodeAt(at))
-      return slots[slotOf(finishHash(hash) | 0, word, 0, word.length) + 1]! - 1
+    find: word => slots[slotOf(hashOf(word) | 0, word, 0, word.length) + 1]! - 1,
+    text: texts.text,
+    length: texts.length,
+    hash: word => hashes[word]! >>> 0,
+  }
+}
+
+/** A larger table with the first `size` words. */
+function rehashed(hashes: Int32Array, size: number, length: number): Int32Array<ArrayBuffer> {
+  const slots = new Int32Array(length)
+  const mask = length - 2
+  for (let word = 0; word < size; word++) {
+    const hash = hashes[word]!
+    let slot = (hash << 1) & mask
+    while (slots[slot + 1] !== 0) slot = (slot + 2) & mask
+    slots[slot] = hash
+    slots[slot + 1] = word + 1
+  }
+  return slots
+}
+
+/** The texts of words by id, all in one array of UTF-16 code units. */
+function createWordTexts() {
+  let units = new Uint16Array(1 << 15)
+  let bytes = Buffer.from(units.buffer)
+  let size = 0
+  /** Word n ends before `ends[n]`. */
+  let ends = new Uint32Array(1 << 12)
+  const startOf = (word: number) => (word === 0 ? 0 : ends[word - 1]!)
+  return {
+    /** Adds the part of a list from `from` to before `to` as the next word. */
+    add(list: string, from: number, to: number): void {
+      const start = startOf(size)
+      const end = start + to - from
+      if (end > units.length) {
+        units = grown(units, new Uint16Array(Math.max(units.length * 2, end)))
+        bytes = Buffer.from(units.buffer)
+      }
+      for (let at = from, unit = start; at < to; at++, unit++) units[unit] = list.charCodeAt(at)
+      if (size === ends.length) ends = grown(ends, new Uint32Array(size * 2))
+      ends[size++] = end
+    },
+    /** Whether a word stands in a list from `from` to before `to`. */
+    stands(word: number, list: string, from: number, to: number): boolean {
+      const start = startOf(word)
+      if (ends[word]! - start !== to - from) return false
+      for (let at = from, unit = start; at < to; at++, unit++) if (units[unit] !== list.charCodeAt(at)) return false
+      return true
     },
     // A substring of the list would keep the whole list in memory. Little-endian, as every machine
     // that runs Node.
-    text: word => bytes.toString('utf16le', startOf(word) * 2, ends[word]! * 2),
-    length: word => ends[word]! - startOf(word),
-    hash: word => hashes[word]! >>> 0,
+    text: (word: number) => bytes.toString('utf16le', startOf(word) * 2, ends[word]! * 2),
+    length: (word: number) => ends[word]! - startOf(word),
   }
 }

@@ -1,7 +1,6 @@
 import type { ArticleOutlet, Country, Language } from '../../shared/articles/article.ts'
-import type { Axis } from '../query/article-query.ts'
 import type { Verification } from '../query/match.ts'
-import type { TimeSpan } from '../query/time-bounds.ts'
+import type { Axis, TimeSpan } from '../query/time-bounds.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import type { SegmentRange } from './segment-store.ts'
 
@@ -51,7 +50,7 @@ export interface FoldedName {
  */
 export type KnownDays = Record<Axis, TimeSpan | null>
 
-/** What the search engine reads of the articles themselves. */
+/** Where the search engine reads articles and their words. */
 export interface ArticleSource {
   /** Articles after one `seq` up to another, ascending. */
   readNew(after: bigint, to: bigint): Promise<NewArticle[]>
@@ -68,10 +67,7 @@ export interface ArticleSource {
   readDays(): Promise<{ lastSeq: bigint; days: KnownDays }>
   /** Those of some articles whose words pass the verification. */
   verify(seqs: bigint[], verification: Verification): Promise<bigint[]>
-  /**
-   * What a segment and filters need of articles, besides their words: of a range, or of single
-   * ones.
-   */
+  /** The fields that a segment and filters need, of a range of articles or of single ones. */
   readSources(of: SegmentRange | bigint[]): Promise<SegmentSource[]>
   /** Words of the articles of a range, a limited number at a time. */
   readWords(range: SegmentRange): AsyncIterable<ArticleWords>

@@ -1,6 +1,6 @@
 import type { Queryable } from '../../shared/postgres/pool.ts'
 
-/** For operators: what the index holds, and what is still to be flushed. */
+/** For operators: the size of the index, and the articles that wait for a flush. */
 export interface IndexState {
   segments: number
   /** Articles that have no stored segment yet. */

@@ -54,7 +54,7 @@ export interface NameMatches {
   authorNos: number[] | null
 }
 
-/** What a search reads first. */
+/** The state of the index that a search reads first. All its statements must see the same. */
 export interface Snapshot extends NameMatches {
   /** `seq` of the newest visible article: the watermark of a first page (decision 22). */
   lastSeq: bigint

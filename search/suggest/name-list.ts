@@ -36,7 +36,7 @@ export async function createNameList(names: ListedName[], pace: () => Promise<vo
   const countries = new Uint8Array(size)
   const starts = new Uint32Array(size + 1)
   const parts: string[] = []
-  const order = mostArticlesFirst(names)
+  const order = await mostArticlesFirst(names, pace)
   let length = 1
   for (let from = 0; from < size; from += NAMES_PER_PACE) {
     let part = ''
@@ -78,17 +78,21 @@ export async function createNameList(names: ListedName[], pace: () => Promise<vo
 }
 
 /** Indexes of names by their number of articles, descending; a counting sort. */
-function mostArticlesFirst(names: ListedName[]): Uint32Array {
+async function mostArticlesFirst(names: ListedName[], pace: () => Promise<void>): Promise<Uint32Array> {
   const most = 65_535
   const ends = new Uint32Array(most + 2)
-  for (const { articles } of names) ends[most - Math.min(articles, most) + 1]! += 1
+  for (const [index, { articles }] of names.entries()) {
+    ends[most - Math.min(articles, most) + 1]! += 1
+    if (index % NAMES_PER_PACE === 0) await pace()
+  }
   for (let rank = 1; rank < ends.length; rank++) ends[rank]! += ends[rank - 1]!
   const order = new Uint32Array(names.length)
-  names.forEach(({ articles }, index) => {
+  for (const [index, { articles }] of names.entries()) {
     const rank = most - Math.min(articles, most)
     order[ends[rank]!] = index
     ends[rank]! += 1
-  })
+    if (index % NAMES_PER_PACE === 0) await pace()
+  }
   return order
 }
 

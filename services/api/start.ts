@@ -25,7 +25,7 @@ export interface RunningApi extends Running {
   port: number
 }
 
-/** What requests are answered from. `startApi` closes it. */
+/** The sources of all answers. `startApi` closes them. */
 export interface OpenedSearch {
   pool: Pool
   index: SearchIndex
@@ -63,7 +63,7 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
   const pages = config.OPERATOR_KEY === '' ? null : openOperatorPages({ config, log, lock, readiness })
   const operators = pages?.router ?? null
   const app = createApp({ config, log, ...opened, lock, cursorSecret, publicUrl, readiness, operators })
-  // A proxy brings everybody from one address.
+  // Behind a proxy all clients have one address.
   const server = createHttpServer(app, isBehindProxy ? { connectionsPerAddress: HTTP_LIMITS.connections } : {})
   await listen(server, config)
   const address = server.address()

@@ -113,3 +113,18 @@ t.test('decision 11: the shortest q is counted in code points after NFC and trim
     t.equal((await get(`search=semantic&q=${encodeURIComponent(q)}`)).status, expected, JSON.stringify(q))
   }
 })
+
+t.test('counts of a semantic search are those of its pages', async t => {
+  const count = (query: string) => ask(`${world.fleet.base()}/explore/counts?${query}`, secret)
+  for (const filter of ['', '&published_after=2026-01-02', '&sort=ingested_at', '&language=nl', '&country=BE']) {
+    const query = `search=semantic&q=water${filter}`
+    const { total_results } = (await get(`${query}&per_page=1`)).json
+    for (const by of ['hour', 'day', 'week', 'month', 'outlet', 'language', 'country']) {
+      const { status, json } = await count(`${query}&by=${by}`)
+      t.equal(status, 200, `${by} ${filter}`)
+      t.equal(json.total, total_results, `${by} ${filter}`)
+      const counted = json.data.reduce((sum: number, one: { count: number }) => sum + one.count, 0)
+      t.equal(counted + json.other + json.undated, json.total, `${by} ${filter}`)
+    }
+  }
+})

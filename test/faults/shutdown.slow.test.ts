@@ -111,7 +111,9 @@ async function startUnderLoad(): Promise<Member[]> {
   return underLoad(world, endless)
 }
 
-/** A search that the model never answers. Resolves with the status; 0: the connection was closed. */
+/**
+ * A search that the model never answers. Resolves with the status; 0: the connection was closed.
+ */
 const searchInHand = (): Promise<number> =>
   fetch(`${fleet.base()}/v1/articles?q=water&search=semantic`, { headers: { authorization: `Bearer ${key}` } })
     .then(({ status }) => status)

@@ -26,8 +26,8 @@ const opening = (text: string) => [...squeeze(text)].slice(0, 200).join('').trim
 const LANGUAGES = ['nl', 'fr', 'de', 'lb', 'en']
 
 /**
- * The true authors include agencies, desks and the outlet itself, which are no people (decision
- * 35).
+ * The true authors include agencies, desks and the outlet itself. These are no people by
+ * decision 35.
  */
 const isPerson = (name: string) =>
   !/\b(dpa|sid|afp|associated press|presse-agentur|redaktion|online|spiegel|euronews|figaro|echos)\b|\.(at|de)$/i.test(

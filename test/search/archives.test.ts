@@ -77,6 +77,7 @@ t.test('import: a line becomes an article; export: an article becomes a line', a
     id: 'kept-1',
     url: LINE.url,
     title: 'Regering valt',
+    snippet: 'Het kabinet is gevallen. Cafés open.',
     body: 'Het kabinet is gevallen.\n\nCafés open.',
     published_at: '2024-02-29T09:00:00.000Z',
     ingested_at: '2024-03-01T00:00:00.000Z',

@@ -141,13 +141,17 @@ function contains(words: string[], phrase: string[]): boolean {
   return words.some((_, at) => phrase.every((word, index) => words[at + index] === word))
 }
 
+const isLetter = (c: string | undefined) => c !== undefined && /[\p{L}\p{Nd}⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉]/u.test(c)
+const isWordPart = (c: string | undefined) => isLetter(c) || (c !== undefined && /\p{M}/u.test(c))
+
+type Mode = 'words' | 'phrase' | 'not phrase' | 'not words'
+
+/** Reads `q` character by character, in one of four modes. */
 function readBoolean(q: string): { required: string[][]; excluded: string[][] } | null {
   const characters = [...q.normalize('NFC')].filter(character => !/\p{Cf}/u.test(character))
-  const isLetter = (c: string | undefined) => c !== undefined && /[\p{L}\p{Nd}⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉]/u.test(c)
-  const isWordPart = (c: string | undefined) => isLetter(c) || (c !== undefined && /\p{M}/u.test(c))
   const required: string[][] = []
   const excluded: string[][] = []
-  let mode: 'words' | 'phrase' | 'not phrase' | 'not words' = 'words'
+  let mode: Mode = 'words'
   let text = ''
   const close = () => {
     const list = tokens(text)
@@ -158,61 +162,60 @@ function readBoolean(q: string): { required: string[][]; excluded: string[][] } 
     else excluded.push(list)
   }
   for (let at = 0; at < characters.length; at++) {
-    const c = characters[at]!
-    const previous = characters[at - 1]
-    if (mode === 'phrase' || mode === 'not phrase') {
-      if (c === '"') {
-        close()
-        mode = 'words'
-      } else text += c
+    const next = modeAfter(mode, characters, at)
+    if (next === null) {
+      text += characters[at]!
       continue
     }
-    if (mode === 'not words' && (/\s/.test(c) || c === '"')) {
-      close()
-      mode = 'words'
-    }
-    if (mode === 'words' && c === '"') {
-      close()
-      mode = 'phrase'
-      continue
-    }
-    const startsWord = previous === undefined || (previous !== '-' && !isWordPart(previous))
-    if (mode === 'words' && c === '-' && startsWord && (isLetter(characters[at + 1]) || characters[at + 1] === '"')) {
-      close()
-      if (characters[at + 1] === '"') {
-        mode = 'not phrase'
-        at++
-      } else mode = 'not words'
-      continue
-    }
-    text += c
+    close()
+    mode = next
+    // `-"` is two characters.
+    if (mode === 'not phrase') at++
   }
   if (mode === 'phrase' || mode === 'not phrase') return null
   close()
   return { required, excluded }
 }
 
+/** The mode that begins with a character; null: the character belongs to the text. */
+function modeAfter(mode: Mode, characters: string[], at: number): Mode | null {
+  const c = characters[at]!
+  if (mode === 'phrase' || mode === 'not phrase') return c === '"' ? 'words' : null
+  if (c === '"') return 'phrase'
+  if (mode === 'not words') return /\s/.test(c) ? 'words' : null
+  const previous = characters[at - 1]
+  const following = characters[at + 1]
+  const startsWord = previous === undefined || (previous !== '-' && !isWordPart(previous))
+  if (c !== '-' || !startsWord) return null
+  if (following === '"') return 'not phrase'
+  return isLetter(following) ? 'not words' : null
+}
+
 /** Filters, coverage and dates: decisions 12–15. */
 function passes(article: Known, question: Question): boolean {
-  const { coverage, outlet, author } = question
-  if (!question.countries.includes(article.country)) return false
-  if (question.languages !== null && !question.languages.includes(article.language)) return false
-  if (question.hasAuthor !== null && question.hasAuthor !== article.authors.length > 0) return false
-  const part = (name: string | null, wanted: string) =>
-    name !== null && fold(name.normalize('NFC')).includes(fold(wanted.normalize('NFC')))
-  if (outlet !== null && !part(article.outlet.name, outlet) && !part(article.outlet.domain, outlet)) return false
-  if (author !== null && !article.authors.some(name => part(name, author))) return false
-  if (question.ingestedAfter !== null && (article.ingestedAt === null || article.ingestedAt < question.ingestedAfter))
-    return false
+  const { outlet, author, countries, languages, hasAuthor, ingestedAfter } = question
+  return (
+    countries.includes(article.country) &&
+    (languages === null || languages.includes(article.language)) &&
+    (hasAuthor === null || hasAuthor === article.authors.length > 0) &&
+    (outlet === null || isPartOf(article.outlet.name, outlet) || isPartOf(article.outlet.domain, outlet)) &&
+    (author === null || article.authors.some(name => isPartOf(name, author))) &&
+    (ingestedAfter === null || (article.ingestedAt !== null && article.ingestedAt >= ingestedAfter)) &&
+    isCovered(article, question)
+  )
+}
+
+const isPartOf = (name: string | null, part: string) =>
+  name !== null && fold(name.normalize('NFC')).includes(fold(part.normalize('NFC')))
+
+function isCovered({ publishedAt, ingestedAt }: Known, { coverage }: Question): boolean {
   const { historyStart, publishedAfter, publishedBefore } = coverage
-  if (article.publishedAt === null) {
+  if (publishedAt === null) {
     if (publishedAfter !== null || publishedBefore !== null) return false
-    return article.ingestedAt !== null && article.ingestedAt >= historyStart
+    return ingestedAt !== null && ingestedAt >= historyStart
   }
-  if (article.publishedAt < historyStart) return false
-  if (publishedAfter !== null && article.publishedAt < publishedAfter) return false
+  if (publishedAt < historyStart) return false
+  if (publishedAfter !== null && publishedAt < publishedAfter) return false
   if (publishedBefore === null) return true
-  return publishedBefore.exclusive
-    ? article.publishedAt < publishedBefore.at
-    : article.publishedAt <= publishedBefore.at
+  return publishedBefore.exclusive ? publishedAt < publishedBefore.at : publishedAt <= publishedBefore.at
 }

@@ -1,17 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
-import type { ArticleQuery, Position, SearchIndex, SearchPage } from '../../search/index.ts'
-import { COUNTRIES } from '../../shared/articles/article.ts'
+import { type ArticleQuery, NO_FILTERS, type Position, type SearchIndex, type SearchPage } from '../../search/index.ts'
 
 export const EVERYTHING: ArticleQuery = {
   match: { kind: 'all' },
   searchIn: 'title',
-  countries: [...COUNTRIES],
-  languages: null,
-  hasAuthor: null,
-  outlet: null,
-  author: null,
+  ...NO_FILTERS,
   coverage: { historyStart: new Date('1900-01-01T00:00:00Z'), publishedAfter: null, publishedBefore: null },
-  ingestedAfter: null,
   sort: 'published_at',
   order: 'desc',
   perPage: 100,

@@ -1,3 +1,4 @@
+import { NO_FILTERS } from '../../search/index.ts'
 import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import type { Known, Question } from './oracle.ts'
 import type { Random } from './random.ts'
@@ -14,7 +15,7 @@ export function randomQuestion(random: Random, articles: Known[]): Question {
   const publishedAfter = random.chance(0.2) ? new Date(Math.max(time().getTime(), historyStart.getTime())) : null
   const before = { at: time(), exclusive: random.chance(0.5) }
   // Filters hide what the words are to show.
-  const plain = random.chance(0.5) ? { ...UNFILTERED, coverage: EVERYTHING } : {}
+  const plain = random.chance(0.5) ? { ...NO_FILTERS, coverage: EVERYTHING } : {}
   return {
     q: random.chance(0.1) ? null : search === 'keyword' ? words(random, articles) : grammar(random, articles),
     search,
@@ -40,14 +41,6 @@ export function randomQuestion(random: Random, articles: Known[]): Question {
 }
 
 const EVERYTHING = { historyStart: new Date('1800-01-01T00:00:00Z'), publishedAfter: null, publishedBefore: null }
-const UNFILTERED = {
-  countries: [...COUNTRIES],
-  languages: null,
-  hasAuthor: null,
-  outlet: null,
-  author: null,
-  ingestedAfter: null,
-}
 
 function excerpt(random: Random, articles: Known[], length: number): string {
   const article = random.one(articles)

@@ -1,6 +1,13 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import { type ArticleQuery, openIndex, type Position, type SearchPage } from '../../search/index.ts'
+import {
+  type ArticleQuery,
+  openIndex,
+  type Position,
+  type SearchIndex,
+  type SearchPage,
+  type SearchSizes,
+} from '../../search/index.ts'
 import { makeSegments } from '../../search/indexer.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
@@ -78,7 +85,7 @@ t.test(
     const finished = writers.done.then(() => {
       writing = false
     })
-    const sealing = (async () => {
+    const flushing = (async () => {
       for (let flushed = 4n; writing; flushed = flushed === 4n ? 8n : 4n) {
         await makeSegments(pool, { flushed, merged: 8n * flushed })
         await setTimeout(50)
@@ -87,44 +94,66 @@ t.test(
     let sequences = 0
     const askAll = async () => {
       while (writing) {
-        const query: ArticleQuery = {
-          ...EVERYTHING,
-          perPage: [1, 7, 50][sequences % 3]!,
-          sort: sequences % 2 === 0 ? 'published_at' : 'ingested_at',
-          order: sequences % 4 < 2 ? 'desc' : 'asc',
-        }
-        const ids: string[] = []
-        const totals = new Set<number>()
-        let position: Position | null = null
-        let watermark = 0n
-        for (let pages = 0; pages < 40; pages++) {
-          const page: SearchPage = await search(query, position, {
-            cap: 10_000,
-            memory: { segment: 8n, words: 500 },
-            first: 100,
-            prefetch: 100,
-            fewNames: 64,
-          })
-          ids.push(...page.rows.map(row => row.id))
-          totals.add(page.total)
-          position = page.next
-          watermark = position?.watermark ?? watermark
-          if (position === null) break
-        }
-        if (watermark === 0n) continue
+        const query = queryOf(sequences)
+        const pages = await readSequence(search, query)
+        if (pages.watermark === 0n) continue
         sequences++
-        const expected = await idsInOrder(pool, query, watermark)
-        if (totals.size !== 1 || !totals.has(expected.length)) t.fail(`totals ${[...totals]} of ${expected.length}`)
-        const due = position === null ? expected : expected.slice(0, ids.length)
-        if (ids.join() !== due.join()) t.fail(`sequence ${sequences}: pages differ from the set of the start`)
+        const difference = differenceOf(pages, await idsInOrder(pool, query, pages.watermark))
+        if (difference !== null) t.fail(`sequence ${sequences}: ${difference}`)
       }
     }
     // Several at a time read the same fresh articles, and drop what others may still need.
-    await Promise.all([sealing, finished, askAll(), askAll(), askAll(), askAll()])
+    await Promise.all([flushing, finished, askAll(), askAll(), askAll(), askAll()])
     t.comment(`${sequences} sequences`)
     t.ok(sequences > 2, `${sequences} sequences`)
   },
 )
+
+/** Page sizes, axes and directions in turn. */
+const queryOf = (sequence: number): ArticleQuery => ({
+  ...EVERYTHING,
+  perPage: [1, 7, 50][sequence % 3]!,
+  sort: sequence % 2 === 0 ? 'published_at' : 'ingested_at',
+  order: sequence % 4 < 2 ? 'desc' : 'asc',
+})
+
+const SMALL_SIZES: SearchSizes = {
+  cap: 10_000,
+  memory: { segment: 8n, words: 500 },
+  first: 100,
+  prefetch: 100,
+  fewNames: 64,
+}
+const MOST_PAGES = 40
+
+interface Sequence {
+  ids: string[]
+  totals: Set<number>
+  /** 0: one page held all. */
+  watermark: bigint
+  isWhole: boolean
+}
+
+async function readSequence(search: SearchIndex['search'], query: ArticleQuery): Promise<Sequence> {
+  const sequence: Sequence = { ids: [], totals: new Set(), watermark: 0n, isWhole: false }
+  let position: Position | null = null
+  for (let pages = 0; pages < MOST_PAGES && !sequence.isWhole; pages++) {
+    const page: SearchPage = await search(query, position, SMALL_SIZES)
+    sequence.ids.push(...page.rows.map(row => row.id))
+    sequence.totals.add(page.total)
+    position = page.next
+    sequence.watermark = position?.watermark ?? sequence.watermark
+    sequence.isWhole = position === null
+  }
+  return sequence
+}
+
+/** @param expected what was visible at the watermark */
+function differenceOf({ ids, totals, isWhole }: Sequence, expected: string[]): string | null {
+  if (totals.size !== 1 || !totals.has(expected.length)) return `totals ${[...totals]} of ${expected.length}`
+  const due = isWhole ? expected : expected.slice(0, ids.length)
+  return ids.join() === due.join() ? null : 'pages differ from the set of the start'
+}
 
 /** Straight from the table: what was visible at the watermark, by decision 14 and 17. */
 async function idsInOrder(pool: Pool, { sort, order }: ArticleQuery, watermark: bigint): Promise<string[]> {

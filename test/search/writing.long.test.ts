@@ -8,8 +8,8 @@ t.test(
   { timeout },
   async t => {
     for (let seed = 300; seed < 304; seed++) {
-      const { differences, questions, articles, sealed } = await askWhileWriting(seed, 500)
-      t.comment(`${questions} questions, ${articles.join(' to ')} articles, ${sealed} segments made`)
+      const { differences, questions, articles, made } = await askWhileWriting(seed, 500)
+      t.comment(`${questions} questions, ${articles.join(' to ')} articles, ${made} segments made`)
       t.same(differences.slice(0, 3), [], `seed ${seed}`)
     }
   },

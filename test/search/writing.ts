@@ -17,7 +17,7 @@ export interface Writing {
   found: number
   /** Articles at the beginning and at the end. */
   articles: [number, number]
-  sealed: number
+  made: number
 }
 
 /**
@@ -38,20 +38,20 @@ export async function askWhileWriting(seed: number, questions: number): Promise<
     for (const searchIn of ['title', 'title_body'] as const) {
       answer(known, { ...EVERYTHING, q: 'fiets', search: 'keyword', searchIn })
     }
-    const writing: Writing = { differences: [], questions: 0, found: 0, articles: [known.length, 0], sealed: 0 }
+    const writing: Writing = { differences: [], questions: 0, found: 0, articles: [known.length, 0], made: 0 }
     const written = (async () => {
       while (open) await startWriters(index.database.url, 2, 2_000).done
     })()
-    const sealing = (async () => {
+    const indexing = (async () => {
       while (open) {
         // Sizes may grow, never shrink.
         const flushed = writing.questions < questions / 2 ? 8n : 32n
         const works = KINDS.map(kind => makeSegments(index.pool, { flushed, merged: 8n * flushed }, { kinds: [kind] }))
-        for (const made of await Promise.all(works)) writing.sealed += made
+        for (const made of await Promise.all(works)) writing.made += made
         await setTimeout(100)
       }
     })()
-    besides = Promise.allSettled([written, sealing])
+    besides = Promise.allSettled([written, indexing])
     while (writing.questions < questions) {
       const question = randomQuestion(random, known)
       const query = queryOf(question)
@@ -72,7 +72,7 @@ export async function askWhileWriting(seed: number, questions: number): Promise<
       }
     }
     open = false
-    await Promise.all([written, sealing])
+    await Promise.all([written, indexing])
     writing.articles[1] = known.length
     return writing
   } finally {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { TOTAL_CAP } from '../../search/index.ts'
+import { type SearchSizes, TOTAL_CAP } from '../../search/index.ts'
 import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { PARTITION_SIZE } from '../../shared/indexing/partitions.ts'
 import { openArchiveIndex } from './archive-index.ts'
@@ -29,22 +29,7 @@ t.test('articles of any date are found over the turn of a year, while one partit
   t.teardown(() => index.close())
   // Three articles fit into the first partition; the next one is there before they come.
   await index.pool.query('update ingest_clock set last_seq = $1', [PARTITION_SIZE - 4n])
-  const articles = TIMES.map((time, number): NewArticle => {
-    const at = time === null ? null : new Date(time)
-    return {
-      url: `https://year.example/${number}`,
-      addresses: [`year.example/${number}`],
-      title: `Gelukkig nieuwjaar ${number}`,
-      body: null,
-      publishedAt: at,
-      ingestedAt: at,
-      authors: [],
-      outlet: { name: 'De Jaarwisseling', domain: 'year.example' },
-      language: 'nl',
-      country: 'NL',
-    }
-  })
-  const known = await index.add(articles)
+  const known = await index.add(TIMES.map(articleAt))
   const { rows } = await index.pool.query<{ name: string; articles: number }>(
     'select tableoid::regclass::text as name, count(*)::int as articles from articles group by 1 order by 1',
   )
@@ -52,36 +37,57 @@ t.test('articles of any date are found over the turn of a year, while one partit
     { name: 'articles_p0', articles: 3 },
     { name: 'articles_p1', articles: 5 },
   ])
-
-  const sizes = {
-    cap: TOTAL_CAP,
-    memory: { segment: 65_536n, words: 1_000 },
-    first: 32_768,
-    prefetch: 32_768,
-    fewNames: 64,
-  }
-  const bounds = TIMES.flatMap(time => (time === null ? [] : [new Date(time)]))
-  const historyStart = new Date('1800-01-01T00:00:00Z')
-  for (const sort of ['published_at', 'ingested_at'] as const) {
-    for (const order of ['asc', 'desc'] as const) {
-      for (const at of [null, ...bounds]) {
-        for (const exclusive of [false, true]) {
-          const question: Question = {
-            ...EVERYTHING,
-            q: 'nieuwjaar',
-            search: 'boolean',
-            coverage: {
-              historyStart,
-              publishedAfter: exclusive ? null : at,
-              publishedBefore: at === null || !exclusive ? null : { at, exclusive },
-            },
-            sort,
-            order,
-            perPage: 2,
-          }
-          t.equal(await difference(index.search, known, question, sizes), null, JSON.stringify(question))
-        }
-      }
-    }
+  for (const question of questions()) {
+    t.equal(await difference(index.search, known, question, SIZES), null, JSON.stringify(question))
   }
 })
+
+function articleAt(time: string | null, number: number): NewArticle {
+  const at = time === null ? null : new Date(time)
+  return {
+    url: `https://year.example/${number}`,
+    addresses: [`year.example/${number}`],
+    title: `Gelukkig nieuwjaar ${number}`,
+    body: null,
+    publishedAt: at,
+    ingestedAt: at,
+    authors: [],
+    outlet: { name: 'De Jaarwisseling', domain: 'year.example' },
+    language: 'nl',
+    country: 'NL',
+  }
+}
+
+const SIZES: SearchSizes = {
+  cap: TOTAL_CAP,
+  memory: { segment: 65_536n, words: 1_000 },
+  first: 32_768,
+  prefetch: 32_768,
+  fewNames: 64,
+}
+
+/** Both axes and directions, with every bound: from each time on, and before each time. */
+function questions(): Question[] {
+  const bounds = TIMES.flatMap(time => (time === null ? [] : [new Date(time)]))
+  const historyStart = new Date('1800-01-01T00:00:00Z')
+  const coverages: Question['coverage'][] = [
+    { historyStart, publishedAfter: null, publishedBefore: null },
+    ...bounds.map(at => ({ historyStart, publishedAfter: at, publishedBefore: null })),
+    ...bounds.map(at => ({ historyStart, publishedAfter: null, publishedBefore: { at, exclusive: true } })),
+  ]
+  return (['published_at', 'ingested_at'] as const).flatMap(sort =>
+    (['asc', 'desc'] as const).flatMap(order =>
+      coverages.map(
+        (coverage): Question => ({
+          ...EVERYTHING,
+          q: 'nieuwjaar',
+          search: 'boolean',
+          coverage,
+          sort,
+          order,
+          perPage: 2,
+        }),
+      ),
+    ),
+  )
+}

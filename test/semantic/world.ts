@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { openIndex } from '../../search/index.ts'
+import { NO_FILTERS, openIndex } from '../../search/index.ts'
 import { openIndexer } from '../../search/indexer.ts'
 import type { SemanticQuery, SemanticRow, SemanticSearch } from '../../services/api/semantic/query.ts'
 import { openSemanticSearch } from '../../services/api/semantic/search.ts'
@@ -112,13 +112,8 @@ export function query(text: string, own: Partial<SemanticQuery> = {}): SemanticQ
   return {
     text,
     planCountries: ['NL', 'BE', 'LU'],
-    countries: ['NL', 'BE', 'LU'],
-    languages: null,
-    hasAuthor: null,
-    outlet: null,
-    author: null,
+    ...NO_FILTERS,
     coverage: { historyStart: new Date('2000-01-01'), publishedAfter: null, publishedBefore: null },
-    ingestedAfter: null,
     sort: 'relevance',
     order: 'desc',
     perPage: 25,

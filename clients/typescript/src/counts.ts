@@ -19,7 +19,10 @@ export interface Count {
 
 /** What `/explore/counts` answers; it lies beside the contract. Fields may be added. */
 export interface Counts {
+  status: 'ok'
   by: CountsQuery['by']
+  /** Of the buckets; only with counts by time. */
+  time_zone?: string
   /** Articles that the search finds, exact. */
   total: number
   data: Count[]

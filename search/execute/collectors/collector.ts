@@ -34,12 +34,13 @@ export interface SegmentReader extends DocReader {
 }
 
 /**
- * Takes in the matches of each segment (Lucene, tantivy: Collector). What to do with matches is
- * decided here alone; a new count or a new order is a new collector.
+ * Takes in the matches of each segment (Lucene, tantivy: Collector). Only collectors decide
+ * what happens to matches, so a new count or a new order is a new collector.
  */
 export interface Collector {
   /** Terms whose posting lists it reads in each segment; absent: none. */
   readonly terms?: readonly string[]
+  /** @param matches at least one */
   collect(matches: DocIdSet, segment: SegmentReader): void
   /**
    * Whether the remaining segments cannot change the result, so that the search may stop early.

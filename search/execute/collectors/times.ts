@@ -1,4 +1,4 @@
-import type { Axis } from '../../query/article-query.ts'
+import type { Axis } from '../../query/time-bounds.ts'
 import { firstAtLeast } from '../../segment/columns.ts'
 import { countBetween } from '../../segment/counting.ts'
 import { type DocIdSet, docsOf } from '../../segment/doc-id-set.ts'

@@ -2,7 +2,7 @@ import type { ArticleQuery, Position } from '../../query/article-query.ts'
 import { firstAtLeast } from '../../segment/columns.ts'
 import { type DocIdSet, docsOf, walk } from '../../segment/doc-id-set.ts'
 import type { Hit } from '../hit.ts'
-import type { Collector } from './collector.ts'
+import type { Collector, SegmentReader } from './collector.ts'
 import { smallest } from './select.ts'
 
 export interface TopCollector extends Collector {
@@ -10,7 +10,7 @@ export interface TopCollector extends Collector {
   hits(): Hit[]
 }
 
-/** What decides which matches stand on a page. */
+/** Order and position of a page: they decide which matches stand on it. */
 export interface PageOrder {
   sort: ArticleQuery['sort']
   order: ArticleQuery['order']
@@ -28,7 +28,7 @@ export interface PageOrder {
  * before, of which some were shown.
  */
 export function createTopCollector(page: PageOrder): TopCollector {
-  const { sort, order, position, wanted, scored } = page
+  const { order, position, wanted } = page
   const hits: Hit[] = []
   // Checked again only when there are twice as many hits: segments that overlap in time would cost
   // their square.
@@ -43,35 +43,41 @@ export function createTopCollector(page: PageOrder): TopCollector {
     }
     return before >= wanted
   }
+  const isCompleteBefore = (startsAt: number): boolean => {
+    if (!complete && hits.length >= checkAt) {
+      complete = isComplete(startsAt)
+      checkAt = hits.length * 2
+    }
+    return complete
+  }
   return {
     hits: () => hits,
     isComplete,
     collect(matches, segment) {
-      if (matches.count === 0) return
-      const { startsAt, dated } = segment
-      if (startsAt !== null) {
-        if (!complete && hits.length >= checkAt) {
-          complete = isComplete(startsAt)
-          checkAt = hits.length * 2
-        }
-        if (complete) return
-      }
-      const values = sort === 'published_at' ? segment.published : segment.ingested
-      const docs =
-        dated !== null && sort === 'published_at'
-          ? firstInOrder(matches, values, dated, page)
-          : firstByValue(matches, values, page)
-      for (const doc of docs) {
-        const value = values[doc]!
-        hits.push({
-          seq: segment.seqOf(doc),
-          id: segment.idOf(doc),
-          value: Number.isNaN(value) ? null : value,
-          score: scored ? null : 0,
-          address: segment.addressOf(doc),
-        })
-      }
+      if (segment.startsAt !== null && isCompleteBefore(segment.startsAt)) return
+      addFirst(hits, matches, segment, page)
     },
+  }
+}
+
+/** Adds the matches of a segment that can stand on the page. */
+function addFirst(hits: Hit[], matches: DocIdSet, segment: SegmentReader, page: PageOrder): void {
+  const { sort, scored } = page
+  const { dated } = segment
+  const values = sort === 'published_at' ? segment.published : segment.ingested
+  const docs =
+    dated !== null && sort === 'published_at'
+      ? firstInOrder(matches, values, dated, page)
+      : firstByValue(matches, values, page)
+  for (const doc of docs) {
+    const value = values[doc]!
+    hits.push({
+      seq: segment.seqOf(doc),
+      id: segment.idOf(doc),
+      value: Number.isNaN(value) ? null : value,
+      score: scored ? null : 0,
+      address: segment.addressOf(doc),
+    })
   }
 }
 
@@ -120,6 +126,11 @@ function walkRange(set: DocIdSet, from: number, to: number, backwards: boolean, 
 }
 
 /**
+ * The sort values that a selection works on; the content does not matter between two selections.
+ */
+const work = new Float64Array(65_536)
+
+/**
  * Documents stand in another order: the value of the last one wanted is found first, then all up to
  * it are taken.
  */
@@ -128,22 +139,18 @@ function firstByValue(matches: DocIdSet, values: Float64Array, { order, position
   // Ascending keys are the order of the page; what has no value comes last in either direction.
   const keyOf = (value: number) => (Number.isNaN(value) ? Infinity : sign * value)
   const after = position === null ? -Infinity : keyOf(position.last.value ?? Number.NaN)
-  const found = docsOf(matches)
-  const docs = new Uint16Array(found.length)
-  const keys = new Float64Array(found.length)
-  const beyond = new Float64Array(found.length)
-  // A loop without callbacks: a list of everything has all documents of a segment here.
-  let [count, further] = [0, 0]
-  for (let at = 0; at < found.length; at++) {
-    const doc = found[at]!
-    const key = keyOf(values[doc]!)
-    if (key < after) continue
-    docs[count] = doc
-    keys[count++] = key
-    if (key > after) beyond[further++] = key
+  const docs = docsOf(matches)
+  // Loops without callbacks: a list of everything has all documents of a segment here.
+  let beyond = 0
+  for (let at = 0; at < docs.length; at++) {
+    const key = keyOf(values[docs[at]!]!)
+    if (key > after) work[beyond++] = key
   }
-  const limit = further <= wanted ? Infinity : smallest(beyond.subarray(0, further), wanted)
+  const limit = beyond <= wanted ? Infinity : smallest(work.subarray(0, beyond), wanted)
   const kept: number[] = []
-  for (let at = 0; at < count; at++) if (keys[at]! <= limit) kept.push(docs[at]!)
+  for (let at = 0; at < docs.length; at++) {
+    const key = keyOf(values[docs[at]!]!)
+    if (key >= after && key <= limit) kept.push(docs[at]!)
+  }
   return kept
 }

@@ -9,7 +9,7 @@ import { type AddressLock, lockAddress } from './lock.ts'
 import type { Permits } from './permits.ts'
 
 /**
- * Lets in who sends a valid key and notes the plan on the response; everybody else is answered 401,
+ * Lets a request with a valid key in and notes its plan on the response. Others are answered 401,
  * or 429 from a locked address. A valid key from a locked address is let in (decision 3), so the
  * lock is asked only about the others. Nothing about a key is remembered between requests: a
  * revocation counts at once, in every process (decision 21).
@@ -45,7 +45,7 @@ export function refuseLocked(seconds: number | null): void {
   if (seconds !== null) throw new ApiError('too_many_failed_attempts', { headers: { 'Retry-After': String(seconds) } })
 }
 
-/** Refuses the rest of a used-up month, before anything else is looked at (decision 6). */
+/** Refuses a request of a used-up month before anything else is checked (decision 6). */
 export function checkQuota(response: Response): void {
   const { key, month } = accessOf(response)
   if (month && key.plan.quota !== null && month.used >= key.plan.quota) throw exceeded(month)

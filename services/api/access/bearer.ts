@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 
-/** What a request says about who sends it. */
+/** The key that a request brings. */
 export type Credentials = { kind: 'missing' } | { kind: 'malformed' } | { kind: 'bearer'; token: string }
 
 // RFC 6750 §2.1: the scheme in any case, one or more spaces, a b64token.

@@ -8,10 +8,10 @@ declare global {
       /** Set by express-rate-limit. */
       rateLimit?: RateLimitInfo
     }
-    /** What the middleware notes on a response for those that come after it. */
+    /** Notes of the middleware on a response, for the middleware after it. */
     interface Locals {
       requestId: string
-      /** Who is asking, once the key is known. */
+      /** The key and its plan, once they are known. */
       access?: FoundKey
       /** Which feed is asked for, once its token is known. */
       searchFeed?: { id: string; search: string }

@@ -5,8 +5,8 @@ import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { createPermits, NoPermit } from './permits.ts'
 
 /**
- * Requests of one address without a valid key are looked into one after another: whoever waits in
- * the database waits with a connection in hand, and anybody can send thousands at once.
+ * Requests of one address without a valid key are checked one after another. A request that waits
+ * in the database holds a connection, and anybody can send thousands at once.
  */
 const FAILURE_PERMITS = { atOnce: 1, waiting: 1_000, patience: 5_000 }
 
@@ -100,9 +100,9 @@ export function createAddressLock(
 }
 
 /**
- * Whom a failure is counted against: an IPv4 address, or the /56 of an IPv6 one, which is what one
- * household or office is given. IPv4 inside IPv6 (`::ffff:…`) is IPv4. What a proxy forwarded and
- * is no address falls back to the connection's own.
+ * The address that a failure counts against: an IPv4 address, or the /56 of an IPv6 one, which a
+ * provider gives to one household or office. IPv4 inside IPv6 (`::ffff:…`) is IPv4. What a proxy
+ * forwarded and is no address falls back to the connection's own.
  */
 export function lockAddress(forwarded: string | undefined, connection: string | undefined): string {
   const address = [forwarded, connection].find(candidate => candidate !== undefined && isIP(candidate) !== 0)

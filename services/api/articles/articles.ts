@@ -38,8 +38,8 @@ export async function answerArticles(
   return {
     contentType: 'application/json; charset=utf-8',
     body: JSON.stringify(page),
-    // Not the cursor: whoever is told that nothing changed keeps theirs, which stays good (decision
-    // 8).
+    // Without the cursor: a client that is told that nothing changed keeps its own, which stays
+    // good (decision 8).
     tagged: JSON.stringify(tagged),
     search: request.question.search,
     searchMs: found.ms,

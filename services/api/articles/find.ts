@@ -110,24 +110,16 @@ async function countAll({ index, semantic }: Searches, planned: PlannedRequest, 
   return index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown)
 }
 
-/**
- * What of a request is no filter: how it is matched, its order and its page. The plan's `countries`
- * take the place of its own.
- */
-type NoFilter = 'question' | 'q' | 'order' | 'perPage' | 'cursor' | 'countries'
-
+/** The filters of a request, bounded by its plan. */
 export function filterOf({ request, countries, historyStart }: Omit<PlannedRequest, 'plan'>): ArticleFilter {
-  const filters: Omit<ArticlesRequest, NoFilter> = request
-  const { languages, hasAuthor, outlet, author, publishedAfter: after, publishedBefore: before, ...more } = filters
-  // The compiler refuses a filter that is added to the request and applied nowhere.
-  const { ingestedAfter, ...forgotten } = more
-  void (forgotten satisfies Record<string, never>)
+  const { question: _question, q: _q, order: _order, perPage: _perPage, cursor: _cursor, ...filters } = request
+  const { countries: _asked, publishedAfter: after, publishedBefore: before, ingestedAfter, ...more } = filters
+  // The other filters go to the search as they are. The compiler refuses one that the search does
+  // not have.
+  void ({} satisfies Record<Exclude<keyof typeof more, keyof ArticleFilter>, never>)
   return {
+    ...more,
     countries,
-    languages,
-    hasAuthor,
-    outlet,
-    author,
     coverage: {
       historyStart,
       publishedAfter: after && new Date(ceilMs(after)),

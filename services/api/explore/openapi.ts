@@ -1,3 +1,4 @@
+import { openSchema } from '../contract/open-schema.ts'
 import { headerObjects, operation, parameterObject, SECURITY_SCHEMES } from '../contract/openapi.ts'
 import type { Parameter } from '../contract/parameters.ts'
 import { ERROR_SCHEMA } from '../contract/resources.ts'
@@ -54,7 +55,12 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
       securitySchemes: SECURITY_SCHEMES,
       parameters: { ...objectsOf('counts', COUNTS_PARAMETERS), ...objectsOf('suggestions', SUGGESTIONS_PARAMETERS) },
       headers: headerObjects(),
-      schemas: { Counts: COUNTS_SCHEMA, Suggestions: SUGGESTIONS_SCHEMA, Error: ERROR_SCHEMA, ...FEED_SCHEMAS },
+      schemas: openSchema({
+        Counts: COUNTS_SCHEMA,
+        Suggestions: SUGGESTIONS_SCHEMA,
+        Error: ERROR_SCHEMA,
+        ...FEED_SCHEMAS,
+      }),
     },
   }
 }

@@ -1,10 +1,7 @@
 import { LIMITS } from '../contract/limits.ts'
-import { DEFAULT_SORT, PARAMETERS, type ParameterName } from '../contract/parameters.ts'
-import type { Instant } from '../parameters/instants.ts'
+import { PARAMETER_NAMES } from '../contract/parameters.ts'
 import type { ArticlesRequest } from '../parameters/request.ts'
-
-/** Every parameter that filters or orders: the compiler asks for those that are added. */
-type Filters = Record<Exclude<ParameterName, 'per_page' | 'cursor'>, string | null>
+import { spellingsOf } from '../parameters/spelling.ts'
 
 /**
  * The filters of a request as name and value, in the contract's order and canonical spelling; what
@@ -12,23 +9,11 @@ type Filters = Record<Exclude<ParameterName, 'per_page' | 'cursor'>, string | nu
  * that mean the same give the same.
  */
 export function appliedFilters(request: ArticlesRequest): [name: string, value: string][] {
-  const { question } = request
-  const filters: Filters = {
-    q: request.q,
-    search: unless(PARAMETERS.search.default, question.search),
-    search_in: question.search === 'semantic' ? null : unless(PARAMETERS.search_in.default, question.searchIn),
-    country: request.countries?.join(',') ?? null,
-    language: request.languages?.join(',') ?? null,
-    has_author: request.hasAuthor === null ? null : String(request.hasAuthor),
-    outlet: request.outlet,
-    author: request.author,
-    published_after: request.publishedAfter && written(request.publishedAfter),
-    published_before: request.publishedBefore && written(request.publishedBefore),
-    ingested_after: request.ingestedAfter && written(request.ingestedAfter),
-    sort: unless(DEFAULT_SORT[question.search], question.sort),
-    order: unless(PARAMETERS.order.default, request.order),
-  }
-  return Object.entries(filters).filter((filter): filter is [string, string] => filter[1] !== null)
+  const spellings = spellingsOf(request)
+  return PARAMETER_NAMES.flatMap((name): [string, string][] => {
+    const written = name === 'cursor' ? null : spellings[name].written
+    return written === null ? [] : [[name, written]]
+  })
 }
 
 /**
@@ -52,13 +37,3 @@ export const writtenFilters = (request: ArticlesRequest): string =>
   appliedFilters(request)
     .map(([name, value]) => `${name}=${value}`)
     .join(', ')
-
-const unless = (fallback: string, value: string) => (value === fallback ? null : value)
-
-/** A day as a day, a time in UTC, with its fraction as far as it has one. */
-function written({ ms, beyond, day }: Instant): string {
-  const iso = new Date(ms).toISOString()
-  if (day) return iso.slice(0, 10)
-  const fraction = (iso.slice(20, 23) + beyond).replace(/0+$/, '')
-  return `${iso.slice(0, 19)}${fraction === '' ? '' : `.${fraction}`}Z`
-}

@@ -3,12 +3,12 @@ import type { ArticlesRequest } from '../parameters/request.ts'
 import { searchOf, titleOf, writtenFilters } from './filters.ts'
 import { writeXml, type XmlElement } from './xml.ts'
 
-/** Who publishes the feed. */
+/** The publisher of the feed. */
 export interface FeedIdentity {
   serviceName: string
   /** Address of the API as its clients write it, without a slash at its end. */
   publicUrl: string
-  /** What the prefix `pc` is bound to. */
+  /** The namespace of the prefix `pc`. */
   namespace: string
 }
 

@@ -10,8 +10,8 @@ export interface ConnectionLimits {
 }
 
 /**
- * Bounds what connections can take. At the total, idle ones make room: without that, clients that
- * keep theirs open would shut everybody else out. One address never has them all.
+ * Bounds the connections. At the total, the server closes idle ones: otherwise clients that keep
+ * theirs open would shut all others out. One address never has them all.
  */
 export function limitConnections(server: Server, { total, perAddress }: ConnectionLimits): void {
   server.maxConnections = total

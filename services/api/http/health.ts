@@ -1,6 +1,6 @@
 import { type RequestHandler, Router } from 'express'
 
-/** What this process needs and does not reach, by name; no addresses. */
+/** Names of the dependencies that this process does not reach; no addresses. */
 export interface Readiness {
   /** Without these nothing works. */
   required(): Promise<Record<string, string>>

@@ -2,8 +2,8 @@ import type { RequestHandler } from 'express'
 import helmet from 'helmet'
 
 /**
- * What an HTML page of ours tells browsers: everything comes from here, nothing frames it or is
- * sent from it.
+ * Headers of our HTML pages: a browser loads everything from this server, frames the page nowhere
+ * and sends no form from it.
  *
  * @param own what its component cannot do without: styles in its markup, a `<base>` of its own
  */

@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 
-/** What the parser says of a request line that it could not take, and what it was given. */
+/** Error of the parser about a request line, with the bytes that it read. */
 export interface ParseError extends Error {
   code?: string
   /** Where in `rawPacket` it stopped. */
@@ -15,8 +15,7 @@ const handedOver = new WeakSet<Socket>()
 const readAgainBefore = new WeakSet<Duplex>()
 
 /**
- * Whether a connection has been handed over: whatever its first parser still says of it is of no
- * interest.
+ * Whether a connection has been handed over. Errors of its first parser then mean nothing.
  */
 export const isHandedOver = (socket: Socket): boolean => handedOver.has(socket)
 
@@ -45,7 +44,7 @@ export function readAgain(server: Server, socket: Socket, error: ParseError): bo
       done(cause)
     },
   })
-  // What Node and Express ask of a socket besides; `destroySoon` follows the last answer.
+  // Node and Express use these of a socket, too; `destroySoon` follows the last answer.
   const { remoteAddress } = socket
   readAgainBefore.add(connection)
   Object.assign(connection, { remoteAddress, destroySoon: () => connection.end(() => connection.destroy()) })
@@ -66,7 +65,7 @@ export function readAgain(server: Server, socket: Socket, error: ParseError): bo
 function encoded({ rawPacket, bytesParsed = 0 }: ParseError): Buffer | null {
   const end = rawPacket?.indexOf('\r\n') ?? -1
   if (!rawPacket || end < bytesParsed) return null
-  // One character a byte. With more than two spaces nobody knows where the address ends.
+  // One character a byte. With more than two spaces, the end of the address is unknown.
   const line = rawPacket.toString('latin1', 0, end)
   if (!/^[A-Z]+ [^ ]+ HTTP\/1\.[01]$/.test(line)) return null
   const address = line.replace(/[^\x20-\x7e]/g, byte => `%${Buffer.from(byte, 'latin1').toString('hex').toUpperCase()}`)

@@ -19,8 +19,8 @@ const NOT_HTTP = { line: '400 Bad Request', message: 'This is not HTTP.' }
 const LINGER = 1_000
 
 /**
- * What is not HTTP, too large or too slow never becomes a request; it is answered here and the
- * connection ends.
+ * Answers bytes that never become a request, because they are not HTTP, too large or too slow, and
+ * ends the connection.
  */
 export function refuse(socket: Socket, code = ''): void {
   if (!socket.writable) {

@@ -1,7 +1,7 @@
 /** Too many would make a long answer to a short question. */
 const MAX_PARAMETERS = 50
 
-/** What is wrong with a request, by parameter: the `errors` object of a 422. */
+/** Mistakes in a request, by parameter: the `errors` object of a 422. */
 export interface Problems {
   add(name: string, sentence: string): void
   has(name: string): boolean

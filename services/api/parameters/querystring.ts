@@ -1,6 +1,5 @@
 /**
- * What was written in a query string: names and values decoded, in order; or why one could not be
- * read.
+ * A name and value of a query string, decoded; or the reason why they could not be read.
  */
 export type WrittenParameter = { name: string; value: string } | { name: string; unreadable: string }
 

@@ -18,7 +18,7 @@ export type Question =
   | { search: 'keyword' | 'boolean'; match: Match; searchIn: SearchIn; sort: Exclude<Sort, 'relevance'> }
   | { search: 'semantic'; q: string; sort: Sort }
 
-/** A request that is in order, its defaults filled in; the plan has not been looked at. */
+/** A valid request with its defaults filled in. It has not been checked against the plan. */
 export interface ArticlesRequest {
   question: Question
   /** As given, null when absent; for the cursor's binding and the feed's title. */

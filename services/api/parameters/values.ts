@@ -151,7 +151,7 @@ function parameterOf(table: ParameterTable, error: ErrorObject): string {
   return name
 }
 
-/** What a parameter may hold, as a sentence for a client that wrote something else. */
+/** Tells a client that wrote something else which values a parameter takes. */
 function complaint(parameter: Parameter, keyword: string): string {
   switch (parameter.kind) {
     case 'text':

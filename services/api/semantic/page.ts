@@ -39,7 +39,7 @@ interface Placed {
   id: string
   /** × 10,000 */
   relevance: number
-  /** What is sorted by; null sorts last in both orders. */
+  /** The sort value; null sorts last in both orders. */
   value: number | null
 }
 

@@ -55,7 +55,7 @@ export class SemanticUnavailable extends Error {
   override name = 'SemanticUnavailable'
 }
 
-/** What `openSemanticSearch` gives the API (`services/api/semantic/search.ts`). */
+/** Semantic search as the API uses it; `openSemanticSearch` makes it. */
 export interface SemanticSearch {
   /**
    * One page. Without `position` the first; the set is made, or the one of the last five minutes is

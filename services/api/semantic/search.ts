@@ -78,8 +78,7 @@ export async function openSemanticSearch(
 }
 
 /**
- * What bounds the candidates of a query (decision 26): all of it, whoever asks, is part of the
- * question.
+ * The bounds of a query's candidates (decision 26). All of them are part of the question.
  */
 function coverageOf({ planCountries, coverage }: SemanticQuestion): Coverage {
   return { countries: [...planCountries].sort(), since: coverage.historyStart.getTime() }

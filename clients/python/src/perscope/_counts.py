@@ -23,9 +23,8 @@ class Count(_Count, _Bounds, total=False):
     """With `by="outlet"`."""
 
 
-class Counts(TypedDict):
-    """What `/explore/counts` answers. Fields may be added."""
-
+class _Counts(TypedDict):
+    status: Literal["ok"]
     by: By
     total: int
     """Articles that the search finds, exact."""
@@ -34,3 +33,10 @@ class Counts(TypedDict):
     """Articles of keys that are not listed."""
     undated: int
     """Articles without a time of publication."""
+
+
+class Counts(_Counts, total=False):
+    """What `/explore/counts` answers. Fields may be added."""
+
+    time_zone: str
+    """Of the buckets; only with counts by time."""

@@ -16,7 +16,12 @@ function operationsFirst({ React, getComponent, specSelectors }) {
           'div',
           { className: 'swagger-ui' },
           element(getComponent('SvgAssets')),
-          element('main', { id: 'operations', tabIndex: -1 }, part('AuthorizeBtnContainer'), part('operations')),
+          element(
+            'section',
+            { id: 'contract', tabIndex: -1, 'aria-label': 'Operations' },
+            part('AuthorizeBtnContainer'),
+            part('operations'),
+          ),
           element('section', { id: 'guide', tabIndex: -1, 'aria-label': 'Guide' }, part('InfoContainer')),
           part('Models'),
         )

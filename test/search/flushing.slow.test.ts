@@ -21,7 +21,7 @@ const articles = (from: number, count: number): NewArticle[] =>
     language: 'nl',
   }))
 
-t.test('whoever writes articles makes segments of them beside it, small ones and then a large one', async t => {
+t.test('a process that writes articles flushes them to segments, and merges these into a large one', async t => {
   const index = await openArchiveIndex()
   t.teardown(() => index.close())
   const { flushed, merged } = SEGMENT_SIZES
