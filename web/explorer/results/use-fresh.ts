@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { ask } from '../../parts/request.ts'
+import { ask, type Failure, type Unchanged } from '../../parts/request.ts'
 import { type Search, writeSearch } from '../search/search.ts'
 import { readPage } from './page.ts'
 
@@ -31,6 +31,13 @@ export function useFresh(of: Search | null, key: string, quota: number | null): 
   return fresh
 }
 
+/** Where following stands. */
+interface Place {
+  /** The latest time of ingestion that is known; null: nothing is indexed for the search yet. */
+  latest: string | null
+  etag: string | null
+}
+
 async function follow(
   of: Search,
   key: string,
@@ -38,77 +45,71 @@ async function follow(
   signal: AbortSignal,
   tell: (fresh: number) => void,
 ): Promise<void> {
-  const place = await firstPlace(of, key, signal)
-  const known = new Set<string>(place.known)
-  const before = known.size
-  let { latest } = place
-  let etag: string | null = null
-  let next = pause
-  for (;;) {
-    await rest(next, signal)
+  let place: Place | null = null
+  let shownUpTo: string | null = null
+  const fresh = new Set<string>()
+  for (let wait = 0; ; ) {
+    await rest(wait, signal)
     await whenSeen(signal)
-    const look = await lookOnce({ of, key, latest, etag, signal })
+    const look: Look = place === null ? await firstLook(of, key, signal) : await lookOnce(of, key, place, signal)
     if (look.kind === 'failed') {
       // A key that does not work any more will not work later.
       if (look.stop) return
-      next = Math.min(LONGEST_PAUSE, Math.max(next * 2, look.retryAfter * 1_000))
+      wait = Math.min(LONGEST_PAUSE, Math.max(pause, wait * 2, look.retryAfter * 1_000))
       continue
     }
-    next = pause
+    wait = pause
     if (look.kind === 'unchanged') continue
-    for (const id of look.ids) known.add(id)
-    // Another address has another answer, whose tag is not known yet.
-    etag = look.latest === latest ? look.etag : null
-    latest = look.latest
-    tell(known.size - before)
+    if (place === null) shownUpTo = look.place.latest
+    place = look.place
+    // Articles of one batch have one time. What becomes visible later has a later one (decision
+    // 23).
+    for (const { id, at } of look.articles) if (shownUpTo === null || at > shownUpTo) fresh.add(id)
+    tell(fresh.size)
   }
 }
 
-/** Where following begins: the latest moment that this search has, and what is known of it. */
-async function firstPlace(of: Search, key: string, signal: AbortSignal): Promise<{ latest: string; known: string[] }> {
-  const parameters = pollParameters(of, 'desc', '1')
-  const answer = await ask(`/v1/articles?${parameters}`, readPage, { key, signal })
-  const newest = answer.kind === 'ok' ? answer.value.articles[0] : undefined
-  if (newest?.ingested_at) return { latest: newest.ingested_at, known: [newest.id] }
-  // Nothing is indexed for it yet; whatever comes is new.
-  return { latest: new Date(Date.now() - PAUSE).toISOString(), known: [] }
+/** The beginning: the latest time that the search has. Nothing is new yet. */
+async function firstLook(of: Search, key: string, signal: AbortSignal): Promise<Look> {
+  const answer = await ask(`/v1/articles?${pollParameters(of, 'desc', '1')}`, readPage, { key, signal })
+  if (answer.kind !== 'ok') return failed(answer)
+  return { kind: 'found', articles: [], place: { latest: answer.value.articles[0]?.ingested_at ?? null, etag: null } }
 }
 
 type Look =
-  | { kind: 'found'; ids: string[]; latest: string; etag: string | null }
+  | { kind: 'found'; articles: { id: string; at: string }[]; place: Place }
   | { kind: 'unchanged' }
   | { kind: 'failed'; retryAfter: number; stop: boolean }
 
-async function lookOnce(at: {
-  of: Search
-  key: string
-  latest: string
-  etag: string | null
-  signal: AbortSignal
-}): Promise<Look> {
-  const { of, key, signal } = at
-  const ids: string[] = []
-  let { latest, etag } = at
+/** All pages since the latest time, which is included: its articles come again. */
+async function lookOnce(of: Search, key: string, from: Place, signal: AbortSignal): Promise<Look> {
+  const articles: { id: string; at: string }[] = []
+  let { latest, etag } = from
   let cursor: string | null = null
   for (let page = 0; page < PAGES; page++) {
     const parameters = pollParameters(of, 'asc', '100')
-    parameters.set('ingested_after', at.latest)
+    if (from.latest !== null) parameters.set('ingested_after', from.latest)
     if (cursor !== null) parameters.set('cursor', cursor)
     const answer = await ask(`/v1/articles?${parameters}`, readPage, { key, signal, etag: page === 0 ? etag : null })
-    if (answer.kind === 'unchanged') return answer
-    if (answer.kind === 'failure') {
-      const stop = ['missing_token', 'invalid_token', 'quota_exceeded', 'invalid_request'].includes(answer.code)
-      return { kind: 'failed', retryAfter: answer.retryAfter ?? 0, stop }
-    }
+    if (answer.kind !== 'ok') return failed(answer)
     if (page === 0) etag = answer.etag
     for (const { id, ingested_at } of answer.value.articles) {
-      ids.push(id)
-      if (ingested_at !== null) latest = ingested_at
+      if (ingested_at === null) continue
+      articles.push({ id, at: ingested_at })
+      latest = ingested_at
     }
     cursor = answer.value.next
     if (cursor === null) break
   }
-  return { kind: 'found', ids, latest, etag }
+  // Another time is another address, whose tag is not known yet.
+  return { kind: 'found', articles, place: { latest, etag: latest === from.latest ? etag : null } }
+}
+
+const HOPELESS = ['missing_token', 'invalid_token', 'quota_exceeded', 'invalid_request']
+
+function failed(answer: Unchanged | Failure): Look {
+  if (answer.kind === 'unchanged') return answer
+  return { kind: 'failed', retryAfter: answer.retryAfter ?? 0, stop: HOPELESS.includes(answer.code) }
 }
 
 function pollParameters(of: Search, order: 'asc' | 'desc', perPage: string): URLSearchParams {
