@@ -31,6 +31,7 @@ export const CHECKED = [
   'services',
   'shared',
   'test',
+  'web',
 ]
 
 const lies = (file: string, place: string) => file === place || file.startsWith(`${place}/`)
@@ -51,6 +52,7 @@ export const documents = () => filesOf().filter(isMarkdown)
 /** The start of a comment's line, in the languages of this repository. */
 const COMMENTS: Record<string, RegExp> = {
   ts: /^\s*(\/\/|\/\*|\*)/,
+  tsx: /^\s*(\/\/|\/\*|\*)/,
   mjs: /^\s*(\/\/|\/\*|\*)/,
   sql: /^\s*--/,
   py: /^\s*#/,

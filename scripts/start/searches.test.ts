@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { curl, searches } from './searches.ts'
+import { curl, explorerAddress, searches } from './searches.ts'
 
 /** Tells the header and the address that it was asked with. */
 const server = createServer((request, response) => {
@@ -30,3 +30,8 @@ for (const name of ['plain', 'with a space', "it's", '$(exit 1)`exit 1`"']) {
     }
   })
 }
+
+t.test('issue 21.1: one address opens the explorer signed in, on a terminal alone', async t => {
+  t.equal(explorerAddress(base, { kind: 'itself', key: 'psk_a-b' }), `${base}/#key=psk_a-b`)
+  t.equal(explorerAddress(base, { kind: 'file', path: '/data/api.key' }), `${base}/`)
+})

@@ -51,6 +51,13 @@ function inJson(body: string): boolean {
  */
 export type ShownKey = { kind: 'itself'; key: string } | { kind: 'file'; path: string }
 
+/**
+ * The address of the explorer. The key stands in its fragment, which browsers send to no server and
+ * the page takes out at once; and only where a person alone sees it.
+ */
+export const explorerAddress = (base: string, shown: ShownKey): string =>
+  shown.kind === 'itself' ? `${base}/#key=${encodeURIComponent(shown.key)}` : `${base}/`
+
 /** The search as one line for a shell. */
 export function curl(search: Search, shown: ShownKey): string {
   const bearer =

@@ -4,7 +4,7 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import { reachable } from './address.ts'
 import { keyFile, operatorKeyFile, readyMadeKey } from './key.ts'
 import { isSame, type Progress, readCounts } from './progress.ts'
-import { answers, curl, type Search, type ShownKey, searches } from './searches.ts'
+import { answers, curl, explorerAddress, type Search, type ShownKey, searches } from './searches.ts'
 
 const LOOK_MS = 1_000
 /** ms without a change after which the sample counts as complete, if all of it is embedded. */
@@ -86,8 +86,9 @@ function printSearches(
 ): void {
   print('')
   print(`Perscope is up at ${base}`)
-  print(onTerminal ? `Key: ${key}` : `Key: in the file ${keyFile(dataDir)}`)
   const shown: ShownKey = onTerminal ? { kind: 'itself', key } : { kind: 'file', path: keyFile(dataDir) }
+  print(`To search in a browser: ${explorerAddress(base, shown)}`)
+  print(onTerminal ? `Key: ${key}` : `Key: in the file ${keyFile(dataDir)}`)
   for (const search of awaited) print(`\n${search.about}\n${curl(search, shown)}`)
   if (later !== null) {
     print(

@@ -1,12 +1,17 @@
 import { hasLetterOrDigit, words } from '../analysis/tokens.ts'
 import type { ParsedQuery } from './article-query.ts'
 
-const NOTHING_TO_FIND = 'Write at least one letter or digit.'
+/** Why a `q` cannot be read, by name: pages say it in the reader's language. */
+export const QUERY_PROBLEMS = {
+  nothing: 'Write at least one letter or digit.',
+  openQuote: 'A quotation mark is not closed; write another " after the phrase.',
+  onlyExclusions: 'A query of exclusions alone finds nothing; name at least one word that must appear.',
+} as const
 
 /** Reads `q` of a keyword search: its words, each once (decisions 16, 17, 19). */
 export function parseKeyword(q: string): ParsedQuery {
   const found = [...new Set(words(q))]
-  if (!hasLetterOrDigit(q) || found.length === 0) return { ok: false, errors: [NOTHING_TO_FIND] }
+  if (!hasLetterOrDigit(q) || found.length === 0) return { ok: false, errors: [QUERY_PROBLEMS.nothing] }
   return { ok: true, match: { kind: 'keyword', words: found } }
 }
 
@@ -15,7 +20,7 @@ export function parseKeyword(q: string): ParsedQuery {
  * "quoted phrases" that must appear, `-word` and `-"phrase"` that must not.
  */
 export function parseBoolean(q: string): ParsedQuery {
-  if (!hasLetterOrDigit(q)) return { ok: false, errors: [NOTHING_TO_FIND] }
+  if (!hasLetterOrDigit(q)) return { ok: false, errors: [QUERY_PROBLEMS.nothing] }
   const text = q.normalize('NFC').replace(/\p{Cf}+/gu, '')
   const required = new Map<string, string[]>()
   const excluded = new Map<string, string[]>()
@@ -30,7 +35,7 @@ export function parseBoolean(q: string): ParsedQuery {
     const open = excludes ? at + 1 : at
     if (text[open] === '"') {
       const close = text.indexOf('"', open + 1)
-      if (close < 0) return { ok: false, errors: ['A quotation mark is not closed; write another " after the phrase.'] }
+      if (close < 0) return { ok: false, errors: [QUERY_PROBLEMS.openQuote] }
       note(excludes ? excluded : required, words(text.slice(open + 1, close)))
       at = close + 1
     } else if (excludes) {
@@ -45,10 +50,7 @@ export function parseBoolean(q: string): ParsedQuery {
     }
   }
   if (required.size === 0) {
-    return {
-      ok: false,
-      errors: ['A query of exclusions alone finds nothing; name at least one word that must appear.'],
-    }
+    return { ok: false, errors: [QUERY_PROBLEMS.onlyExclusions] }
   }
   return { ok: true, match: { kind: 'boolean', required: [...required.values()], excluded: [...excluded.values()] } }
 }

@@ -32,6 +32,7 @@ import { FEED_PATH } from './search-feeds/address.ts'
 import { feedPages } from './search-feeds/manage.ts'
 import { checkToken, countFeedRequest, searchOfFeed } from './search-feeds/token.ts'
 import type { SemanticSearch } from './semantic/query.ts'
+import { webPages } from './web/pages.ts'
 
 export interface Parts {
   config: Config
@@ -68,6 +69,7 @@ export function createApp(parts: Parts): Express {
 
   app.use(healthPages(parts.readiness))
   app.use(referencePages(config.SERVICE_NAME))
+  app.use(webPages())
   if (parts.operators) app.use(parts.operators)
 
   const counts = createCountPermits(config)
@@ -102,7 +104,7 @@ export function createApp(parts: Parts): Express {
     .all(refuseMethod)
   app.route('/explore/suggestions').get(suggestNames(parts.index)).all(refuseMethod)
   // The open pages have answered GET and HEAD before the key was looked at.
-  app.all(['/healthz', '/readyz', ...REFERENCE_PATHS], refuseMethod)
+  app.all(['/', '/healthz', '/readyz', ...REFERENCE_PATHS], refuseMethod)
   app.all(['/status', '/queues'], sayThatPagesAreOff)
   app.all(FEED_PATH, refuseMethod)
   app.use(refusePath)

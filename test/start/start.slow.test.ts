@@ -30,6 +30,7 @@ t.test(
       () => `${first.printed()}\n${first.said()}`,
     )
     t.match(first.printed(), `http://127.0.0.1:${port}`, 'the address is shown')
+    t.match(first.printed(), `To search in a browser: http://127.0.0.1:${port}/\n`, 'the explorer, without a key')
     t.notMatch(first.printed(), '\u001b', 'without colours when not on a terminal')
     const lines = curls(first.printed())
     for (const line of lines) t.ok((await articlesFrom(line)) > 0, line)

@@ -26,7 +26,7 @@ t.test('there is something to look at', async t => {
 
 t.test('every import leads to a file', async t => {
   const known = new Set(files)
-  t.same(named(imports.filter(({ to }) => /\.(ts|mjs)$/.test(to) && !known.has(to))), [])
+  t.same(named(imports.filter(({ to }) => /\.(tsx?|mjs)$/.test(to) && !known.has(to))), [])
 })
 
 t.test('the search engine imports Postgres, log, metrics and article types, and nothing else of ours', async t => {
@@ -36,8 +36,29 @@ t.test('the search engine imports Postgres, log, metrics and article types, and 
 })
 
 t.test('the search engine is used through its entries', async t => {
-  const entries = ['search/index.ts', 'search/indexer.ts', 'search/analysis/index.ts']
+  const entries = [
+    'search/index.ts',
+    'search/indexer.ts',
+    'search/analysis/index.ts',
+    'search/browser.ts',
+    'search/stop-words.ts',
+  ]
   t.same(named(crossing.filter(({ to }) => partOf(to) === 'search' && !entries.includes(to))), [])
+})
+
+t.test('pages import pure parts alone: how queries are read, and what the contract fixes', async t => {
+  const allowed = [
+    'search/browser.ts',
+    'search/stop-words.ts',
+    'services/api/contract/errors.ts',
+    'services/api/contract/limits.ts',
+    'services/api/contract/parameters.ts',
+    'services/api/contract/resources.ts',
+    'shared/articles/article.ts',
+  ]
+  const others = crossing.filter(({ from, to }) => partOf(from) === 'web' && !isTest(from) && !allowed.includes(to))
+  t.same(named(others), [])
+  t.same(named(crossing.filter(({ from, to }) => partOf(to) === 'web' && partOf(from) !== 'test')), [])
 })
 
 t.test('only the store of the search engine has SQL on its segment tables', async t => {

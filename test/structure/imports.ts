@@ -18,7 +18,7 @@ const IMPORT =
 
 /** All imports among the project's own source files, paths from the root. */
 export function readImports(): { files: string[]; imports: Import[] } {
-  const listed = execFileSync('git', ['ls-files', '*.ts', '*.mjs'], { cwd: ROOT, encoding: 'utf8' })
+  const listed = execFileSync('git', ['ls-files', '*.ts', '*.tsx', '*.mjs'], { cwd: ROOT, encoding: 'utf8' })
   const files = listed.trim().split('\n')
   const imports = files.flatMap(from =>
     [...readFileSync(join(ROOT, from), 'utf8').matchAll(IMPORT)].map(

@@ -16,6 +16,7 @@ export function pageSecurity(own: { inlineStyles?: boolean; base?: boolean } = {
         scriptSrc: ["'self'"],
         styleSrc: own.inlineStyles ? ["'self'", "'unsafe-inline'"] : ["'self'"],
         imgSrc: ["'self'", 'data:'],
+        fontSrc: ["'self'"],
         connectSrc: ["'self'"],
         baseUri: own.base ? ["'self'"] : ["'none'"],
         formAction: ["'none'"],

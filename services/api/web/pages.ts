@@ -1,0 +1,58 @@
+import { type Request, type Response, Router } from 'express'
+import { matchesEtag } from '../http/answer.ts'
+import { pageSecurity } from '../http/page-security.ts'
+import { ASSETS_PATH, bundlePages, type WebBundle, type WebFile } from './bundle.ts'
+
+const YEAR = 31_536_000
+
+let bundled: Promise<WebBundle> | undefined
+
+/**
+ * The pages of `web/`, bundled once a process. A failed attempt is forgotten, so the next request
+ * tries again.
+ */
+export function webBundle(): Promise<WebBundle> {
+  bundled ??= bundlePages().catch(error => {
+    bundled = undefined
+    throw error
+  })
+  return bundled
+}
+
+/**
+ * `/`, the explorer, and the files of all pages. Open to everybody: they hold nothing but the
+ * program; articles come from `/v1` with a key. A path that names no file is left to the others.
+ */
+export function webPages(): Router {
+  const router = Router({ strict: true, caseSensitive: true })
+  router.get('/', pageSecurity(), async (request, response) => {
+    const { pages } = await webBundle()
+    sendFile(request, response, pages.explorer, 'no-cache')
+  })
+  router.get(`${ASSETS_PATH}:name`, async (request, response, next) => {
+    const { assets } = await webBundle()
+    const file = assets.get(request.path)
+    if (file === undefined) next()
+    else sendFile(request, response, file, `public, max-age=${YEAR}, immutable`)
+  })
+  return router
+}
+
+/** Sends a bundled file in the best coding that the browser takes, or 304. */
+export function sendFile(request: Request, response: Response, file: WebFile, cacheControl: string): void {
+  response.vary('Accept-Encoding').set({ 'Cache-Control': cacheControl, ETag: file.etag })
+  if (matchesEtag(request.headers['if-none-match'], file.etag)) {
+    response.status(304).end()
+    return
+  }
+  const coding = codingFor(request)
+  const body = file.bodies[coding]
+  if (coding !== 'identity') response.set('Content-Encoding', coding)
+  response.set({ 'Content-Type': file.contentType, 'Content-Length': String(body.length) }).end(body)
+}
+
+/** The smaller one that the browser takes: browsers name both alike. */
+function codingFor(request: Request): keyof WebFile['bodies'] {
+  if (request.acceptsEncodings('br') === 'br') return 'br'
+  return request.acceptsEncodings('gzip') === 'gzip' ? 'gzip' : 'identity'
+}

@@ -1,0 +1,72 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import t from 'tap'
+import { bundlePages } from '../../services/api/web/bundle.ts'
+import { startTestApi } from '../contract/api.ts'
+
+const api = await startTestApi()
+t.teardown(() => api.stop())
+
+/** Paths of the files that a text names. */
+const filesIn = (text: string) => [...text.matchAll(/\/explore\/assets\/[\w.-]+/g)].map(([path]) => path)
+
+t.test('issue 21.1: the page and its files are open to anyone, the page is asked for anew, files are kept', async t => {
+  const page = await api.ask(null, '/')
+  t.equal(page.status, 200)
+  t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
+  t.equal(page.headers.get('cache-control'), 'no-cache')
+  t.notOk(page.headers.has('x-ratelimit-limit'), 'it costs nothing')
+  const etag = page.headers.get('etag') ?? ''
+  t.equal((await api.ask(null, '/', { headers: { 'If-None-Match': etag } })).status, 304)
+  const files = filesIn(page.text)
+  t.ok(files.length >= 2, 'a script and a style')
+  for (const path of files) {
+    const { status, headers } = await api.ask(null, path)
+    t.equal(status, 200, path)
+    t.equal(headers.get('cache-control'), 'public, max-age=31536000, immutable')
+    t.match(path, /-[A-Z0-9]{8}\.(js|css)$/, 'its name holds a digest')
+  }
+  t.equal((await api.ask(null, '/explore/assets/none.js')).status, 401, 'any other path wants a key first')
+})
+
+t.test('issue 21.7: the policy lets in no inline script or style, and nothing from elsewhere', async t => {
+  const { headers, text } = await api.ask(null, '/')
+  const policy = headers.get('content-security-policy') ?? ''
+  t.match(policy, /default-src 'none'/)
+  t.match(policy, /script-src 'self'(;|$)/)
+  t.match(policy, /style-src 'self'(;|$)/)
+  t.notMatch(policy, /unsafe/)
+  t.notMatch(text, /<style|<script>|<script [^>]*>[^<]|style=|\son\w+=/, 'there is none')
+  t.notMatch(text, /https?:\/\/(?!www\.w3\.org\/2000\/svg)/, 'no address of others')
+})
+
+t.test('issue 21.7: the first view is below 100 kB compressed', async t => {
+  const { pages, assets } = await bundlePages()
+  const html = String(pages.explorer.bodies.identity)
+  const first = new Set(filesIn(html))
+  // Letters are named by the style, and chunks that are imported at once stand in the page.
+  for (const path of [...first]) {
+    if (path.endsWith('.css')) for (const file of filesIn(String(assets.get(path)?.bodies.identity))) first.add(file)
+  }
+  const sizeOf = (path: string) => assets.get(path)?.bodies.br.length ?? Number.NaN
+  const sum = pages.explorer.bodies.br.length + [...first].reduce((total, path) => total + sizeOf(path), 0)
+  t.ok(sum < 80_000, `${sum} bytes before a search`)
+  const chart = [...assets.keys()].find(path => path.includes('/chart-')) ?? ''
+  t.ok(sum + sizeOf(chart) < 100_000, `${sum + sizeOf(chart)} bytes with the timeline`)
+  for (const [path, { bodies }] of assets) {
+    t.ok(brotliDecompressSync(bodies.br).equals(bodies.identity), path)
+    t.ok(gunzipSync(bodies.gzip).equals(bodies.identity), path)
+  }
+})
+
+t.test('issue 21.7: files come in the coding that the browser takes', async t => {
+  const [path = ''] = filesIn((await api.ask(null, '/')).text)
+  for (const [accepts, coding] of [
+    ['gzip, deflate, br, zstd', 'br'],
+    ['gzip', 'gzip'],
+    ['identity', null],
+  ] as const) {
+    const { headers } = await fetch(`${api.base}${path}`, { headers: { 'Accept-Encoding': accepts } })
+    t.equal(headers.get('content-encoding'), coding, accepts)
+    t.match(headers.get('vary'), /Accept-Encoding/)
+  }
+})

@@ -1,0 +1,188 @@
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { startTestApi } from '../contract/api.ts'
+import { axe, browserPath, launch, open } from './browser.ts'
+import { sampleNews } from './news.ts'
+
+t.setTimeout(280_000)
+
+/** Set to draw the picture of the README anew. */
+const PICTURE = process.env.PICTURES
+  ? fileURLToPath(new URL('../../docs/pictures/explorer.png', import.meta.url))
+  : null
+
+if (browserPath === undefined) {
+  t.test('the explorer in a browser', { skip: 'no chromium on this machine' }, async () => {})
+} else {
+  const api = await startTestApi()
+  t.teardown(() => api.stop())
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  await api.index(sampleNews())
+  const { secret } = await api.issue()
+  const cards = (page: Page) => page.locator('article.card')
+  const total = (page: Page) => page.locator('.total')
+  const shown = (page: Page, text: RegExp) => total(page).filter({ hasText: text }).waitFor()
+
+  t.test('issue 21.7: from the printed address to a subscribed feed', async t => {
+    const { page, complaints, asked, close } = await open(browser, api.base, `/#key=${secret}`, {
+      viewport: { width: 1280, height: 860 },
+    })
+    await cards(page).first().waitFor()
+    t.equal(page.url(), `${api.base}/`, 'the key has left the address')
+    t.match(await total(page).innerText(), /^\d+ articles$/, 'everything is shown at first')
+
+    await page.keyboard.press('/')
+    await page.keyboard.type('Brussels Zug')
+    t.match(await page.locator('#reading').innerText(), 'any of brussels, zug')
+    await page.keyboard.press('Enter')
+    await page.locator('mark').first().waitFor()
+    t.equal(page.url(), `${api.base}/?q=Brussels+Zug&search_in=title_body`)
+    await page.locator('.chart canvas').waitFor()
+    await page.locator('.breakdown th button').first().waitFor()
+    if (PICTURE) await page.screenshot({ path: PICTURE, animations: 'disabled' })
+    t.strictSame(await axe(page), [])
+
+    const all = await total(page).innerText()
+    await page.getByRole('button', { name: 'The Brussels Ledger', exact: true }).click()
+    await page.waitForURL(/outlet=brusselsledger\.example/)
+    await shown(page, /^\d articles$/)
+    t.not(await total(page).innerText(), all, 'a row of a breakdown narrows the search')
+    await page.goBack()
+    await shown(page, new RegExp(`^${all}$`))
+    t.pass('back is the search before')
+
+    const canvas = page.locator('.timeline:not(.stale) .u-over')
+    await canvas.dragTo(canvas, { sourcePosition: { x: 200, y: 50 }, targetPosition: { x: 500, y: 50 } })
+    await page.waitForURL(/published_after=.*published_before=/)
+    t.pass('a brush over the timeline narrows the search')
+
+    await page.getByRole('button', { name: 'Take it with you' }).click()
+    await page.getByRole('button', { name: 'Make a feed of this search' }).click()
+    const address = await page.getByLabel('Address of the feed').inputValue()
+    const feed = await api.ask(null, new URL(address).pathname)
+    t.equal(feed.status, 200, 'without a key')
+    t.equal(feed.text.split('<item>').length - 1, await cards(page).count(), 'the feed has what the page shows')
+    t.strictSame(await axe(page), [], 'with a feed')
+    await page.getByRole('button', { name: /^End: / }).click()
+    await page.getByLabel('Address of the feed').waitFor({ state: 'detached' })
+    t.not((await api.ask(null, new URL(address).pathname)).status, 200, 'ended')
+
+    t.same(
+      asked.filter(url => url.includes(secret) || url.includes('psk_')),
+      [],
+      'no request had the key in its address',
+    )
+    await page.getByRole('button', { name: 'Forget the key' }).click()
+    await page.getByLabel('Your key').waitFor()
+    const kept = await page.evaluate('JSON.stringify([sessionStorage, localStorage, document.cookie, history.state])')
+    t.notMatch(String(kept), 'psk_', 'one click forgets it')
+    t.strictSame(complaints, [])
+    await close()
+  })
+
+  t.test('issue 21.1: the address is the search: shared with another, who brings a key', async t => {
+    const path = '/?q=trein+-staking&search=boolean&search_in=title_body&country=NL&order=asc'
+    const { page, complaints, close } = await open(browser, api.base, path)
+    t.strictSame(await axe(page), [], 'without a key')
+    await page.getByLabel('Your key').fill(` ${secret} `)
+    await page.keyboard.press('Enter')
+    await cards(page).first().waitFor()
+    t.equal(page.url(), `${api.base}${path}`)
+    t.match(await page.locator('#reading').innerText(), 'all of trein; not staking')
+    t.equal(await page.getByLabel('Netherlands').isChecked(), true)
+    t.equal(await page.getByLabel('Order').inputValue(), 'oldest')
+    const { json } = await api.ask(secret, `/v1/articles${path.slice(1)}`)
+    t.equal(await cards(page).count(), json.total_results)
+    t.equal(await cards(page).locator('h3').first().innerText(), json.articles[0].title)
+    t.strictSame(complaints, [])
+    await close()
+  })
+
+  t.test('issue 21.7: the keyboard alone suffices', async t => {
+    const { page, close } = await open(browser, api.base, `/#key=${secret}`)
+    await cards(page).first().waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('metro or "hoog water')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('ArrowRight')
+    t.match(await page.locator('#reading').innerText(), 'quotation mark is not closed', 'an error beside its field')
+    await page.keyboard.press('/')
+    await page.keyboard.type('water or brussel')
+    t.match(await page.locator('#reading').innerText(), '“or” is read as a word')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('ArrowLeft')
+    await page.waitForURL(/q=water\+or\+brussel/)
+
+    await page.getByRole('combobox', { name: 'Outlet' }).focus()
+    await page.keyboard.type('dagk')
+    await page.getByRole('option', { name: 'De Dagkoerier' }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/outlet=De\+Dagkoerier/)
+    await page.getByText('These figures as a table').focus()
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/published_after=/)
+    t.pass('a row of the table narrows the search')
+    await close()
+  })
+
+  t.test('issue 21.1: what arrives meanwhile is counted, and shown when it is wanted', async t => {
+    const { page, complaints, asked, close } = await open(
+      browser,
+      api.base,
+      `/?q=schaatsbaan&search_in=title#key=${secret}`,
+    )
+    await page.getByText('No article matches.').waitFor()
+    await page.getByRole('button', { name: 'Search titles and texts' }).waitFor()
+    await page.clock.install()
+    await page.reload()
+    await page.getByText('No article matches.').waitFor()
+    await page.waitForTimeout(500)
+    await api.index([{ title: 'Schaatsbaan open' }, { title: 'Schaatsbaan dicht' }, { title: 'Iets anders' }])
+    await page.clock.fastForward(21_000)
+    await page.getByRole('button', { name: '2 new articles' }).click()
+    await shown(page, /^2 articles$/)
+    await page.getByRole('button', { name: '2 new articles' }).waitFor({ state: 'detached' })
+    await api.index([{ title: 'Schaatsbaan weer open' }])
+    await page.clock.fastForward(21_000)
+    await page.getByRole('button', { name: '1 new article' }).waitFor()
+    t.pass('articles of one batch, which have one time, are not counted again')
+    const polls = asked.filter(url => url.includes('ingested_after'))
+    t.ok(polls.length > 0 && polls.every(url => url.includes('sort=ingested_at') && url.includes('order=asc')))
+    t.same(complaints, [])
+    await close()
+  })
+
+  t.test('issue 21.4: a download walks all pages, waits for the minute of the plan, and is whole', async t => {
+    await api.index(Array.from({ length: 730 }, (_, index) => ({ title: `Dossier ${index}, "vervolg"` })))
+    const limited = await api.issue({ rate: 12 })
+    const { page, close } = await open(browser, api.base, `/?q=dossier&search_in=title#key=${limited.secret}`)
+    await page.clock.install()
+    await page.reload()
+    await shown(page, /^730 articles$/)
+    await page.getByRole('button', { name: 'Take it with you' }).click()
+    await page.getByRole('button', { name: 'CSV' }).click()
+    await page
+      .locator('.download')
+      .getByText(/of this minute are used up.*Again in/)
+      .waitFor()
+    await api.pool.query('update api_keys set rate = 1000 where id = $1', [limited.key.id])
+    await page.clock.fastForward(61_000)
+    const download = await page.waitForEvent('download')
+    const lines = readFileSync(await download.path(), 'utf8')
+      .trim()
+      .split('\r\n')
+    t.match(download.suggestedFilename(), /^perscope-\d{4}-\d\d-\d\d\.csv$/)
+    t.equal(lines.length, 731)
+    t.equal(new Set(lines.map(line => line.split(',')[0])).size, 731, 'each article once')
+    await page.getByText('Done: 730 articles.').waitFor()
+    await close()
+  })
+}

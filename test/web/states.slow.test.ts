@@ -1,0 +1,168 @@
+import t from 'tap'
+import { LANGUAGES } from '../../shared/articles/article.ts'
+import { revokeKey } from '../../shared/plans/keys.ts'
+import { startTestApi } from '../contract/api.ts'
+import { axe, browserPath, launch, open, overhang } from './browser.ts'
+import { sampleNews } from './news.ts'
+
+t.setTimeout(280_000)
+
+if (browserPath === undefined) {
+  t.test('the explorer in a browser', { skip: 'no chromium on this machine' }, async () => {})
+} else {
+  const api = await startTestApi()
+  t.teardown(() => api.stop())
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  await api.index(sampleNews())
+  const { secret } = await api.issue()
+  const small = { width: 360, height: 740 }
+
+  const TITLES = {
+    nl: 'Met een sleutel kunt u zoeken',
+    fr: 'Une clé ouvre la recherche',
+    de: 'Ein Schlüssel öffnet die Suche',
+    lb: 'E Schlëssel mécht d’Sich op',
+    en: 'A key opens the search',
+  }
+  t.test('issue 21.7: the page speaks the language of the browser, and fits 360 pixels in each', async t => {
+    for (const language of LANGUAGES) {
+      const locale = language === 'lb' ? 'lb-LU' : language
+      const { page, complaints, close } = await open(browser, api.base, '/', { locale, viewport: small })
+      await page.getByRole('heading', { name: TITLES[language] }).waitFor()
+      t.equal(await page.locator('html').getAttribute('lang'), language)
+      t.ok((await overhang(page)) <= 0, `${language} without a key`)
+      await page.goto(`${api.base}/?q=brussel&search_in=title_body#key=${secret}`)
+      await page.locator('article.card').first().waitFor()
+      t.ok((await overhang(page)) <= 0, `${language} with results`)
+      t.strictSame(await axe(page), [], language)
+      t.strictSame(complaints, [])
+      await close()
+    }
+    const { page, close } = await open(browser, api.base, '/', { locale: 'es' })
+    await page.getByRole('heading', { name: TITLES.en }).waitFor()
+    await page.getByRole('combobox', { name: 'Language of this page' }).selectOption('fr')
+    await page.getByRole('heading', { name: TITLES.fr }).waitFor()
+    await page.reload()
+    await page.getByRole('heading', { name: TITLES.fr }).waitFor()
+    t.pass('another language is chosen, and kept')
+    await close()
+  })
+
+  for (const [width, height, colorScheme] of [
+    [360, 740, 'dark'],
+    [820, 1180, 'light'],
+    [1280, 900, 'dark'],
+    [3840, 2160, 'light'],
+  ] as const) {
+    t.test(`issue 21.7: it fits ${width} pixels, ${colorScheme}, with everything open`, async t => {
+      const options = { viewport: { width, height }, colorScheme }
+      const { page, complaints, close } = await open(
+        browser,
+        api.base,
+        `/?q=water&search_in=title_body#key=${secret}`,
+        options,
+      )
+      await page.locator('article.card').first().waitFor()
+      for (const summary of await page.locator('summary:visible').all()) await summary.click()
+      await page.getByRole('button', { name: 'Take it with you' }).click()
+      await page.getByRole('radio', { name: 'Python' }).check()
+      await page.locator('.chart canvas').waitFor()
+      t.ok((await overhang(page)) <= 0, 'nothing sticks out')
+      t.strictSame(await axe(page), [])
+      t.strictSame(complaints, [])
+      await close()
+    })
+  }
+
+  t.test('issue 21.7: failures are said in words, with what to do', async t => {
+    const gone = await api.issue()
+    const { page, close } = await open(browser, api.base, `/#key=${gone.secret}`)
+    const card = page.locator('article.card').first()
+    const notice = page.locator('.results > .notice')
+    await card.waitFor()
+
+    await page.getByRole('radio', { name: 'Meaning' }).check()
+    await page.keyboard.press('/')
+    await page.keyboard.type('rivers bursting their banks')
+    await page.keyboard.press('Enter')
+    await notice.getByText(/Again in \d+ seconds/).waitFor()
+    t.match(await notice.innerText(), 'Search by meaning is away')
+    t.strictSame(await axe(page), [], '503')
+    await notice.getByRole('button', { name: 'Search by words' }).click()
+    await card.waitFor()
+
+    await page.context().setOffline(true)
+    await page.getByRole('button', { name: 'Search', exact: true }).click()
+    await notice.getByText('No answer').waitFor()
+    t.strictSame(await axe(page), [], 'offline')
+    await page.context().setOffline(false)
+    await card.waitFor()
+    t.pass('it goes on by itself')
+
+    await page.goto(`${api.base}/?published_after=1990-01-01`)
+    await notice.getByText('does not reach that far back').waitFor()
+    t.strictSame(await axe(page), [], '403')
+    await page.goto(`${api.base}/?published_after=2026-02-31&outlet=%CC%81`)
+    await page.getByText('Write a day (2026-11-20) or a date-time').waitFor()
+    t.equal(await page.locator('.group .problem').count(), 2, 'each error stands beside its field')
+    t.strictSame(await axe(page), [], '422')
+
+    await revokeKey(api.pool, gone.key.id)
+    await page.goto(`${api.base}/`)
+    await notice.getByText('This key does not work').waitFor()
+    t.strictSame(await axe(page), [], '401')
+    await notice.getByRole('button', { name: 'Forget the key' }).click()
+    await page.getByLabel('Your key').waitFor()
+    await close()
+  })
+
+  t.test('titles and addresses of others are text: no markup, no script', async t => {
+    const title = '<img src=x onerror="document.title=1"> De Stille'
+    await api.index([
+      { title, url: 'javascript:document.title=2', body: '<script>document.title=3</script> stilleman' },
+    ])
+    const { page, complaints, close } = await open(
+      browser,
+      api.base,
+      `/?q=stilleman&search_in=title_body#key=${secret}`,
+    )
+    const heading = page.locator('article.card h3')
+    t.equal(await heading.innerText(), title)
+    t.equal(await heading.locator('a').count(), 0, 'an address that is a script is no link')
+    t.match(await page.title(), 'Perscope')
+    t.strictSame(complaints, [])
+    await close()
+  })
+
+  t.test('issue 21.7: when the minute is used up the page waits, and goes on by itself', async t => {
+    const { secret: slow, key } = await api.issue({ rate: 1 })
+    const { page, close } = await open(browser, api.base, '/')
+    await page.clock.install()
+    await page.getByLabel('Your key').fill(slow)
+    await page.keyboard.press('Enter')
+    await page.locator('article.card').first().waitFor()
+    await page.getByRole('button', { name: 'Search', exact: true }).click()
+    await page.getByText('The page goes on by itself.').waitFor()
+    await api.pool.query('update api_keys set rate = 1000 where id = $1', [key.id])
+    await page.clock.fastForward(61_000)
+    await page.locator('article.card').first().waitFor()
+    t.pass('the results are there')
+    await close()
+  })
+
+  t.test('issue 21.7: the page can be used within a second', async t => {
+    const context = await browser.newContext()
+    const page = await context.newPage()
+    const times: number[] = []
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await page.goto(`${api.base}/`)
+      await page.getByLabel('Your key').waitFor()
+      times.push(Number(await page.evaluate('performance.getEntriesByName("perscope.ready")[0]?.startTime ?? NaN')))
+    }
+    const best = Math.min(...times)
+    t.comment(`interactive after ${times.map(Math.round).join(', ')} ms`)
+    t.ok(best < 1_000, `${best} ms`)
+    await context.close()
+  })
+}

@@ -1,0 +1,9 @@
+// What browsers have and TypeScript's own types do not.
+
+interface Window {
+  /** Chromium's; other browsers keep a download in memory until it is complete. */
+  showSaveFilePicker?: (options: {
+    suggestedName: string
+    types: { description: string; accept: Record<string, string[]> }[]
+  }) => Promise<FileSystemFileHandle>
+}

@@ -1,0 +1,149 @@
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { LIMITS } from '../../../services/api/contract/limits.ts'
+import { ask, isRecord } from '../../parts/request.ts'
+import { useSpeech } from '../../words/index.ts'
+import { type FilterProps, Group } from './group.tsx'
+
+/** Of typing, in ms: a suggestion is asked for when the reader pauses. */
+const PAUSE = 180
+
+/**
+ * Part of a name, with the names that are there: a combobox as the ARIA practices describe it, with
+ * a list that suggests and never decides.
+ */
+export function NameField(props: FilterProps & { field: 'outlet' | 'author'; secret: string }) {
+  const { field, secret, search, errors, onChange } = props
+  const { words } = useSpeech()
+  const id = useId()
+  const value = search[field]
+  const [text, setText] = useState(value)
+  const [open, setOpen] = useState(false)
+  const [active, setActive] = useState(-1)
+  const names = useSuggestions(field, open ? text : '', secret)
+  useEffect(() => setText(value), [value])
+  const shown = open && names.length > 0
+  const apply = (name: string) => {
+    setOpen(false)
+    setActive(-1)
+    setText(name)
+    if (name.trim() !== value) onChange(field === 'outlet' ? { outlet: name.trim() } : { author: name.trim() })
+  }
+  const keys: Record<string, () => void> = {
+    ArrowDown: () => setActive(before => moved(before, 1, names.length)),
+    ArrowUp: () => setActive(before => moved(before, -1, names.length)),
+    Enter: () => apply((shown ? names[active] : undefined) ?? text),
+    ...(shown ? { Escape: () => setOpen(false) } : {}),
+  }
+  const label = words.filters[field]
+  return (
+    <Group label={label} errors={errors[field]}>
+      <div class="combobox">
+        <input
+          type="text"
+          role="combobox"
+          aria-label={label}
+          aria-expanded={shown}
+          aria-controls={id}
+          aria-autocomplete="list"
+          aria-invalid={errors[field] !== undefined}
+          {...(shown && active >= 0 ? { 'aria-activedescendant': `${id}-${active}` } : {})}
+          autocomplete="off"
+          spellcheck={false}
+          maxLength={2 * LIMITS[field]}
+          placeholder={field === 'outlet' ? words.filters.outletHint : words.filters.authorHint}
+          value={text}
+          onInput={event => {
+            setText(event.currentTarget.value)
+            setActive(-1)
+            setOpen(true)
+          }}
+          onBlur={() => apply(text)}
+          onKeyDown={event => {
+            const act = keys[event.key]
+            if (act === undefined) return
+            event.preventDefault()
+            if (event.key.startsWith('Arrow')) setOpen(true)
+            act()
+          }}
+        />
+        <Options {...{ id, label, names, shown, active }} onChoose={apply} />
+      </div>
+    </Group>
+  )
+}
+
+/** The field keeps the focus: keys reach the options through it. */
+function Options(props: {
+  id: string
+  label: string
+  names: string[]
+  shown: boolean
+  active: number
+  onChoose(name: string): void
+}) {
+  const { id, label, names, shown, active, onChoose } = props
+  const { words } = useSpeech()
+  return (
+    <>
+      <div id={id} role="listbox" aria-label={label} hidden={!shown}>
+        {names.map((name, index) => (
+          <div
+            key={name}
+            id={`${id}-${index}`}
+            role="option"
+            tabIndex={-1}
+            aria-selected={index === active}
+            onPointerDown={event => {
+              event.preventDefault()
+              onChoose(name)
+            }}
+          >
+            {name}
+          </div>
+        ))}
+      </div>
+      <span class="unseen" role="status">
+        {shown ? words.filters.suggestions(names.length) : ''}
+      </span>
+    </>
+  )
+}
+
+/** The next option, or the field itself (-1) beyond either end. */
+const moved = (from: number, by: number, count: number) => ((from + 1 + by + count + 1) % (count + 1)) - 1
+
+/** Names that hold the text; none while there is nothing to ask. */
+function useSuggestions(field: 'outlet' | 'author', text: string, secret: string): string[] {
+  const [names, setNames] = useState<string[]>([])
+  const running = useRef<AbortController | null>(null)
+  useEffect(() => {
+    running.current?.abort()
+    const q = text.trim()
+    if (q === '') {
+      setNames([])
+      return
+    }
+    const mine = new AbortController()
+    running.current = mine
+    const later = setTimeout(async () => {
+      try {
+        const path = `/explore/suggestions?${new URLSearchParams({ field, q })}`
+        const answer = await ask(path, readNames, { key: secret, signal: mine.signal })
+        // Without suggestions the field works all the same.
+        setNames(answer.kind === 'ok' ? answer.value : [])
+      } catch {
+        // The text has changed meanwhile.
+      }
+    }, PAUSE)
+    return () => {
+      clearTimeout(later)
+      mine.abort()
+    }
+  }, [field, text, secret])
+  return names
+}
+
+function readNames(json: unknown): string[] | null {
+  if (!isRecord(json) || !Array.isArray(json.data)) return null
+  return json.data.flatMap(one => (isRecord(one) && typeof one.value === 'string' ? [one.value] : []))
+}

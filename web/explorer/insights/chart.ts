@@ -1,0 +1,118 @@
+import uPlot from 'uplot'
+import type { Count } from './counts.ts'
+
+/** A drawn timeline. */
+export interface Chart {
+  /** Takes the width of its place. */
+  resize(): void
+  destroy(): void
+}
+
+export interface ChartOptions {
+  place: HTMLElement
+  data: Count[]
+  /** The labels of a bucket: on the axis, and whole. */
+  tick(at: Date): string
+  number(value: number): string
+  onPoint(index: number | null): void
+  /** A click, or a brush over several bars. */
+  onSelect(first: number, last: number): void
+}
+
+/** Of the drawing, in letters of the page; the style keeps the place free. */
+const HEIGHT = 8.25
+
+/** Below so many pixels a brush is a click. */
+const CLICK = 4
+
+/** The colours and letters of the page, for a canvas. */
+interface Look {
+  soft: string
+  rule: string
+  bar: string
+  font: string
+  /** In pixels: letters grow with the screen. */
+  rem: number
+}
+
+function lookOf(place: HTMLElement): Look {
+  const style = getComputedStyle(place)
+  const colour = (name: string) => style.getPropertyValue(name).trim()
+  const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
+  const font = `${0.78 * rem}px ${style.fontFamily}`
+  return { soft: colour('--soft'), rule: colour('--rule'), bar: colour('--chart'), font, rem }
+}
+
+/** Draws counts by time as bars with uPlot, in the colours of the page. */
+export function drawChart(options: ChartOptions): Chart {
+  const { place, data, onPoint } = options
+  const look = lookOf(place)
+  const height = HEIGHT * look.rem
+  const bars = uPlot.paths.bars?.({ size: [0.84, 60], radius: 0.08 })
+  const plot = new uPlot(
+    {
+      width: place.clientWidth,
+      height,
+      padding: [8, 8, 0, 0],
+      legend: { show: false },
+      cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
+      scales: {
+        // By number: buckets of time are not all of one length.
+        x: { time: false, range: [-0.6, data.length - 0.4] },
+        y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.06)] },
+      },
+      axes: axesOf(options, look),
+      series: [
+        {},
+        { fill: look.bar, stroke: look.bar, width: 0, points: { show: false }, ...(bars ? { paths: bars } : {}) },
+      ],
+      hooks: {
+        setCursor: [({ cursor }) => onPoint(typeof cursor.idx === 'number' ? cursor.idx : null)],
+        setSelect: [drawn => tellSelection(drawn, options)],
+      },
+    },
+    [data.map((_count, index) => index), data.map(({ count }) => count)],
+    place,
+  )
+  return {
+    resize: () => plot.setSize({ width: place.clientWidth, height }),
+    destroy: () => plot.destroy(),
+  }
+}
+
+function axesOf({ data, tick, number }: ChartOptions, { soft, rule, font, rem }: Look): uPlot.Axis[] {
+  const axis = { stroke: soft, font, gap: 4, ticks: { show: false } }
+  return [
+    {
+      ...axis,
+      size: 1.5 * rem,
+      grid: { show: false },
+      space: 5.6 * rem,
+      incrs: [1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 100, 200, 500, 1_000],
+      values: (_plot, splits) => splits.map(at => labelOf(data[at], tick)),
+    },
+    {
+      ...axis,
+      size: 2.6 * rem,
+      grid: { stroke: rule, width: 1 },
+      space: 2 * rem,
+      // There are no halves of articles.
+      incrs: [1, 10, 100, 1e3, 1e4, 1e5, 1e6].flatMap(unit => [unit, 2 * unit, 5 * unit]),
+      values: (_plot, splits) => splits.map(number),
+    },
+  ]
+}
+
+/** A brush over bars, or a click on one. */
+function tellSelection({ select, posToVal, cursor }: uPlot, { data, onSelect }: ChartOptions): void {
+  if (select.width < CLICK) {
+    if (typeof cursor.idx === 'number') onSelect(cursor.idx, cursor.idx)
+    return
+  }
+  const at = (left: number) => Math.min(data.length - 1, Math.max(0, Math.round(posToVal(left, 'x'))))
+  onSelect(at(select.left), at(select.left + select.width))
+}
+
+function labelOf(count: Count | undefined, tick: (at: Date) => string): string {
+  return count?.span ? tick(new Date(count.span.from)) : ''
+}

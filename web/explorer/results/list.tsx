@@ -1,0 +1,157 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { FailureNotice } from '../../parts/failure-notice.tsx'
+import { useSpeech } from '../../words/index.ts'
+import type { Search } from '../search/search.ts'
+import { Take } from '../take/take.tsx'
+import { Card } from './card.tsx'
+import { loadStopWords, matchOf, type StopWords } from './marks.ts'
+import type { Results } from './use-results.ts'
+
+/** The results: how many, the cards, and more of them when their end comes into view. */
+export function ResultList(props: {
+  results: Results & { loadMore(): void }
+  secret: string
+  fresh: number
+  onFresh(): void
+  onAgain(): void
+  onChange(change: Partial<Search>): void
+  onForget(): void
+}) {
+  const { results, secret, fresh, onFresh, onAgain, onChange, onForget } = props
+  const { articles, of, failure, loading } = results
+  const match = useMemo(() => (of === null ? null : matchOf(of)), [of])
+  const stopWords = useStopWords(match?.kind === 'keyword')
+  const now = useNow()
+  const [taking, setTaking] = useState(false)
+  return (
+    <section class="results" aria-labelledby="results-title" aria-busy={loading === 'first'}>
+      <Head {...{ results, fresh, onFresh, taking }} onTake={() => setTaking(!taking)} />
+      {of !== null && taking && <Take search={of} secret={secret} />}
+      {articles.length > 0 && (
+        <ol class={loading === 'first' ? 'cards stale' : 'cards'}>
+          {articles.map(article => (
+            <li key={article.id}>
+              <Card {...{ article, match, stopWords, now }} />
+            </li>
+          ))}
+        </ol>
+      )}
+      {failure !== null && (
+        <FailureNotice
+          failure={failure}
+          onAgain={failure.errors.cursor === undefined && of !== null ? results.loadMore : onAgain}
+          onByWords={() => onChange({ mode: 'keyword' })}
+          onForget={onForget}
+        />
+      )}
+      {of !== null && articles.length === 0 && failure === null && loading === null && (
+        <Nothing of={of} onChange={onChange} />
+      )}
+      {failure === null && <More results={results} />}
+    </section>
+  )
+}
+
+function Head(props: { results: Results; fresh: number; onFresh(): void; taking: boolean; onTake(): void }) {
+  const { results, fresh, onFresh, taking, onTake } = props
+  const { words, number } = useSpeech()
+  return (
+    <div class="results-head">
+      <h2 id="results-title" class="unseen">
+        {words.results.title}
+      </h2>
+      <p role="status" class="total">
+        {totalOf(results, words, number)}
+      </p>
+      {fresh > 0 && (
+        <button type="button" class="fresh" onClick={onFresh}>
+          ↑ {words.results.fresh(number(fresh), fresh === 1)}
+        </button>
+      )}
+      {results.of !== null && (
+        <button type="button" aria-expanded={taking} onClick={onTake}>
+          {words.take.open}
+        </button>
+      )}
+    </div>
+  )
+}
+
+type Say = ReturnType<typeof useSpeech>
+
+function totalOf(
+  { of, total, estimate, loading, failure }: Results,
+  words: Say['words'],
+  number: Say['number'],
+): string {
+  if (loading === 'first') return words.results.searching
+  if (failure !== null || of === null) return ''
+  if (estimate) return words.results.more(number(total))
+  return words.results.total(number(total), total === 1)
+}
+
+/** Nothing was found: what else to try. */
+function Nothing({ of, onChange }: { of: Search; onChange(change: Partial<Search>): void }) {
+  const { words } = useSpeech()
+  const onlyTitles = of.searchIn === 'title' && of.mode !== 'semantic' && of.q !== ''
+  return (
+    <div class="nothing">
+      <p class="lead">{words.results.none}</p>
+      {onlyTitles ? (
+        <p>
+          {words.results.tryBoth}{' '}
+          <button type="button" onClick={() => onChange({ searchIn: 'title_body' })}>
+            {words.results.searchBoth}
+          </button>
+        </p>
+      ) : (
+        <p>{words.results.tryFewer}</p>
+      )}
+    </div>
+  )
+}
+
+/** The next page: asked for when the end comes into view, or by the button. */
+function More({ results }: { results: Results & { loadMore(): void } }) {
+  const { words } = useSpeech()
+  const end = useRef<HTMLDivElement>(null)
+  const { next, loading, loadMore, articles } = results
+  useEffect(() => {
+    const place = end.current
+    if (place === null || next === null) return
+    const watcher = new IntersectionObserver(entries => entries.some(entry => entry.isIntersecting) && loadMore(), {
+      rootMargin: '600px',
+    })
+    watcher.observe(place)
+    return () => watcher.disconnect()
+  }, [next, loadMore])
+  return (
+    <div class="more" ref={end}>
+      {next !== null && (
+        <button type="button" onClick={loadMore} disabled={loading !== null}>
+          {loading === 'more' ? words.results.loading : words.results.loadMore}
+        </button>
+      )}
+      {next === null && articles.length > 0 && loading === null && <p>{words.results.end}</p>}
+    </div>
+  )
+}
+
+function useStopWords(wanted: boolean): StopWords | null {
+  const [stopWords, setStopWords] = useState<StopWords | null>(null)
+  useEffect(() => {
+    // Without them every word of the query is marked.
+    if (wanted) loadStopWords().then(setStopWords, () => {})
+  }, [wanted])
+  return stopWords
+}
+
+/** The present moment, for relative times; looked at again every minute. */
+function useNow(): number {
+  const [now, setNow] = useState(() => Date.now())
+  useEffect(() => {
+    const tick = setInterval(() => setNow(Date.now()), 60_000)
+    return () => clearInterval(tick)
+  }, [])
+  return now
+}

@@ -1,0 +1,96 @@
+import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import type { SearchMode } from '../../services/api/contract/parameters.ts'
+import { Unfolding } from '../parts/unfolding.tsx'
+import { useSpeech } from '../words/index.ts'
+import { Filters } from './filters/filters.tsx'
+import { Breakdown } from './insights/breakdown.tsx'
+import { Timeline } from './insights/timeline.tsx'
+import { ResultList } from './results/list.tsx'
+import { useFresh } from './results/use-fresh.ts'
+import { useResults } from './results/use-results.ts'
+import { readQuery } from './search/reading.ts'
+import { type Draft, NEW_SEARCH, type Search } from './search/search.ts'
+import { SearchForm } from './search/search-form.tsx'
+import { useSearch } from './use-search.ts'
+
+/** What is searched for, what stands in the box, and the ways from one to the other. */
+function useDraftedSearch() {
+  const [search, setSearch] = useSearch()
+  const [draft, setDraft] = useState<Draft>({ q: search.q, mode: search.mode })
+  const [round, setRound] = useState(0)
+  useEffect(() => setDraft({ q: search.q, mode: search.mode }), [search])
+  const again = useCallback(() => setRound(before => before + 1), [])
+  const change = useCallback(
+    (changed: Partial<Search>) => {
+      const ofItsMode = changed.mode === undefined ? changed : { ...changed, ...ofMode(search, changed.mode) }
+      setSearch({ ...search, q: draft.q.trim(), mode: draft.mode, ...ofItsMode })
+    },
+    [search, draft, setSearch],
+  )
+  const isSearched = draft.q.trim() === search.q && draft.mode === search.mode
+  return {
+    search,
+    draft,
+    round,
+    again,
+    change,
+    isSearched,
+    type: (q: string) => setDraft({ ...draft, q }),
+    chooseMode(mode: SearchMode) {
+      setDraft({ ...draft, mode })
+      if (readQuery({ ...draft, mode }).kind !== 'problem') change({ mode })
+    },
+    // The same search once more is asked for anew.
+    submit: () => (isSearched ? again() : change({})),
+    clear: () => setSearch({ ...NEW_SEARCH, q: search.q, mode: search.mode }),
+  }
+}
+
+/** What goes with a mode: closeness is an order of semantic search alone. */
+function ofMode(search: Search, mode: SearchMode): Partial<Search> {
+  return { mode, sort: mode === 'semantic' || search.sort === 'relevance' ? null : search.sort, order: 'desc' }
+}
+
+/** The search with a key: box, filters, results, figures. */
+export function SearchPage({ secret, onForget }: { secret: string; onForget(): void }) {
+  const { words } = useSpeech()
+  const { search, draft, round, again, change, isSearched, type, chooseMode, submit, clear } = useDraftedSearch()
+  // A query that cannot be read is not sent: the line below the box says why.
+  const asked = useMemo(() => (readQuery(search).kind === 'problem' ? null : search), [search])
+  const results = useResults(asked, secret, round)
+  const fresh = useFresh(results.of, secret, results.quota)
+  const errors = results.failure?.errors ?? {}
+  const showFresh = () => {
+    scrollTo({ top: 0 })
+    again()
+  }
+  const figures = { search: results.of, secret, onChange: change }
+  return (
+    <main class="explorer">
+      <SearchForm
+        draft={draft}
+        isTried={asked === null && isSearched}
+        errors={errors.q ?? []}
+        onType={type}
+        onMode={chooseMode}
+        onSearch={submit}
+      />
+      <div class="columns">
+        <Filters search={search} errors={errors} secret={secret} onChange={change} onClear={clear} />
+        <div class="main-column" id="results" tabIndex={-1}>
+          <Unfolding className="timeline-place" title={words.insights.timeline} minWidth="60rem">
+            <Timeline {...figures} />
+          </Unfolding>
+          <ResultList {...{ results, secret, fresh, onForget }} onFresh={showFresh} onAgain={again} onChange={change} />
+        </div>
+        <aside class="insights" aria-label={words.insights.title}>
+          <Unfolding className="breakdowns" title={words.insights.title} minWidth="76rem">
+            <Breakdown by="outlet" {...figures} />
+            <Breakdown by="language" {...figures} />
+            <Breakdown by="country" {...figures} />
+          </Unfolding>
+        </aside>
+      </div>
+    </main>
+  )
+}

@@ -1,0 +1,69 @@
+import { parseBoolean, parseKeyword, QUERY_PROBLEMS } from '../../../search/browser.ts'
+import { LIMITS } from '../../../services/api/contract/limits.ts'
+import type { Search } from './search.ts'
+
+/** How a query is read, found by the very parser of the API. */
+export type Reading =
+  | { kind: 'everything' }
+  | { kind: 'any'; words: string[]; hints: Hint[] }
+  | { kind: 'all'; required: string[]; excluded: string[]; hints: Hint[] }
+  | { kind: 'meaning'; q: string }
+  | { kind: 'problem'; problem: keyof typeof QUERY_PROBLEMS | 'short' | 'long' }
+
+/** What in a query looks like an operator and is none. */
+export type Hint =
+  | { kind: 'operator'; word: string }
+  | { kind: 'wildcard' }
+  | { kind: 'quotes' }
+  | { kind: 'ignoredQuotes' }
+  | { kind: 'ignoredMinus' }
+
+export function readQuery({ q, mode }: Pick<Search, 'q' | 'mode'>): Reading {
+  const written = q.normalize('NFC').trim()
+  const length = [...written].length
+  if (length > LIMITS.q) return { kind: 'problem', problem: 'long' }
+  if (mode === 'semantic') return readMeaning(written, length)
+  if (written === '') return { kind: 'everything' }
+  const parsed = mode === 'boolean' ? parseBoolean(written) : parseKeyword(written)
+  if (!parsed.ok) return { kind: 'problem', problem: problemOf(parsed.errors) }
+  const { match } = parsed
+  const hints = hintsOf(written, mode)
+  switch (match.kind) {
+    case 'all':
+      return { kind: 'everything' }
+    case 'keyword':
+      return { kind: 'any', words: match.words, hints }
+    case 'boolean':
+      return { kind: 'all', required: match.required.map(shown), excluded: match.excluded.map(shown), hints }
+  }
+}
+
+function readMeaning(written: string, length: number): Reading {
+  if (length < LIMITS.semanticQ) return { kind: 'problem', problem: 'short' }
+  const parsed = parseKeyword(written)
+  return parsed.ok ? { kind: 'meaning', q: written } : { kind: 'problem', problem: 'nothing' }
+}
+
+const shown = (phrase: string[]) => (phrase.length > 1 ? `“${phrase.join(' ')}”` : (phrase[0] ?? ''))
+
+function problemOf(errors: string[]): keyof typeof QUERY_PROBLEMS {
+  if (errors.includes(QUERY_PROBLEMS.openQuote)) return 'openQuote'
+  return errors.includes(QUERY_PROBLEMS.onlyExclusions) ? 'onlyExclusions' : 'nothing'
+}
+
+/** Words that other search engines take for operators, when they stand between others. */
+const OPERATORS = /(?<=\S\s)(?:or|and|not|OF|EN|NIET|OU|ET|SAUF|ODER|UND|NICHT|AN|NET|\|\||&&)(?=\s\S)/i
+/** In small letters these are plain words of a language: nobody means an operator. */
+const ONLY_CAPITALS = /^(?:of|en|niet|ou|et|sauf|oder|und|nicht|an|net)$/
+
+function hintsOf(q: string, mode: 'keyword' | 'boolean'): Hint[] {
+  const outside = q.replace(/"[^"]*"/g, quoted => (mode === 'boolean' ? 'x'.repeat(quoted.length) : quoted))
+  const operator = OPERATORS.exec(outside)?.[0]
+  return [
+    ...(operator !== undefined && !ONLY_CAPITALS.test(operator) ? [{ kind: 'operator', word: operator } as const] : []),
+    ...(/[\p{L}\p{N}]\*|\*[\p{L}\p{N}]/u.test(outside) ? [{ kind: 'wildcard' } as const] : []),
+    ...(mode === 'boolean' && /[“”„«»]/.test(q) ? [{ kind: 'quotes' } as const] : []),
+    ...(mode === 'keyword' && /"[^"]+\s[^"]+"/.test(q) ? [{ kind: 'ignoredQuotes' } as const] : []),
+    ...(mode === 'keyword' && /(?:^|\s)-[\p{L}\p{N}"]/u.test(q) ? [{ kind: 'ignoredMinus' } as const] : []),
+  ]
+}

@@ -1,0 +1,101 @@
+import type { RefObject } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { LIMITS } from '../../../services/api/contract/limits.ts'
+import type { SearchMode } from '../../../services/api/contract/parameters.ts'
+import { Segments } from '../../parts/segments.tsx'
+import { useSpeech } from '../../words/index.ts'
+import { type Reading, readQuery } from './reading.ts'
+import { ReadingLine } from './reading-line.tsx'
+import { type Draft, MODES } from './search.ts'
+
+/** Where a slash is a letter. */
+const TYPED_INTO = 'input:not([type="radio"], [type="checkbox"]), select, textarea'
+
+/**
+ * The search box with its three modes, and below it how the query is read, while it is typed.
+ *
+ * @param onMode searches at once, where there is something to search
+ * @param errors what the API said about `q`
+ */
+export function SearchForm(props: {
+  draft: Draft
+  isTried: boolean
+  errors: string[]
+  onType(q: string): void
+  onMode(mode: SearchMode): void
+  onSearch(): void
+}) {
+  const { words } = useSpeech()
+  const { draft, isTried, errors, onType, onMode, onSearch } = props
+  const field = useRef<HTMLInputElement>(null)
+  const reading: Reading = readQuery(draft)
+  const isWrong = errors.length > 0 || (reading.kind === 'problem' && (draft.q !== '' || isTried))
+
+  useSlash(field)
+
+  return (
+    <search class="search">
+      <form
+        onSubmit={event => {
+          event.preventDefault()
+          onSearch()
+        }}
+      >
+        <h1 class="unseen">{words.search.title}</h1>
+        <div class="box">
+          <label class="unseen" for="q">
+            {words.search.label}
+          </label>
+          <input
+            ref={field}
+            id="q"
+            type="search"
+            enterkeyhint="search"
+            autocomplete="off"
+            spellcheck={false}
+            maxLength={2 * LIMITS.q}
+            value={draft.q}
+            placeholder={words.search.placeholder[draft.mode]}
+            aria-describedby="reading"
+            aria-invalid={isWrong}
+            onInput={event => onType(event.currentTarget.value)}
+          />
+          <button type="submit" class="primary">
+            {words.search.go}
+          </button>
+        </div>
+        <Segments
+          label={words.search.modes}
+          name="mode"
+          values={MODES}
+          value={draft.mode}
+          nameOf={mode => words.search.mode[mode]}
+          about={words.search.modeAbout}
+          onChoose={onMode}
+        />
+        <div id="reading" class="reading" aria-live="polite">
+          {errors.length > 0 && reading.kind !== 'problem' ? (
+            <p class="problem">{errors.join(' ')}</p>
+          ) : (
+            <ReadingLine reading={reading} draft={draft} isTried={isTried} onMode={onMode} />
+          )}
+        </div>
+      </form>
+    </search>
+  )
+}
+
+/** As on many sites, "/" leads to the search from anywhere but a field. */
+function useSlash(field: RefObject<HTMLInputElement | null>): void {
+  useEffect(() => {
+    const jump = (event: KeyboardEvent) => {
+      if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return
+      if (event.target instanceof Element && event.target.closest(TYPED_INTO)) return
+      event.preventDefault()
+      field.current?.focus()
+      field.current?.select()
+    }
+    addEventListener('keydown', jump)
+    return () => removeEventListener('keydown', jump)
+  }, [field])
+}

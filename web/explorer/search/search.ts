@@ -1,0 +1,105 @@
+import type { Order, SearchIn, SearchMode, Sort } from '../../../services/api/contract/parameters.ts'
+import { COUNTRIES, type Country, LANGUAGES, type Language } from '../../../shared/articles/article.ts'
+
+/** A search as the page holds it: the parameters of the API but those of paging. */
+export interface Search {
+  q: string
+  mode: SearchMode
+  searchIn: SearchIn
+  /** Empty: all. */
+  countries: Country[]
+  languages: Language[]
+  /** null: with and without. */
+  hasAuthor: boolean | null
+  outlet: string
+  author: string
+  /** A day or a date-time, as the API takes it. */
+  publishedAfter: string
+  publishedBefore: string
+  /** null: the mode's own order. */
+  sort: Sort | null
+  order: Order
+}
+
+/** What stands in the box, searched for or not. */
+export type Draft = Pick<Search, 'q' | 'mode'>
+
+export const MODES: readonly SearchMode[] = ['keyword', 'boolean', 'semantic']
+
+/** The search of a page without parameters: everything, newest first. */
+export const NEW_SEARCH: Search = {
+  q: '',
+  mode: 'keyword',
+  searchIn: 'title_body',
+  countries: [],
+  languages: [],
+  hasAuthor: null,
+  outlet: '',
+  author: '',
+  publishedAfter: '',
+  publishedBefore: '',
+  sort: null,
+  order: 'desc',
+}
+
+/**
+ * Reads the parameters of the page's address: those of the API, in the API's spelling. What is not
+ * among its values is left out.
+ */
+export function readSearch(parameters: URLSearchParams): Search {
+  if (parameters.size === 0) return NEW_SEARCH
+  const text = (name: string) => parameters.get(name)?.trim() ?? ''
+  const list = <T extends string>(name: string, values: readonly T[]) => {
+    const written = new Set(parameters.getAll(name).flatMap(value => value.split(',')))
+    return values.filter(value => written.has(value))
+  }
+  const mode = oneOf(MODES, text('search')) ?? 'keyword'
+  return {
+    q: text('q'),
+    mode,
+    // As the API reads it: without a word, titles.
+    searchIn: oneOf(['title', 'title_body'] as const, text('search_in')) ?? 'title',
+    countries: list('country', COUNTRIES),
+    languages: list('language', LANGUAGES),
+    hasAuthor: { true: true, false: false }[text('has_author')] ?? null,
+    outlet: text('outlet'),
+    author: text('author'),
+    publishedAfter: text('published_after'),
+    publishedBefore: text('published_before'),
+    sort: oneOf(['published_at', 'ingested_at', 'relevance'] as const, text('sort')),
+    order: oneOf(['asc', 'desc'] as const, text('order')) ?? 'desc',
+  }
+}
+
+const oneOf = <T extends string>(values: readonly T[], text: string): T | null =>
+  values.find(value => value === text) ?? null
+
+/** The parameters for the API, and for the page's address; what is at its default is left out. */
+export function writeSearch(search: Search): URLSearchParams {
+  const { mode, searchIn, hasAuthor, sort, order } = search
+  const written: [name: string, value: string][] = [
+    ['q', search.q.trim()],
+    ['search', mode === 'keyword' ? '' : mode],
+    // Without words there is nothing to look for in them.
+    ['search_in', mode === 'semantic' || search.q.trim() === '' ? '' : searchIn],
+    ['country', search.countries.join(',')],
+    ['language', search.languages.join(',')],
+    ['has_author', hasAuthor === null ? '' : String(hasAuthor)],
+    ['outlet', search.outlet.trim()],
+    ['author', search.author.trim()],
+    ['published_after', search.publishedAfter],
+    ['published_before', search.publishedBefore],
+    ['sort', sort === null || (sort === 'relevance' && mode !== 'semantic') ? '' : sort],
+    ['order', order === 'desc' ? '' : order],
+  ]
+  const parameters = new URLSearchParams(written.filter(([, value]) => value !== ''))
+  return parameters
+}
+
+/** The address of the page with this search. Commas may stand as they are: it is for people. */
+export function addressOf(search: Search): string {
+  const query = String(writeSearch(search)).replaceAll('%2C', ',').replaceAll('%3A', ':')
+  return query === '' ? '/' : `/?${query}`
+}
+
+export const isSame = (one: Search, other: Search): boolean => String(writeSearch(one)) === String(writeSearch(other))

@@ -1,0 +1,111 @@
+import { useCallback, useEffect, useState } from 'preact/hooks'
+import { CopyButton } from '../../parts/copy-button.tsx'
+import { FailureNotice } from '../../parts/failure-notice.tsx'
+import type { Failure } from '../../parts/request.ts'
+import { useSpeech } from '../../words/index.ts'
+import type { Search } from '../search/search.ts'
+import { endFeed, feedsAsOpml, listFeeds, makeFeed, type SearchFeed } from './feeds.ts'
+import { saveFile } from './sink.ts'
+
+/** The feeds of a key, and what can be done with them. */
+function useFeeds(search: Search, secret: string) {
+  const [feeds, setFeeds] = useState<SearchFeed[]>([])
+  const [made, setMade] = useState<SearchFeed | null>(null)
+  const [failure, setFailure] = useState<Failure | null>(null)
+  const look = useCallback(() => {
+    setFailure(null)
+    const end = new AbortController()
+    listFeeds(secret, end.signal).then(
+      listed => (Array.isArray(listed) ? setFeeds(listed) : setFailure(listed)),
+      () => {
+        // The panel is gone.
+      },
+    )
+    return () => end.abort()
+  }, [secret])
+  useEffect(look, [look])
+  return {
+    feeds,
+    made,
+    failure,
+    look,
+    async make() {
+      const answer = await makeFeed(search, secret)
+      if ('kind' in answer) return setFailure(answer)
+      setMade(answer)
+      look()
+    },
+    async end(id: string) {
+      const problem = await endFeed(id, secret)
+      if (problem !== null) return setFailure(problem)
+      if (made?.id === id) setMade(null)
+      look()
+    },
+    async save() {
+      const file = await feedsAsOpml(secret)
+      if (file instanceof Blob) saveFile(file, 'perscope-feeds.opml')
+      else setFailure(file)
+    },
+  }
+}
+
+/** The search as a feed for a feed reader, and the feeds that the key has already. */
+export function FeedPanel({ search, secret }: { search: Search; secret: string }) {
+  const { words } = useSpeech()
+  const { feeds, made, failure, look, make, end, save } = useFeeds(search, secret)
+  return (
+    <section class="feeds">
+      <h3>{words.take.feed}</h3>
+      <p class="hint">{words.take.feedAbout}</p>
+      {search.mode === 'semantic' && <p class="hint">{words.take.feedMeaning}</p>}
+      <p class="row">
+        <button type="button" class="primary" onClick={make}>
+          {words.take.subscribe}
+        </button>
+        {feeds.length > 0 && (
+          <button type="button" onClick={save}>
+            {words.take.opml}
+          </button>
+        )}
+      </p>
+      <div role="status">{made?.url && <Made url={made.url} />}</div>
+      {failure !== null && <FailureNotice failure={failure} onAgain={look} />}
+      {feeds.length > 0 && (
+        <ul class="feed-list" aria-label={words.take.feeds}>
+          {feeds.map(({ id, title }) => (
+            <li key={id}>
+              <span class="feed-title">{title}</span>
+              <button
+                type="button"
+                class="quiet"
+                onClick={() => end(id)}
+                aria-label={`${words.take.endFeed}: ${title}`}
+              >
+                {words.take.endFeed}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  )
+}
+
+/** The secret address, which is shown this once. */
+function Made({ url }: { url: string }) {
+  const { words } = useSpeech()
+  return (
+    <div class="made">
+      <p>{words.take.feedMade}</p>
+      <p class="row">
+        <input
+          readOnly
+          aria-label={words.take.feedAddress}
+          value={url}
+          onFocus={event => event.currentTarget.select()}
+        />
+        <CopyButton text={url} />
+      </p>
+    </div>
+  )
+}

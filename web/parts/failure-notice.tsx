@@ -1,0 +1,113 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { type Speech, useSpeech } from '../words/index.ts'
+import type { Failure } from './request.ts'
+import { wait } from './time.ts'
+
+type Kind = keyof Speech['words']['failure']['title']
+
+function kindOf({ code }: Failure): Kind {
+  switch (code) {
+    case 'offline':
+      return 'offline'
+    case 'missing_token':
+    case 'invalid_token':
+      return 'key'
+    case 'rate_limit_exceeded':
+    case 'too_many_failed_attempts':
+      return 'wait'
+    case 'quota_exceeded':
+      return 'month'
+    case 'invalid_request':
+      return 'request'
+    case 'country_not_included':
+    case 'history_not_included':
+      return 'plan'
+    case 'semantic_search_unavailable':
+      return 'semantic'
+    default:
+      return 'server'
+  }
+}
+
+function adviceOf({ code, errors, message }: Failure, { words }: Speech): string {
+  if (errors.cursor !== undefined) return words.failure.expired
+  if (code === 'internal_error') return words.failure.server
+  return code === 'other' ? message || words.failure.server : words.failure[code]
+}
+
+/** These end by themselves: the page tries again when the API says, or when the network is back. */
+const goesOn = ({ code, retryAfter }: Failure) =>
+  code === 'offline' || (code === 'rate_limit_exceeded' && retryAfter !== null)
+
+/** Between two attempts while nothing answers. */
+const OFFLINE_PAUSE = 10
+
+/** A failure in words, with what to do about it, and a countdown where waiting is all there is. */
+export function FailureNotice({
+  failure,
+  onAgain,
+  onByWords,
+  onForget,
+}: {
+  failure: Failure
+  onAgain(): void
+  onByWords?: () => void
+  onForget?: () => void
+}) {
+  const speech = useSpeech()
+  const { words } = speech
+  const left = useCountdown(failure, onAgain)
+  const kind = kindOf(failure)
+  return (
+    <section class={`notice ${kind}`} role="alert">
+      <h2>{words.failure.title[kind]}</h2>
+      <p>{adviceOf(failure, speech)}</p>
+      <p class="row">
+        {kind === 'key' && onForget ? (
+          <button type="button" class="primary" onClick={onForget}>
+            {words.key.forget}
+          </button>
+        ) : (
+          <button type="button" onClick={onAgain}>
+            {words.failure.again}
+          </button>
+        )}
+        {kind === 'semantic' && onByWords && (
+          <button type="button" class="primary" onClick={onByWords}>
+            {words.failure.byWords}
+          </button>
+        )}
+        {left !== null && <span aria-hidden="true">{words.failure.in(wait(left, speech))}</span>}
+        {kind === 'server' && failure.requestId !== '' && <small>{words.failure.request(failure.requestId)}</small>}
+      </p>
+    </section>
+  )
+}
+
+/** Seconds that are left to wait; null: there is nothing to wait for. */
+function useCountdown(failure: Failure, onAgain: () => void): number | null {
+  const [left, setLeft] = useState<number | null>(null)
+  // The wait goes on when the page is drawn anew meanwhile.
+  const again = useRef(onAgain)
+  again.current = onAgain
+  useEffect(() => {
+    const seconds = failure.retryAfter ?? (failure.code === 'offline' ? OFFLINE_PAUSE : null)
+    setLeft(seconds)
+    if (seconds === null) return
+    const end = performance.now() + seconds * 1_000
+    const tick = setInterval(() => {
+      const rest = Math.ceil((end - performance.now()) / 1_000)
+      setLeft(Math.max(0, rest))
+      if (rest > 0) return
+      clearInterval(tick)
+      if (goesOn(failure)) again.current()
+    }, 500)
+    const back = () => failure.code === 'offline' && again.current()
+    addEventListener('online', back)
+    return () => {
+      clearInterval(tick)
+      removeEventListener('online', back)
+    }
+  }, [failure])
+  return left
+}

@@ -1,0 +1,152 @@
+import type { ErrorCode } from '../../services/api/contract/errors.ts'
+
+/** The codes that pages have words for; of any other they show what the API says. */
+const KNOWN_CODES = [
+  'missing_token',
+  'invalid_token',
+  'too_many_failed_attempts',
+  'rate_limit_exceeded',
+  'quota_exceeded',
+  'invalid_request',
+  'country_not_included',
+  'history_not_included',
+  'semantic_search_unavailable',
+  'internal_error',
+] as const satisfies ErrorCode[]
+type KnownCode = (typeof KNOWN_CODES)[number]
+
+/** Why an answer did not come, as the page says it. */
+export interface Failure {
+  kind: 'failure'
+  /** `offline`: no answer came at all. */
+  code: KnownCode | 'offline' | 'unreadable' | 'other'
+  /** As the API says it; empty when nothing came. */
+  message: string
+  /** Sentences by the name of the parameter. */
+  errors: Record<string, string[]>
+  /** Seconds that the API asks to wait; null when it does not say. */
+  retryAfter: number | null
+  /** To name when it stays. */
+  requestId: string
+}
+
+export interface Answer<T> {
+  kind: 'ok'
+  value: T
+  etag: string | null
+  /** Requests of the month that the plan has; null: no quota. */
+  quota: number | null
+}
+
+/** What was asked for has not changed since `etag`. */
+export interface Unchanged {
+  kind: 'unchanged'
+}
+
+export type Outcome<T> = Answer<T> | Unchanged | Failure
+
+export interface Asking {
+  key: string
+  signal?: AbortSignal
+  etag?: string | null
+  method?: 'GET' | 'POST' | 'DELETE'
+  body?: unknown
+}
+
+/** An answer takes milliseconds, and semantic search two seconds at most. */
+const TIMEOUT = 20_000
+
+/**
+ * Asks the API with the key in the header, never in the address.
+ *
+ * @param read makes the value of the answer's JSON; null: it is not what was asked for
+ * @throws AbortError when `signal` aborts
+ */
+export async function ask<T>(path: string, read: (json: unknown) => T | null, asking: Asking): Promise<Outcome<T>> {
+  const response = await exchange(path, asking)
+  if (!(response instanceof Response)) return response
+  const value = read(await readJson(response, asking.signal))
+  if (value === null) return { ...failure('unreadable'), requestId: response.headers.get('X-Request-Id') ?? '' }
+  return {
+    kind: 'ok',
+    value,
+    etag: response.headers.get('ETag'),
+    quota: numberOf(response.headers.get('X-Quota-Limit')),
+  }
+}
+
+/** Asks for a file; nothing of it is read. */
+export async function askFile(path: string, asking: Asking): Promise<Answer<Blob> | Failure> {
+  const response = await exchange(path, asking)
+  if (!(response instanceof Response)) return response.kind === 'failure' ? response : failure('unreadable')
+  return { kind: 'ok', value: await response.blob(), etag: null, quota: null }
+}
+
+/** A good answer whose body is still to be read; or why there is none. */
+async function exchange(path: string, asking: Asking): Promise<Response | Unchanged | Failure> {
+  const response = await send(path, asking)
+  if (response === null) return failure('offline')
+  if (response.status === 304) return { kind: 'unchanged' }
+  return response.ok ? response : refusal(response, await readJson(response, asking.signal))
+}
+
+/** null: no answer came. */
+async function send(path: string, { key, signal, etag, method = 'GET', body }: Asking): Promise<Response | null> {
+  const headers = new Headers({ Authorization: `Bearer ${key}` })
+  if (etag) headers.set('If-None-Match', etag)
+  if (body !== undefined) headers.set('Content-Type', 'application/json')
+  const late = AbortSignal.timeout(TIMEOUT)
+  try {
+    return await fetch(path, {
+      method,
+      headers,
+      cache: 'no-store',
+      credentials: 'omit',
+      signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    })
+  } catch (error) {
+    if (signal?.aborted) throw error
+    return null
+  }
+}
+
+async function readJson(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
+  try {
+    return await response.json()
+  } catch (error) {
+    if (signal?.aborted) throw error
+    return null
+  }
+}
+
+function refusal(response: Response, json: unknown): Failure {
+  const retryAfter = numberOf(response.headers.get('Retry-After'))
+  const requestId = response.headers.get('X-Request-Id') ?? ''
+  if (!isRecord(json) || typeof json.code !== 'string') return { ...failure('unreadable'), retryAfter, requestId }
+  return {
+    ...failure('unreadable'),
+    code: KNOWN_CODES.find(code => code === json.code) ?? 'other',
+    message: typeof json.message === 'string' ? json.message : '',
+    errors: readErrors(json.errors),
+    retryAfter,
+    requestId,
+  }
+}
+
+function readErrors(value: unknown): Record<string, string[]> {
+  if (!isRecord(value)) return {}
+  const isText = (one: unknown): one is string => typeof one === 'string'
+  return Object.fromEntries(
+    Object.entries(value).map(([name, list]) => [name, Array.isArray(list) ? list.filter(isText) : []]),
+  )
+}
+
+function failure(code: Failure['code']): Failure {
+  return { kind: 'failure', code, message: '', errors: {}, retryAfter: null, requestId: '' }
+}
+
+const numberOf = (text: string | null) => (text === null || !/^\d+$/.test(text) ? null : Number(text))
+
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

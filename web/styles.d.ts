@@ -1,0 +1,2 @@
+// esbuild gathers the styles that scripts import.
+declare module '*.css'

@@ -1,0 +1,83 @@
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
+import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
+import { en, type Words } from './en.ts'
+
+/** English comes with the page; each other language is a file of its own. */
+const TABLES: Record<Language, () => Promise<Words>> = {
+  en: async () => en,
+  nl: async () => (await import('./nl.ts')).nl,
+  fr: async () => (await import('./fr.ts')).fr,
+  de: async () => (await import('./de.ts')).de,
+  lb: async () => (await import('./lb.ts')).lb,
+}
+
+/** The words of a page, with all that numbers and times need. */
+export interface Speech {
+  language: Language
+  words: Words
+  number(value: number): string
+  percent(value: number): string
+  /** A moment in the reader's time zone. */
+  date(at: Date, form: DateForm): string
+}
+
+const CHOSEN = 'perscope.language'
+
+/** The language that the reader chose here, else the browser's first that we have. */
+export function preferredLanguage(): Language {
+  const chosen = [localStorage.getItem(CHOSEN) ?? '', ...navigator.languages].map(tag => tag.slice(0, 2).toLowerCase())
+  for (const tag of chosen) {
+    const known = LANGUAGES.find(language => language === tag)
+    if (known !== undefined) return known
+  }
+  return 'en'
+}
+
+export function rememberLanguage(language: Language): void {
+  localStorage.setItem(CHOSEN, language)
+}
+
+export async function loadSpeech(language: Language): Promise<Speech> {
+  const words = await TABLES[language]().catch(() => en)
+  // Browsers know no Luxembourgish; figures and dates are written as in German.
+  const locale = language === 'lb' ? 'de-LU' : language === 'en' ? 'en-GB' : language
+  const number = new Intl.NumberFormat(locale)
+  const percent = new Intl.NumberFormat(locale, { style: 'percent' })
+  const forms = dateForms(language, locale)
+  return {
+    language,
+    words,
+    number: value => number.format(value),
+    percent: value => percent.format(value),
+    date: (at, form) => forms[form].format(at),
+  }
+}
+
+export type DateForm = 'moment' | 'hour' | 'clock' | 'day' | 'month' | 'shortDay' | 'shortMonth'
+
+function dateForms(language: Language, locale: string): Record<DateForm, Intl.DateTimeFormat> {
+  // Luxembourgish has its own names of months, so dates are written in figures.
+  const long = language === 'lb' ? '2-digit' : 'long'
+  const short = language === 'lb' ? '2-digit' : 'short'
+  const clock = { hour: '2-digit', minute: '2-digit' } as const
+  const day = { year: 'numeric', month: long, day: 'numeric' } as const
+  const form = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options)
+  return {
+    moment: form({ ...day, ...clock, timeZoneName: 'short' }),
+    hour: form({ ...day, ...clock }),
+    clock: form({ month: short, day: 'numeric', ...clock }),
+    day: form(day),
+    month: form({ year: 'numeric', month: long }),
+    shortDay: form({ month: short, day: 'numeric' }),
+    shortMonth: form({ year: 'numeric', month: short }),
+  }
+}
+
+export const SpeechContext = createContext<Speech | null>(null)
+
+export function useSpeech(): Speech {
+  const speech = useContext(SpeechContext)
+  if (speech === null) throw new Error('A part of the page stands outside of its language.')
+  return speech
+}
