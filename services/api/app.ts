@@ -104,7 +104,7 @@ export function createApp(parts: Parts): Express {
     .all(refuseMethod)
   app.route('/explore/suggestions').get(suggestNames(parts.index)).all(refuseMethod)
   // The open pages have answered GET and HEAD before the key was looked at.
-  app.all(['/', '/healthz', '/readyz', ...REFERENCE_PATHS], refuseMethod)
+  app.all(['/healthz', '/readyz', ...REFERENCE_PATHS], refuseMethod)
   app.all(['/status', '/queues'], sayThatPagesAreOff)
   app.all(FEED_PATH, refuseMethod)
   app.use(refusePath)

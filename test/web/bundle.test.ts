@@ -6,17 +6,21 @@ import { startTestApi } from '../contract/api.ts'
 const api = await startTestApi()
 t.teardown(() => api.stop())
 
+/** As browsers ask for a page. */
+const HTML = { Accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
+const askForPage = (headers: Record<string, string> = {}) => api.ask(null, '/', { headers: { ...HTML, ...headers } })
+
 /** Paths of the files that a text names. */
 const filesIn = (text: string) => [...text.matchAll(/\/explore\/assets\/[\w.-]+/g)].map(([path]) => path)
 
 t.test('issue 21.1: the page and its files are open to anyone, the page is asked for anew, files are kept', async t => {
-  const page = await api.ask(null, '/')
+  const page = await askForPage()
   t.equal(page.status, 200)
   t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8')
   t.equal(page.headers.get('cache-control'), 'no-cache')
   t.notOk(page.headers.has('x-ratelimit-limit'), 'it costs nothing')
   const etag = page.headers.get('etag') ?? ''
-  t.equal((await api.ask(null, '/', { headers: { 'If-None-Match': etag } })).status, 304)
+  t.equal((await askForPage({ 'If-None-Match': etag })).status, 304)
   const files = filesIn(page.text)
   t.ok(files.length >= 2, 'a script and a style')
   for (const path of files) {
@@ -28,8 +32,17 @@ t.test('issue 21.1: the page and its files are open to anyone, the page is asked
   t.equal((await api.ask(null, '/explore/assets/none.js')).status, 401, 'any other path wants a key first')
 })
 
+t.test('decision 5: a program that asks for / gets the error of the contract', async t => {
+  for (const accept of ['*/*', 'application/json', 'application/*, text/html;q=0.5']) {
+    const { status, headers, text } = await api.ask(null, '/', { headers: { Accept: accept } })
+    t.equal(status, 401, accept)
+    t.match(headers.get('content-type'), 'application/json')
+    t.match(text, /"missing_token"/)
+  }
+})
+
 t.test('issue 21.7: the policy lets in no inline script or style, and nothing from elsewhere', async t => {
-  const { headers, text } = await api.ask(null, '/')
+  const { headers, text } = await askForPage()
   const policy = headers.get('content-security-policy') ?? ''
   t.match(policy, /default-src 'none'/)
   t.match(policy, /script-src 'self'(;|$)/)
@@ -59,7 +72,7 @@ t.test('issue 21.7: the first view is below 100 kB compressed', async t => {
 })
 
 t.test('issue 21.7: files come in the coding that the browser takes', async t => {
-  const [path = ''] = filesIn((await api.ask(null, '/')).text)
+  const [path = ''] = filesIn((await askForPage()).text)
   for (const [accepts, coding] of [
     ['gzip, deflate, br, zstd', 'br'],
     ['gzip', 'gzip'],

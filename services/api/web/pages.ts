@@ -1,4 +1,4 @@
-import { type Request, type Response, Router } from 'express'
+import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { matchesEtag } from '../http/answer.ts'
 import { pageSecurity } from '../http/page-security.ts'
 import { ASSETS_PATH, bundlePages, type WebBundle, type WebFile } from './bundle.ts'
@@ -21,12 +21,15 @@ export function webBundle(): Promise<WebBundle> {
 
 /**
  * `/`, the explorer, and the files of all pages. Open to everybody: they hold nothing but the
- * program; articles come from `/v1` with a key. A path that names no file is left to the others.
+ * program; articles come from `/v1` with a key. A path that names no file is left to the others,
+ * and so is `/` when the client does not ask for HTML: programs get the contract's error (decision
+ * 5).
  */
 export function webPages(): Router {
   const router = Router({ strict: true, caseSensitive: true })
-  router.get('/', pageSecurity(), async (request, response) => {
+  router.get('/', asBrowsersAsk, pageSecurity(), async (request, response) => {
     const { pages } = await webBundle()
+    response.vary('Accept')
     sendFile(request, response, pages.explorer, 'no-cache')
   })
   router.get(`${ASSETS_PATH}:name`, async (request, response, next) => {
@@ -36,6 +39,11 @@ export function webPages(): Router {
     else sendFile(request, response, file, `public, max-age=${YEAR}, immutable`)
   })
   return router
+}
+
+/** Leaves the router unless the client prefers HTML. A client that takes anything does not. */
+const asBrowsersAsk: RequestHandler = (request, _response, next) => {
+  next(request.accepts(['application/json', 'text/html']) === 'text/html' ? undefined : 'router')
 }
 
 /** Sends a bundled file in the best coding that the browser takes, or 304. */
