@@ -17,7 +17,7 @@ import { checkCatalogue, checkPort, checkRights } from './checks.ts'
 import { readyMadeOperatorKey } from './key.ts'
 import { loadOutlets, serveSample } from './outlets.ts'
 import { createProgress, type Progress, readCounts } from './progress.ts'
-import { SERVICES, serviceProgram } from './services.ts'
+import { metricsAddress, SERVICES, serviceProgram } from './services.ts'
 import { showSearches } from './show.ts'
 
 /*
@@ -99,7 +99,12 @@ async function run(start: Start): Promise<void> {
   print('Starting crawler, normaliser, embedder and API …')
   const ports = await rememberedPorts(dataDir.path, report)
   const programs: Program[] = []
-  for (const name of SERVICES) programs.push(serviceProgram(name, env, await ports.of(name), dataDir.path))
+  const metrics: string[] = []
+  for (const name of SERVICES) {
+    const port = await ports.of(name)
+    programs.push(serviceProgram(name, env, port, dataDir.path))
+    metrics.push(`${name} ${metricsAddress(env, port)}/metrics`)
+  }
   const services = await Promise.all(programs.map(servers.supervise))
   open.defer(async () => {
     await Promise.all(services.map(service => service.stop()))
@@ -109,6 +114,7 @@ async function run(start: Start): Promise<void> {
     env,
     pool,
     dataDir: dataDir.path,
+    metrics,
     progress,
     print,
     onTerminal: process.stdout.isTTY,

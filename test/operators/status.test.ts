@@ -198,6 +198,13 @@ t.test('without OPERATOR_KEY there are no such pages: a client is told so, nobod
   }
 })
 
+t.test('/metrics on the port of the API is an unknown path; a client with a key learns where metrics are', async t => {
+  t.equal((await api.ask(null, '/metrics')).json.code, 'missing_token')
+  const { status, json } = await api.ask(secret, '/metrics')
+  t.strictSame([status, json.code], [404, 'not_found'])
+  t.match(json.message, 'METRICS_PORT')
+})
+
 t.test('a key that can be guessed or sent by no browser stops the start', async t => {
   for (const key of ['short', 'spaces are not for headers at all', 'ünïcödé-ünïcödé-ünïcödé']) {
     t.throws(() => readConfig({ OPERATOR_KEY: key }), { message: /^OPERATOR_KEY cannot be used; write at least 24 / })
