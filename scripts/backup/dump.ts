@@ -29,7 +29,11 @@ const PASSING = ['public.semantic_sets']
 export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   const { databaseUrl, file, signal, say } = options
   const aside = `${file}.partial`
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: 'perscope backup' })
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    application_name: 'perscope backup',
+    connectionTimeoutMillis: 5_000,
+  })
   client.on('error', () => {})
   await client.connect()
   try {
@@ -49,6 +53,7 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
     return manifest
   } catch (error) {
     await rm(aside, { force: true })
+    if (signal.aborted) throw new Error(`Interrupted; ${file} was not written.`)
     throw error
   } finally {
     await client.end().catch(() => {})

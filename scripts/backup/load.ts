@@ -51,6 +51,8 @@ export async function loadBackup({ databaseUrl, pool, tools, file, manifest, sig
   target.stdin.write(opening(manifest.schemas))
   archive.stdout.pipe(target.stdin, { end: false })
   const ended = once(target, 'close')
+  // An error of pg_restore is thrown before anybody waits for this.
+  ended.catch(() => {})
   try {
     const [archiveCode] = await once(archive, 'close')
     // Only this makes the contents visible. Without it psql ends, and Postgres rolls back.
@@ -59,6 +61,9 @@ export async function loadBackup({ databaseUrl, pool, tools, file, manifest, sig
     if (archiveCode !== 0 || targetCode !== 0) {
       throw new Error(`The database is as it was; the restore failed: ${errors[0] ?? 'it was ended'}`)
     }
+  } catch (error) {
+    if (!signal.aborted) throw error
+    throw new Error('Interrupted; the database is as it was.')
   } finally {
     progress.stop()
     bar.stop()

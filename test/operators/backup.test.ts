@@ -103,7 +103,7 @@ t.test('a file that is cut or damaged is refused before anything changes', async
   t.match(await restore(other, '--yes'), { code: 1, err: /is no whole backup of Perscope/ })
 })
 
-t.test('a restore that is killed changes nothing', async t => {
+t.test('a restore that is killed or interrupted changes nothing', async t => {
   const before = await articlesIn()
   // Postgres waits at each table. The data that follow are more than the pipes between us hold.
   await target.query('create table public.kept ()')
@@ -114,10 +114,6 @@ t.test('a restore that is killed changes nothing', async t => {
   await target.query(
     `create event trigger held on ddl_command_start when tag in ('CREATE TABLE') execute function held.wait()`,
   )
-  const child = spawn(process.execPath, [script('restore'), file, '--yes'], {
-    env: envOf(target.url),
-    stdio: 'ignore',
-  })
   const working = async (query: string) =>
     (
       await target.query(
@@ -125,12 +121,27 @@ t.test('a restore that is killed changes nothing', async t => {
         [query],
       )
     ).length > 0
-  await until(() => working('CREATE TABLE%'), 60_000)
-  child.kill('SIGKILL')
+  for (const signal of ['SIGKILL', 'SIGINT'] as const) {
+    const child = spawn(process.execPath, [script('restore'), file, '--yes'], {
+      env: envOf(target.url),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let said = ''
+    child.stderr.on('data', part => {
+      said += part
+    })
+    const ended = new Promise<number | null>(resolve => child.once('close', resolve))
+    await until(() => working('CREATE TABLE%'), 60_000)
+    child.kill(signal)
+    await until(async () => !(await working('%')), 60_000)
+    if (signal === 'SIGINT') {
+      t.equal(await ended, 1)
+      t.match(said, /Interrupted; the database is as it was\.\n$/)
+    }
+    t.equal(await articlesIn(), before)
+    t.strictSame(await target.query('select from public.kept'), [], 'a table that the backup does not have')
+  }
   await target.query('drop event trigger held')
-  await until(async () => !(await working('%')), 60_000)
-  t.equal(await articlesIn(), before)
-  t.strictSame(await target.query('select from public.kept'), [], 'a table that the backup does not have')
 })
 
 t.test('a backup that fails leaves no file', async t => {
