@@ -206,5 +206,5 @@ t.test('import: a line of any length takes no more memory than is allowed', asyn
   const { code, err } = await run(database, 'import', ['-'], input)
   t.equal(code, 1)
   t.match(err, /Line 1: it is longer than/)
-  t.match(err, /Indexed 1 articles; 1 bad lines skipped\./)
+  t.match(err, /Indexed 1 article; 1 bad line skipped\./)
 })
