@@ -1,6 +1,14 @@
 import { ceilMs, parseInstant } from '../services/api/parameters/instants.ts'
 import { COUNTRIES, type Country } from '../shared/articles/article.ts'
-import { type ApiKey, createKey, listKeys, revokeKey, rotateKey, updateKey } from '../shared/plans/keys.ts'
+import {
+  type ApiKey,
+  createKey,
+  type ListedKey,
+  listKeys,
+  revokeKey,
+  rotateKey,
+  updateKey,
+} from '../shared/plans/keys.ts'
 import type { HistoryStart, Plan } from '../shared/plans/plan.ts'
 import { listFeeds } from '../shared/plans/search-feeds.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
@@ -79,7 +87,7 @@ async function run(context: CommandContext, pool: Pool): Promise<void> {
     }
     case 'list': {
       const keys = await listKeys(pool)
-      print(`[${keys.map(key => `\n${JSON.stringify(described(key))}`).join(',')}${keys.length > 0 ? '\n' : ''}]`)
+      print(`[${keys.map(key => `\n${JSON.stringify(listed(key))}`).join(',')}${keys.length > 0 ? '\n' : ''}]`)
       return
     }
     case 'update': {
@@ -124,6 +132,15 @@ function described(key: ApiKey, secret?: string): Record<string, unknown> {
     quota: plan.quota,
     created_at: key.createdAt.toISOString(),
     revoked_at: key.revokedAt?.toISOString() ?? null,
+  }
+}
+
+/** A line of `list`. */
+function listed(key: ListedKey): Record<string, unknown> {
+  return {
+    ...described(key),
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    used_this_month: key.usedThisMonth,
   }
 }
 

@@ -42,11 +42,9 @@ await runCommand(
     try {
       switch (verb) {
         case 'list': {
-          const things = await listQuarantine(pool, LIST_LIMIT)
-          const count = things.length < LIST_LIMIT ? things.length : await countQuarantined(pool, null)
+          const { things, count } = await readQuarantine(pool)
           for (const thing of things) print(json ? JSON.stringify(thing) : line(thing))
-          say(count === 0 ? 'Nothing is in quarantine.' : `${count} in quarantine.`)
-          return
+          return say(count === 0 ? 'Nothing is in quarantine.' : `${count} in quarantine.`)
         }
         case 'retry': {
           const count = await onQuarantine(pool, rest, all, dryRun ? countQuarantined : retryQuarantine)
@@ -73,6 +71,12 @@ await runCommand(
     }
   },
 )
+
+/** The newest in quarantine, and the number of all. */
+async function readQuarantine(pool: Pool): Promise<{ things: Quarantined[]; count: number }> {
+  const things = await listQuarantine(pool, LIST_LIMIT)
+  return { things, count: things.length < LIST_LIMIT ? things.length : await countQuarantined(pool, null) }
+}
 
 /** Applies `work` to the named ids in quarantine, or to all. */
 async function onQuarantine(

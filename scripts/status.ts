@@ -3,6 +3,7 @@ import { createPool } from '../shared/postgres/pool.ts'
 import { runCommand } from '../shared/process/command.ts'
 import { openQueues } from '../shared/queues/queues.ts'
 import { readStatus } from '../shared/status/status.ts'
+import { metricsOfStart } from './work/metrics.ts'
 import { statusTable } from './work/status-table.ts'
 
 await runCommand(
@@ -19,7 +20,8 @@ await runCommand(
     const queues = openQueues(config, log)
     try {
       const status = await readStatus(pool, queues)
-      print(options.json === true ? JSON.stringify(status) : statusTable(status))
+      const metrics = await metricsOfStart(config)
+      print(options.json === true ? JSON.stringify({ ...status, metrics }) : statusTable(status, metrics))
     } finally {
       await queues.close()
       await pool.end()

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { counted } from '../../shared/log/counted.ts'
 import { type Catalogue, readCatalogue } from '../../shared/outlets/catalogue.ts'
@@ -27,7 +28,13 @@ export async function sync(context: CommandContext, pool: Pool, file: string): P
 
 /** Adds the outlets of a file, or the one that the options describe; all others stay. */
 export async function add(context: CommandContext, pool: Pool, fileOrDomain: string): Promise<void> {
-  const outlets = hasEntry(context.options)
+  const described = hasEntry(context.options)
+  if (!described && !existsSync(fileOrDomain)) {
+    throw new UsageError(
+      `There is no file ${fileOrDomain}; to add that outlet, write --country, --languages, and --feed or --sitemap.`,
+    )
+  }
+  const outlets = described
     ? tell(context, readEntry(fileOrDomain, context.options))
     : await readOutlets(context, fileOrDomain)
   const dryRun = context.options['dry-run'] === true

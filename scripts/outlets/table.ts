@@ -4,6 +4,7 @@ import { type Budget, budgetsUsed } from '../../shared/outlets/budget.ts'
 import type { OutletHealth, OutletPages } from '../../shared/outlets/health.ts'
 import type { SharedFeed } from '../../shared/outlets/shared-feeds.ts'
 import { columns } from '../terminal/columns.ts'
+import { span } from '../terminal/span.ts'
 
 /** An outlet with its pages and the feeds that it shares with others. */
 type ListedOutlet = OutletHealth & OutletPages & { sharedFeeds: SharedFeed[] }
@@ -81,16 +82,4 @@ function budgetTroubles(outlet: ListedOutlet, budget: Budget): string[] {
 
 function ago(time: Date | null, now: Date): string {
   return time === null ? 'never' : `${span(Math.max(0, now.getTime() - time.getTime()))} ago`
-}
-
-function span(ms: number): string {
-  const [amount, unit] =
-    ms < 120_000
-      ? [ms / 1_000, 's']
-      : ms < 7_200_000
-        ? [ms / 60_000, 'm']
-        : ms < 172_800_000
-          ? [ms / 3_600_000, 'h']
-          : [ms / 86_400_000, 'd']
-  return `${Math.round(amount)}${unit}`
 }

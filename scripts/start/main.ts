@@ -17,7 +17,7 @@ import { checkCatalogue, checkPort, checkRights } from './checks.ts'
 import { readyMadeOperatorKey } from './key.ts'
 import { loadOutlets, serveSample } from './outlets.ts'
 import { createProgress, type Progress, readCounts } from './progress.ts'
-import { SERVICES, serviceProgram } from './services.ts'
+import { metricsAddress, SERVICES, serviceProgram } from './services.ts'
 import { showSearches } from './show.ts'
 
 /*
@@ -97,9 +97,7 @@ async function run(start: Start): Promise<void> {
   open.defer(() => rm(running, { force: true }))
   await checkRights(report)
   print('Starting crawler, normaliser, embedder and API …')
-  const ports = await rememberedPorts(dataDir.path, report)
-  const programs: Program[] = []
-  for (const name of SERVICES) programs.push(serviceProgram(name, env, await ports.of(name), dataDir.path))
+  const { programs, metrics } = await servicePrograms(env, dataDir.path, report)
   const services = await Promise.all(programs.map(servers.supervise))
   open.defer(async () => {
     await Promise.all(services.map(service => service.stop()))
@@ -109,6 +107,7 @@ async function run(start: Start): Promise<void> {
     env,
     pool,
     dataDir: dataDir.path,
+    metrics,
     progress,
     print,
     onTerminal: process.stdout.isTTY,
@@ -138,6 +137,23 @@ function serviceEnvironment({ config, dataDir }: Start, servers: EmbeddedServers
     CRAWL_HOST_DELAY: process.env.CRAWL_HOST_DELAY || '100ms',
     EMBED_DELAY: process.env.EMBED_DELAY || '0',
   }
+}
+
+/** The services as programs, and each with the address of its metrics for people. */
+async function servicePrograms(
+  env: NodeJS.ProcessEnv,
+  dataDir: string,
+  report: (sentence: string) => void,
+): Promise<{ programs: Program[]; metrics: string[] }> {
+  const ports = await rememberedPorts(dataDir, report)
+  const programs: Program[] = []
+  const metrics: string[] = []
+  for (const name of SERVICES) {
+    const port = await ports.of(name)
+    programs.push(serviceProgram(name, env, port, dataDir))
+    metrics.push(`${name} ${metricsAddress(env, port)}/metrics`)
+  }
+  return { programs, metrics }
 }
 
 /** Shows the progress until the end. */

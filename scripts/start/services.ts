@@ -16,6 +16,11 @@ const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
  */
 const RESOLVER_THREADS = { UV_THREADPOOL_SIZE: '32' }
 
+/** Where a service of `npm start` answers `/healthz`, `/readyz` and `/metrics`. */
+export function metricsAddress(env: NodeJS.ProcessEnv, port: number): string {
+  return `http://${reachable(env.METRICS_HOST?.trim() || '127.0.0.1')}:${port}`
+}
+
 /**
  * A service of the fleet as the supervisor runs it: the Procfile's line with an environment.
  * @param healthPort where it answers `/healthz` and `/metrics`
@@ -26,7 +31,7 @@ export function serviceProgram(
   healthPort: number,
   dataDir: string,
 ): Program {
-  const health = `http://${reachable(env.METRICS_HOST?.trim() || '127.0.0.1')}:${healthPort}`
+  const health = metricsAddress(env, healthPort)
   return {
     name: `The ${name}`,
     command: process.execPath,

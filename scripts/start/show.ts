@@ -18,6 +18,8 @@ interface Shown {
   env: NodeJS.ProcessEnv
   pool: Pool
   dataDir: string
+  /** Each service with the address of its metrics. */
+  metrics: string[]
   progress: Progress
   print(line: string): void
   /** True when only a person at a terminal sees the output. */
@@ -97,11 +99,12 @@ function printSearches(
   }
 }
 
-function printAddresses({ config, env, dataDir, print, onTerminal }: Shown, base: string): void {
+function printAddresses({ config, env, dataDir, metrics, print, onTerminal }: Shown, base: string): void {
   const password = onTerminal ? `password ${env.OPERATOR_KEY}` : `password in the file ${operatorKeyFile(dataDir)}`
   print(
     `\nFor operators: ${base}/status (any name, ${config.OPERATOR_KEY === '' ? password : 'your OPERATOR_KEY as password'})`,
   )
+  print(`Metrics for Prometheus: ${metrics.join(', ')}`)
   print(`Its data is in ${dataDir}, the logs of its parts in ${dataDir}/logs. Ctrl-C ends it.\n`)
 }
 

@@ -1,8 +1,12 @@
 import { printableLine } from '../../shared/log/printable.ts'
 import type { Status } from '../../shared/status/status.ts'
 
-/** The status for people: one short table. */
-export function statusTable(status: Status): string {
+/**
+ * The status for people: one short table.
+ *
+ * @param metrics address of each service's metrics
+ */
+export function statusTable(status: Status, metrics: Record<string, string>): string {
   const number = (n: number) => n.toLocaleString('en')
   const rows: [string, string][] = [
     ['articles', `${number(status.articles)}, newest indexed ${status.newest.ingested_at ?? 'never'}`],
@@ -24,6 +28,7 @@ export function statusTable(status: Status): string {
       'outlets',
       `healthy ${status.outlets.healthy}, silent ${status.outlets.silent}, failing ${status.outlets.failing}`,
     ],
+    ...Object.entries(metrics).map(([service, address]): [string, string] => [`metrics ${service}`, address]),
   ]
   const width = Math.max(...rows.map(([name]) => name.length))
   return rows.map(([name, text]) => `${name.padEnd(width)}  ${text}`).join('\n')

@@ -107,6 +107,7 @@ export function createApp(parts: Parts): Express {
   app.all(['/healthz', '/readyz', ...REFERENCE_PATHS], refuseMethod)
   app.all(['/status', '/queues'], sayThatPagesAreOff)
   app.all(FEED_PATH, refuseMethod)
+  app.all('/metrics', sayWhereMetricsAre)
   app.use(refusePath)
   app.use(sendError(log))
   return app
@@ -124,6 +125,11 @@ function suggestNames(index: SearchIndex): RequestHandler {
     const found = await answerSuggestions(index, rawQueryOf(request.originalUrl), plan)
     await sendAnswer(request, response, found, async () => {})
   }
+}
+
+/** Reached only with an API key: without one, this path is 401 like every unknown path. */
+const sayWhereMetricsAre: RequestHandler = (_request, _response, next) => {
+  next(new ApiError('not_found', { message: 'Metrics are not on this port, but on METRICS_PORT of each process.' }))
 }
 
 type Operation = (searches: Searches, rawQuery: string, plan: Plan) => Promise<Answer>

@@ -49,10 +49,29 @@ export async function createKey(db: Queryable, name: string, plan: Plan): Promis
   return { key: fromRow(rows[0]!), secret }
 }
 
+/** A key with its use. */
+export interface ListedKey extends ApiKey {
+  /**
+   * The minute of the last request that the rate counted; null: none, or none since the database
+   * crashed or was restored, because the rates are not kept then.
+   */
+  lastUsedAt: Date | null
+  /** Requests of this calendar month (UTC); null: the plan has no quota, so nobody counts. */
+  usedThisMonth: number | null
+}
+
+// Indexes: the primary keys.
+const LIST = `
+  select ${KEY_COLUMNS}, date_trunc('minute', w.started_at) as last_used_at, m.used
+  from api_keys k
+  left join rate_windows w on w.key_id = k.id
+  left join lateral (${MONTH_OF_KEY}) m on k.quota is not null
+  order by created_at, id`
+
 /** All keys, oldest first, revoked ones too. */
-export async function listKeys(db: Queryable): Promise<ApiKey[]> {
-  const { rows } = await db.query<KeyRow>(`select ${KEY_COLUMNS} from api_keys order by created_at, id`)
-  return rows.map(fromRow)
+export async function listKeys(db: Queryable): Promise<ListedKey[]> {
+  const { rows } = await db.query<KeyRow & { last_used_at: Date | null; used: number | null }>(LIST)
+  return rows.map(row => ({ ...fromRow(row), lastUsedAt: row.last_used_at, usedThisMonth: row.used }))
 }
 
 /** A key that was found, with its use of the month; null: its plan has no quota. */

@@ -11,7 +11,7 @@ export const RUNNING = 'env'
 const KEPT = [
   ...['DATABASE_URL', 'REDIS_URL', 'QDRANT_URL', 'QDRANT_COLLECTION'],
   ...['EMBEDDINGS_URL', 'EMBEDDINGS_API', 'EMBEDDINGS_MODEL', 'EMBED_DELAY'],
-  ...['CRAWL_ALLOW_PRIVATE', 'HOST', 'PORT', 'PUBLIC_URL'],
+  ...['CRAWL_ALLOW_PRIVATE', 'HOST', 'PORT', 'PUBLIC_URL', 'METRICS_HOST'],
 ]
 
 /** The lines of the file, for shells and for `settingsBeside`. */

@@ -6,7 +6,7 @@ export interface LagHour {
   hour: string
   /** Articles of the crawl that were indexed in the hour. */
   articles: number
-  /** From publication to index, of articles indexed in the hour. */
+  /** From publication to index, of articles published since their outlet was added. */
   index: Lag | null
   /** From index to vector, of articles embedded in the hour. */
   vector: Lag | null
@@ -23,7 +23,8 @@ const SAMPLE = 5_000
 // Numbers grow with the time of ingestion, so the articles of the last 24 hours have numbers above
 // `lo`: yesterday's and today's articles are counted by day. At most SAMPLE of them are read by
 // primary key, evenly spread. Articles of an archive, or from before pages were noted, say nothing
-// about the crawl and are left out. $1: SAMPLE.
+// about the crawl and are left out. When an outlet is added, its feeds name articles of the weeks
+// before: they count as articles, but their age is no lag. $1: SAMPLE.
 const READ = `
   with span as materialized (
     select last_seq as hi,
@@ -33,10 +34,12 @@ const READ = `
   ), steps as materialized (
     select lo, hi, greatest(1, ceil((hi - lo)::float8 / $1::int))::bigint as step from span
   ), sample as materialized (
-    select a.published_at, a.ingested_at, e.embedded_at, step
+    select a.published_at, a.ingested_at, e.embedded_at, step,
+           coalesce(a.published_at >= o.created_at, true) as timely
       from steps, generate_series(hi, lo + 1, -step) as s (seq)
       join lateral (select published_at, ingested_at from articles a where a.seq = s.seq offset 0) a on true
-      join lateral (select embedded_at from embeddings e where e.seq = s.seq and page_no is not null offset 0) e on true
+      join lateral (select embedded_at, page_no from embeddings e where e.seq = s.seq and page_no is not null offset 0) e on true
+      left join lateral (select created_at from pages p join outlets using (outlet_no) where p.page_no = e.page_no offset 0) o on true
      where a.ingested_at > now() - interval '25 hours'
   ), hours as (
     select h as hour from generate_series(date_trunc('hour', now()) - interval '23 hours', date_trunc('hour', now()),
@@ -44,7 +47,7 @@ const READ = `
   ), indexed as (
     select date_trunc('hour', ingested_at) as hour, sum(step)::int as articles,
            percentile_cont(array[0.5, 0.95]) within group (order by greatest(0, extract(epoch from ingested_at - published_at)))
-             as lag
+             filter (where timely) as lag
       from sample group by 1
   ), embedded as (
     select date_trunc('hour', embedded_at) as hour,

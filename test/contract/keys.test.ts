@@ -22,19 +22,25 @@ t.test('create prints the key once, and it works', async t => {
     rate: 60,
     quota: 1000,
   })
+  const unused = { last_used_at: null, used_this_month: 0 }
+  t.match(JSON.parse((await keys('list')).out), [unused])
   const { status, headers } = await api.ask(made.key, '/v1/articles')
   t.equal(status, 200)
   t.equal(headers.get('x-ratelimit-limit'), '60')
   t.equal(headers.get('x-quota-limit'), '1000')
   const listed = await keys('list')
   t.notMatch(listed.out, made.key)
-  t.match(JSON.parse(listed.out), [{ id: made.id, name: 'Een lezer', revoked_at: null }])
+  const [line] = JSON.parse(listed.out)
+  t.match(line, { id: made.id, name: 'Een lezer', revoked_at: null, used_this_month: 1 })
+  const since = Date.now() - Date.parse(line.last_used_at)
+  t.ok(since >= 0 && since < 180_000, 'the minute of its last use')
 })
 
 t.test('a rolling history, and no quota', async t => {
   const made = await json('create', '--name', 'Rol', '--countries', 'LU', '--history-days', '365', '--rate', '5')
   t.match(made, { countries: ['LU'], history: { days: 365 }, quota: null })
   t.notOk((await api.ask(made.key, '/v1/articles')).headers.has('x-quota-limit'))
+  t.match(JSON.parse((await keys('list')).out).at(-1), { id: made.id, used_this_month: null }, 'nobody counts it')
 })
 
 t.test('decision 21: update, rotate and revoke count in the running API at once', async t => {

@@ -118,6 +118,10 @@ t.test('add leaves all others, of a file or of options; remove takes out what is
     `select name, country, languages, time_zone from outlets where domain = 'c.example'`,
   )
   t.same(rows, [{ name: 'www.c.example', country: 'BE', languages: ['fr', 'nl'], time_zone: 'Europe/Brussels' }])
+  t.match(await outlets('add', 'd.example'), {
+    code: 2,
+    err: /no file d\.example; to add that outlet, write --country/,
+  })
   t.match(await outlets('add', 'd.example', '--country', 'NL'), { code: 2, err: /needs --country, --languages/ })
   t.match(await outlets('add', 'd.example', ...options, '--country', 'FR'), { code: 1, err: /country must be one of/ })
   t.match(await outlets('remove', 'b.example', 'x.example'), { code: 2, err: /No outlet x\.example is crawled/ })

@@ -85,9 +85,9 @@ t.test('the figures are those of the database', async t => {
   const { json } = await ask(`${fresh.base}/status/figures`, KEY)
   t.strictSame(json.unread, [])
   t.match(json.flow, {
-    articles: 4,
+    articles: 5,
     embedded: 1,
-    embeddings: { promised: 1, due: 1, failed: 1 },
+    embeddings: { promised: 2, due: 1, failed: 1 },
     pages: { waiting: 2, due: 1, stored: 1, failed: 2 },
   })
   t.ok(json.flow.pages.oldest >= 90 && json.flow.pages.oldest < 120, 'age of the oldest stored page')
@@ -109,14 +109,15 @@ t.test('the figures are those of the database', async t => {
       ['page', 'timeout', 1, true],
     ],
   )
-  t.equal(json.queues.embed.delayed, 1, 'what is promised is delayed work, as in `npm run status`')
+  t.equal(json.queues.embed.delayed, 2, 'what is promised is delayed work, as in `npm run status`')
   t.equal(json.running.requests, 1)
   t.equal(json.running.connections.crawler, 0)
   t.ok(json.running.connections.api > 0)
   t.equal(json.lag.length, 24)
   const now = json.lag.at(-1)
-  t.equal(now.articles, 3, 'what came with an archive says nothing about the crawl')
+  t.equal(now.articles, 4, 'what came with an archive says nothing about the crawl')
   t.ok(Math.abs(now.index.median - 3_600) < 60, 'an hour from publication to index')
+  t.ok(Math.abs(now.index.p95 - 3_600) < 60, 'the age of articles older than their outlet is no lag')
   t.ok(now.vector.median >= 9 && now.vector.median < 60, 'from index to vector')
   t.strictSame(json.missing, ['model'])
 })
@@ -125,9 +126,10 @@ t.test('the figures are those of the database', async t => {
 async function insertOutlets(): Promise<void> {
   await api.pool.query(
     `with o as (
-       insert into outlets (domain, name, country, languages, time_zone)
-       values ('stil.example', 'Stil', 'NL', '{nl}', 'Europe/Amsterdam'), ('stuk.example', 'Stuk', 'BE', '{nl}', 'Europe/Brussels'),
-              ('goed.example', 'Goed', 'LU', '{fr}', 'Europe/Luxembourg') returning outlet_no, domain)
+       insert into outlets (domain, name, country, languages, time_zone, created_at)
+       values ('stil.example', 'Stil', 'NL', '{nl}', 'Europe/Amsterdam', now() - interval '1 day'),
+              ('stuk.example', 'Stuk', 'BE', '{nl}', 'Europe/Brussels', now() - interval '1 day'),
+              ('goed.example', 'Goed', 'LU', '{fr}', 'Europe/Luxembourg', now() - interval '1 day') returning outlet_no, domain)
      insert into feeds (outlet_no, url, kind, host, last_success_at, last_new_at, failures, last_error)
      select outlet_no, 'https://' || domain, 'feed', domain, now(),
             now() - case domain when 'stil.example' then interval '30 days' else interval '1 hour' end,
@@ -162,6 +164,7 @@ async function indexArticles(): Promise<void> {
   const hourAgo = new Date(Date.now() - 3_600_000)
   await api.index(['een', 'twee', 'drie'].map((title, at) => ({ title, publishedAt: hourAgo, pageNo: BigInt(at + 1) })))
   await api.index([{ title: 'uit een archief', publishedAt: new Date('2021-01-01') }])
+  await api.index([{ title: 'ouder dan de krant', publishedAt: new Date(Date.now() - 26 * 86_400_000), pageNo: 4n }])
   await api.pool.query(`update embeddings set embedded_at = now() + interval '10 s' where page_no = 1`)
   await api.pool.query(`update embeddings set due_at = now() - interval '5 minutes' where page_no = 2`)
   await api.pool.query(`update embeddings set failed_at = now(), error = 'too long' where page_no = 3`)
@@ -193,6 +196,13 @@ t.test('without OPERATOR_KEY there are no such pages: a client is told so, nobod
     t.equal(status, 404)
     t.match(json.message, 'OPERATOR_KEY is not set')
   }
+})
+
+t.test('/metrics on the port of the API is an unknown path; a client with a key learns where metrics are', async t => {
+  t.equal((await api.ask(null, '/metrics')).json.code, 'missing_token')
+  const { status, json } = await api.ask(secret, '/metrics')
+  t.strictSame([status, json.code], [404, 'not_found'])
+  t.match(json.message, 'METRICS_PORT')
 })
 
 t.test('a key that can be guessed or sent by no browser stops the start', async t => {

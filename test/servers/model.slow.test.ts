@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { PYTHON } from '../../infra/embedded/model/environment.ts'
+import { MODEL_ENVIRONMENT, pythonOf } from '../../infra/embedded/environment.ts'
 import { embeddingsUrl } from '../../infra/embedded/model/server.ts'
 import { freePort, until } from '../fleet.ts'
 import { startTestServers } from '../servers.ts'
@@ -39,7 +39,7 @@ async function withoutOnnxruntime(test: Test): Promise<{ url: string; said: () =
 sys.modules["onnxruntime"] = None
 sys.argv = ["serve.py", "--host", "127.0.0.1", "--port", "${port}"]
 runpy.run_path("${script}", run_name="__main__")`
-  const child: ChildProcess = spawn(PYTHON, ['-E', '-s', '-B', '-c', start], {
+  const child: ChildProcess = spawn(pythonOf(MODEL_ENVIRONMENT), ['-E', '-s', '-B', '-c', start], {
     cwd: fileURLToPath(new URL('.', `file://${script}`)),
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -1,10 +1,10 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { MODEL_ENVIRONMENT, pythonOf } from '../environment.ts'
 import { accountOf } from '../owner.ts'
 import type { Program } from '../supervision/program.ts'
 import { askHttp } from '../supervision/silence.ts'
-import { PYTHON } from './environment.ts'
 
 const SCRIPT = fileURLToPath(new URL('serve.py', import.meta.url))
 
@@ -18,7 +18,7 @@ export async function modelProgram(dataDir: string, port: number, key: string, l
   const account = accountOf('model')
   return {
     name: 'The model server',
-    command: PYTHON,
+    command: pythonOf(MODEL_ENVIRONMENT),
     // -E -s -B: Python ignores its environment variables and the user's packages, and writes no
     // compiled files beside the sources. Without --host the server listens on every address.
     args: ['-E', '-s', '-B', SCRIPT, '--host', '127.0.0.1', '--port', String(port)],

@@ -8,7 +8,7 @@ import type { Family } from '../supervision/family.ts'
 import { runTool } from '../supervision/tool.ts'
 
 const INITDB_MS = 120_000
-const MAJOR = '18'
+export const MAJOR = '18'
 export const SUPERUSER = 'perscope'
 
 /** The folder of a cluster and the password of its superuser. */

@@ -27,7 +27,7 @@ export async function runTool(
   command: string,
   args: readonly string[],
   options: {
-    family: Family
+    family: Pick<Family, 'adopt' | 'release'>
     signal: AbortSignal
     within: number
     cwd: string

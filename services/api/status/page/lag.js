@@ -20,7 +20,12 @@ export function drawLag(place, hours) {
   if (hours === null) return place.replaceChildren(h('p', { class: 'quiet' }, 'Could not be read.'))
   place.replaceChildren(
     articles(hours),
-    lag(hours, 'index', 'From publication to index', 'No article with a known time of publication came in.'),
+    lag(
+      hours,
+      'index',
+      'From publication to index',
+      'No article came in that was published since its outlet was added.',
+    ),
     lag(hours, 'vector', 'From index to vector', 'Nothing was embedded.'),
   )
 }

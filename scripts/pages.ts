@@ -1,0 +1,83 @@
+import { counted } from '../shared/log/counted.ts'
+import { createPool, type Pool } from '../shared/postgres/pool.ts'
+import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
+import { countPages, countTriable, listPages, PAGE_STATES, type PageChoice, retryPages } from './work/pages.ts'
+import { pagesTable } from './work/pages-table.ts'
+
+const LIMIT = 100
+const LONGEST = 100_000
+
+await runCommand(
+  {
+    name: 'pages',
+    about: [
+      'Lists the pages that are not done with: those that wait for the crawler or the normaliser, and those that failed for',
+      'good. Each comes with its next try and the reason of its last attempt. `retry` has failed pages, and pages that wait',
+      'for a later try, tried now; hosts keep their pace.',
+    ].join('\n'),
+    usage: [
+      'list [--state waiting] [--outlet DOMAIN] [--limit 100] [--json]',
+      'retry ID… [--dry-run] [--json]',
+      'retry --outlet DOMAIN | --state failed | --all [--dry-run] [--json]',
+    ],
+    options: {
+      state: { type: 'string', value: PAGE_STATES.join('|'), about: 'only pages of this state' },
+      outlet: { type: 'string', value: 'DOMAIN', about: 'only pages of this outlet' },
+      limit: { type: 'string', value: 'N', about: `list: at most N pages (default ${LIMIT})` },
+      all: { type: 'boolean', about: 'retry: every page that may be tried again' },
+      json: { type: 'boolean', about: 'list: one JSON object a line; retry: {"action", "count", "dry_run"}' },
+      'dry-run': { type: 'boolean', about: 'retry: says how many, and changes nothing' },
+    },
+    needs: ['DATABASE_URL'],
+  },
+  async context => {
+    const [verb, ...ids] = context.positionals
+    if (verb !== 'list' && verb !== 'retry') throw new UsageError('Write list or retry; see --help.')
+    if (verb === 'list' && ids.length > 0) throw new UsageError(`"${ids[0]}" is one word too many; see --help.`)
+    const choice = choiceOf(context, ids)
+    const pool = createPool(context.config.DATABASE_URL, 'pages', () => {}, { max: 1 })
+    try {
+      await (verb === 'list' ? list(context, pool, choice) : retry(context, pool, choice))
+    } finally {
+      await pool.end()
+    }
+  },
+)
+
+async function list({ options, print, say }: CommandContext, pool: Pool, choice: PageChoice): Promise<void> {
+  const limit = Number(options.limit ?? LIMIT)
+  if (!Number.isInteger(limit) || limit < 1 || limit > LONGEST) {
+    throw new UsageError(`--limit is a whole number from 1 to ${LONGEST}.`)
+  }
+  const pages = await listPages(pool, choice, limit)
+  if (options.json === true) for (const page of pages) print(JSON.stringify(page))
+  else if (pages.length > 0) print(pagesTable(pages, new Date()))
+  const count = pages.length < limit ? pages.length : await countPages(pool, choice)
+  if (count === 0) say('No page is open.')
+  else if (count > pages.length) say(`${pages.length} of ${counted(count, 'open page')}; --limit shows more.`)
+  else say(`${counted(count, 'open page')}.`)
+}
+
+async function retry({ options, print, say }: CommandContext, pool: Pool, choice: PageChoice): Promise<void> {
+  if (choice.numbers === null && choice.outlet === null && choice.state === null && options.all !== true) {
+    throw new UsageError('Name ids as list prints them, --outlet, --state, or --all.')
+  }
+  const dryRun = options['dry-run'] === true
+  const count = await (dryRun ? countTriable(pool, choice) : retryPages(pool, choice))
+  if (options.json === true) print(JSON.stringify({ action: 'retry', count, dry_run: dryRun }))
+  else say(`${dryRun ? 'Would try' : 'Tries'} ${counted(count, 'page')} now.`)
+}
+
+function choiceOf({ options }: CommandContext, ids: string[]): PageChoice {
+  const state = PAGE_STATES.find(known => known === options.state) ?? null
+  if (options.state !== undefined && state === null) {
+    throw new UsageError(`--state is one of ${PAGE_STATES.join(', ')}.`)
+  }
+  const wrong = ids.find(id => !/^page:\d{1,18}$/.test(id))
+  if (wrong !== undefined) throw new UsageError(`"${wrong}" is no id of a page; they look like page:12.`)
+  return {
+    outlet: typeof options.outlet === 'string' ? options.outlet.toLowerCase().replace(/^www\./, '') : null,
+    state,
+    numbers: ids.length > 0 ? ids.map(id => id.slice('page:'.length)) : null,
+  }
+}

@@ -1,0 +1,50 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { openVectorStore } from '../../shared/vectors/store.ts'
+import { createTestDatabase } from '../database.ts'
+import { createWorld, served } from '../semantic/world.ts'
+
+t.setTimeout(240_000)
+
+const world = await createWorld()
+const target = await createTestDatabase()
+t.teardown(async () => {
+  await world.close()
+  await target.drop()
+})
+const file = join(t.testdir(), 'perscope.backup')
+const restore = async () => {
+  const script = new URL('../../scripts/restore.ts', import.meta.url).pathname
+  const env = { ...process.env, ...world.env, DATABASE_URL: target.url }
+  return (await promisify(execFile)(process.execPath, [script, file, '--yes'], { env })).stderr
+}
+const vectors = openVectorStore(world.config, 15_000)
+const unembedded = async () =>
+  (await target.query('select count(*)::int as n from embeddings where embedded_at is null'))[0]?.n
+
+await world.fleet.start('embedder')
+await world.index(Array.from({ length: 12 }, () => ({})))
+await world.embedded(12)
+await world.fleet.script('backup', file)
+await world.index(Array.from({ length: 5 }, () => ({})))
+await world.embedded(17)
+await world.fleet.stop()
+const name = await served(world)
+
+t.test('vectors of articles that came after the backup go, because new articles get their numbers', async t => {
+  t.equal(await vectors.count(name), 17)
+  t.match(await restore(), /The vectors are those of this backup; embedders embed 0 articles without one\./)
+  t.equal(await vectors.count(name), 12)
+  t.equal(await unembedded(), 0)
+})
+
+t.test('vectors that are missing are left to the embedders', async t => {
+  const { seqs } = await vectors.seqs(name, 0n, 100)
+  await vectors.remove(name, seqs.slice(0, 4))
+  t.match(await restore(), /embedders embed 4 articles without one\./)
+  t.equal(await unembedded(), 4)
+  await vectors.drop(name)
+  t.match(await restore(), /has no vectors of this backup; embedders embed all articles again\./)
+})

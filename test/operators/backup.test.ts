@@ -1,0 +1,154 @@
+import { execFile, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { ask, startTestApi } from '../contract/api.ts'
+import { createTestDatabase } from '../database.ts'
+import { createFleet, until } from '../fleet.ts'
+
+t.setTimeout(280_000)
+
+const source = await startTestApi()
+const target = await createTestDatabase()
+t.teardown(async () => {
+  await source.stop()
+  await target.drop()
+})
+const file = join(t.testdir(), 'perscope.backup')
+const script = (name: string) => new URL(`../../scripts/${name}.ts`, import.meta.url).pathname
+const envOf = (databaseUrl: string) => ({ ...process.env, DATABASE_URL: databaseUrl, REDIS_URL: '', QDRANT_URL: '' })
+
+function run(databaseUrl: string, name: string, ...words: string[]) {
+  return new Promise<{ code: number; out: string; err: string }>(resolve => {
+    const options = { env: envOf(databaseUrl), maxBuffer: 1 << 28 }
+    execFile(process.execPath, [script(name), ...words], options, (error, out, err) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
+    )
+  })
+}
+const backup = (...words: string[]) => run(source.config.DATABASE_URL, 'backup', ...words)
+const restore = (...words: string[]) => run(target.url, 'restore', ...words)
+const articlesIn = async () => (await target.query('select count(*)::int as n from article_ids'))[0]?.n
+
+const titles = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, n) => ({
+    title: `Brug ${from + n}`,
+    body: `De brug ${from + n} is open. `.repeat(100),
+  }))
+await source.index(titles(0, 250))
+const { secret } = await source.issue()
+const first = await source.ask(secret, '/v1/articles?q=brug&per_page=40')
+
+t.test('a backup is one moment of a database that is written to', async t => {
+  let ended = false
+  const writing = (async () => {
+    for (let from = 250; !ended; from += 20) await source.index(titles(from, from + 20))
+  })()
+  const { code, out, err } = await backup(file, '--json')
+  ended = true
+  await writing
+  t.equal(code, 0, err)
+  const said = JSON.parse(out)
+  t.match(err, new RegExp(`Wrote ${file}: ${said.articles} articles as of `))
+  t.ok(said.articles >= 250)
+  t.equal((await stat(file)).mode & 0o777, 0o600, 'it holds the hashes of keys')
+  t.notOk(existsSync(`${file}.partial`))
+  t.match(await restore(file), { code: 0, err: new RegExp(`Restored ${said.articles} articles as of `) })
+  t.equal(await articlesIn(), said.articles)
+  const [before, after] = [
+    await run(source.config.DATABASE_URL, 'export', '--body'),
+    await run(target.url, 'export', '--body'),
+  ]
+  t.equal(after.out.split('\n').length - 1, said.articles)
+  t.ok(before.out.startsWith(after.out), 'the articles up to that moment, with their texts, ids and times')
+})
+
+t.test('the restored API knows the same keys, and goes on with the same cursors', async t => {
+  const fleet = createFleet({ ...envOf(target.url), PUBLIC_URL: 'https://news.example', EMBEDDINGS_URL: '' })
+  t.teardown(() => fleet.stop())
+  await fleet.start('api')
+  let cursor: string | null = first.json.next_cursor
+  let pages = 0
+  for (; cursor !== null; pages++) {
+    const path = `/v1/articles?q=brug&per_page=40&cursor=${cursor}`
+    const [there, here] = [await source.ask(secret, path), await ask(fleet.base() + path, secret)]
+    t.equal(here.status, 200)
+    t.equal(here.text, there.text, 'byte for byte')
+    cursor = here.json.next_cursor
+  }
+  t.equal(pages, 6)
+  const refused = await restore(file, '--yes')
+  t.equal(refused.code, 2)
+  t.match(refused.err, /Perscope runs on this database \(.*api.*\); end npm start, or all services, first/)
+})
+
+t.test('nothing is overwritten without consent', async t => {
+  t.match(await backup(file), { code: 2, err: /exists; name another file, or add --yes/ })
+  t.match(await restore(file), { code: 2, err: /holds \d+ articles, and .* Nothing was changed; add --yes/ })
+})
+
+t.test('a file that is cut or damaged is refused before anything changes', async t => {
+  const whole = await readFile(file)
+  const other = join(t.testdir(), 'other')
+  await writeFile(other, whole)
+  await truncate(other, whole.length - 100)
+  t.match(await restore(other, '--yes'), { code: 1, err: /is no whole backup of Perscope/ })
+  const bent = Buffer.from(whole)
+  const middle = Math.floor(whole.length / 2)
+  bent[middle] = (bent[middle] ?? 0) ^ 1
+  await writeFile(other, bent)
+  t.match(await restore(other, '--yes'), { code: 1, err: /is damaged: its contents do not have the checksum/ })
+  await writeFile(other, 'articles')
+  t.match(await restore(other, '--yes'), { code: 1, err: /is no whole backup of Perscope/ })
+})
+
+t.test('a restore that is killed or interrupted changes nothing', async t => {
+  const before = await articlesIn()
+  // Postgres waits at each table. The data that follow are more than the pipes between us hold.
+  await target.query('create table public.kept ()')
+  await target.query('create schema held')
+  await target.query(
+    `create function held.wait() returns event_trigger language plpgsql as 'begin perform pg_sleep(2); end'`,
+  )
+  await target.query(
+    `create event trigger held on ddl_command_start when tag in ('CREATE TABLE') execute function held.wait()`,
+  )
+  const working = async (query: string) =>
+    (
+      await target.query(
+        `select from pg_stat_activity where datname = current_database() and application_name = 'perscope restore' and query like $1`,
+        [query],
+      )
+    ).length > 0
+  for (const signal of ['SIGKILL', 'SIGINT'] as const) {
+    const child = spawn(process.execPath, [script('restore'), file, '--yes'], {
+      env: envOf(target.url),
+      stdio: ['ignore', 'ignore', 'pipe'],
+    })
+    let said = ''
+    child.stderr.on('data', part => {
+      said += part
+    })
+    const ended = new Promise<number | null>(resolve => child.once('close', resolve))
+    await until(() => working('CREATE TABLE%'), 60_000)
+    child.kill(signal)
+    await until(async () => !(await working('%')), 60_000)
+    if (signal === 'SIGINT') {
+      t.equal(await ended, 1)
+      t.match(said, /Interrupted; the database is as it was\.\n$/)
+    }
+    t.equal(await articlesIn(), before)
+    t.strictSame(await target.query('select from public.kept'), [], 'a table that the backup does not have')
+  }
+  await target.query('drop event trigger held')
+})
+
+t.test('a backup that fails leaves no file', async t => {
+  const none = join(t.testdir(), 'none')
+  const url = new URL(source.config.DATABASE_URL)
+  url.pathname = '/no_such_database'
+  t.match(await run(url.href, 'backup', none), { code: 1, err: /no_such_database/ })
+  t.notOk(existsSync(none))
+  t.match(await backup(join(none, 'deeper')), { code: 1, err: /no such file/i })
+})

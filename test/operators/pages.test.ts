@@ -1,0 +1,75 @@
+import { execFile } from 'node:child_process'
+import t from 'tap'
+import { createPool } from '../../shared/postgres/pool.ts'
+import { createTestDatabase } from '../database.ts'
+
+t.setTimeout(120_000)
+
+const database = await createTestDatabase()
+const pool = createPool(database.url, 'test', () => {})
+t.teardown(async () => {
+  await pool.end()
+  await database.drop()
+})
+const script = new URL('../../scripts/pages.ts', import.meta.url).pathname
+const pages = (...words: string[]) =>
+  new Promise<{ code: number; out: string; err: string }>(resolve => {
+    const env = { ...process.env, DATABASE_URL: database.url }
+    execFile(process.execPath, [script, ...words], { env }, (error, out, err) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
+    )
+  })
+
+await pool.query(`
+  insert into outlets (domain, name, country, languages, time_zone)
+  values ('a.example', 'A', 'NL', '{nl}', 'Europe/Amsterdam'), ('b.example', 'B', 'BE', '{fr}', 'Europe/Brussels')`)
+const insert = async (path: string, state: string, reason: string | null, detail: string | null, wait: string) => {
+  const { rows } = await pool.query<{ id: string }>(
+    `insert into pages (outlet_no, url, crawl_key, host, state, reason, detail, attempts, next_try_at, finished_at)
+     select outlet_no, 'https://' || domain || $2, $2, domain, $3, $4, $5, 2, now() + $6::interval,
+            case when $3 in ('failed', 'done') then now() end
+     from outlets where domain = $1 returning 'page:' || page_no as id`,
+    [path.startsWith('/b') ? 'b.example' : 'a.example', path, state, reason, detail, wait],
+  )
+  return rows[0]?.id ?? ''
+}
+const failed = await insert('/failed', 'failed', 'timeout', 'it took 60 s', '0')
+const later = await insert('/later', 'waiting', 'server error', 'the outlet answers 503', '3 hours')
+const putOff = await insert('/put-off', 'waiting', 'put off', 'new host', '1 day')
+const due = await insert('/b/due', 'waiting', null, null, '-1 second')
+await insert('/done', 'done', null, null, '0')
+
+t.test('list names every page that is open, why, and when it is tried again', async t => {
+  const { out, err } = await pages('list')
+  t.match(out, new RegExp(`${failed} +failed +none +2 attempts +a\\.example .*/failed +timeout; it took 60 s`))
+  t.match(out, new RegExp(`${later} +waiting +in 3h .*/later +server error; the outlet answers 503`))
+  t.match(out, new RegExp(`${putOff} +waiting .*beyond the new hosts that its outlet may have today`))
+  t.match(out, new RegExp(`${due} +waiting +due .*waits for its host, or for a crawler`))
+  t.notMatch(out, '/done')
+  t.match(err, /^4 open pages\.$/m)
+  const lines = (await pages('list', '--outlet', 'B.example', '--json')).out.trim().split('\n')
+  t.match(
+    lines.map(line => JSON.parse(line)),
+    [{ id: due, outlet: 'b.example', state: 'waiting', attempts: 2 }],
+  )
+  t.match((await pages('list', '--limit', '1')).err, /1 of 4 open pages; --limit shows more/)
+  t.match((await pages('list', '--state', 'stored')).err, /No page is open/)
+})
+
+t.test('retry has failed pages and later ones tried now, and leaves those that are put off', async t => {
+  t.match(await pages('retry'), { code: 2, err: /Name ids as list prints them/ })
+  t.match(await pages('retry', 'embedding:1'), { code: 2, err: /is no id of a page/ })
+  t.match((await pages('retry', '--all', '--dry-run')).err, /Would try 2 pages now/)
+  t.match((await pages('retry', later)).err, /Tries 1 page now/)
+  t.match((await pages('retry', '--outlet', 'a.example', '--json')).out, /"count":1/)
+  const { rows } = await pool.query(
+    `select 'page:' || page_no as id, state, attempts, next_try_at <= now() as due, reason from pages
+     where state <> 'done' order by page_no`,
+  )
+  t.same(rows, [
+    { id: failed, state: 'waiting', attempts: 0, due: true, reason: null },
+    { id: later, state: 'waiting', attempts: 2, due: true, reason: 'server error' },
+    { id: putOff, state: 'waiting', attempts: 2, due: false, reason: 'put off' },
+    { id: due, state: 'waiting', attempts: 2, due: true, reason: null },
+  ])
+})
