@@ -74,6 +74,7 @@ t.test('errors of feeds and pages are shown without what a terminal obeys', asyn
   for (const [name, ...args] of [
     ['outlets', 'list'],
     ['queues', 'list'],
+    ['pages', 'list'],
     ['status'],
     ['query', `--${HOSTILE}`],
     ['outlets', 'check', `/none/${HOSTILE}`],
