@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import { useSpeech } from '../words/index.ts'
 
@@ -20,31 +21,38 @@ export function Header({
 }) {
   const { words, language } = useSpeech()
   return (
+    <Bar>
+      <select
+        aria-label={words.app.language}
+        value={language}
+        onChange={event => {
+          const chosen = LANGUAGES.find(one => one === event.currentTarget.value)
+          if (chosen !== undefined) onLanguage(chosen)
+        }}
+      >
+        {LANGUAGES.map(one => (
+          <option key={one} value={one} lang={one}>
+            {OWN_NAMES[one]}
+          </option>
+        ))}
+      </select>
+      {onForget && (
+        <button type="button" class="quiet" onClick={onForget}>
+          {words.key.forget}
+        </button>
+      )}
+    </Bar>
+  )
+}
+
+/** The name that leads to `/`, and what stands opposite. */
+export function Bar({ children }: { children: ComponentChildren }) {
+  return (
     <header class="header">
       <a class="wordmark" href="/">
         Perscope
       </a>
-      <nav>
-        <select
-          aria-label={words.app.language}
-          value={language}
-          onChange={event => {
-            const chosen = LANGUAGES.find(one => one === event.currentTarget.value)
-            if (chosen !== undefined) onLanguage(chosen)
-          }}
-        >
-          {LANGUAGES.map(one => (
-            <option key={one} value={one} lang={one}>
-              {OWN_NAMES[one]}
-            </option>
-          ))}
-        </select>
-        {onForget && (
-          <button type="button" class="quiet" onClick={onForget}>
-            {words.key.forget}
-          </button>
-        )}
-      </nav>
+      <nav>{children}</nav>
     </header>
   )
 }

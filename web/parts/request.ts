@@ -46,7 +46,8 @@ export interface Unchanged {
 export type Outcome<T> = Answer<T> | Unchanged | Failure
 
 export interface Asking {
-  key: string
+  /** null: the browser sends the password that it was asked for when it opened the page. */
+  key: string | null
   signal?: AbortSignal
   etag?: string | null
   method?: 'GET' | 'POST' | 'DELETE'
@@ -92,7 +93,7 @@ async function exchange(path: string, asking: Asking): Promise<Response | Unchan
 
 /** null: no answer came. */
 async function send(path: string, { key, signal, etag, method = 'GET', body }: Asking): Promise<Response | null> {
-  const headers = new Headers({ Authorization: `Bearer ${key}` })
+  const headers = new Headers(key === null ? {} : { Authorization: `Bearer ${key}` })
   if (etag) headers.set('If-None-Match', etag)
   if (body !== undefined) headers.set('Content-Type', 'application/json')
   const late = AbortSignal.timeout(TIMEOUT)
@@ -101,7 +102,7 @@ async function send(path: string, { key, signal, etag, method = 'GET', body }: A
       method,
       headers,
       cache: 'no-store',
-      credentials: 'omit',
+      credentials: key === null ? 'same-origin' : 'omit',
       signal: signal === undefined ? late : AbortSignal.any([signal, late]),
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
