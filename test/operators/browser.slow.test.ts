@@ -1,13 +1,16 @@
-import { existsSync } from 'node:fs'
-import { type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { fileURLToPath } from 'node:url'
+import type { BrowserContextOptions } from 'playwright-core'
 import t from 'tap'
 import { startTestApi } from '../contract/api.ts'
 import { startRedis } from '../queues/redis.ts'
+import { axe, browserPath, launch, open as openPage, overhang } from '../web/browser.ts'
+import { putFleetToWork } from './fleet-at-work.ts'
 
 t.setTimeout(280_000)
 
 const KEY = 'a-key-for-operators-of-tests'
-const browserPath = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync)
+/** Set to draw the picture of the README anew. */
+const PICTURE = process.env.PICTURES ? fileURLToPath(new URL('../../docs/pictures/status.png', import.meta.url)) : null
 const redis = await startRedis()
 t.teardown(() => redis.stop())
 const NAME = '<img src=x onerror="document.title=1"> De Stille'
@@ -17,7 +20,7 @@ if (browserPath === undefined) {
 } else {
   const api = await startTestApi({ OPERATOR_KEY: KEY, REDIS_URL: redis.url ?? '' })
   t.teardown(() => api.stop())
-  const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] })
+  const browser = await launch()
   t.teardown(() => browser.close())
   await api.pool.query(
     `with o as (
@@ -30,87 +33,138 @@ if (browserPath === undefined) {
     [NAME],
   )
 
-  /** The page in a browser, with its requests and its errors. */
-  const open = async (path: string, options: BrowserContextOptions) => {
-    const context = await browser.newContext({ httpCredentials: { username: 'me', password: KEY }, ...options })
-    context.setDefaultTimeout(90_000) // on a busy machine
-    const page = await context.newPage()
-    const heard: string[] = []
-    page.on('console', message => ['error', 'warning'].includes(message.type()) && heard.push(message.text()))
-    page.on('pageerror', error => heard.push(error.message))
-    page.on('request', request => request.url().startsWith(api.base) || heard.push(`asked ${request.url()}`))
-    await page.goto(`${api.base}${path}`)
-    return { page, heard, close: () => context.close() }
-  }
-  /** A figure computed in the page. */
-  const measure = (page: Page, expression: string): Promise<unknown> => page.evaluate(expression)
+  const httpCredentials = { username: 'me', password: KEY }
+  const open = (path: string, options: BrowserContextOptions = {}, base = api.base) =>
+    openPage(browser, base, path, { httpCredentials, ...options })
 
   t.test('the page shows the flow, the outlets in trouble first, and what comes meanwhile', async t => {
-    const { page, heard, close } = await open('/status', { viewport: { width: 1280, height: 900 } })
-    await page.waitForSelector('.outlet-table')
+    const { page, complaints, close } = await open('/status', { viewport: { width: 1280, height: 900 } })
+    const rows = page.locator('.outlet-table tbody tr')
+    const search = page.getByRole('searchbox', { name: 'Find an outlet' })
+    await rows.first().waitFor()
     t.equal(await page.locator('.flow .step').count(), 7)
     t.match(
-      await page.locator('.flow').getAttribute('aria-label'),
-      /Crawler, not there.*Pages: 0.*API, needs attention/,
+      await page.locator('.flow').innerText(),
+      /Crawler\s+not there\s+0[\s\S]*Pages\s+0\s+to fetch now[\s\S]*API\s+needs attention/,
     )
-    t.match(await page.locator('#problems').innerText(), /No crawler is connected[\s\S]*1 outlet cannot be read/)
-    const first = page.locator('.outlet-table tbody tr').first()
-    t.equal(await first.locator('.outlet-name').innerText(), NAME, 'a name is text, whatever it holds')
-    t.match(await first.innerText(), '<b>503</b>')
+    t.match(await page.locator('.problems').innerText(), /No crawler is connected[\s\S]*1 outlet cannot be read/)
+    t.equal(await rows.first().locator('.outlet-name').innerText(), NAME, 'a name is text, whatever it holds')
+    t.match(await rows.first().innerText(), '<b>503</b>')
     t.equal(await page.title(), 'Perscope status')
-    t.equal(await page.locator('.outlet-table tbody tr').count(), 20, 'a page of them')
-    await page.locator('.more').click()
-    t.equal(await page.locator('.outlet-table tbody tr').count(), 60)
-    await page.locator('#search').fill('krant 77')
-    t.equal(await page.locator('.outlet-table tbody tr').count(), 1)
+    t.equal(await rows.count(), 20, 'a page of them')
+    await page.getByRole('button', { name: 'Show 40 more of 110' }).click()
+    t.equal(await rows.count(), 60)
+    await search.fill('krant 77')
+    t.equal(await rows.count(), 1)
 
     await api.pool.query(
       `insert into pages (outlet_no, url, crawl_key, host) select outlet_no, 'x', 'x', domain from outlets where domain = 'o2.example'`,
     )
-    await page.waitForSelector('.flow[aria-label*="Pages: 1"]')
+    await page.locator('.step', { hasText: 'Pages' }).getByText('1', { exact: true }).waitFor()
     t.pass('a new page shows without a reload')
-    t.equal(await page.locator('#search').inputValue(), 'krant 77', 'what was typed stays')
-    t.strictSame(heard, [], 'nothing from elsewhere, no complaint')
+    t.equal(await search.inputValue(), 'krant 77', 'what was typed stays')
+    t.strictSame(complaints, [], 'nothing from elsewhere, no complaint')
     await close()
   })
 
-  for (const [width, colorScheme] of [
-    [390, 'light'],
-    [390, 'dark'],
-    [820, 'light'],
-    [1280, 'dark'],
-  ] as const) {
-    t.test(`it fits ${width} pixels, ${colorScheme}`, async t => {
-      const { page, heard, close } = await open('/status', { viewport: { width, height: 844 }, colorScheme })
-      await page.waitForSelector('.outlet-table')
-      t.ok(Number(await measure(page, 'document.documentElement.scrollWidth')) <= width, 'nothing sticks out')
-      const bright = await measure(page, 'getComputedStyle(document.body).backgroundColor')
-      t.equal(/rgb\(2\d\d/.test(String(bright)), colorScheme === 'light')
-      t.strictSame(heard, [])
-      await close()
-    })
-  }
+  t.test('issue 21.7: the keyboard alone suffices, and figures that come take no focus away', async t => {
+    const { page, close } = await open('/status')
+    await page.locator('.outlet-table').waitFor()
+    await page.getByText('These figures as a table').focus()
+    await page.keyboard.press('Enter')
+    t.equal(await page.getByRole('row', { name: /^\d\d:00 0 – – – –$/ }).count(), 24)
+    await page.getByRole('button', { name: 'all 130' }).focus()
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    t.equal(await page.locator('.outlet-table tbody tr').count(), 1, 'the failing one')
+    await page.waitForResponse('**/status/figures')
+    await page.waitForResponse('**/status/figures')
+    t.match(await page.locator(':focus').innerText(), /^failing/)
+    t.equal(await page.locator(':focus').getAttribute('aria-pressed'), 'true')
+    await close()
+  })
+
+  t.test('an address that holds the name and the password works too', async t => {
+    const { host } = new URL(api.base)
+    const { page, close } = await openPage(browser, `http://me:${KEY}@${host}`, '/status')
+    await page.locator('.outlet-table').waitFor()
+    t.pass('its figures come')
+    await close()
+  })
 
   t.test('when the API is gone the page says so, and keeps what it knew', async t => {
-    const { page, close } = await open('/status', {})
-    await page.waitForSelector('.outlet-table')
+    const { page, close } = await open('/status')
+    await page.locator('.outlet-table').waitFor()
     await page.route('**/status/figures', route => route.abort())
-    await page.waitForSelector('#problems >> text=does not answer')
+    await page.getByText('The API does not answer.').waitFor()
     t.ok(await page.locator('main.stale .outlet-table').isVisible())
+    t.strictSame(await axe(page), [])
     await page.unroute('**/status/figures')
-    await page.waitForSelector('main:not(.stale)')
+    await page.locator('main:not(.stale)').waitFor()
     t.pass('and recovers by itself')
     await close()
+  })
+
+  t.test('the page says so when there is nothing yet, and when a part cannot be read', async t => {
+    const other = await startTestApi({ OPERATOR_KEY: KEY })
+    t.teardown(() => other.stop())
+    const { page, close } = await open('/status', {}, other.base)
+    await page.getByText('There are no outlets').waitFor()
+    t.match(await page.locator('main').innerText(), /Nothing was embedded[\s\S]*Empty: nothing has failed for good/)
+    t.strictSame(await axe(page), [], 'nothing yet')
+    await other.pool.query('alter table outlets rename to outlets_away')
+    await page.getByText('Could not be read in time: outlets.').waitFor()
+    t.match(await page.getByRole('region', { name: 'Outlets' }).innerText(), 'Could not be read.')
+    t.strictSame(await axe(page), [], 'unread')
+    await close()
+  })
+
+  t.test('a fleet at work: it fits every screen, light and dark, and axe finds nothing', async t => {
+    const other = await startTestApi({ OPERATOR_KEY: KEY })
+    t.teardown(() => other.stop())
+    const stop = await putFleetToWork(other)
+    t.teardown(stop)
+    const client = await other.issue()
+    for (let asked = 0; asked < 40; asked++) await other.ask(client.secret, '/v1/articles')
+    for (const [width, height, colorScheme] of [
+      [360, 740, 'light'],
+      [390, 844, 'dark'],
+      [820, 1180, 'light'],
+      [1280, 900, 'dark'],
+      [1280, 1340, 'light'],
+      [3840, 2160, 'dark'],
+    ] as const) {
+      const { page, complaints, close } = await open(
+        '/status',
+        { viewport: { width, height }, colorScheme },
+        other.base,
+      )
+      const told = page.locator('figure .told').first()
+      await page.locator('.plots path.line').first().waitFor()
+      const plot = page.getByRole('img', { name: /^Articles by hour: 600/ })
+      await plot.hover()
+      await told.filter({ hasText: /^\d\d:00: \d+ articles$/ }).waitFor()
+      await page.mouse.move(0, 0)
+      await told.filter({ hasText: 'crawled and indexed in 24 hours' }).waitFor()
+      const bright = await page.evaluate('getComputedStyle(document.body).backgroundColor')
+      t.equal(/rgb\(2\d\d/.test(String(bright)), colorScheme === 'light', `${width} pixels, ${colorScheme}`)
+      if (PICTURE && height === 1340) await page.screenshot({ path: PICTURE, animations: 'disabled' })
+      await page.getByText('These figures as a table').click()
+      t.ok((await overhang(page)) <= 0, 'nothing sticks out')
+      t.strictSame(await axe(page), [])
+      t.strictSame(complaints, [])
+      await close()
+    }
   })
 
   t.test(
     'the queues on Redis can be looked into and not changed',
     { skip: redis.url === null && 'no redis-server' },
     async t => {
-      const { page, heard, close } = await open('/queues', { viewport: { width: 1280, height: 900 } })
+      const { page, complaints, close } = await open('/queues', { viewport: { width: 1280, height: 900 } })
       await page.waitForSelector('text=normalise')
       t.match(await page.locator('body').innerText(), /visit[\s\S]*normalise[\s\S]*embed/)
-      t.strictSame(heard, [], 'nothing from elsewhere, no complaint')
+      t.strictSame(complaints, [], 'nothing from elsewhere, no complaint')
       await close()
       for (const method of ['PUT', 'POST', 'DELETE']) {
         const { status } = await api.ask(KEY, '/queues/api/queues/pause', { method })

@@ -1,108 +1,100 @@
-import { type OutletHealth, outletHealth } from '../../../shared/outlets/health.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
-import type { QueueName } from '../../../shared/queues/messages.ts'
-import type { QueueCounts, Queues } from '../../../shared/queues/queues.ts'
-import { type Flow, readFlow } from '../../../shared/status/flow.ts'
-import { type LagHour, readLag } from '../../../shared/status/lag.ts'
-import {
-  countQuarantine,
-  listQuarantine,
-  type QuarantineCount,
-  type Quarantined,
-} from '../../../shared/status/quarantine.ts'
-import { type Running, readRunning } from '../../../shared/status/running.ts'
-import { withDelayed } from '../../../shared/status/status.ts'
-import type { Readiness } from '../http/health.ts'
-import { remembered } from './remembered.ts'
-
 /**
- * What the page for operators shows. A part that could not be read is null, and `unread` names it.
+ * The figures of `/status/figures`, as JSON carries them: times are ISO 8601. A part that could not
+ * be read is null, and `unread` names it.
+ *
+ * The page imports these types, so this file imports nothing.
  */
 export interface Figures {
-  /** When they were read, ISO 8601. */
+  /** When they were read. */
   at: string
   service: string
   /** Whether the queues are on Redis and can be looked into at `/queues`. */
   board: boolean
-  flow: Flow | null
-  running: Running | null
-  queues: Record<QueueName, QueueCounts> | null
-  outlets: OutletHealth[] | null
-  quarantine: { counts: QuarantineCount[]; newest: Quarantined[] } | null
-  lag: LagHour[] | null
+  flow: FlowFigures | null
+  running: RunningFigures | null
+  /** By name of the queue. */
+  queues: Record<string, QueueFigures> | null
+  /** Those in trouble first. */
+  outlets: OutletFigures[] | null
+  quarantine: { counts: QuarantineFigures[]; newest: QuarantinedFigures[] } | null
+  /** The last 24 hours, the present one last. */
+  lag: LagFigures[] | null
   /** Dependencies that this process does not reach. */
   missing: string[]
   unread: string[]
 }
 
-/**
- * ms that figures are good for, so that many viewers cost one look; what changes slowly is read
- * less often.
- */
-const FRESH = { flow: 2_500, outlets: 10_000, quarantine: 10_000, lag: 60_000 }
-const NEWEST = 50
-
-/**
- * The figures as they are shown, each part read at most once in its time whoever asks, and by
- * itself.
- */
-export function openFigures(parts: {
-  pool: Pool
-  queues: Pick<Queues, 'counts'>
-  readiness: Readiness
-  service: string
-  board: boolean
-}): () => Promise<Figures> {
-  const { pool, queues, readiness, service, board } = parts
-  const read = {
-    flow: remembered(FRESH.flow, () => readFlow(pool)),
-    running: remembered(FRESH.flow, () => readRunning(pool)),
-    queues: remembered(FRESH.flow, () => queues.counts()),
-    outlets: remembered(FRESH.outlets, async () => (await outletHealth(pool)).sort(worstFirst)),
-    quarantine: remembered(FRESH.quarantine, async () => ({
-      counts: await countQuarantine(pool),
-      newest: await listQuarantine(pool, NEWEST),
-    })),
-    lag: remembered(FRESH.lag, () => readLag(pool)),
-    missing: remembered(FRESH.flow, async () => [
-      ...Object.keys(await readiness.required()),
-      ...Object.keys(await readiness.semantic()),
-    ]),
-  }
-  return async () => {
-    const unread: string[] = []
-    const part = <T>(name: keyof typeof read, reading: Promise<T>): Promise<T | null> =>
-      reading.catch(() => {
-        unread.push(name)
-        return null
-      })
-    const [flow, running, counts, outlets, quarantine, lag, missing] = await Promise.all([
-      part('flow', read.flow()),
-      part('running', read.running()),
-      part('queues', read.queues()),
-      part('outlets', read.outlets()),
-      part('quarantine', read.quarantine()),
-      part('lag', read.lag()),
-      part('missing', read.missing()),
-    ])
-    return {
-      at: new Date().toISOString(),
-      ...{ service, board, flow, running, outlets, quarantine, lag },
-      queues: counts && withDelayed(counts, flow?.embeddings.promised ?? 0),
-      missing: missing ?? [],
-      unread: unread.sort(),
-    }
-  }
+/** The open work between the services. Ages in seconds. */
+export interface FlowFigures {
+  articles: number
+  embedded: number
+  embeddings: { promised: number; due: number; failed: number; oldest: number }
+  pages: { waiting: number; due: number; stored: number; failed: number; oldest: number }
+  index: { segments: number; backlog: number }
+  /** When an article last became visible. */
+  newest: string | null
 }
 
-const RANK = { failing: 0, silent: 1, healthy: 2 }
+export interface RunningFigures {
+  /** Connections to the database, by service. */
+  connections: { crawler: number; normaliser: number; embedder: number; api: number }
+  visits: number
+  requests: number
+  keys: number
+}
 
-/**
- * Those in trouble first, the longest in it first of all; among the healthy, the longest silent.
- */
-function worstFirst(a: OutletHealth, b: OutletHealth): number {
-  const since = ({ lastNew, lastSuccess }: OutletHealth) => (lastNew ?? lastSuccess)?.getTime() ?? 0
-  return (
-    RANK[a.health] - RANK[b.health] || b.failures - a.failures || since(a) - since(b) || (a.domain < b.domain ? -1 : 1)
-  )
+export interface QueueFigures {
+  waiting: number
+  active: number
+  delayed: number
+  failed: number
+}
+
+export interface OutletFigures {
+  domain: string
+  name: string
+  country: string
+  health: 'healthy' | 'silent' | 'failing'
+  lastSuccess: string | null
+  lastNew: string | null
+  /** ms between new articles; null: not known yet. */
+  rhythm: number | null
+  feeds: number
+  failingFeeds: number
+  failures: number
+  error: string | null
+  blocks: { kind: string; pages: number }[]
+  today: { hosts: number; pages: number; bytes: number }
+  putOff: number
+  late: number
+  restsUntil: string | null
+}
+
+export interface QuarantineFigures {
+  kind: 'page' | 'embedding'
+  reason: string
+  n: number
+  ours: boolean
+}
+
+export interface QuarantinedFigures {
+  id: string
+  what: string
+  reason: string
+  detail: string | null
+  attempts: number
+  since: string
+}
+
+/** An hour. Lags in seconds; null where nothing was measured. */
+export interface LagFigures {
+  hour: string
+  articles: number
+  index: Lag | null
+  vector: Lag | null
+}
+
+export interface Lag {
+  median: number
+  p95: number
 }

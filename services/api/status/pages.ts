@@ -1,5 +1,3 @@
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
 import type { Config } from '../../../shared/config/config.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
@@ -10,9 +8,10 @@ import type { AddressLock } from '../access/lock.ts'
 import { ApiError } from '../contract/api-error.ts'
 import type { Readiness } from '../http/health.ts'
 import { pageSecurity } from '../http/page-security.ts'
+import { sendFile, webBundle } from '../web/pages.ts'
 import { type Board, openBoard } from './board.ts'
-import { openFigures } from './figures.ts'
 import { requireOperator } from './operator.ts'
+import { openFigures } from './read-figures.ts'
 
 /** The pages for operators: the whole of a process's part in them. */
 export interface OperatorPages {
@@ -25,20 +24,11 @@ const STATEMENT_TIMEOUT = 3_000
 
 const CLOSE_TIMEOUT = 2_000
 
-const FILES = {
-  '/status': { type: 'text/html; charset=utf-8', file: 'page.html' },
-  '/status/page.css': { type: 'text/css; charset=utf-8', file: 'page.css' },
-  '/status/page.js': { type: 'text/javascript; charset=utf-8', file: 'page.js' },
-  '/status/flow.js': { type: 'text/javascript; charset=utf-8', file: 'flow.js' },
-  '/status/lag.js': { type: 'text/javascript; charset=utf-8', file: 'lag.js' },
-  '/status/outlets.js': { type: 'text/javascript; charset=utf-8', file: 'outlets.js' },
-  '/status/elements.js': { type: 'text/javascript; charset=utf-8', file: 'elements.js' },
-} as const
-
 /**
  * `/status`, a page that shows at a glance what goes on, with its figures at `/status/figures`; and
  * with queues on Redis `/queues`. All behind OPERATOR_KEY, all read-only, on connections of their
- * own, so that watching takes nothing from searches.
+ * own, so that watching takes nothing from searches. The page's script and style are open files,
+ * as those of all pages are: they hold the program and no figure.
  */
 export function openOperatorPages(parts: {
   config: Config
@@ -61,12 +51,10 @@ export function openOperatorPages(parts: {
   router.get('/status/figures', async (_request, response) => {
     response.set('Cache-Control', 'no-store').json(await figures())
   })
-  for (const [path, { type, file }] of Object.entries(FILES)) {
-    router.get(path, pageSecurity(), async (_request, response) => {
-      const content = await readFile(join(import.meta.dirname, 'page', file))
-      response.set({ 'Content-Type': type, 'Cache-Control': 'private, no-cache' }).send(content)
-    })
-  }
+  router.get('/status', pageSecurity(), async (request, response) => {
+    const { pages } = await webBundle()
+    sendFile(request, response, pages.status, 'private, no-cache')
+  })
   if (board) router.use('/queues', board.router)
   router.use(['/status', '/queues'], (_request, _response, next) => {
     next(new ApiError('not_found', board ? {} : { message: 'There is nothing here: `/queues` needs REDIS_URL.' }))

@@ -7,7 +7,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import { type BuildResult, build, type OutputFile, stop } from 'esbuild'
 
 /** The pages that are made from `web/`: each folder has `main.tsx` and `page.html`. */
-export const PAGES = ['explorer'] as const
+export const PAGES = ['explorer', 'status'] as const
 export type PageName = (typeof PAGES)[number]
 
 /** Where browsers find the bundled files. Their names hold a digest of what is in them. */
@@ -49,7 +49,7 @@ export async function bundlePages(): Promise<WebBundle> {
     }),
   )
   const page = async (name: PageName) => compressed('text/html; charset=utf-8', await pageOf(name, built))
-  return { pages: { explorer: await page('explorer') }, assets }
+  return { pages: { explorer: await page('explorer'), status: await page('status') }, assets }
 }
 
 type Built = BuildResult<{ write: false; metafile: true }>

@@ -1,0 +1,79 @@
+import t from 'tap'
+import type { Figures } from '../../../services/api/status/figures.ts'
+import { problemOfFailure, problemsOf } from './problems.ts'
+
+const AT = '2026-03-01T12:00:00.000Z'
+const FINE: Figures = {
+  at: AT,
+  service: 'Perscope',
+  board: false,
+  flow: {
+    articles: 10,
+    embedded: 9,
+    embeddings: { promised: 1, due: 0, failed: 0, oldest: 0 },
+    pages: { waiting: 3, due: 1, stored: 1, failed: 0, oldest: 5 },
+    index: { segments: 1, backlog: 2 },
+    newest: '2026-03-01T11:59:00.000Z',
+  },
+  running: { connections: { crawler: 1, normaliser: 1, embedder: 1, api: 2 }, visits: 0, requests: 0, keys: 0 },
+  queues: {},
+  outlets: [],
+  quarantine: { counts: [], newest: [] },
+  lag: [],
+  missing: [],
+  unread: [],
+}
+const texts = (changed: Partial<Figures>) => problemsOf({ ...FINE, ...changed }).map(({ text }) => text)
+
+t.test('a fleet at work has no problems', async t => {
+  t.strictSame(texts({}), [])
+})
+
+t.test('the worst problems come first', async t => {
+  const connections = { crawler: 1, normaliser: 0, embedder: 1, api: 2 }
+  t.strictSame(
+    texts({
+      flow: { ...FINE.flow!, newest: '2026-03-01T09:00:00.000Z' },
+      running: { ...FINE.running!, connections },
+      missing: ['qdrant', 'model'],
+    }),
+    [
+      'No normaliser is connected to the database.',
+      'Search by meaning is out of order: no qdrant, no model.',
+      'No article has come in for 3 h.',
+    ],
+  )
+})
+
+t.test('work that waits too long is named with its age', async t => {
+  const { flow } = FINE
+  t.strictSame(
+    texts({
+      flow: { ...flow!, pages: { ...flow!.pages, oldest: 720 }, embeddings: { ...flow!.embeddings, oldest: 7_200 } },
+    }),
+    ['A page has waited for the normaliser for 12 min.', 'Articles have waited for the embedder for 2 h.'],
+  )
+})
+
+t.test('parts that could not be read are named, but not where the database is away', async t => {
+  t.strictSame(texts({ flow: null, unread: ['flow'] }), ['Could not be read in time: flow.'])
+  t.strictSame(texts({ flow: null, unread: ['flow'], missing: ['postgres'] }), ['The API does not reach its database.'])
+})
+
+t.test('what an outlet refuses is no problem of ours', async t => {
+  const counts = [
+    { kind: 'page', reason: 'server error', n: 7, ours: false },
+    { kind: 'page', reason: 'timeout', n: 2, ours: true },
+  ] as const
+  t.strictSame(texts({ quarantine: { counts: [counts[0]], newest: [] } }), [])
+  t.strictSame(texts({ quarantine: { counts: [...counts], newest: [] } }), [
+    '2 pages or articles in quarantine failed on our side.',
+  ])
+})
+
+t.test('a failed request is said in words: those of the API where it has some', async t => {
+  const failure = { kind: 'failure', errors: {}, retryAfter: null, requestId: '' } as const
+  t.equal(problemOfFailure({ ...failure, code: 'offline', message: '' }).text, 'The API does not answer.')
+  t.equal(problemOfFailure({ ...failure, code: 'other', message: 'Wait.' }).text, 'Wait.')
+  t.match(problemOfFailure({ ...failure, code: 'unreadable', message: '' }).text, 'cannot be read')
+})

@@ -1,0 +1,79 @@
+import type { Figures, FlowFigures } from '../../../services/api/status/figures.ts'
+import type { Failure } from '../../parts/request.ts'
+import { plural, span } from '../numbers.ts'
+
+export interface Problem {
+  level: 'bad' | 'warn'
+  text: string
+}
+
+/** Seconds after which an operator should look. */
+const QUIET = 3_600
+const PAGES_LATE = 600
+const EMBEDDINGS_LATE = 1_800
+
+/** Whether the normaliser, or the embedder, is behind its work. */
+export const pagesAreLate = ({ pages }: FlowFigures) => pages.oldest > PAGES_LATE
+export const embeddingsAreLate = ({ embeddings }: FlowFigures) => embeddings.oldest > EMBEDDINGS_LATE
+
+/** Why no figures come, as the page says it. */
+export function problemOfFailure({ code, message }: Failure): Problem {
+  if (code === 'offline') return { level: 'bad', text: 'The API does not answer.' }
+  return { level: 'bad', text: message || 'The answer of the API cannot be read.' }
+}
+
+/** What an operator should look at, the worst first. */
+export function problemsOf(figures: Figures): Problem[] {
+  const found = [
+    ...ofDependencies(figures),
+    ...(figures.flow === null ? [] : ofFlow(figures.flow, figures.at)),
+    ...ofOutlets(figures),
+    ...ofQuarantine(figures),
+    ...ofReading(figures),
+  ]
+  return found.sort((a, b) => RANK[a.level] - RANK[b.level])
+}
+
+const RANK = { bad: 0, warn: 1 }
+const bad = (text: string): Problem => ({ level: 'bad', text })
+const warn = (text: string): Problem => ({ level: 'warn', text })
+
+function ofDependencies({ missing, running }: Figures): Problem[] {
+  const others = missing.filter(name => name !== 'postgres')
+  const services = ['crawler', 'normaliser', 'embedder'] as const
+  return [
+    ...(missing.includes('postgres') ? [bad('The API does not reach its database.')] : []),
+    ...(others.length > 0 ? [warn(`Search by meaning is out of order: no ${others.join(', no ')}.`)] : []),
+    ...services
+      .filter(name => running?.connections[name] === 0)
+      .map(name => bad(`No ${name} is connected to the database.`)),
+  ]
+}
+
+function ofFlow(flow: FlowFigures, at: string): Problem[] {
+  const quiet = flow.newest === null ? 0 : (Date.parse(at) - Date.parse(flow.newest)) / 1_000
+  return [
+    ...(quiet > QUIET ? [warn(`No article has come in for ${span(quiet)}.`)] : []),
+    ...(pagesAreLate(flow) ? [warn(`A page has waited for the normaliser for ${span(flow.pages.oldest)}.`)] : []),
+    ...(embeddingsAreLate(flow)
+      ? [warn(`Articles have waited for the embedder for ${span(flow.embeddings.oldest)}.`)]
+      : []),
+  ]
+}
+
+function ofOutlets({ outlets }: Figures): Problem[] {
+  const failing = outlets?.filter(({ health }) => health === 'failing').length ?? 0
+  return failing > 0 ? [warn(`${plural(failing, 'outlet')} cannot be read.`)] : []
+}
+
+function ofQuarantine({ quarantine }: Figures): Problem[] {
+  const ours = quarantine?.counts.filter(({ ours }) => ours).reduce((sum, { n }) => sum + n, 0) ?? 0
+  if (ours === 0) return []
+  return [warn(`${plural(ours, 'page or article', 'pages or articles')} in quarantine failed on our side.`)]
+}
+
+function ofReading({ unread, missing }: Figures): Problem[] {
+  return unread.length > 0 && !missing.includes('postgres')
+    ? [warn(`Could not be read in time: ${unread.join(', ')}.`)]
+    : []
+}
