@@ -1,11 +1,11 @@
-import { type ArticleOutlet, COUNTRIES, type Country } from '../shared/articles/article.ts'
+import type { ArticleOutlet, Country } from '../shared/articles/article.ts'
 import type { Queryable } from '../shared/postgres/pool.ts'
 import type { CacheStats } from './cache/cache.ts'
 import { PREFETCHED_ARTICLES } from './cache/prefetch.ts'
 import { createSegmentCache } from './cache/segment-cache.ts'
 import { type CacheSizes, defaultCacheSizes } from './cache/sizes.ts'
 import { createStoredArticles } from './cache/stored-articles.ts'
-import { type Breakdown, type Counts, createBreakdown, type OutletNames } from './execute/breakdown.ts'
+import { type Breakdown, type Counts, createBreakdown } from './execute/breakdown.ts'
 import { collectArticles } from './execute/collect-articles.ts'
 import type { Collector } from './execute/collectors/collector.ts'
 import { createCountCollector } from './execute/collectors/count.ts'
@@ -15,7 +15,7 @@ import type { Matched } from './execute/plan.ts'
 import { collectAll, searchPage, TOTAL_CAP } from './execute/search.ts'
 import { createMemoryIndex, MEMORY_SIZES } from './memory/memory-index.ts'
 import type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
-import { type ArticleFilter, articleTest } from './query/filters.ts'
+import { type ArticleFilter, articleTest, NO_FILTERS } from './query/filters.ts'
 import { cutToDays, type Sort, type TimeBounds, timeBoundsOf } from './query/time-bounds.ts'
 import type { SegmentSource } from './segment/builder.ts'
 import type { KnownDays } from './store/article-source.ts'
@@ -148,7 +148,6 @@ export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchI
   const suggestions = createSuggestions(parts.source, () =>
     restarting(() => collectAll(parts, EVERY_ARTICLE, createNameCounter, SIZES)),
   )
-  const outletNames: OutletNames = async publisherNos => (await parts.stored.names(publisherNos, [])).outlet
   return {
     search: (query, position = null, sizes) =>
       restarting(() => searchPage(parts, query, position, { ...SIZES, ...sizes })),
@@ -163,7 +162,7 @@ export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchI
     async countBy(query, breakdown) {
       const create = (bounds: TimeBounds | null) => createBreakdown(breakdown, query.sort, bounds)
       const collector = await restarting(() => collectAll(parts, query, create, SIZES))
-      return collector.counts(outletNames)
+      return collector.counts(parts.stored.names)
     },
 
     filter: filterSeqs,
@@ -173,7 +172,7 @@ export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchI
       const bounds = cutToDays(timeBoundsOf(filter), await parts.daysUpTo(newest))
       const collector = createBreakdown(breakdown, filter.sort, bounds)
       if (bounds !== null) collectArticles(await filterSeqs(seqs, filter), collector)
-      return collector.counts(outletNames)
+      return collector.counts(parts.stored.names)
     },
 
     async suggest(field, text, countries, limit) {
@@ -229,13 +228,8 @@ async function restarting<T>(search: () => Promise<T>): Promise<T> {
 const EVERY_ARTICLE: Matched = {
   match: { kind: 'all' },
   searchIn: 'title',
-  countries: [...COUNTRIES],
-  languages: null,
-  hasAuthor: null,
-  outlet: null,
-  author: null,
+  ...NO_FILTERS,
   coverage: { historyStart: new Date(-8_640_000_000_000_000), publishedAfter: null, publishedBefore: null },
-  ingestedAfter: null,
   sort: 'published_at',
 }
 

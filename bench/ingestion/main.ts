@@ -3,11 +3,11 @@ import { measureAuthors } from './authors.ts'
 import { measureDates } from './dates.ts'
 import { measureFeeds } from './feeds.ts'
 import { measureIdentity } from './identity.ts'
+import { measureInterstitials } from './interstitials.ts'
 import { measureLanguage } from './language.ts'
 import { measureStems } from './stems.ts'
 import { measureText } from './text.ts'
 import { measureThroughput } from './throughput.ts'
-import { measureWalls } from './walls.ts'
 
 type Measure = (options: BenchOptions) => Promise<Record<string, number>>
 
@@ -15,7 +15,7 @@ type Measure = (options: BenchOptions) => Promise<Record<string, number>>
 const MEASURES: [string, Measure][] = [
   ['feeds', ({ data }) => measureFeeds(data)],
   ['text', ({ data }) => measureText(data)],
-  ['walls', ({ data }) => measureWalls(data)],
+  ['walls', ({ data }) => measureInterstitials(data)],
   ['dates', ({ data }) => measureDates(data)],
   ['authors', ({ data }) => measureAuthors(data)],
   ['language', ({ data }) => measureLanguage(data)],

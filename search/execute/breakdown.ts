@@ -1,4 +1,5 @@
 import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
+import type { NameCache } from '../cache/names.ts'
 import { type TimeUnit, timeBuckets } from '../calendar/buckets.ts'
 import type { TimeZone } from '../calendar/time-zone.ts'
 import { EMPTY_SPAN, type Sort, type TimeBounds } from '../query/time-bounds.ts'
@@ -40,10 +41,9 @@ export const MOST_OUTLETS = 20
 
 export interface BreakdownCollector extends Collector {
   collect(matches: DocIdSet, values: DocReader): void
-  counts(names: OutletNames): Promise<Counts>
+  /** @param readNames of outlets and of authors by number; called once, with all that it counted */
+  counts(readNames: NameCache['read']): Promise<Counts>
 }
-
-export type OutletNames = (publisherNos: number[]) => Promise<(publisherNo: number) => ArticleOutlet>
 
 /**
  * @param sort counts by time use the time that the articles are sorted by; `relevance`: the time of
@@ -98,13 +98,13 @@ function byOutlet(): BreakdownCollector {
   const collector = createOutletCollector()
   return {
     ...collector,
-    async counts(names) {
+    async counts(readNames) {
       const byNo = collector.counts()
-      const nameOf = await names([...byNo.keys()])
+      const names = await readNames([...byNo.keys()], [])
       // An outlet that changed its name once and took it back has several numbers for it.
       const outlets = new Map<string, Count>()
       for (const [no, count] of byNo) {
-        const outlet = nameOf(no)
+        const outlet = names.outlet(no)
         const same = JSON.stringify([outlet.name, outlet.domain])
         const known = outlets.get(same)
         if (known === undefined) outlets.set(same, { key: outlet.name ?? outlet.domain ?? '', count, outlet })

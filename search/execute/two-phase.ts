@@ -149,7 +149,7 @@ interface TripleTerms {
  * See `segment/shingles.ts`. A list for two words, or for three frequent ones, is the exact answer.
  */
 function phrase(words: string[]): Evaluate {
-  const pairTerms = neighbours(words).map(
+  const pairTerms = wordPairs(words).map(
     ([first, second]): PairTerms => ({
       own: SHINGLES.pair(first, second),
       otherwise: [SHINGLES.sharedPair(first, second), TERMS.word(first), TERMS.word(second)],
@@ -199,7 +199,7 @@ function tripleBounds(pairs: DocIdSet[], terms: TripleTerms[], lists: PostingLis
 }
 
 function titlePhrase(words: string[]): Evaluate {
-  const [only, ...more] = neighbours(words)
+  const [only, ...more] = wordPairs(words)
   const pairTerm = only !== undefined && more.length === 0 ? SHINGLES.titlePair(...only) : null
   const titleWords = words.map(word => TERMS.titleWord(word))
   const anywhere = phrase(words)
@@ -217,4 +217,4 @@ function titlePhrase(words: string[]): Evaluate {
   }
 }
 
-const neighbours = (words: string[]): [string, string][] => words.slice(1).map((word, at) => [words[at]!, word])
+const wordPairs = (words: string[]): [string, string][] => words.slice(1).map((word, at) => [words[at]!, word])

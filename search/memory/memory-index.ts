@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import type { ArticleSource, NewArticle, StoredArticle } from '../store/article-source.ts'
+import type { ArticleSource, StoredArticle, UnflushedArticle } from '../store/article-source.ts'
 import { SegmentsChanged } from '../store/segment-store.ts'
 import { createMemorySegment, type MemorySegment } from './memory-segment.ts'
 import { createTermIds, type TermIds } from './term-ids.ts'
@@ -135,7 +135,7 @@ const ARTICLES_PER_READ = 64n
 /** ms after which the event loop runs others; a single article of megabytes may take longer. */
 const SLICE = 5
 
-async function addAll(state: State, articles: NewArticle[], sizes: MemorySizes): Promise<void> {
+async function addAll(state: State, articles: UnflushedArticle[], sizes: MemorySizes): Promise<void> {
   let start = performance.now()
   for (const { source, words } of articles) {
     segmentFor(state, source.seq, sizes).add(source, words.title, words.body)

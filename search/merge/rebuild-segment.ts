@@ -1,8 +1,9 @@
-import type { Client, Pool, Queryable } from '../../shared/postgres/pool.ts'
+import type { Client, Pool } from '../../shared/postgres/pool.ts'
 import { indexText } from '../analysis/word-list.ts'
 import { createSegmentBuilder } from '../segment/builder.ts'
 import { openSegmentWriter } from '../store/open.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
+import { readTexts, readTextsAndWords, updateWords } from '../store/postgres-words.ts'
 import type { SegmentRange } from '../store/segment-store.ts'
 
 /** Articles whose texts are in memory at a time. */
@@ -31,7 +32,7 @@ export async function rebuildSegment(pool: Pool, range: SegmentRange, work: Rebu
   const changed: bigint[] = []
   for (let from = range.first; from <= range.last; from += PART) {
     if (work.signal.aborted) return false
-    const rows = await readTexts(pool, from, from + PART - 1n < range.last ? from + PART - 1n : range.last)
+    const rows = await readTextsAndWords(pool, from, from + PART - 1n < range.last ? from + PART - 1n : range.last)
     let tokenised = 0
     for (const row of rows) {
       if (!work.chosen.has(row.seq)) {
@@ -51,7 +52,7 @@ export async function rebuildSegment(pool: Pool, range: SegmentRange, work: Rebu
     { range, articles, built },
     {
       async within(client) {
-        await updateWords(client, changed)
+        await tokeniseAgain(client, changed)
         await work.within(client)
       },
     },
@@ -62,48 +63,10 @@ export async function rebuildSegment(pool: Pool, range: SegmentRange, work: Rebu
 /**
  * Tokenises the articles once more: their words would be too many to hold until the transaction.
  */
-async function updateWords(client: Client, seqs: bigint[]): Promise<void> {
+async function tokeniseAgain(client: Client, seqs: bigint[]): Promise<void> {
   for (let at = 0; at < seqs.length; at += Number(PART)) {
-    const rows = await readTextsOf(client, seqs.slice(at, at + Number(PART)))
-    const words = rows.map(row => indexText(row.title, row.body))
-    await client.query(UPDATE_WORDS, [
-      rows.map(row => row.seq),
-      words.map(one => one.title),
-      words.map(one => one.body),
-    ])
+    const texts = await readTexts(client, seqs.slice(at, at + Number(PART)))
+    const words = texts.map(({ seq, title, body }) => ({ seq, ...indexText(title, body) }))
+    await updateWords(client, words)
   }
 }
-
-interface Texts {
-  seq: bigint
-  title: string
-  body: string | null
-}
-
-interface TextsAndWords extends Texts {
-  title_words: string
-  body_words: string
-}
-
-// Indexes: the primary keys.
-async function readTexts(db: Queryable, first: bigint, last: bigint): Promise<TextsAndWords[]> {
-  const { rows } = await db.query<TextsAndWords>(
-    `select seq, t.title, t.body, w.title as title_words, w.body as body_words
-     from article_texts t join article_words w using (seq) where seq between $1 and $2`,
-    [first, last],
-  )
-  return rows
-}
-
-async function readTextsOf(db: Queryable, seqs: bigint[]): Promise<Texts[]> {
-  const { rows } = await db.query<Texts>('select seq, title, body from article_texts where seq = any ($1::bigint[])', [
-    seqs,
-  ])
-  return rows
-}
-
-// $1 seqs, $2 titles, $3 bodies
-const UPDATE_WORDS = `
-  update article_words w set title = n.title, body = n.body
-  from unnest($1::bigint[], $2::text[], $3::text[]) as n (seq, title, body)
-  where w.seq = n.seq`

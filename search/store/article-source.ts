@@ -27,7 +27,7 @@ export interface ArticleWords {
 }
 
 /** An article that has no segment yet. */
-export interface NewArticle {
+export interface UnflushedArticle {
   source: SegmentSource
   words: ArticleWords
   stored: StoredArticle
@@ -53,7 +53,7 @@ export type KnownDays = Record<Axis, TimeSpan | null>
 /** Where the search engine reads articles and their words. */
 export interface ArticleSource {
   /** Articles after one `seq` up to another, ascending. */
-  readNew(after: bigint, to: bigint): Promise<NewArticle[]>
+  readNew(after: bigint, to: bigint): Promise<UnflushedArticle[]>
   /** Numbers that are no article's are left out. */
   readStored(seqs: bigint[]): Promise<StoredArticle[]>
   readIds(seqs: bigint[]): Promise<Map<bigint, string>>

@@ -3,7 +3,14 @@ import type { Queryable } from '../../shared/postgres/pool.ts'
 import type { Verification } from '../query/match.ts'
 import type { TimeSpan } from '../query/time-bounds.ts'
 import type { SegmentSource } from '../segment/builder.ts'
-import type { ArticleSource, ArticleWords, Author, FoldedName, NewArticle, StoredArticle } from './article-source.ts'
+import type {
+  ArticleSource,
+  ArticleWords,
+  Author,
+  FoldedName,
+  StoredArticle,
+  UnflushedArticle,
+} from './article-source.ts'
 import type { SegmentRange } from './segment-store.ts'
 
 /**
@@ -14,7 +21,7 @@ export function postgresArticles(db: Queryable): ArticleSource {
   return {
     async readNew(after, to) {
       const { rows } = await db.query<NewRow>({ name: 'search-new', text: NEW, values: [after, to] })
-      return rows.map(newArticleOf)
+      return rows.map(unflushedArticleOf)
     },
 
     async readStored(seqs) {
@@ -104,7 +111,7 @@ interface NewRow extends SourceRow {
   snippet: string | null
 }
 
-function newArticleOf({ words_title, words_body, ...row }: NewRow): NewArticle {
+function unflushedArticleOf({ words_title, words_body, ...row }: NewRow): UnflushedArticle {
   const date = (time: number | null) => (time === null ? null : new Date(time))
   return {
     source: sourceOf(row),

@@ -114,7 +114,8 @@ export interface SegmentWriter {
    * old state or the new one.
    *
    * @param options.expects numbers of the segments to be replaced; throws when there are others
-   * @param options.within more work for the same transaction
+   * @param options.within more work in Postgres, for the transaction in which the segment becomes
+   * visible
    */
   replace(
     segment: NewSegment,

@@ -20,7 +20,12 @@ export const CATALOGUE_SCHEMA = {
           // A host name, in any case. IP addresses and ports serve tests.
           domain: { type: 'string', minLength: 1, maxLength: 253, pattern: '^[^\\s/@?#]+$' },
           country: { type: 'string', enum: COUNTRIES },
-          languages: { type: 'array', minItems: 1, maxItems: 5, items: { type: 'string', enum: LANGUAGES } },
+          languages: {
+            type: 'array',
+            minItems: 1,
+            maxItems: LANGUAGES.length,
+            items: { type: 'string', enum: LANGUAGES },
+          },
           timeZone: { type: 'string', minLength: 1 },
           feeds: addresses,
           sitemaps: addresses,

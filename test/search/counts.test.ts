@@ -1,5 +1,5 @@
 import t from 'tap'
-import { MOST_OUTLETS, type SearchIndex, TooManyBuckets, timeZoneNamed } from '../../search/index.ts'
+import { type Breakdown, MOST_OUTLETS, type SearchIndex, TooManyBuckets, timeZoneNamed } from '../../search/index.ts'
 import { makeSegments } from '../../search/indexer.ts'
 import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { randomArticles } from './archive.ts'
@@ -35,6 +35,9 @@ function withBorders(random: Random, articles: NewArticle[]): NewArticle[] {
   )
 }
 
+const breakdownOf = (by: NaiveBreakdown, timeZone: string): Breakdown =>
+  by === 'outlet' || by === 'language' || by === 'country' ? { by } : { by, zone: timeZoneNamed(timeZone)! }
+
 /** Says where the index and the naive count differ; null: they agree. */
 async function difference(
   index: SearchIndex,
@@ -50,9 +53,7 @@ async function difference(
   const matches = articles.filter(article => ids.has(article.id))
   const axis = question.sort === 'published_at' ? 'publishedAt' : 'ingestedAt'
   const expected = naiveCounts(matches, by, axis, timeZone)
-  const isTime = TIMES.find(time => time === by)
-  const breakdown = isTime ? { by: isTime, zone: timeZoneNamed(timeZone)! } : { by: by as 'outlet' }
-  const counts = await index.countBy(query, breakdown).catch((error: unknown) => {
+  const counts = await index.countBy(query, breakdownOf(by, timeZone)).catch((error: unknown) => {
     if (error instanceof TooManyBuckets) return null
     throw error
   })

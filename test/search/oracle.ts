@@ -21,12 +21,12 @@ export interface Question extends Omit<ArticleQuery, 'match'> {
   search: 'keyword' | 'boolean'
 }
 
-export interface Answer {
+export interface ResultSet {
   ids: string[]
 }
 
 /** The whole result set in its order, or null when `q` is refused. */
-export function answer(articles: Known[], question: Question): Answer | null {
+export function answer(articles: Known[], question: Question): ResultSet | null {
   const { q, search } = question
   if (q !== null && !/[\p{L}\p{Nd}⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉]/u.test(q)) return null
   const closeness = q === null ? () => 0 : search === 'keyword' ? keyword(q, question) : boolean(q, question)

@@ -52,17 +52,17 @@ runpy.run_path("${script}", run_name="__main__")`
   return { url: embeddingsUrl(port), said: () => words }
 }
 
-interface Answer {
+interface ModelAnswer {
   data: { embedding: number[] }[]
   usage: { prompt_tokens: number }
 }
 
-async function ask(url: string | undefined, input: string[], input_type: string, key = ''): Promise<Answer> {
+async function ask(url: string | undefined, input: string[], input_type: string, key = ''): Promise<ModelAnswer> {
   const body = JSON.stringify({ model: 'multilingual-e5-small', input, input_type })
   const headers = { 'content-type': 'application/json', authorization: `Bearer ${key}` }
   const answer = await fetch(url ?? '', { method: 'POST', body, headers })
   if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`)
-  return (await answer.json()) as Answer
+  return (await answer.json()) as ModelAnswer
 }
 
 const product = (a: number[], b: number[]) => a.reduce((sum, number, at) => sum + number * b[at]!, 0)

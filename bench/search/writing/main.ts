@@ -51,7 +51,7 @@ export async function measureWriting(bench: WritingBench): Promise<Record<string
     tell(say, 'reading alone', alone)
     const { written, beside } = await readBeside(bench, writer, index, queries)
     const made = await segmentsSince(pool, rows)
-    say(`${made.segments} segments were made meanwhile; ${made.fresh} articles are fresh`)
+    say(`${made.segments} segments were made meanwhile; ${made.backlog} articles have no segment yet`)
     const limit = await writeAlone(bench, writer, rows + written.articles)
     return {
       ...readingFigures(alone, beside),
@@ -122,10 +122,10 @@ function writtenFigures(written: Written): Record<string, number> {
   }
 }
 
-async function segmentsSince(db: Pool, rows: number): Promise<{ segments: number; fresh: number }> {
-  const { rows: found } = await db.query<{ segments: number; fresh: number }>(
+async function segmentsSince(db: Pool, rows: number): Promise<{ segments: number; backlog: number }> {
+  const { rows: found } = await db.query<{ segments: number; backlog: number }>(
     `select (select count(*)::int from segments where last_seq > $1) as segments,
-       (select last_seq - (select max(last_seq) from segments) from ingest_clock)::int as fresh`,
+       (select last_seq - (select max(last_seq) from segments) from ingest_clock)::int as backlog`,
     [rows],
   )
   return found[0]!

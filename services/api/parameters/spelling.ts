@@ -4,7 +4,7 @@ import type { ArticlesRequest } from './request.ts'
 
 /** A parameter of a request. Requests that mean the same have the same spelling. */
 export interface Spelling {
-  /** The value that a cursor is bound to (decision 21). */
+  /** The value that a cursor is bound to (decision 21); null: the request does not give it. */
   bound: unknown
   /**
    * The text in the feed's title (decision 32). null: it is absent, at its default, or no filter.
@@ -18,8 +18,6 @@ export type Spellings = Record<Exclude<ParameterName, 'cursor'>, Spelling>
 export function spellingsOf(request: ArticlesRequest): Spellings {
   const { question } = request
   const searchIn = question.search === 'semantic' ? null : question.searchIn
-  // In an order that stays: another one would end the cursors that clients hold. What is added
-  // comes last.
   return {
     search: choice(question.search, PARAMETERS.search.default),
     q: text(request.q),

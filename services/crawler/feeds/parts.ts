@@ -11,7 +11,7 @@ import { savePart, type Validators } from './saving/save.ts'
 /** The result of reading the parts of an index. */
 export interface PartsRead {
   /** New addresses. */
-  fresh: number
+  discovered: number
   interrupted: boolean
   /** Set when no part could be read, or when one could not be parsed. */
   error: string | null
@@ -43,7 +43,7 @@ interface PendingPart {
 }
 
 /** The state of reading one index. */
-interface Reading {
+interface PartsState {
   known: Map<string, KnownPart>
   /** Parts to read, the next one first. */
   todo: PendingPart[]
@@ -74,8 +74,8 @@ export async function readParts(
   const known = await knownParts(poll.crawl.pool, poll.feed)
   const base = index.kind === 'feed' ? index.base : poll.feed.url
   const todo = index.kind === 'feed' ? index.feed.parts.map(part => ({ part, depth: 1 })) : knownAgain(known)
-  const result: PartsRead = { fresh: 0, interrupted: false, error: null, whole: true }
-  const reading: Reading = { ...{ known, todo, result, seen: new Set() }, tried: 0, read: 0 }
+  const result: PartsRead = { discovered: 0, interrupted: false, error: null, whole: true }
+  const reading: PartsState = { ...{ known, todo, result, seen: new Set() }, tried: 0, read: 0 }
   for (let next = todo.shift(); next !== undefined; next = todo.shift()) {
     const url = wantedUrl(reading, next.part, base)
     if (url === null) continue
@@ -88,7 +88,7 @@ export async function readParts(
 }
 
 /** The address of a part; null when the part need not be requested, or not in this poll. */
-function wantedUrl(reading: Reading, part: SitemapPart, base: string): string | null {
+function wantedUrl(reading: PartsState, part: SitemapPart, base: string): string | null {
   const url = URL.parse(part.url, base)?.href
   if (url === undefined || reading.seen.has(url)) return null
   reading.seen.add(url)
@@ -104,7 +104,7 @@ function wantedUrl(reading: Reading, part: SitemapPart, base: string): string | 
   return null
 }
 
-async function readPart(poll: Poll, reading: Reading, pending: PendingPart, url: string): Promise<PartOutcome> {
+async function readPart(poll: Poll, reading: PartsState, pending: PendingPart, url: string): Promise<PartOutcome> {
   const { result } = reading
   reading.tried += 1
   // One visit reads all parts, even where the host wants long pauses.
@@ -129,10 +129,10 @@ async function readPart(poll: Poll, reading: Reading, pending: PendingPart, url:
       result.error ??= `${url}: ${document.detail}`
       return 'unread'
     case 'feed': {
-      const fresh = await savePartOf(poll, reading, pending, url, document)
-      if (fresh === null) return 'interrupted'
-      result.fresh += fresh
-      pagesDiscovered.inc(fresh)
+      const discovered = await savePartOf(poll, reading, pending, url, document)
+      if (discovered === null) return 'interrupted'
+      result.discovered += discovered
+      pagesDiscovered.inc(discovered)
       return 'read'
     }
   }
@@ -141,7 +141,7 @@ async function readPart(poll: Poll, reading: Reading, pending: PendingPart, url:
 /** Saves a part that was read. The parts of an inner index are read next. */
 function savePartOf(
   { crawl, feed: dueFeed }: Poll,
-  { todo }: Reading,
+  { todo }: PartsState,
   { part, depth }: PendingPart,
   url: string,
   { feed, validators }: Extract<Document, { kind: 'feed' }>,

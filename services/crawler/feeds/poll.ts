@@ -54,7 +54,7 @@ type ReadDocument = Extract<Document, { kind: 'feed' | 'unchanged' }>
 /** An unchanged document may be an index whose parts have changed. */
 const hasParts = (document: ReadDocument) => document.kind === 'unchanged' || document.feed.format === 'sitemap index'
 
-const NO_PARTS: PartsRead = { fresh: 0, interrupted: false, error: null, whole: true }
+const NO_PARTS: PartsRead = { discovered: 0, interrupted: false, error: null, whole: true }
 
 async function savePartsFailure(crawl: Crawl, feed: DueFeed, error: string): Promise<void> {
   await saveFailure(crawl.pool, feed, error, {}, crawl.config)
@@ -66,10 +66,10 @@ async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, 
   const unchanged = document.kind === 'unchanged'
   const named = unchanged ? [] : document.feed.named
   const validators = validatorsToKeep(document, parts)
-  const fresh = (await savePoll(crawl.pool, feed, named, validators, crawl.config, parts.fresh)) ?? 0
-  pagesDiscovered.inc(fresh - parts.fresh)
-  feedPolls.inc({ outcome: fresh > 0 ? 'new' : unchanged ? 'unchanged' : 'nothing new' })
-  crawl.log.debug({ feed: feed.url, fresh, unchanged }, 'polled')
+  const discovered = (await savePoll(crawl.pool, feed, named, validators, crawl.config, parts.discovered)) ?? 0
+  pagesDiscovered.inc(discovered - parts.discovered)
+  feedPolls.inc({ outcome: discovered > 0 ? 'new' : unchanged ? 'unchanged' : 'nothing new' })
+  crawl.log.debug({ feed: feed.url, discovered, unchanged }, 'polled')
 }
 
 /** Null: the old ones hold. The next poll must read an index again when parts of it are missing. */

@@ -11,14 +11,14 @@ const CLAIM = 30_000
 
 /**
  * Claims articles whose embedding is due, the longest due first. One caller gets each article.
- * @param among claims only these; null: all that are due
+ * @param only claims these alone; null: all that are due
  */
-export async function claimDue(db: Queryable, limit: number, among: bigint[] | null = null): Promise<bigint[]> {
+export async function claimDue(db: Queryable, limit: number, only: bigint[] | null = null): Promise<bigint[]> {
   if (limit <= 0) return []
   const { rows } = await db.query<{ seq: bigint }>({
-    name: `embed-claim-${among === null ? 'due' : 'these'}`,
-    text: among === null ? CLAIM_DUE : CLAIM_THESE,
-    values: [CLAIM, limit, ...(among === null ? [] : [among])],
+    name: `embed-claim-${only === null ? 'due' : 'these'}`,
+    text: only === null ? CLAIM_DUE : CLAIM_THESE,
+    values: [CLAIM, limit, ...(only === null ? [] : [only])],
   })
   return rows.map(({ seq }) => seq)
 }

@@ -32,11 +32,11 @@ export function startDueDispatcher(
   let closed = false
   let last: Promise<unknown> = Promise.resolve()
 
-  async function dispatchNow(among: bigint[] | null): Promise<void> {
+  async function dispatchNow(only: bigint[] | null): Promise<void> {
     if (closed || halted()) return
-    if (among === null && !(await isAnythingDue(pool))) return
+    if (only === null && !(await isAnythingDue(pool))) return
     const { waiting } = (await queues.counts()).embed
-    const seqs = await claimDue(pool, (ROOM - waiting) * BATCH, among)
+    const seqs = await claimDue(pool, (ROOM - waiting) * BATCH, only)
     const messages = []
     for (let from = 0; from < seqs.length; from += BATCH) {
       const batch = seqs.slice(from, from + BATCH).map(String)
@@ -46,8 +46,8 @@ export function startDueDispatcher(
   }
 
   /** Dispatches one after another, so that each sees the messages of the one before. */
-  function oneAtATime(among: bigint[] | null): Promise<void> {
-    const run = last.then(() => dispatchNow(among))
+  function oneAtATime(only: bigint[] | null): Promise<void> {
+    const run = last.then(() => dispatchNow(only))
     last = run.catch(() => {})
     return run
   }

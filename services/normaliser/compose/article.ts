@@ -69,7 +69,12 @@ export async function composeArticle(
     declared: [...meta.languages, entry?.language ?? ''].filter(tag => tag !== ''),
   })
   if (language === null) {
-    return { kind: 'refused', reason: 'language', detail: 'It is in none of the five languages.', interstitial }
+    return {
+      kind: 'refused',
+      reason: 'language',
+      detail: 'It is in none of the languages that are indexed.',
+      interstitial,
+    }
   }
   const { url, addresses } = identify({
     url: page.url,

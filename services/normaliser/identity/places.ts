@@ -3,12 +3,12 @@ import { allWords } from '../languages/index.ts'
 
 /** Addresses that many articles share, so that they identify none of them. */
 
-const WALLS = new Set([
+const INTERSTITIAL_PATHS = new Set([
   ...'consent cookiewall cookie-wall cookies privacy privacy-gate privacygate privacy-wall gdpr'.split(' '),
   ...'sso oauth 404 geoblock captcha challenge paywall'.split(' '),
   ...allWords(rules => rules.interstitials.paths),
 ])
-const WALL_HOSTS = /^(?:consent|myprivacy|privacy|cookies?|login|sso|auth|account|accounts|id|validate|geo)\./
+const INTERSTITIAL_HOSTS = /^(?:consent|myprivacy|privacy|cookies?|login|sso|auth|account|accounts|id|validate|geo)\./
 
 /** Traces of templates that were not filled in, or that found no value: `{{slug}}`, `null`. */
 const UNFILLED = /^(?:null|undefined|NaN|\[object(?: |%20)[Oo]bject\])$|\{\{|%7[Bb]%7[Bb]|\$\{|\$%7[Bb]|<%|%3[Cc]%/
@@ -18,9 +18,9 @@ export function isNoArticle(url: URL): boolean {
   const parts = segments(url)
   if (parts.length === 0) return !rootNamesAnArticle(url)
   if (parts.some(part => UNFILLED.test(part))) return true
-  if (WALL_HOSTS.test(url.hostname) && getDomain(url.hostname) !== url.hostname) return true
+  if (INTERSTITIAL_HOSTS.test(url.hostname) && getDomain(url.hostname) !== url.hostname) return true
   const first = (parts[0] ?? '').toLowerCase().replace(/\.(?:html?|php|aspx?)$/, '')
-  return WALLS.has(first) && (parts.length === 1 || !namesAnArticle(parts.at(-1) ?? ''))
+  return INTERSTITIAL_PATHS.has(first) && (parts.length === 1 || !namesAnArticle(parts.at(-1) ?? ''))
 }
 
 /**

@@ -1,7 +1,7 @@
 import { isNoArticle, isSectionOf } from '../identity/places.ts'
+import { ERROR, ERROR_TITLE, FAILURE_TITLE } from './phrases.ts'
 import { isRelated, isTitledAs, shareOf } from './relation.ts'
 import type { Served } from './served-page.ts'
-import { ERROR, ERROR_TITLE, FAILURE_TITLE } from './vocabulary.ts'
 
 /** An error page's text is shorter than this. */
 const SHORT = 1_500

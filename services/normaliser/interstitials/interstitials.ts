@@ -1,8 +1,8 @@
 import { getDomain } from 'tldts'
 import { isErrorPage } from './error-page.ts'
+import { CHALLENGE, CHALLENGE_MARKUP, CHALLENGE_TITLE, CONSENT, CONSENT_ITSELF } from './phrases.ts'
 import { isTitledAs, shareOf, totalLength } from './relation.ts'
 import type { Served } from './served-page.ts'
-import { CHALLENGE, CHALLENGE_MARKUP, CHALLENGE_TITLE, CONSENT, CONSENT_ITSELF } from './vocabulary.ts'
 
 /**
  * Kinds of interstitials. These values are stored in `outlet_blocks.kind` and `pages.reason`.

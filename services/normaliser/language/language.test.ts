@@ -41,7 +41,7 @@ const bodies: Record<Language, string> = {
   en: 'The bridge was closed on Sunday evening after a ship had hit one of its piers. The inquiry will take another week at least, the mayor says. Motorists have to take a detour, and cyclists can cross by ferry.',
 }
 
-t.test('decision 34: each of the five, by title or by text, with any languages of the outlet', async t => {
+t.test('decision 34: each of our languages, by title or by text, with any languages of the outlet', async t => {
   for (const language of LANGUAGES) {
     for (const outletLanguages of [[], [language], LANGUAGES, LANGUAGES.filter(other => other !== language)]) {
       t.equal(await detectLanguage({ title: '', body: bodies[language], outletLanguages }), language)
@@ -52,7 +52,7 @@ t.test('decision 34: each of the five, by title or by text, with any languages o
   }
 })
 
-t.test('decision 34: other languages are refused, neighbours too', async t => {
+t.test('decision 34: other languages are refused, similar ones too', async t => {
   const codes =
     'afr nds fri gsw1 dan swe nob isl spa ita por_PT cat ron_2006 oci_1 wln pcd sco pap lat pol ces hun fin tur als eus gle cym vie ind swh som rus ell_monotonic arb heb hin jpn cmn_hans'
   for (const code of codes.split(' ')) {

@@ -1,4 +1,4 @@
-import { get, isNode, type Json, type Node, TEXTS, textsOf, typesOf } from './jsonld-nodes.ts'
+import { get, isNode, type Json, type JsonLdNode, TEXTS, textsOf, typesOf } from './jsonld-nodes.ts'
 
 /** A person or an organisation as structured data names one. */
 export interface StatedAuthor {
@@ -19,7 +19,7 @@ const ORGANISATION = /organi[sz]ation|newsmedia|corporation|brand|website/
  * `AUTHOR_NODES` values are read: a page of 60 kB can refer to a list of authors ten thousand
  * times.
  */
-export function authorsIn(value: Json | undefined, byId: Map<string, Node>): StatedAuthor[] {
+export function authorsIn(value: Json | undefined, byId: Map<string, JsonLdNode>): StatedAuthor[] {
   const authors: StatedAuthor[] = []
   let nodes = 0
   for (const one of flattened(value, 0)) {
@@ -34,7 +34,7 @@ export function authorsIn(value: Json | undefined, byId: Map<string, Node>): Sta
  * The texts and objects of a value, lists opened up to `AUTHOR_DEPTH`. Every other value, and each
  * list itself, gives a null: it counts as read.
  */
-function* flattened(value: Json | undefined, depth: number): Generator<string | Node | null> {
+function* flattened(value: Json | undefined, depth: number): Generator<string | JsonLdNode | null> {
   for (const one of Array.isArray(value) ? value.slice(0, TEXTS) : [value]) {
     if (typeof one === 'string') yield one
     else if (one === undefined || one === null || typeof one !== 'object' || depth > AUTHOR_DEPTH) yield null
@@ -46,7 +46,7 @@ function* flattened(value: Json | undefined, depth: number): Generator<string | 
   }
 }
 
-function authorsOf(one: string | Node, byId: Map<string, Node>): StatedAuthor[] {
+function authorsOf(one: string | JsonLdNode, byId: Map<string, JsonLdNode>): StatedAuthor[] {
   if (typeof one === 'string') return stated([one.trim()], { organisation: false, account: false })
   const id = one['@id']
   const node = get(one, 'name') === undefined && typeof id === 'string' ? (byId.get(id) ?? one) : one

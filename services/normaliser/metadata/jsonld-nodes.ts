@@ -1,7 +1,7 @@
 /** A JSON value, as `JSON.parse` gives it. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
 /** An object of JSON-LD (JSON-LD 1.1, "node object"). */
-export type Node = { [key: string]: Json }
+export type JsonLdNode = { [key: string]: Json }
 
 const NODES = 20_000
 /** Of one property. */
@@ -28,9 +28,9 @@ interface Waiting {
  * All objects of a page's data in document order, and those among them that may be its article.
  * Walks without recursion: a page may nest a hundred thousand arrays.
  */
-export function nodesOf(roots: Json[]): { all: Node[]; described: Node[] } {
-  const all: Node[] = []
-  const described: Node[] = []
+export function nodesOf(roots: Json[]): { all: JsonLdNode[]; described: JsonLdNode[] } {
+  const all: JsonLdNode[] = []
+  const described: JsonLdNode[] = []
   const waiting: Waiting[] = roots.map(value => ({ value, own: true })).reverse()
   for (let seen = 0; seen < NODES; seen += 1) {
     const next = waiting.pop()
@@ -64,12 +64,12 @@ function isContainer(value: Json): boolean {
   return value !== null && typeof value === 'object'
 }
 
-export function isNode(value: Json | undefined): value is Node {
+export function isNode(value: Json | undefined): value is JsonLdNode {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
 /** Properties are matched without case and without a `schema:` or `http://schema.org/` in front. */
-export function get(node: Node, name: string): Json | undefined {
+export function get(node: JsonLdNode, name: string): Json | undefined {
   if (name in node) return node[name]
   const wanted = name.toLowerCase()
   for (const key of Object.keys(node).slice(0, KEYS)) {
@@ -79,7 +79,7 @@ export function get(node: Node, name: string): Json | undefined {
 }
 
 /** The types of a node in lower case, without the vocabulary's address. */
-export function typesOf(node: Node): string[] {
+export function typesOf(node: JsonLdNode): string[] {
   return textsOf(get(node, '@type')).map(type => type.toLowerCase().replace(/^.*[/:#]/, ''))
 }
 

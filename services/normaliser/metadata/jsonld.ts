@@ -1,5 +1,5 @@
 import { authorsIn, type StatedAuthor } from './jsonld-authors.ts'
-import { get, idsOf, type Json, type Node, nodesOf, textsOf, typesOf } from './jsonld-nodes.ts'
+import { get, idsOf, type Json, type JsonLdNode, nodesOf, textsOf, typesOf } from './jsonld-nodes.ts'
 import { parseTolerantly, unquote } from './jsonld-parse.ts'
 
 /** One thing that the page describes about itself (schema.org). Texts as written. */
@@ -41,8 +41,8 @@ export function thingsIn(scripts: string[]): StatedThing[] {
 }
 
 /** The first node of each `@id` that says more than its id. */
-function nodesById(nodes: Node[]): Map<string, Node> {
-  const byId = new Map<string, Node>()
+function nodesById(nodes: JsonLdNode[]): Map<string, JsonLdNode> {
+  const byId = new Map<string, JsonLdNode>()
   for (const node of nodes) {
     const id = node['@id']
     if (typeof id === 'string' && Object.keys(node).length > 1 && !byId.has(id)) byId.set(id, node)
@@ -50,7 +50,7 @@ function nodesById(nodes: Node[]): Map<string, Node> {
   return byId
 }
 
-function describe(node: Node, byId: Map<string, Node>): StatedThing {
+function describe(node: JsonLdNode, byId: Map<string, JsonLdNode>): StatedThing {
   const own = get(node, 'mainEntityOfPage')
   const authors = authorsIn(get(node, 'author'), byId)
   const addresses = [...textsOf(get(node, 'url')), ...textsOf(get(node, '@id')), ...textsOf(own), ...idsOf(own)]

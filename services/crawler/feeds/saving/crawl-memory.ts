@@ -80,9 +80,10 @@ async function addPages(client: Client, feed: DueFeed, unseen: NewPage[], budget
   // Pages are written in the order of their keys, so that two polls never wait for each other in a
   // circle. `place` has them fetched in the order of the feed, newest first.
   const byKey = unseen.toSorted((a, b) => (a.key < b.key ? -1 : 1))
-  let fresh = 0
-  for (const slice of slices(byKey)) fresh += await insertPages(client, feed, slice, { total: unseen.length, putOff })
-  return fresh
+  let discovered = 0
+  for (const slice of slices(byKey))
+    discovered += await insertPages(client, feed, slice, { total: unseen.length, putOff })
+  return discovered
 }
 
 /**

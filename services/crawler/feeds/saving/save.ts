@@ -36,9 +36,9 @@ export async function savePoll(
   return transaction(pool, async client => {
     const habits = await lockFeed(client, feed)
     if (habits === null) return null
-    const fresh = before + (await saveNamed(client, feed, named, config))
-    const articleInterval = nextArticleInterval(habits, fresh, habits.first)
-    const wait = nextPoll({ articleInterval, silence: fresh > 0 ? 0 : habits.silence }, intervalRangeOf(config))
+    const discovered = before + (await saveNamed(client, feed, named, config))
+    const articleInterval = nextArticleInterval(habits, discovered, habits.first)
+    const wait = nextPoll({ articleInterval, silence: discovered > 0 ? 0 : habits.silence }, intervalRangeOf(config))
     await client.query(
       `update feeds
           set etag = case when $2 then $3 else etag end, last_modified = case when $2 then $4 else last_modified end,
@@ -54,10 +54,10 @@ export async function savePoll(
         validators?.lastModified ?? null,
         wait,
         articleInterval,
-        fresh > 0,
+        discovered > 0,
       ],
     )
-    return fresh
+    return discovered
   })
 }
 
@@ -72,7 +72,7 @@ export async function savePart(
 ): Promise<number | null> {
   return transaction(pool, async client => {
     if ((await lockFeed(client, feed)) === null) return null
-    const fresh = await saveNamed(client, feed, named, budget)
+    const discovered = await saveNamed(client, feed, named, budget)
     await client.query(
       `insert into sitemap_parts (feed_no, url, modified, etag, last_modified, read_at)
        values ($1, $2, $3, $4, $5, clock_timestamp())
@@ -80,7 +80,7 @@ export async function savePart(
           set modified = excluded.modified, etag = excluded.etag, last_modified = excluded.last_modified, read_at = excluded.read_at`,
       [feed.feedNo, part.url, part.modified, validators.etag, validators.lastModified],
     )
-    return fresh
+    return discovered
   })
 }
 

@@ -22,14 +22,14 @@ function follow(every: number, from = 0): { interval: number; mean: number; long
   let published = from + every
   while (now < from + 24 * HOUR) {
     polls += 1
-    let fresh = 0
+    let discovered = 0
     for (; published <= now; published += every) {
       delays.push(now - published)
-      fresh += 1
+      discovered += 1
     }
     const habits = { articleInterval, silence: now - lastNew }
-    articleInterval = nextArticleInterval(habits, fresh, polls === 1)
-    if (fresh > 0) lastNew = now
+    articleInterval = nextArticleInterval(habits, discovered, polls === 1)
+    if (discovered > 0) lastNew = now
     interval = nextPoll({ articleInterval, silence: now - lastNew }, RANGE)
     now += interval
   }

@@ -47,15 +47,15 @@ const PLATEAU = 4
 const PLATEAU_FAILURES = 8
 
 /**
- * The article interval after a poll with `fresh` new addresses. A poll without any does not change
- * it, nor does the first poll: that one finds the whole feed.
+ * The article interval after a poll with `discovered` new addresses. A poll without any does not
+ * change it, nor does the first poll: that one finds the whole feed.
  */
 export function nextArticleInterval(
   { articleInterval, silence }: Habits,
-  fresh: number,
+  discovered: number,
   first: boolean,
 ): number | null {
-  if (fresh === 0 || first) return articleInterval
-  const gap = Math.min(silence / fresh, LONGEST_INTERVAL)
+  if (discovered === 0 || first) return articleInterval
+  const gap = Math.min(silence / discovered, LONGEST_INTERVAL)
   return Math.round(articleInterval === null ? gap : articleInterval + SMOOTHING * (gap - articleInterval))
 }

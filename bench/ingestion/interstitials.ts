@@ -10,7 +10,7 @@ import { truePages } from './truth.ts'
  * recognised. `walls_false`: real articles of the sets that count as one, with their title, with
  * another title and with none from the feed, of `walls_articles`.
  */
-export async function measureWalls(data: string): Promise<Record<string, number>> {
+export async function measureInterstitials(data: string): Promise<Record<string, number>> {
   const recognised = INTERSTITIAL_EXAMPLES.filter(({ kind, html, finalUrl }) => {
     const page = readPageText(html)
     const url = { url: ANNOUNCED_AT, finalUrl: finalUrl ?? ANNOUNCED_AT }
