@@ -82,23 +82,36 @@ function firstFrom(values: Float64Array, from: number, end: number, time: number
   return low
 }
 
-/** @returns how many have no time */
+/**
+ * Documents near each other were mostly ingested near each other, so the bucket of the one before
+ * is tried first.
+ *
+ * @returns how many have no time
+ */
 function countByValue(docs: Uint16Array, values: Float64Array, { starts, counts }: Buckets): number {
-  let undated = 0
   const last = counts.length - 1
   const [first, end] = [starts[0]!, starts[counts.length]!]
   const perMs = counts.length / (end - first)
+  let undated = 0
+  let bucket = 0
+  let [from, to] = [first, starts[1]!]
+  let inBucket = 0
   for (let at = 0; at < docs.length; at++) {
     const time = values[docs[at]!]!
     // A comparison with NaN, the missing time, is false.
-    if (time >= first && time < end) {
+    if (time >= from && time < to) inBucket++
+    else if (time >= first && time < end) {
+      counts[bucket]! += inBucket
       // Buckets last nearly equally long, so the guess is the bucket or its neighbour.
-      let bucket = Math.min(last, Math.floor((time - first) * perMs))
+      bucket = Math.min(last, Math.floor((time - first) * perMs))
       while (starts[bucket]! > time) bucket--
       while (starts[bucket + 1]! <= time) bucket++
-      counts[bucket]! += 1
+      from = starts[bucket]!
+      to = starts[bucket + 1]!
+      inBucket = 1
     } else undated++
   }
+  if (inBucket > 0) counts[bucket]! += inBucket
   return undated
 }
 
