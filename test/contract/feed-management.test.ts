@@ -140,6 +140,7 @@ t.test('other methods are 405, with those that are served', async t => {
     ['PUT', '/explore/feeds', 'GET, HEAD, POST'],
     ['POST', '/explore/feeds.opml', 'GET, HEAD'],
     ['GET', '/explore/feeds/feed_0', 'DELETE'],
+    ['OPTIONS', '/explore/feeds', 'GET, HEAD, POST'],
     ['POST', '/feeds/psf_x.rss', 'GET, HEAD'],
   ] as const) {
     const { status, headers, json } = await api.ask(secret, path, { method })
@@ -148,6 +149,22 @@ t.test('other methods are 405, with those that are served', async t => {
     t.equal(json.code, 'method_not_allowed')
   }
   t.equal((await api.ask(secret, '/explore/nothing')).status, 404)
+})
+
+t.test('operations take no parameters, so no filter is ignored in silence', async t => {
+  const { secret } = await api.issue()
+  const { json: feed } = await make(secret, { search: 'q=brug' })
+  for (const [method, path] of [
+    ['GET', '/explore/feeds'],
+    ['POST', '/explore/feeds'],
+    ['GET', '/explore/feeds.opml'],
+    ['DELETE', `/explore/feeds/${feed.id}`],
+  ] as const) {
+    const { status, json } = await api.ask(secret, `${path}?title=Bridges&q`, { method })
+    t.equal(status, 422, `${method} ${path}`)
+    t.match(json, { code: 'invalid_request', errors: { title: [/takes no parameters/], q: [/./] } })
+  }
+  t.equal((await list(secret)).length, 1, 'the feed has not ended')
 })
 
 t.test(`a key has ${MAX_FEEDS} feeds at most, also when they are made at once`, async t => {
