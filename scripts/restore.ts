@@ -28,7 +28,7 @@ await runCommand(
     ].join('\n'),
     usage: ['FILE [--yes] [--json]'],
     options: {
-      yes: { type: 'boolean', about: 'replaces articles without asking' },
+      yes: { type: 'boolean', about: 'replaces what the database holds without asking' },
       json: { type: 'boolean', about: 'prints {"file", "articles", "schema", "made_at", "seconds"}' },
     },
     beside: true,
@@ -77,7 +77,7 @@ async function restore(context: CommandContext, config: Settings, file: string, 
   const pool = createPool(config.DATABASE_URL, 'restore', () => {}, { max: 2, statementTimeout: 0 })
   try {
     const server = await checkServer(pool, file, manifest)
-    await consent(context, pool, file)
+    await consent(context, pool, file, manifest)
     const tools = await postgresTools(server, { signal, report: say })
     await loadBackup({ databaseUrl: config.DATABASE_URL, ...{ pool, tools, file, manifest, signal } })
     await migrate(config.DATABASE_URL)
@@ -112,19 +112,33 @@ async function checkServer(pool: Pool, file: string, { postgres }: Manifest): Pr
   return server
 }
 
-/** @throws UsageError when the database holds articles and nobody agrees to replace them */
-async function consent({ options, signal }: CommandContext, pool: Pool, file: string): Promise<void> {
+/** @throws UsageError when the database holds something and nobody agrees to replace it */
+async function consent(
+  { options, signal }: CommandContext,
+  pool: Pool,
+  file: string,
+  { schemas }: Manifest,
+): Promise<void> {
   if (options.yes === true) return
-  const { rows } = await pool.query<{ exists: boolean }>(
-    `select to_regclass('public.article_ids') is not null as exists`,
-  )
-  if (!rows[0]?.exists) return
-  const counts = await pool.query<{ articles: number }>('select count(*)::int as articles from article_ids')
-  const articles = counts.rows[0]?.articles ?? 0
-  if (articles === 0) return
-  const sentence = `The database holds ${counted(articles, 'article')}, and ${file} replaces all of it.`
+  const held = await contentsOf(pool, schemas)
+  if (held === null) return
+  const sentence = `The database holds ${held}, and ${file} replaces all of it.`
   if (await confirm(`${sentence} Go on?`, signal)) return
   throw new UsageError(`${sentence} Nothing was changed; add --yes to replace it.`)
+}
+
+/** What a restore would replace; null: nothing, or a Perscope without articles. */
+async function contentsOf(pool: Pool, schemas: string[]): Promise<string | null> {
+  const { rows } = await pool.query<{ ours: boolean; tables: number }>(
+    `select to_regclass('public.article_ids') is not null as ours, count(*)::int as tables
+     from pg_class where relkind in ('r', 'p', 'v', 'm') and relnamespace::regnamespace::name = any($1)`,
+    [schemas],
+  )
+  const { ours, tables } = rows[0]!
+  if (!ours) return tables === 0 ? null : `${counted(tables, 'table')} of another program`
+  const counts = await pool.query<{ articles: number }>('select count(*)::int as articles from article_ids')
+  const articles = counts.rows[0]?.articles ?? 0
+  return articles === 0 ? null : counted(articles, 'article')
 }
 
 /**

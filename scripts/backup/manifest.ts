@@ -66,12 +66,15 @@ export async function readManifest(file: string): Promise<Manifest> {
 }
 
 function parse(text: string, file: string): Manifest {
-  const value: unknown = JSON.parse(text)
+  const value = jsonIn(text)
+  if (value === undefined) throw notWhole(file)
   if (!isRecord(value) || value.format !== 1) {
     throw new Error(`${file} was made by a newer Perscope; update this checkout.`)
   }
   const { made_at, schema, postgres, articles, schemas, tables, bytes, sha256 } = value
-  if (typeof made_at !== 'string' || typeof sha256 !== 'string' || !isRecord(tables)) throw notWhole(file)
+  // It is printed, so it holds no control characters.
+  if (typeof made_at !== 'string' || !/^[\d:.TZ-]{1,30}$/.test(made_at)) throw notWhole(file)
+  if (typeof sha256 !== 'string' || !isRecord(tables)) throw notWhole(file)
   if (![schema, postgres, articles, bytes].every(Number.isSafeInteger) || !Array.isArray(schemas)) throw notWhole(file)
   return {
     format: 1,
@@ -83,6 +86,14 @@ function parse(text: string, file: string): Manifest {
     tables: Object.fromEntries(Object.entries(tables).map(([name, size]) => [name, Number(size)])),
     bytes: Number(bytes),
     sha256,
+  }
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
   }
 }
 

@@ -25,6 +25,13 @@ t.test('a name is found in the countries that have it, and once however many tex
   t.same(list.find('krant', 5, 10), [2, 1])
 })
 
+t.test('of equal names, the one with the most articles in those countries is found', async t => {
+  const list = await createNameList([name(1, 'krant', 3, 1), name(2, 'krant', 2, 2), name(3, 'de krant', 1, 3)], pace)
+  t.same(list.find('krant', 1, 10), [1, 3])
+  t.same(list.find('krant', 2, 10), [2, 3])
+  t.same(list.find('krant', 3, 10), [1, 3])
+})
+
 t.test('every name that contains a text is found, and no other', async () => {
   const text = fc.string({ unit: fc.constantFrom('a', 'b', ' ', 'é', '😀'), minLength: 1, maxLength: 6 })
   await fc.assert(

@@ -14,7 +14,7 @@ export interface NameList {
   /**
    * Numbers of the names that contain a text, each once: names that begin with it, then names of
    * which a word begins with it, then the others; in each group the names with the most articles
-   * first.
+   * first. Of equal names, the one with the most articles alone.
    *
    * @param text folded, not empty
    * @param countries only names with articles in one of them
@@ -59,6 +59,7 @@ export async function createNameList(names: ListedName[], pace: () => Promise<vo
     find(text, wanted, limit) {
       const groups: number[][] = [[], [], []]
       const found = new Set<number>()
+      const foundTexts = new Set<string>()
       let line = 0
       let at = texts.indexOf(text)
       for (let seen = 0; at >= 0 && seen < MOST_LOOKED_AT && groups[0]!.length < limit; seen++) {
@@ -66,8 +67,10 @@ export async function createNameList(names: ListedName[], pace: () => Promise<vo
         const group = groups[at === starts[line] ? 0 : startsWord(texts, at) ? 1 : 2]!
         const no = nos[line]!
         if ((countries[line]! & wanted) !== 0 && group.length < limit && !found.has(no)) {
+          const whole = texts.slice(starts[line]!, starts[line + 1]! - 1)
+          if (!foundTexts.has(whole)) group.push(no)
+          foundTexts.add(whole)
           found.add(no)
-          group.push(no)
         }
         // Goes on with the next name.
         at = texts.indexOf(text, starts[line + 1]! - 1)

@@ -85,7 +85,10 @@ export function createSuggestions(source: ArticleSource, count: () => Promise<Na
   }
 }
 
-/** Reads all names that have articles; equal names of several authors are one. */
+/**
+ * Reads all names that have articles. Equal names of several authors are one where they have the
+ * same countries: a name is never told by an author or outlet of another country.
+ */
 async function readList(
   readNames: (after: number, limit: number) => Promise<FoldedName[]>,
   useOf: (no: number) => NameUse,
@@ -113,13 +116,13 @@ function addName(
   no: number,
   { articles, countries }: NameUse,
 ): void {
-  const known = names.get(text)
+  const same = `${countries} ${text}`
+  const known = names.get(same)
   if (known === undefined) {
-    names.set(text, { no, text, articles, countries, most: articles })
+    names.set(same, { no, text, articles, countries, most: articles })
     return
   }
   known.articles += articles
-  known.countries |= countries
   // The number that has the most articles stands for the name, because it tells the usual spelling.
   if (articles > known.most) Object.assign(known, { no, most: articles })
 }

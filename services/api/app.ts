@@ -67,9 +67,9 @@ export function createApp(parts: Parts): Express {
   if (config.CORS_ORIGINS.length > 0) app.use(crossOrigin(config.CORS_ORIGINS))
   app.use(compression())
 
-  app.use(healthPages(parts.readiness))
-  app.use(referencePages(config.SERVICE_NAME))
-  app.use(webPages())
+  app.use(readingAlone(healthPages(parts.readiness)))
+  app.use(readingAlone(referencePages(config.SERVICE_NAME)))
+  app.use(readingAlone(webPages()))
   if (parts.operators) app.use(parts.operators)
 
   const counts = createCountPermits(config)
@@ -111,6 +111,17 @@ export function createApp(parts: Parts): Express {
   app.use(refusePath)
   app.use(sendError(log))
   return app
+}
+
+/**
+ * Pages for GET and HEAD. Any other method goes on to the key; the router itself would answer
+ * OPTIONS.
+ */
+function readingAlone(pages: Router): RequestHandler {
+  return (request, response, next) => {
+    if (request.method === 'GET' || request.method === 'HEAD') pages(request, response, next)
+    else next()
+  }
 }
 
 /** Reached only where OPERATOR_KEY is not set, and by nobody without an API key. */

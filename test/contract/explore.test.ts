@@ -173,6 +173,21 @@ t.test('suggestions are names that the filters find, those that begin with the t
   t.match(await suggested('field=author&q=%CC%81'), { errors: { q: [/visible/] } })
 })
 
+t.test('a suggestion tells nothing of an outlet or author of countries that the plan does not have', async t => {
+  const named = (domain: string, author: string) => ({ outlet: { name: 'De Ster', domain }, authors: [author] })
+  await api.index([
+    { title: 'Een', ...named('ster-nl.example', 'ZOË STERREN') },
+    { title: 'Twee', ...named('ster-nl.example', 'ZOË STERREN') },
+    { title: 'Drie', country: 'BE', ...named('ster-be.example', 'Zoe Sterren') },
+  ])
+  await until(async () => (await suggested('field=author&q=sterren')).length > 0, 30_000)
+  const narrow = await api.issue({ countries: ['BE'] })
+  const { json } = await api.ask(narrow.secret, '/explore/suggestions?field=outlet&q=ster')
+  t.same(json.data, [{ value: 'De Ster', outlet: { name: 'De Ster', domain: 'ster-be.example' } }])
+  t.same(await suggested('field=author&q=sterren', narrow.secret), ['Zoe Sterren'])
+  t.same(await suggested('field=author&q=sterren'), ['ZOË STERREN'], 'once')
+})
+
 t.test('the OpenAPI document of these operations is linted clean, and /docs shows it', async t => {
   const { json: document, status } = await api.ask(null, '/explore/openapi.json')
   t.equal(status, 200)

@@ -140,6 +140,7 @@ t.test('other methods are 405, with those that are served', async t => {
     ['PUT', '/explore/feeds', 'GET, HEAD, POST'],
     ['POST', '/explore/feeds.opml', 'GET, HEAD'],
     ['GET', '/explore/feeds/feed_0', 'DELETE'],
+    ['OPTIONS', '/explore/feeds', 'GET, HEAD, POST'],
     ['POST', '/feeds/psf_x.rss', 'GET, HEAD'],
   ] as const) {
     const { status, headers, json } = await api.ask(secret, path, { method })
@@ -148,6 +149,22 @@ t.test('other methods are 405, with those that are served', async t => {
     t.equal(json.code, 'method_not_allowed')
   }
   t.equal((await api.ask(secret, '/explore/nothing')).status, 404)
+})
+
+t.test('operations take no parameters, so no filter is ignored in silence', async t => {
+  const { secret } = await api.issue()
+  const { json: feed } = await make(secret, { search: 'q=brug' })
+  for (const [method, path] of [
+    ['GET', '/explore/feeds'],
+    ['POST', '/explore/feeds'],
+    ['GET', '/explore/feeds.opml'],
+    ['DELETE', `/explore/feeds/${feed.id}`],
+  ] as const) {
+    const { status, json } = await api.ask(secret, `${path}?title=Bridges&q`, { method })
+    t.equal(status, 422, `${method} ${path}`)
+    t.match(json, { code: 'invalid_request', errors: { title: [/takes no parameters/], q: [/./] } })
+  }
+  t.equal((await list(secret)).length, 1, 'the feed has not ended')
 })
 
 t.test(`a key has ${MAX_FEEDS} feeds at most, also when they are made at once`, async t => {
@@ -259,6 +276,9 @@ t.test('answers fit the OpenAPI document, and every error that was met is in it'
     [await make(secret, '', { 'Content-Type': 'text/plain' }), paths['/explore/feeds'].post],
     [await make(null, '{}'), paths['/explore/feeds'].post],
     [await api.ask(secret, '/explore/feeds/feed_0', { method: 'DELETE' }), paths['/explore/feeds/{id}'].delete],
+    [await api.ask(secret, '/explore/feeds/feed_0?x', { method: 'DELETE' }), paths['/explore/feeds/{id}'].delete],
+    [await api.ask(secret, '/explore/feeds?x'), paths['/explore/feeds'].get],
+    [await api.ask(secret, '/explore/feeds.opml?x'), paths['/explore/feeds.opml'].get],
     [await read(pathOf(made.json.url)), paths['/feeds/{token}.rss'].get],
     [await read('/feeds/x.rss'), paths['/feeds/{token}.rss'].get],
   ] as const) {

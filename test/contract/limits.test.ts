@@ -219,7 +219,10 @@ t.test('decision 7: 405 names what is allowed, 404 and 405 are error objects', a
     t.equal(json.code, 'method_not_allowed')
   }
   for (const path of ['/docs', '/v1/openapi.json', '/healthz', '/readyz', '/docs/page.css']) {
-    t.equal((await api.ask(secret, path, { method: 'POST' })).headers.get('allow'), 'GET, HEAD', path)
+    for (const method of ['POST', 'OPTIONS']) {
+      const { status, headers } = await api.ask(secret, path, { method })
+      t.match([status, headers.get('allow')], [405, 'GET, HEAD'], `${method} ${path}`)
+    }
   }
   const { status, json } = await api.ask(secret, '/v2/articles')
   t.equal(status, 404)
@@ -235,6 +238,8 @@ t.test('decision 5: without a key every path and method is 401, but the open pag
     '/docs/',
     '/docs/nothing',
     '/explore/assets/nothing.js',
+    '/explore/assets/%zz',
+    '/explore/assets/%ff',
   ]) {
     t.equal((await api.ask(null, path)).status, 401, path)
   }
@@ -244,5 +249,7 @@ t.test('decision 5: without a key every path and method is 401, but the open pag
     t.notOk(headers.has('x-ratelimit-limit'))
     if (!path.endsWith('.js')) t.notMatch(text, /127\.0\.0\.1|localhost|news\.example/, 'names no host')
   }
-  t.equal((await api.ask(null, '/docs', { method: 'POST' })).status, 401)
+  for (const path of ['/', '/docs', '/v1/openapi.json', '/healthz', '/explore/assets/nothing.js']) {
+    for (const method of ['POST', 'OPTIONS']) t.equal((await api.ask(null, path, { method })).status, 401, path)
+  }
 })

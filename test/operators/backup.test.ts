@@ -88,6 +88,28 @@ t.test('nothing is overwritten without consent', async t => {
   t.match(await restore(file), { code: 2, err: /holds \d+ articles, and .* Nothing was changed; add --yes/ })
 })
 
+t.test('a database of another program is replaced only with consent', async t => {
+  const stranger = await createTestDatabase()
+  t.teardown(() => stranger.drop())
+  await stranger.query('drop schema public cascade')
+  await stranger.query('create schema public')
+  await stranger.query('create table public.invoices as select 1 as id')
+  const refused = await run(stranger.url, 'restore', file)
+  t.match(refused, { code: 2, err: /holds \d+ tables? of another program, and .* Nothing was changed; add --yes/ })
+  t.same(await stranger.query('select id from public.invoices'), [{ id: 1 }])
+})
+
+t.test('a description that nobody wrote so is refused', async t => {
+  const other = join(t.testdir(), 'other')
+  const described = (line: string) =>
+    writeFile(other, `${line}perscope backup ${String(line.length).padStart(11, '0')}\n`)
+  const whole = { schema: 1, postgres: 15, articles: 0, schemas: [], tables: {}, bytes: 0, sha256: '' }
+  for (const line of ['{', JSON.stringify({ format: 1, ...whole, made_at: '\u001b]0;owned\u0007' })]) {
+    await described(line)
+    t.match(await restore(other, '--yes'), { code: 1, err: /is no whole backup of Perscope/ }, line)
+  }
+})
+
 t.test('a file that is cut or damaged is refused before anything changes', async t => {
   const whole = await readFile(file)
   const other = join(t.testdir(), 'other')

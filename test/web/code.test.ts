@@ -24,12 +24,12 @@ const RUN: Record<CodeLanguage, [program: string, file: string]> = {
   Python: ['python3', 'search.py'],
 }
 
-async function run(language: CodeLanguage, code: string): Promise<string> {
+async function run(language: CodeLanguage, code: string, key = secret, timeout = 60_000): Promise<string> {
   const [program, name] = RUN[language]
   const file = join(folder, name)
   writeFileSync(file, code)
-  const env = { PATH: process.env.PATH, PERSCOPE_KEY: secret }
-  const { stdout } = await promisify(execFile)(program, [file], { env, timeout: 60_000 })
+  const env = { PATH: process.env.PATH, PERSCOPE_KEY: key }
+  const { stdout } = await promisify(execFile)(program, [file], { env, timeout })
   return stdout
 }
 
@@ -43,6 +43,15 @@ t.test('issue 21.4: the search as curl, TypeScript and Python runs as it is copi
     const lines = (await run(language, codeOf(search, api.base, language))).trim().split('\n')
     t.equal(new Set(lines).size, 130, `${language}: every article, over several pages`)
     t.match(lines[0], `2026-01-01T02:10:00.000Z ${TITLE} 129`)
+  }
+})
+
+t.test('issue 21.4: a program waits for the next minute, not for the next month', async t => {
+  for (const language of ['TypeScript', 'Python'] as const) {
+    const { secret: spent } = await api.issue({ quota: 1 })
+    const code = codeOf(search, api.base, language)
+    const ended = await run(language, code, spent, 15_000).catch((error: unknown) => error)
+    t.match(ended, { killed: false, stderr: /quota_exceeded/ }, language)
   }
 })
 

@@ -14,6 +14,7 @@ import { ApiError } from '../contract/api-error.ts'
 import { feedAddress, subscriptionOf } from './address.ts'
 import { readBody, readMembers } from './body.ts'
 import { OPML_TYPE, writeOpml } from './opml.ts'
+import { refuseParameters } from './parameters.ts'
 import { readNewFeed } from './search.ts'
 
 /** What the handlers work with. */
@@ -41,13 +42,26 @@ export function feedPages(parts: FeedParts): Router {
     response.set('Cache-Control', 'no-store').vary('Authorization')
     next()
   })
-  router.route('/explore/feeds').get(by(answerList)).post(readBody, by(answerNew)).all(refuse('GET, HEAD, POST'))
-  router.route('/explore/feeds.opml').get(by(answerOpml)).all(refuse('GET, HEAD'))
+  router
+    .route('/explore/feeds')
+    .get(takesNone, by(answerList))
+    .post(takesNone, readBody, by(answerNew))
+    .all(refuse('GET, HEAD, POST', 'Only GET, HEAD and POST are served here.'))
+  router
+    .route('/explore/feeds.opml')
+    .get(takesNone, by(answerOpml))
+    .all(refuse('GET, HEAD', 'Only GET and HEAD are served here.'))
   router
     .route(/^\/explore\/feeds\/[^/]+$/)
-    .delete(by(answerEnd))
-    .all(refuse('DELETE'))
+    .delete(takesNone, by(answerEnd))
+    .all(refuse('DELETE', 'Only DELETE is served here.'))
   return router
+}
+
+/** A list that ignored a filter in silence would be a wrong answer. */
+const takesNone: RequestHandler = (request, _response, next) => {
+  refuseParameters(request, 'This operation takes no parameters.')
+  next()
 }
 
 type Handler = (parts: FeedParts, request: Request, response: Response) => Promise<void>
@@ -102,10 +116,8 @@ function feedObject(feed: SearchFeed) {
 }
 
 /** Any method that a path does not have. */
-function refuse(methods: string): RequestHandler {
+function refuse(methods: string, message: string): RequestHandler {
   return (_request, _response, next) => {
-    next(
-      new ApiError('method_not_allowed', { message: `Only ${methods} are served here.`, headers: { Allow: methods } }),
-    )
+    next(new ApiError('method_not_allowed', { message, headers: { Allow: methods } }))
   }
 }

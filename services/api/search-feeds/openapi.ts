@@ -13,6 +13,7 @@ const OF_THE_KEY = [
   'invalid_token',
   'too_many_failed_attempts',
   'rate_limit_exceeded',
+  'invalid_request',
   'internal_error',
 ] as const
 
@@ -97,7 +98,7 @@ export const FEED_OPERATIONS: Json = {
       },
       errors: [
         ...OF_THE_KEY,
-        ...(['invalid_request', 'country_not_included', 'history_not_included'] as const),
+        ...(['country_not_included', 'history_not_included'] as const),
         ...(['too_many_feeds', 'body_too_slow', 'body_too_large', 'unsupported_body'] as const),
       ],
     }),

@@ -5,10 +5,8 @@ import { admit, refuseLocked } from '../access/access.ts'
 import { type AddressLock, lockAddress } from '../access/lock.ts'
 import type { Permits } from '../access/permits.ts'
 import { ApiError } from '../contract/api-error.ts'
-import { rawQueryOf } from '../http/raw-query.ts'
-import { createProblems } from '../parameters/problems.ts'
-import { readQueryString } from '../parameters/querystring.ts'
 import { tokenIn } from './address.ts'
+import { refuseParameters } from './parameters.ts'
 
 /**
  * Lets in who asks for the address of a feed, with the key to which the feed is bound. A wrong
@@ -48,11 +46,7 @@ export function countFeedRequest(db: Queryable, permits: Permits): RequestHandle
  * @throws ApiError when the address has parameters: they would be ignored in silence
  */
 export function searchOfFeed(request: Request, response: Response): string {
-  const problems = createProblems()
-  for (const { name } of readQueryString(rawQueryOf(request.originalUrl))) {
-    problems.add(name, 'The address of a feed takes no parameters; its search is fixed.')
-  }
-  if (problems.any) throw new ApiError('invalid_request', { errors: problems.toObject() })
+  refuseParameters(request, 'The address of a feed takes no parameters; its search is fixed.')
   return searchFeedOf(response).search
 }
 

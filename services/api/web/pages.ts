@@ -5,6 +5,9 @@ import { ASSETS_PATH, bundlePages, type WebBundle, type WebFile } from './bundle
 
 const YEAR = 31_536_000
 
+/** Not a path with a parameter: Express would decode it, and fail at a broken percent-encoding. */
+const ASSET_PATH = new RegExp(`^${ASSETS_PATH}[^/]+$`)
+
 let bundled: Promise<WebBundle> | undefined
 
 /**
@@ -32,7 +35,7 @@ export function webPages(): Router {
     response.vary('Accept')
     sendFile(request, response, pages.explorer, 'no-cache')
   })
-  router.get(`${ASSETS_PATH}:name`, async (request, response, next) => {
+  router.get(ASSET_PATH, async (request, response, next) => {
     const { assets } = await webBundle()
     const file = assets.get(request.path)
     if (file === undefined) next()

@@ -18,5 +18,8 @@ t.test('issue 21.1: an address and its search are the same', async t => {
 t.test('issue 21.1: what an address holds besides is left out', async t => {
   const search = read('/?q=x&search=magic&country=XX,NL&key=psk_secret&has_author=maybe&cursor=abc')
   t.equal(addressOf(search), '/?q=x&search_in=title&country=NL')
+  for (const inherited of ['constructor', '__proto__', 'toString']) {
+    t.same(read(`/?has_author=${inherited}&search=${inherited}&sort=${inherited}`).hasAuthor, null, inherited)
+  }
   t.equal(writeSearch({ ...NEW_SEARCH, q: 'x', mode: 'semantic' }).has('search_in'), false, 'refused there')
 })

@@ -53,6 +53,7 @@ export function readSearch(parameters: URLSearchParams): Search {
     const written = new Set(parameters.getAll(name).flatMap(value => value.split(',')))
     return values.filter(value => written.has(value))
   }
+  const hasAuthor = oneOf(['true', 'false'], text('has_author'))
   const mode = oneOf(MODES, text('search')) ?? 'keyword'
   return {
     q: text('q'),
@@ -61,7 +62,7 @@ export function readSearch(parameters: URLSearchParams): Search {
     searchIn: oneOf(['title', 'title_body'] as const, text('search_in')) ?? 'title',
     countries: list('country', COUNTRIES),
     languages: list('language', LANGUAGES),
-    hasAuthor: { true: true, false: false }[text('has_author')] ?? null,
+    hasAuthor: hasAuthor === null ? null : hasAuthor === 'true',
     outlet: text('outlet'),
     author: text('author'),
     publishedAfter: text('published_after'),

@@ -36,8 +36,8 @@ const headers = { Authorization: \`Bearer \${process.env.PERSCOPE_KEY}\` }
 for (let cursor: string | null = ''; cursor !== null; ) {
   if (cursor !== '') address.searchParams.set('cursor', cursor)
   const response = await fetch(address, { headers })
-  if (response.status === 429) {
-    const seconds = Number(response.headers.get('Retry-After'))
+  const seconds = Number(response.headers.get('Retry-After'))
+  if (response.status === 429 && seconds <= 60) {
     await new Promise(done => setTimeout(done, seconds * 1000))
     continue
   }
@@ -61,9 +61,10 @@ while cursor is not None:
         with urllib.request.urlopen(urllib.request.Request(page_address, headers=headers)) as response:
             page = json.load(response)
     except urllib.error.HTTPError as error:
-        if error.code != 429:
+        seconds = int(error.headers["Retry-After"] or 0)
+        if error.code != 429 or seconds > 60:
             raise SystemExit(error.read().decode())
-        time.sleep(int(error.headers["Retry-After"]))
+        time.sleep(seconds)
         continue
     for article in page["articles"]:
         print(article["published_at"], article["title"])

@@ -25,6 +25,19 @@ t.test('issue 21.4: CSV quotes what it must, and holds no formula', async t => {
   t.equal(WRITERS.csv.head.split(',').length, 12)
 })
 
+t.test('issue 21.4: a spreadsheet that begins cells at semicolons finds no formula either', async t => {
+  const titleOf = (title: string) => WRITERS.csv.line({ title }).slice(1, -'\r\n'.length).replace(/,+$/, '')
+  for (const [title, written] of [
+    ['Weer;=cmd|calc', "Weer;'=cmd|calc"],
+    ['a; @b;+c', "a; '@b;'+c"],
+    ['a\n=b', '"a\n\'=b"'],
+    ['\t=b', "'\t=b"],
+    ['E=mc2; x-y', 'E=mc2; x-y'],
+  ] as const) {
+    t.equal(titleOf(title), written)
+  }
+})
+
 t.test('issue 21.4: NDJSON holds the article as the API writes it', async t => {
   t.same(JSON.parse(WRITERS.ndjson.line(article)), article)
 })

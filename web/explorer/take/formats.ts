@@ -39,12 +39,13 @@ export const WRITERS: Record<Format, Writer> = {
 
 /**
  * A cell. A spreadsheet takes a text that begins with `=`, `+`, `-` or `@` for a formula; titles
- * are written by others, so such a text gets an apostrophe.
+ * are written by others, so such a text gets an apostrophe. So does what follows a semicolon: Excel
+ * begins a cell there where decimals have a comma, as in Dutch, French and German.
  */
 function cell(value: unknown): string {
   if (value === null || value === undefined) return ''
   const text = String(value)
-  const harmless = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
+  const harmless = typeof value === 'string' ? text.replace(/(^|[;\r\n]\s*)(?=[=+\-@\t\r])/g, "$1'") : text
   return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }
 
