@@ -33,7 +33,7 @@ await runCommand(
   async context => {
     const { config, positionals, options, say } = context
     if (positionals.length > 0) throw new UsageError('export takes no file name; it writes to standard output.')
-    const format = readFormat(options.format)
+    const format = readFormat(options)
     const pool = createPool(config.DATABASE_URL, 'export', error => say(`Postgres: ${sentenceOf(error)}`), {
       max: 2,
       statementTimeout: 0,
@@ -48,9 +48,12 @@ await runCommand(
   },
 )
 
-function readFormat(written: CommandContext['options'][string]): FormatName {
-  const format = FORMATS.find(name => name === (written ?? 'ndjson'))
+function readFormat(options: CommandContext['options']): FormatName {
+  const format = FORMATS.find(name => name === (options.format ?? 'ndjson'))
   if (format === undefined) throw new UsageError(`--format is one of ${FORMATS.join(', ')}.`)
+  if (options.json === true && format !== 'ndjson') {
+    throw new UsageError(`--json and --format ${format} contradict each other; write one of them.`)
+  }
   if (format === 'parquet' && process.stdout.isTTY) {
     throw new UsageError('Parquet is not for a terminal; write it to a file: … > FILE.parquet.')
   }

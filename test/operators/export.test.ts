@@ -46,6 +46,9 @@ t.test('issue 21.9: export selects by language, country, outlet, dates and query
   t.match((await exported('--q', 'ab', '--search', 'semantic')).err, /^export: --search semantic finds 500 .*\.\n$/)
   t.match((await exported('--country', 'XX')).err, /^export: --country: .*\n$/)
   t.match((await exported('--format', 'xml')).err, /^export: --format is one of ndjson, csv, parquet\.\n$/)
+  const both = await exported('--json', '--format', 'csv')
+  t.match(both.err, /^export: --json and --format csv contradict each other; write one of them\.\n$/)
+  t.equal(both.text, '', 'nothing is written')
 })
 
 t.test('issue 21.9: NDJSON has the snippet, and the text with --body', async t => {
