@@ -144,7 +144,7 @@ export const en = {
     cancel: 'Cancel',
     written: (n: string) => `${n} articles written`,
     writtenOf: (n: string, total: string) => `${n} of ${total} articles written`,
-    done: (n: string) => `Done: ${n} articles.`,
+    done: (n: string, one: boolean) => (one ? 'Done: 1 article.' : `Done: ${n} articles.`),
     tooLarge:
       'This is more than the browser keeps in memory. Narrow the search, or use Chrome or Edge, which write to a file.',
     feed: 'Feed',

@@ -145,7 +145,7 @@ export const fr: Words = {
     cancel: 'Annuler',
     written: n => `${n} articles écrits`,
     writtenOf: (n, total) => `${n} articles écrits sur ${total}`,
-    done: n => `Terminé : ${n} articles.`,
+    done: (n, one) => (one ? 'Terminé : 1 article.' : `Terminé : ${n} articles.`),
     tooLarge:
       'C’est plus que ce que le navigateur garde en mémoire. Resserrez la recherche, ou utilisez Chrome ou Edge, qui écrivent dans un fichier.',
     feed: 'Flux',

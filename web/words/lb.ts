@@ -145,7 +145,7 @@ export const lb: Words = {
     cancel: 'Ofbriechen',
     written: n => `${n} Artikele geschriwwen`,
     writtenOf: (n, total) => `${n} vun ${total} Artikele geschriwwen`,
-    done: n => `Fäerdeg: ${n} Artikelen.`,
+    done: (n, one) => (one ? 'Fäerdeg: 1 Artikel.' : `Fäerdeg: ${n} Artikelen.`),
     tooLarge:
       'Dat ass méi, wéi de Browser am Späicher hält. Grenzt d’Sich an, oder huelt Chrome oder Edge, déi an e Fichier schreiwen.',
     feed: 'Feed',

@@ -145,7 +145,7 @@ export const nl: Words = {
     cancel: 'Annuleren',
     written: n => `${n} artikelen geschreven`,
     writtenOf: (n, total) => `${n} van ${total} artikelen geschreven`,
-    done: n => `Klaar: ${n} artikelen.`,
+    done: (n, one) => (one ? 'Klaar: 1 artikel.' : `Klaar: ${n} artikelen.`),
     tooLarge:
       'Dit is meer dan de browser in het geheugen houdt. Perk de zoekvraag in, of gebruik Chrome of Edge, die naar een bestand schrijven.',
     feed: 'Feed',

@@ -109,7 +109,7 @@ function sentenceOf(progress: Progress, speech: Speech): string {
   const written = number(progress.written)
   switch (progress.kind) {
     case 'done':
-      return words.take.done(written)
+      return words.take.done(written, progress.written === 1)
     case 'tooLarge':
       return words.take.tooLarge
     case 'waiting': {
