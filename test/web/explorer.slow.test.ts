@@ -91,6 +91,7 @@ if (browserPath === undefined) {
     await page.keyboard.press('Enter')
     await cards(page).first().waitFor()
     t.equal(page.url(), `${api.base}${path}`)
+    t.equal(await page.evaluate('document.activeElement.id'), 'q', 'the keyboard goes on in the search box')
     t.match(await page.locator('#reading').innerText(), 'all of trein; not staking')
     t.equal(await page.getByLabel('Netherlands').isChecked(), true)
     t.equal(await page.getByLabel('Order').inputValue(), 'oldest')
@@ -184,5 +185,14 @@ if (browserPath === undefined) {
     t.equal(new Set(lines.map(line => line.split(',')[0])).size, 731, 'each article once')
     await page.getByText('Done: 730 articles.').waitFor()
     await close()
+
+    const other = await open(browser, api.base, `/?q=luchtschip&search_in=title#key=${secret}`)
+    await api.index([{ title: 'Luchtschip' }])
+    await other.page.reload()
+    await shown(other.page, /^1 article$/)
+    await other.page.getByRole('button', { name: 'Take it with you' }).click()
+    await other.page.getByRole('button', { name: 'CSV' }).click()
+    await other.page.getByText('Done: 1 article.', { exact: true }).waitFor()
+    await other.close()
   })
 }

@@ -11,6 +11,7 @@ export function Explorer({ firstSpeech }: { firstSpeech: Speech }) {
   const [speech, setSpeech] = useState(firstSpeech)
   const [key, setKey] = useState(knownKey)
   const [said, setSaid] = useState('')
+  const [isPasted, setPasted] = useState(false)
   const { words, language } = speech
 
   useEffect(() => {
@@ -28,6 +29,7 @@ export function Explorer({ firstSpeech }: { firstSpeech: Speech }) {
   const use = useCallback((pasted: string) => {
     rememberKey(pasted)
     setSaid('')
+    setPasted(true)
     setKey(pasted)
   }, [])
   const forget = useCallback(() => {
@@ -46,7 +48,11 @@ export function Explorer({ firstSpeech }: { firstSpeech: Speech }) {
         {words.app.skip}
       </a>
       <Header onLanguage={speak} onForget={key === '' ? null : forget} />
-      {key === '' ? <Welcome said={said} onKey={use} /> : <SearchPage secret={key} onForget={forget} />}
+      {key === '' ? (
+        <Welcome said={said} onKey={use} />
+      ) : (
+        <SearchPage secret={key} isPasted={isPasted} onForget={forget} />
+      )}
       <Footer />
     </SpeechContext.Provider>
   )

@@ -51,8 +51,13 @@ function ofMode(search: Search, mode: SearchMode): Partial<Search> {
   return { mode, sort: mode === 'semantic' || search.sort === 'relevance' ? null : search.sort, order: 'desc' }
 }
 
-/** The search with a key: box, filters, results, figures. */
-export function SearchPage({ secret, onForget }: { secret: string; onForget(): void }) {
+/**
+ * The search with a key: box, filters, results, figures.
+ *
+ * @param props.isPasted the key came from the form, which had the focus until now
+ */
+export function SearchPage(props: { secret: string; isPasted: boolean; onForget(): void }) {
+  const { secret, isPasted, onForget } = props
   const { words } = useSpeech()
   const { search, draft, round, again, change, isSearched, type, chooseMode, submit, clear } = useDraftedSearch()
   // A query that cannot be read is not sent: the line below the box says why.
@@ -69,6 +74,7 @@ export function SearchPage({ secret, onForget }: { secret: string; onForget(): v
     <main class="explorer">
       <SearchForm
         draft={draft}
+        isFocused={isPasted}
         isTried={asked === null && isSearched}
         errors={errors.q ?? []}
         onType={type}

@@ -19,6 +19,8 @@ const TYPED_INTO = 'input:not([type="radio"], [type="checkbox"]), select, textar
  */
 export function SearchForm(props: {
   draft: Draft
+  /** The box has the focus from the beginning. */
+  isFocused: boolean
   isTried: boolean
   errors: string[]
   onType(q: string): void
@@ -26,12 +28,15 @@ export function SearchForm(props: {
   onSearch(): void
 }) {
   const { words } = useSpeech()
-  const { draft, isTried, errors, onType, onMode, onSearch } = props
+  const { draft, isFocused, isTried, errors, onType, onMode, onSearch } = props
   const field = useRef<HTMLInputElement>(null)
   const reading: Reading = readQuery(draft)
   const isWrong = errors.length > 0 || (reading.kind === 'problem' && (draft.q !== '' || isTried))
 
   useSlash(field)
+  useEffect(() => {
+    if (isFocused) field.current?.focus()
+  }, [isFocused])
 
   return (
     <search class="search">
