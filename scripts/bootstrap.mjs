@@ -17,6 +17,7 @@ const PINNED = LOCKED[`node_modules/${RUNTIME}`]
 /** A platform without such a package uses the Node that runs this file, if that is new enough. */
 const NODE = PINNED ? join(MODULES, RUNTIME, 'bin', 'node') : process.execPath
 const OLDEST_OWN = 24
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP']
 
 /**
  * Installs the packages of the lockfile, unless they are there. Then runs `script` (TypeScript,
@@ -97,11 +98,22 @@ function npm(args) {
     // Standard output belongs to the script.
     stdio: ['ignore', 2, 2],
   })
+  // An installation that goes on alone would be in the way of the next one.
+  let ended = null
+  const end = signal => {
+    ended = signal
+    child.kill(signal)
+  }
+  for (const signal of SIGNALS) process.on(signal, end)
   return new Promise((resolve, reject) => {
     child.once('error', () =>
       reject(new Error('npm was not found; install it together with Node (https://nodejs.org).')),
     )
-    child.once('exit', resolve)
+    child.once('exit', code => {
+      for (const signal of SIGNALS) process.removeListener(signal, end)
+      if (ended === null) resolve(code)
+      else process.kill(process.pid, ended)
+    })
   })
 }
 
@@ -113,7 +125,7 @@ function handOver(script) {
     env: { ...process.env, PERSCOPE_BOOTSTRAP: String(process.pid) },
   })
   // Passes every signal on. The script treats two equal signals within a moment as one.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
+  for (const signal of SIGNALS) process.on(signal, () => child.kill(signal))
   if (process.env.npm_lifecycle_event !== undefined) endWithParent(child)
   child.once('error', error => {
     process.stderr.write(
@@ -123,7 +135,7 @@ function handOver(script) {
   })
   child.once('exit', (code, signal) => {
     if (signal === null) process.exit(code === null ? 1 : code)
-    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.removeAllListeners(name)
+    for (const name of SIGNALS) process.removeAllListeners(name)
     process.kill(process.pid, signal)
   })
 }
