@@ -25,7 +25,7 @@ await runCommand(
     ],
     options: {
       ...ENTRY_OPTIONS,
-      yes: { type: 'boolean', about: 'sync: removes outlets without asking' },
+      yes: { type: 'boolean', about: 'sync: removes outlets without asking; only on a terminal it asks' },
       json: { type: 'boolean', about: 'prints one JSON object a line' },
       'dry-run': { type: 'boolean', about: 'says what would change, and changes nothing' },
     },

@@ -14,8 +14,9 @@ import { hasEntry, readEntry } from './entry.ts'
 const NAMES = 20
 
 /**
- * Makes a file the whole catalogue. Outlets that are not in it leave only with `--yes` or a
- * person's consent.
+ * Makes a file the whole catalogue. On a terminal, outlets that are not in it leave only with
+ * `--yes` or a person's consent. A program that runs the command means the file as it stands, and
+ * the report names the outlets that leave.
  */
 export async function sync(context: CommandContext, pool: Pool, file: string): Promise<void> {
   const outlets = await readOutlets(context, file)
@@ -66,14 +67,12 @@ function tell({ say }: CommandContext, { outlets, notes }: Catalogue): Outlet[] 
   return outlets
 }
 
-/** @throws UsageError when nobody agrees */
+/** @throws UsageError when the person at the terminal disagrees */
 async function consent({ options, signal }: CommandContext, file: string, removed: string[]): Promise<void> {
   if (options.yes === true) return
   const sentence = `${file} does not name ${counted(removed.length, 'outlet')} that ${removed.length === 1 ? 'is' : 'are'} crawled now: ${named(removed)}.`
   const answer = await confirm(`${sentence} Stop crawling ${removed.length === 1 ? 'it' : 'them'}?`, signal)
-  if (answer === true) return
-  const instead = 'To keep them, use add FILE instead of sync FILE; to remove them, add --yes.'
-  throw new UsageError(answer === false ? 'Nothing was changed.' : `${sentence} Nothing was changed. ${instead}`)
+  if (answer === false) throw new UsageError('Nothing was changed. To keep these outlets, use add FILE instead.')
 }
 
 const named = (domains: string[]) => `${domains.slice(0, NAMES).join(', ')}${domains.length > NAMES ? ' …' : ''}`
