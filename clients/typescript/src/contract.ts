@@ -57,7 +57,7 @@ export interface ErrorObject {
 }
 
 export interface ArticlesParameters {
-  /** What to search for. Required, and at least 2 characters long, with `search=semantic`; without it, keyword and boolean search list everything. */
+  /** The query. `search=semantic` requires it, with at least 2 characters; keyword and boolean search list everything without it. */
   q?: string | null | undefined
   /** `keyword`: any of the words, by their stem. `boolean`: every word as written, `"a phrase"`, `-excluded`. `semantic`: by meaning, in any of the languages. */
   search?: 'keyword' | 'boolean' | 'semantic' | null | undefined
@@ -79,7 +79,7 @@ export interface ArticlesParameters {
   published_before?: string | Date | null | undefined
   /** Entered the index at this time or later, as `2026-11-20T08:00:00Z`; applied exactly; made for polling. */
   ingested_after?: string | Date | null | undefined
-  /** What to sort by: `relevance` by default in semantic search and only there, else `published_at`. `ingested_at` leaves out articles without an ingestion time. */
+  /** The value by which articles are sorted. The default is `relevance` in semantic search, and only there; otherwise it is `published_at`. `ingested_at` leaves out articles without an ingestion time. */
   sort?: 'published_at' | 'ingested_at' | 'relevance' | null | undefined
   /** `desc`: newest, or best match, first. Articles without a publication time come last in both. */
   order?: 'asc' | 'desc' | null | undefined

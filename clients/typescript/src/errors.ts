@@ -10,12 +10,12 @@ export class NoAnswerError extends PerscopeError {
   override name = 'NoAnswerError'
 }
 
-/** What an answer that is an error says. */
+/** The content of an error answer. */
 export interface ApiErrorDetails {
   status: number
   /** One of the API's codes, which may become more; decide by it. */
   code: ErrorObject['code'] | (string & {})
-  /** What is wrong with each parameter; empty unless `code` is `invalid_request`. */
+  /** The mistakes by parameter; empty unless `code` is `invalid_request`. */
   errors: Readonly<Record<string, readonly string[]>>
   /** Seconds to wait, where the answer says so. */
   retryAfter: number | null
@@ -85,7 +85,7 @@ const CLASSES: Readonly<Record<string, typeof ApiError>> = {
 }
 
 /**
- * The error that an answer is. What is no error object (a proxy's page, say) has the code
+ * Makes an error of an answer. An answer without an error object (a proxy's page, say) has the code
  * `no_error_object`.
  */
 export function errorOf(status: number, headers: Headers, text: string): ApiError {

@@ -19,7 +19,7 @@ export interface PollState {
 }
 
 export interface PollOptions {
-  /** What an earlier poll of the same search yielded last. */
+  /** The last place that an earlier poll of the same search yielded. */
   state?: PollState | null | undefined
   /** Where a poll without a state begins; without it, with all that the plan covers. */
   since?: string | Date | undefined

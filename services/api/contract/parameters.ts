@@ -37,7 +37,7 @@ export const PARAMETERS = {
     maxLength: LIMITS.q,
     pattern: ANY_TEXT,
     about:
-      'What to search for. Required, and at least 2 characters long, with `search=semantic`; without it, keyword and boolean search list everything.',
+      'The query. `search=semantic` requires it, with at least 2 characters; keyword and boolean search list everything without it.',
   },
   search: {
     kind: 'choice',
@@ -94,7 +94,7 @@ export const PARAMETERS = {
     kind: 'choice',
     values: ['published_at', 'ingested_at', 'relevance'],
     about:
-      'What to sort by: `relevance` by default in semantic search and only there, else `published_at`. `ingested_at` leaves out articles without an ingestion time.',
+      'The value by which articles are sorted. The default is `relevance` in semantic search, and only there; otherwise it is `published_at`. `ingested_at` leaves out articles without an ingestion time.',
   },
   order: {
     kind: 'choice',

@@ -74,7 +74,7 @@ class ArticlesQuery(TypedDict, total=False):
     """A search; the cursor belongs to its pages."""
 
     q: Optional[str]
-    """What to search for. Required, and at least 2 characters long, with `search=semantic`; without it, keyword and boolean search list everything."""
+    """The query. `search=semantic` requires it, with at least 2 characters; keyword and boolean search list everything without it."""
     search: Optional[Literal["keyword", "boolean", "semantic"]]
     """`keyword`: any of the words, by their stem. `boolean`: every word as written, `'a phrase'`, `-excluded`. `semantic`: by meaning, in any of the languages."""
     search_in: Optional[Literal["title", "title_body"]]
@@ -96,7 +96,7 @@ class ArticlesQuery(TypedDict, total=False):
     ingested_after: Optional[Union[str, date, datetime]]
     """Entered the index at this time or later, as `2026-11-20T08:00:00Z`; applied exactly; made for polling."""
     sort: Optional[Literal["published_at", "ingested_at", "relevance"]]
-    """What to sort by: `relevance` by default in semantic search and only there, else `published_at`. `ingested_at` leaves out articles without an ingestion time."""
+    """The value by which articles are sorted. The default is `relevance` in semantic search, and only there; otherwise it is `published_at`. `ingested_at` leaves out articles without an ingestion time."""
     order: Optional[Literal["asc", "desc"]]
     """`desc`: newest, or best match, first. Articles without a publication time come last in both."""
     per_page: Optional[int]

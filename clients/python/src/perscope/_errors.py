@@ -31,7 +31,7 @@ class ApiError(PerscopeError):
         super().__init__(f"{message}{of_parameters} ({status} {code})")
         self.status = status
         self.code = code
-        #: What is wrong with each parameter; empty unless `code` is `invalid_request`.
+        #: The mistakes by parameter; empty unless `code` is `invalid_request`.
         self.errors = errors
         #: Seconds to wait, where the answer says so.
         self.retry_after = retry_after
@@ -81,7 +81,7 @@ _CLASSES: dict[str, type[ApiError]] = {
 
 
 def error_of(status: int, headers: Mapping[str, str], content: bytes) -> ApiError:
-    """The error that an answer is. A proxy's page, say, has the code `no_error_object`."""
+    """The error for an answer that reports one. A proxy's page has the code `no_error_object`."""
     try:
         body = json.loads(content)
     except ValueError:
