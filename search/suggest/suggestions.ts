@@ -30,8 +30,11 @@ type NameLists = Record<NameField, NameList>
 const FRESH = 100
 /** ms after which they are read again at the earliest. */
 const LEAST_FRESH = 1_000
-/** ms; a client waits for names that are read within it. */
-const MOMENT = 20
+/**
+ * So few names are read in a moment, however long a busy machine takes: a client waits for them. A
+ * new archive would else suggest for a while that it has none.
+ */
+const FEW = 10_000
 const NAMES_PER_READ = 2_000
 /** ms after which the event loop runs others. */
 const SLICE = 3
@@ -40,7 +43,6 @@ const SLICE = 3
 export function createSuggestions(source: ArticleSource, count: () => Promise<NameCounter>): Suggestions {
   let lists: NameLists | null = null
   let until = 0
-  let took = 0
   let reading: Promise<NameLists> | null = null
   let closed = false
 
@@ -51,8 +53,8 @@ export function createSuggestions(source: ArticleSource, count: () => Promise<Na
     const outlet = await readList(source.readOutletNames, no => counter.outlet(no), isClosed)
     const author = await readList(source.readAuthorNames, no => counter.author(no), isClosed)
     lists = { outlet, author }
-    took = performance.now() - start
-    until = performance.now() + Math.max(LEAST_FRESH, took * FRESH)
+    const took = performance.now() - start
+    until = performance.now() + (areFew(lists) ? LEAST_FRESH : Math.max(LEAST_FRESH, took * FRESH))
     return lists
   }
   function refresh(): Promise<NameLists> {
@@ -67,7 +69,7 @@ export function createSuggestions(source: ArticleSource, count: () => Promise<Na
     if (performance.now() < until || closed) return lists
     const old = lists
     const refreshed = refresh().catch(() => old)
-    return took < MOMENT ? refreshed : old
+    return areFew(old) ? refreshed : old
   }
   return {
     async find(field, text, countries, limit) {
@@ -84,6 +86,8 @@ export function createSuggestions(source: ArticleSource, count: () => Promise<Na
     },
   }
 }
+
+const areFew = ({ outlet, author }: NameLists) => outlet.size + author.size < FEW
 
 /**
  * Reads all names that have articles. Equal names of several authors are one where they have the

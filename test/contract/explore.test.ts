@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
@@ -180,7 +181,7 @@ t.test('a suggestion tells nothing of an outlet or author of countries that the 
     { title: 'Twee', ...named('ster-nl.example', 'ZOË STERREN') },
     { title: 'Drie', country: 'BE', ...named('ster-be.example', 'Zoe Sterren') },
   ])
-  await until(async () => (await suggested('field=author&q=sterren')).length > 0, 30_000)
+  await setTimeout(1_100) // the names of a small archive are read again after a second, at the first question
   const narrow = await api.issue({ countries: ['BE'] })
   const { json } = await api.ask(narrow.secret, '/explore/suggestions?field=outlet&q=ster')
   t.same(json.data, [{ value: 'De Ster', outlet: { name: 'De Ster', domain: 'ster-be.example' } }])
