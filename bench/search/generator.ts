@@ -7,7 +7,8 @@ import { createRandom, type Random } from './random.ts'
  * Articles as a crawl of five years brings them, the same for the same seed: words by Zipf's law
  * over a vocabulary of each language whose most frequent words are its stop words, names of two or
  * three words that stand together, outlets of unequal diligence, ingestion minutes to hours after
- * publication.
+ * publication. Some authors are the staff of their outlet, most are named once or twice: a million
+ * articles have about half a million.
  */
 export interface Archive {
   articles(from: number, to: number): NewArticle[]
@@ -31,6 +32,7 @@ interface Outlet {
   domain: string
   country: Country
   language: Language
+  /** Its staff. */
   authors: string[]
 }
 
@@ -67,6 +69,7 @@ export function createArchive(rows: number): Archive {
     lb: makeVocabulary('lb', 15),
   }
   const outlets = makeOutlets()
+  const people = makePeople()
   // Outlet number n is about n times less diligent than the first.
   const diligence = cumulative(outlets.map((_, index) => 1 / (index + 8)))
   const article = (number: number): NewArticle => {
@@ -82,7 +85,7 @@ export function createArchive(rows: number): Archive {
       body: random.chance(0.03) ? null : body,
       publishedAt: random.chance(0.005) ? null : new Date(published),
       ingestedAt: new Date(published + Math.floor(600_000 + random.next() ** 3 * 6 * 3_600_000)),
-      authors: random.chance(0.55) ? [random.one(outlet.authors)] : [],
+      authors: random.chance(0.55) ? authors(random, outlet, people) : [],
       outlet: { name: outlet.name, domain: outlet.domain },
       language: outlet.language,
       country: outlet.country,
@@ -150,6 +153,46 @@ function makeOutlets(): Outlet[] {
     }
   })
 }
+
+/** Parts of which names of people are made. */
+interface People {
+  /** By falling frequency. */
+  given: string[]
+  family: string[]
+  chances: Float64Array
+}
+
+const COMMON_GIVEN =
+  'Jan Anna Marie Peter Jean Johan Sophie Luc Emma Thomas Julie Mark Laura Paul Lisa Tom Nina Marc Eva Pierre'.split(
+    ' ',
+  )
+const PARTICLES = ['van', 'van', 'van de', 'van den', 'de', 'de', 'le', 'ten', 'da', 'von']
+
+function makePeople(): People {
+  const random = createRandom(77)
+  const given = [...COMMON_GIVEN, ...Array.from({ length: 1_500 }, () => capital(inventWord(random, 0)))]
+  return {
+    given,
+    family: Array.from({ length: 40_000 }, () => capital(inventWord(random, 9_999))),
+    chances: cumulative(given.map((_, rank) => 1 / (rank + 20))),
+  }
+}
+
+/** One author or more, of the staff or from elsewhere. */
+function authors(random: Random, outlet: Outlet, people: People): string[] {
+  const count = random.chance(0.7) ? 1 : random.chance(0.75) ? 2 : 3
+  const names = Array.from({ length: count }, () =>
+    random.chance(0.3) ? random.one(outlet.authors) : person(random, people),
+  )
+  return [...new Set(names)]
+}
+
+function person(random: Random, { given, family, chances }: People): string {
+  const particle = random.chance(0.25) ? `${random.one(PARTICLES)} ` : ''
+  return `${given[drawn(chances, random.next())]} ${particle}${random.one(family)}`
+}
+
+const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 
 function cumulative(weights: number[]): Float64Array {
   const sums = new Float64Array(weights.length)
