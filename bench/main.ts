@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 
-const NAMES = ['search', 'semantic', 'ingestion'] as const
+const NAMES = ['search', 'semantic', 'ingestion', 'mixed'] as const
 
 await runCommand(
   {
@@ -11,11 +11,11 @@ await runCommand(
     options: {
       data: { type: 'string', value: 'DIR', about: 'where the corpora lie (default ../shared/data)' },
       json: { type: 'boolean', about: 'prints one object {"bench", "figures"} last' },
-      rows: { type: 'string', value: 'N', about: 'articles to generate (search, semantic)' },
+      rows: { type: 'string', value: 'N', about: 'articles to generate (search, semantic, mixed)' },
       recipes: { type: 'boolean', about: 'semantic: what else could be embedded of an article, side by side' },
       peers: { type: 'boolean', about: 'search: other engines beside, on the same articles and queries' },
       writing: { type: 'boolean', about: 'search: 300 articles/s written meanwhile' },
-      seconds: { type: 'string', value: 'N', about: 'how long with --writing (default 300)' },
+      seconds: { type: 'string', value: 'N', about: 'how long with --writing (default 300) or mixed (default 3600)' },
       counts: { type: 'boolean', about: 'search: counts by time, outlet, language and country' },
       http: { type: 'boolean', about: 'search: an API process over HTTP' },
       requests: { type: 'string', value: 'N', about: 'how many over which --http watches its memory (default 100000)' },

@@ -7,6 +7,7 @@ import { openVectorStore } from '../../shared/vectors/store.ts'
 import type { Fleet } from '../../test/fleet.ts'
 import { createRandom, type Random } from '../search/random.ts'
 import { asQuery, type Client } from './client.ts'
+import { mixture } from './mixture.ts'
 
 const say = (line: string) => void process.stderr.write(`${line}\n`)
 
@@ -94,21 +95,6 @@ async function readVectors(qdrant: QdrantClient, name: string): Promise<number[]
 }
 
 const isNumbers = (value: unknown): value is number[] => Array.isArray(value) && typeof value[0] === 'number'
-
-/** A mixture of two real vectors and noise, near to both, as news articles are near to others. */
-function mixture(real: number[][], random: Random): number[] {
-  const [a, b] = [random.one(real), random.one(real)]
-  const share = 0.5 + random.next() / 2
-  const noise = 0.35 / Math.sqrt(a.length)
-  const mixed = a.map((number, at) => share * number + (1 - share) * b[at]! + noise * gauss(random))
-  const length = Math.hypot(...mixed)
-  return mixed.map(number => number / length)
-}
-
-/** Normally distributed (Box and Muller). */
-function gauss(random: Random): number {
-  return Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
-}
 
 /** Shares of the countries, as unequal as in reality. */
 const DRAWN = ['NL', 'NL', 'NL', 'BE', 'BE', 'LU'] as const

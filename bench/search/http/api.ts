@@ -23,10 +23,12 @@ export interface ApiProcess {
   stop(): Promise<void>
 }
 
+/** @param env settings beside those that every bench has */
 export async function startApiProcess(
   servers: EmbeddedServers,
   dataDir: DataDirectory,
   database: string,
+  env: Record<string, string> = {},
 ): Promise<ApiProcess> {
   const port = await freePort()
   const metrics = await freePort(candidate => candidate !== port)
@@ -43,6 +45,7 @@ export async function startApiProcess(
       PORT: String(port),
       METRICS_PORT: String(metrics),
       LOG_LEVEL: 'info',
+      ...env,
     },
     owner: null,
     log,

@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { loadavg } from 'node:os'
-import pg from 'pg'
 import { type ArticleQuery, openIndex, SEARCH_SETTINGS, type SearchIndex } from '../../../search/index.ts'
 import { BATCH } from '../../../shared/indexing/article-writer.ts'
 import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
+import { copyArchive } from '../copy.ts'
 import { quantile } from '../measure.ts'
 import { createRandom } from '../random.ts'
 import type { Job, Making, Written } from './messages.ts'
@@ -35,7 +35,8 @@ export interface WritingBench {
  */
 export async function measureWriting(bench: WritingBench): Promise<Record<string, number>> {
   const { say, signal, rows } = bench
-  const copy = await copyDatabase(bench)
+  say('Copying the archive …')
+  const copy = await copyArchive(bench.server, bench.url, 'written')
   const pool = createPool(copy.url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
   const index = openIndex(pool)
   const writer = fork(new URL('./writer.ts', import.meta.url), [copy.url, String(rows)])
@@ -129,26 +130,6 @@ async function segmentsSince(db: Pool, rows: number): Promise<{ segments: number
     [rows],
   )
   return found[0]!
-}
-
-async function copyDatabase({ server, url, say }: WritingBench) {
-  const name = `${new URL(url).pathname.slice(1)}_written`
-  const onServer = async (...statements: string[]) => {
-    const client = new pg.Client(server)
-    await client.connect()
-    try {
-      for (const statement of statements) await client.query(statement)
-    } finally {
-      await client.end()
-    }
-  }
-  say('Copying the archive …')
-  const drop = () => onServer(`drop database if exists ${name} with (force)`)
-  await drop()
-  await onServer(`create database ${name} template ${new URL(url).pathname.slice(1)} strategy file_copy`, 'checkpoint')
-  const address = new URL(url)
-  address.pathname = `/${name}`
-  return { url: address.href, drop }
 }
 
 /** ms of each search of the clients, the queries at random but always in the same order. */
