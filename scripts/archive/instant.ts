@@ -10,6 +10,6 @@ export function readInstant(text: string): Date | null {
   const [, day = '', time = '00:00', seconds = ':00', offset = 'Z'] = match
   const at = new Date(`${day}T${time}${seconds}${offset.toUpperCase().replace(/(\d\d)(\d\d)$/, '$1:$2')}`)
   // Date carries 30 February over into March.
-  const exists = new Date(`${day}T00:00Z`).toJSON()?.startsWith(day) === true
+  const exists = Number(day.slice(8)) <= 28 || new Date(`${day}T00:00Z`).toJSON()?.startsWith(day) === true
   return exists && at.getUTCFullYear() >= 1 ? at : null
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { foldName, foldWord } from './folding.ts'
+import { foldAny, foldName, foldWord } from './folding.ts'
 import { hasLetterOrDigit, words } from './tokens.ts'
+import { wordList, wordListOf } from './word-list.ts'
 
 t.test('decision 16: letters, digits and marks make words, everything else separates', async t => {
   const cases: [string, string[]][] = [
@@ -81,4 +82,38 @@ t.test('a body of a megabyte takes milliseconds, whatever it holds', async t => 
 
 t.test('decision 15: names are folded as words are, and keep what separates them', async t => {
   t.equal(foldName('  Zoë  de\u00a0la Œuvre-Straße '), 'zoe de la oeuvre-strasse')
+})
+
+t.test('a list of words holds the words of the text, whatever the text holds', async t => {
+  const letters = [
+    ...'abcZ ,.-\n1éÉßŒİ½²₂жΣ日ﷺ😀',
+    '\u0301',
+    '\u00ad',
+    '\u200b',
+    'e\u0301',
+    '\ud800',
+    '𝒜',
+    'woord ',
+    'Café ',
+  ]
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...letters), { maxLength: 60 }), parts => {
+      const text = parts.join('')
+      assert.equal(wordListOf(text), wordList(words(text)))
+    }),
+    { numRuns: 5_000 },
+  )
+  for (const part of ['ßé ', 'ŉ½', 'word ', 'a ']) {
+    const long = part.repeat(20_000)
+    t.equal(wordListOf(long), wordList(words(long)))
+  }
+})
+
+t.test('a Latin letter is folded alike wherever it stands', async t => {
+  for (let first = 0; first < 0x260; first++) {
+    for (let second = 0; second < 0x260; second += 1 + (first % 7)) {
+      const word = String.fromCharCode(first, second)
+      if (foldWord(word) !== foldAny(word)) t.equal(foldWord(word), foldAny(word), JSON.stringify(word))
+    }
+  }
 })

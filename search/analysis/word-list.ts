@@ -1,4 +1,4 @@
-import { words } from './tokens.ts'
+import { words, writeWords } from './tokens.ts'
 
 /** The words of an article, two lists as `wordList` writes them (table `article_words`). */
 export interface DocumentWords {
@@ -7,7 +7,13 @@ export interface DocumentWords {
 }
 
 export function indexText(title: string, body: string | null): DocumentWords {
-  return { title: wordList(words(title)), body: wordList(body === null ? [] : words(body)) }
+  return { title: wordListOf(title), body: wordListOf(body ?? '') }
+}
+
+/** The list of the words of a text. */
+export function wordListOf(text: string): string {
+  const written = writeWords(text)
+  return written === null ? wordList(words(text)) : `${written}\n`
 }
 
 /**

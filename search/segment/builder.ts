@@ -158,15 +158,22 @@ function addWordTerms(
   const ofTitleWord = memoised(size, word => dictionary.term(TERMS.titleWord(text(word))))
   const ofStem = stemTerms(dictionary, size, text, TERMS.stem)
   const ofTitleStem = stemTerms(dictionary, size, text, TERMS.titleStem)
+  /** The last document that had the word: most words of a text have come in it before. */
+  const latest = new Int32Array(size).fill(-1)
+  const words = texts.words.view()
   documents.forEach(({ language }, doc) => {
     pace()
     const body = texts.bodyStarts[doc]!
+    const end = texts.ends[doc]!
     const stems = ofStem(language)
     const titleStems = ofTitleStem(language)
-    for (let at = texts.titleStarts[doc]!; at < texts.ends[doc]!; at++) {
-      const word = texts.words.at(at)
-      const isNew = dictionary.add(ofWord(word), doc)
-      if (at >= body && !isNew) continue
+    for (let at = texts.titleStarts[doc]!; at < end; at++) {
+      const word = words[at]!
+      if (latest[word] === doc && at >= body) continue
+      if (latest[word] !== doc) {
+        latest[word] = doc
+        dictionary.add(ofWord(word), doc)
+      }
       const found = stems(word)
       if (found >= 0) dictionary.add(found, doc)
       if (at >= body) continue

@@ -23,25 +23,26 @@ const BREAK = 10 // \n
 
 export function createWordIds(): WordIds {
   const texts = createWordTexts()
+  const reading = createReading()
   let size = 0
   // Open addressing. A slot has the hash and the id + 1; 0 is a free slot.
   let slots = new Int32Array(1 << 14)
   let hashes = new Int32Array(1 << 12)
 
-  /** The slot of the word, or the free slot where it would go. */
-  const slotOf = (hash: number, list: string, from: number, to: number): number => {
+  /** The slot of the word that stands in `units`, or the free slot where it would go. */
+  const slotOf = (hash: number, units: Uint16Array, from: number, to: number): number => {
     const mask = slots.length - 2
     let slot = (hash << 1) & mask
     for (let held = slots[slot + 1]!; held !== 0; held = slots[slot + 1]!) {
-      if (slots[slot] === hash && texts.stands(held - 1, list, from, to)) return slot
+      if (slots[slot] === hash && texts.stands(held - 1, units, from, to)) return slot
       slot = (slot + 2) & mask
     }
     return slot
   }
-  const add = (slot: number, hash: number, list: string, from: number, to: number): void => {
+  const add = (slot: number, hash: number, units: Uint16Array, from: number, to: number): void => {
     slots[slot] = hash
     slots[slot + 1] = size + 1
-    texts.add(list, from, to)
+    texts.add(units, from, to)
     if (size === hashes.length) hashes = grown(hashes, new Int32Array(size * 2))
     hashes[size++] = hash
     if (size * 4 > slots.length) slots = rehashed(hashes, size, slots.length * 2)
@@ -51,29 +52,49 @@ export function createWordIds(): WordIds {
       return size
     },
     read(list, visit) {
+      const units = reading(list)
+      const { length } = list
       let from = 1
       let hash = HASH_SEED
-      for (let at = 1; at < list.length; at++) {
-        const unit = list.charCodeAt(at)
+      for (let at = 1; at < length; at++) {
+        const unit = units[at]!
         if (unit !== BREAK) {
           hash = hashStep(hash, unit)
           continue
         }
         const finished = finishHash(hash) | 0
-        const slot = slotOf(finished, list, from, at)
+        const slot = slotOf(finished, units, from, at)
         const held = slots[slot + 1]!
         if (held === 0) {
-          add(slot, finished, list, from, at)
+          add(slot, finished, units, from, at)
           visit(size - 1)
         } else visit(held - 1)
         from = at + 1
         hash = HASH_SEED
       }
     },
-    find: word => slots[slotOf(hashOf(word) | 0, word, 0, word.length) + 1]! - 1,
+    find: word => slots[slotOf(hashOf(word) | 0, reading(word), 0, word.length) + 1]! - 1,
     text: texts.text,
     length: texts.length,
     hash: word => hashes[word]! >>> 0,
+  }
+}
+
+/**
+ * Copies a text into an array of UTF-16 code units, the same one for every text. An array is read
+ * several times as fast as a string.
+ */
+function createReading(): (text: string) => Uint16Array {
+  let units = new Uint16Array(1 << 13)
+  let bytes = Buffer.from(units.buffer)
+  return text => {
+    if (text.length > units.length) {
+      units = new Uint16Array(text.length * 2)
+      bytes = Buffer.from(units.buffer)
+    }
+    // Little-endian, as every machine that runs Node.
+    bytes.write(text, 'utf16le')
+    return units
   }
 }
 
@@ -100,27 +121,26 @@ function createWordTexts() {
   let ends = new Uint32Array(1 << 12)
   const startOf = (word: number) => (word === 0 ? 0 : ends[word - 1]!)
   return {
-    /** Adds the part of a list from `from` to before `to` as the next word. */
-    add(list: string, from: number, to: number): void {
+    /** Adds the part of some code units from `from` to before `to` as the next word. */
+    add(source: Uint16Array, from: number, to: number): void {
       const start = startOf(size)
       const end = start + to - from
       if (end > units.length) {
         units = grown(units, new Uint16Array(Math.max(units.length * 2, end)))
         bytes = Buffer.from(units.buffer)
       }
-      for (let at = from, unit = start; at < to; at++, unit++) units[unit] = list.charCodeAt(at)
+      units.set(source.subarray(from, to), start)
       if (size === ends.length) ends = grown(ends, new Uint32Array(size * 2))
       ends[size++] = end
     },
-    /** Whether a word stands in a list from `from` to before `to`. */
-    stands(word: number, list: string, from: number, to: number): boolean {
+    /** Whether a word stands in some code units from `from` to before `to`. */
+    stands(word: number, source: Uint16Array, from: number, to: number): boolean {
       const start = startOf(word)
       if (ends[word]! - start !== to - from) return false
-      for (let at = from, unit = start; at < to; at++, unit++) if (units[unit] !== list.charCodeAt(at)) return false
+      for (let at = from, unit = start; at < to; at++, unit++) if (units[unit] !== source[at]) return false
       return true
     },
-    // A substring of the list would keep the whole list in memory. Little-endian, as every machine
-    // that runs Node.
+    // A substring of the list would keep the whole list in memory.
     text: (word: number) => bytes.toString('utf16le', startOf(word) * 2, ends[word]! * 2),
     length: (word: number) => ends[word]! - startOf(word),
   }

@@ -6,7 +6,7 @@ import { readTags } from '../markup/tags.ts'
  * and `>`; only entities are decoded in it. Null when nothing is left.
  */
 export function plainText(source: string): string | null {
-  const text = MARKUP.test(source) ? ofMarkup(source) : ofPlain(source)
+  const text = source.includes('<') && MARKUP.test(source) ? ofMarkup(source) : ofPlain(source)
   return text === '' ? null : text
 }
 
@@ -57,12 +57,14 @@ function ofPlain(text: string): string {
   return tidy(pieces.join(''))
 }
 
-/** Single spaces, no space at the ends of lines, at most one blank line. */
+/**
+ * Single spaces, no space at the ends of lines, at most one blank line. Most spaces are single
+ * already: the patterns pass over them.
+ */
 function tidy(text: string): string {
-  return text
-    .replace(/\r\n?/g, '\n')
-    .replace(/[^\S\n]+/g, ' ')
-    .replace(/ ?\n ?/g, '\n')
+  return (text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text)
+    .replace(/[^\S\n]{2,}|[^\S\n ]/g, ' ')
+    .replace(/ \n ?|\n /g, '\n')
     .replace(/\n{3,}/g, '\n\n')
     .trim()
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { ArticleOutlet } from '../articles/article.ts'
 
 /** The identity of an outlet: its domain, or its name when an archive has no domain. */
@@ -20,17 +20,23 @@ export function authorId(outlet: string, name: string): string {
   return digest('p', outlet, name.normalize('NFC'), '')
 }
 
+const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz'
+
 /**
  * 24 characters of Crockford's base 32: 120 bits, safe in any address and in any case of letters.
  */
 function digest(kind: string, ...parts: string[]): string {
-  const bytes = createHash('sha256')
-    .update([kind, ...parts].join('\0'))
-    .digest()
-  let bits = 0n
-  for (const byte of bytes.subarray(0, 15)) bits = (bits << 8n) | BigInt(byte)
+  const bytes = hash('sha256', [kind, ...parts].join('\0'), 'buffer')
   let text = ''
-  for (let shift = 115n; shift >= 0n; shift -= 5n)
-    text += '0123456789abcdefghjkmnpqrstvwxyz'[Number((bits >> shift) & 31n)]
+  let held = 0
+  let bits = 0
+  for (let at = 0; at < 15; at++) {
+    held = (held << 8) | bytes[at]!
+    for (bits += 8; bits >= 5; ) {
+      bits -= 5
+      text += DIGITS[(held >>> bits) & 31]
+    }
+    held &= (1 << bits) - 1
+  }
   return text
 }
