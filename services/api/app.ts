@@ -27,6 +27,7 @@ import { rawQueryOf } from './http/raw-query.ts'
 import { nameRequest } from './http/request-id.ts'
 import { securityHeaders } from './http/security-headers.ts'
 import { trustProxy } from './http/trust-proxy.ts'
+import { type Asked, createStandingAnswers } from './polls/standing-answers.ts'
 import { REFERENCE_PATHS, referencePages } from './reference/pages.ts'
 import { FEED_PATH } from './search-feeds/address.ts'
 import { feedPages } from './search-feeds/manage.ts'
@@ -109,17 +110,26 @@ function newApp(config: Config): Express {
 function operationsOf(parts: Parts, admissions: Admissions) {
   const { config, publicUrl, cursorSecret } = parts
   const permits = createSearchPermits(config)
-  const operation = (answer: Operation, queryOf?: QueryOf) =>
-    operate({ ...parts, permits, admissions }, answer, queryOf)
+  const tools = { ...parts, permits, admissions }
+  const standing = createStandingAnswers()
+  /** Of an operation of the contract: a poll with nothing new needs no search. */
+  const pollable = (name: Asked['operation'], answer: Operation) =>
+    operate(tools, async (searches, query, plan, request) => {
+      if (!searches.state) return answer(searches, query, plan, request)
+      const asked = { operation: name, query, plan, state: searches.state }
+      const known = standing.find(asked, request.headers['if-none-match'])
+      return known ?? standing.keep(asked, await answer(searches, query, plan, request))
+    })
   const identity = { serviceName: config.SERVICE_NAME, publicUrl, namespace: config.FEED_NAMESPACE_URL }
   return {
-    articles: operation((searches, query, plan) => answerArticles(searches, cursorSecret, query, plan)),
-    feed: operation((searches, query, plan) => answerFeed(searches, identity, query, plan)),
-    searchFeed: operation(
+    articles: pollable('articles', (searches, query, plan) => answerArticles(searches, cursorSecret, query, plan)),
+    feed: pollable('feed', (searches, query, plan) => answerFeed(searches, identity, query, plan)),
+    searchFeed: operate(
+      tools,
       (searches, query, plan) => answerFeed(searches, identity, query, plan, 'explorer'),
       searchOfFeed,
     ),
-    counts: operation((searches, query, plan) => answerCounts(searches, query, plan)),
+    counts: operate(tools, (searches, query, plan) => answerCounts(searches, query, plan)),
   }
 }
 
@@ -153,7 +163,7 @@ const sayWhereMetricsAre: RequestHandler = (_request, _response, next) => {
   next(new ApiError('not_found', { message: 'Metrics are not on this port, but on METRICS_PORT of each process.' }))
 }
 
-type Operation = (searches: Searches, rawQuery: string, plan: Plan) => Promise<Answer>
+type Operation = (searches: Searches, rawQuery: string, plan: Plan, request: Request) => Promise<Answer>
 
 /** The query string that an operation answers. */
 type QueryOf = (request: Request, response: Response) => string
@@ -174,6 +184,7 @@ function operate(
       { index, semantic, withPermit, state: response.locals.indexState },
       queryOf(request, response),
       plan,
+      request,
     )
     response.locals.search = found.search
     response.locals.searchMs = found.searchMs
