@@ -21,7 +21,7 @@ import type { SegmentSource } from './segment/builder.ts'
 import type { KnownDays } from './store/article-source.ts'
 import { openSegmentStore } from './store/open.ts'
 import { postgresArticles } from './store/postgres-articles.ts'
-import { type IndexMeta, SegmentsChanged } from './store/segment-store.ts'
+import { type IndexMeta, type IndexState, SegmentsChanged } from './store/segment-store.ts'
 import { createSuggestions, type NameField } from './suggest/suggestions.ts'
 import { startWarmUp, type WarmUp } from './warm-up.ts'
 
@@ -43,17 +43,24 @@ export type { ArticleQuery, ArticleRow, Match, ParsedQuery, Position, SearchPage
 export { type ArticleFilter, NO_FILTERS } from './query/filters.ts'
 export { parseBoolean, parseKeyword } from './query/parse.ts'
 export type { Axis, Sort } from './query/time-bounds.ts'
-export { SEARCH_SETTINGS } from './store/postgres-segments.ts'
+export { INDEX_STATE, type IndexStateRow, indexStateOf, SEARCH_SETTINGS } from './store/postgres-segments.ts'
+export type { IndexState } from './store/segment-store.ts'
+
+/** Tests make the sizes small. */
+export interface SearchOptions extends Partial<SearchSizes> {
+  state?: IndexState | undefined
+}
 
 export interface SearchIndex {
   /**
    * One page of a keyword or boolean search, or of a list.
    *
    * @param position `next` of the page before; absent or null: the first page
-   * @param sizes tests make them small
+   * @param options.state the state of the index, read after the question came; absent: the search
+   * reads it
    * @throws what the database throws
    */
-  search(query: ArticleQuery, position?: Position | null, sizes?: Partial<SearchSizes>): Promise<SearchPage>
+  search(query: ArticleQuery, position?: Position | null, options?: SearchOptions): Promise<SearchPage>
   /** The exact number of matches. */
   count(query: Matched): Promise<number>
   /**
@@ -149,8 +156,15 @@ export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchI
     restarting(() => collectAll(parts, EVERY_ARTICLE, createNameCounter, SIZES)),
   )
   return {
-    search: (query, position = null, sizes) =>
-      restarting(() => searchPage(parts, query, position, { ...SIZES, ...sizes })),
+    search(query, position = null, { state, ...sizes } = {}) {
+      // The state is good for the first attempt: a search restarts because it has changed.
+      let known = state ?? null
+      return restarting(() => {
+        const given = known
+        known = null
+        return searchPage(parts, query, position, { ...SIZES, ...sizes }, given)
+      })
+    },
 
     async count(query) {
       const collector = await restarting(() => collectAll(parts, query, () => createCountCollector(Infinity), SIZES))

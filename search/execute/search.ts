@@ -1,6 +1,6 @@
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
 import type { TimeBounds } from '../query/time-bounds.ts'
-import type { IndexMeta, Snapshot } from '../store/segment-store.ts'
+import type { IndexMeta, IndexState, Snapshot } from '../store/segment-store.ts'
 import type { Collector } from './collectors/collector.ts'
 import { createCountCollector } from './collectors/count.ts'
 import { createTopCollector } from './collectors/top.ts'
@@ -21,15 +21,20 @@ const NOTHING: SearchPage = { rows: [], total: 0, estimate: false, next: null }
  * (decisions 22, 25).
  *
  * @param position `next` of the page before; null: the first page
- * @throws SegmentsChanged the caller starts again
+ * @param state the state of the index, when the caller has just read it; null: it is read
+ * @throws SegmentsChanged the caller starts again, with a state that is read anew
  */
 export async function searchPage(
   index: IndexParts,
   query: ArticleQuery,
   position: Position | null,
   sizes: SearchSizes,
+  state: IndexState | null = null,
 ): Promise<SearchPage> {
-  const snapshot = await index.segments.readSnapshot(query)
+  const snapshot =
+    state !== null && query.outlet === null && query.author === null
+      ? { ...state, publisherNos: null, authorNos: null }
+      : await index.segments.readSnapshot(query)
   const watermark = position?.watermark ?? snapshot.lastSeq
   const plan = planSearch(query, snapshot, await index.daysUpTo(snapshot.lastSeq), watermark, sizes.fewNames)
   if (plan === null) return NOTHING

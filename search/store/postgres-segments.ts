@@ -3,6 +3,7 @@ import { foldName } from '../analysis/folding.ts'
 import { decodeColumns } from '../segment/columns.ts'
 import {
   type IndexMeta,
+  type IndexState,
   type SegmentMeta,
   type SegmentStore,
   SegmentsChanged,
@@ -74,18 +75,35 @@ function expectVersion(expected: bigint, seen: bigint | undefined): void {
   if (seen !== expected) throw new SegmentsChanged('segments were replaced during a search')
 }
 
-interface SnapshotRow {
+/** A row with `INDEX_STATE.columns`. */
+export interface IndexStateRow {
   last_seq: bigint
   version: bigint
   words_version: bigint
+}
+
+/**
+ * The state of the index as a part of another statement. The API reads it beside the key, so that a
+ * search needs no statement of its own. Each table has one row.
+ */
+export const INDEX_STATE = {
+  columns: 'last_seq, segments_version.version, segments_version.words_version',
+  tables: 'ingest_clock, segments_version',
+}
+
+export const indexStateOf = (row: IndexStateRow): IndexState => ({
+  lastSeq: row.last_seq,
+  version: row.version,
+  wordsVersion: row.words_version,
+})
+
+interface SnapshotRow extends IndexStateRow {
   publisher_nos: number[] | null
   author_nos: number[] | null
 }
 
 const snapshotOf = (row: SnapshotRow): Snapshot => ({
-  lastSeq: row.last_seq,
-  version: row.version,
-  wordsVersion: row.words_version,
+  ...indexStateOf(row),
   publisherNos: row.publisher_nos,
   authorNos: row.author_nos,
 })
@@ -102,10 +120,10 @@ export function likePattern(part: string | null): string | null {
 // $1 pattern of outlets, $2 pattern of authors, where names are asked for.
 // Index: authors_folded_name (from three characters on).
 const snapshotStatement = (names: boolean) => `
-  select last_seq, segments_version.version, segments_version.words_version,
+  select ${INDEX_STATE.columns},
     ${names ? 'case when $1::text is not null then array(select publisher_no from publishers where folded_name like $1 or folded_domain like $1) end' : 'null::int[]'} as publisher_nos,
     ${names ? 'case when $2::text is not null then array(select author_no from authors where folded_name like $2) end' : 'null::int[]'} as author_nos
-  from ingest_clock, segments_version`
+  from ${INDEX_STATE.tables}`
 
 interface MetaRow {
   version: bigint

@@ -54,8 +54,8 @@ export interface NameMatches {
   authorNos: number[] | null
 }
 
-/** The state of the index that a search reads first. All its statements must see the same. */
-export interface Snapshot extends NameMatches {
+/** The state of the index at one moment. */
+export interface IndexState {
   /** `seq` of the newest visible article: the watermark of a first page (decision 22). */
   lastSeq: bigint
   /** Version of the segments (`IndexMeta`). */
@@ -63,6 +63,9 @@ export interface Snapshot extends NameMatches {
   /** Version of the words of articles that have no segment yet. `reindex` raises it. */
   wordsVersion: bigint
 }
+
+/** The state of the index that a search reads first. All its statements must see the same. */
+export interface Snapshot extends IndexState, NameMatches {}
 
 /** One bucket of a segment's term dictionary. */
 export interface BucketKey {

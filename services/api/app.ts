@@ -1,36 +1,37 @@
 import compression from 'compression'
-import cors from 'cors'
 import express, { type Express, type Request, type RequestHandler, type Response, type Router } from 'express'
-import helmet from 'helmet'
 import type { SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import type { Plan } from '../../shared/plans/plan.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { chargeMonth, checkKey, checkQuota } from './access/access.ts'
+import { type Admissions, createAdmissions } from './access/admissions.ts'
 import { createCountPermits, createSearchPermits, withPermitOf } from './access/key-permits.ts'
 import { accessOf } from './access/locals.ts'
 import type { AddressLock } from './access/lock.ts'
 import type { Permits } from './access/permits.ts'
-import { createRateStore, limitRate } from './access/rate.ts'
+import { limitRate } from './access/rate.ts'
 import { answerArticles } from './articles/articles.ts'
 import type { Searches } from './articles/find.ts'
 import { ApiError } from './contract/api-error.ts'
-import { HEADERS } from './contract/headers.ts'
 import { answerCounts } from './explore/counts.ts'
 import { answerSuggestions } from './explore/suggestions.ts'
 import { answerFeed } from './feed/feed.ts'
 import { type Answer, sendAnswer } from './http/answer.ts'
+import { crossOrigin } from './http/cross-origin.ts'
 import { refuseMethod, refusePath, sendError } from './http/error-response.ts'
 import { healthPages, type Readiness } from './http/health.ts'
 import { observe } from './http/observe.ts'
 import { rawQueryOf } from './http/raw-query.ts'
 import { nameRequest } from './http/request-id.ts'
+import { securityHeaders } from './http/security-headers.ts'
 import { trustProxy } from './http/trust-proxy.ts'
+import { type Asked, createStandingAnswers } from './polls/standing-answers.ts'
 import { REFERENCE_PATHS, referencePages } from './reference/pages.ts'
 import { FEED_PATH } from './search-feeds/address.ts'
 import { feedPages } from './search-feeds/manage.ts'
-import { checkToken, countFeedRequest, searchOfFeed } from './search-feeds/token.ts'
+import { checkToken, countFeedRequest, countInMinuteOfKey, searchOfFeed } from './search-feeds/token.ts'
 import type { SemanticSearch } from './semantic/query.ts'
 import { webPages } from './web/pages.ts'
 
@@ -51,10 +52,51 @@ export interface Parts {
 
 /**
  * The whole HTTP interface, in the order in which a request meets it: named, measured, the open
- * pages; then the key, the minute, and only then path and method (decisions 5 and 6).
+ * pages; then the key, the minute, and only then path and method (decisions 5 and 6). The two
+ * operations stand before the open pages, because nearly all requests are theirs.
  */
 export function createApp(parts: Parts): Express {
   const { config, log, pool, lock } = parts
+  const app = newApp(config)
+  app.use(nameRequest, observe(log), securityHeaders(parts.publicUrl))
+  if (config.CORS_ORIGINS.length > 0) app.use(crossOrigin(config.CORS_ORIGINS))
+  app.use(compression())
+
+  const counts = createCountPermits(config)
+  const admissions = createAdmissions(pool)
+  const minute = limitRate()
+  const admitted = timed([checkKey(admissions, lock), ...minute])
+  const operations = operationsOf(parts, admissions)
+  app.get('/v1/articles', admitted, operations.articles)
+  app.get('/v1/articles.rss', admitted, operations.feed)
+
+  app.use(readingAlone(healthPages(parts.readiness)))
+  app.use(readingAlone(referencePages(config.SERVICE_NAME)))
+  app.use(readingAlone(webPages()))
+  if (parts.operators) app.use(parts.operators)
+
+  // A feed's address brings its key.
+  app.get(
+    FEED_PATH,
+    timed([checkToken(pool, lock), countInMinuteOfKey(pool, counts), ...minute, countFeedRequest(pool, counts)]),
+    operations.searchFeed,
+  )
+
+  app.use(admitted)
+  app.use(feedPages({ pool, counts, publicUrl: parts.publicUrl, serviceName: config.SERVICE_NAME }))
+  app.route('/explore/counts').get(operations.counts).all(refuseMethod)
+  app.route('/explore/suggestions').get(suggestNames(parts.index)).all(refuseMethod)
+  // GET and HEAD of these were answered above: the operations, and the open pages without a key.
+  app.all(['/v1/articles', '/v1/articles.rss', '/healthz', '/readyz', ...REFERENCE_PATHS], refuseMethod)
+  app.all(['/status', '/queues'], sayThatPagesAreOff)
+  app.all(FEED_PATH, refuseMethod)
+  app.all('/metrics', sayWhereMetricsAre)
+  app.use(refusePath)
+  app.use(sendError(log))
+  return app
+}
+
+function newApp(config: Config): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag') // over all but the cursor, see `answer.ts`
@@ -62,55 +104,33 @@ export function createApp(parts: Parts): Express {
   app.enable('strict routing')
   app.enable('case sensitive routing')
   app.set('trust proxy', trustProxy(config.TRUST_PROXY))
-
-  app.use(nameRequest, observe(log), securityHeaders(parts.publicUrl))
-  if (config.CORS_ORIGINS.length > 0) app.use(crossOrigin(config.CORS_ORIGINS))
-  app.use(compression())
-
-  app.use(readingAlone(healthPages(parts.readiness)))
-  app.use(readingAlone(referencePages(config.SERVICE_NAME)))
-  app.use(readingAlone(webPages()))
-  if (parts.operators) app.use(parts.operators)
-
-  const counts = createCountPermits(config)
-  const minute = limitRate(createRateStore(pool, counts))
-  const permits = createSearchPermits(config)
-  const operation = (answer: Operation, queryOf?: QueryOf) => operate({ ...parts, permits, counts }, answer, queryOf)
-  const identity = {
-    serviceName: config.SERVICE_NAME,
-    publicUrl: parts.publicUrl,
-    namespace: config.FEED_NAMESPACE_URL,
-  }
-  // A feed's address brings its key.
-  app.get(
-    FEED_PATH,
-    timed([checkToken(pool, lock), ...minute, countFeedRequest(pool, counts)]),
-    operation((searches, query, plan) => answerFeed(searches, identity, query, plan, 'explorer'), searchOfFeed),
-  )
-
-  app.use(timed([checkKey(pool, lock), ...minute]))
-  app.use(feedPages({ pool, counts, publicUrl: parts.publicUrl, serviceName: config.SERVICE_NAME }))
-  app
-    .route('/v1/articles')
-    .get(operation((searches, query, plan) => answerArticles(searches, parts.cursorSecret, query, plan)))
-    .all(refuseMethod)
-  app
-    .route('/v1/articles.rss')
-    .get(operation((searches, query, plan) => answerFeed(searches, identity, query, plan)))
-    .all(refuseMethod)
-  app
-    .route('/explore/counts')
-    .get(operation((searches, query, plan) => answerCounts(searches, query, plan)))
-    .all(refuseMethod)
-  app.route('/explore/suggestions').get(suggestNames(parts.index)).all(refuseMethod)
-  // The open pages have answered GET and HEAD before the key was looked at.
-  app.all(['/healthz', '/readyz', ...REFERENCE_PATHS], refuseMethod)
-  app.all(['/status', '/queues'], sayThatPagesAreOff)
-  app.all(FEED_PATH, refuseMethod)
-  app.all('/metrics', sayWhereMetricsAre)
-  app.use(refusePath)
-  app.use(sendError(log))
   return app
+}
+
+function operationsOf(parts: Parts, admissions: Admissions) {
+  const { config, publicUrl, cursorSecret } = parts
+  const permits = createSearchPermits(config)
+  const tools = { ...parts, permits, admissions }
+  const standing = createStandingAnswers()
+  /** Of an operation of the contract: a poll with nothing new needs no search. */
+  const pollable = (name: Asked['operation'], answer: Operation) =>
+    operate(tools, async (searches, query, plan, request) => {
+      if (!searches.state) return answer(searches, query, plan, request)
+      const asked = { operation: name, query, plan, state: searches.state }
+      const known = standing.find(asked, request.headers['if-none-match'])
+      return known ?? standing.keep(asked, await answer(searches, query, plan, request))
+    })
+  const identity = { serviceName: config.SERVICE_NAME, publicUrl, namespace: config.FEED_NAMESPACE_URL }
+  return {
+    articles: pollable('articles', (searches, query, plan) => answerArticles(searches, cursorSecret, query, plan)),
+    feed: pollable('feed', (searches, query, plan) => answerFeed(searches, identity, query, plan)),
+    searchFeed: operate(
+      tools,
+      (searches, query, plan) => answerFeed(searches, identity, query, plan, 'explorer'),
+      searchOfFeed,
+    ),
+    counts: operate(tools, (searches, query, plan) => answerCounts(searches, query, plan)),
+  }
 }
 
 /**
@@ -143,7 +163,7 @@ const sayWhereMetricsAre: RequestHandler = (_request, _response, next) => {
   next(new ApiError('not_found', { message: 'Metrics are not on this port, but on METRICS_PORT of each process.' }))
 }
 
-type Operation = (searches: Searches, rawQuery: string, plan: Plan) => Promise<Answer>
+type Operation = (searches: Searches, rawQuery: string, plan: Plan, request: Request) => Promise<Answer>
 
 /** The query string that an operation answers. */
 type QueryOf = (request: Request, response: Response) => string
@@ -152,7 +172,7 @@ type QueryOf = (request: Request, response: Response) => string
  * Runs an operation: the month first, then the question, then the answer, which alone is charged.
  */
 function operate(
-  { pool, index, semantic, permits, counts }: Parts & { permits: Permits; counts: Permits },
+  { index, semantic, permits, admissions }: Parts & { permits: Permits; admissions: Admissions },
   answer: Operation,
   queryOf: QueryOf = request => rawQueryOf(request.originalUrl),
 ): RequestHandler {
@@ -160,12 +180,17 @@ function operate(
     checkQuota(response)
     const { plan } = accessOf(response).key
     const withPermit = withPermitOf(permits, response)
-    const found = await answer({ index, semantic, withPermit }, queryOf(request, response), plan)
+    const found = await answer(
+      { index, semantic, withPermit, state: response.locals.indexState },
+      queryOf(request, response),
+      plan,
+      request,
+    )
     response.locals.search = found.search
     response.locals.searchMs = found.searchMs
     await sendAnswer(request, response, found, async () => {
       const start = performance.now()
-      await chargeMonth(pool, counts, response)
+      await chargeMonth(admissions, response)
       noteAccess(response, start)
     })
   }
@@ -189,41 +214,4 @@ function timed(handlers: RequestHandler[]): RequestHandler[] {
 
 function noteAccess(response: Response, start: number): void {
   response.locals.accessMs = (response.locals.accessMs ?? 0) + performance.now() - start
-}
-
-/** What every answer says to browsers; the reference page has a policy of its own. */
-function securityHeaders(publicUrl: string): RequestHandler {
-  return helmet({
-    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-    // Only where clients come by https; the port that we listen on speaks http.
-    strictTransportSecurity: publicUrl.startsWith('https:') ? { includeSubDomains: false } : false,
-  })
-}
-
-/**
- * Lets pages of the origins read answers, and answers their browsers' preflights. Any other OPTIONS
- * is a method that is not served, after the key as everything.
- */
-function crossOrigin(origins: string[]): RequestHandler[] {
-  const reading = {
-    origin: origins.includes('*') ? '*' : origins,
-    methods: ['GET', 'HEAD'],
-    allowedHeaders: ['Authorization', 'If-None-Match', 'X-Request-Id'],
-    exposedHeaders: Object.keys(HEADERS),
-    maxAge: 600,
-    preflightContinue: true,
-  }
-  const changing = {
-    ...reading,
-    methods: [...reading.methods, 'POST', 'DELETE'],
-    allowedHeaders: [...reading.allowedHeaders, 'Content-Type'],
-  }
-  return [
-    cors<Request>((request, done) => done(null, /^\/explore\/feeds(\/|$)/.test(request.path) ? changing : reading)),
-    (request, response, next) => {
-      const asks = request.method === 'OPTIONS' && request.get('Access-Control-Request-Method') !== undefined
-      if (asks && response.hasHeader('Access-Control-Allow-Origin')) response.status(204).end()
-      else next()
-    },
-  ]
 }

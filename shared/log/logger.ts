@@ -1,4 +1,4 @@
-import { type DestinationStream, type Logger, pino } from 'pino'
+import { type DestinationStream, type Logger, pino, symbols } from 'pino'
 import { logContext } from './context.ts'
 import { printable } from './printable.ts'
 
@@ -19,14 +19,61 @@ export function createLogger(service: string, level: string): Logger {
       formatters: { level: label => ({ level: label }) },
       redact: ['headers.authorization', 'req.headers.authorization'],
     },
-    printed(pino.destination({ fd: 2, sync: true })),
+    createDestination(pino.destination({ fd: 2, sync: true })),
   )
 }
 
+/** Loggers whose lines may wait. */
+const patientLoggers = new WeakSet<object>()
+
 /**
- * JSON leaves C1 controls and marks of direction as they are. A terminal that shows the log would
- * obey them.
+ * A logger for lines that come by the thousand and tell of no failure: they wait up to a tenth of a
+ * second, and are written together. Any other line takes those before it along, so the order stays.
  */
-const printed = (destination: DestinationStream): DestinationStream => ({
-  write: line => destination.write(printable(line)),
+export function patientLogger(log: Logger): Logger {
+  const patient = log.child({})
+  patientLoggers.add(patient)
+  return patient
+}
+
+/** Writes what waits, of every logger of this process. */
+const flushes = new Set<() => void>()
+process.on('exit', () => {
+  for (const flush of flushes) flush()
 })
+
+/** ms */
+const PATIENCE = 100
+/** Characters that may wait. */
+const MOST_WAITING = 32_768
+
+/**
+ * Writes lines so that they can be shown: JSON leaves C1 controls and marks of direction as they
+ * are, and a terminal that shows the log would obey them.
+ */
+function createDestination(destination: DestinationStream): DestinationStream {
+  let waiting = ''
+  let timer: NodeJS.Timeout | null = null
+
+  function flush(): void {
+    if (timer !== null) clearTimeout(timer)
+    timer = null
+    if (waiting === '') return
+    const lines = printable(waiting)
+    waiting = ''
+    destination.write(lines)
+  }
+  flushes.add(flush)
+
+  const lines = {
+    // With this, pino says whose line it writes.
+    [symbols.needsMetadataGsym]: true,
+    lastLogger: {},
+    write(line: string) {
+      waiting += line
+      if (!patientLoggers.has(lines.lastLogger) || waiting.length > MOST_WAITING) flush()
+      else timer ??= setTimeout(flush, PATIENCE).unref()
+    },
+  }
+  return lines
+}

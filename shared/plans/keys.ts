@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { COUNTRIES, type Country } from '../articles/article.ts'
 import type { Pool, Queryable } from '../postgres/pool.ts'
 import { transaction } from '../postgres/transaction.ts'
@@ -24,16 +24,23 @@ export interface IssuedKey {
 export const KEY_COLUMNS = 'id, name, countries, history_start, history_days, rate, quota, created_at, revoked_at'
 
 /** A row with these columns. */
-export interface KeyRow {
-  id: string
+export interface KeyRow extends PlanRow {
   name: string
+  created_at: Date
+  revoked_at: Date | null
+}
+
+/** The columns that requests need. */
+export const PLAN_COLUMNS = 'id, countries, history_start, history_days, rate, quota'
+
+/** A row with these columns. */
+export interface PlanRow {
+  id: string
   countries: string[]
   history_start: Date | null
   history_days: number | null
   rate: number
   quota: number | null
-  created_at: Date
-  revoked_at: Date | null
 }
 
 /** Issues a key for a plan. */
@@ -76,34 +83,25 @@ export async function listKeys(db: Queryable): Promise<ListedKey[]> {
 
 /** A key that was found, with its use of the month; null: its plan has no quota. */
 export interface FoundKey {
-  key: ApiKey
+  key: Pick<ApiKey, 'id' | 'plan'>
   month: QuotaMonth | null
 }
 
-// One statement for both, because every request runs it. $1 key_hash. Index: api_keys_key_hash_key
-const FIND = `
-  select k.*, m.* from (
-    select ${KEY_COLUMNS}, key_hash from api_keys where key_hash = $1 and revoked_at is null) k
-  left join lateral (${MONTH_OF_KEY}) m on k.quota is not null`
+// $1 key_hash. Index: api_keys_key_hash_key
+const FIND = `select ${KEY_COLUMNS} from api_keys where key_hash = $1 and revoked_at is null`
 
 /** The key for a client's secret, or null when it is unknown or revoked. */
-export async function findKey(db: Queryable, secret: string): Promise<FoundKey | null> {
+export async function findKey(db: Queryable, secret: string): Promise<ApiKey | null> {
   if (!looksLikeSecret(secret)) return null
-  const hash = hashSecret(secret)
-  const { rows } = await db.query<KeyRow & QuotaMonth & { key_hash: Buffer }>({
-    name: 'find-key',
-    text: FIND,
-    values: [hash],
-  })
-  const row = rows[0]
-  if (!row || !timingSafeEqual(row.key_hash, hash)) return null
-  return foundKey(row)
+  const { rows } = await db.query<KeyRow>(FIND, [hashSecret(secret)])
+  return rows[0] ? fromRow(rows[0]) : null
 }
 
 /** The key and its month, of one row that holds both. */
-export function foundKey(row: KeyRow & QuotaMonth): FoundKey {
+export function foundKey(row: PlanRow & QuotaMonth): FoundKey {
   const { used, period, reset, left } = row
-  return { key: fromRow(row), month: row.quota === null ? null : { used, period, reset, left } }
+  const key = { id: row.id, plan: planOf(row) }
+  return { key, month: row.quota === null ? null : { used, period, reset, left } }
 }
 
 /**
@@ -170,18 +168,22 @@ function fromRow(row: KeyRow): ApiKey {
   return {
     id: row.id,
     name: row.name,
-    plan: {
-      countries: COUNTRIES.filter((country: Country) => row.countries.includes(country)),
-      history: historyOf(row),
-      rate: row.rate,
-      quota: row.quota,
-    },
+    plan: planOf(row),
     createdAt: row.created_at,
     revokedAt: row.revoked_at,
   }
 }
 
-function historyOf(row: KeyRow): HistoryStart {
+function planOf(row: PlanRow): Plan {
+  return {
+    countries: COUNTRIES.filter((country: Country) => row.countries.includes(country)),
+    history: historyOf(row),
+    rate: row.rate,
+    quota: row.quota,
+  }
+}
+
+function historyOf(row: PlanRow): HistoryStart {
   if (row.history_start) return { kind: 'fixed', at: row.history_start }
   if (row.history_days !== null) return { kind: 'rolling', days: row.history_days }
   throw new Error(`The key ${row.id} has no history start.`) // the table's check forbids it

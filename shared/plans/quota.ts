@@ -27,16 +27,27 @@ export const MONTH_OF_KEY = `
 
 // One conditional statement: of two requests that race for the last one of the month, one is
 // answered. It commits to disk before the answer leaves, so that no restart forgets it.
+// $1 key, $2 quota, $3 requests.
 const CHARGE = `
 with charged as (
   insert into quota_months as q (key_id, month, used)
-  select $1, ${MONTH}::date, 1 where $2::int > 0
-  on conflict (key_id, month) do update set used = q.used + 1 where q.used < $2::int
+  select $1, ${MONTH}::date, $3::int where $3::int <= $2::int
+  on conflict (key_id, month) do update set used = q.used + $3::int where q.used + $3::int <= $2::int
   returning used, month::timestamp as month)
 select used, ${DESCRIPTION} from charged`
 
-/** Takes one request of the month; null when none is left. */
-export async function chargeQuota(db: Queryable, keyId: string, quota: number): Promise<QuotaMonth | null> {
-  const { rows } = await db.query<QuotaMonth>({ name: 'quota-charge', text: CHARGE, values: [keyId, quota] })
+/**
+ * Takes requests of the month, all or none. Null when so many are not left.
+ *
+ * @returns the month after the last of them
+ */
+export async function chargeQuota(
+  db: Queryable,
+  keyId: string,
+  quota: number,
+  requests = 1,
+): Promise<QuotaMonth | null> {
+  const values = [keyId, quota, requests]
+  const { rows } = await db.query<QuotaMonth>({ name: 'quota-charge', text: CHARGE, values })
   return rows[0] ?? null
 }

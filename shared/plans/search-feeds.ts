@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Client, Pool, Queryable } from '../postgres/pool.ts'
 import { transaction } from '../postgres/transaction.ts'
 import { loadTokenMaker, looksLikeToken, makeNonce } from './feed-token.ts'
-import { type FoundKey, foundKey, KEY_COLUMNS, type KeyRow } from './keys.ts'
+import { type FoundKey, foundKey, PLAN_COLUMNS, type PlanRow } from './keys.ts'
 import { MONTH_OF_KEY, type QuotaMonth } from './quota.ts'
 import { hashSecret } from './secret.ts'
 
@@ -159,10 +159,11 @@ export type FoundFeed = { ended: true } | { ended: false; id: string; search: st
 const FIND = `
   select f.*, k.*, m.* from (
     select feed_id, key_id, token_hash, search, revoked_at as feed_revoked_at from search_feeds where token_hash = $1) f
-  join lateral (select ${KEY_COLUMNS} from api_keys where id = f.key_id) k on true
+  join lateral (select ${PLAN_COLUMNS}, revoked_at from api_keys where id = f.key_id) k on true
   left join lateral (${MONTH_OF_KEY}) m on k.quota is not null`
 
-interface FoundRow extends KeyRow, QuotaMonth {
+interface FoundRow extends PlanRow, QuotaMonth {
+  revoked_at: Date | null
   feed_id: string
   token_hash: Buffer
   search: string

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 
 /** Prefix of all keys: scanners recognise a key in a log or a commit by it. */
 const PREFIX = 'psk_'
@@ -18,5 +18,5 @@ export function looksLikeSecret(text: string): boolean {
  * guessed, and the hash is taken with every request.
  */
 export function hashSecret(secret: string): Buffer {
-  return createHash('sha256').update(secret).digest()
+  return hash('sha256', secret, 'buffer')
 }

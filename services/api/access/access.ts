@@ -1,35 +1,36 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import { type ApiKey, type FoundKey, findKey } from '../../../shared/plans/keys.ts'
-import { chargeQuota, type QuotaMonth } from '../../../shared/plans/quota.ts'
-import type { Queryable } from '../../../shared/postgres/pool.ts'
+import type { FoundKey } from '../../../shared/plans/keys.ts'
+import type { QuotaMonth } from '../../../shared/plans/quota.ts'
 import { ApiError } from '../contract/api-error.ts'
+import type { Admissions } from './admissions.ts'
 import { readCredentials } from './bearer.ts'
 import { accessOf } from './locals.ts'
 import { type AddressLock, lockAddress } from './lock.ts'
-import type { Permits } from './permits.ts'
 
 /**
- * Lets a request with a valid key in and notes its plan on the response. Others are answered 401,
- * or 429 from a locked address. A valid key from a locked address is let in (decision 3), so the
- * lock is asked only about the others. Nothing about a key is remembered between requests: a
- * revocation counts at once, in every process (decision 21).
+ * Lets a request with a valid key in, counted in its minute, and notes its plan on the response.
+ * Others are answered 401, or 429 from a locked address. A valid key from a locked address is let
+ * in (decision 3), so the lock is asked only about the others. Nothing about a key is remembered
+ * between requests: a revocation counts at once, in every process (decision 21).
  */
-export function checkKey(db: Queryable, lock: AddressLock): RequestHandler {
+export function checkKey(admissions: Admissions, lock: AddressLock): RequestHandler {
   return async (request: Request, response: Response, next: NextFunction) => {
     const credentials = readCredentials(request)
-    const address = lockAddress(request.ip, request.socket.remoteAddress)
+    const address = () => lockAddress(request.ip, request.socket.remoteAddress)
     if (credentials.kind === 'missing') {
-      refuseLocked(await lock.remaining(address))
+      refuseLocked(await lock.remaining(address()))
       throw new ApiError('missing_token', { headers: { 'WWW-Authenticate': 'Bearer realm="perscope"' } })
     }
-    const found = credentials.kind === 'bearer' ? await findKey(db, credentials.token) : null
+    const found = credentials.kind === 'bearer' ? await admissions.admit(credentials.token) : null
     if (!found) {
-      refuseLocked(await lock.fail(address))
+      refuseLocked(await lock.fail(address()))
       throw new ApiError('invalid_token', {
         headers: { 'WWW-Authenticate': 'Bearer realm="perscope", error="invalid_token"' },
       })
     }
-    admit(response, found)
+    response.locals.minute = found.minute
+    response.locals.indexState = found.beside
+    admit(response, found.found)
     next()
   }
 }
@@ -56,12 +57,12 @@ export function checkQuota(response: Response): void {
  * that has hung up gets no answer and pays nothing.
  * @throws ApiError `quota_exceeded` when another request took the last one meanwhile
  */
-export async function chargeMonth(db: Queryable, permits: Permits, response: Response): Promise<void> {
+export async function chargeMonth(admissions: Admissions, response: Response): Promise<void> {
   const access = accessOf(response)
   const { key, month } = access
   if (!month || key.plan.quota === null || response.destroyed || response.socket?.destroyed) return
   const { quota } = key.plan
-  const charged = await permits.take(`month ${key.id}`, () => chargeQuota(db, key.id, quota))
+  const charged = await admissions.charge(key.id, quota)
   access.month = charged ?? { ...month, used: quota }
   setQuotaHeaders(response, key, access.month)
   if (!charged) throw exceeded(month)
@@ -71,7 +72,7 @@ function exceeded(month: QuotaMonth): ApiError {
   return new ApiError('quota_exceeded', { headers: { 'Retry-After': String(month.left) } })
 }
 
-function setQuotaHeaders(response: Response, key: ApiKey, month: QuotaMonth | null): void {
+function setQuotaHeaders(response: Response, key: FoundKey['key'], month: QuotaMonth | null): void {
   const { quota } = key.plan
   if (!month || quota === null) return
   response.set({

@@ -1,6 +1,8 @@
 import type { Response } from 'express'
 import type { RateLimitInfo } from 'express-rate-limit'
+import type { IndexState } from '../../../search/index.ts'
 import type { FoundKey } from '../../../shared/plans/keys.ts'
+import type { CountedMinute } from '../../../shared/plans/minute.ts'
 
 declare global {
   namespace Express {
@@ -13,6 +15,10 @@ declare global {
       requestId: string
       /** The key and its plan, once they are known. */
       access?: FoundKey
+      /** What became of the request in the minute of its key. */
+      minute?: CountedMinute
+      /** The state of the index when the request was counted. */
+      indexState?: IndexState
       /** Which feed is asked for, once its token is known. */
       searchFeed?: { id: string; search: string }
       /** For logs and metrics. */

@@ -1,69 +1,23 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { rateLimit, type Store } from 'express-rate-limit'
-import type { Queryable } from '../../../shared/postgres/pool.ts'
+import type { CountedMinute } from '../../../shared/plans/minute.ts'
 import { ApiError } from '../contract/api-error.ts'
 import { accessOf } from './locals.ts'
-import type { Permits } from './permits.ts'
 
 /** A minute of a plan. */
 const MINUTE = 60_000
 
-// The row's lock makes the count exact across processes, and each request learns its own place in
-// it: headers count down without gaps or repeats. A refusal counts nothing. All on the database's
-// clock; when that was set back by more than a minute, the window is over too. The table is
-// unlogged, so that no commit waits for the disk.
-const COUNT = `
-insert into rate_windows as w (key_id, started_at, used, allowed)
-select id, clock_timestamp(), 1, true from api_keys where id = $1
-on conflict (key_id) do update set (started_at, used, allowed) = (
-  select case when over then moment else w.started_at end,
-         case when over then 1 when room then w.used + 1 else w.used end,
-         over or room
-  from (select clock_timestamp() as moment) m,
-  lateral (select abs(extract(epoch from moment - w.started_at)) >= 60 as over) o,
-  lateral (select w.used < rate as room from api_keys where id = w.key_id) r
-)
-returning used, allowed, 60000 - extract(epoch from clock_timestamp() - started_at)::float8 * 1000 as left`
-
 /**
- * Where express-rate-limit keeps its counts: Postgres, shared by all API processes. A key's minute
- * begins with its first request.
+ * Applies the plan's requests per minute to requests that the database has counted already. Sets
+ * the counters on every answer from here on.
  */
-export function createRateStore(db: Queryable, permits: Permits): Store {
-  return {
-    localKeys: false,
-    async increment(keyId) {
-      const count = { name: 'rate-count', text: COUNT, values: [keyId] }
-      const { rows } = await permits.take(keyId, () =>
-        db.query<{ used: number; allowed: boolean; left: number }>(count),
-      )
-      const row = rows[0]
-      if (!row) throw new Error('The key is gone.')
-      return {
-        // The plan of this very moment decides, not the limit that the middleware has read a moment
-        // ago.
-        totalHits: row.allowed ? row.used : Number.MAX_SAFE_INTEGER,
-        resetTime: new Date(Date.now() + Math.min(MINUTE, Math.max(0, row.left))),
-      }
-    },
-    // Requests are never given back: every answer but a refusal costs one (decision 5).
-    async decrement() {},
-    async resetKey(keyId) {
-      await db.query('delete from rate_windows where key_id = $1', [keyId])
-    },
-  }
-}
-
-/**
- * The plan's requests per minute, for requests whose key is known. Sets the counters on every
- * answer from here on.
- */
-export function limitRate(store: Store): RequestHandler[] {
-  const count = rateLimit({
-    store,
+export function limitRate(): RequestHandler[] {
+  const counted = createCountedStore()
+  const limit = rateLimit({
+    store: counted.store,
     windowMs: MINUTE,
     limit: (_request, response) => accessOf(response).key.plan.rate,
-    keyGenerator: (_request, response) => accessOf(response).key.id,
+    keyGenerator: (_request, response) => counted.note(minuteOf(response)),
     // Their names are not the contract's.
     standardHeaders: false,
     legacyHeaders: false,
@@ -75,12 +29,51 @@ export function limitRate(store: Store): RequestHandler[] {
     },
   })
   return [
-    count,
+    limit,
     (request, response, next) => {
       setRateHeaders(request, response)
       next()
     },
   ]
+}
+
+/**
+ * The store of express-rate-limit. Key, minute and month are one statement, so a request is counted
+ * before express-rate-limit asks: the store hands out what the statement said.
+ */
+function createCountedStore(): { store: Store; note(minute: CountedMinute): string } {
+  const noted = new Map<string, CountedMinute>()
+  let last = 0
+  return {
+    /** @returns the name under which express-rate-limit asks for it */
+    note(minute) {
+      const name = String(++last)
+      noted.set(name, minute)
+      return name
+    },
+    store: {
+      localKeys: false,
+      increment(name) {
+        const minute = noted.get(name)
+        noted.delete(name)
+        if (!minute) throw new Error('The request was not counted.')
+        return {
+          // The plan of the moment of counting decides.
+          totalHits: minute.allowed ? minute.used : Number.MAX_SAFE_INTEGER,
+          resetTime: new Date(Date.now() + Math.min(MINUTE, Math.max(0, minute.left))),
+        }
+      },
+      // Requests are never given back: every answer but a refusal costs one (decision 5).
+      decrement() {},
+      resetKey() {},
+    },
+  }
+}
+
+function minuteOf(response: Response): CountedMinute {
+  const { minute } = response.locals
+  if (!minute) throw new Error('The request has not been counted yet.')
+  return minute
 }
 
 function setRateHeaders(request: Request, response: Response): void {

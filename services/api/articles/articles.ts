@@ -43,6 +43,7 @@ export async function answerArticles(
     tagged: JSON.stringify(tagged),
     search: request.question.search,
     searchMs: found.ms,
+    isEmpty: found.rows.length === 0,
   }
 }
 

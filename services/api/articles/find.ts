@@ -1,4 +1,4 @@
-import type { ArticleFilter, ArticleRow, Breakdown, Counts, SearchIndex } from '../../../search/index.ts'
+import type { ArticleFilter, ArticleRow, Breakdown, Counts, IndexState, SearchIndex } from '../../../search/index.ts'
 import type { Country } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/plan.ts'
 import { ApiError } from '../contract/api-error.ts'
@@ -14,6 +14,8 @@ export interface Searches {
   semantic: SemanticSearch
   /** Runs a search with a permit of its key. */
   withPermit: <T>(search: () => Promise<T>) => Promise<T>
+  /** The state of the index when the request was counted; absent: a search reads it. */
+  state: IndexState | undefined
 }
 
 /** A page, whichever way it was searched. */
@@ -74,6 +76,7 @@ async function findPage(
   const page = await searches.index.search(
     { ...filter, match, searchIn, sort, order, perPage },
     at?.kind === 'words' ? at : null,
+    { state: searches.state },
   )
   return { ...page, next: page.next && { kind: 'words', ...page.next } }
 }

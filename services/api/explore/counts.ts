@@ -32,6 +32,7 @@ export async function answerCounts(searches: Searches, rawQuery: string, plan: P
     tagged: body,
     search: request.question.search,
     searchMs: ms,
+    isEmpty: false,
   }
 }
 

@@ -32,5 +32,6 @@ export async function answerFeed(
     tagged: writeFeed({ ...identity, publicUrl: '' }, request, rows, links),
     search: request.question.search,
     searchMs: ms,
+    isEmpty: rows.length === 0,
   }
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Request, Response } from 'express'
 import type { SearchMode } from '../contract/parameters.ts'
 
@@ -8,6 +8,8 @@ export interface Content {
   body: string
   /** The ETag is the hash of this. */
   tagged: string
+  /** The ETag, where it is known already. */
+  etag?: string
 }
 
 /** A good answer of an operation that searches. */
@@ -15,7 +17,12 @@ export interface Answer extends Content {
   search: SearchMode
   /** Of the time to the answer, what the search took. */
   searchMs: number
+  /** Whether nothing was found. */
+  isEmpty: boolean
 }
+
+/** A weak ETag (RFC 9110 §8.8.3): the same in every process. */
+export const etagOf = ({ tagged }: Content): string => `W/"${hash('sha256', tagged, 'base64url').slice(0, 27)}"`
 
 /**
  * Sends an answer, or 304 when the client has it (decision 8).
@@ -27,7 +34,7 @@ export async function sendAnswer(
   answer: Content,
   beforeHeaders: () => Promise<void>,
 ): Promise<void> {
-  const etag = `W/"${createHash('sha256').update(answer.tagged).digest('base64url').slice(0, 27)}"`
+  const etag = answer.etag ?? etagOf(answer)
   const known = matchesEtag(request.headers['if-none-match'], etag)
   await beforeHeaders()
   response.vary('Authorization').vary('Accept-Encoding')

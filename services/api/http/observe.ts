@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
-import type { Logger } from '../../../shared/log/logger.ts'
+import { type Logger, patientLogger } from '../../../shared/log/logger.ts'
 import { counter, histogram } from '../../../shared/metrics/registry.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
@@ -19,9 +19,11 @@ const OPERATIONS: Record<string, string> = {
 }
 
 /**
- * Measures every request and writes one line about it: never its key or token, nor its search.
+ * Measures every request and writes one line about it: never its key or token, nor its search. A
+ * line about an error is written at once, others may wait for each other.
  */
 export function observe(log: Logger): RequestHandler {
+  const patient = patientLogger(log)
   return (request, response, next) => {
     const start = performance.now()
     response.once('close', () => {
@@ -30,28 +32,46 @@ export function observe(log: Logger): RequestHandler {
       const operation = searchFeed ? 'feed' : (OPERATIONS[request.path] ?? 'other')
       seconds.observe({ operation, search: search ?? 'none', status: `${response.statusCode}` }, ms / 1_000)
       if (errorCode !== undefined) errors.inc({ code: errorCode })
-      log.info(lineOf(request, response, ms), 'request')
+      const about = errorCode === undefined ? patient : log
+      about.info(lineOf(request, response, ms), 'request')
     })
     next()
   }
 }
 
-function lineOf(request: Request, response: Response, ms: number): Record<string, unknown> {
+/** The fields of a line, in the order in which they are written. */
+interface RequestLine {
+  request: string
+  method: string
+  path: string
+  status: number
+  ms: number
+  key?: string
+  feed?: string
+  search?: string
+  searchMs?: number
+  accessMs?: number
+  code?: string
+  aborted?: true
+}
+
+function lineOf(request: Request, response: Response, ms: number): RequestLine {
   const { requestId, access, searchFeed, errorCode, search, searchMs, accessMs } = response.locals
-  return {
+  const line: RequestLine = {
     request: requestId,
     method: request.method,
     path: withoutSecrets(request.path).slice(0, 200),
     status: response.statusCode,
     ms: rounded(ms),
-    ...(access ? { key: access.key.id } : {}),
-    ...(searchFeed ? { feed: searchFeed.id } : {}),
-    ...(search ? { search } : {}),
-    ...(searchMs === undefined ? {} : { searchMs: rounded(searchMs) }),
-    ...(accessMs === undefined ? {} : { accessMs: rounded(accessMs) }),
-    ...(errorCode ? { code: errorCode } : {}),
-    ...(response.writableFinished ? {} : { aborted: true }),
   }
+  if (access) line.key = access.key.id
+  if (searchFeed) line.feed = searchFeed.id
+  if (search) line.search = search
+  if (searchMs !== undefined) line.searchMs = rounded(searchMs)
+  if (accessMs !== undefined) line.accessMs = rounded(accessMs)
+  if (errorCode) line.code = errorCode
+  if (!response.writableFinished) line.aborted = true
+  return line
 }
 
 const rounded = (ms: number) => Math.round(ms * 100) / 100

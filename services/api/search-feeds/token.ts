@@ -1,7 +1,9 @@
 import type { Request, RequestHandler, Response } from 'express'
+import { countInMinute } from '../../../shared/plans/minute.ts'
 import { countRequest, findFeed } from '../../../shared/plans/search-feeds.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { admit, refuseLocked } from '../access/access.ts'
+import { accessOf } from '../access/locals.ts'
 import { type AddressLock, lockAddress } from '../access/lock.ts'
 import type { Permits } from '../access/permits.ts'
 import { ApiError } from '../contract/api-error.ts'
@@ -28,6 +30,17 @@ export function checkToken(db: Queryable, lock: AddressLock): RequestHandler {
     admit(response, found.access)
     response.locals.searchFeed = { id: found.id, search: found.search }
     response.set('X-Robots-Tag', 'noindex, nofollow')
+    next()
+  }
+}
+
+/** Counts the request in the minute of the feed's key. */
+export function countInMinuteOfKey(db: Queryable, permits: Permits): RequestHandler {
+  return async (_request, response, next) => {
+    const { id } = accessOf(response).key
+    const minute = await permits.take(id, () => countInMinute(db, id))
+    if (!minute) throw new Error('The key is gone.')
+    response.locals.minute = minute
     next()
   }
 }

@@ -1,0 +1,63 @@
+import type { Queryable } from '../postgres/pool.ts'
+
+/** What became of requests that were counted together, on the database's clock. */
+export interface CountedMinute {
+  /** Whether they were counted. When the minute has no room for all, none is. */
+  allowed: boolean
+  /** Requests of the minute, those counted now included. */
+  used: number
+  /** ms until the minute ends. */
+  left: number
+}
+
+/**
+ * Counts requests in the minute of a key `k` (`id`, `rate`), as a common table expression
+ * `counted`. A key's minute begins with its first request. The row's lock makes the count exact
+ * across processes, so headers count down without gaps or repeats. A refusal counts nothing. When
+ * the database's clock was set back by more than a minute, the minute is over too. The table is
+ * unlogged, so that no commit waits for the disk.
+ *
+ * @param requests the parameter with their number, as `$2::int`
+ */
+export const countMinute = (requests: string) => `
+  counted as (
+    insert into rate_windows as w (key_id, started_at, used, allowed)
+    select id, clock_timestamp(), case when ${requests} <= rate then ${requests} else 0 end, ${requests} <= rate from k
+    on conflict (key_id) do update set (started_at, used, allowed) = (
+      select case when over then moment else w.started_at end,
+             case when fits then before + ${requests} else before end,
+             fits
+      from (select clock_timestamp() as moment) m,
+      lateral (select abs(extract(epoch from moment - w.started_at)) >= 60 as over) o,
+      lateral (select case when over then 0 else w.used end as before) b,
+      lateral (select before + ${requests} <= (select rate from k) as fits) f
+    )
+    returning allowed, used as used_in_minute,
+      60000 - extract(epoch from clock_timestamp() - started_at)::float8 * 1000 as left_of_minute)`
+
+/** Columns of `counted`. */
+export const MINUTE_COLUMNS = 'allowed, used_in_minute, left_of_minute'
+
+/** A row with these columns. */
+export interface MinuteRow {
+  allowed: boolean
+  used_in_minute: number
+  left_of_minute: number
+}
+
+export const minuteOf = (row: MinuteRow): CountedMinute => ({
+  allowed: row.allowed,
+  used: row.used_in_minute,
+  left: row.left_of_minute,
+})
+
+// $1 id of a key. Index: the primary keys.
+const COUNT = `
+with k as (select id, rate from api_keys where id = $1), ${countMinute('1')}
+select ${MINUTE_COLUMNS} from counted`
+
+/** Counts one request of a key that is known already. Null when the key is gone. */
+export async function countInMinute(db: Queryable, keyId: string): Promise<CountedMinute | null> {
+  const { rows } = await db.query<MinuteRow>({ name: 'count-minute', text: COUNT, values: [keyId] })
+  return rows[0] ? minuteOf(rows[0]) : null
+}

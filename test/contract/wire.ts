@@ -1,0 +1,65 @@
+import { connect, createServer } from 'node:net'
+
+/** A way to Postgres that notes the statements on it. */
+export interface Wire {
+  /** Address of the database on this way. */
+  url: string
+  /** The names of the prepared statements that were run since the last call; '' has no name. */
+  statements(): string[]
+  close(): void
+}
+
+/** Passes bytes on to Postgres and reads the messages of its clients. */
+export async function openWire(databaseUrl: string): Promise<Wire> {
+  const target = new URL(databaseUrl)
+  let names: string[] = []
+  const server = createServer(near => {
+    const far = connect(Number(target.port), target.hostname)
+    const read = messageReader(name => names.push(name))
+    near.on('data', read).pipe(far)
+    far.pipe(near)
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      one.on('error', () => {})
+      one.on('close', () => other.destroy())
+    }
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  const url = new URL(databaseUrl)
+  url.host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  return {
+    url: url.href,
+    statements() {
+      const run = names
+      names = []
+      return run
+    },
+    close: () => void server.close(),
+  }
+}
+
+/**
+ * Reads what a client sends (PostgreSQL, "Message Formats"): a start without a type, then messages
+ * of a type, a length and a content. Bind names its statement; Query has no name.
+ */
+function messageReader(run: (name: string) => void): (bytes: Buffer) => void {
+  let rest = Buffer.alloc(0)
+  let head = 0
+  return bytes => {
+    rest = Buffer.concat([rest, bytes])
+    while (rest.length >= head + 4 && rest.length >= head + rest.readInt32BE(head)) {
+      const end = head + rest.readInt32BE(head)
+      if (head === 1) note(String.fromCharCode(rest[0]!), rest.subarray(head + 4, end), run)
+      rest = rest.subarray(end)
+      head = 1
+    }
+  }
+}
+
+function note(type: string, content: Buffer, run: (name: string) => void): void {
+  if (type === 'B') run(content.toString().split('\0')[1] ?? '')
+  if (type === 'Q') run('')
+}
