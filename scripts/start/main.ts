@@ -128,7 +128,11 @@ function missingServers(config: Config): ServerName[] {
 
 /** The environment of the services. Settings of the user take precedence. */
 function serviceEnvironment({ config, dataDir }: Start, servers: EmbeddedServers): NodeJS.ProcessEnv {
-  const env: NodeJS.ProcessEnv = { ...process.env, ...servers.settings, DATA_DIR: dataDir.path }
+  const env: NodeJS.ProcessEnv = {
+    ...{ ...process.env, ...servers.settings, DATA_DIR: dataDir.path },
+    // One process of the API for each core.
+    WEB_CONCURRENCY: process.env.WEB_CONCURRENCY?.trim() || '0',
+  }
   if (config.OUTLETS !== '') return env
   return {
     ...env,

@@ -1,17 +1,14 @@
-import { openIndex } from '../../search/index.ts'
-import { sentenceOf } from '../../shared/process/command.ts'
+import { processNumber } from '../../shared/process/number.ts'
 import { runService } from '../../shared/process/service.ts'
-import { cacheSizesOf, observeIndex } from './search-index.ts'
-import { openSemanticSearch } from './semantic/search.ts'
-import { openApiPool, startApi } from './start.ts'
-import { webBundle } from './web/pages.ts'
+import { numberOfProcesses } from './processes/number.ts'
 
-await runService('api', async ({ config, log }) => {
-  const pool = openApiPool(config, log)
-  const index = openIndex(pool, { caches: cacheSizesOf(config) })
-  observeIndex(index)
-  const api = await startApi(config, log, { pool, index, semantic: await openSemanticSearch(config, pool, index, log) })
-  // Searches are answered already; whoever asks for a page meanwhile waits for it.
-  webBundle().catch(error => log.error({ err: sentenceOf(error) }, 'could not make the pages'))
-  return api
+await runService('api', async context => {
+  const processes = numberOfProcesses(context.config.WEB_CONCURRENCY)
+  // The primary serves nothing itself, so it does not load what searches need.
+  if (processes > 1 && processNumber() === null) {
+    const { startPrimary } = await import('./processes/primary.ts')
+    return startPrimary(context, processes)
+  }
+  const { serve } = await import('./serve.ts')
+  return serve(context, processes)
 })

@@ -1,17 +1,22 @@
-import type { CacheSizes, SearchIndex } from '../../search/index.ts'
+import { type CacheSizes, defaultCacheSizes, type SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { gauge } from '../../shared/metrics/registry.ts'
 
-/** Sizes of the caches that were set; the others fit the machine's memory. */
-export function cacheSizesOf(config: Config): Partial<CacheSizes> {
-  const sizes: Record<keyof CacheSizes, number> = {
-    postings: config.SEARCH_CACHE_POSTINGS,
-    columns: config.SEARCH_CACHE_COLUMNS,
-    verified: config.SEARCH_CACHE_VERIFIED,
-    articles: config.SEARCH_CACHE_ARTICLES,
-    names: config.SEARCH_CACHE_NAMES,
+/**
+ * Sizes of the caches: those that were set, or that fit the machine's memory.
+ *
+ * @param processes that share the port. Each has an equal part, so that the sum stays the same
+ */
+export function cacheSizesOf(config: Config, processes = 1): CacheSizes {
+  const fitting = defaultCacheSizes()
+  const size = (set: number, otherwise: number) => Math.floor((set > 0 ? set : otherwise) / processes)
+  return {
+    postings: size(config.SEARCH_CACHE_POSTINGS, fitting.postings),
+    columns: size(config.SEARCH_CACHE_COLUMNS, fitting.columns),
+    verified: size(config.SEARCH_CACHE_VERIFIED, fitting.verified),
+    articles: size(config.SEARCH_CACHE_ARTICLES, fitting.articles),
+    names: size(config.SEARCH_CACHE_NAMES, fitting.names),
   }
-  return Object.fromEntries(Object.entries(sizes).filter(([, bytes]) => bytes > 0))
 }
 
 /** Shows what an opened index holds in memory. */

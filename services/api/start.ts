@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import type { Server } from 'node:http'
 import { SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
@@ -10,6 +8,7 @@ import { sentenceOf } from '../../shared/process/command.ts'
 import type { Running } from '../../shared/process/service.ts'
 import { createAddressLock } from './access/lock.ts'
 import { createApp } from './app.ts'
+import { type Door, ownPort } from './http/door.ts'
 import { publicUrlOf } from './http/public-url.ts'
 import { createHttpServer, HTTP_LIMITS } from './http/server.ts'
 import { trustProxy } from './http/trust-proxy.ts'
@@ -23,6 +22,8 @@ const READY_TIMEOUT = 2_000
 
 export interface RunningApi extends Running {
   port: number
+  /** Resolves when what searches need has been read ahead. */
+  warm: Promise<void>
 }
 
 /** The sources of all answers. `startApi` closes them. */
@@ -50,8 +51,15 @@ export function openApiPool(config: Config, log: Logger): Pool {
 /**
  * Listens as soon as Postgres answers and holds our schema, which it waits for; without the model
  * or the vector store it starts all the same.
+ *
+ * @param door where its connections come from
  */
-export async function startApi(config: Config, log: Logger, opened: OpenedSearch): Promise<RunningApi> {
+export async function startApi(
+  config: Config,
+  log: Logger,
+  opened: OpenedSearch,
+  door: Door = ownPort(config),
+): Promise<RunningApi> {
   const { pool, index, semantic } = opened
   // A wrong value stops the start, not only once the database answers.
   const isBehindProxy = trustProxy(config.TRUST_PROXY) !== false
@@ -65,11 +73,9 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
   const app = createApp({ config, log, ...opened, lock, cursorSecret, publicUrl, readiness, operators })
   // Behind a proxy all clients have one address.
   const server = createHttpServer(app, isBehindProxy ? { connectionsPerAddress: HTTP_LIMITS.connections } : {})
-  await listen(server, config)
-  const address = server.address()
-  const port = typeof address === 'object' && address ? address.port : config.PORT
-  log.info({ host: config.HOST, port }, 'listening')
-  void index.warm(error => log.debug({ err: sentenceOf(error) }, 'could not read ahead'))
+  const port = await door.open(server)
+  if (port !== null) log.info({ host: config.HOST, port }, 'listening')
+  const warm = index.warm(error => log.debug({ err: sentenceOf(error) }, 'could not read ahead'))
 
   const sweeper = setInterval(() => {
     lock.sweep().catch(error => log.warn({ err: sentenceOf(error) }, 'could not sweep failed attempts'))
@@ -77,11 +83,12 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
   sweeper.unref()
 
   return {
-    port,
+    port: port ?? config.PORT,
+    warm,
     missing: required,
     async stop() {
       clearInterval(sweeper)
-      const closed = new Promise(resolve => server.close(resolve))
+      const closed = door.close(server)
       // A connection kept alive turns idle when its last answer is out.
       const idle = setInterval(() => server.closeIdleConnections(), 100)
       const late = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT)
@@ -93,20 +100,6 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
       await semantic.close()
       await pool.end()
     },
-  }
-}
-
-async function listen(server: Server, { PORT, HOST }: Pick<Config, 'PORT' | 'HOST'>): Promise<void> {
-  server.listen(PORT, HOST)
-  try {
-    await once(server, 'listening')
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : ''
-    if (code === 'EADDRINUSE') throw new Error(`Port ${PORT} of ${HOST} is in use; set PORT to a free one.`)
-    if (code === 'EACCES')
-      throw new Error(`Port ${PORT} may not be opened by this account; set PORT to one above 1023.`)
-    if (code === 'EADDRNOTAVAIL') throw new Error(`${HOST} is no address of this machine; set HOST to one that is.`)
-    throw error
   }
 }
 

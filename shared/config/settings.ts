@@ -42,6 +42,14 @@ export const SETTINGS = {
 
   PORT: { type: 'port', default: '8080', about: 'Port of the API.' },
   HOST: { type: 'text', default: '127.0.0.1', about: 'Address the API listens on.' },
+  WEB_CONCURRENCY: {
+    type: 'integer',
+    default: '1',
+    min: 0,
+    max: 64,
+    about:
+      'Processes of the API behind its port. 0, as under `npm start` and in the Procfile: one for each core of the machine, at most 8.',
+  },
   METRICS_PORT: {
     type: 'port',
     default: '0',
@@ -99,7 +107,8 @@ export const SETTINGS = {
   SEARCH_CACHE_POSTINGS: {
     type: 'bytes',
     default: '0',
-    about: 'Memory for posting lists, per API process. 0: 1/28 of the machine, at most 512MB.',
+    about:
+      'Memory for posting lists. The processes of an API share it, and the four below, equally. 0: 1/28 of the machine, at most 512MB.',
   },
   SEARCH_CACHE_COLUMNS: {
     type: 'bytes',

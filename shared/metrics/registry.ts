@@ -3,9 +3,13 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 /** The registry of this process; every metric of Perscope is made here. */
 export const registry = new Registry()
 
-/** Turns on the metrics of the process itself (memory, event loop, garbage collection). */
-export function observeProcess(service: string): void {
-  registry.setDefaultLabels({ service })
+/**
+ * Turns on the metrics of the process itself (memory, event loop, garbage collection).
+ *
+ * @param number of a process that shares a service with others: every figure names it
+ */
+export function observeProcess(service: string, number: string | null = null): void {
+  registry.setDefaultLabels(number === null ? { service } : { service, process: number })
   collectDefaultMetrics({ register: registry })
 }
 

@@ -19,7 +19,7 @@ const PLACE_MS = 2_000
 const MOST_CALLS = 8
 const STDERR = 2
 
-const { name, looks, words, beats }: Watch = workerData
+const { name, number, looks, words, beats }: Watch = workerData
 const counter = new Int32Array(beats)
 let last = 0
 let silent = 0
@@ -49,7 +49,14 @@ async function end(): Promise<void> {
 function say(sentence: string, calls: string[]): void {
   const line =
     words === 'json'
-      ? JSON.stringify({ level: 'fatal', time: new Date().toISOString(), service: name, calls, msg: sentence })
+      ? JSON.stringify({
+          level: 'fatal',
+          time: new Date().toISOString(),
+          service: name,
+          ...(number === null ? {} : { process: number }),
+          calls,
+          msg: sentence,
+        })
       : `${name}: ${sentence}.`
   try {
     writeSync(STDERR, `${line}\n`)

@@ -7,6 +7,8 @@ export const BEAT_MS = 1_000
 export interface Watch {
   /** The name of the process in its log. */
   name: string
+  /** Its number, when it shares a service with others. */
+  number: string | null
   /** Looks in a row without a sign of life after which the process is ended. */
   looks: number
   /** The form of the last message: a line of the log, or a sentence for people. */
@@ -27,13 +29,13 @@ export interface Watch {
  * @param onError the thread could not start: the process goes on unwatched
  */
 export function watchEventLoop(
-  { name, limit, words }: { name: string; limit: number; words: Watch['words'] },
+  { name, number = null, limit, words }: Pick<Watch, 'name' | 'words'> & { number?: string | null; limit: number },
   onError: (error: Error) => void,
 ): void {
   if (limit === 0) return
   const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
   setInterval(() => Atomics.add(beats, 0, 1), BEAT_MS).unref()
-  const watch: Watch = { name, words, looks: Math.ceil(limit / BEAT_MS), beats: beats.buffer }
+  const watch: Watch = { name, number, words, looks: Math.ceil(limit / BEAT_MS), beats: beats.buffer }
   // Without the process's own flags, because threads refuse some of them.
   const thread = new Worker(new URL('event-loop-thread.ts', import.meta.url), { workerData: watch, execArgv: [] })
   thread.on('error', onError).unref()

@@ -35,6 +35,7 @@ export async function startHealthServer(
   port: number,
   host: string,
   missing: () => Promise<Missing>,
+  metrics: () => Promise<string> = () => registry.metrics(),
 ): Promise<HealthServer> {
   const look = shared(missing, FRESH)
   observeReadiness(look)
@@ -52,7 +53,7 @@ export async function startHealthServer(
         return void response.end(JSON.stringify({ status: ready ? 'ok' : 'missing', missing: gaps }))
       }
       if (path === '/metrics') {
-        const text = await registry.metrics()
+        const text = await metrics()
         return void response.writeHead(200, { 'content-type': registry.contentType }).end(text)
       }
       response.writeHead(404).end()

@@ -3,11 +3,12 @@ import { type Config, ConfigError, readConfig, unknownSettings } from '../config
 import { withEmbeddedKeys } from '../config/embedded-keys.ts'
 import { createLogger, type Logger } from '../log/logger.ts'
 import { printable } from '../log/printable.ts'
-import { observeProcess } from '../metrics/registry.ts'
+import { observeProcess, registry } from '../metrics/registry.ts'
 import { RUNNING } from './beside.ts'
 import { sentenceOf } from './command.ts'
 import { watchEventLoop } from './event-loop.ts'
 import { type HealthServer, type Missing, startHealthServer } from './health.ts'
+import { processNumber } from './number.ts'
 import { whenParentIsGone } from './parent.ts'
 import { dropRights, firstOpenPort } from './rights.ts'
 import { onStopSignal } from './signals.ts'
@@ -20,27 +21,36 @@ export interface ServiceContext {
   log: Logger
 }
 
+export interface ProcessContext extends ServiceContext {
+  /** Ends the service as SIGTERM does. Does nothing when it is ending already. */
+  end(reason: string): void
+}
+
 /** A started service. */
 export interface Running {
   /** Finishes or gives back the work in hand. */
   stop(): Promise<void>
   /** The dependencies that do not answer, with reasons; empty when all do. */
   missing(): Promise<Missing>
+  /** The text of `/metrics`, where it is not that of this process alone. */
+  metrics?(): Promise<string>
 }
 
 /**
  * Runs one service of the fleet: configuration, logs, health and metrics on a port of their own,
- * and an orderly end.
+ * and an orderly end. One of several processes of a service has no such port: their primary shows
+ * health and metrics of all.
  *
  * - SIGTERM or SIGINT stops it (exit code 0), a second one ends it at once (143).
  * - An error that nothing handled is logged and ends it (1): its state is then unknown, and a
  * supervisor starts a fresh one.
  * - A process whose event loop stands still ends itself (SIGKILL), for the same reason.
  */
-export async function runService(name: string, start: (context: ServiceContext) => Promise<Running>): Promise<void> {
+export async function runService(name: string, start: (context: ProcessContext) => Promise<Running>): Promise<void> {
   if (process.argv.length > 2) return explain(name, process.argv.slice(2))
   const config = readServiceConfig(name)
-  const log = createLogger(name, config.LOG_LEVEL)
+  const number = processNumber()
+  const log = createLogger(name, config.LOG_LEVEL, number)
   for (const setting of unknownSettings()) log.warn(`There is no setting ${setting}; see docs/configuration.md.`)
   if (config.DATABASE_URL === '') {
     refuseStart(
@@ -48,26 +58,22 @@ export async function runService(name: string, start: (context: ServiceContext) 
       `set DATABASE_URL; \`npm run servers -- --write-env FILE\` starts servers and writes it to FILE, a running \`npm start\` keeps it in ${join(config.DATA_DIR, RUNNING)}.`,
     )
   }
-  observeProcess(name)
-  watchEventLoop({ name, limit: config.EVENT_LOOP_TIMEOUT, words: 'json' }, error =>
+  observeProcess(name, number)
+  watchEventLoop({ name, number, limit: config.EVENT_LOOP_TIMEOUT, words: 'json' }, error =>
     log.warn({ err: error.message }, 'the event loop is not watched'),
   )
-  const service: Service = { running: null, health: null }
+  const service: Service = { running: null, health: null, isEnding: false }
   endOnSignal(service, log)
   endOnUnhandledError(log)
   try {
-    service.health = await startHealthServer(
-      config.METRICS_PORT,
-      config.METRICS_HOST,
-      () => service.running?.missing() ?? Promise.resolve({ start: 'not finished' }),
-    )
+    if (number === null) service.health = await openHealth(config, service)
     // The API opens its port while it starts. All other services drop root's rights before they
     // read anything foreign.
-    const needsRoot = name === 'api' && config.PORT < firstOpenPort()
+    const needsRoot = name === 'api' && number === null && config.PORT < firstOpenPort()
     if (!needsRoot) giveUpRights(log)
-    service.running = await start({ config, log })
+    service.running = await start({ config, log, end: reason => void stop(service, reason, log) })
     if (needsRoot) giveUpRights(log)
-    log.info({ metrics: service.health.port }, 'started')
+    log.info(service.health ? { metrics: service.health.port } : {}, 'started')
   } catch (error) {
     process.stderr.write(`${printable(`${name}: ${sentenceOf(error)}`)}\n`)
     process.exit(1)
@@ -78,6 +84,16 @@ export async function runService(name: string, start: (context: ServiceContext) 
 interface Service {
   running: Running | null
   health: HealthServer | null
+  isEnding: boolean
+}
+
+function openHealth(config: Config, service: Service): Promise<HealthServer> {
+  return startHealthServer(
+    config.METRICS_PORT,
+    config.METRICS_HOST,
+    () => service.running?.missing() ?? Promise.resolve({ start: 'not finished' }),
+    () => service.running?.metrics?.() ?? registry.metrics(),
+  )
 }
 
 function readServiceConfig(name: string): Config {
@@ -106,6 +122,8 @@ function endOnSignal(service: Service, log: Logger): void {
 }
 
 async function stop(service: Service, signal: string, log: Logger): Promise<void> {
+  if (service.isEnding) return
+  service.isEnding = true
   log.info({ signal }, 'stopping')
   const timer = setTimeout(() => {
     log.warn('did not stop in time; other workers take over its work')

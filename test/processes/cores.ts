@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { Agent, request } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
+import { createKey } from '../../shared/plans/keys.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
+import { createTestDatabase, PATIENT } from '../database.ts'
+import { createFleet, type Member, until } from '../fleet.ts'
+
+/** A real API of several processes, on a database of its own. */
+export interface Cores {
+  primary: Member
+  port: number
+  /** Ids of the processes that serve, as the system knows them. */
+  pids(): number[]
+  /** Waits until so many processes get connections. */
+  serving(count: number): Promise<void>
+  /** Waits until the connections that were ended are known to be. */
+  quiet(): Promise<void>
+  /** A client with one connection that it keeps. */
+  client(): Client
+  stop(): Promise<void>
+}
+
+export interface Client {
+  /** @returns the status and the number of the process that answered */
+  ask(path?: string): Promise<{ status: number; process: string }>
+  /** Ends its connection. */
+  leave(): void
+}
+
+/** @param rate requests a minute that its clients have together */
+export async function startCores(env: Record<string, string> = {}, rate = 100_000): Promise<Cores> {
+  const database = await createTestDatabase()
+  const pool = createPool(database.url, 'test', () => {}, PATIENT)
+  const { secret } = await createKey(pool, 'cores', {
+    countries: ['NL', 'BE', 'LU'],
+    history: { kind: 'fixed', at: new Date('2020-01-01T00:00:00Z') },
+    rate,
+    quota: null,
+  })
+  await pool.end()
+  const fleet = createFleet({ DATABASE_URL: database.url, WEB_CONCURRENCY: '2', ...env })
+  const primary = await fleet.start('api')
+  const port = Number(new URL(fleet.base()).port)
+  const cores: Cores = {
+    primary,
+    port,
+    pids: () => childrenOf(primary.process.pid ?? 0),
+    async serving(count) {
+      const numbers = new Set<string>()
+      const seen = async () => {
+        const clients = Array.from({ length: 2 * count }, cores.client)
+        for (const one of await Promise.all(clients.map(client => client.ask('/healthz')))) numbers.add(one.process)
+        for (const client of clients) client.leave()
+        return numbers.size === count
+      }
+      await until(seen, 60_000, () => primary.log().slice(-2_000))
+      await cores.quiet()
+    },
+    async quiet() {
+      // A client's end takes a moment to be known.
+      await pause(500)
+    },
+    client: () => clientOf(port, secret, primary.log),
+    async stop() {
+      await fleet.stop()
+      await database.drop()
+    },
+  }
+  return cores
+}
+
+function clientOf(port: number, secret: string, log: () => string): Client {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  return {
+    async ask(path = '/v1/articles') {
+      const id = randomUUID()
+      const status = await new Promise<number>((resolve, reject) => {
+        const headers = { authorization: `Bearer ${secret}`, 'x-request-id': id }
+        request({ port, host: '127.0.0.1', path, agent, headers }, response => {
+          response.resume().once('end', () => resolve(response.statusCode ?? 0))
+          response.once('error', reject)
+        })
+          .once('error', reject)
+          .end()
+      })
+      const line = () =>
+        log()
+          .split('\n')
+          .findLast(one => one.includes(id) && one.includes('"msg":"request"'))
+      await until(
+        () => line() !== undefined,
+        30_000,
+        () => `there is no line of request ${id}`,
+      )
+      return { status, process: String(JSON.parse(line() ?? '{}').process) }
+    },
+    leave: () => agent.destroy(),
+  }
+}
+
+export const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+
+export function isAlive(pid: number): boolean {
+  try {
+    // A process that has ended and that nobody has asked for is no longer alive.
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,193 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { createTestDatabase } from '../database.ts'
+import { createFleet, freePort, type Member, until } from '../fleet.ts'
+import { type Cores, isAlive, startCores } from './cores.ts'
+
+t.setTimeout(280_000)
+
+/** Two processes, and a client that keeps its connection open. */
+async function running(t: Test, env: Record<string, string> = {}): Promise<Cores> {
+  const cores = await startCores(env)
+  t.teardown(() => cores.stop())
+  await cores.serving(2)
+  t.equal((await cores.client().ask()).status, 200)
+  return cores
+}
+
+const ended = async (members: number[], ms: number) => until(() => !members.some(isAlive), ms)
+
+/** Asks without a pause until it is stopped. Each answer, or the error in its place. */
+function askOn(cores: Cores): { answers: unknown[]; stop(): Promise<void> } {
+  const answers: unknown[] = []
+  let stopped = false
+  const run = async () => {
+    while (!stopped) {
+      const client = cores.client()
+      answers.push(await client.ask().then(({ status }) => status, String))
+      client.leave()
+    }
+  }
+  const runs = [run(), run(), run(), run()]
+  return {
+    answers,
+    async stop() {
+      stopped = true
+      await Promise.all(runs)
+    },
+  }
+}
+
+t.test('SIGTERM ends all processes, also with connections that are kept open', async t => {
+  const cores = await running(t)
+  const pids = cores.pids()
+  t.equal(pids.length, 2)
+  cores.primary.process.kill('SIGTERM')
+  t.equal(await cores.primary.exited, 0)
+  t.notOk(pids.some(isAlive))
+})
+
+t.test('a second SIGTERM ends all processes at once', async t => {
+  const cores = await running(t)
+  const pids = cores.pids()
+  // A request that is never complete keeps its process from ending.
+  const sockets = Array.from({ length: 4 }, () => connect(cores.port, '127.0.0.1').on('error', () => {}))
+  for (const socket of sockets) socket.write('GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ')
+  await pause(500)
+  const began = Date.now()
+  cores.primary.process.kill('SIGTERM')
+  await pause(700)
+  t.ok(pids.some(isAlive))
+  cores.primary.process.kill('SIGTERM')
+  t.equal(await cores.primary.exited, 143)
+  await ended(pids, 3_000)
+  t.ok(Date.now() - began < 5_000)
+})
+
+t.test('no process outlives a killed primary, and its port is free at once', async t => {
+  const cores = await running(t)
+  const pids = cores.pids()
+  cores.primary.process.kill('SIGKILL')
+  await cores.primary.exited
+  const next = createServer().listen(cores.port, '127.0.0.1')
+  await once(next, 'listening')
+  next.close()
+  await ended(pids, 3_000)
+})
+
+t.test('a killed process is replaced, and the other one answers meanwhile', async t => {
+  const cores = await running(t)
+  const [killed = 0] = cores.pids()
+  const load = askOn(cores)
+  await pause(500)
+  process.kill(killed, 'SIGKILL')
+  await until(() => cores.primary.log().includes('ended by SIGKILL; it is started again'), 10_000)
+  await cores.serving(2)
+  await load.stop()
+  t.notOk(cores.pids().includes(killed))
+  t.equal(cores.pids().length, 2)
+  const failed = load.answers.filter(answer => answer !== 200)
+  t.ok(load.answers.length > 20)
+  t.ok(failed.length <= 4, `only what the killed one had in hand failed: ${failed}`)
+})
+
+t.test('a stopped process gets no further connections', async t => {
+  const cores = await running(t)
+  const [stopped = 0] = cores.pids()
+  process.kill(stopped, 'SIGSTOP')
+  t.teardown(() => process.kill(stopped, 'SIGCONT'))
+  // The one that was handed to it waits; all others are answered.
+  const clients = Array.from({ length: 8 }, cores.client)
+  let answered = 0
+  for (const client of clients)
+    void client.ask().then(
+      () => answered++,
+      () => {},
+    )
+  await until(
+    () => answered >= 7,
+    20_000,
+    () => `${answered} were answered`,
+  )
+  for (const client of clients) client.leave()
+})
+
+t.test('SIGUSR2 replaces all processes under load, and no request fails', async t => {
+  const cores = await running(t)
+  const pids = cores.pids()
+  const load = askOn(cores)
+  cores.primary.process.kill('SIGUSR2')
+  await until(
+    () => cores.pids().length === 2 && !cores.pids().some(pid => pids.includes(pid)),
+    60_000,
+    cores.primary.log,
+  )
+  await load.stop()
+  t.ok(load.answers.length > 20)
+  t.same(
+    load.answers.filter(answer => answer !== 200),
+    [],
+  )
+  await cores.serving(2)
+})
+
+t.test('a port in use is said once', async t => {
+  const port = await freePort()
+  const other = createServer().listen(port, '127.0.0.1')
+  await once(other, 'listening')
+  t.teardown(() => other.close())
+  const database = await createTestDatabase()
+  t.teardown(() => database.drop())
+  const { code, text } = await starting({ DATABASE_URL: database.url, PORT: String(port) })
+  t.equal(code, 1)
+  t.equal(text.match(/^api: Port \d+ of 127\.0\.0\.1 is in use; set PORT to a free one\.$/gm)?.length, 1)
+})
+
+t.test('a process that cannot start ends the service with its sentence, said once', async t => {
+  const database = await createTestDatabase()
+  t.teardown(() => database.drop())
+  const { code, text } = await starting({ DATABASE_URL: database.url, TRUST_PROXY: 'nonsense' })
+  t.equal(code, 1)
+  t.equal(text.match(/^api: /gm)?.length, 1)
+  t.match(text, /TRUST_PROXY/)
+})
+
+t.test('a Postgres that is away at the start is waited for', async t => {
+  const database = await createTestDatabase()
+  const url = new URL(database.url)
+  const real = Number(url.port)
+  url.port = String(await freePort())
+  const fleet = createFleet({ DATABASE_URL: url.href, WEB_CONCURRENCY: '2' })
+  t.teardown(async () => {
+    await fleet.stop()
+    await database.drop()
+  })
+  const started = fleet.start('api')
+  await until(() => fleet.members[0]?.log().includes('Waiting.') === true, 30_000)
+  const door = createServer(socket => {
+    const onward = connect(real, '127.0.0.1')
+    socket.on('error', () => onward.destroy()).pipe(onward)
+    onward.on('error', () => socket.destroy()).pipe(socket)
+  }).listen(Number(url.port), '127.0.0.1')
+  t.teardown(() => door.close())
+  const api: Member = await started
+  t.equal(api.log().match(/Waiting\./g)?.length, 1)
+})
+
+/** Starts an API that is expected to end by itself. */
+async function starting(env: Record<string, string>): Promise<{ code: unknown; text: string }> {
+  const main = new URL('../../services/api/main.ts', import.meta.url).pathname
+  const child = spawn(process.execPath, [main], {
+    env: { ...process.env, HOST: '127.0.0.1', WEB_CONCURRENCY: '2', REDIS_URL: '', ...env },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  let text = ''
+  child.stderr.setEncoding('utf8').on('data', part => {
+    text += part
+  })
+  const [code] = await once(child, 'close')
+  return { code, text }
+}

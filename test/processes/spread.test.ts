@@ -1,0 +1,82 @@
+import t from 'tap'
+import { sendRaw } from '../contract/raw.ts'
+import { freePort } from '../fleet.ts'
+import { startCores } from './cores.ts'
+
+t.setTimeout(120_000)
+
+const RATE = 60
+const metrics = String(await freePort())
+const cores = await startCores({ METRICS_PORT: metrics, OPERATOR_KEY: 'k'.repeat(24) }, RATE)
+t.teardown(() => cores.stop())
+await cores.serving(2)
+const metricsText = async () => (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()
+
+t.test('connections that come at once are spread evenly', async t => {
+  for (let round = 1; round <= 3; round++) {
+    const clients = Array.from({ length: 8 }, cores.client)
+    const answers = await Promise.all(clients.map(client => client.ask('/healthz')))
+    const of = (number: string) => answers.filter(one => one.process === number).length
+    t.same([of('1'), of('2')], [4, 4])
+    for (const client of clients) client.leave()
+    await cores.quiet()
+  }
+})
+
+t.test('a connection stays with its process, and a new one goes where fewer are', async t => {
+  const clients = Array.from({ length: 4 }, cores.client)
+  const first = await Promise.all(clients.map(client => client.ask('/healthz')))
+  const again = await Promise.all(clients.map(client => client.ask('/healthz')))
+  t.same(again, first)
+  const left = clients.filter((_, i) => first[i]?.process === '2')
+  t.equal(left.length, 2)
+  for (const client of left) client.leave()
+  await cores.quiet()
+  const newer = [cores.client(), cores.client()]
+  for (const client of newer) t.equal((await client.ask('/healthz')).process, '2')
+  for (const client of [...clients, ...newer]) client.leave()
+})
+
+t.test('one metrics port shows the figures of each process, and that all is well', async t => {
+  const text = await metricsText()
+  const counts = [...text.matchAll(/^perscope_api_request_seconds_count\{(.*)\} (\d+)$/gm)]
+  for (const number of ['1', '2']) {
+    t.ok(counts.some(([, labels = '']) => labels.includes(`process="${number}"`) && labels.includes('service="api"')))
+  }
+  const asked = cores.primary
+    .log()
+    .split('\n')
+    .filter(line => line.includes('"msg":"request"')).length
+  t.equal(
+    counts.reduce((sum, [, , count]) => sum + Number(count), 0),
+    asked,
+  )
+  t.match(text, /^perscope_ready\{service="api",process="primary"\} 1$/m)
+  t.equal(text.match(/^# TYPE perscope_api_request_seconds /gm)?.length, 1)
+  t.equal(text.match(/^process_resident_memory_bytes\{/gm)?.length, 3)
+  t.equal((await fetch(`http://127.0.0.1:${metrics}/readyz`)).status, 200)
+})
+
+t.test('the sum of the caches is that of one process', async t => {
+  const limits = [
+    ...(await metricsText()).matchAll(/^perscope_search_cache_bytes\{cache="articles",kind="limit".*\} (\d+)$/gm),
+  ]
+  t.equal(limits.length, 2)
+  t.equal(new Set(limits.map(([, bytes]) => bytes)).size, 1)
+})
+
+t.test('the minute of a key is exact across processes', async t => {
+  const clients = Array.from({ length: 8 }, cores.client)
+  const answers = await Promise.all(Array.from({ length: RATE + 24 }, (_, i) => clients[i % 8]?.ask()))
+  const minutes = 2 // the minute may turn while they are asked
+  const taken = answers.filter(answer => answer?.status === 200).length
+  t.ok(taken >= RATE && taken <= minutes * RATE, `${taken} were answered`)
+  t.ok(answers.every(answer => answer?.status === 200 || answer?.status === 429))
+  t.equal(new Set(answers.map(answer => answer?.process)).size, 2)
+  for (const client of clients) client.leave()
+})
+
+t.test('a client that sends its headers too slowly is answered 408, as by one process', async t => {
+  const { text } = await sendRaw(`http://127.0.0.1:${cores.port}`, 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ')
+  t.match(text, /^HTTP\/1\.1 408 /)
+})
