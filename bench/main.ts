@@ -1,5 +1,6 @@
 import { access } from 'node:fs/promises'
 import { runCommand, UsageError } from '../shared/process/command.ts'
+import { PEERS, type PeerKey } from './search/peers/peer.ts'
 
 const NAMES = ['search', 'semantic', 'ingestion', 'mixed'] as const
 
@@ -7,13 +8,16 @@ await runCommand(
   {
     name: 'bench',
     about: `Benchmarks, each with servers of its own: ${NAMES.join(', ')}.`,
-    usage: ['NAME [--data DIR] [--json] [--rows N]'],
+    usage: ['NAME [--data DIR] [--json] [--rows N]', `search --peers [${PEERS.join(',')}]`],
     options: {
       data: { type: 'string', value: 'DIR', about: 'where the corpora lie (default ../shared/data)' },
       json: { type: 'boolean', about: 'prints one object {"bench", "figures"} last' },
       rows: { type: 'string', value: 'N', about: 'articles to generate (search, semantic, mixed)' },
       recipes: { type: 'boolean', about: 'semantic: what else could be embedded of an article, side by side' },
-      peers: { type: 'boolean', about: 'search: other engines beside, on the same articles and queries' },
+      peers: {
+        type: 'boolean',
+        about: 'search: other engines beside, on the same articles and queries; those named, else all',
+      },
       writing: { type: 'boolean', about: 'search: 300 articles/s written meanwhile' },
       seconds: { type: 'string', value: 'N', about: 'how long with --writing (default 300) or mixed (default 3600)' },
       counts: { type: 'boolean', about: 'search: counts by time, outlet, language and country' },
@@ -22,6 +26,7 @@ await runCommand(
     },
   },
   async ({ positionals: [name, ...rest], options, print, signal }) => {
+    const peers = options.peers === true ? peersOf(rest.shift()) : null
     if (!NAMES.some(known => known === name) || rest.length > 0)
       throw new UsageError(`Name one of ${NAMES.join(', ')}.`)
     const main = new URL(`./${name}/main.ts`, import.meta.url)
@@ -31,7 +36,7 @@ await runCommand(
       data: typeof options.data === 'string' ? options.data : new URL('../../shared/data', import.meta.url).pathname,
       rows: numberOf('rows', options.rows),
       recipes: options.recipes === true,
-      peers: options.peers === true,
+      peers,
       writing: options.writing === true,
       seconds: numberOf('seconds', options.seconds),
       counts: options.counts === true,
@@ -43,6 +48,15 @@ await runCommand(
     else for (const [figure, value] of Object.entries(figures)) print(`${figure.padEnd(40)} ${value}`)
   },
 )
+
+/** Without a list: all. */
+function peersOf(list: string | undefined): readonly PeerKey[] {
+  if (list === undefined) return PEERS
+  const names = list.split(',')
+  const unknown = names.find(name => !PEERS.some(peer => peer === name))
+  if (unknown !== undefined) throw new UsageError(`There is no peer "${unknown}"; name some of ${PEERS.join(',')}.`)
+  return PEERS.filter(peer => names.includes(peer))
+}
 
 function numberOf(name: string, text: unknown): number | null {
   if (typeof text !== 'string') return null
@@ -61,7 +75,8 @@ export interface BenchOptions {
   /** A part of `semantic`. */
   recipes: boolean
   /** Parts of `search`. */
-  peers: boolean
+  /** The engines beside Perscope; null: none. */
+  peers: readonly PeerKey[] | null
   writing: boolean
   seconds: number | null
   counts: boolean

@@ -54,7 +54,7 @@ async function measure(
   const figures: Record<string, number> = { rows }
   const classes = queryClasses(archive, QUERIES)
   const parts: (() => Promise<Record<string, number>>)[] = []
-  if (peers) parts.push(() => comparePeers({ dataDir, servers, url, classes, signal, say }))
+  if (peers !== null) parts.push(() => comparePeers({ peers, dataDir, servers, url, classes, signal, say }))
   if (writing) parts.push(() => measureWriting({ server, url, rows, classes, seconds: writingSeconds, signal, say }))
   if (counts) parts.push(() => measureCounts({ url, archive, queries: QUERIES, signal, say }))
   if (http) parts.push(() => measureHttp({ dataDir, servers, url, classes, requests, signal, say }))

@@ -10,6 +10,7 @@ const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url))
 /** A real API process under the watch of the servers. */
 export interface ApiProcess {
   base: string
+  pid(): number
   /**
    * MB of memory that are resident, and seconds of processor time since its start.
    * @throws when the process was restarted meanwhile
@@ -61,6 +62,7 @@ export async function startApiProcess(
   let seen = (await stat(log)).size
   return {
     base,
+    pid: () => supervised.pid() ?? 0,
     async usage() {
       const gauge = await gauges()
       if (gauge('process_start_time_seconds') !== started) throw new Error(`The API ended by itself; see ${log}.`)

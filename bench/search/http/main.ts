@@ -2,13 +2,12 @@ import { loadavg } from 'node:os'
 import type { DataDirectory } from '../../../infra/embedded/data-directory/open.ts'
 import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
 import { openIndex, SEARCH_SETTINGS } from '../../../search/index.ts'
-import { COUNTRIES } from '../../../shared/articles/article.ts'
-import { createKey } from '../../../shared/plans/keys.ts'
-import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
+import { createPool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
 import { quantile } from '../measure.ts'
 import { createRandom } from '../random.ts'
 import { type ApiProcess, startApiProcess } from './api.ts'
+import { benchKey, deleteKeys } from './keys.ts'
 import { load } from './load.ts'
 import { pathOf } from './urls.ts'
 
@@ -74,27 +73,6 @@ interface Measured {
   paths: string[]
   signal: AbortSignal
   say: (line: string) => void
-}
-
-async function benchKey(pool: Pool, quota: number | null): Promise<{ id: string; secret: string }> {
-  const { key, secret } = await createKey(pool, 'bench', {
-    countries: [...COUNTRIES],
-    history: { kind: 'fixed', at: new Date('2000-01-01T00:00:00Z') },
-    rate: 1_000_000,
-    quota,
-  })
-  return { id: key.id, secret }
-}
-
-/** Keys are revoked, never deleted: only a bench leaves nothing behind. */
-async function deleteKeys(pool: Pool, ids: string[]): Promise<void> {
-  for (const [table, column] of [
-    ['quota_months', 'key_id'],
-    ['rate_windows', 'key_id'],
-    ['api_keys', 'id'],
-  ]) {
-    await pool.query(`delete from ${table} where ${column} = any ($1)`, [ids]).catch(() => {})
-  }
 }
 
 /** The API's own share of each request, and its processor time, with one connection. */

@@ -1,5 +1,7 @@
 import t from 'tap'
-import { samePage } from './compare.ts'
+import type { ArticleRow } from '../../../search/index.ts'
+import { articleObject } from '../../../services/api/articles/article-object.ts'
+import { otherRow, samePage } from './compare.ts'
 import type { Orders } from './documents.ts'
 
 // Four articles in the order of publication; 2 and 3 at the same moment.
@@ -29,4 +31,18 @@ t.test('among articles of one moment any order is right, and at the end of a pag
   t.ok(samePage([4, 3], [4, 2], 'published_at', orders))
   t.notOk(samePage([3, 2], [2, 2], 'published_at', orders), 'the same article twice')
   t.notOk(samePage([3, 2], [2, 3], 'ingested_at', orders), 'no two were ingested at one moment')
+})
+
+const row: ArticleRow = {
+  ...{ seq: 7n, id: 'a', title: 'Title', url: 'https://a.example/7', snippet: null },
+  ...{ publishedAt: null, ingestedAt: new Date(0), authors: [{ id: 'b', name: 'Ann' }] },
+  ...{ outlet: { name: 'Outlet', domain: null }, language: 'nl', country: 'BE' },
+}
+
+t.test('every row of a page is the article as the contract shows it', async t => {
+  const shown = JSON.stringify(articleObject(row))
+  t.equal(otherRow([row], { seqs: [7], rows: [shown] }), null)
+  t.equal(otherRow([row], { seqs: [7], rows: [] }), '0 rows of 1 articles')
+  const wrong = shown.replace('Ann', 'Anna')
+  t.equal(otherRow([row], { seqs: [7], rows: [wrong] }), wrong)
 })

@@ -1,4 +1,6 @@
-import { STOP_WORDS, stem } from '../../../search/analysis/index.ts'
+import { foldName, STOP_WORDS, stem } from '../../../search/analysis/index.ts'
+import type { ArticleRow, SearchIndex } from '../../../search/index.ts'
+import { articleObject } from '../../../services/api/articles/article-object.ts'
 import type { Language } from '../../../shared/articles/article.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 
@@ -27,6 +29,11 @@ export interface PeerDocument {
    */
   titleKeys: string[]
   keys: string[]
+  /** Folded names: of the outlet and its domain, and of the authors. */
+  outletNames: string[]
+  authorNames: string[]
+  /** The article as the contract shows it, as JSON. */
+  row: string
 }
 
 /** The two orders of the archive. Places and turns begin at 1; index 0 is empty. */
@@ -94,12 +101,23 @@ export function firstAtLeast(values: Float64Array, value: number): number {
 
 const PART = 1_000
 
-/** All articles in the order of publication, in batches. */
-export async function* readDocuments(pool: Pool, orders: Orders): AsyncGenerator<PeerDocument[]> {
-  for (let from = 1; from <= orders.rows; from += PART) {
-    const seqs = Array.from(orders.seqOfPlace.subarray(from, Math.min(from + PART, orders.rows + 1)))
+/**
+ * All articles in the order of publication, in batches.
+ *
+ * @param from place of the first
+ * @param index reads what the contract shows of them
+ */
+export async function* readDocuments(
+  pool: Pool,
+  index: SearchIndex,
+  orders: Orders,
+  from: number,
+): AsyncGenerator<PeerDocument[]> {
+  for (let place = from; place <= orders.rows; place += PART) {
+    const seqs = Array.from(orders.seqOfPlace.subarray(place, Math.min(place + PART, orders.rows + 1)))
     const { rows } = await pool.query<Row>(DOCUMENTS, [seqs])
-    yield rows.map(row => documentOf(row, orders))
+    const shown = await index.articles(seqs.map(BigInt))
+    yield rows.map((row, at) => documentOf(row, shown[at]!, orders))
   }
 }
 
@@ -125,7 +143,7 @@ const DOCUMENTS = `
   join article_words w on w.seq = wanted.seq
   order by wanted.place`
 
-function documentOf(row: Row, orders: Orders): PeerDocument {
+function documentOf(row: Row, shown: ArticleRow, orders: Orders): PeerDocument {
   const title = listed(row.title)
   const body = listed(row.body)
   const titleKeys = keysOf(title, row.language)
@@ -134,6 +152,9 @@ function documentOf(row: Row, orders: Orders): PeerDocument {
     ...{ publishedAt: row.published_at, ingestedAt: row.ingested_at },
     ...{ publisherNo: row.publisher_no, authorNos: row.author_nos, country: row.country, language: row.language },
     ...{ title, body, titleKeys: [...titleKeys], keys: [...new Set([...titleKeys, ...keysOf(body, row.language)])] },
+    outletNames: [shown.outlet.name, shown.outlet.domain].flatMap(name => (name === null ? [] : [foldName(name)])),
+    authorNames: shown.authors.map(({ name }) => foldName(name)),
+    row: JSON.stringify(articleObject(shown)),
   }
 }
 

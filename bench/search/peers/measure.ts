@@ -1,16 +1,19 @@
-import type { SearchIndex } from '../../../search/index.ts'
+import type { ArticleQuery, SearchIndex } from '../../../search/index.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
 import { measureQuery, type QueryTimes, quantile, RUNS } from '../measure.ts'
-import { samePage } from './compare.ts'
+import { otherRow, samePage } from './compare.ts'
 import type { Orders } from './documents.ts'
 import { LIMIT_MS, OverLimit, type Peer, type PeerAnswer } from './peer.ts'
 import { type PeerQuestion, questionOf } from './questions.ts'
+import { backendsOf, processorMs } from './usage.ts'
 
 /** The results of one engine for a class. */
 export interface EngineTimes {
   /** ms of each query: the median of its runs, or the limit. */
   times: number[]
+  /** ms of processor time of each query that was answered. */
+  cpuTimes: number[]
   overLimit: number
   /** Answers that were compared with Perscope's, and those that differ. */
   compared: number
@@ -36,6 +39,12 @@ const GIVE_UP = 2
  */
 const HOPELESS_MS = 10_000
 
+/** Perscope's own search, and a pool on its archive. */
+export interface Compared {
+  pool: Pool
+  index: SearchIndex
+}
+
 /** Kinds of match that an engine gets no more queries of. */
 const hopeless = new WeakMap<Peer, Set<string>>()
 
@@ -44,7 +53,7 @@ const hopeless = new WeakMap<Peer, Set<string>>()
  * find.
  */
 export async function compareClass(
-  { pool, index }: { pool: Pool; index: SearchIndex },
+  { pool, index }: Compared,
   peers: Peer[],
   orders: Orders,
   { name, queries, deep }: QueryClass,
@@ -52,7 +61,7 @@ export async function compareClass(
   const engines = new Map(
     ['perscope', ...peers.map(peer => peer.key)].map((key): [string, EngineTimes] => [
       key,
-      { times: [], overLimit: 0, compared: 0, mismatches: [] },
+      { times: [], cpuTimes: [], overLimit: 0, compared: 0, mismatches: [] },
     ]),
   )
   const coldTimes: number[] = []
@@ -60,14 +69,30 @@ export async function compareClass(
   for (const query of queries) {
     const own = await measureQuery(index, query, deep)
     engines.get('perscope')!.times.push(own.ms)
+    engines.get('perscope')!.cpuTimes.push(await processorTime(pool, index, query, own))
     coldTimes.push(own.coldMs)
     total = own.page.total
     const after = own.after && { seq: Number(own.after.seq), position: own.after.position }
-    const question = await questionOf(pool, orders, query, after)
+    const question = await questionOf(pool, orders, query, after, own.page.rows)
     const kind = name.split(' · ').slice(0, 2).join(' · ')
     for (const peer of peers) await measurePeer(peer, question, kind, own, orders, engines.get(peer.key)!)
   }
   return { name, engines, coldTimes, total }
+}
+
+/** ms of processor time of a search in this process and in Postgres. */
+async function processorTime(
+  pool: Pool,
+  index: SearchIndex,
+  query: ArticleQuery,
+  { after }: QueryTimes,
+): Promise<number> {
+  const backends = await backendsOf(pool, 'bench')
+  const postgres = processorMs(backends)
+  const before = process.cpuUsage()
+  for (let run = 0; run < RUNS; run++) await index.search(query, after?.position)
+  const { user, system } = process.cpuUsage(before)
+  return ((user + system) / 1_000 + processorMs(backends) - postgres) / RUNS
 }
 
 async function measurePeer(
@@ -89,22 +114,31 @@ async function measurePeer(
   if (performance.now() - start > HOPELESS_MS) hopeless.set(peer, (hopeless.get(peer) ?? new Set()).add(kind))
   if (first === null || first.ms > LIMIT_MS) return tooLong()
   times.compared++
-  const expected = own.page.rows.map(row => Number(row.seq))
-  const total = question.cap === null ? null : own.page.total
-  if (first.total !== total || !samePage(expected, first.seqs, question.sort, orders)) {
-    const pages =
-      expected.join() === first.seqs.join() ? 'same page' : `${expected.slice(0, 5)} / ${first.seqs.slice(0, 5)}`
-    times.mismatches.push(`${JSON.stringify(question.match)}: total ${total} / ${first.total}, ${pages}`)
-  }
+  const difference = differenceOf(question, own, first, orders)
+  if (difference !== null) times.mismatches.push(`${JSON.stringify(question.match)}: ${difference}`)
   const runs: number[] = []
+  const cpuRuns: number[] = []
   for (let run = 0, spent = 0; run < RUNS && spent <= SLOW_MS; run++) {
     const answer = await answerOf(peer, question)
     runs.push(answer?.ms ?? LIMIT_MS)
     spent += runs.at(-1)!
+    if (answer !== null) cpuRuns.push(answer.cpuMs)
   }
+  if (cpuRuns.length > 0) times.cpuTimes.push(cpuRuns.reduce((sum, ms) => sum + ms, 0) / cpuRuns.length)
   const ms = quantile(runs, 0.5)
   if (ms >= LIMIT_MS) tooLong()
   else times.times.push(ms)
+}
+
+/** How a peer's answer differs from Perscope's; null: it does not. */
+function differenceOf(question: PeerQuestion, own: QueryTimes, answer: PeerAnswer, orders: Orders): string | null {
+  const expected = own.page.rows.map(row => Number(row.seq))
+  const total = question.cap === null ? null : own.page.total
+  if (answer.total !== total) return `total ${total} / ${answer.total}`
+  if (!samePage(expected, answer.seqs, question.sort, orders))
+    return `page ${expected.slice(0, 5)} / ${answer.seqs.slice(0, 5)}`
+  const other = otherRow(own.page.rows, answer)
+  return other && `another row: ${other}`
 }
 
 async function answerOf(peer: Peer, question: PeerQuestion): Promise<PeerAnswer | null> {

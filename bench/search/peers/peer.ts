@@ -1,10 +1,14 @@
 import type { PeerDocument } from './documents.ts'
 import type { PeerQuestion } from './questions.ts'
 
+/** The engines that `--peers` can name. `api` is Perscope itself, asked over HTTP. */
+export const PEERS = ['api', 'postgres', 'sqlite', 'mariadb', 'tantivy', 'lucene', 'opensearch'] as const
+export type PeerKey = (typeof PEERS)[number]
+
 /** Another search engine over the same articles, cut into the same words. */
 export interface Peer {
   /** Its name in the names of figures. */
-  key: 'postgres' | 'sqlite' | 'mariadb' | 'tantivy'
+  key: PeerKey
   /** Name and version. */
   title: string
   /** Its settings, for the table. */
@@ -12,22 +16,33 @@ export interface Peer {
   /** True when it holds the articles from an earlier run. */
   built: boolean
   /**
+   * How many articles it holds, the first in the order of publication, when an earlier run was
+   * interrupted. It is not given those again.
+   */
+  present: number
+  /**
    * Takes articles in the order of publication, those without a date first. Only when not built.
    */
   add(documents: PeerDocument[]): Promise<void>
   /** Finishes building: indexes, statistics. */
   finish(): Promise<void>
   ask(question: PeerQuestion): Promise<PeerAnswer>
+  /** What it takes of the machine now, in MB. null: it cannot be told apart. */
+  size(): Promise<{ memory: number | null; disk: number | null }>
   close(): Promise<void>
 }
 
 export interface PeerAnswer {
   /** Numbers of the page's articles, in order. */
   seqs: number[]
+  /** The articles of the page as the contract shows them, as JSON. */
+  rows: string[]
   /** Counted to the cap; null: not asked for. */
   total: number | null
-  /** ms, as close to the engine as can be measured. */
+  /** ms, as close to the engine as can be measured. For a server: the whole request. */
   ms: number
+  /** ms of processor time that the engine spent, without its client. */
+  cpuMs: number
 }
 
 /** The engine, or its driver, gave up a query at the time limit. */

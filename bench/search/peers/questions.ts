@@ -1,5 +1,12 @@
 import { foldName, STOP_WORDS } from '../../../search/analysis/index.ts'
-import { type ArticleQuery, type Axis, type Match, type Position, TOTAL_CAP } from '../../../search/index.ts'
+import {
+  type ArticleQuery,
+  type ArticleRow,
+  type Axis,
+  type Match,
+  type Position,
+  TOTAL_CAP,
+} from '../../../search/index.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { FILTER_WORDS, firstAtLeast, type Orders, stemKey, stopKey } from './documents.ts'
@@ -9,6 +16,9 @@ import { FILTER_WORDS, firstAtLeast, type Orders, stemKey, stopKey } from './doc
  * resolved.
  */
 export interface PeerQuestion {
+  /** The query itself and the page that Perscope found, for its API. */
+  query: ArticleQuery
+  found: readonly ArticleRow[]
   scope: 'title' | 'title_body'
   match: PeerMatch
   /** null: no such filter. */
@@ -17,6 +27,9 @@ export interface PeerQuestion {
   hasAuthor: boolean | null
   publisherNos: number[] | null
   authorNos: number[] | null
+  /** The same as folded parts of names, for engines that look for them themselves. */
+  outletPart: string | null
+  authorPart: string | null
   sort: Axis
   order: 'asc' | 'desc'
   limit: number
@@ -46,18 +59,21 @@ export type PeerMatch =
 /**
  * @param after number of the last article of the page before, and its values in the cursor; null:
  * the first page
+ * @param found Perscope's page
  */
 export async function questionOf(
   pool: Pool,
   orders: Orders,
   query: ArticleQuery,
   after: { seq: number; position: Position } | null,
+  found: readonly ArticleRow[],
 ): Promise<PeerQuestion> {
   const { publisherNos, authorNos } = await readNames(pool, query)
   const { publishedAfter, publishedBefore } = query.coverage
   const published =
     publishedAfter !== null && publishedBefore !== null ? { from: publishedAfter, to: publishedBefore.at } : null
   return {
+    ...{ query, found },
     scope: query.searchIn,
     match: matchOf(query.match, query.languages ?? LANGUAGES),
     countries: query.countries.length === COUNTRIES.length ? null : query.countries,
@@ -66,6 +82,8 @@ export async function questionOf(
     // No outlet and no author has the number 0.
     publisherNos: publisherNos?.length === 0 ? [0] : publisherNos,
     authorNos: authorNos?.length === 0 ? [0] : authorNos,
+    outletPart: query.outlet && foldName(query.outlet),
+    authorPart: query.author && foldName(query.author),
     sort: query.sort,
     order: query.order,
     limit: query.perPage,

@@ -4,10 +4,25 @@ import type { Peer } from './peer.ts'
 
 const MISMATCHES_SHOWN = 5
 
+/** What an engine takes of the machine; null: unknown. */
+export interface EngineSize {
+  /** MB of memory, without the pages of mapped files. */
+  memory: number | null
+  /** MB on disk. */
+  disk: number | null
+  /** Seconds that building took. */
+  built: number | null
+}
+
 /**
  * Prints one line a class, sums by kind of match and by filter, and a description of each engine.
  */
-export function report(results: ComparedClass[], peers: Peer[], say: (line: string) => void): void {
+export function report(
+  results: ComparedClass[],
+  peers: Peer[],
+  sizes: Map<string, EngineSize>,
+  say: (line: string) => void,
+): void {
   const keys = ['perscope', ...peers.map(peer => peer.key)]
   const line = (values: number[], name: string) => say(`${values.map(column).join('')}  ${name}`)
   const head = (what: string) => say(`\n${what}\n${keys.map(key => key.padStart(10)).join('')}`)
@@ -25,6 +40,17 @@ export function report(results: ComparedClass[], peers: Peer[], say: (line: stri
   }
   head('All queries, ms')
   for (const part of [0.5, 0.95, 0.99]) line(quantiles(results, keys, part), `p${part * 100}`)
+  line(
+    keys.map(key => processorTime(results, key)),
+    'processor time of a query, mean',
+  )
+  for (const [what, unit] of [
+    ['memory', 'MB of memory'],
+    ['disk', 'MB on disk'],
+    ['built', 's to build'],
+  ] as const)
+    say(`${keys.map(key => whole(sizes.get(key)?.[what] ?? null)).join('')}  ${unit}`)
+  ahead(results, peers, say)
   for (const key of keys) {
     const { worst, mismatches, compared, overLimit, queries } = summaryOf(results, key)
     say(
@@ -39,8 +65,31 @@ export function report(results: ComparedClass[], peers: Peer[], say: (line: stri
   for (const { title, settings } of peers) say(`${title}: ${settings}`)
 }
 
+const AHEAD_SHOWN = 15
+
+/** The classes in which a peer is ahead of Perscope, by the medians. */
+function ahead(results: ComparedClass[], peers: Peer[], say: (line: string) => void): void {
+  for (const { key, title } of peers) {
+    const server = key === 'opensearch' && results[0]?.engines.has('api')
+    const own = server ? 'api' : 'perscope'
+    if (key === 'api') continue
+    const classes = results
+      .map(one => ({
+        name: one.name,
+        ours: quantile(one.engines.get(own)!.times, 0.5),
+        theirs: quantile(one.engines.get(key)!.times, 0.5),
+      }))
+      .filter(({ ours, theirs }) => theirs < ours)
+      .sort((a, b) => b.ours - b.theirs - (a.ours - a.theirs))
+    say(
+      `\n${title} is ahead of ${server ? "Perscope's API" : 'Perscope'} in ${classes.length} of ${results.length} classes`,
+    )
+    for (const { name, ours, theirs } of classes.slice(0, AHEAD_SHOWN)) say(`${column(ours)}${column(theirs)}  ${name}`)
+  }
+}
+
 /** Perscope's figures, and the same figures of each peer with its name as a prefix. */
-export function figuresOf(results: ComparedClass[]): Record<string, number> {
+export function figuresOf(results: ComparedClass[], sizes: Map<string, EngineSize>): Record<string, number> {
   const figures: Record<string, number> = { classes: results.length }
   for (const key of results[0]?.engines.keys() ?? []) {
     const own = key === 'perscope'
@@ -49,6 +98,11 @@ export function figuresOf(results: ComparedClass[]): Record<string, number> {
     for (const part of [0.5, 0.95, 0.99])
       figures[`${name}p${part * 100}_ms`] = rounded(quantiles(results, [key], part)[0]!)
     figures[`${name}worst_class_ms`] = rounded(worst.ms)
+    figures[`${name}cpu_ms`] = rounded(processorTime(results, key))
+    const { memory, disk, built } = sizes.get(key) ?? { memory: null, disk: null, built: null }
+    if (memory !== null) figures[`${name}memory_mb`] = Math.round(memory)
+    if (disk !== null) figures[`${name}disk_mb`] = Math.round(disk)
+    if (built !== null) figures[`${name}build_s`] = Math.round(built)
     if (own) {
       const cold = results.flatMap(one => one.coldTimes)
       figures.cold_p50_ms = rounded(quantile(cold, 0.5))
@@ -84,5 +138,12 @@ function quantiles(results: ComparedClass[], keys: string[], part: number): numb
   )
 }
 
+/** ms of a query, the mean of all that were answered. */
+function processorTime(results: ComparedClass[], key: string): number {
+  const all = results.flatMap(one => one.engines.get(key)!.cpuTimes)
+  return all.reduce((sum, ms) => sum + ms, 0) / Math.max(1, all.length)
+}
+
+const whole = (value: number | null) => (value === null ? '–' : String(Math.round(value))).padStart(10)
 const column = (ms: number) => (ms < 10 ? ms.toFixed(2) : ms.toFixed(1)).padStart(10)
 const rounded = (ms: number) => Math.round(ms * 100) / 100

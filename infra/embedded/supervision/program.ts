@@ -39,6 +39,8 @@ export interface Program {
 /** A program under supervision. */
 export interface Supervised {
   name: string
+  /** The id of its process; undefined while there is none. */
+  pid(): number | undefined
   /** Ends it for good, gently; resolves when it has ended. */
   stop(): Promise<void>
   /** Ends it for good, at once. */

@@ -56,6 +56,7 @@ export async function supervise(program: Program, options: Supervision): Promise
   void keepRunning(watched, first)
   return {
     name: program.name,
+    pid: () => runningPid(watched),
     stop: () => stop(watched),
     kill() {
       watched.stopping = true

@@ -1,6 +1,6 @@
 """tantivy behind lines of JSON on standard input and output, so that time is taken beside the engine.
 
-    tantivy.py build FOLDER   documents, one a line, until the input ends; then answers {"documents": n}
+    tantivy.py build FOLDER   documents, one a line, and "end" after the last; answers how many there are
     tantivy.py serve FOLDER   a question a line, an answer a line
 """
 
@@ -15,6 +15,8 @@ WORDS = {"tokenizer_name": "whitespace", "index_option": "position"}
 KEYS = {"tokenizer_name": "whitespace", "index_option": "basic"}
 # Order of publication (those without a date first, or last), order of ingestion.
 ORDERS = ("place", "rise", "turn")
+# An interruption loses no more documents than these.
+COMMIT_EVERY = 50_000
 
 
 def schema():
@@ -25,6 +27,8 @@ def schema():
         builder.add_text_field(name, **KEYS)
     for name in ORDERS:
         builder.add_unsigned_field(name, indexed=True, fast=True)
+    # The article as it is shown.
+    builder.add_bytes_field("row", stored=True)
     return builder.build()
 
 
@@ -32,12 +36,26 @@ def build(folder):
     form = schema()
     index = Index(form, path=folder)
     writer = index.writer(heap_size=1_000_000_000, num_threads=1)
-    count = 0
+    index.reload()
+    count = index.searcher().num_docs
+    print(json.dumps({"documents": count}), flush=True)
+    finished = False
     for line in sys.stdin:
-        writer.add_document(tantivy.Document.from_dict(json.loads(line), form))
+        if line == "end\n":
+            finished = True
+            break
+        fields = json.loads(line)
+        row = fields.pop("row")
+        document = tantivy.Document.from_dict(fields, form)
+        document.add_bytes("row", row.encode())
+        writer.add_document(document)
         count += 1
+        if count % COMMIT_EVERY == 0:
+            writer.commit()
     writer.commit()
-    writer.wait_merging_threads()
+    # An interruption cannot wait for merges.
+    if finished:
+        writer.wait_merging_threads()
     print(json.dumps({"documents": count}), flush=True)
 
 
@@ -48,6 +66,9 @@ def compile(schema, node):
         return Query.all_query()
     if kind == "term":
         return Query.term_query(schema, node[1], node[2], "basic")
+    if kind == "terms":
+        terms = [Query.term_query(schema, node[1], term, "basic") for term in node[2]]
+        return Query.boolean_query([(Occur.Should, term) for term in terms])
     if kind == "phrase":
         return Query.phrase_query(schema, node[1], node[2])
     if kind == "range":
@@ -64,17 +85,21 @@ def serve(folder):
     print(json.dumps({"documents": searcher.num_docs, "segments": searcher.num_segments}), flush=True)
     for line in sys.stdin:
         question = json.loads(line)
+        processor = time.process_time()
         start = time.perf_counter()
         found = searcher.search(
             compile(form, question["query"]),
             limit=question["limit"],
-            count=question["counting"],
+            count=question["cap"] is not None,
             order_by_field=question["by"],
             order=Order.Asc if question["ascending"] else Order.Desc,
         )
         places = [value for value, _ in found.hits]
+        rows = [bytes(searcher.doc(address)["row"][0]).decode() for _, address in found.hits]
         ms = (time.perf_counter() - start) * 1_000
-        print(json.dumps({"places": places, "count": found.count, "ms": ms}), flush=True)
+        processor_ms = (time.process_time() - processor) * 1_000
+        answer = {"places": places, "rows": rows, "count": found.count, "ms": ms, "cpuMs": processor_ms}
+        print(json.dumps(answer), flush=True)
 
 
 if __name__ == "__main__":

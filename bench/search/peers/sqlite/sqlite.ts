@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
-import { rename, rm } from 'node:fs/promises'
+import { lstat, rename } from 'node:fs/promises'
 import { DatabaseSync } from 'node:sqlite'
-import { filterWords, type PeerDocument } from './documents.ts'
-import { LIMIT_MS, OverLimit, type Peer } from './peer.ts'
-import { filtersOf, type PeerQuestion } from './questions.ts'
+import { filterWords, type PeerDocument } from '../documents.ts'
+import { LIMIT_MS, OverLimit, type Peer } from '../peer.ts'
+import { filtersOf, type PeerQuestion } from '../questions.ts'
 
 /**
  * SQLite's FTS5 in this process. Documents are numbered in the order of publication, which FTS5
@@ -15,17 +15,17 @@ import { filtersOf, type PeerQuestion } from './questions.ts'
 export async function openSqlite(file: string): Promise<Peer> {
   const built = existsSync(file)
   const unfinished = `${file}.new`
-  if (!built) await rm(unfinished, { force: true })
   let database = new DatabaseSync(built ? file : unfinished)
   const version = database.prepare('select sqlite_version() as version').get()?.version
   if (!built) database.exec(TABLES)
   const settings = () => database.exec(`pragma mmap_size = ${MMAP}; pragma cache_size = -${CACHE_KB}`)
   settings()
+  const present = Number(database.prepare('select coalesce(max(place), 0) as n from articles').get()?.n)
   return {
     key: 'sqlite',
     title: `SQLite ${version}, FTS5`,
     settings: `in process (node:sqlite); one contentless table, detail=full, optimised; rowid in the order of publication; filters as words; cache_size ${CACHE_KB / 1024} MB, mmap`,
-    built,
+    ...{ built, present },
     async add(documents) {
       insert(database, documents)
     },
@@ -37,12 +37,20 @@ export async function openSqlite(file: string): Promise<Peer> {
       settings()
     },
     async ask(question) {
+      const processor = process.cpuUsage()
       const start = performance.now()
-      const seqs = pageOf(database, question)
+      const page = pageOf(database, question)
       // SQLite runs in this thread, so nothing can interrupt it.
       if (performance.now() - start > LIMIT_MS) throw new OverLimit('took too long')
       const total = question.cap === null ? null : countOf(database, question, question.cap)
-      return { seqs, total, ms: performance.now() - start }
+      const ms = performance.now() - start
+      const { user, system } = process.cpuUsage(processor)
+      const cpuMs = (user + system) / 1_000
+      return { seqs: page.map(one => one.seq), rows: page.map(one => one.row), total, ms, cpuMs }
+    },
+    async size() {
+      // Its memory is this process's.
+      return { memory: null, disk: (await lstat(file)).size / 1e6 }
     },
     async close() {
       database.close()
@@ -56,16 +64,17 @@ const MMAP = 8 * 1024 ** 3
 const TABLES = `
   pragma journal_mode = off;
   pragma synchronous = off;
-  create virtual table words using fts5 (title, body, title_keys, keys, filters,
+  create virtual table if not exists words using fts5 (title, body, title_keys, keys, filters,
     content = '', columnsize = 0, detail = full, tokenize = 'unicode61 remove_diacritics 0');
-  create table articles (place integer primary key, seq integer not null, turn integer not null);
-  create unique index articles_turn on articles (turn);`
+  create table if not exists articles (
+    place integer primary key, seq integer not null, turn integer not null, row text not null);
+  create unique index if not exists articles_turn on articles (turn);`
 
 function insert(database: DatabaseSync, documents: PeerDocument[]): void {
   const words = database.prepare(
     'insert into words (rowid, title, body, title_keys, keys, filters) values (?, ?, ?, ?, ?, ?)',
   )
-  const article = database.prepare('insert into articles (place, seq, turn) values (?, ?, ?)')
+  const article = database.prepare('insert into articles (place, seq, turn, row) values (?, ?, ?, ?)')
   database.exec('begin')
   for (const one of documents) {
     words.run(
@@ -76,7 +85,7 @@ function insert(database: DatabaseSync, documents: PeerDocument[]): void {
       one.keys.join(' '),
       filterWords(one).join(' '),
     )
-    article.run(one.place, one.seq, one.turn)
+    article.run(one.place, one.seq, one.turn, one.row)
   }
   database.exec('commit')
 }
@@ -100,32 +109,39 @@ function ranges({ sort, order, places, after, undated }: PeerQuestion): Stretch[
   return place > undated ? [{ from: place + 1, to: all.to }, none] : [{ from: place + 1, to: undated + 1 }]
 }
 
-function pageOf(database: DatabaseSync, question: PeerQuestion): number[] {
+interface Found {
+  seq: number
+  row: string
+}
+
+const foundOf = ({ seq, row }: Record<string, unknown>): Found => ({ seq: Number(seq), row: String(row) })
+
+function pageOf(database: DatabaseSync, question: PeerQuestion): Found[] {
   const { sort, order, limit } = question
   if (sort === 'ingested_at') return pageByTurn(database, question)
   const query = queryOf(question)
-  const seqs: number[] = []
+  const page: Found[] = []
   for (const { from, to } of ranges(question)) {
     const rows =
       query === null
         ? database
-            .prepare(`select seq from articles where place >= ? and place < ? order by place ${order} limit ?`)
-            .all(from, to, limit - seqs.length)
+            .prepare(`select seq, row from articles where place >= ? and place < ? order by place ${order} limit ?`)
+            .all(from, to, limit - page.length)
         : database
             .prepare(
-              `select a.seq from (
+              `select a.seq, a.row from (
                  select rowid as place from words where words match ? and rowid >= ? and rowid < ?
                  order by rowid ${order} limit ?
                ) w cross join articles a on a.place = w.place`,
             )
-            .all(query, from, to, limit - seqs.length)
-    seqs.push(...rows.map(row => Number(row.seq)))
-    if (seqs.length === limit) break
+            .all(query, from, to, limit - page.length)
+    page.push(...rows.map(foundOf))
+    if (page.length === limit) break
   }
-  return seqs
+  return page
 }
 
-function pageByTurn(database: DatabaseSync, question: PeerQuestion): number[] {
+function pageByTurn(database: DatabaseSync, question: PeerQuestion): Found[] {
   const { order, limit, after } = question
   const { from, to } = question.places ?? { from: 1, to: Number.MAX_SAFE_INTEGER }
   const first = Math.max(question.turnFrom ?? 1, order === 'asc' ? (after?.turn ?? 0) + 1 : 1)
@@ -135,18 +151,18 @@ function pageByTurn(database: DatabaseSync, question: PeerQuestion): number[] {
     query === null
       ? database
           .prepare(
-            `select seq from articles where turn >= ? and turn < ? and place >= ? and place < ?
+            `select seq, row from articles where turn >= ? and turn < ? and place >= ? and place < ?
              order by turn ${order} limit ?`,
           )
           .all(first, end, from, to, limit)
       : database
           .prepare(
-            `select a.seq from words w join articles a on a.place = w.rowid
+            `select a.seq, a.row from words w join articles a on a.place = w.rowid
              where words match ? and w.rowid >= ? and w.rowid < ? and a.turn >= ? and a.turn < ?
              order by a.turn ${order} limit ?`,
           )
           .all(query, from, to, first, end, limit)
-  return rows.map(row => Number(row.seq))
+  return rows.map(foundOf)
 }
 
 function countOf(database: DatabaseSync, question: PeerQuestion, cap: number): number {

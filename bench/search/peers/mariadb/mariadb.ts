@@ -1,9 +1,12 @@
+import { join } from 'node:path'
 import { type Connection, createConnection, SqlError } from 'mariadb'
-import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
-import type { Orders, PeerDocument } from './documents.ts'
-import { MARIADB_SETTINGS, startMariadb } from './mariadb-server.ts'
-import { LIMIT_MS, OverLimit, type Peer } from './peer.ts'
-import type { PeerQuestion } from './questions.ts'
+import type { EmbeddedServers } from '../../../../infra/embedded/servers.ts'
+import type { Orders, PeerDocument } from '../documents.ts'
+import { riseOf } from '../expression.ts'
+import { LIMIT_MS, OverLimit, type Peer } from '../peer.ts'
+import type { PeerQuestion } from '../questions.ts'
+import { diskMb, memoryMb, processorMs } from '../usage.ts'
+import { MARIADB_SETTINGS, startMariadb } from './server.ts'
 
 /**
  * MariaDB's full text as its manual shows it: one InnoDB table, FULLTEXT indexes over the columns
@@ -39,17 +42,16 @@ export async function openMariadb(
     await connection.query(`create database if not exists ${name}`)
     await connection.query(`use ${name}`)
     const built = (await connection.query("show tables like 'finished'")).length > 0
-    if (!built) {
-      await connection.query('drop table if exists articles')
-      await connection.query(TABLE)
-    }
+    if (!built) for (const table of TABLES) await connection.query(table)
+    const [{ present }] = await connection.query('select coalesce(max(FTS_DOC_ID), 0) as present from articles')
+    const pid = () => started.server.pid() ?? 0
     const [{ version }] = await connection.query('select version() as version')
     await connection.query(`set session max_statement_time = ${built ? LIMIT_MS / 1_000 : 0}`)
     return {
       key: 'mariadb',
       title: `MariaDB ${String(version).split('-')[0]}`,
       settings: `InnoDB, four FULLTEXT indexes, btrees; the planner decides; ${MARIADB_SETTINGS}`,
-      built,
+      ...{ built, present: Number(present) },
       add: documents => insert(connection, documents, orders),
       async finish() {
         for (const index of INDEXES) await connection.query(`alter table articles ${index}`)
@@ -57,7 +59,10 @@ export async function openMariadb(
         await connection.query('create table finished (one int)')
         await connection.query(`set session max_statement_time = ${LIMIT_MS / 1_000}`)
       },
-      ask: question => ask(connection, question),
+      ask: question => ask(connection, pid(), question),
+      async size() {
+        return { memory: memoryMb([pid()]), disk: await diskMb(join(folder, 'data', name)) }
+      },
       close: stop,
     }
   } catch (error) {
@@ -67,8 +72,8 @@ export async function openMariadb(
 }
 
 // InnoDB numbers full-text documents by a column of this name, if there is one.
-const TABLE = `
-  create table articles (
+const TABLES = [
+  `create table if not exists articles (
     FTS_DOC_ID   bigint unsigned not null primary key,
     seq          int not null,
     rise         int not null,
@@ -77,15 +82,21 @@ const TABLE = `
     language     char(2) not null,
     has_author   boolean not null,
     publisher_no int not null,
-    author_no    int,
     title        text not null,
     body         mediumtext not null,
     title_keys   text not null,
-    word_keys    mediumtext not null
-  ) engine = InnoDB character set latin1 collate latin1_bin`
+    word_keys    mediumtext not null,
+    row_json     text character set utf8mb4 not null
+  ) engine = InnoDB character set latin1 collate latin1_bin`,
+  `create table if not exists article_authors (
+    author_no   int not null,
+    document_id bigint unsigned not null,
+    primary key (author_no, document_id)
+  ) engine = InnoDB`,
+]
 
 const INDEXES = [
-  'add unique index FTS_DOC_ID_INDEX (FTS_DOC_ID), add index (rise), add index (turn), add index (publisher_no), add index (author_no), add index (country, language)',
+  'add unique index FTS_DOC_ID_INDEX (FTS_DOC_ID), add index (rise), add index (turn), add index (publisher_no), add index (country, language)',
   // One at a time: InnoDB makes no more than one with the table open.
   'add fulltext index (title)',
   'add fulltext index (title, body)',
@@ -94,28 +105,30 @@ const INDEXES = [
 ]
 
 async function insert(connection: Connection, documents: PeerDocument[], orders: Orders): Promise<void> {
+  const authors = documents.flatMap(one => one.authorNos.map(no => [no, one.place]))
+  await connection.beginTransaction()
   await connection.batch(
     'insert into articles values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-    documents.map(one => {
-      if (one.authorNos.length > 1) throw new Error('The table for MariaDB holds one author for each article.')
-      return [
-        ...[one.place, one.seq, one.place <= orders.undated ? orders.rows + one.place : one.place, one.turn],
-        ...[one.country, one.language, one.authorNos.length > 0, one.publisherNo, one.authorNos[0] ?? null],
-        ...[one.title.join(' '), one.body.join(' '), one.titleKeys.join(' '), one.keys.join(' ')],
-      ]
-    }),
+    documents.map(one => [
+      ...[one.place, one.seq, riseOf(one.place, orders), one.turn],
+      ...[one.country, one.language, one.authorNos.length > 0, one.publisherNo],
+      ...[one.title.join(' '), one.body.join(' '), one.titleKeys.join(' '), one.keys.join(' '), one.row],
+    ]),
   )
+  if (authors.length > 0) await connection.batch('insert into article_authors values (?, ?)', authors)
+  await connection.commit()
 }
 
-async function ask(connection: Connection, question: PeerQuestion) {
+async function ask(connection: Connection, pid: number, question: PeerQuestion) {
   const { sort, order, cap, limit } = question
   const { where, values } = conditionsOf(question)
   const after = afterOf(question)
   const by = sort === 'ingested_at' ? 'turn' : order === 'asc' ? 'rise' : 'FTS_DOC_ID'
+  const processor = processorMs([pid])
   const start = performance.now()
   try {
-    const page: { seq: number }[] = await connection.query(
-      `select seq from articles where ${[...where, ...after].join(' and ') || 'true'} order by ${by} ${order} limit ${limit}`,
+    const page: { seq: number; row_json: string }[] = await connection.query(
+      `select seq, row_json from articles where ${[...where, ...after].join(' and ') || 'true'} order by ${by} ${order} limit ${limit}`,
       values,
     )
     let total: number | null = null
@@ -126,7 +139,9 @@ async function ask(connection: Connection, question: PeerQuestion) {
       )
       total = Number(n)
     }
-    return { seqs: page.map(row => row.seq), total, ms: performance.now() - start }
+    const ms = performance.now() - start
+    const cpuMs = processorMs([pid]) - processor
+    return { seqs: page.map(one => one.seq), rows: page.map(one => one.row_json), total, ms, cpuMs }
   } catch (error) {
     if (error instanceof SqlError && error.errno === STATEMENT_TIMEOUT) throw new OverLimit('interrupted')
     if (error instanceof SqlError && error.errno === RESULT_TOO_LARGE) throw new OverLimit('given up')
@@ -166,7 +181,8 @@ function conditionsOf(question: PeerQuestion): { where: string[]; values: unknow
   if (languages !== null) one(`language in ${among(languages)}`, ...languages)
   if (hasAuthor !== null) one('has_author = ?', hasAuthor)
   if (publisherNos !== null) one(`publisher_no in ${among(publisherNos)}`, ...publisherNos)
-  if (authorNos !== null) one(`author_no in ${among(authorNos)}`, ...authorNos)
+  if (authorNos !== null)
+    one(`FTS_DOC_ID in (select document_id from article_authors where author_no in ${among(authorNos)})`, ...authorNos)
   if (places !== null) one('FTS_DOC_ID >= ? and FTS_DOC_ID < ?', places.from, places.to)
   if (turnFrom !== null) one('turn >= ?', turnFrom)
   return { where, values }

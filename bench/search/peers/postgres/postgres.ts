@@ -1,8 +1,9 @@
 import pg from 'pg'
-import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
-import type { PeerDocument } from './documents.ts'
-import { LIMIT_MS, OverLimit, type Peer } from './peer.ts'
-import type { PeerQuestion } from './questions.ts'
+import { createPool, type Pool } from '../../../../shared/postgres/pool.ts'
+import type { PeerDocument } from '../documents.ts'
+import { LIMIT_MS, OverLimit, type Peer } from '../peer.ts'
+import type { PeerQuestion } from '../questions.ts'
+import { backendsOf, processorMs } from '../usage.ts'
 import { type Lexemes, quote, writeTsvector } from './tsvector.ts'
 
 /**
@@ -18,33 +19,25 @@ export async function openPostgres(server: string, name: string): Promise<Peer> 
   url.pathname = `/${name}`
   const admin = new pg.Client(server)
   await admin.connect()
-  let built = false
   let title = ''
   try {
     const { rows } = await admin.query<{ server_version: string }>('show server_version')
     title = `Postgres ${rows[0]!.server_version.split(' ')[0]}`
-    built = (await admin.query('select from pg_database where datname = $1', [name])).rowCount !== 0
-    if (built) {
-      const client = new pg.Client(url.href)
-      await client.connect()
-      built = (await client.query("select to_regclass('finished') as name")).rows[0].name !== null
-      await client.end()
-    }
-    if (!built) {
-      await admin.query(`drop database if exists ${name} with (force)`)
-      await admin.query(`create database ${name}`)
-    }
+    const exists = (await admin.query('select from pg_database where datname = $1', [name])).rowCount !== 0
+    if (!exists) await admin.query(`create database ${name}`)
   } finally {
     await admin.end()
   }
   const pool = createPool(url.href, 'bench peer', () => {}, { max: 1, statementTimeout: LIMIT_MS })
   const builder = createPool(url.href, 'bench peer', () => {}, { max: 1, statementTimeout: 0 })
-  if (!built) await builder.query(TABLE)
+  await builder.query(TABLE)
+  const built = (await builder.query("select to_regclass('finished') as name")).rows[0].name !== null
+  const present = built ? 0 : (await builder.query('select count(*)::int as n from articles')).rows[0].n
   return {
     key: 'postgres',
     title,
     settings: 'one table, two tsvectors, GIN on each, btrees; the planner decides; the server and settings of Perscope',
-    built,
+    ...{ built, present },
     add: documents => insert(builder, documents),
     async finish() {
       for (const index of INDEXES) await builder.query(index)
@@ -52,6 +45,11 @@ export async function openPostgres(server: string, name: string): Promise<Peer> 
       await builder.query('create table finished ()')
     },
     ask: question => ask(pool, question),
+    async size() {
+      const { rows } = await pool.query('select (pg_database_size(current_database()) / 1e6)::float8 as mb')
+      // Its memory is the server's, which it shares with Perscope.
+      return { memory: null, disk: rows[0].mb }
+    },
     async close() {
       await pool.end()
       await builder.end()
@@ -60,7 +58,7 @@ export async function openPostgres(server: string, name: string): Promise<Peer> 
 }
 
 const TABLE = `
-  create table articles (
+  create table if not exists articles (
     seq          int primary key,
     id           text collate "C" not null,
     published_at timestamptz(3),
@@ -71,28 +69,29 @@ const TABLE = `
     country      text not null,
     language     text not null,
     title_terms  tsvector not null,
-    terms        tsvector not null
+    terms        tsvector not null,
+    row          text not null
   )`
 
 const INDEXES = [
-  'create index on articles using gin (title_terms)',
-  'create index on articles using gin (terms)',
-  'create index on articles using gin (author_nos)',
-  'create index on articles (published_at desc nulls last, id desc)',
-  'create index on articles (published_at asc nulls last, id asc)',
-  'create index on articles (ingested_at, id)',
-  'create index on articles (publisher_no)',
-  'create index on articles (country, language)',
+  'create index if not exists articles_title_terms on articles using gin (title_terms)',
+  'create index if not exists articles_terms on articles using gin (terms)',
+  'create index if not exists articles_author_nos on articles using gin (author_nos)',
+  'create index if not exists articles_published_desc on articles (published_at desc nulls last, id desc)',
+  'create index if not exists articles_published_asc on articles (published_at asc nulls last, id asc)',
+  'create index if not exists articles_ingested on articles (ingested_at, id)',
+  'create index if not exists articles_publisher on articles (publisher_no)',
+  'create index if not exists articles_place on articles (country, language)',
 ]
 
 async function insert(pool: Pool, documents: PeerDocument[]): Promise<void> {
   await pool.query(
     `insert into articles
      select seq, id, published_at, ingested_at, publisher_no, author_nos::int[], author_nos <> '{}', country, language,
-       title_terms::tsvector, terms::tsvector
+       title_terms::tsvector, terms::tsvector, row
      from unnest($1::int[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::int[], $6::text[], $7::text[], $8::text[],
-                 $9::text[], $10::text[])
-       as d (seq, id, published_at, ingested_at, publisher_no, author_nos, country, language, title_terms, terms)`,
+                 $9::text[], $10::text[], $11::text[])
+       as d (seq, id, published_at, ingested_at, publisher_no, author_nos, country, language, title_terms, terms, row)`,
     [
       documents.map(one => one.seq),
       documents.map(one => one.id),
@@ -104,6 +103,7 @@ async function insert(pool: Pool, documents: PeerDocument[]): Promise<void> {
       documents.map(one => one.language),
       documents.map(one => termsOf([one.title], one.titleKeys)),
       documents.map(one => termsOf([one.title, one.body], one.keys)),
+      documents.map(one => one.row),
     ],
   )
 }
@@ -130,10 +130,12 @@ function termsOf(texts: string[][], keys: string[]): string {
 async function ask(pool: Pool, question: PeerQuestion) {
   const { where, values } = conditionsOf(question)
   const { sort, order, cap, limit } = question
+  const pids = await backendsOf(pool, 'bench peer')
+  const processor = processorMs(pids)
   const start = performance.now()
   try {
-    const page = await pool.query<{ seq: number }>(
-      `select seq from articles where ${[...where, ...afterOf(question, values)].join(' and ') || 'true'}
+    const page = await pool.query<{ seq: number; row: string }>(
+      `select seq, row from articles where ${[...where, ...afterOf(question, values)].join(' and ') || 'true'}
        order by ${sort} ${order} nulls last, id ${order} limit ${limit}`,
       values,
     )
@@ -146,7 +148,9 @@ async function ask(pool: Pool, question: PeerQuestion) {
       )
       total = rows[0]!.count
     }
-    return { seqs: page.rows.map(row => row.seq), total, ms: performance.now() - start }
+    const ms = performance.now() - start
+    const cpuMs = processorMs(pids) - processor
+    return { seqs: page.rows.map(one => one.seq), rows: page.rows.map(one => one.row), total, ms, cpuMs }
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === '57014') throw new OverLimit('cancelled')
     throw error

@@ -1,0 +1,63 @@
+import t from 'tap'
+import { openDataDirectory } from '../../../infra/embedded/data-directory/open.ts'
+import { startServers } from '../../../infra/embedded/servers.ts'
+import { openIndex, SEARCH_SETTINGS } from '../../../search/index.ts'
+import { createPool } from '../../../shared/postgres/pool.ts'
+import { buildArchive } from '../build.ts'
+import { queryClasses } from '../classes.ts'
+import { readDocuments, readOrders } from './documents.ts'
+import { findJdk } from './java.ts'
+import { comparePeers } from './main.ts'
+import { openPeer } from './open.ts'
+import type { PeerKey } from './peer.ts'
+
+const ROWS = 2_500
+/** One class in so many is asked. */
+const CLASSES = 9
+const SECONDS = 1_000
+
+const { signal } = new AbortController()
+const said: string[] = []
+const say = (line: string) => void said.push(line)
+
+t.setTimeout(300 * SECONDS)
+
+t.test('other engines find what Perscope finds, also when their building was interrupted', async t => {
+  const dataDir = await openDataDirectory(t.testdir(), 'a test')
+  const servers = await startServers(dataDir, { servers: ['postgres'], report: say, throwaway: true })
+  t.teardown(async () => {
+    await servers.stop()
+    dataDir.release()
+  })
+  const running = { family: servers.family, signal, report: say }
+  const java = (await findJdk('Lucene', running)) !== null
+  if (!java) t.comment(`Lucene and OpenSearch are not tested: ${said.at(-1)}`)
+  const engines: PeerKey[] = ['api', 'postgres', 'sqlite', ...(java ? (['lucene', 'opensearch'] as const) : [])]
+  const { url, archive } = await buildArchive(servers.addresses.DATABASE_URL!, ROWS, signal)
+
+  const pool = createPool(url, 'test', () => {}, { settings: SEARCH_SETTINGS })
+  const index = openIndex(pool)
+  const orders = await readOrders(pool)
+  const documents = readDocuments(pool, index, orders, 1)
+  const first = (await documents.next()).value ?? []
+  for (const key of engines) {
+    const peer = await openPeer(key, { dataDir, servers, url, pool, orders, running })
+    if (peer === null) continue
+    if (!peer.built) await peer.add(first)
+    await peer.close()
+  }
+  await index.close()
+  await pool.end()
+
+  const classes = queryClasses(archive, 2).filter((_, number) => number % CLASSES === 0)
+  const figures = await comparePeers({ peers: engines, dataDir, servers, url, classes, signal, say })
+  t.match(said.join('\n'), /Building goes on at article/)
+  for (const key of engines) {
+    if (figures[`peer_${key}_compared`] === undefined) {
+      t.comment(said.find(line => line.includes('left out')) ?? `${key} is left out.`)
+      continue
+    }
+    t.equal(figures[`peer_${key}_compared`], classes.length * 2, key)
+    t.equal(figures[`peer_${key}_mismatches`], 0, said.filter(line => line.startsWith('  ')).join('\n'))
+  }
+})
