@@ -6,7 +6,7 @@ import { RECIPE } from '../../shared/embeddings/recipe.ts'
 import { registerServing } from '../../shared/vectors/registry.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
 import { createRandom } from '../search/random.ts'
-import { mixture } from '../semantic/mixture.ts'
+import { mixture } from '../semantic/generated.ts'
 
 const COLLECTION = 'mixed'
 const REAL = 256

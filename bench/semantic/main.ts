@@ -5,7 +5,7 @@ import { openDataDirectory } from '../../infra/embedded/data-directory/open.ts'
 import { startServers } from '../../infra/embedded/servers.ts'
 import { readConfig } from '../../shared/config/config.ts'
 import { migrate } from '../../shared/migrations/migrations.ts'
-import { createFleet, type Fleet, until } from '../../test/fleet.ts'
+import { createFleet, type Fleet, freePort, until } from '../../test/fleet.ts'
 import type { BenchOptions } from '../main.ts'
 import { type Client, createClient, idOf } from './client.ts'
 import { COUNTRY_OF, type Corpus, domainOf, readNtrex, readOthers } from './corpora.ts'
@@ -35,7 +35,8 @@ export async function run(options: BenchOptions): Promise<Figures> {
   try {
     if (QDRANT_URL === '' || EMBEDDINGS_URL === '') throw new Error('This machine cannot run the embedded servers.')
     await migrate(DATABASE_URL)
-    await fleet.start('api')
+    const metricsPort = String(await freePort())
+    await fleet.start('api', { METRICS_PORT: metricsPort })
     await fleet.start('embedder')
     const plan = ['--countries', 'NL,BE,LU', '--history-start', '2000-01-01', '--rate', '1000000']
     const { key }: { key: string } = JSON.parse(await fleet.script('keys', 'create', '--name', 'bench', ...plan))
@@ -47,7 +48,9 @@ export async function run(options: BenchOptions): Promise<Figures> {
       return { ...figures, ...(await measureRecipes(await readNtrex(options.data), readConfig(own), say)) }
     }
     if (options.rows === null) return { ...figures, ...(await measureOthers(options.data, place, client)) }
-    return { ...figures, ...(await measureScale(options.rows, own, fleet, client, folder)) }
+    const metrics = `http://127.0.0.1:${metricsPort}`
+    const watched = { metrics, folder: dataDir.path, modelPort: new URL(EMBEDDINGS_URL).port }
+    return { ...figures, ...(await measureScale(options.rows, own, fleet, client, watched)) }
   } finally {
     await fleet.stop()
     await servers.stop()

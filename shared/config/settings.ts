@@ -130,6 +130,16 @@ export const SETTINGS = {
     default: '0',
     about: 'Memory for names of outlets and authors. 0: 1/256 of the machine, at most 40MB.',
   },
+  QUESTION_CACHE: {
+    type: 'bytes',
+    default: '16MB',
+    about: 'Memory for vectors of semantic questions, per API process, 2KB each. 0: every question is embedded.',
+  },
+  QUESTION_CACHE_DURATION: {
+    type: 'duration',
+    default: '1h',
+    about: 'How long the vector of a question is kept. 0: every question is embedded.',
+  },
 
   CRAWL_USER_AGENT: {
     type: 'text',

@@ -7,7 +7,7 @@ import { EmbeddingFailure } from './embedding-failure.ts'
 import { askerOf } from './endpoint.ts'
 import type { Model } from './models.ts'
 import type { Source } from './source.ts'
-import { modelText } from './text.ts'
+import { modelText, questionText } from './text.ts'
 
 /** Makes vectors of texts. All vectors have length 1. */
 export interface Embeddings {
@@ -40,8 +40,6 @@ export interface EmbeddingOptions {
  * as its failure.
  */
 const QUERIES_AT_ONCE = 4
-/** A search term has at most 191 characters. The rest is for letters that count as two. */
-const QUERY_LENGTH = 382
 
 /** ms in which an endpoint can be expected to answer a search. */
 const FAIR = 400
@@ -101,7 +99,7 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
       try {
         const [vector] = await semaphore.run(async () => {
           signal.throwIfAborted()
-          return askOnce([modelText(text, QUERY_LENGTH)], 'query', signal)
+          return askOnce([questionText(text)], 'query', signal)
         }, signal)
         return vector!
       } catch (error) {

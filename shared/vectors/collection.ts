@@ -25,9 +25,20 @@ export const PAYLOAD_INDEXES = [
  */
 const BREADTH = { whole: { inSight: 0.6, compared: 1.2 }, part: { inSight: 1.2, compared: 1.2 } }
 
+/**
+ * Where a filter leaves at most this share of the vectors, the walk also goes through vectors that
+ * do not pass to their neighbours (ACORN, Qdrant 1.16). Otherwise it may not reach some that do. An
+ * older Qdrant ignores this.
+ */
+const SPARSE = 0.2
+
 /** @param part whether the search is limited to some countries */
 export function searchParameters(limit: number, { exact, part }: { exact: boolean; part: boolean }) {
   if (exact) return { exact: true }
   const { inSight, compared } = part ? BREADTH.part : BREADTH.whole
-  return { hnsw_ef: Math.ceil(limit * inSight), quantization: { rescore: true, oversampling: compared } }
+  return {
+    hnsw_ef: Math.ceil(limit * inSight),
+    quantization: { rescore: true, oversampling: compared },
+    ...(part ? { acorn: { enable: true, max_selectivity: SPARSE } } : {}),
+  }
 }

@@ -1,26 +1,20 @@
 import type { ArticleRow, SearchIndex } from '../../../search/index.ts'
-import type { Queryable } from '../../../shared/postgres/pool.ts'
 import type { SemanticPage, SemanticPosition, SemanticQuery } from './query.ts'
-import { type Candidates, readSet } from './sets.ts'
+import type { Candidates, FrozenSet } from './sets.ts'
 
 /**
  * A page of a frozen candidate set: its candidates that exist, lie within the plan's coverage and
  * pass the request's own filters (decisions 13, 14, 26), in order (decisions 14, 22, 27), after the
  * page before.
- *
- * @returns null: the set no longer exists
  */
 export async function readPage(
-  db: Queryable,
   index: SearchIndex,
-  setId: string,
+  set: FrozenSet,
   query: SemanticQuery,
   position: SemanticPosition | null,
-): Promise<SemanticPage | null> {
-  const set = await readSet(db, setId)
-  if (set === null) return null
+): Promise<SemanticPage> {
   const compare = comparison(query)
-  const found = await filterSet(index, set, query)
+  const found = await filterSet(index, set.candidates, query)
   found.sort(compare)
   const start = position === null ? 0 : found.findIndex(one => compare(one, position.last) > 0)
   const following = start < 0 ? [] : found.slice(start, start + query.perPage + 1)
@@ -30,7 +24,7 @@ export async function readPage(
   return {
     rows: withRelevance(rows, shown),
     total: found.length,
-    next: following.length > shown.length && last ? { setId, last: { value: last.value, id: last.id } } : null,
+    next: following.length > shown.length && last ? { setId: set.id, last: { value: last.value, id: last.id } } : null,
   }
 }
 

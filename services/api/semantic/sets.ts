@@ -10,54 +10,71 @@ export interface Candidates {
   relevances: number[]
 }
 
-/** Id of the set that a question has had for less than five minutes; null: it has none. */
-export async function findSet(db: Queryable, question: Buffer): Promise<string | null> {
-  const { rows } = await db.query<{ set_id: string }>({ name: 'semantic-set-find', text: FIND, values: [question] })
-  return rows[0]?.set_id ?? null
+/** Candidates with the id that a cursor names. */
+export interface FrozenSet {
+  id: string
+  candidates: Candidates
+}
+
+/** The set that a question has had for less than five minutes; null: it has none. */
+export async function findSet(db: Queryable, question: Buffer): Promise<FrozenSet | null> {
+  const { rows } = await db.query<StoredSet>({ name: 'semantic-set-find', text: FIND, values: [question] })
+  return rows[0] ? setOf(rows[0]) : null
 }
 
 /**
- * Keeps a question's new set and returns its id, or that of the set that another process kept a
- * moment before. Equal candidates make an equal id, so that unchanged data gives the same cursors
- * in every process, today and tomorrow.
+ * Keeps a question's new set, or returns the one that another process kept a moment before. Equal
+ * candidates make an equal id, so that unchanged data gives the same cursors in every process,
+ * today and tomorrow.
  */
-export async function keepSet(db: Queryable, question: Buffer, candidates: Candidates): Promise<string> {
+export async function keepSet(db: Queryable, question: Buffer, candidates: Candidates): Promise<FrozenSet> {
   const { seqs, relevances } = candidates
+  const own = idOf(question, candidates)
   const { rows } = await db.query<{ set_id: string }>({
     name: 'semantic-set-keep',
     text: KEEP,
-    values: [question.readBigInt64BE(), idOf(question, candidates), question, `{${seqs}}`, `{${relevances}}`],
+    values: [question.readBigInt64BE(), own, question, `{${seqs}}`, `{${relevances}}`],
   })
-  await removeOldSets(db)
-  return rows[0]!.set_id
+  const kept = rows[0]!.set_id
+  if (kept === own) return { id: own, candidates }
+  const other = await readSet(db, kept)
+  if (other === null) throw new Error('The candidates are gone that were kept a moment ago.')
+  return other
 }
 
 /**
  * The set that a cursor names; null: it is gone. A set answers new questions for five minutes, and
  * its cursors for five more.
  */
-export async function readSet(db: Queryable, setId: string): Promise<Candidates | null> {
-  const { rows } = await db.query<{ seq: bigint; relevance: number }>({
-    name: 'semantic-set-read',
-    text: READ,
-    values: [setId],
-  })
-  if (rows.length === 0) return null
-  return { seqs: rows.map(row => row.seq), relevances: rows.map(row => row.relevance) }
+export async function readSet(db: Queryable, setId: string): Promise<FrozenSet | null> {
+  const { rows } = await db.query<StoredSet>({ name: 'semantic-set-read', text: READ, values: [setId] })
+  return rows[0] ? setOf(rows[0]) : null
 }
 
 /**
- * Every new set removes some old ones, so that the table cannot grow while sets are made, whatever
- * other services run. A statement of its own: deletions in the transaction of a new set could wait
- * for one another in a circle.
+ * Removes some old sets. Called beside every new set, so that the table cannot grow while sets are
+ * made, whatever other services run. A statement of its own: deletions in the transaction of a new
+ * set could wait for one another in a circle.
  */
-async function removeOldSets(db: Queryable): Promise<void> {
-  // The next set tries again; this one is kept, and its search goes on.
+export async function removeOldSets(db: Queryable): Promise<void> {
+  // The next set tries again.
   await db.query({ name: 'semantic-set-remove', text: REMOVE, values: [REMOVED_AT_ONCE] }).catch(() => {})
 }
 
+interface StoredSet {
+  set_id: string
+  /** Joined by commas: one text is read faster than 500 rows. */
+  seqs: string
+  relevances: string
+}
+
+const setOf = ({ set_id, seqs, relevances }: StoredSet): FrozenSet => ({
+  id: set_id,
+  candidates: { seqs: seqs.split(',').map(BigInt), relevances: relevances.split(',').map(Number) },
+})
+
 /**
- * More than one, so that what an outage left becomes less; few, so that no search waits for them.
+ * More than one, so that the table shrinks after an outage; few, so that the statement is short.
  */
 const REMOVED_AT_ONCE = 20
 
@@ -69,13 +86,14 @@ function idOf(question: Buffer, { seqs, relevances }: Candidates): string {
 
 // $1 set_id. Index: the primary key.
 const READ = `
-  select c.seq, c.relevance
-  from semantic_sets, unnest(seqs, relevances) as c (seq, relevance)
+  select set_id, array_to_string(seqs, ',') as seqs, array_to_string(relevances, ',') as relevances
+  from semantic_sets
   where set_id = $1 and made_at > clock_timestamp() - interval '10 minutes'`
 
 // $1 question. Index: semantic_sets_question
 const FIND = `
-  select set_id from semantic_sets
+  select set_id, array_to_string(seqs, ',') as seqs, array_to_string(relevances, ',') as relevances
+  from semantic_sets
   where question = $1 and made_at > clock_timestamp() - interval '5 minutes'
   order by made_at desc limit 1`
 

@@ -1,13 +1,15 @@
 import type { Config } from '../../../shared/config/config.ts'
 import { EmbeddingFailure } from '../../../shared/embeddings/embedding-failure.ts'
-import { type Embeddings, openEmbeddings } from '../../../shared/embeddings/embeddings.ts'
+import { openEmbeddings } from '../../../shared/embeddings/embeddings.ts'
 import { sourceOf } from '../../../shared/embeddings/endpoint.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 import type { Candidate } from '../../../shared/vectors/candidate.ts'
-import { type Collection, readCollections } from '../../../shared/vectors/registry.ts'
 import { type Coverage, openVectorStore } from '../../../shared/vectors/store.ts'
 import { VectorFailure } from '../../../shared/vectors/vector-failure.ts'
+import { observeQuestionVectors, timed } from './metrics.ts'
+import { createQuestionVectors } from './question-vectors.ts'
+import { openServing, type ServingCollection } from './serving.ts'
 
 /** The set of a question holds so many articles at most (contract, "Limits"). */
 const CANDIDATES = 500
@@ -15,15 +17,6 @@ const CANDIDATES = 500
 const BUDGET = 1_500
 const VECTOR_TIMEOUT = 1_200
 const READY_TIMEOUT = 900
-/** ms after which a switch to another collection is noticed at the latest. */
-const FRESH = 1_000
-
-/** The collection that serves, and the model that its vectors were made by. */
-export interface ServingCollection {
-  collection: Collection
-  embeddings: Embeddings
-}
-
 /** The model and the vector store, as the API asks them. */
 export interface VectorSearch {
   /** null: nothing has ever been embedded. */
@@ -39,30 +32,14 @@ export interface VectorSearch {
 export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   const options = { passageTimeout: BUDGET }
+  const questionVectors = createQuestionVectors({
+    size: config.QUESTION_CACHE,
+    duration: config.QUESTION_CACHE_DURATION,
+  })
+  observeQuestionVectors(questionVectors.stats)
   // Checks the settings at the start; also the model to ask before anything is embedded.
   const configured = openEmbeddings(sourceOf(config), options)
-  let present: { at: number; collection: Promise<ServingCollection | null> } | null = null
-
-  async function readServing(before: Promise<ServingCollection | null> | undefined): Promise<ServingCollection | null> {
-    const collection = (await readCollections(pool)).find(one => one.state === 'serving')
-    if (!collection) return null
-    const known = await before?.catch(() => null)
-    // Its circuit and its connections go on as long as it stays the same.
-    if (known && known.collection.name === collection.name) return known
-    const source = sourceOf(config, collection)
-    return { collection, embeddings: openEmbeddings(source, { ...options, dimensions: collection.dimensions }) }
-  }
-
-  function findServing(fresh = FRESH): Promise<ServingCollection | null> {
-    if (!present || present.at + fresh < Date.now()) {
-      const mine = { at: Date.now(), collection: readServing(present?.collection) }
-      present = mine
-      mine.collection.catch(() => {
-        if (present === mine) present = null
-      })
-    }
-    return present.collection
-  }
+  const findServing = openServing(config, pool, options)
 
   async function search(
     { collection, embeddings }: ServingCollection,
@@ -70,8 +47,12 @@ export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
     coverage: Coverage,
     signal: AbortSignal,
   ) {
-    const vector = await twice(signal, () => embeddings.embedQuery(text, signal))
-    return twice(signal, () => within(signal, vectors.search(collection.name, vector, coverage, CANDIDATES)))
+    const vector = await questionVectors.read(collection.name, text, () =>
+      timed('model', () => twice(signal, () => embeddings.embedQuery(text, signal))),
+    )
+    return timed('vectors', () =>
+      twice(signal, () => within(signal, vectors.search(collection.name, vector, coverage, CANDIDATES))),
+    )
   }
 
   return {

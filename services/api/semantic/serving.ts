@@ -1,0 +1,47 @@
+import type { Config } from '../../../shared/config/config.ts'
+import { type EmbeddingOptions, type Embeddings, openEmbeddings } from '../../../shared/embeddings/embeddings.ts'
+import { sourceOf } from '../../../shared/embeddings/endpoint.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { type Collection, readCollections } from '../../../shared/vectors/registry.ts'
+
+/** ms after which a switch to another collection is noticed at the latest. */
+const FRESH = 1_000
+
+/** The collection that serves, and the model that its vectors were made by. */
+export interface ServingCollection {
+  collection: Collection
+  embeddings: Embeddings
+}
+
+/**
+ * Returns the collection that serves, read again at most once a second; null: nothing has ever been
+ * embedded.
+ *
+ * @param fresh ms; what was read longer ago is read again
+ */
+export type FindServing = (fresh?: number) => Promise<ServingCollection | null>
+
+export function openServing(config: Config, pool: Pool, options: EmbeddingOptions): FindServing {
+  let present: { at: number; collection: Promise<ServingCollection | null> } | null = null
+
+  async function readServing(before: Promise<ServingCollection | null> | undefined): Promise<ServingCollection | null> {
+    const collection = (await readCollections(pool)).find(one => one.state === 'serving')
+    if (!collection) return null
+    const known = await before?.catch(() => null)
+    // Its circuit and its connections go on as long as it stays the same.
+    if (known && known.collection.name === collection.name) return known
+    const source = sourceOf(config, collection)
+    return { collection, embeddings: openEmbeddings(source, { ...options, dimensions: collection.dimensions }) }
+  }
+
+  return (fresh = FRESH) => {
+    if (!present || present.at + fresh < Date.now()) {
+      const mine = { at: Date.now(), collection: readServing(present?.collection) }
+      present = mine
+      mine.collection.catch(() => {
+        if (present === mine) present = null
+      })
+    }
+    return present.collection
+  }
+}

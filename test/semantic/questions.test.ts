@@ -1,0 +1,84 @@
+import t from 'tap'
+import { SemanticUnavailable } from '../../services/api/semantic/query.ts'
+import { createWorld, query, type World } from './world.ts'
+
+t.setTimeout(180_000)
+
+const world = await createWorld()
+t.teardown(() => world.close())
+await world.fleet.start('embedder')
+await world.index([{ title: 'brood' }, { title: 'kaas' }, { title: 'brood kaas', country: 'BE' }])
+await world.embedded(3)
+
+/** How many requests the model got for a question. */
+const asked = ({ model }: World, text: string) => model.requests.filter(({ input }) => input.includes(text)).length
+/** Without its set, a question needs its vector again. */
+const forgetSets = () => world.pool.query('delete from semantic_sets')
+
+t.test('a question asked before is not embedded again, for this or another coverage', async t => {
+  const search = await world.openSearch()
+  const first = await search.search(query('vers brood'), null)
+  await forgetSets()
+  t.same(await search.search(query('vers brood'), null), first, 'the same answer')
+  await search.search(query('vers  brood'), null)
+  const part = await search.search(query('vers brood', { planCountries: ['BE'] }), null)
+  t.equal(part.total, 1, 'the articles of the other coverage')
+  t.equal(asked(world, 'vers brood'), 1)
+})
+
+t.test('equal questions asked at the same time are embedded once', async t => {
+  const search = await world.openSearch()
+  world.model.delay = 200
+  t.teardown(() => {
+    world.model.delay = 0
+  })
+  const plans = [['NL'], ['BE'], ['NL', 'BE'], ['NL', 'BE', 'LU']] as const
+  const pages = await Promise.all(
+    plans.map(planCountries => search.search(query('samen', { planCountries: [...planCountries] }), null)),
+  )
+  t.same(
+    pages.map(({ total }) => total),
+    [2, 1, 3, 3],
+  )
+  t.equal(asked(world, 'samen'), 1)
+})
+
+t.test('a vector is kept for its time, and not at all without time or memory', async t => {
+  for (const [text, settings] of Object.entries({
+    'kort geleden': { QUESTION_CACHE_DURATION: '1s' },
+    'zonder tijd': { QUESTION_CACHE_DURATION: '0' },
+    'zonder geheugen': { QUESTION_CACHE: '0' },
+  })) {
+    const search = await world.openSearch(settings)
+    await search.search(query(text), null)
+    await forgetSets()
+    await new Promise(resolve => setTimeout(resolve, 1_200))
+    await search.search(query(text), null)
+    t.equal(asked(world, text), 2, text)
+  }
+})
+
+t.test('without the model a kept question is answered, another is 503; failures are not kept', async t => {
+  const search = await world.openSearch()
+  const before = await search.search(query('blijft'), null)
+  await forgetSets()
+  world.model.mood = 'fails'
+  t.same(await search.search(query('blijft'), null), before)
+  await t.rejects(search.search(query('nieuw'), null), SemanticUnavailable)
+  world.model.mood = 'answers'
+  t.equal((await search.search(query('nieuw'), null)).total, 3)
+})
+
+t.test('another model takes over: a kept question is embedded by it', async t => {
+  const search = await world.openSearch()
+  await search.search(query('overgang'), null)
+  await world.fleet.script('reembed', '--model', 'words-two')
+  // A switch is noticed within a second.
+  await new Promise(resolve => setTimeout(resolve, 1_500))
+  await forgetSets()
+  await search.search(query('overgang'), null)
+  await forgetSets()
+  await search.search(query('overgang'), null)
+  const models = world.model.requests.flatMap(({ input, model }) => (input.includes('overgang') ? [model] : []))
+  t.same(models, ['words', 'words-two'])
+})
