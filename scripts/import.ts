@@ -11,6 +11,7 @@ import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shar
 import { dropRights } from '../shared/process/rights.ts'
 import { createBoss } from '../shared/queues/delayed-jobs.ts'
 import { type Group, readGroups } from './archive/groups.ts'
+import { openArchiveReader } from './archive/reader.ts'
 import { archiveBar, type ProgressBar } from './terminal/progress-bar.ts'
 
 await runCommand(
@@ -38,10 +39,15 @@ await runCommand(
     if (problem !== null) context.say(problem)
     const stream = file.endsWith('.gz') ? source.pipe(createGunzip()) : source
     source.on('error', (error: Error) => stream.destroy(error))
-    const archive = { groups: readGroups(stream), bar: archiveBar(file.endsWith('.gz') ? null : size) }
     const dryRun = context.options['dry-run'] === true
-    const counts = dryRun ? await readThrough(context, archive) : await importArchive(context, archive)
-    return report(context, counts, dryRun)
+    const reader = openArchiveReader({ prepare: !dryRun })
+    const archive = { groups: readGroups(stream, reader), bar: archiveBar(file.endsWith('.gz') ? null : size) }
+    try {
+      const counts = dryRun ? await readThrough(context, archive) : await importArchive(context, archive)
+      return report(context, counts, dryRun)
+    } finally {
+      await reader.close()
+    }
   },
 )
 

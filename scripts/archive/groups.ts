@@ -1,6 +1,6 @@
 import type { NewArticle } from '../../shared/indexing/new-article.ts'
-import { BadLine, parseArticle } from './article.ts'
 import { readLines } from './lines.ts'
+import type { ArchiveReader, LineToRead } from './reader.ts'
 
 /** Articles of consecutive lines of an archive. */
 export interface Group {
@@ -13,46 +13,49 @@ export interface Group {
 /** In bytes. A page of the crawler is at most 10 MiB, so no article needs a longer line. */
 const LONGEST_LINE = 32 << 20
 
-/**
- * Large enough to keep the database busy while the next group is read. Small enough to hold two in
- * memory.
- */
-const GROUP = { lines: 500, bytes: 8 << 20 }
+/** Large enough to keep a thread busy. Small enough to hold some of them in memory. */
+const GROUP = { lines: 400, bytes: 8 << 20 }
 
-/** Reads an archive in groups. It reads each group while the caller indexes the group before. */
-export async function* readGroups(stream: AsyncIterable<Buffer>): AsyncGenerator<Group> {
-  const groups = gather(stream)
-  let next = groups.next()
-  for (;;) {
-    const { value, done } = await next
-    if (done) return
-    next = groups.next()
-    // The next turn of this loop throws the error. Until then it must not count as unhandled.
-    next.catch(() => {})
-    yield value
+/**
+ * Reads an archive in groups, in its order. The reader's threads read the next groups while the
+ * caller indexes one.
+ */
+export async function* readGroups(stream: AsyncIterable<Buffer>, reader: ArchiveReader): AsyncGenerator<Group> {
+  const reading: Promise<Group>[] = []
+  for await (const { lines, tooLong, end } of gather(stream)) {
+    // A thread is free again before the next group goes to it, and the caller gets this one after.
+    const done = reading.length === reader.threads ? await reading.shift() : undefined
+    const group = reader.read(lines).then(({ articles, bad }) => ({
+      articles,
+      bad: [...bad, ...tooLong].sort((a, b) => a.number - b.number),
+      end,
+    }))
+    // The caller gets the error when its turn comes. Until then it must not count as unhandled.
+    group.catch(() => {})
+    reading.push(group)
+    if (done !== undefined) yield done
   }
+  for (const group of reading) yield await group
 }
 
-async function* gather(stream: AsyncIterable<Buffer>): AsyncGenerator<Group> {
-  let group: Group = { articles: [], bad: [], end: 0 }
+/** Consecutive lines that no thread has read yet. */
+interface UnreadGroup {
+  lines: LineToRead[]
+  tooLong: Group['bad']
+  end: number
+}
+
+async function* gather(stream: AsyncIterable<Buffer>): AsyncGenerator<UnreadGroup> {
+  let group: UnreadGroup = { lines: [], tooLong: [], end: 0 }
   let start = 0
   for await (const { number, text, end } of readLines(stream, LONGEST_LINE)) {
     group.end = end
-    if (text === null) group.bad.push({ number, reason: `it is longer than ${LONGEST_LINE} bytes.` })
-    else if (text.trim() !== '') read(group, number, text)
-    if (group.articles.length + group.bad.length < GROUP.lines && end - start < GROUP.bytes) continue
+    if (text === null) group.tooLong.push({ number, reason: `it is longer than ${LONGEST_LINE} bytes.` })
+    else if (text.trim() !== '') group.lines.push({ number, text })
+    if (group.lines.length + group.tooLong.length < GROUP.lines && end - start < GROUP.bytes) continue
     yield group
-    group = { articles: [], bad: [], end }
+    group = { lines: [], tooLong: [], end }
     start = end
   }
-  if (group.articles.length + group.bad.length > 0) yield group
-}
-
-function read(group: Group, number: number, line: string): void {
-  try {
-    group.articles.push(parseArticle(line))
-  } catch (error) {
-    if (!(error instanceof BadLine)) throw error
-    group.bad.push({ number, reason: error.message })
-  }
+  if (group.lines.length + group.tooLong.length > 0) yield group
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { openSegmentWriter } from '../store/open.ts'
 import type { SegmentWork } from '../store/segment-store.ts'
@@ -33,6 +34,9 @@ export interface SchedulerEvents {
  */
 const MOST_BACKLOG = 32_768n
 
+/** ms between two looks at the stored segments while an import waits for them. */
+const LOOK_AGAIN = 200
+
 /** ms. Under load flushes come every few seconds. */
 const KEEP_ALIVE = 60_000
 
@@ -49,8 +53,10 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
   /** 'again': there may be more to merge by the time the running merge is done. */
   let merging: 'no' | 'yes' | 'again' = 'no'
 
+  const readCovered = async () => (await writer.readRanges()).at(-1)?.last ?? 0n
+
   async function flushIfDue(last: bigint, bulk: boolean): Promise<void> {
-    covered = (await writer.readRanges()).at(-1)?.last ?? 0n
+    covered = await readCovered()
     if (flushing !== null) return
     if (!isFlushDue(covered, last, SEGMENT_SIZES)) {
       nextLook = covered + SEGMENT_SIZES.flushed
@@ -59,14 +65,22 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
     // Another process may be flushing. Then this one finds nothing to do, and need not look again
     // after each batch.
     nextLook = last + SEGMENT_SIZES.flushed / 4n
-    flushing = (bulk ? threads.runAll(['flush']) : threads.runGently('flush')).then(() => {
+    flushing = threads.run('flush', bulk).then(() => {
       flushing = null
       // Segments that are there can be merged although no more articles come.
-      if (!bulk) void mergeIfDue()
+      if (!bulk) void mergeIfDue(false)
     })
   }
 
-  async function mergeIfDue(): Promise<void> {
+  /** Waits until few enough articles have no segment, or until no flush is running. */
+  async function waitForFlushes(last: bigint): Promise<void> {
+    while (flushing !== null && last - covered > MOST_BACKLOG) {
+      await holdingProcess(Promise.race([flushing, pause(LOOK_AGAIN)]))
+      covered = await readCovered()
+    }
+  }
+
+  async function mergeIfDue(bulk: boolean): Promise<void> {
     if (merging !== 'no') {
       merging = 'again'
       return
@@ -75,7 +89,7 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
       merging = 'yes'
       // A failed look is repeated after the next batch; the pool may be closed.
       const ranges = await writer.readRanges().catch(() => [])
-      if (mergesDue(ranges, SEGMENT_SIZES).length > 0) await threads.runGently('merge')
+      if (mergesDue(ranges, SEGMENT_SIZES).length > 0) await threads.run('merge', bulk)
       // The last segment of the next block may have come meanwhile.
     } while (isMergeAskedAgain())
     merging = 'no'
@@ -87,15 +101,15 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
       newest = last
       if (flushing === null && last >= nextLook) await flushIfDue(last, bulk)
       // Merges are looked for whether or not a flush is running: under load one always is.
-      if (!bulk && last >= nextMergeLook) {
+      if (last >= nextMergeLook) {
         nextMergeLook = last + SEGMENT_SIZES.flushed / 4n
-        void mergeIfDue()
+        void mergeIfDue(bulk)
       }
-      if (bulk && last - covered > MOST_BACKLOG) await holdingProcess(flushing)
+      if (bulk) await waitForFlushes(last)
     },
     async finish() {
       await holdingProcess(flushing)
-      await holdingProcess(threads.runAll(KINDS))
+      await holdingProcess(threads.runAll())
     },
     backlog: () => Number(newest > covered ? newest - covered : 0n),
     close: threads.close,
@@ -114,17 +128,24 @@ function createThreads(pool: Pool, events: SchedulerEvents) {
     threads.set(key, thread)
     return thread
   }
+  let closed = false
   const run = async (key: ThreadKey, task: Omit<Task, 'url'>): Promise<void> => {
     const url = pool.options.connectionString
-    if (url === undefined) return
+    if (url === undefined || closed) return
     const { made, failure }: TaskResult = await threadOf(key).run({ url, ...task })
     for (const one of made) events.made(one)
     if (failure !== null) events.failed(task.kinds, failure)
   }
   return {
-    runAll: (waitFor: readonly SegmentWork[]) => run('all', { kinds: KINDS, waitFor }),
-    runGently: (kind: SegmentWork) => run(kind, { kinds: [kind], waitFor: [] }),
+    /** Makes all that is due, also what another process is at. */
+    runAll: () => run('all', { kinds: KINDS, waitFor: KINDS, paced: false }),
+    /**
+     * Gives way to all other work. A merge has time, but not in an import, which brings the next
+     * one soon.
+     */
+    run: (kind: SegmentWork, bulk: boolean) => run(kind, { kinds: [kind], waitFor: [], paced: !bulk }),
     async close() {
+      closed = true
       await Promise.all(threads.values().map(thread => thread.close()))
     },
   }

@@ -7,6 +7,8 @@ export interface Task {
   url: string
   kinds: readonly SegmentWork[]
   waitFor: readonly SegmentWork[]
+  /** Works for a part of the time only, where that is enough. */
+  paced: boolean
 }
 
 /** The segments that the thread has made; `failure`: why it made no more. */

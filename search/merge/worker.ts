@@ -19,19 +19,18 @@ function lowerPriority(): void {
   } catch {}
 }
 
-const gently: boolean = workerData
-if (gently) lowerPriority()
+if (workerData === true) lowerPriority()
 
 parentPort?.on('message', (task: Task) => {
   void run(task).then(result => parentPort?.postMessage(result))
 })
 
-async function run({ url, kinds, waitFor }: Task): Promise<TaskResult> {
+async function run({ url, kinds, waitFor, paced }: Task): Promise<TaskResult> {
   const made: MadeSegment[] = []
   // A pool for each task: an idle thread holds no connections.
   const pool = createPool(url, 'indexer', () => {}, { max: 2, statementTimeout: 0 })
   try {
-    await makeSegments(pool, SEGMENT_SIZES, { kinds, waitFor, gently, onMade: one => made.push(one) })
+    await makeSegments(pool, SEGMENT_SIZES, { kinds, waitFor, gently: paced, onMade: one => made.push(one) })
     return { made, failure: null }
   } catch (error) {
     return { made, failure: error instanceof Error ? error.message : String(error) }

@@ -14,13 +14,19 @@ import { storable } from './text.ts'
 /** Articles made visible by one transaction: more gain nothing and hold the clock longer. */
 export const BATCH = 50
 
+/**
+ * Where many more follow at once, larger batches cost the database less. They grow and shrink with
+ * the time of the transactions: others wait for the clock meanwhile.
+ */
+const BULK = { most: 200, quick: 50, slow: 100 }
+
 /** Makes articles visible to searches. */
 export interface ArticleWriter {
   /**
-   * Writes articles in batches of at most 50. Each batch is written whole or not at all, with its
-   * delayed embedding jobs. An article that is stored already, under any of its addresses, is
-   * `known` and stays as it is. Results stand in the order of `articles`. Articles that are written
-   * later have later stamps (decision 23).
+   * Writes articles in batches of at most 50, or 200 with `bulk`. Each batch is written whole or
+   * not at all, with its delayed embedding jobs. An article that is stored already, under any of
+   * its addresses, is `known` and stays as it is. Results stand in the order of `articles`.
+   * Articles that are written later have later stamps (decision 23).
    *
    * @throws the database's error; earlier batches stay
    */
@@ -33,7 +39,10 @@ export interface WriteOptions {
    * normaliser marks pages as done. Results stand in the order of the batch's articles.
    */
   within?: (client: Client, results: Outcome[], articles: NewArticle[]) => Promise<void>
-  /** Many more articles follow at once, so the writer waits while too many have no segment. */
+  /**
+   * Many more articles follow at once, so batches are larger, and the writer waits while too many
+   * articles have no segment.
+   */
   bulk?: boolean
 }
 
@@ -50,9 +59,10 @@ interface WriterParts {
 export function openArticleWriter(parts: WriterParts): ArticleWriter {
   const { pool, indexer } = parts
   const partitions = createPartitionRoom(pool)
+  const bulk = createBulkSize()
   return {
     async write(articles, options = {}) {
-      const batches = split(articles.map(storableNames))
+      const batches = split(articles.map(storableNames), options.bulk ? bulk.size() : BATCH)
       const results: Indexed[] = []
       const prepare = async (batch: NewArticle[]) => {
         await partitions.ensure()
@@ -61,7 +71,7 @@ export function openArticleWriter(parts: WriterParts): ArticleWriter {
       // While the database inserts a batch, the next one is tokenised.
       let next = batches[0] === undefined ? null : prepare(batches[0])
       for (let number = 1; next !== null; number++) {
-        const inserting = insertBatch(parts, await next, options)
+        const inserting = insertBatch(parts, await next, { ...options, took: bulk.note })
         const following = batches[number]
         next = following === undefined ? null : prepare(following)
         next?.catch(() => {}) // reported when its turn comes
@@ -95,13 +105,13 @@ function storableNames(article: NewArticle): NewArticle {
  */
 const BATCH_TEXT = 1_000_000
 
-function split(articles: NewArticle[]): NewArticle[][] {
+function split(articles: NewArticle[], most: number): NewArticle[][] {
   const batches: NewArticle[][] = []
   let text = 0
   for (const article of articles) {
     const length = article.title.length + (article.body?.length ?? 0)
     const last = batches.at(-1)
-    if (last === undefined || last.length === BATCH || text + length > BATCH_TEXT) {
+    if (last === undefined || last.length === most || text + length > BATCH_TEXT) {
       batches.push([article])
       text = length
     } else {
@@ -110,6 +120,19 @@ function split(articles: NewArticle[]): NewArticle[][] {
     }
   }
   return batches
+}
+
+/** The size of the next batches with `bulk`. */
+function createBulkSize() {
+  let size = BATCH
+  return {
+    size: () => size,
+    /** @param ms that a transaction took */
+    note(ms: number) {
+      if (ms > BULK.slow) size = Math.max(BATCH, size / 2)
+      else if (ms < BULK.quick) size = Math.min(BULK.most, size * 2)
+    },
+  }
 }
 
 interface Batch {
@@ -141,7 +164,7 @@ const ATTEMPTS = 3
 async function insertBatch(
   { pool, boss, embedDelay }: WriterParts,
   { articles, prepared }: Batch,
-  { within }: WriteOptions,
+  { within, took }: WriteOptions & { took: (ms: number) => void },
 ): Promise<Indexed[]> {
   const insert = async (client: Client): Promise<Indexed[]> => {
     const claims = await claimIdentities(client, articles)
@@ -157,7 +180,10 @@ async function insertBatch(
   }
   for (let attempt = 1; ; attempt++) {
     try {
-      return await transaction(pool, insert)
+      const start = performance.now()
+      const indexed = await transaction(pool, insert)
+      took(performance.now() - start)
+      return indexed
     } catch (error) {
       const deadlocked = error instanceof Error && 'code' in error && error.code === '40P01'
       if (!deadlocked || attempt === ATTEMPTS) throw error

@@ -1,4 +1,5 @@
 import type { Client } from '../postgres/pool.ts'
+import { textArray } from '../postgres/text-array.ts'
 import type { NewArticle } from './new-article.ts'
 import type { RegisteredNames } from './outlets-and-authors.ts'
 import { type PreparedText, prepareText } from './text.ts'
@@ -58,12 +59,12 @@ export async function insertArticles(
       articles.map(one => `{${one.authorNos.join(',')}}`),
       articles.map(one => one.country),
       articles.map(one => one.language),
-      articles.map(one => one.words.title),
-      articles.map(one => one.words.body),
-      articles.map(one => one.title),
-      articles.map(one => one.url),
-      articles.map(one => one.snippet),
-      articles.map(one => one.body),
+      textArray(articles.map(one => one.words.title)),
+      textArray(articles.map(one => one.words.body)),
+      textArray(articles.map(one => one.title)),
+      textArray(articles.map(one => one.url)),
+      textArray(articles.map(one => one.snippet)),
+      textArray(articles.map(one => one.body)),
       embedAt,
       articles.map(one => one.pageNo),
     ],

@@ -1,0 +1,49 @@
+import { availableParallelism } from 'node:os'
+import type { NewArticle } from '../../shared/indexing/new-article.ts'
+import { openThreads } from '../../shared/threads/threads.ts'
+
+export interface LineToRead {
+  number: number
+  text: string
+}
+
+/** Lines of an archive for a thread. */
+export interface ReadTask {
+  lines: LineToRead[]
+  /** With the texts as the index stores them. */
+  prepare: boolean
+}
+
+export interface ReadResult {
+  articles: NewArticle[]
+  bad: { number: number; reason: string }[]
+}
+
+/** Reads lines of an archive in threads: validation, plain text, snippets, words. */
+export interface ArchiveReader {
+  threads: number
+  /** At most as many calls at a time as there are threads. */
+  read(lines: LineToRead[]): Promise<ReadResult>
+  close(): Promise<void>
+}
+
+/** One thread reads faster than one writer writes; a few make up for texts that take long. */
+const MOST_THREADS = 4
+
+/** ms. A group takes tenths of a second; its longest line, on a busy machine, some seconds. */
+const TIMEOUT = 120_000
+
+/** MB of heap of a thread: the longest line several times over. */
+const MEMORY = 1_024
+
+/** @param prepare with the texts as the index stores them */
+export function openArchiveReader({ prepare }: { prepare: boolean }): ArchiveReader {
+  const count = Math.min(Math.max(availableParallelism() - 1, 1), MOST_THREADS)
+  const threads = openThreads<ReadTask, ReadResult>({
+    worker: new URL('./reader-thread.ts', import.meta.url),
+    threads: count,
+    timeout: TIMEOUT,
+    memory: MEMORY,
+  })
+  return { threads: count, read: lines => threads.run({ lines, prepare }), close: threads.close }
+}

@@ -1,0 +1,18 @@
+import t from 'tap'
+import { createTestDatabase } from '../../test/database.ts'
+import { createPool } from './pool.ts'
+import { textArray } from './text-array.ts'
+
+t.test('Postgres reads the texts that were written', async t => {
+  const database = await createTestDatabase()
+  const pool = createPool(database.url, 'test', () => {})
+  t.teardown(async () => {
+    await pool.end()
+    await database.drop()
+  })
+  const lists = [[], [''], [null], ['a', null, 'é "\\{},\n', '日本 😀'], ['x'.repeat(100_000), 'NULL', ' ']]
+  for (const list of lists) {
+    const { rows } = await pool.query<{ list: string[] }>('select $1::text[] as list', [textArray(list)])
+    t.same(rows[0]?.list, list)
+  }
+})
