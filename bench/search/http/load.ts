@@ -9,19 +9,30 @@ export interface Load {
   failures: number
 }
 
+/** A path, or one with headers of its own. */
+export type Asked = string | { path: string; headers: Record<string, string> }
+
 /**
  * Requests the paths one after the other on each connection. Each connection starts at another
  * path.
+ *
+ * @param good statuses that are no failures
  */
 export function load(
   base: string,
   key: string,
-  paths: string[],
+  paths: Asked[],
   connections: number,
   until: { seconds: number } | { requests: number },
   signal: AbortSignal,
+  good: number[] = [200],
 ): Promise<Load> {
   const times: number[] = []
+  const authorization = `Bearer ${key}`
+  const requests = paths.map(asked => {
+    const { path, headers } = typeof asked === 'string' ? { path: asked, headers: {} } : asked
+    return { method: 'GET' as const, path, headers: { authorization, ...headers } }
+  })
   let failures = 0
   let begun = 0
   return new Promise((resolve, reject) => {
@@ -29,11 +40,10 @@ export function load(
       {
         url: base,
         connections,
-        headers: { authorization: `Bearer ${key}` },
-        requests: paths.map(path => ({ method: 'GET' as const, path })),
+        requests,
         setupClient(client) {
           const at = Math.floor((begun++ * paths.length) / connections)
-          client.setRequests([...paths.slice(at), ...paths.slice(0, at)].map(path => ({ method: 'GET', path })))
+          client.setRequests([...requests.slice(at), ...requests.slice(0, at)])
         },
         ...('seconds' in until ? { duration: until.seconds } : { amount: until.requests }),
       },
@@ -54,7 +64,7 @@ export function load(
     signal.addEventListener('abort', stop, { once: true })
     instance.on('response', (_client, status, _bytes, ms) => {
       times.push(ms)
-      if (status !== 200) failures++
+      if (!good.includes(status)) failures++
     })
   })
 }
