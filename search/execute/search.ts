@@ -1,3 +1,4 @@
+import type { KeptArticle } from '../cache/article-form.ts'
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
 import type { TimeBounds } from '../query/time-bounds.ts'
 import type { IndexMeta, Snapshot } from '../store/segment-store.ts'
@@ -14,7 +15,7 @@ import { tieBreakers } from './ties.ts'
 /** Matches are counted up to here (decision 25). */
 export const TOTAL_CAP = 10_000
 
-const NOTHING: SearchPage = { rows: [], total: 0, estimate: false, next: null }
+const NOTHING: SearchPage<never> = { rows: [], total: 0, estimate: false, next: null }
 
 /**
  * One page of a keyword or boolean search, or of a list, with its total; both as of the watermark
@@ -23,12 +24,12 @@ const NOTHING: SearchPage = { rows: [], total: 0, estimate: false, next: null }
  * @param position `next` of the page before; null: the first page
  * @throws SegmentsChanged the caller starts again
  */
-export async function searchPage(
-  index: IndexParts,
+export async function searchPage<A extends KeptArticle>(
+  index: IndexParts<A>,
   query: ArticleQuery,
   position: Position | null,
   sizes: SearchSizes,
-): Promise<SearchPage> {
+): Promise<SearchPage<A>> {
   const snapshot = await index.segments.readSnapshot(query)
   const watermark = position?.watermark ?? snapshot.lastSeq
   const plan = planSearch(query, snapshot, await index.daysUpTo(snapshot.lastSeq), watermark, sizes.fewNames)
