@@ -15,12 +15,13 @@ import type { Permits } from './access/permits.ts'
 import { createRateStore, limitRate } from './access/rate.ts'
 import { answerArticles } from './articles/articles.ts'
 import type { Searches } from './articles/find.ts'
+import type { ShownArticle } from './articles/shown-article.ts'
 import { ApiError } from './contract/api-error.ts'
 import { HEADERS } from './contract/headers.ts'
 import { answerCounts } from './explore/counts.ts'
 import { answerSuggestions } from './explore/suggestions.ts'
 import { answerFeed } from './feed/feed.ts'
-import { type Answer, sendAnswer } from './http/answer.ts'
+import { type Answer, createSender } from './http/answer.ts'
 import { refuseMethod, refusePath, sendError } from './http/error-response.ts'
 import { healthPages, type Readiness } from './http/health.ts'
 import { observe } from './http/observe.ts'
@@ -38,8 +39,8 @@ export interface Parts {
   config: Config
   log: Logger
   pool: Pool
-  index: SearchIndex
-  semantic: SemanticSearch
+  index: SearchIndex<ShownArticle>
+  semantic: SemanticSearch<ShownArticle>
   lock: AddressLock
   cursorSecret: Buffer
   /** Address of the API as its clients write it. */
@@ -65,7 +66,7 @@ export function createApp(parts: Parts): Express {
 
   app.use(nameRequest, observe(log), securityHeaders(parts.publicUrl))
   if (config.CORS_ORIGINS.length > 0) app.use(crossOrigin(config.CORS_ORIGINS))
-  app.use(compression())
+  app.use(exceptAnswers(compression()))
 
   app.use(readingAlone(healthPages(parts.readiness)))
   app.use(readingAlone(referencePages(config.SERVICE_NAME)))
@@ -74,8 +75,8 @@ export function createApp(parts: Parts): Express {
 
   const counts = createCountPermits(config)
   const minute = limitRate(createRateStore(pool, counts))
-  const permits = createSearchPermits(config)
-  const operation = (answer: Operation, queryOf?: QueryOf) => operate({ ...parts, permits, counts }, answer, queryOf)
+  const tools = toolsOf(parts, counts)
+  const operation = (answer: Operation, queryOf?: QueryOf) => operate(tools, answer, queryOf)
   const identity = {
     serviceName: config.SERVICE_NAME,
     publicUrl: parts.publicUrl,
@@ -102,7 +103,7 @@ export function createApp(parts: Parts): Express {
     .route('/explore/counts')
     .get(operation((searches, query, plan) => answerCounts(searches, query, plan)))
     .all(refuseMethod)
-  app.route('/explore/suggestions').get(suggestNames(parts.index)).all(refuseMethod)
+  app.route('/explore/suggestions').get(suggestNames(tools)).all(refuseMethod)
   // The open pages have answered GET and HEAD before the key was looked at.
   app.all(['/healthz', '/readyz', ...REFERENCE_PATHS], refuseMethod)
   app.all(['/status', '/queues'], sayThatPagesAreOff)
@@ -124,17 +125,27 @@ function readingAlone(pages: Router): RequestHandler {
   }
 }
 
+/** Paths whose answers `http/answer.ts` compresses. */
+const ANSWERS = /^\/(v1\/articles(\.rss)?|explore\/(counts|suggestions)|feeds\/[^/]+\.rss)$/
+
+function exceptAnswers(handler: RequestHandler): RequestHandler {
+  return (request, response, next) => {
+    if (ANSWERS.test(request.path)) next()
+    else handler(request, response, next)
+  }
+}
+
 /** Reached only where OPERATOR_KEY is not set, and by nobody without an API key. */
 const sayThatPagesAreOff: RequestHandler = (_request, _response, next) => {
   next(new ApiError('not_found', { message: 'The pages for operators are off: OPERATOR_KEY is not set.' }))
 }
 
 /** Suggestions follow every key that is pressed, so they cost nothing of the month. */
-function suggestNames(index: SearchIndex): RequestHandler {
+function suggestNames({ index, send }: Tools): RequestHandler {
   return async (request, response) => {
     const { plan } = accessOf(response).key
     const found = await answerSuggestions(index, rawQueryOf(request.originalUrl), plan)
-    await sendAnswer(request, response, found, async () => {})
+    await send(request, response, found, async () => {})
   }
 }
 
@@ -142,6 +153,16 @@ function suggestNames(index: SearchIndex): RequestHandler {
 const sayWhereMetricsAre: RequestHandler = (_request, _response, next) => {
   next(new ApiError('not_found', { message: 'Metrics are not on this port, but on METRICS_PORT of each process.' }))
 }
+
+/** What an operation answers with. */
+const toolsOf = (parts: Parts, counts: Permits) => ({
+  ...parts,
+  counts,
+  permits: createSearchPermits(parts.config),
+  send: createSender(parts.config.SEARCH_CACHE_COMPRESSED),
+})
+
+type Tools = ReturnType<typeof toolsOf>
 
 type Operation = (searches: Searches, rawQuery: string, plan: Plan) => Promise<Answer>
 
@@ -152,7 +173,7 @@ type QueryOf = (request: Request, response: Response) => string
  * Runs an operation: the month first, then the question, then the answer, which alone is charged.
  */
 function operate(
-  { pool, index, semantic, permits, counts }: Parts & { permits: Permits; counts: Permits },
+  { pool, index, semantic, permits, counts, send }: Tools,
   answer: Operation,
   queryOf: QueryOf = request => rawQueryOf(request.originalUrl),
 ): RequestHandler {
@@ -163,7 +184,7 @@ function operate(
     const found = await answer({ index, semantic, withPermit }, queryOf(request, response), plan)
     response.locals.search = found.search
     response.locals.searchMs = found.searchMs
-    await sendAnswer(request, response, found, async () => {
+    await send(request, response, found, async () => {
       const start = performance.now()
       await chargeMonth(pool, counts, response)
       noteAccess(response, start)

@@ -1,14 +1,13 @@
-import { openIndex } from '../../search/index.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import { runService } from '../../shared/process/service.ts'
-import { cacheSizesOf, observeIndex } from './search-index.ts'
+import { observeIndex, openApiIndex } from './search-index.ts'
 import { openSemanticSearch } from './semantic/search.ts'
 import { openApiPool, startApi } from './start.ts'
 import { webBundle } from './web/pages.ts'
 
 await runService('api', async ({ config, log }) => {
   const pool = openApiPool(config, log)
-  const index = openIndex(pool, { caches: cacheSizesOf(config) })
+  const index = openApiIndex(pool, config)
   observeIndex(index)
   const api = await startApi(config, log, { pool, index, semantic: await openSemanticSearch(config, pool, index, log) })
   // Searches are answered already; whoever asks for a page meanwhile waits for it.

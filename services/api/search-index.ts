@@ -1,9 +1,16 @@
-import type { CacheSizes, SearchIndex } from '../../search/index.ts'
+import { type CacheSizes, openIndexOf, type SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { gauge } from '../../shared/metrics/registry.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import { SHOWN_ARTICLES, type ShownArticle } from './articles/shown-article.ts'
+
+/** Opens the index of an API process: articles are kept as the bytes that it sends. */
+export function openApiIndex(pool: Pool, config: Config): SearchIndex<ShownArticle> {
+  return openIndexOf(pool, SHOWN_ARTICLES, { caches: cacheSizesOf(config) })
+}
 
 /** Sizes of the caches that were set; the others fit the machine's memory. */
-export function cacheSizesOf(config: Config): Partial<CacheSizes> {
+function cacheSizesOf(config: Config): Partial<CacheSizes> {
   const sizes: Record<keyof CacheSizes, number> = {
     postings: config.SEARCH_CACHE_POSTINGS,
     columns: config.SEARCH_CACHE_COLUMNS,
@@ -15,7 +22,7 @@ export function cacheSizesOf(config: Config): Partial<CacheSizes> {
 }
 
 /** Shows what an opened index holds in memory. */
-export function observeIndex(index: SearchIndex): void {
+export function observeIndex(index: Pick<SearchIndex, 'stats'>): void {
   const stats = async () => index.stats()
   gauge(
     'search_cache_bytes',

@@ -10,6 +10,7 @@ import { sentenceOf } from '../../shared/process/command.ts'
 import type { Running } from '../../shared/process/service.ts'
 import { createAddressLock } from './access/lock.ts'
 import { createApp } from './app.ts'
+import type { ShownArticle } from './articles/shown-article.ts'
 import { publicUrlOf } from './http/public-url.ts'
 import { createHttpServer, HTTP_LIMITS } from './http/server.ts'
 import { trustProxy } from './http/trust-proxy.ts'
@@ -28,8 +29,8 @@ export interface RunningApi extends Running {
 /** The sources of all answers. `startApi` closes them. */
 export interface OpenedSearch {
   pool: Pool
-  index: SearchIndex
-  semantic: SemanticSearch
+  index: SearchIndex<ShownArticle>
+  semantic: SemanticSearch<ShownArticle>
 }
 
 /**

@@ -121,6 +121,11 @@ export const SETTINGS = {
     default: '0',
     about: 'Memory for names of outlets and authors. 0: 1/256 of the machine, at most 40MB.',
   },
+  SEARCH_CACHE_COMPRESSED: {
+    type: 'bytes',
+    default: '16MB',
+    about: 'Memory for compressed answers, per API process. 0: every answer is compressed anew.',
+  },
 
   CRAWL_USER_AGENT: {
     type: 'text',

@@ -1,13 +1,13 @@
 import type { Plan } from '../../../shared/plans/plan.ts'
 import { ApiError } from '../contract/api-error.ts'
-import type { PageEnvelope } from '../contract/resources.ts'
 import { bindingOf } from '../cursor/binding.ts'
 import { type Cursor, readCursor, writeCursor } from '../cursor/cursor.ts'
 import type { Answer } from '../http/answer.ts'
 import { type ArticlesRequest, readRequest } from '../parameters/request.ts'
-import { articleObject } from './article-object.ts'
 import { checkPlan, historyStart } from './coverage.ts'
 import { findArticles, type Searches } from './find.ts'
+import { pageBody } from './page-body.ts'
+import { digestOf } from './shown-article.ts'
 
 /**
  * `GET /v1/articles`: one page and the cursor of the next.
@@ -27,20 +27,15 @@ export async function answerArticles(
   const start = cursor?.historyStart ?? historyStart(plan.history, new Date())
   const countries = checkPlan(request, plan, start)
   const found = await findArticles(searches, { request, plan, countries, historyStart: start }, cursor?.at ?? null)
-  const page = {
-    status: 'ok',
-    total_results: found.total,
-    ...(found.estimate ? { total_results_is_estimate: true } : {}),
-    next_cursor: found.next && writeCursor(cursorSecret, binding, { at: found.next, historyStart: start }),
-    articles: found.rows.map(articleObject),
-  } satisfies PageEnvelope
-  const { next_cursor: _, ...tagged } = page
+  const { total, estimate, next, rows } = found
   return {
     contentType: 'application/json; charset=utf-8',
-    body: JSON.stringify(page),
     // Without the cursor: a client that is told that nothing changed keeps its own, which stays
     // good (decision 8).
-    tagged: JSON.stringify(tagged),
+    tagged: `articles ${total} ${estimate}\n${digestOf(rows, article => article.pieces.json)}`,
+    untagged: () =>
+      next === null ? 'null' : `"${writeCursor(cursorSecret, binding, { at: next, historyStart: start })}"`,
+    body: nextCursor => pageBody({ total, estimate, nextCursor }, rows),
     search: request.question.search,
     searchMs: found.ms,
   }

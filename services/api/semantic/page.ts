@@ -1,4 +1,4 @@
-import type { ArticleRow, SearchIndex } from '../../../search/index.ts'
+import type { KeptArticle, SearchIndex } from '../../../search/index.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import type { SemanticPage, SemanticPosition, SemanticQuery } from './query.ts'
 import { type Candidates, readSet } from './sets.ts'
@@ -10,13 +10,13 @@ import { type Candidates, readSet } from './sets.ts'
  *
  * @returns null: the set no longer exists
  */
-export async function readPage(
+export async function readPage<A extends KeptArticle>(
   db: Queryable,
-  index: SearchIndex,
+  index: SearchIndex<A>,
   setId: string,
   query: SemanticQuery,
   position: SemanticPosition | null,
-): Promise<SemanticPage | null> {
+): Promise<SemanticPage<A> | null> {
   const set = await readSet(db, setId)
   if (set === null) return null
   const compare = comparison(query)
@@ -43,7 +43,7 @@ interface Placed {
   value: number | null
 }
 
-async function filterSet(index: SearchIndex, set: Candidates, query: SemanticQuery): Promise<Placed[]> {
+async function filterSet(index: Pick<SearchIndex, 'filter'>, set: Candidates, query: SemanticQuery): Promise<Placed[]> {
   const relevances = new Map(set.seqs.map((seq, at) => [seq, set.relevances[at]!]))
   const passed = await index.filter(set.seqs, query)
   return passed.map(({ seq, id, published, ingested }) => {
@@ -68,7 +68,7 @@ function comparison({ sort, order }: Pick<SemanticQuery, 'sort' | 'order'>) {
   }
 }
 
-function withRelevance(rows: ArticleRow[], shown: Placed[]) {
+function withRelevance<A extends KeptArticle>(rows: A[], shown: Placed[]) {
   const relevances = new Map(shown.map(one => [one.seq, one.relevance]))
   return rows.map(row => ({ ...row, relevance: relevances.get(row.seq)! / 10_000 }))
 }
