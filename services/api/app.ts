@@ -18,6 +18,7 @@ import type { Searches } from './articles/find.ts'
 import type { ShownArticle } from './articles/shown-article.ts'
 import { ApiError } from './contract/api-error.ts'
 import { HEADERS } from './contract/headers.ts'
+import type { CursorSecret } from './cursor/cursor.ts'
 import { answerCounts } from './explore/counts.ts'
 import { answerSuggestions } from './explore/suggestions.ts'
 import { answerFeed } from './feed/feed.ts'
@@ -42,7 +43,7 @@ export interface Parts {
   index: SearchIndex<ShownArticle>
   semantic: SemanticSearch<ShownArticle>
   lock: AddressLock
-  cursorSecret: Buffer
+  cursorSecret: CursorSecret
   /** Address of the API as its clients write it. */
   publicUrl: string
   readiness: Readiness

@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
@@ -56,7 +57,7 @@ export async function startApi(config: Config, log: Logger, opened: OpenedSearch
   const { pool, index, semantic } = opened
   // A wrong value stops the start, not only once the database answers.
   const isBehindProxy = trustProxy(config.TRUST_PROXY) !== false
-  const cursorSecret = await patiently(() => loadSharedSecret(pool, 'cursor'), log)
+  const cursorSecret = createSecretKey(await patiently(() => loadSharedSecret(pool, 'cursor'), log))
   const lock = createAddressLock(pool, config)
   const required = () => answers(pool)
   const publicUrl = publicUrlOf(config)

@@ -1,7 +1,7 @@
 import type { Plan } from '../../../shared/plans/plan.ts'
 import { ApiError } from '../contract/api-error.ts'
 import { bindingOf } from '../cursor/binding.ts'
-import { type Cursor, readCursor, writeCursor } from '../cursor/cursor.ts'
+import { type Cursor, type CursorSecret, readCursor, writeCursor } from '../cursor/cursor.ts'
 import type { Answer } from '../http/answer.ts'
 import { type ArticlesRequest, readRequest } from '../parameters/request.ts'
 import { checkPlan, historyStart } from './coverage.ts'
@@ -17,7 +17,7 @@ import { digestOf } from './shown-article.ts'
  */
 export async function answerArticles(
   searches: Searches,
-  cursorSecret: Buffer,
+  cursorSecret: CursorSecret,
   rawQuery: string,
   plan: Plan,
 ): Promise<Answer> {
@@ -41,7 +41,7 @@ export async function answerArticles(
   }
 }
 
-function openCursor(secret: Buffer, binding: string, request: ArticlesRequest): Cursor | null {
+function openCursor(secret: CursorSecret, binding: string, request: ArticlesRequest): Cursor | null {
   if (request.cursor === null) return null
   const cursor = readCursor(secret, binding, request.cursor)
   if (cursor) return cursor
