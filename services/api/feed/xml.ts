@@ -48,7 +48,7 @@ const REFERENCES: Record<string, string> = {
 /**
  * Most texts hold nothing that is written in another way, and a look is faster than a replacement.
  */
-const PLAIN = /^[\t\n\x20!#-%'-;=?-\ud7ff\ue000-\ufffd]*$/
+const PLAIN = /^[\t\n\x20-%'-;=?-\ud7ff\ue000-\ufffd]*$/
 
 // `>` too, because of `]]>`.
 const escaped = (text: string) =>
