@@ -20,6 +20,7 @@ export function load(
   connections: number,
   until: { seconds: number } | { requests: number },
   signal: AbortSignal,
+  headers: Record<string, string> = {},
 ): Promise<Load> {
   const times: number[] = []
   let failures = 0
@@ -29,7 +30,7 @@ export function load(
       {
         url: base,
         connections,
-        headers: { authorization: `Bearer ${key}` },
+        headers: { authorization: `Bearer ${key}`, ...headers },
         requests: paths.map(path => ({ method: 'GET' as const, path })),
         setupClient(client) {
           const at = Math.floor((begun++ * paths.length) / connections)

@@ -9,6 +9,7 @@ import type { QueryClass } from '../classes.ts'
 import { quantile } from '../measure.ts'
 import { createRandom } from '../random.ts'
 import { type ApiProcess, startApiProcess } from './api.ts'
+import { measureForms } from './forms.ts'
 import { load } from './load.ts'
 import { pathOf } from './urls.ts'
 
@@ -58,9 +59,11 @@ export async function measureHttp(bench: HttpBench): Promise<Record<string, numb
       `Processor time of a request: ${figures.cpu_no_quota_ms} ms, with a quota ${figures.cpu_quota_ms} ms; of its search alone ${figures.cpu_search_ms} ms`,
     )
     const rates = await measureRates(measured, counted.secret)
+    const forms = await measureForms(measured, counted.secret)
     const memory = await measureMemory(measured, counted.secret, bench.requests ?? REQUESTS)
     say(`load ${loadavg()[0]!.toFixed(1)}`)
-    return { ...figures, ...rates.figures, ...memory.figures, http_failures: rates.failures + memory.failures }
+    const failures = rates.failures + forms.failures + memory.failures
+    return { ...figures, ...rates.figures, ...forms.figures, ...memory.figures, http_failures: failures }
   } finally {
     await api?.stop()
     await deleteKeys(pool, [free.id, counted.id])
