@@ -1,5 +1,6 @@
 import type { ArticleOutlet, Country } from '../shared/articles/article.ts'
 import type { Queryable } from '../shared/postgres/pool.ts'
+import { type ArticleForm, type KeptArticle, ROWS } from './cache/article-form.ts'
 import type { CacheStats } from './cache/cache.ts'
 import { PREFETCHED_ARTICLES } from './cache/prefetch.ts'
 import { createSegmentCache } from './cache/segment-cache.ts'
@@ -30,6 +31,7 @@ import { startWarmUp, type WarmUp } from './warm-up.ts'
  * `indexer.ts`; functions on text alone are in `analysis/index.ts`.
  */
 
+export type { ArticleForm, KeptArticle } from './cache/article-form.ts'
 export type { CacheStats } from './cache/cache.ts'
 export { type CacheSizes, defaultCacheSizes } from './cache/sizes.ts'
 export { MOST_BUCKETS, TIME_UNITS, type TimeUnit, TooManyBuckets } from './calendar/buckets.ts'
@@ -51,7 +53,8 @@ export interface SearchOptions extends Partial<SearchSizes> {
   state?: IndexState | undefined
 }
 
-export interface SearchIndex {
+/** `A` is the form in which it keeps and returns articles. */
+export interface SearchIndex<A extends KeptArticle = ArticleRow> {
   /**
    * One page of a keyword or boolean search, or of a list.
    *
@@ -60,7 +63,7 @@ export interface SearchIndex {
    * reads it
    * @throws what the database throws
    */
-  search(query: ArticleQuery, position?: Position | null, options?: SearchOptions): Promise<SearchPage>
+  search(query: ArticleQuery, position?: Position | null, options?: SearchOptions): Promise<SearchPage<A>>
   /** The exact number of matches. */
   count(query: Matched): Promise<number>
   /**
@@ -94,7 +97,9 @@ export interface SearchIndex {
    */
   suggest(field: NameField, text: string, countries: readonly Country[], limit: number): Promise<Suggestion[]>
   /** Articles as they are shown, in the given order. Numbers that are no article's are left out. */
-  articles(seqs: bigint[]): Promise<ArticleRow[]>
+  articles(seqs: bigint[]): Promise<A[]>
+  /** Counts the bytes of kept articles again, after the application made them larger. */
+  recount(articles: A[]): void
   /**
    * Reads ahead until the index is closed, so that searches need not wait. Resolves when all that
    * is read ahead was read once.
@@ -142,8 +147,21 @@ const ATTEMPTS = 10
  *
  * @param db a pool whose connections have `SEARCH_SETTINGS`
  */
-export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchIndex {
-  const parts = openParts(db, { ...defaultCacheSizes(), ...caches })
+export function openIndex(db: Queryable, options: IndexOptions = {}): SearchIndex {
+  return openIndexOf(db, ROWS, options)
+}
+
+/**
+ * The same index, whose articles are kept and returned in a form of the application's own.
+ *
+ * @param db a pool whose connections have `SEARCH_SETTINGS`
+ */
+export function openIndexOf<A extends KeptArticle>(
+  db: Queryable,
+  form: ArticleForm<A>,
+  { caches }: IndexOptions = {},
+): SearchIndex<A> {
+  const parts = openParts(db, form, { ...defaultCacheSizes(), ...caches })
   let warmUp: WarmUp | null = null
 
   const filterSeqs = async (seqs: bigint[], filter: ArticleFilter & { sort: Sort }) => {
@@ -198,6 +216,7 @@ export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchI
     },
 
     articles: seqs => parts.stored.read(seqs),
+    recount: articles => parts.stored.recount(articles),
 
     warm(onFailure = () => {}) {
       if (warmUp === null) {
@@ -216,7 +235,12 @@ export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchI
   }
 }
 
-function statsOf({ cache, knownMeta, memory, stored }: ReturnType<typeof openParts>): IndexStats {
+function statsOf({
+  cache,
+  knownMeta,
+  memory,
+  stored,
+}: Pick<ReturnType<typeof openParts>, 'cache' | 'knownMeta' | 'memory' | 'stored'>): IndexStats {
   const { prefetched, ...segments } = cache.stats()
   const meta = knownMeta()
   return {
@@ -252,10 +276,10 @@ const NO_NAMES = {
   author: () => ({ name: '' }),
 }
 
-function openParts(db: Queryable, sizes: CacheSizes) {
+function openParts<A extends KeptArticle>(db: Queryable, form: ArticleForm<A>, sizes: CacheSizes) {
   const segments = openSegmentStore(db)
   const source = postgresArticles(db)
-  const stored = createStoredArticles(source, sizes)
+  const stored = createStoredArticles(source, sizes, form)
   let meta: IndexMeta | null = null
   let known: { lastSeq: bigint; days: KnownDays } | null = null
   return {
@@ -292,5 +316,5 @@ function openParts(db: Queryable, sizes: CacheSizes) {
         articles.flatMap(article => article.authorNos),
       )
     },
-  } satisfies IndexParts & Record<string, unknown>
+  } satisfies IndexParts<A> & Record<string, unknown>
 }

@@ -1,5 +1,6 @@
 import type { ArticleRow } from '../query/article-query.ts'
 import type { ArticleSource, StoredArticle } from '../store/article-source.ts'
+import type { ArticleForm, KeptArticle } from './article-form.ts'
 import { type CacheStats, createCache } from './cache.ts'
 import { createNameCache, type NameCache } from './names.ts'
 import type { CacheSizes } from './sizes.ts'
@@ -8,26 +9,32 @@ import type { CacheSizes } from './sizes.ts'
  * Articles as they are shown (Lucene: stored fields). They are kept in memory: what is visible
  * never changes (decision 24), and lists and polls ask for the newest articles again and again.
  */
-export interface StoredArticles {
+export interface StoredArticles<A extends KeptArticle = KeptArticle> {
   /** The articles in the given order. Numbers that are no article's are left out. */
-  read(seqs: bigint[]): Promise<ArticleRow[]>
+  read(seqs: bigint[]): Promise<A[]>
   /** Keeps articles that were read for another purpose. */
   keep(stored: StoredArticle[]): Promise<void>
+  /** Counts the bytes of kept articles again, after they grew. */
+  recount(articles: A[]): void
   names: NameCache['read']
   /** The id of an article that is kept; null: it is to be read. */
   knownId(seq: bigint): string | null
   stats(): Record<'articles' | 'names', CacheStats>
 }
 
-export function createStoredArticles(source: ArticleSource, sizes: CacheSizes): StoredArticles {
+export function createStoredArticles<A extends KeptArticle>(
+  source: ArticleSource,
+  sizes: CacheSizes,
+  form: ArticleForm<A>,
+): StoredArticles<A> {
   // By number, which a `Map` finds faster than a bigint.
-  const cache = createCache<number, ArticleRow>(sizes.articles)
+  const cache = createCache<number, A>(sizes.articles)
   const names = createNameCache(source, sizes.names)
 
-  const nameAndKeep = async (stored: StoredArticle[]): Promise<ArticleRow[]> => {
-    const rows = await named(stored)
-    for (const row of rows) cache.set(Number(row.seq), row, bytesOf(row))
-    return rows
+  const nameAndKeep = async (stored: StoredArticle[]): Promise<A[]> => {
+    const articles = (await named(stored)).map(form.make)
+    for (const article of articles) cache.set(Number(article.seq), article, form.bytesOf(article))
+    return articles
   }
   const named = async (stored: StoredArticle[]): Promise<ArticleRow[]> => {
     const known = await names.read(
@@ -53,24 +60,26 @@ export function createStoredArticles(source: ArticleSource, sizes: CacheSizes): 
       const found = seqs.map(seq => cache.get(Number(seq)))
       const missing = seqs.filter((_, index) => found[index] === undefined)
       if (missing.length > 0) {
-        const rows = await nameAndKeep(await source.readStored(missing))
-        const bySeq = new Map(rows.map(row => [row.seq, row]))
+        const articles = await nameAndKeep(await source.readStored(missing))
+        const bySeq = new Map(articles.map(article => [article.seq, article]))
         seqs.forEach((seq, index) => {
           found[index] ??= bySeq.get(seq)
         })
       }
-      return found.filter(row => row !== undefined)
+      return found.filter(article => article !== undefined)
     },
     async keep(stored) {
       await nameAndKeep(stored)
+    },
+    recount(articles) {
+      for (const article of articles) {
+        const key = Number(article.seq)
+        // Another search may have read the article anew meanwhile, or the cache dropped it.
+        if (cache.get(key) === article) cache.set(key, article, form.bytesOf(article))
+      }
     },
     names: (publisherNos, authorNos) => names.read(publisherNos, authorNos),
     knownId: seq => cache.get(Number(seq))?.id ?? null,
     stats: () => ({ articles: cache.stats(), names: names.stats() }),
   }
-}
-
-/** Texts at two bytes a character; the fields, dates and authors take some 500 bytes more. */
-function bytesOf({ title, url, snippet }: ArticleRow): number {
-  return 500 + 2 * (title.length + url.length + (snippet?.length ?? 0))
 }

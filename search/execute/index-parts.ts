@@ -1,3 +1,4 @@
+import type { KeptArticle } from '../cache/article-form.ts'
 import type { SegmentCache } from '../cache/segment-cache.ts'
 import type { StoredArticles } from '../cache/stored-articles.ts'
 import type { MemoryIndex, MemorySizes } from '../memory/memory-index.ts'
@@ -20,12 +21,12 @@ export interface SearchSizes {
 }
 
 /** The parts of an opened index. */
-export interface IndexParts {
+export interface IndexParts<A extends KeptArticle = KeptArticle> {
   segments: SegmentStore
   source: ArticleSource
   cache: SegmentCache
   memory: MemoryIndex
-  stored: StoredArticles
+  stored: StoredArticles<A>
   /** The segments of a version. */
   metaOf(version: bigint): Promise<IndexMeta>
   /** The days of all articles up to `lastSeq`. */

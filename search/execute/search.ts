@@ -1,3 +1,4 @@
+import type { KeptArticle } from '../cache/article-form.ts'
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
 import type { TimeBounds } from '../query/time-bounds.ts'
 import type { IndexMeta, IndexState, Snapshot } from '../store/segment-store.ts'
@@ -14,7 +15,7 @@ import { tieBreakers } from './ties.ts'
 /** Matches are counted up to here (decision 25). */
 export const TOTAL_CAP = 10_000
 
-const NOTHING: SearchPage = { rows: [], total: 0, estimate: false, next: null }
+const NOTHING: SearchPage<never> = { rows: [], total: 0, estimate: false, next: null }
 
 /**
  * One page of a keyword or boolean search, or of a list, with its total; both as of the watermark
@@ -24,13 +25,13 @@ const NOTHING: SearchPage = { rows: [], total: 0, estimate: false, next: null }
  * @param state the state of the index, when the caller has just read it; null: it is read
  * @throws SegmentsChanged the caller starts again, with a state that is read anew
  */
-export async function searchPage(
-  index: IndexParts,
+export async function searchPage<A extends KeptArticle>(
+  index: IndexParts<A>,
   query: ArticleQuery,
   position: Position | null,
   sizes: SearchSizes,
   state: IndexState | null = null,
-): Promise<SearchPage> {
+): Promise<SearchPage<A>> {
   const snapshot =
     state !== null && query.outlet === null && query.author === null
       ? { ...state, publisherNos: null, authorNos: null }

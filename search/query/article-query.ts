@@ -42,7 +42,7 @@ export interface Position {
   last: { value: number | null; score: number; id: string }
 }
 
-/** An article as the API shows it. It is kept in memory and shown again, so nobody changes it. */
+/** An article with all fields that are shown. It may be kept in memory, so nobody changes it. */
 export interface ArticleRow {
   readonly seq: bigint
   readonly id: string
@@ -57,8 +57,8 @@ export interface ArticleRow {
   readonly country: Country
 }
 
-export interface SearchPage {
-  rows: ArticleRow[]
+export interface SearchPage<A = ArticleRow> {
+  rows: A[]
   /**
    * Counted to 10,000; `estimate` then says so (decision 25). The same on every page of a sequence.
    */

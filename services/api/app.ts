@@ -10,15 +10,16 @@ import { type Admissions, createAdmissions } from './access/admissions.ts'
 import { createCountPermits, createSearchPermits, withPermitOf } from './access/key-permits.ts'
 import { accessOf } from './access/locals.ts'
 import type { AddressLock } from './access/lock.ts'
-import type { Permits } from './access/permits.ts'
 import { limitRate } from './access/rate.ts'
 import { answerArticles } from './articles/articles.ts'
 import type { Searches } from './articles/find.ts'
+import type { ShownArticle } from './articles/shown-article.ts'
 import { ApiError } from './contract/api-error.ts'
+import type { CursorSecret } from './cursor/cursor.ts'
 import { answerCounts } from './explore/counts.ts'
 import { answerSuggestions } from './explore/suggestions.ts'
 import { answerFeed } from './feed/feed.ts'
-import { type Answer, sendAnswer } from './http/answer.ts'
+import { type Answer, createSender } from './http/answer.ts'
 import { crossOrigin } from './http/cross-origin.ts'
 import { refuseMethod, refusePath, sendError } from './http/error-response.ts'
 import { healthPages, type Readiness } from './http/health.ts'
@@ -39,10 +40,10 @@ export interface Parts {
   config: Config
   log: Logger
   pool: Pool
-  index: SearchIndex
-  semantic: SemanticSearch
+  index: SearchIndex<ShownArticle>
+  semantic: SemanticSearch<ShownArticle>
   lock: AddressLock
-  cursorSecret: Buffer
+  cursorSecret: CursorSecret
   /** Address of the API as its clients write it. */
   publicUrl: string
   readiness: Readiness
@@ -60,13 +61,14 @@ export function createApp(parts: Parts): Express {
   const app = newApp(config)
   app.use(nameRequest, observe(log), securityHeaders(parts.publicUrl))
   if (config.CORS_ORIGINS.length > 0) app.use(crossOrigin(config.CORS_ORIGINS))
-  app.use(compression())
+  app.use(exceptAnswers(compression()))
 
   const counts = createCountPermits(config)
   const admissions = createAdmissions(pool)
   const minute = limitRate()
   const admitted = timed([checkKey(admissions, lock), ...minute])
-  const operations = operationsOf(parts, admissions)
+  const tools = toolsOf(parts, admissions)
+  const operations = operationsOf(tools)
   app.get('/v1/articles', admitted, operations.articles)
   app.get('/v1/articles.rss', admitted, operations.feed)
 
@@ -85,7 +87,7 @@ export function createApp(parts: Parts): Express {
   app.use(admitted)
   app.use(feedPages({ pool, counts, publicUrl: parts.publicUrl, serviceName: config.SERVICE_NAME }))
   app.route('/explore/counts').get(operations.counts).all(refuseMethod)
-  app.route('/explore/suggestions').get(suggestNames(parts.index)).all(refuseMethod)
+  app.route('/explore/suggestions').get(suggestNames(tools)).all(refuseMethod)
   // GET and HEAD of these were answered above: the operations, and the open pages without a key.
   app.all(['/v1/articles', '/v1/articles.rss', '/healthz', '/readyz', ...REFERENCE_PATHS], refuseMethod)
   app.all(['/status', '/queues'], sayThatPagesAreOff)
@@ -107,10 +109,8 @@ function newApp(config: Config): Express {
   return app
 }
 
-function operationsOf(parts: Parts, admissions: Admissions) {
-  const { config, publicUrl, cursorSecret } = parts
-  const permits = createSearchPermits(config)
-  const tools = { ...parts, permits, admissions }
+function operationsOf(tools: Tools) {
+  const { config, publicUrl, cursorSecret } = tools
   const standing = createStandingAnswers()
   /** Of an operation of the contract: a poll with nothing new needs no search. */
   const pollable = (name: Asked['operation'], answer: Operation) =>
@@ -144,17 +144,27 @@ function readingAlone(pages: Router): RequestHandler {
   }
 }
 
+/** Paths whose answers `http/answer.ts` compresses. */
+const ANSWERS = /^\/(v1\/articles(\.rss)?|explore\/(counts|suggestions)|feeds\/[^/]+\.rss)$/
+
+function exceptAnswers(handler: RequestHandler): RequestHandler {
+  return (request, response, next) => {
+    if (ANSWERS.test(request.path)) next()
+    else handler(request, response, next)
+  }
+}
+
 /** Reached only where OPERATOR_KEY is not set, and by nobody without an API key. */
 const sayThatPagesAreOff: RequestHandler = (_request, _response, next) => {
   next(new ApiError('not_found', { message: 'The pages for operators are off: OPERATOR_KEY is not set.' }))
 }
 
 /** Suggestions follow every key that is pressed, so they cost nothing of the month. */
-function suggestNames(index: SearchIndex): RequestHandler {
+function suggestNames({ index, send }: Tools): RequestHandler {
   return async (request, response) => {
     const { plan } = accessOf(response).key
     const found = await answerSuggestions(index, rawQueryOf(request.originalUrl), plan)
-    await sendAnswer(request, response, found, async () => {})
+    await send(request, response, found, async () => {})
   }
 }
 
@@ -162,6 +172,16 @@ function suggestNames(index: SearchIndex): RequestHandler {
 const sayWhereMetricsAre: RequestHandler = (_request, _response, next) => {
   next(new ApiError('not_found', { message: 'Metrics are not on this port, but on METRICS_PORT of each process.' }))
 }
+
+/** What an operation answers with. */
+const toolsOf = (parts: Parts, admissions: Admissions) => ({
+  ...parts,
+  admissions,
+  permits: createSearchPermits(parts.config),
+  send: createSender(parts.config.SEARCH_CACHE_COMPRESSED),
+})
+
+type Tools = ReturnType<typeof toolsOf>
 
 type Operation = (searches: Searches, rawQuery: string, plan: Plan, request: Request) => Promise<Answer>
 
@@ -172,7 +192,7 @@ type QueryOf = (request: Request, response: Response) => string
  * Runs an operation: the month first, then the question, then the answer, which alone is charged.
  */
 function operate(
-  { index, semantic, permits, admissions }: Parts & { permits: Permits; admissions: Admissions },
+  { index, semantic, permits, admissions, send }: Tools,
   answer: Operation,
   queryOf: QueryOf = request => rawQueryOf(request.originalUrl),
 ): RequestHandler {
@@ -188,7 +208,7 @@ function operate(
     )
     response.locals.search = found.search
     response.locals.searchMs = found.searchMs
-    await sendAnswer(request, response, found, async () => {
+    await send(request, response, found, async () => {
       const start = performance.now()
       await chargeMonth(admissions, response)
       noteAccess(response, start)

@@ -1,13 +1,24 @@
-import { type CacheSizes, defaultCacheSizes, type SearchIndex } from '../../search/index.ts'
+import { type CacheSizes, defaultCacheSizes, openIndexOf, type SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { gauge } from '../../shared/metrics/registry.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import { SHOWN_ARTICLES, type ShownArticle } from './articles/shown-article.ts'
+
+/**
+ * Opens the index of an API process: articles are kept as the bytes that it sends.
+ *
+ * @param processes that share the port with this one, itself included
+ */
+export function openApiIndex(pool: Pool, config: Config, processes = 1): SearchIndex<ShownArticle> {
+  return openIndexOf(pool, SHOWN_ARTICLES, { caches: cacheSizesOf(config, processes) })
+}
 
 /**
  * Sizes of the caches: those that were set, or that fit the machine's memory.
  *
  * @param processes that share the port. Each has an equal part, so that the sum stays the same
  */
-export function cacheSizesOf(config: Config, processes = 1): CacheSizes {
+function cacheSizesOf(config: Config, processes: number): CacheSizes {
   const fitting = defaultCacheSizes()
   const size = (set: number, otherwise: number) => Math.floor((set > 0 ? set : otherwise) / processes)
   return {
@@ -20,7 +31,7 @@ export function cacheSizesOf(config: Config, processes = 1): CacheSizes {
 }
 
 /** Shows what an opened index holds in memory. */
-export function observeIndex(index: SearchIndex): void {
+export function observeIndex(index: Pick<SearchIndex, 'stats'>): void {
   const stats = async () => index.stats()
   gauge(
     'search_cache_bytes',

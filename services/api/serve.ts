@@ -1,9 +1,8 @@
-import { openIndex } from '../../search/index.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import { processNumber } from '../../shared/process/number.ts'
 import type { ProcessContext, Running } from '../../shared/process/service.ts'
 import { linkToPrimary } from './processes/handed-connections.ts'
-import { cacheSizesOf, observeIndex } from './search-index.ts'
+import { observeIndex, openApiIndex } from './search-index.ts'
 import { openSemanticSearch } from './semantic/search.ts'
 import { openApiPool, startApi } from './start.ts'
 import { webBundle } from './web/pages.ts'
@@ -17,7 +16,7 @@ export async function serve(context: ProcessContext, processes: number): Promise
   const { config, log } = context
   const primary = processNumber() === null ? null : linkToPrimary(context)
   const pool = openApiPool(config, log)
-  const index = openIndex(pool, { caches: cacheSizesOf(config, processes) })
+  const index = openApiIndex(pool, config, processes)
   observeIndex(index)
   const opened = { pool, index, semantic: await openSemanticSearch(config, pool, index, log) }
   const api = await startApi(config, log, opened, primary?.door)

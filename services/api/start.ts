@@ -1,3 +1,4 @@
+import { createSecretKey } from 'node:crypto'
 import { SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
@@ -8,6 +9,7 @@ import { sentenceOf } from '../../shared/process/command.ts'
 import type { Running } from '../../shared/process/service.ts'
 import { createAddressLock } from './access/lock.ts'
 import { createApp } from './app.ts'
+import type { ShownArticle } from './articles/shown-article.ts'
 import { type Door, ownPort } from './http/door.ts'
 import { publicUrlOf } from './http/public-url.ts'
 import { createHttpServer, HTTP_LIMITS } from './http/server.ts'
@@ -29,8 +31,8 @@ export interface RunningApi extends Running {
 /** The sources of all answers. `startApi` closes them. */
 export interface OpenedSearch {
   pool: Pool
-  index: SearchIndex
-  semantic: SemanticSearch
+  index: SearchIndex<ShownArticle>
+  semantic: SemanticSearch<ShownArticle>
 }
 
 /**
@@ -63,7 +65,7 @@ export async function startApi(
   const { pool, index, semantic } = opened
   // A wrong value stops the start, not only once the database answers.
   const isBehindProxy = trustProxy(config.TRUST_PROXY) !== false
-  const cursorSecret = await patiently(() => loadSharedSecret(pool, 'cursor'), log)
+  const cursorSecret = createSecretKey(await patiently(() => loadSharedSecret(pool, 'cursor'), log))
   const lock = createAddressLock(pool, config)
   const required = () => answers(pool)
   const publicUrl = publicUrlOf(config)

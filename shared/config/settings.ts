@@ -140,6 +140,11 @@ export const SETTINGS = {
     default: '1h',
     about: 'How long the vector of a question is kept. 0: every question is embedded.',
   },
+  SEARCH_CACHE_COMPRESSED: {
+    type: 'bytes',
+    default: '16MB',
+    about: 'Memory for compressed answers, per API process. 0: every answer is compressed anew.',
+  },
 
   CRAWL_USER_AGENT: {
     type: 'text',

@@ -1,5 +1,6 @@
-import { openIndex } from '../../search/index.ts'
 import { openIndexer } from '../../search/indexer.ts'
+import type { ShownArticle } from '../../services/api/articles/shown-article.ts'
+import { openApiIndex } from '../../services/api/search-index.ts'
 import { type SemanticSearch, SemanticUnavailable } from '../../services/api/semantic/query.ts'
 import { openApiPool, startApi } from '../../services/api/start.ts'
 import { type Config, readConfig } from '../../shared/config/config.ts'
@@ -43,7 +44,7 @@ const PLAN: Plan = {
 }
 
 /** Semantic search when no model is configured. */
-export const noSemanticSearch: SemanticSearch = {
+export const noSemanticSearch: SemanticSearch<ShownArticle> = {
   async search() {
     throw new SemanticUnavailable('No model is configured.')
   },
@@ -76,7 +77,7 @@ export async function startTestApi(
   const start = async (own: Config) => {
     const log = createLogger('api', own.LOG_LEVEL)
     const searchPool = openApiPool(own, log)
-    const api = await startApi(own, log, { pool: searchPool, index: openIndex(searchPool), semantic })
+    const api = await startApi(own, log, { pool: searchPool, index: openApiIndex(searchPool, own), semantic })
     return { base: `http://127.0.0.1:${api.port}`, stop: () => api.stop() }
   }
   const api = await start({ ...config, DATABASE_URL: await reach(database.url) })

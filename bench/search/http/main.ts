@@ -7,6 +7,7 @@ import type { QueryClass } from '../classes.ts'
 import { quantile } from '../measure.ts'
 import { createRandom } from '../random.ts'
 import { type ApiProcess, startApiProcess } from './api.ts'
+import { measureForms } from './forms.ts'
 import { benchKey, deleteKeys } from './keys.ts'
 import { load } from './load.ts'
 import { measurePolls } from './polls.ts'
@@ -58,11 +59,12 @@ export async function measureHttp(bench: HttpBench): Promise<Record<string, numb
       `Processor time of a request: ${figures.cpu_no_quota_ms} ms, with a quota ${figures.cpu_quota_ms} ms; of its search alone ${figures.cpu_search_ms} ms`,
     )
     const rates = await measureRates(measured, counted.secret)
+    const forms = await measureForms(measured, counted.secret)
     const polls = await measurePolls({ api, pool, key: free.secret, signal, say }, 'polls_no_quota')
     const counting = await measurePolls({ api, pool, key: counted.secret, signal, say }, 'polls_quota')
     const memory = await measureMemory(measured, counted.secret, bench.requests ?? REQUESTS)
     say(`load ${loadavg()[0]!.toFixed(1)}`)
-    const all = [rates, polls, counting, memory]
+    const all = [rates, forms, polls, counting, memory]
     return {
       ...Object.assign(figures, ...all.map(one => one.figures)),
       http_failures: all.reduce((sum, one) => sum + one.failures, 0),

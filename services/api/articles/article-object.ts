@@ -1,8 +1,8 @@
 import type { ArticleRow } from '../../../search/index.ts'
 import type { ArticleObject } from '../contract/resources.ts'
 
-/** The article object of the contract. */
-export function articleObject(row: ArticleRow & { relevance?: number }): ArticleObject {
+/** The article object of the contract, but for the relevance that a search by meaning adds last. */
+export function articleObject(row: ArticleRow): ArticleObject {
   return {
     id: row.id,
     title: row.title,
@@ -14,6 +14,5 @@ export function articleObject(row: ArticleRow & { relevance?: number }): Article
     outlet: { name: row.outlet.name, domain: row.outlet.domain },
     language: row.language,
     country: row.country,
-    ...(row.relevance === undefined ? {} : { relevance: row.relevance }),
   }
 }

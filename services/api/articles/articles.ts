@@ -1,13 +1,13 @@
 import type { Plan } from '../../../shared/plans/plan.ts'
 import { ApiError } from '../contract/api-error.ts'
-import type { PageEnvelope } from '../contract/resources.ts'
 import { bindingOf } from '../cursor/binding.ts'
-import { type Cursor, readCursor, writeCursor } from '../cursor/cursor.ts'
+import { type Cursor, type CursorSecret, readCursor, writeCursor } from '../cursor/cursor.ts'
 import type { Answer } from '../http/answer.ts'
 import { type ArticlesRequest, readRequest } from '../parameters/request.ts'
-import { articleObject } from './article-object.ts'
 import { checkPlan, historyStart } from './coverage.ts'
 import { findArticles, type Searches } from './find.ts'
+import { pageBody } from './page-body.ts'
+import { digestOf } from './shown-article.ts'
 
 /**
  * `GET /v1/articles`: one page and the cursor of the next.
@@ -17,7 +17,7 @@ import { findArticles, type Searches } from './find.ts'
  */
 export async function answerArticles(
   searches: Searches,
-  cursorSecret: Buffer,
+  cursorSecret: CursorSecret,
   rawQuery: string,
   plan: Plan,
 ): Promise<Answer> {
@@ -27,27 +27,22 @@ export async function answerArticles(
   const start = cursor?.historyStart ?? historyStart(plan.history, new Date())
   const countries = checkPlan(request, plan, start)
   const found = await findArticles(searches, { request, plan, countries, historyStart: start }, cursor?.at ?? null)
-  const page = {
-    status: 'ok',
-    total_results: found.total,
-    ...(found.estimate ? { total_results_is_estimate: true } : {}),
-    next_cursor: found.next && writeCursor(cursorSecret, binding, { at: found.next, historyStart: start }),
-    articles: found.rows.map(articleObject),
-  } satisfies PageEnvelope
-  const { next_cursor: _, ...tagged } = page
+  const { total, estimate, next, rows } = found
   return {
     contentType: 'application/json; charset=utf-8',
-    body: JSON.stringify(page),
     // Without the cursor: a client that is told that nothing changed keeps its own, which stays
     // good (decision 8).
-    tagged: JSON.stringify(tagged),
+    tagged: `articles ${total} ${estimate}\n${digestOf(rows, article => article.pieces.json)}`,
+    untagged: () =>
+      next === null ? 'null' : `"${writeCursor(cursorSecret, binding, { at: next, historyStart: start })}"`,
+    body: nextCursor => pageBody({ total, estimate, nextCursor }, rows),
     search: request.question.search,
     searchMs: found.ms,
     isEmpty: found.rows.length === 0,
   }
 }
 
-function openCursor(secret: Buffer, binding: string, request: ArticlesRequest): Cursor | null {
+function openCursor(secret: CursorSecret, binding: string, request: ArticlesRequest): Cursor | null {
   if (request.cursor === null) return null
   const cursor = readCursor(secret, binding, request.cursor)
   if (cursor) return cursor

@@ -1,4 +1,4 @@
-import type { ArticleFilter, ArticleRow, Breakdown, Counts, IndexState, SearchIndex } from '../../../search/index.ts'
+import type { ArticleFilter, Breakdown, Counts, IndexState, SearchIndex } from '../../../search/index.ts'
 import type { Country } from '../../../shared/articles/article.ts'
 import type { Plan } from '../../../shared/plans/plan.ts'
 import { ApiError } from '../contract/api-error.ts'
@@ -7,11 +7,12 @@ import type { Cursor } from '../cursor/cursor.ts'
 import { ceilMs, nextMidnight } from '../parameters/instants.ts'
 import type { ArticlesRequest } from '../parameters/request.ts'
 import { type SemanticSearch, SemanticUnavailable, SetExpired } from '../semantic/query.ts'
+import type { Listed, ShownArticle } from './shown-article.ts'
 
 /** What both operations search with. */
 export interface Searches {
-  index: SearchIndex
-  semantic: SemanticSearch
+  index: SearchIndex<ShownArticle>
+  semantic: SemanticSearch<ShownArticle>
   /** Runs a search with a permit of its key. */
   withPermit: <T>(search: () => Promise<T>) => Promise<T>
   /** The state of the index when the request was counted; absent: a search reads it. */
@@ -20,7 +21,7 @@ export interface Searches {
 
 /** A page, whichever way it was searched. */
 export interface Found {
-  rows: (ArticleRow & { relevance?: number })[]
+  rows: Listed[]
   total: number
   estimate: boolean
   next: Cursor['at'] | null

@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
 import type { Position } from '../../../search/index.ts'
 import { LIMITS } from '../contract/limits.ts'
 import type { SemanticPosition } from '../semantic/query.ts'
@@ -12,6 +12,9 @@ export interface Cursor {
    */
   historyStart: Date
 }
+
+/** What tags are made with. A `KeyObject` takes a sixth of the time of its bytes. */
+export type CursorSecret = KeyObject | Buffer
 
 /*
  * A cursor is base64url of
@@ -41,7 +44,7 @@ const FLAGS = { semantic: 1, nullValue: 2, estimate: 4 } as const
  * @param binding see `binding.ts`
  * @throws when the id has more than 143 bytes; `import` lets in 128
  */
-export function writeCursor(secret: Buffer, binding: string, cursor: Cursor): string {
+export function writeCursor(secret: CursorSecret, binding: string, cursor: Cursor): string {
   const content = writeContent(cursor)
   const text = Buffer.concat([Buffer.of(VERSION), tag(secret, binding, content), content]).toString('base64url')
   if (text.length > LIMITS.cursor) throw new Error(`The article id "${cursor.at.last.id}" is too long for a cursor.`)
@@ -49,7 +52,7 @@ export function writeCursor(secret: Buffer, binding: string, cursor: Cursor): st
 }
 
 /** Reads a cursor; null when it is forged, cut, of another request, or not one of ours at all. */
-export function readCursor(secret: Buffer, binding: string, text: string): Cursor | null {
+export function readCursor(secret: CursorSecret, binding: string, text: string): Cursor | null {
   const bytes = Buffer.from(text, 'base64url')
   // Node's decoder skips what does not belong; a cursor has one spelling only.
   if (bytes.toString('base64url') !== text || bytes.length <= 1 + TAG_BYTES || bytes[0] !== VERSION) return null
@@ -58,7 +61,7 @@ export function readCursor(secret: Buffer, binding: string, text: string): Curso
   return readContent(content)
 }
 
-function tag(secret: Buffer, binding: string, content: Buffer): Buffer {
+function tag(secret: CursorSecret, binding: string, content: Buffer): Buffer {
   // The length keeps binding and content apart.
   const hmac = createHmac('sha256', secret).update(`${VERSION} ${Buffer.byteLength(binding)} `)
   return hmac.update(binding).update(content).digest().subarray(0, TAG_BYTES)

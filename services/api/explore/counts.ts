@@ -3,7 +3,7 @@ import type { Plan } from '../../../shared/plans/plan.ts'
 import { checkPlan, historyStart } from '../articles/coverage.ts'
 import { countArticles, type PlannedRequest, type Searches } from '../articles/find.ts'
 import { ApiError } from '../contract/api-error.ts'
-import type { Answer } from '../http/answer.ts'
+import { type Answer, wholeContent } from '../http/answer.ts'
 import { ceilMs, nextMidnight } from '../parameters/instants.ts'
 import { createProblems, type Problems } from '../parameters/problems.ts'
 import { readQueryString } from '../parameters/querystring.ts'
@@ -27,9 +27,7 @@ export async function answerCounts(searches: Searches, rawQuery: string, plan: P
   })
   const body = JSON.stringify(countsObject(counts, planned, breakdown))
   return {
-    contentType: 'application/json; charset=utf-8',
-    body,
-    tagged: body,
+    ...wholeContent('application/json; charset=utf-8', body),
     search: request.question.search,
     searchMs: ms,
     isEmpty: false,

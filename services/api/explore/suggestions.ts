@@ -3,7 +3,7 @@ import type { SearchIndex, Suggestion } from '../../../search/index.ts'
 import type { Plan } from '../../../shared/plans/plan.ts'
 import { ApiError } from '../contract/api-error.ts'
 import { LIMITS } from '../contract/limits.ts'
-import type { Content } from '../http/answer.ts'
+import { type Content, wholeContent } from '../http/answer.ts'
 import { createProblems, type Problems } from '../parameters/problems.ts'
 import { readQueryString } from '../parameters/querystring.ts'
 import { createValuesReader, type ValuesOf } from '../parameters/values.ts'
@@ -16,11 +16,15 @@ import { MOST_SUGGESTIONS, SUGGESTIONS_PARAMETERS } from './parameters.ts'
  * @param rawQuery the query string as it arrived, without `?`
  * @throws ApiError `invalid_request`
  */
-export async function answerSuggestions(index: SearchIndex, rawQuery: string, plan: Plan): Promise<Content> {
+export async function answerSuggestions(
+  index: Pick<SearchIndex, 'suggest'>,
+  rawQuery: string,
+  plan: Plan,
+): Promise<Content> {
   const { field, q } = readSuggestionsRequest(rawQuery)
   const found = await index.suggest(field, q, plan.countries, MOST_SUGGESTIONS)
   const body = JSON.stringify({ status: 'ok', field, data: found.map(one => suggestionObject(one, q)) })
-  return { contentType: 'application/json; charset=utf-8', body, tagged: body }
+  return wholeContent('application/json; charset=utf-8', body)
 }
 
 const readValues = createValuesReader(SUGGESTIONS_PARAMETERS)

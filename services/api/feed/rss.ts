@@ -1,7 +1,8 @@
-import type { ArticleRow } from '../../../search/index.ts'
+import type { Listed } from '../articles/shown-article.ts'
 import type { ArticlesRequest } from '../parameters/request.ts'
-import { searchOf, titleOf, writtenFilters } from './filters.ts'
-import { writeXml, type XmlElement } from './xml.ts'
+import { appliedFilters, searchOf, titleOf, written } from './filters.ts'
+import { addItem } from './item.ts'
+import { optional, text, writeXml, type XmlElement } from './xml.ts'
 
 /** The publisher of the feed. */
 export interface FeedIdentity {
@@ -18,8 +19,6 @@ export interface FeedIdentity {
  */
 export type FeedLinks = 'operation' | 'explorer'
 
-type Row = ArticleRow & { relevance?: number }
-
 /**
  * Minutes a reader may wait before it asks again: articles come all the time, readers need not
  * hurry.
@@ -29,43 +28,51 @@ const TTL = 15
 // A feed's language (RSS 2.0, W3C codes) when a country alone decides it.
 const COUNTRY_LANGUAGE = { NL: 'nl-nl', BE: 'nl-be', LU: 'lb-lu' } as const
 
+/** The document after its items. */
+const END = '  </channel>\n</rss>\n'
+
 /**
- * Writes RSS 2.0 (decisions 30–32). Holds no time of its own: as long as the articles stay, so does
- * every byte.
+ * Writes RSS 2.0 (decisions 30–32) up to its items. Holds no time of its own: as long as the
+ * articles stay, so does every byte.
  */
-export function writeFeed(
+export function writeHead(
   identity: FeedIdentity,
   request: ArticlesRequest,
-  rows: Row[],
-  links: FeedLinks = 'operation',
+  articles: readonly Listed[],
+  links: FeedLinks,
 ): string {
-  const channel: XmlElement = {
-    name: 'channel',
-    content: [...channelOf(identity, request, rows, links), ...rows.map(itemOf)],
-  }
-  return writeXml({
+  const channel: XmlElement = { name: 'channel', content: channelOf(identity, request, articles, links) }
+  const document = writeXml({
     name: 'rss',
     attributes: { version: '2.0', 'xmlns:atom': 'http://www.w3.org/2005/Atom', 'xmlns:pc': identity.namespace },
     content: [channel],
   })
+  return document.slice(0, -END.length)
+}
+
+/** The whole document: its head, and the items as they are kept. */
+export function feedBody(head: string, articles: readonly Listed[]): Buffer {
+  const parts = [Buffer.from(head)]
+  for (const article of articles) addItem(parts, article)
+  parts.push(Buffer.from(END))
+  return Buffer.concat(parts)
 }
 
 function channelOf(
   { serviceName, publicUrl }: FeedIdentity,
   request: ArticlesRequest,
-  rows: Row[],
+  articles: readonly Listed[],
   links: FeedLinks,
 ): XmlElement[] {
-  const filtered = writtenFilters(request)
-  const search = searchOf(request)
+  const filters = appliedFilters(request)
+  const filtered = written(filters)
+  const search = searchOf(request, filters)
   const endpoint = `${publicUrl}${links === 'operation' ? '/v1/articles.rss' : '/'}`
   const address = search === '' ? endpoint : `${endpoint}?${search}`
   const self = { href: address, rel: 'self', type: 'application/rss+xml' }
-  const latest = Math.max(
-    ...rows.map(row => (row.publishedAt ?? row.ingestedAt)?.getTime() ?? Number.NEGATIVE_INFINITY),
-  )
+  const latest = Math.max(...articles.map(({ time }) => time ?? Number.NEGATIVE_INFINITY))
   return [
-    text('title', titleOf(serviceName, request)),
+    text('title', titleOf(serviceName, request, filters)),
     text('link', links === 'operation' ? endpoint : address),
     text(
       'description',
@@ -77,33 +84,6 @@ function channelOf(
     text('ttl', String(TTL)),
   ]
 }
-
-function itemOf(row: Row): XmlElement {
-  const { name, domain } = row.outlet
-  const outlet: XmlElement = {
-    name: 'pc:outlet',
-    ...(domain === null ? {} : { attributes: { domain } }),
-    content: name ?? '',
-  }
-  return {
-    name: 'item',
-    content: [
-      text('title', row.title),
-      text('link', row.url),
-      { name: 'guid', attributes: { isPermaLink: 'false' }, content: row.id },
-      // RFC 822 with the four digits of RSS 2.0.
-      ...optional('pubDate', row.publishedAt?.toUTCString() ?? null),
-      ...optional('author', row.authors.map(author => author.name).join(', ') || null),
-      ...(name === null && domain === null ? [] : [outlet]),
-      text('pc:country', row.country),
-      ...optional('pc:relevance', row.relevance === undefined ? null : String(row.relevance)),
-    ],
-  }
-}
-
-const text = (name: string, content: string): XmlElement => ({ name, content })
-
-const optional = (name: string, content: string | null): XmlElement[] => (content === null ? [] : [{ name, content }])
 
 function languageOf({ languages, countries }: ArticlesRequest): string | null {
   if (languages?.length === 1) return languages[0]!

@@ -1,15 +1,20 @@
 import { hash } from 'node:crypto'
 import type { Request, Response } from 'express'
 import type { SearchMode } from '../contract/parameters.ts'
+import { type Compressor, createCompressor } from './compressor.ts'
+import { type Encoding, encodingFor } from './encoding.ts'
 
 /** A good answer, before HTTP's own matters. */
 export interface Content {
   contentType: string
-  body: string
-  /** The ETag is the hash of this. */
+  /** Identifies the answer but for `untagged`: the ETag is the hash of this. */
   tagged: string
   /** The ETag, where it is known already. */
   etag?: string
+  /** Makes what the body has beyond `tagged`, as the cursor (decision 8). */
+  untagged(): string
+  /** Makes the body. A 304 needs none. */
+  body(untagged: string): Buffer
 }
 
 /** A good answer of an operation that searches. */
@@ -24,37 +29,84 @@ export interface Answer extends Content {
 /** A weak ETag (RFC 9110 §8.8.3): the same in every process. */
 export const etagOf = ({ tagged }: Content): string => `W/"${hash('sha256', tagged, 'base64url').slice(0, 27)}"`
 
+/** An answer whose body is all that identifies it. */
+export function wholeContent(contentType: string, body: string): Content {
+  return { contentType, tagged: body, untagged: () => '', body: () => Buffer.from(body) }
+}
+
 /**
  * Sends an answer, or 304 when the client has it (decision 8).
  * @param beforeHeaders runs just before the headers go out; what it throws is sent instead
  */
-export async function sendAnswer(
+export type SendAnswer = (
   request: Request,
   response: Response,
   answer: Content,
   beforeHeaders: () => Promise<void>,
-): Promise<void> {
-  const etag = answer.etag ?? etagOf(answer)
-  const known = matchesEtag(request.headers['if-none-match'], etag)
-  await beforeHeaders()
-  response.vary('Authorization').vary('Accept-Encoding')
-  response.set({ 'Cache-Control': 'private, no-cache', ETag: etag })
-  if (known) {
-    response.status(304).end()
-    return
+) => Promise<void>
+
+/** @param limit bytes of compressed answers that are kept */
+export function createSender(limit: number): SendAnswer {
+  const compressor = createCompressor(limit)
+  return async (request, response, answer, beforeHeaders) => {
+    const etag = answer.etag ?? etagOf(answer)
+    const known = matchesEtag(request.headers['if-none-match'], etag)
+    const sent = known ? null : await bodyFor(request, answer, etag, compressor)
+    await beforeHeaders()
+    response.setHeader('Vary', varying(response.getHeader('Vary')))
+    response.setHeader('Cache-Control', 'private, no-cache')
+    response.setHeader('ETag', etag)
+    if (sent === null) {
+      response.status(304).end()
+      return
+    }
+    response.setHeader('Content-Type', answer.contentType)
+    if (sent.encoding !== null) response.setHeader('Content-Encoding', sent.encoding)
+    if (sent.isLengthKnown) response.setHeader('Content-Length', sent.bytes.length)
+    else response.removeHeader('Content-Length') // Node would add one by itself
+    // Node leaves the body of HEAD out.
+    response.status(200).end(sent.bytes)
   }
-  const body = Buffer.from(answer.body)
-  response.status(200).set('Content-Type', answer.contentType)
-  // GET would be compressed, HEAD is not: its length would be another answer's (RFC 9110 §8.6).
-  const isKnown = request.method !== 'HEAD' || request.acceptsEncodings(['br', 'gzip', 'identity']) === 'identity'
-  if (isKnown) response.set('Content-Length', String(body.length))
-  response.end(body)
+}
+
+interface Body {
+  bytes: Buffer
+  encoding: Encoding | null
+  /**
+   * Compressed answers have no `Content-Length`, as HEAD has none where GET would be compressed.
+   */
+  isLengthKnown: boolean
+}
+
+/** Smaller bodies are not compressed. */
+const SMALL = 1_024
+
+async function bodyFor(request: Request, answer: Content, etag: string, compressor: Compressor): Promise<Body> {
+  const encoding = encodingFor(request.headers['accept-encoding'])
+  if (encoding === null) return { bytes: answer.body(answer.untagged()), encoding, isLengthKnown: true }
+  // The length of another answer would be wrong (RFC 9110 §8.6), and this one need not be made.
+  if (request.method === 'HEAD') return { bytes: NOTHING, encoding: null, isLengthKnown: false }
+  const untagged = answer.untagged()
+  const key = `${encoding} ${etag} ${untagged}`
+  const kept = compressor.kept(key)
+  if (kept !== undefined) return { bytes: kept, encoding, isLengthKnown: false }
+  const bytes = answer.body(untagged)
+  if (bytes.length < SMALL) return { bytes, encoding: null, isLengthKnown: true }
+  return { bytes: await compressor.compress(key, encoding, bytes), encoding, isLengthKnown: false }
+}
+
+const NOTHING = Buffer.alloc(0)
+
+/** `Vary` of an answer; `Origin` stands there before, where origins are configured. */
+function varying(before: ReturnType<Response['getHeader']>): string {
+  const own = 'Authorization, Accept-Encoding'
+  return before === undefined ? own : `${before}, ${own}`
 }
 
 /** `If-None-Match` by weak comparison (RFC 9110 §13.1.2): `*`, or a list of tags. */
 export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === undefined) return false
-  if (header.trim() === '*') return true
+  if (header === etag || header.trim() === '*') return true
   const opaque = (tag: string) => tag.replace(/^W\//, '')
   return (header.match(/(?:W\/)?"[^"]*"/g) ?? []).some(tag => opaque(tag) === opaque(etag))
 }

@@ -33,6 +33,7 @@ interface Standing {
 
 /** Bytes of all standing answers: some thousand polls with long addresses. */
 const MOST_BYTES = 8_388_608
+const NOTHING = Buffer.alloc(0)
 /** Of an answer without its content. */
 const ENTRY_BYTES = 500
 
@@ -50,9 +51,11 @@ export function createStandingAnswers(): StandingAnswers {
       // The candidates of a search by meaning change by themselves.
       if (found.search === 'semantic') return answer
       const name = nameOf(asked)
-      const kept = found.isEmpty ? answer : { ...answer, body: '', tagged: '' }
-      const size = ENTRY_BYTES + 2 * (name.length + kept.body.length + kept.tagged.length)
-      standing.set(name, { state: asked.state, answer: { ...kept, searchMs: 0 } }, { size })
+      const untagged = found.isEmpty ? found.untagged() : ''
+      const body = found.isEmpty ? found.body(untagged) : NOTHING
+      const kept = { ...answer, tagged: '', untagged: () => untagged, body: () => body, searchMs: 0 }
+      const size = ENTRY_BYTES + 2 * name.length + body.length
+      standing.set(name, { state: asked.state, answer: kept }, { size })
       return answer
     },
   }

@@ -1,4 +1,4 @@
-import type { ArticleRow, SearchIndex } from '../../../search/index.ts'
+import type { KeptArticle, SearchIndex } from '../../../search/index.ts'
 import type { SemanticPage, SemanticPosition, SemanticQuery } from './query.ts'
 import type { Candidates, FrozenSet } from './sets.ts'
 
@@ -7,12 +7,12 @@ import type { Candidates, FrozenSet } from './sets.ts'
  * pass the request's own filters (decisions 13, 14, 26), in order (decisions 14, 22, 27), after the
  * page before.
  */
-export async function readPage(
-  index: SearchIndex,
+export async function readPage<A extends KeptArticle>(
+  index: SearchIndex<A>,
   set: FrozenSet,
   query: SemanticQuery,
   position: SemanticPosition | null,
-): Promise<SemanticPage> {
+): Promise<SemanticPage<A>> {
   const compare = comparison(query)
   const found = await filterSet(index, set.candidates, query)
   found.sort(compare)
@@ -37,7 +37,7 @@ interface Placed {
   value: number | null
 }
 
-async function filterSet(index: SearchIndex, set: Candidates, query: SemanticQuery): Promise<Placed[]> {
+async function filterSet(index: Pick<SearchIndex, 'filter'>, set: Candidates, query: SemanticQuery): Promise<Placed[]> {
   const relevances = new Map(set.seqs.map((seq, at) => [seq, set.relevances[at]!]))
   const passed = await index.filter(set.seqs, query)
   return passed.map(({ seq, id, published, ingested }) => {
@@ -62,7 +62,7 @@ function comparison({ sort, order }: Pick<SemanticQuery, 'sort' | 'order'>) {
   }
 }
 
-function withRelevance(rows: ArticleRow[], shown: Placed[]) {
+function withRelevance<A extends KeptArticle>(rows: A[], shown: Placed[]) {
   const relevances = new Map(shown.map(one => [one.seq, one.relevance]))
   return rows.map(row => ({ ...row, relevance: relevances.get(row.seq)! / 10_000 }))
 }

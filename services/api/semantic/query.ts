@@ -1,4 +1,4 @@
-import type { ArticleFilter, ArticleRow } from '../../../search/index.ts'
+import type { ArticleFilter, ArticleRow, KeptArticle } from '../../../search/index.ts'
 import type { Country } from '../../../shared/articles/article.ts'
 
 /** One search by meaning, validated, with its plan applied. The same on all pages of a sequence. */
@@ -30,13 +30,14 @@ export interface SemanticPosition {
   last: { value: number | null; id: string }
 }
 
-export interface SemanticRow extends ArticleRow {
+/** An article in the form that the index returns. */
+export type SemanticRow<A extends KeptArticle = ArticleRow> = A & {
   /** Cosine similarity, 0 to 1, rounded half up to four decimals (decision 27). */
   relevance: number
 }
 
-export interface SemanticPage {
-  rows: SemanticRow[]
+export interface SemanticPage<A extends KeptArticle = ArticleRow> {
+  rows: SemanticRow<A>[]
   /** Exact, the same on every page of a sequence. */
   total: number
   /** null on the page that ends the set. */
@@ -56,7 +57,7 @@ export class SemanticUnavailable extends Error {
 }
 
 /** Semantic search as the API uses it; `openSemanticSearch` makes it. */
-export interface SemanticSearch {
+export interface SemanticSearch<A extends KeptArticle = ArticleRow> {
   /**
    * One page. Without `position` the first; the set is made, or the one of the last five minutes is
    * taken.
@@ -64,7 +65,7 @@ export interface SemanticSearch {
    * @throws SemanticUnavailable within two seconds
    * @throws SetExpired when the set of `position` is older than ten minutes
    */
-  search(query: SemanticQuery, position: SemanticPosition | null): Promise<SemanticPage>
+  search(query: SemanticQuery, position: SemanticPosition | null): Promise<SemanticPage<A>>
   /**
    * All articles that the pages of a search are chosen from; the request's filters are not applied
    * yet.

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { SearchIndex } from '../../../search/index.ts'
+import type { KeptArticle, SearchIndex } from '../../../search/index.ts'
 import type { Config } from '../../../shared/config/config.ts'
 import { EmbeddingFailure } from '../../../shared/embeddings/embedding-failure.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
@@ -18,12 +18,12 @@ import { openVectorSearch } from './vector-search.ts'
  * Search by meaning: the nearest 500 articles of the plan's coverage, frozen for some minutes in
  * Postgres; then the request's filters, its order, its page.
  */
-export async function openSemanticSearch(
+export async function openSemanticSearch<A extends KeptArticle>(
   config: Config,
   pool: Pool,
-  index: SearchIndex,
+  index: SearchIndex<A>,
   log: Logger,
-): Promise<SemanticSearch> {
+): Promise<SemanticSearch<A>> {
   const vectorSearch = openVectorSearch(config, pool)
   const making = new Map<string, Promise<FrozenSet | null>>()
   let removing: Promise<void> | null = null

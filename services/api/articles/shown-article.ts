@@ -1,0 +1,54 @@
+import { hash } from 'node:crypto'
+import type { ArticleForm, KeptArticle } from '../../../search/index.ts'
+import { articleObject } from './article-object.ts'
+
+/** Bytes that answers are joined from, made once. */
+export interface Piece {
+  readonly bytes: Buffer
+  /** The hash of the bytes, which ETags are made of: equal in every process. */
+  readonly digest: string
+}
+
+/** An article as the API keeps it: the bytes that it sends. */
+export interface ShownArticle extends KeptArticle {
+  /** ms since 1970: of the publication, or else of the ingestion. */
+  readonly time: number | null
+  readonly pieces: {
+    /** The article object of the contract, without its relevance. */
+    readonly json: Piece
+    /** The item of a feed, without its relevance; null: no feed has shown the article yet. */
+    item: Piece | null
+  }
+}
+
+/** An article on a page of a search by meaning has a relevance. */
+export type Listed = ShownArticle & { relevance?: number }
+
+export const SHOWN_ARTICLES: ArticleForm<ShownArticle> = {
+  make: row => ({
+    seq: row.seq,
+    id: row.id,
+    time: (row.publishedAt ?? row.ingestedAt)?.getTime() ?? null,
+    pieces: { json: pieceOf(JSON.stringify(articleObject(row))), item: null },
+  }),
+  bytesOf: ({ pieces: { json, item } }) => FIELD_BYTES + sizeOf(json) + (item === null ? 0 : sizeOf(item)),
+}
+
+/** The object with its id, number and time. */
+const FIELD_BYTES = 300
+/** A buffer with its digest, beside the bytes themselves. */
+const PIECE_BYTES = 500
+
+const sizeOf = ({ bytes }: Piece): number => PIECE_BYTES + bytes.length
+
+export function pieceOf(text: string): Piece {
+  // Memory of its own: a slice of Node's pool would keep all of the pool in memory.
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text))
+  bytes.write(text)
+  return { bytes, digest: hash('sha256', bytes, 'base64url').slice(0, 22) }
+}
+
+/** What tells the articles of a page from those of another one, in their order. */
+export function digestOf(articles: readonly Listed[], piece: (article: Listed) => Piece): string {
+  return articles.map(article => `${piece(article).digest} ${article.relevance ?? ''}`).join('\n')
+}

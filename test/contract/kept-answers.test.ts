@@ -1,0 +1,101 @@
+import { get } from 'node:http'
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
+import t from 'tap'
+import { startTestApi } from './api.ts'
+
+const api = await startTestApi()
+t.teardown(() => api.stop())
+const { secret } = await api.issue()
+await api.index(
+  Array.from({ length: 30 }, (_, i) => ({
+    title: `Artikel nummer ${i} over "de brug" <&> \u2028 😀`,
+    body: 'Wat er verder te zeggen valt. '.repeat(5),
+    authors: ['Anna de Wit'],
+  })),
+)
+
+interface Raw {
+  status: number | undefined
+  encoding: string | undefined
+  etag: string | undefined
+  length: string | undefined
+  text: string
+}
+
+const DECODERS: Record<string, (bytes: Buffer) => Buffer> = {
+  br: brotliDecompressSync,
+  gzip: gunzipSync,
+  deflate: inflateSync,
+}
+
+function read(path: string, encoding: string, more: Record<string, string> = {}, method = 'GET'): Promise<Raw> {
+  const headers = { Authorization: `Bearer ${secret}`, 'Accept-Encoding': encoding, ...more }
+  return new Promise((resolve, reject) => {
+    get(`${api.base}${path}`, { method, headers }, async response => {
+      const parts: Buffer[] = []
+      for await (const part of response) parts.push(part)
+      const { etag, 'content-encoding': coding, 'content-length': length } = response.headers
+      const bytes = Buffer.concat(parts)
+      const text = (bytes.length === 0 ? bytes : (DECODERS[coding ?? '']?.(bytes) ?? bytes)).toString()
+      resolve({ status: response.statusCode, encoding: coding, etag, length, text })
+    }).on('error', reject)
+  })
+}
+
+const PATHS = ['/v1/articles?q=brug', '/v1/articles.rss?q=brug', '/v1/articles?q=brug&per_page=5']
+
+t.test('decision 8: every coding holds the same answer under the same ETag, made anew and kept', async t => {
+  for (const path of PATHS) {
+    const plain = await read(path, 'identity')
+    t.match(plain, { status: 200, encoding: undefined, length: String(Buffer.byteLength(plain.text)) })
+    for (const coding of ['br', 'gzip', 'deflate']) {
+      const all = await Promise.all(Array.from({ length: 20 }, () => read(path, coding)))
+      for (const answer of [...all, await read(path, coding)]) {
+        t.strictSame(answer, { ...plain, encoding: coding, length: undefined }, `${coding} of ${path}`)
+      }
+      const head = await read(path, coding, {}, 'HEAD')
+      t.strictSame(head, { status: 200, etag: plain.etag, encoding: undefined, length: undefined, text: '' })
+      t.match(await read(path, coding, { 'If-None-Match': plain.etag ?? '' }), { status: 304, text: '' })
+    }
+  }
+})
+
+t.test('decision 8: a kept answer has the cursor of its own page, though its ETag is another one’s too', async t => {
+  const path = '/v1/articles?q=nummer&per_page=5&order=asc'
+  const before = await read(path, 'br')
+  // The watermark moves, and so does the cursor; the page stays.
+  await api.index([{ title: 'Iets anders' }])
+  const after = await read(path, 'br')
+  const plain = await read(path, 'identity')
+  t.equal(after.etag, before.etag)
+  t.not(after.text, before.text)
+  t.equal(after.text, plain.text)
+})
+
+t.test('decision 8: the ETag is equal in every process and changes with whatever the answer shows', async t => {
+  const etagsOf = async ({ base }: { base: string }) => {
+    const answers = PATHS.map(path => fetch(`${base}${path}`, { headers: { Authorization: `Bearer ${secret}` } }))
+    return (await Promise.all(answers)).map(({ headers }) => headers.get('etag'))
+  }
+  const first = await etagsOf(api)
+  t.equal(new Set(first).size, PATHS.length)
+  t.strictSame(await etagsOf(await api.another()), first)
+  const renamed = await etagsOf(await api.another({ SERVICE_NAME: 'Nieuws' }))
+  t.strictSame(
+    renamed.map((etag, at) => etag === first[at]),
+    [true, false, true],
+    'the name of the service stands in the feed alone',
+  )
+  await api.pool.query(`update authors set name = 'Anna de Witte'`)
+  const corrected = await etagsOf(await api.another())
+  t.notOk(
+    corrected.some(etag => first.includes(etag)),
+    'an author has another name',
+  )
+  await api.index([{ title: 'Nog een brug' }])
+  const later = await etagsOf(api)
+  t.notOk(
+    later.some(etag => first.includes(etag)),
+    'the total and the items have changed',
+  )
+})
