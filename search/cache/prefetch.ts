@@ -1,5 +1,5 @@
 import { type DocIdSet, emptySet } from '../segment/doc-id-set.ts'
-import { bucketOf, readEntries } from '../segment/postings.ts'
+import { bucketOf, entryStart, readEntry } from '../segment/postings.ts'
 import {
   type IndexMeta,
   type SegmentMeta,
@@ -72,7 +72,7 @@ export function createPrefetch(store: SegmentStore): Prefetch {
       const bucket = bucketOf(term, segment.bucketBits)
       const size = sizeOf(segment)
       const block = blocks.subarray(starts[bucket], starts[bucket + 1])
-      return readEntries(block, [term], size).get(term) ?? emptySet(size)
+      return readEntry(block, entryStart(term), size) ?? emptySet(size)
     },
 
     follow(meta, articles) {

@@ -1,7 +1,8 @@
+import { createPace } from '../pace.ts'
 import type { Columns } from '../segment/columns.ts'
 import { bytesOf, type DocIdSet, emptySet } from '../segment/doc-id-set.ts'
-import { bucketOf, readEntries } from '../segment/postings.ts'
-import { type BucketKey, type SegmentMeta, type SegmentStore, sizeOf } from '../store/segment-store.ts'
+import { entryStart, readEntry } from '../segment/postings.ts'
+import { type ListKey, type SegmentMeta, type SegmentStore, sizeOf } from '../store/segment-store.ts'
 import { createCacheBySegment, type OfSegment } from './by-segment.ts'
 import { type Cache, type CacheStats, createCache } from './cache.ts'
 import { createPrefetch, type Prefetch } from './prefetch.ts'
@@ -17,18 +18,13 @@ export interface SegmentCache {
   /** The same for one term in many segments, in less time; for use until the next wait. */
   listsOf(term: string): (segment: SegmentMeta) => DocIdSet | undefined
   /** Reads posting lists; the result has the order of `wanted`. */
-  readLists(wanted: WantedList[], version: bigint): Promise<DocIdSet[]>
+  readLists(wanted: ListKey[], version: bigint): Promise<DocIdSet[]>
   /** Columns of some segments, read where they are not in memory. */
   columns(segments: SegmentMeta[], version: bigint): Promise<Columns[]>
   /** Documents that were verified, by segment and by what was verified. */
   verified: Cache<OfSegment, Verified>
   prefetch: Prefetch
   stats(): Record<'postings' | 'columns' | 'verified', CacheStats> & { prefetched: number }
-}
-
-export interface WantedList {
-  segment: SegmentMeta
-  term: string
 }
 
 /** Documents whose words were looked at: those that match, and those that do not. */
@@ -70,21 +66,18 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
     },
 
     async readLists(wanted, version) {
-      const buckets = byBucket(wanted)
-      const blocks = await store.readBuckets(buckets, version)
-      const found = new Map<WantedList, DocIdSet>()
-      buckets.forEach(({ segment, wanted: own }, index) => {
-        const size = sizeOf(segment)
+      const blocks = await store.readBuckets(wanted, version)
+      const pace = createPace()
+      const sets: DocIdSet[] = []
+      for (const [index, { segment, term }] of wanted.entries()) {
         const block = blocks[index]
-        const terms = own.map(one => one.term)
-        const entries = block === undefined ? null : readEntries(block, terms, size)
-        for (const one of own) {
-          const set = entries?.get(one.term) ?? emptySet(size)
-          found.set(one, set)
-          keep(segment, one.term, set)
-        }
-      })
-      return wanted.map(one => found.get(one)!)
+        const size = sizeOf(segment)
+        const set = (block && readEntry(block, entryStart(term), size)) ?? emptySet(size)
+        keep(segment, term, set)
+        sets.push(set)
+        if (pace.isDue()) await pace.rest()
+      }
+      return sets
     },
 
     async columns(segments, version) {
@@ -101,23 +94,4 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
       return known.map((own, index) => own ?? read.get(segments[index]!.no)!)
     },
   }
-}
-
-interface WantedBucket extends BucketKey {
-  segment: SegmentMeta
-  wanted: WantedList[]
-}
-
-/** Lists of one bucket are read together. */
-function byBucket(wanted: WantedList[]): WantedBucket[] {
-  const buckets = new Map<string, WantedBucket>()
-  for (const one of wanted) {
-    const { segment } = one
-    const bucket = bucketOf(one.term, segment.bucketBits)
-    const key = `${segment.no} ${bucket}`
-    const present = buckets.get(key)
-    if (present === undefined) buckets.set(key, { segmentNo: segment.no, bucket, segment, wanted: [one] })
-    else present.wanted.push(one)
-  }
-  return [...buckets.values()]
 }
