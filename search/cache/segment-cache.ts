@@ -1,7 +1,9 @@
 import { createPace } from '../pace.ts'
 import type { Columns } from '../segment/columns.ts'
 import { bytesOf, type DocIdSet, emptySet } from '../segment/doc-id-set.ts'
+import { hashOf } from '../segment/hashing.ts'
 import { entryStart, readEntry } from '../segment/postings.ts'
+import { isFiltered, lacks } from '../segment/term-filter.ts'
 import { type ListKey, type SegmentMeta, type SegmentStore, sizeOf } from '../store/segment-store.ts'
 import { createCacheBySegment, type OfSegment } from './by-segment.ts'
 import { type Cache, type CacheStats, createCache } from './cache.ts'
@@ -16,7 +18,7 @@ export interface SegmentCache {
   /** The posting list of a term; undefined: it has to be read first. */
   list(segment: SegmentMeta, term: string): DocIdSet | undefined
   /** The same for one term in many segments, in less time; for use until the next wait. */
-  listsOf(term: string): (segment: SegmentMeta) => DocIdSet | undefined
+  listsOf(term: string): (segment: SegmentMeta, columns: Columns) => DocIdSet | undefined
   /** Reads posting lists; the result has the order of `wanted`. */
   readLists(wanted: ListKey[], version: bigint): Promise<DocIdSet[]>
   /** Columns of some segments, read where they are not in memory. */
@@ -57,12 +59,22 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
     }),
 
     list(segment, term) {
-      return lists.get({ segment, key: term }) ?? prefetchedList(segment, term)
+      const known = lists.get({ segment, key: term })
+      if (known !== undefined) return known
+      const own = columns.get(segment.no)
+      if (own !== undefined && isFiltered(term) && lacks(own.terms, hashOf(term))) return emptySet(sizeOf(segment))
+      return prefetchedList(segment, term)
     },
 
     listsOf(term) {
       const ofTerm = lists.ofKey(term)
-      return segment => ofTerm(segment) ?? prefetchedList(segment, term)
+      const hash = isFiltered(term) ? hashOf(term) : null
+      return (segment, { terms }) => {
+        const known = ofTerm(segment)
+        if (known !== undefined) return known
+        if (hash !== null && lacks(terms, hash)) return emptySet(sizeOf(segment))
+        return prefetchedList(segment, term)
+      }
     },
 
     async readLists(wanted, version) {
@@ -80,18 +92,24 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
       return sets
     },
 
-    async columns(segments, version) {
-      const known = segments.map(segment => columns.get(segment.no))
-      const missing = segments.filter((_, index) => known[index] === undefined)
-      const read = new Map<number, Columns>()
-      if (missing.length > 0) {
-        const nos = missing.map(segment => segment.no)
-        for (const one of await store.readColumns(nos, version)) {
-          columns.set(one.no, one.columns, one.bytes)
-          read.set(one.no, one.columns)
-        }
-      }
-      return known.map((own, index) => own ?? read.get(segments[index]!.no)!)
-    },
+    columns: (segments, version) => readThrough(store, columns, segments, version),
   }
+}
+
+async function readThrough(
+  store: SegmentStore,
+  cache: Cache<number, Columns>,
+  segments: SegmentMeta[],
+  version: bigint,
+): Promise<Columns[]> {
+  const known = segments.map(segment => cache.get(segment.no))
+  const missing = segments.filter((_, index) => known[index] === undefined)
+  if (missing.length === 0) return known.filter(own => own !== undefined)
+  const read = new Map<number, Columns>()
+  const nos = missing.map(segment => segment.no)
+  for (const { no, columns, bytes } of await store.readColumns(nos, version)) {
+    cache.set(no, columns, bytes)
+    read.set(no, columns)
+  }
+  return known.map((own, index) => own ?? read.get(segments[index]!.no)!)
 }

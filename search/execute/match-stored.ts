@@ -168,10 +168,8 @@ async function matchSegments(
   segments: SegmentMeta[],
   { node, filter }: SearchPlan,
 ): Promise<SegmentMatches[]> {
-  const [columns, matches] = await Promise.all([
-    cache.columns(segments, meta.version),
-    node === null ? null : evaluate(cache, segments, node, meta.version),
-  ])
+  const columns = await cache.columns(segments, meta.version)
+  const matches = node === null ? null : await evaluate(cache, segments, columns, node, meta.version)
   const pace = createPace()
   const found: SegmentMatches[] = []
   for (const [index, segment] of segments.entries()) {
@@ -202,6 +200,7 @@ function everything(size: number): TwoPhaseMatches {
 async function evaluate(
   cache: SegmentCache,
   segments: SegmentMeta[],
+  columns: Columns[],
   node: QueryNode,
   version: bigint,
 ): Promise<TwoPhaseMatches[]> {
@@ -222,14 +221,14 @@ async function evaluate(
     const wanted: ListKey[] = []
     const asked = new Set<string>()
     const matches: TwoPhaseMatches[] = []
-    for (const segment of segments) {
+    for (const [index, segment] of segments.entries()) {
       if (pace.isDue()) {
         await pace.rest()
         cached = new Map()
       }
       const own = held.get(segment)
       const lists = (term: string) => {
-        const known = own?.get(term) ?? ofTerm(term)(segment)
+        const known = own?.get(term) ?? ofTerm(term)(segment, columns[index]!)
         if (known !== undefined) return known
         const key = `${segment.no} ${term}`
         if (!asked.has(key)) wanted.push({ segment, term })
