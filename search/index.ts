@@ -138,6 +138,7 @@ const ATTEMPTS = 10
 export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchIndex {
   const parts = openParts(db, { ...defaultCacheSizes(), ...caches })
   let warmUp: WarmUp | null = null
+  let closed = false
 
   const filterSeqs = async (seqs: bigint[], filter: ArticleFilter & { sort: Sort }) => {
     const articles = await parts.source.readSources(seqs)
@@ -188,7 +189,7 @@ export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchI
     warm(onFailure = () => {}) {
       if (warmUp === null) {
         warmUp = startWarmUp(parts, SIZES, onFailure)
-        warmUp.warm.then(suggestions.ready).catch(onFailure)
+        warmUp.warm.then(() => (closed ? undefined : suggestions.ready())).catch(onFailure)
       }
       return warmUp.warm
     },
@@ -196,7 +197,9 @@ export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchI
     stats: () => statsOf(parts),
 
     async close() {
+      closed = true
       await warmUp?.stop()
+      await parts.cache.prefetch.close()
       await suggestions.close()
     },
   }
