@@ -23,14 +23,16 @@ export interface ApiProcess {
   stop(): Promise<void>
 }
 
+/** @param name of its log; processes that run side by side have one each */
 export async function startApiProcess(
   servers: EmbeddedServers,
   dataDir: DataDirectory,
   database: string,
+  name = 'api',
 ): Promise<ApiProcess> {
   const port = await freePort()
   const metrics = await freePort(candidate => candidate !== port)
-  const log = join(dataDir.path, 'logs', 'api.log')
+  const log = join(dataDir.path, 'logs', `${name}.log`)
   const base = `http://127.0.0.1:${port}`
   const supervised = await servers.supervise({
     name: 'The API',

@@ -76,7 +76,7 @@ interface Measured {
   say: (line: string) => void
 }
 
-async function benchKey(pool: Pool, quota: number | null): Promise<{ id: string; secret: string }> {
+export async function benchKey(pool: Pool, quota: number | null): Promise<{ id: string; secret: string }> {
   const { key, secret } = await createKey(pool, 'bench', {
     countries: [...COUNTRIES],
     history: { kind: 'fixed', at: new Date('2000-01-01T00:00:00Z') },
@@ -87,7 +87,7 @@ async function benchKey(pool: Pool, quota: number | null): Promise<{ id: string;
 }
 
 /** Keys are revoked, never deleted: only a bench leaves nothing behind. */
-async function deleteKeys(pool: Pool, ids: string[]): Promise<void> {
+export async function deleteKeys(pool: Pool, ids: string[]): Promise<void> {
   for (const [table, column] of [
     ['quota_months', 'key_id'],
     ['rate_windows', 'key_id'],
@@ -176,7 +176,7 @@ async function searchCpu(url: string, classes: QueryClass[]): Promise<number> {
 }
 
 /** In random order, the same in every run, so that queries of one class are apart. */
-function shuffled(paths: string[]): string[] {
+export function shuffled(paths: string[]): string[] {
   const random = createRandom(1)
   return paths
     .map(path => ({ path, at: random.next() }))
