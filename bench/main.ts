@@ -22,6 +22,11 @@ await runCommand(
       seconds: { type: 'string', value: 'N', about: 'how long with --writing (default 300) or mixed (default 3600)' },
       counts: { type: 'boolean', about: 'search: counts by time, outlet, language and country' },
       http: { type: 'boolean', about: 'search: an API process over HTTP' },
+      cold: {
+        type: 'boolean',
+        about:
+          'search: a process that has just started, the hardest queries asked for the first time, a rolling restart',
+      },
       requests: { type: 'string', value: 'N', about: 'how many over which --http watches its memory (default 100000)' },
     },
   },
@@ -42,6 +47,7 @@ await runCommand(
       counts: options.counts === true,
       http: options.http === true,
       requests: numberOf('requests', options.requests),
+      cold: options.cold === true,
       signal,
     })
     if (options.json === true) print(JSON.stringify({ bench: name, figures }))
@@ -82,5 +88,6 @@ export interface BenchOptions {
   counts: boolean
   http: boolean
   requests: number | null
+  cold: boolean
   signal: AbortSignal
 }

@@ -163,6 +163,7 @@ export function openIndexOf<A extends KeptArticle>(
 ): SearchIndex<A> {
   const parts = openParts(db, form, { ...defaultCacheSizes(), ...caches })
   let warmUp: WarmUp | null = null
+  let closed = false
 
   const filterSeqs = async (seqs: bigint[], filter: ArticleFilter & { sort: Sort }) => {
     const articles = await parts.source.readSources(seqs)
@@ -221,7 +222,7 @@ export function openIndexOf<A extends KeptArticle>(
     warm(onFailure = () => {}) {
       if (warmUp === null) {
         warmUp = startWarmUp(parts, SIZES, onFailure)
-        warmUp.warm.then(suggestions.ready).catch(onFailure)
+        warmUp.warm.then(() => (closed ? undefined : suggestions.ready())).catch(onFailure)
       }
       return warmUp.warm
     },
@@ -229,7 +230,9 @@ export function openIndexOf<A extends KeptArticle>(
     stats: () => statsOf(parts),
 
     async close() {
+      closed = true
       await warmUp?.stop()
+      await parts.cache.prefetch.close()
       await suggestions.close()
     },
   }

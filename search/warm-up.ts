@@ -1,10 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
+import { rehearse } from './rehearsal.ts'
 import { SegmentsChanged } from './store/segment-store.ts'
 
 /** Reads ahead the data that every search needs, so that no search has to wait for it. */
 export interface WarmUp {
-  /** Resolves when the new articles, the columns and the prefetched dictionaries were read once. */
+  /**
+   * Resolves when the new articles, the columns, the prefetched dictionaries and the most frequent
+   * lists were read once, and some searches were run.
+   */
   warm: Promise<void>
   stop(): Promise<void>
 }
@@ -23,10 +27,15 @@ export function startWarmUp(index: IndexParts, sizes: SearchSizes, onFailure: (e
   const first = Promise.withResolvers<void>()
   const run = async () => {
     let warmed: bigint | null = null
+    let rehearsed = false
     while (!signal.aborted) {
       let wait = INTERVAL
       try {
         warmed = await readAhead(index, sizes, warmed, signal)
+        if (!rehearsed && warmed !== null) {
+          rehearsed = true
+          await rehearse(index, await index.metaOf(warmed), sizes, signal)
+        }
         first.resolve()
       } catch (error) {
         if (!(error instanceof SegmentsChanged)) {

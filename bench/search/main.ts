@@ -7,6 +7,7 @@ import { createPool } from '../../shared/postgres/pool.ts'
 import type { BenchOptions } from '../main.ts'
 import { buildArchive } from './build.ts'
 import { queryClasses } from './classes.ts'
+import { measureCold } from './cold/main.ts'
 import { measureCounts } from './counts.ts'
 import type { Archive } from './generator.ts'
 import { measureHttp } from './http/main.ts'
@@ -44,7 +45,7 @@ export async function run(options: BenchOptions): Promise<Record<string, number>
 
 /** Builds the archive, or takes the one that stands, and measures what is asked for. */
 async function measure(
-  { peers, writing, counts, seconds: writingSeconds, http, requests, signal }: BenchOptions,
+  { peers, writing, counts, seconds: writingSeconds, http, requests, cold, signal }: BenchOptions,
   rows: number,
   dataDir: DataDirectory,
   servers: EmbeddedServers,
@@ -58,6 +59,7 @@ async function measure(
   if (writing) parts.push(() => measureWriting({ server, url, rows, classes, seconds: writingSeconds, signal, say }))
   if (counts) parts.push(() => measureCounts({ url, archive, queries: QUERIES, signal, say }))
   if (http) parts.push(() => measureHttp({ dataDir, servers, url, classes, requests, signal, say }))
+  if (cold) parts.push(() => measureCold({ dataDir, servers, url, archive, classes, signal, say }))
   if (parts.length === 0)
     parts.push(
       () => measureClasses(url, archive, signal),

@@ -1,5 +1,6 @@
+import { createPace } from '../pace.ts'
 import { type DocIdSet, emptySet } from '../segment/doc-id-set.ts'
-import { bucketOf, readEntries } from '../segment/postings.ts'
+import { bucketOf, entryStart, readEntry } from '../segment/postings.ts'
 import {
   type IndexMeta,
   type SegmentMeta,
@@ -8,6 +9,7 @@ import {
   sizeOf,
   type TermDictionary,
 } from '../store/segment-store.ts'
+import { frequentTerms } from './frequent-terms.ts'
 
 /**
  * The whole term dictionaries of the newest segments. These are small, come every few seconds under
@@ -21,8 +23,12 @@ export interface Prefetch {
    * Returns at once. The dictionaries are read in the background, and nothing waits for them.
    */
   follow(meta: IndexMeta, articles: number): void
+  /** The words and stems that most documents of the largest prefetched segment have. */
+  frequentTerms(most: number): Promise<string[]>
   /** Resolves when nothing is being read. */
   idle(): Promise<void>
+  /** Reads nothing more. Resolves when nothing is being read. */
+  close(): Promise<void>
   /** Bytes of the dictionaries in memory. */
   bytes(): number
 }
@@ -38,6 +44,7 @@ export function createPrefetch(store: SegmentStore): Prefetch {
   let newest = -1n
   let warned = -1n
   let reading: Promise<void> | null = null
+  let closed = false
 
   async function readAll(): Promise<void> {
     for (;;) {
@@ -72,12 +79,12 @@ export function createPrefetch(store: SegmentStore): Prefetch {
       const bucket = bucketOf(term, segment.bucketBits)
       const size = sizeOf(segment)
       const block = blocks.subarray(starts[bucket], starts[bucket + 1])
-      return readEntries(block, [term], size).get(term) ?? emptySet(size)
+      return readEntry(block, entryStart(term), size) ?? emptySet(size)
     },
 
     follow(meta, articles) {
       const { version } = meta
-      if (version < newest || (goal?.version === version && goal.articles === articles)) return
+      if (closed || version < newest || (goal?.version === version && goal.articles === articles)) return
       newest = version
       goal = { version, articles, segments: newestSegments(meta, articles) }
       const wanted = new Set(goal.segments.map(segment => segment.no))
@@ -87,7 +94,19 @@ export function createPrefetch(store: SegmentStore): Prefetch {
       })
     },
 
+    async frequentTerms(most) {
+      const [largest] = [...dictionaries.values()].sort((a, b) => b.blocks.length - a.blocks.length)
+      return largest === undefined ? [] : frequentTerms(largest, most, createPace())
+    },
+
     idle: () => reading ?? Promise.resolve(),
+
+    async close() {
+      closed = true
+      goal = null
+      await reading
+    },
+
     bytes: () => dictionaries.values().reduce((sum, { blocks, starts }) => sum + blocks.length + starts.byteLength, 0),
   }
 }

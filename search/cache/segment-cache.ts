@@ -1,7 +1,10 @@
+import { createPace } from '../pace.ts'
 import type { Columns } from '../segment/columns.ts'
 import { bytesOf, type DocIdSet, emptySet } from '../segment/doc-id-set.ts'
-import { bucketOf, readEntries } from '../segment/postings.ts'
-import { type BucketKey, type SegmentMeta, type SegmentStore, sizeOf } from '../store/segment-store.ts'
+import { hashOf } from '../segment/hashing.ts'
+import { entryStart, readEntry } from '../segment/postings.ts'
+import { isFiltered, lacks } from '../segment/term-filter.ts'
+import { type ListKey, type SegmentMeta, type SegmentStore, sizeOf } from '../store/segment-store.ts'
 import { createCacheBySegment, type OfSegment } from './by-segment.ts'
 import { type Cache, type CacheStats, createCache } from './cache.ts'
 import { createPrefetch, type Prefetch } from './prefetch.ts'
@@ -15,20 +18,15 @@ export interface SegmentCache {
   /** The posting list of a term; undefined: it has to be read first. */
   list(segment: SegmentMeta, term: string): DocIdSet | undefined
   /** The same for one term in many segments, in less time; for use until the next wait. */
-  listsOf(term: string): (segment: SegmentMeta) => DocIdSet | undefined
+  listsOf(term: string): (segment: SegmentMeta, columns: Columns) => DocIdSet | undefined
   /** Reads posting lists; the result has the order of `wanted`. */
-  readLists(wanted: WantedList[], version: bigint): Promise<DocIdSet[]>
+  readLists(wanted: ListKey[], version: bigint): Promise<DocIdSet[]>
   /** Columns of some segments, read where they are not in memory. */
   columns(segments: SegmentMeta[], version: bigint): Promise<Columns[]>
   /** Documents that were verified, by segment and by what was verified. */
   verified: Cache<OfSegment, Verified>
   prefetch: Prefetch
   stats(): Record<'postings' | 'columns' | 'verified', CacheStats> & { prefetched: number }
-}
-
-export interface WantedList {
-  segment: SegmentMeta
-  term: string
 }
 
 /** Documents whose words were looked at: those that match, and those that do not. */
@@ -61,63 +59,57 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
     }),
 
     list(segment, term) {
-      return lists.get({ segment, key: term }) ?? prefetchedList(segment, term)
+      const known = lists.get({ segment, key: term })
+      if (known !== undefined) return known
+      const own = columns.get(segment.no)
+      if (own !== undefined && isFiltered(term) && lacks(own.terms, hashOf(term))) return emptySet(sizeOf(segment))
+      return prefetchedList(segment, term)
     },
 
     listsOf(term) {
       const ofTerm = lists.ofKey(term)
-      return segment => ofTerm(segment) ?? prefetchedList(segment, term)
+      const hash = isFiltered(term) ? hashOf(term) : null
+      return (segment, { terms }) => {
+        const known = ofTerm(segment)
+        if (known !== undefined) return known
+        if (hash !== null && lacks(terms, hash)) return emptySet(sizeOf(segment))
+        return prefetchedList(segment, term)
+      }
     },
 
     async readLists(wanted, version) {
-      const buckets = byBucket(wanted)
-      const blocks = await store.readBuckets(buckets, version)
-      const found = new Map<WantedList, DocIdSet>()
-      buckets.forEach(({ segment, wanted: own }, index) => {
-        const size = sizeOf(segment)
+      const blocks = await store.readBuckets(wanted, version)
+      const pace = createPace()
+      const sets: DocIdSet[] = []
+      for (const [index, { segment, term }] of wanted.entries()) {
         const block = blocks[index]
-        const terms = own.map(one => one.term)
-        const entries = block === undefined ? null : readEntries(block, terms, size)
-        for (const one of own) {
-          const set = entries?.get(one.term) ?? emptySet(size)
-          found.set(one, set)
-          keep(segment, one.term, set)
-        }
-      })
-      return wanted.map(one => found.get(one)!)
-    },
-
-    async columns(segments, version) {
-      const known = segments.map(segment => columns.get(segment.no))
-      const missing = segments.filter((_, index) => known[index] === undefined)
-      const read = new Map<number, Columns>()
-      if (missing.length > 0) {
-        const nos = missing.map(segment => segment.no)
-        for (const one of await store.readColumns(nos, version)) {
-          columns.set(one.no, one.columns, one.bytes)
-          read.set(one.no, one.columns)
-        }
+        const size = sizeOf(segment)
+        const set = (block && readEntry(block, entryStart(term), size)) ?? emptySet(size)
+        keep(segment, term, set)
+        sets.push(set)
+        if (pace.isDue()) await pace.rest()
       }
-      return known.map((own, index) => own ?? read.get(segments[index]!.no)!)
+      return sets
     },
+
+    columns: (segments, version) => readThrough(store, columns, segments, version),
   }
 }
 
-interface WantedBucket extends BucketKey {
-  segment: SegmentMeta
-  wanted: WantedList[]
-}
-
-/** Lists of one bucket are read together. */
-function byBucket(wanted: WantedList[]): WantedBucket[] {
-  const buckets = new Map<string, WantedBucket>()
-  for (const one of wanted) {
-    const { segment } = one
-    const bucket = bucketOf(one.term, segment.bucketBits)
-    const key = `${segment.no} ${bucket}`
-    const present = buckets.get(key)
-    if (present === undefined) buckets.set(key, { segmentNo: segment.no, bucket, segment, wanted: [one] })
-    else present.wanted.push(one)
+async function readThrough(
+  store: SegmentStore,
+  cache: Cache<number, Columns>,
+  segments: SegmentMeta[],
+  version: bigint,
+): Promise<Columns[]> {
+  const known = segments.map(segment => cache.get(segment.no))
+  const missing = segments.filter((_, index) => known[index] === undefined)
+  if (missing.length === 0) return known.filter(own => own !== undefined)
+  const read = new Map<number, Columns>()
+  const nos = missing.map(segment => segment.no)
+  for (const { no, columns, bytes } of await store.readColumns(nos, version)) {
+    cache.set(no, columns, bytes)
+    read.set(no, columns)
   }
-  return [...buckets.values()]
+  return known.map((own, index) => own ?? read.get(segments[index]!.no)!)
 }

@@ -4,7 +4,7 @@ import { totalmem } from 'node:os'
 export interface CacheSizes {
   /** Posting lists and their bitmaps. A term in many of a million articles takes 128 kB. */
   postings: number
-  /** Columns: 30 MB for a million articles. */
+  /** Columns with term filters: 45 MB for a million articles. */
   columns: number
   /** Articles whose words were verified against a phrase, by phrase. */
   verified: number

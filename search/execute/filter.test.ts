@@ -60,7 +60,7 @@ t.test('a segment says as a whole what is true of each of its documents', async 
     fc.property(articles, questions, fc.boolean(), (all, asked, every) => {
       const segment = segmentOf(all)
       const sorted = all.toSorted(documentOrder)
-      const own = decodeColumns(encodeColumns(columnsOf(sorted, segment.first)))
+      const own = decodeColumns(encodeColumns(columnsOf(sorted, segment.first, new Uint8Array(3))))
       const chosen = sorted.map((_, doc) => doc).filter(doc => every || doc % 3 === 0)
       const set = every ? rangeSet(0, own.size, own.size) : arraySet(Uint16Array.from(chosen), own.size)
       assert.deepEqual(

@@ -1,13 +1,10 @@
-import { setImmediate } from 'node:timers/promises'
 import { evaluate } from '../memory/evaluate.ts'
 import type { MemorySegment } from '../memory/memory-segment.ts'
+import { createPace } from '../pace.ts'
 import { isWithin } from '../query/time-bounds.ts'
 import { passing, rangeSet } from '../segment/doc-id-set.ts'
 import type { Collector, SegmentReader } from './collectors/collector.ts'
 import type { SearchPlan } from './plan.ts'
-
-/** ms after which the event loop runs others. */
-const SLICE = 5
 
 /**
  * Matches in-memory segments and hands the matches to collectors.
@@ -20,13 +17,10 @@ export async function matchMemory(
   { node, filter }: SearchPlan,
   collectors: readonly Collector[],
 ): Promise<void> {
-  let start = performance.now()
+  const pace = createPace()
   for (const segment of segments) {
-    if (performance.now() - start > SLICE) {
-      // A segment that grows meanwhile is read up to the watermark.
-      await setImmediate()
-      start = performance.now()
-    }
+    // A segment that grows meanwhile is read up to the watermark.
+    if (pace.isDue()) await pace.rest()
     const [from, to] = [docsUpTo(segment, covered), docsUpTo(segment, filter.watermark)]
     if (from >= to) continue
     const { length } = segment.documents

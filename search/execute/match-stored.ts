@@ -1,11 +1,11 @@
-import { setImmediate } from 'node:timers/promises'
-import type { SegmentCache, WantedList } from '../cache/segment-cache.ts'
+import type { SegmentCache } from '../cache/segment-cache.ts'
+import { createPace } from '../pace.ts'
 import type { ArticleQuery, Position } from '../query/article-query.ts'
 import type { QueryNode } from '../query/node.ts'
 import type { Columns } from '../segment/columns.ts'
 import { type DocIdSet, rangeSet } from '../segment/doc-id-set.ts'
 import type { ArticleSource } from '../store/article-source.ts'
-import { type IndexMeta, type SegmentMeta, sizeOf } from '../store/segment-store.ts'
+import { type IndexMeta, type ListKey, type SegmentMeta, sizeOf } from '../store/segment-store.ts'
 import type { Collector, SegmentReader } from './collectors/collector.ts'
 import { applyFilter, canMatch, type DocFilter, valuesOf } from './filter.ts'
 import type { SearchPlan } from './plan.ts'
@@ -80,23 +80,9 @@ export async function matchStored(
  * @param count matches in the `seen` articles
  */
 function nextArticles(count: number, seen: number, limit: number): number {
-  const needed = count > 0 && limit > count ? ((limit - count) * seen) / count : seen
+  // Each step costs a statement, so a search that finds nothing takes long ones.
+  const needed = limit > count ? ((limit - count) * seen) / count : seen
   return Math.min(needed, seen * 4)
-}
-
-/** ms after which the event loop runs others. */
-const SLICE = 5
-
-/** Lets others run, when this search has held the event loop for long enough. */
-function createPace() {
-  let start = performance.now()
-  return {
-    isDue: () => performance.now() - start > SLICE,
-    async rest() {
-      await setImmediate()
-      start = performance.now()
-    },
-  }
 }
 
 const NO_LISTS: ReadonlyMap<string, DocIdSet> = new Map()
@@ -108,7 +94,7 @@ async function readTerms(
   terms: readonly string[],
 ): Promise<Map<string, DocIdSet>[]> {
   const known = segments.map(() => new Map<string, DocIdSet>())
-  const wanted: (WantedList & { own: Map<string, DocIdSet> })[] = []
+  const wanted: (ListKey & { own: Map<string, DocIdSet> })[] = []
   segments.forEach((segment, index) => {
     const own = known[index]!
     for (const term of terms) {
@@ -182,21 +168,23 @@ async function matchSegments(
   segments: SegmentMeta[],
   { node, filter }: SearchPlan,
 ): Promise<SegmentMatches[]> {
-  const [columns, matches] = await Promise.all([
-    cache.columns(segments, meta.version),
-    node === null ? null : evaluate(cache, segments, node, meta.version),
-  ])
-  return segments.map((segment, index) => {
+  const columns = await cache.columns(segments, meta.version)
+  const matches = node === null ? null : await evaluate(cache, segments, columns, node, meta.version)
+  const pace = createPace()
+  const found: SegmentMatches[] = []
+  for (const [index, segment] of segments.entries()) {
     const own = columns[index]!
     const { confirmed, candidates } = matches?.[index] ?? everything(own.size)
     const passed = applyFilter(candidates, segment, own, filter)
     const exact = confirmed.count === candidates.count
-    return {
+    found.push({
       segment,
       columns: own,
       matches: { confirmed: exact ? passed : applyFilter(confirmed, segment, own, filter), candidates: passed },
-    }
-  })
+    })
+    if (pace.isDue()) await pace.rest()
+  }
+  return found
 }
 
 function everything(size: number): TwoPhaseMatches {
@@ -212,13 +200,16 @@ function everything(size: number): TwoPhaseMatches {
 async function evaluate(
   cache: SegmentCache,
   segments: SegmentMeta[],
+  columns: Columns[],
   node: QueryNode,
   version: bigint,
 ): Promise<TwoPhaseMatches[]> {
   const held = new Map<SegmentMeta, Map<string, DocIdSet>>()
   const compiled = compile(node)
+  const pace = createPace()
   for (;;) {
-    const cached = new Map<string, ReturnType<SegmentCache['listsOf']>>()
+    // Values of the cache by term: they hold until others run.
+    let cached = new Map<string, ReturnType<SegmentCache['listsOf']>>()
     const ofTerm = (term: string) => {
       let known = cached.get(term)
       if (known === undefined) {
@@ -227,20 +218,25 @@ async function evaluate(
       }
       return known
     }
-    const wanted: WantedList[] = []
+    const wanted: ListKey[] = []
     const asked = new Set<string>()
-    const matches = segments.map(segment => {
+    const matches: TwoPhaseMatches[] = []
+    for (const [index, segment] of segments.entries()) {
+      if (pace.isDue()) {
+        await pace.rest()
+        cached = new Map()
+      }
       const own = held.get(segment)
       const lists = (term: string) => {
-        const known = own?.get(term) ?? ofTerm(term)(segment)
+        const known = own?.get(term) ?? ofTerm(term)(segment, columns[index]!)
         if (known !== undefined) return known
         const key = `${segment.no} ${term}`
         if (!asked.has(key)) wanted.push({ segment, term })
         asked.add(key)
         return null
       }
-      return compiled(lists, sizeOf(segment), null)
-    })
+      matches.push(compiled(lists, sizeOf(segment), null))
+    }
     if (wanted.length === 0) return matches
     const lists = await cache.readLists(wanted, version)
     wanted.forEach(({ segment, term }, index) => {

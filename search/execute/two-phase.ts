@@ -54,7 +54,7 @@ export function compile(node: QueryNode): Evaluate {
     case 'and': {
       const terms = node.of.flatMap(clause => (clause.kind === 'term' ? [clause.term] : []))
       const others = node.of.filter(clause => clause.kind !== 'term').map(compile)
-      return conjunction(terms, others)
+      return terms.length > MANY ? longConjunction(terms, others) : conjunction(terms, others)
     }
     case 'andNot':
       return exclusion(compile(node.of), node.not.map(compile))
@@ -108,6 +108,18 @@ function conjunction(terms: string[], others: Evaluate[]): Evaluate {
   }
 }
 
+/** Evaluates the first terms alone, then all where documents remain. */
+function longConjunction(terms: string[], others: Evaluate[]): Evaluate {
+  const first = terms.slice(0, MANY)
+  const whole = conjunction(terms, others)
+  return (lists, size, within) => {
+    const loaded = first.map(lists)
+    const known = loaded.filter(set => set !== null)
+    const left = known.length < loaded.length ? emptySet(size) : intersectionOf(known)
+    return left.count === 0 ? exactly(left) : whole(lists, size, isFew(left) ? left : within)
+  }
+}
+
 function intersect(matches: TwoPhaseMatches[]): TwoPhaseMatches {
   if (matches.every(isExact)) return exactly(intersectionOf(matches.map(one => one.confirmed)))
   // The smallest first: its documents are looked up in the others.
@@ -120,23 +132,47 @@ function intersect(matches: TwoPhaseMatches[]): TwoPhaseMatches {
 }
 
 function exclusion(of: Evaluate, not: Evaluate[]): Evaluate {
-  return (lists, size, within) =>
-    not.reduce(
-      (a, clause) => {
-        const b = clause(lists, size, isFew(a.candidates) ? a.candidates : within)
-        const confirmed = difference(a.confirmed, b.candidates)
-        if (isExact(a) && isExact(b)) return exactly(confirmed)
-        return { confirmed, candidates: difference(a.candidates, b.confirmed) }
-      },
-      of(lists, size, within),
-    )
+  return (lists, size, within) => {
+    const watched = not.length > MANY ? watch(lists) : null
+    let left = of(watched?.lists ?? lists, size, within)
+    // The query is evaluated again, and most segments may then have nothing to exclude from.
+    if (watched?.isMissing() || (watched !== null && left.candidates.count === 0)) return left
+    for (const clause of not) {
+      const found = clause(lists, size, isFew(left.candidates) ? left.candidates : within)
+      const confirmed = difference(left.confirmed, found.candidates)
+      left =
+        isExact(left) && isExact(found)
+          ? exactly(confirmed)
+          : { confirmed, candidates: difference(left.candidates, found.confirmed) }
+    }
+    return left
+  }
+}
+
+/**
+ * With more clauses than this, it pays to load the lists of the most selective ones first, and the
+ * others only where documents remain.
+ */
+const MANY = 8
+
+/** The same lists, and whether one of them was not loaded. */
+function watch(lists: PostingLists): { lists: PostingLists; isMissing(): boolean } {
+  let missing = false
+  return {
+    lists(term) {
+      const list = lists(term)
+      if (list === null) missing = true
+      return list
+    },
+    isMissing: () => missing,
+  }
 }
 
 /** The terms of two neighbouring words of a phrase. */
 interface PairTerms {
   own: string
   /** Terms of every document with the pair, for a pair that has no list of its own. */
-  otherwise: string[]
+  otherwise: [shared: string, first: string, second: string]
 }
 
 /** The terms of three neighbouring words of a phrase. */
@@ -161,7 +197,9 @@ function phrase(words: string[]): Evaluate {
       shared: SHINGLES.sharedTriple(words[at]!, words[at + 1]!, third),
     }),
   )
+  const first = pairTerms.length > MANY ? pairTerms.slice(0, MANY) : null
   return (lists, size, within) => {
+    if (first !== null && !canHaveAll(first, lists, size)) return exactly(emptySet(size))
     const pairs = pairTerms.map(pair => lists(pair.own))
     // Which other lists are needed depends on which pairs have one.
     if (!pairs.every(pair => pair !== null)) return exactly(emptySet(size))
@@ -172,6 +210,15 @@ function phrase(words: string[]): Evaluate {
     if (within !== null) bounds.push(within)
     return { confirmed: emptySet(size), candidates: intersectionOf(bounds) }
   }
+}
+
+/** Whether a document can have all pairs; false also when a list is not loaded yet. */
+function canHaveAll(terms: PairTerms[], lists: PostingLists, size: number): boolean {
+  const pairs = terms.map(pair => lists(pair.own)).filter(pair => pair !== null)
+  if (pairs.length < terms.length) return false
+  // The lists that rare pairs share are short.
+  const bounds = pairs.map((pair, at) => (pair.count > 0 ? pair : (lists(terms[at]!.otherwise[0]) ?? emptySet(size))))
+  return intersectionOf(bounds).count > 0
 }
 
 /** Sets that hold every document with all pairs. */

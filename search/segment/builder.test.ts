@@ -3,7 +3,7 @@ import { wordList } from '../analysis/word-list.ts'
 import { TERMS } from '../terms.ts'
 import { type BuiltSegment, createSegmentBuilder, type SegmentSource } from './builder.ts'
 import { docsOf } from './doc-id-set.ts'
-import { bucketOf, readEntries } from './postings.ts'
+import { bucketOf, entryStart, readEntry } from './postings.ts'
 import { isFrequent, SHINGLES } from './shingles.ts'
 
 t.setTimeout(280_000)
@@ -64,7 +64,7 @@ function listsOf({ buckets, bucketBits }: BuiltSegment, size: number): (term: st
   const blocks = new Map(buckets.map(({ bucket, block }) => [bucket, block]))
   return term => {
     const block = blocks.get(bucketOf(term, bucketBits))
-    const found = block && readEntries(block, [term], size).get(term)
+    const found = block && readEntry(block, entryStart(term), size)
     return found === undefined ? [] : [...docsOf(found)]
   }
 }

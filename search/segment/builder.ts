@@ -9,6 +9,7 @@ import { bucketOf, writeEntry } from './postings.ts'
 import { createNumbers, createPostings } from './postings-builder.ts'
 import type { DictionaryBuilder, SegmentTexts } from './segment-texts.ts'
 import { addShingles } from './shingles.ts'
+import { createTermFilterBuilder } from './term-filter.ts'
 import { createWordIds, type WordIds } from './word-ids.ts'
 
 /** An article as a segment takes it in. */
@@ -72,7 +73,7 @@ export function createSegmentBuilder(
       })
       buckets.fill(dictionary => addShingles(dictionary, texts, wordIds, pace))
       return {
-        columns: encodeColumns(columnsOf(documents, firstSeq)),
+        columns: encodeColumns(columnsOf(documents, firstSeq, buckets.terms())),
         bucketBits: buckets.bits,
         buckets: buckets.blocks(),
       }
@@ -91,7 +92,9 @@ function createBuckets(size: number, pace: Pace) {
   // A document adds about a kilobyte. As many buckets as documents make a bucket about as large.
   const bits = Math.ceil(Math.log2(Math.max(size, 1)))
   const writers: (Writer | undefined)[] = Array.from({ length: 1 << bits })
+  const terms = createTermFilterBuilder()
   const write = (name: string, docs: Uint16Array, from: number, to: number) => {
+    terms.add(name)
     const bucket = bucketOf(name, bits)
     writers[bucket] ??= createWriter(512)
     writeEntry(writers[bucket], name, { docs, from, to }, size)
@@ -121,6 +124,7 @@ function createBuckets(size: number, pace: Pace) {
         write(names[term]!, docs, from, to)
       })
     },
+    terms: () => terms.build(),
     blocks: () => writers.flatMap((writer, bucket) => (writer === undefined ? [] : [{ bucket, block: writer.view() }])),
   }
 }

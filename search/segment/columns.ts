@@ -1,3 +1,5 @@
+import type { TermFilter } from './term-filter.ts'
+
 /**
  * Values of a segment's documents, by document (Lucene: doc values). Documents are numbered by
  * publication, those without a date last, then by id. So a range of time is a range of documents,
@@ -25,6 +27,8 @@ export interface Columns {
    */
   authorStarts: Uint32Array
   authors: Int32Array
+  /** Which terms the segment may have; empty: any. Segments of former versions have none. */
+  terms: TermFilter
 }
 
 /** The outlets of all documents. */
@@ -62,7 +66,7 @@ export function documentOrder(a: SegmentArticle, b: SegmentArticle): number {
 }
 
 /** @param articles in `documentOrder` */
-export function columnsOf(articles: SegmentArticle[], firstSeq: bigint): Columns {
+export function columnsOf(articles: SegmentArticle[], firstSeq: bigint, terms: TermFilter): Columns {
   const authorStarts = new Uint32Array(articles.length + 1)
   articles.forEach((article, doc) => {
     authorStarts[doc + 1] = authorStarts[doc]! + article.authorNos.length
@@ -82,6 +86,7 @@ export function columnsOf(articles: SegmentArticle[], firstSeq: bigint): Columns
     outlets: outletsOf(publishers),
     authorStarts,
     authors: Int32Array.from(articles.flatMap(article => article.authorNos)),
+    terms,
   }
 }
 
@@ -100,14 +105,14 @@ export function firstAtLeast(published: Float64Array, dated: number, time: numbe
   return low
 }
 
-const HEADER = 3
+const HEADER = 4
 
 /** The arrays one after the other, widest elements first, so that each is aligned. */
 export function encodeColumns(columns: Columns): Buffer {
-  const header = Uint32Array.of(columns.size, columns.dated, columns.authors.length, 0)
-  const { published, ingested, publishers, authorStarts, authors, offsets } = columns
+  const header = Uint32Array.of(columns.size, columns.dated, columns.authors.length, columns.terms.length)
+  const { published, ingested, publishers, authorStarts, authors, offsets, terms } = columns
   return Buffer.concat(
-    [header, published, ingested, publishers, authorStarts, authors, offsets].map(
+    [header, published, ingested, publishers, authorStarts, authors, offsets, terms].map(
       array => new Uint8Array(array.buffer, array.byteOffset, array.byteLength),
     ),
   )
@@ -116,7 +121,7 @@ export function encodeColumns(columns: Columns): Buffer {
 export function decodeColumns(bytes: Uint8Array): Columns {
   // A copy, because an array of eight-byte elements must begin at a multiple of eight.
   const { buffer } = new Uint8Array(bytes)
-  const [size = 0, dated = 0, authors = 0] = new Uint32Array(buffer, 0, HEADER)
+  const [size = 0, dated = 0, authors = 0, terms = 0] = new Uint32Array(buffer, 0, HEADER)
   let at = 16
   const next = (bytes: number) => {
     at += bytes
@@ -138,5 +143,6 @@ export function decodeColumns(bytes: Uint8Array): Columns {
     authorStarts: new Uint32Array(buffer, next((size + 1) * 4), size + 1),
     authors: new Int32Array(buffer, next(authors * 4), authors),
     offsets: new Uint16Array(buffer, next(size * 2), size),
+    terms: new Uint8Array(buffer, next(terms), terms),
   }
 }

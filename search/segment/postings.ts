@@ -1,4 +1,4 @@
-import { type Reader, readVarint, varintBytes, type Writer } from './bytes.ts'
+import { createWriter, type Reader, readVarint, varintBytes, type Writer } from './bytes.ts'
 import { bitmapSet, type DocIdSet, lastingArray } from './doc-id-set.ts'
 import { hashOf } from './hashing.ts'
 
@@ -28,11 +28,22 @@ export interface ListedDocs {
  * objects, because a segment has half a million entries.
  */
 export function writeEntry(bucket: Writer, term: string, list: ListedDocs, size: number): void {
-  bucket.varint(Buffer.byteLength(term))
-  bucket.text(term)
+  writeStart(bucket, term)
   // A gap takes a byte or two, so from here on a bitmap is smaller.
   if ((list.to - list.from) * 10 > size) writeBitmap(bucket, list, size)
   else writeGaps(bucket, list)
+}
+
+/** The bytes that the entry of a term begins with. */
+export function entryStart(term: string): Buffer {
+  const writer = createWriter(64)
+  writeStart(writer, term)
+  return writer.view()
+}
+
+function writeStart(writer: Writer, term: string): void {
+  writer.varint(Buffer.byteLength(term))
+  writer.text(term)
 }
 
 function writeBitmap(bucket: Writer, { docs, from, to }: ListedDocs, size: number): void {
@@ -60,25 +71,30 @@ function writeGaps(bucket: Writer, { docs, from, to }: ListedDocs): void {
   }
 }
 
-/** The posting lists of those terms that the bucket has. @param size documents of the segment */
-export function readEntries(bucket: Buffer, terms: string[], size: number): Map<string, DocIdSet> {
-  const wanted = terms.map(term => ({ term, name: Buffer.from(term) }))
-  const found = new Map<string, DocIdSet>()
+/**
+ * The posting list of a term; undefined: the bucket does not have it.
+ *
+ * @param start `entryStart` of the term
+ * @param size documents of the segment
+ */
+export function readEntry(bucket: Buffer, start: Buffer, size: number): DocIdSet | undefined {
   const reader: Reader = { at: 0, bytes: bucket }
-  while (reader.at < bucket.length && found.size < wanted.length) {
+  while (reader.at < bucket.length) {
+    const entry = reader.at
     const length = readVarint(reader)
-    const start = reader.at
     reader.at += length
+    const isWanted = reader.at - entry === start.length && isAt(bucket, entry, start)
     const bytes = readVarint(reader)
-    const body = reader.at
+    if (isWanted) return decode(bucket.subarray(reader.at, reader.at + bytes), size)
     reader.at += bytes
-    for (const { term, name } of wanted) {
-      if (name.length === length && name.compare(bucket, start, start + length) === 0) {
-        found.set(term, decode(bucket.subarray(body, body + bytes), size))
-      }
-    }
   }
-  return found
+  return undefined
+}
+
+/** From the end, because entries differ there: many begin with the same letter. */
+function isAt(bucket: Buffer, at: number, start: Buffer): boolean {
+  for (let index = start.length - 1; index >= 0; index--) if (bucket[at + index] !== start[index]) return false
+  return true
 }
 
 function decode(body: Buffer, size: number): DocIdSet {

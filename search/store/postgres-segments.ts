@@ -1,9 +1,11 @@
 import type { Queryable } from '../../shared/postgres/pool.ts'
 import { foldName } from '../analysis/folding.ts'
 import { decodeColumns } from '../segment/columns.ts'
+import { bucketOf, entryStart } from '../segment/postings.ts'
 import {
   type IndexMeta,
   type IndexState,
+  type ListKey,
   type SegmentMeta,
   type SegmentStore,
   SegmentsChanged,
@@ -53,18 +55,43 @@ export function postgresSegments(db: Queryable): SegmentStore {
     },
 
     async readBuckets(keys, version) {
-      const { rows } = await db.query<{ version: bigint; place: number | null; block: Buffer }>({
-        name: 'search-buckets',
-        text: BUCKETS,
-        values: [keys.map(key => key.segmentNo), keys.map(key => key.bucket)],
-      })
-      expectVersion(version, rows[0]?.version)
-      const blocks = new Map(rows.map(row => [row.place, row.block]))
-      return keys.map((_, index) => blocks.get(index + 1))
+      const blocks: (Buffer | undefined)[] = []
+      for (let from = 0; from < keys.length; from += KEYS_PER_STATEMENT) {
+        blocks.push(...(await readBuckets(db, keys.slice(from, from + KEYS_PER_STATEMENT), version)))
+      }
+      return blocks
     },
 
     readDictionary: (segment, version) => readDictionary(db, segment, version),
   }
+}
+
+/**
+ * Most keys of one statement. To write its parameters and to read its rows holds the event loop for
+ * a millisecond or two at a time, and other searches get their turn between two statements.
+ */
+const KEYS_PER_STATEMENT = 1_024
+
+async function readBuckets(db: Queryable, keys: ListKey[], version: bigint): Promise<(Buffer | undefined)[]> {
+  const starts = new Map<string, Buffer>()
+  const startOf = (term: string) => {
+    const start = starts.get(term) ?? entryStart(term)
+    starts.set(term, start)
+    return start
+  }
+  const { rows } = await db.query<{ version: bigint; place: number | null; block: Buffer }>({
+    name: 'search-buckets',
+    text: BUCKETS,
+    values: [
+      keys.map(({ segment }) => segment.no),
+      keys.map(({ segment, term }) => bucketOf(term, segment.bucketBits)),
+      keys.map(({ term }) => startOf(term)),
+    ],
+  })
+  expectVersion(version, rows[0]?.version)
+  const blocks: (Buffer | undefined)[] = keys.map(() => undefined)
+  for (const { place, block } of rows) if (place !== null) blocks[place - 1] = block
+  return blocks
 }
 
 /**
@@ -158,14 +185,18 @@ const META = `
   from segments_version v left join segments s on true
   order by s.first_seq`
 
-// $1 segments, $2 buckets. Index: the primary key.
+// Most terms of a long query are in few segments or none (stems of five languages), so a bucket is
+// sent only where the bytes of the entry's start occur in it. They may also occur by chance: the
+// reader of the bucket looks again.
+// $1 segments, $2 buckets, $3 starts of entries. Index: the primary key.
 const BUCKETS = `
   select v.version, b.place::int, b.block
   from segments_version v
   left join lateral (
     select w.place, b.block
-    from unnest($1::int[], $2::int[]) with ordinality as w (segment_no, bucket, place)
+    from unnest($1::int[], $2::int[], $3::bytea[]) with ordinality as w (segment_no, bucket, start, place)
     join segment_buckets b on b.segment_no = w.segment_no and b.bucket = w.bucket
+    where position(w.start in b.block) > 0
   ) b on true`
 
 // $1 segments

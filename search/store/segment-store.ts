@@ -67,10 +67,10 @@ export interface IndexState {
 /** The state of the index that a search reads first. All its statements must see the same. */
 export interface Snapshot extends IndexState, NameMatches {}
 
-/** One bucket of a segment's term dictionary. */
-export interface BucketKey {
-  segmentNo: number
-  bucket: number
+/** The posting list of a term in a segment. */
+export interface ListKey {
+  segment: SegmentMeta
+  term: string
 }
 
 /** All buckets of a segment: bucket n is `blocks` from `starts[n]` to before `starts[n + 1]`. */
@@ -89,8 +89,11 @@ export interface SegmentStore {
   readMeta(): Promise<IndexMeta>
   /** Columns of segments, with the bytes that they take in memory. */
   readColumns(segmentNos: number[], version: bigint): Promise<{ no: number; columns: Columns; bytes: number }[]>
-  /** Blocks in the order of the keys; undefined: the bucket is empty. */
-  readBuckets(keys: BucketKey[], version: bigint): Promise<(Buffer | undefined)[]>
+  /**
+   * For each key, the bucket of its term, in the order of the keys. undefined: the segment does not
+   * have the term.
+   */
+  readBuckets(keys: ListKey[], version: bigint): Promise<(Buffer | undefined)[]>
   readDictionary(segment: SegmentMeta, version: bigint): Promise<TermDictionary>
 }
 

@@ -16,11 +16,14 @@ import { createHttpServer, HTTP_LIMITS } from './http/server.ts'
 import { trustProxy } from './http/trust-proxy.ts'
 import type { SemanticSearch } from './semantic/query.ts'
 import { openOperatorPages } from './status/pages.ts'
+import { startWarmUp } from './warm-up.ts'
 
 /** How long requests in hand may take to finish when the process is to stop. */
 const DRAIN_TIMEOUT = 12_000
 const SWEEP_INTERVAL = 600_000
 const READY_TIMEOUT = 2_000
+/** Most ms that listening waits for the archive to be in memory. */
+const LISTEN_WAIT = 1_000
 
 export interface RunningApi extends Running {
   port: number
@@ -69,15 +72,17 @@ export async function startApi(
   const lock = createAddressLock(pool, config)
   const required = () => answers(pool)
   const publicUrl = publicUrlOf(config)
-  const readiness = { required, semantic: () => semantic.missing() }
+  const warmUp = startWarmUp(index, log)
+  const readiness = { required, semantic: () => semantic.missing(), warmUp }
   const pages = config.OPERATOR_KEY === '' ? null : openOperatorPages({ config, log, lock, readiness })
   const operators = pages?.router ?? null
   const app = createApp({ config, log, ...opened, lock, cursorSecret, publicUrl, readiness, operators })
   // Behind a proxy all clients have one address.
   const server = createHttpServer(app, isBehindProxy ? { connectionsPerAddress: HTTP_LIMITS.connections } : {})
+  // A small archive is in memory at once: `/readyz` then says yes from the first moment on.
+  await warmUp.soon(LISTEN_WAIT)
   const port = await door.open(server)
   if (port !== null) log.info({ host: config.HOST, port }, 'listening')
-  const warm = index.warm(error => log.debug({ err: sentenceOf(error) }, 'could not read ahead'))
 
   const sweeper = setInterval(() => {
     lock.sweep().catch(error => log.warn({ err: sentenceOf(error) }, 'could not sweep failed attempts'))
@@ -86,7 +91,7 @@ export async function startApi(
 
   return {
     port: port ?? config.PORT,
-    warm,
+    warm: warmUp.done,
     missing: required,
     async stop() {
       clearInterval(sweeper)

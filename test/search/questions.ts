@@ -51,15 +51,17 @@ function excerpt(random: Random, articles: Known[], length: number): string {
     .slice(at, at + length)
     .join('')
     .trim()
-    .slice(0, 150)
+    .slice(0, 180)
 }
 
 function words(random: Random, articles: Known[]): string {
+  if (random.chance(0.1)) return excerpt(random, articles, 60).slice(0, 191)
   const parts = Array.from({ length: 1 + random.below(3) }, () => excerpt(random, articles, 1))
   return cased(random, parts.join(random.one([' ', ' ', '-', ', ', ' "']))).slice(0, 191)
 }
 
 function grammar(random: Random, articles: Known[]): string {
+  if (random.chance(0.15)) return longGrammar(random, articles)
   // What one article holds, asked for and excluded, tells more than what hardly any article could
   // hold together.
   const sources = random.chance(0.6) ? [random.one(articles)] : articles
@@ -75,6 +77,16 @@ function grammar(random: Random, articles: Known[]): string {
     q += random.one([' ', ' ', ' ', '', '-', '\u00a0'])
   }
   return cased(random, q).slice(0, 191)
+}
+
+/** As many words as `q` holds: required, in one phrase, or excluded. */
+function longGrammar(random: Random, articles: Known[]): string {
+  const text = excerpt(random, articles, 60).replaceAll('"', ' ')
+  const excluded = () => excerpt(random, articles, 60).replaceAll(/["-]/g, ' ').split(/\s+/).join(' -')
+  return random
+    .one([() => text, () => `"${text}"`, () => `${excerpt(random, articles, 1)} -${excluded()}`])()
+    .slice(0, 190)
+    .replace(/^("[^"]*)$/, '$1"')
 }
 
 function cased(random: Random, text: string): string {

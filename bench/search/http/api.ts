@@ -24,16 +24,20 @@ export interface ApiProcess {
   stop(): Promise<void>
 }
 
-/** @param env settings beside those that every bench has */
+/**
+ * @param name of its log; processes that run side by side have one each
+ * @param env settings beside those that every bench has
+ */
 export async function startApiProcess(
   servers: EmbeddedServers,
   dataDir: DataDirectory,
   database: string,
+  name = 'api',
   env: Record<string, string> = {},
 ): Promise<ApiProcess> {
   const port = await freePort()
   const metrics = await freePort(candidate => candidate !== port)
-  const log = join(dataDir.path, 'logs', 'api.log')
+  const log = join(dataDir.path, 'logs', `${name}.log`)
   const base = `http://127.0.0.1:${port}`
   const supervised = await servers.supervise({
     name: 'The API',

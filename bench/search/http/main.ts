@@ -163,7 +163,7 @@ async function searchCpu(url: string, classes: QueryClass[]): Promise<number> {
 }
 
 /** In random order, the same in every run, so that queries of one class are apart. */
-function shuffled(paths: string[]): string[] {
+export function shuffled(paths: string[]): string[] {
   const random = createRandom(1)
   return paths
     .map(path => ({ path, at: random.next() }))

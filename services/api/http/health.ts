@@ -1,4 +1,5 @@
 import { type RequestHandler, Router } from 'express'
+import type { WarmUp } from '../warm-up.ts'
 
 /** Names of the dependencies that this process does not reach; no addresses. */
 export interface Readiness {
@@ -6,6 +7,7 @@ export interface Readiness {
   required(): Promise<Record<string, string>>
   /** Without these semantic search is out of order. */
   semantic(): Promise<Record<string, string>>
+  warmUp: Pick<WarmUp, 'isWarm' | 'isOver'>
 }
 
 /**
@@ -15,23 +17,26 @@ export interface Readiness {
 const FRESH = 1_000
 
 /**
- * `/healthz`: this process answers. `/readyz`: 200, or 503 when the database is missing; names what
- * is.
+ * `/healthz`: this process answers. `/readyz`: 200, or 503 when the database is missing or while
+ * the process warms up; names what is missing.
  */
-export function healthPages(readiness: Readiness): Router {
+export function healthPages({ required, semantic, warmUp }: Readiness): Router {
   const router = Router({ strict: true, caseSensitive: true })
   const look = remembered(async () => {
-    const [required, semantic] = await Promise.all([readiness.required(), readiness.semantic()])
-    const ready = Object.keys(required).length === 0
-    const missing = [...Object.keys(required), ...Object.keys(semantic)]
-    return { ready, body: { status: !ready ? 'unavailable' : missing.length > 0 ? 'degraded' : 'ok', missing } }
+    const [needed, others] = await Promise.all([required(), semantic()])
+    const ready = Object.keys(needed).length === 0
+    const missing = [...Object.keys(needed), ...Object.keys(others)]
+    return { ready, status: missing.length > 0 ? 'degraded' : 'ok', missing }
   })
   router.get('/healthz', noStore, (_request, response) => {
     response.json({ status: 'ok' })
   })
   router.get('/readyz', noStore, async (_request, response) => {
-    const { ready, body } = await look()
-    response.status(ready ? 200 : 503).json(body)
+    const { ready, status, missing } = await look()
+    const warm = warmUp.isWarm()
+    if (!ready) response.status(503).json({ status: 'unavailable', missing })
+    else if (warmUp.isOver()) response.json({ status, missing, warm })
+    else response.status(503).json({ status: 'warming up', missing, warm })
   })
   return router
 }

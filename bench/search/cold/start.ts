@@ -1,0 +1,86 @@
+import type { QueryClass } from '../classes.ts'
+import type { ApiProcess } from '../http/api.ts'
+import { pathOf } from '../http/urls.ts'
+import { quantile } from '../measure.ts'
+import { type Asked, askUntil, type Client } from './client.ts'
+import { rounded } from './rounded.ts'
+
+const CONNECTIONS = 8
+/** Seconds that are watched after the start. */
+const SECONDS = 12
+/** From this second on a process must be as fast as a warm one. */
+const SETTLED = 5
+const FIRST = 20
+
+export interface StartBench {
+  api: ApiProcess
+  /** ms from the start of the process until `/readyz` said yes. */
+  readyMs: number
+  client: Client
+  classes: QueryClass[]
+  /** The same paths as those of the classes, in another order. */
+  paths: string[]
+  signal: AbortSignal
+  say: (line: string) => void
+}
+
+/** Asks a process from the moment on when it says that it is ready, and again when it is warm. */
+export async function measureStart(bench: StartBench): Promise<Record<string, number>> {
+  const { api, client, paths, signal, say } = bench
+  const ask = (path: string) => client.ask(api.base, path)
+  const start = performance.now()
+  const first: Asked[] = []
+  for (const path of paths.slice(0, FIRST)) first.push(await ask(path))
+  say(`ready after ${bench.readyMs.toFixed(0)} ms; first requests: ${first.map(one => one.ms.toFixed(0)).join(' ')} ms`)
+
+  const early = await askUntil(ask, paths, CONNECTIONS, start + SECONDS * 1_000, signal)
+  const figures: Record<string, number> = {
+    cold_ready_ms: rounded(bench.readyMs),
+    cold_first_ms: rounded(first[0]!.ms),
+    cold_first_worst_ms: rounded(Math.max(...first.map(one => one.ms))),
+  }
+  for (let second = 0; second < SECONDS; second++) {
+    const own = early.filter(one => Math.floor((one.at - start) / 1_000) === second).map(one => one.ms)
+    figures[`cold_second_${second + 1}_p95_ms`] = rounded(quantile(own, 0.95))
+    say(
+      `second ${second + 1}: ${own.length} requests, p95 ${quantile(own, 0.95).toFixed(1)}, p99 ${quantile(own, 0.99).toFixed(1)} ms`,
+    )
+  }
+
+  // Every query once, so that all words are in memory.
+  await askUntil(ask, paths, CONNECTIONS, performance.now() + SECONDS * 1_000, signal)
+  const warm = await askUntil(ask, paths, CONNECTIONS, performance.now() + SECONDS * 1_000, signal)
+  const settled = early.filter(one => one.at - start >= SETTLED * 1_000)
+  const all = [first, early, warm].flat()
+  return {
+    ...figures,
+    settled_p95_ms: p95(settled),
+    warm_p95_ms: p95(warm),
+    ...compareKinds(bench, settled, warm),
+    start_failures: all.filter(one => one.status !== 200).length,
+  }
+}
+
+const p95 = (asked: Asked[]) =>
+  rounded(
+    quantile(
+      asked.map(one => one.ms),
+      0.95,
+    ),
+  )
+
+/** The kinds of match whose p95 is furthest above that of a warm process. */
+function compareKinds({ classes, say }: StartBench, settled: Asked[], warm: Asked[]): Record<string, number> {
+  const kinds = new Map(classes.flatMap(one => one.queries.map(query => [pathOf(query), one.name.split(' · ')[0]!])))
+  const byKind = (asked: Asked[]) => Map.groupBy(asked, one => kinds.get(one.path)!)
+  const later = byKind(warm)
+  const compared = [...byKind(settled)].map(([kind, own]) => ({
+    kind,
+    own: p95(own),
+    warm: p95(later.get(kind) ?? []),
+  }))
+  const ratio = (one: (typeof compared)[number]) => one.own / one.warm
+  for (const one of compared.toSorted((a, b) => ratio(b) - ratio(a)).slice(0, 5))
+    say(`${one.kind}: p95 ${one.own} ms from second ${SETTLED} on, warm ${one.warm} ms`)
+  return { settled_worst_ratio: rounded(Math.max(...compared.map(ratio))) }
+}

@@ -1,0 +1,94 @@
+import { LANGUAGES } from '../shared/articles/article.ts'
+import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
+import { searchPage } from './execute/search.ts'
+import type { ArticleQuery, Match } from './query/article-query.ts'
+import { NO_FILTERS } from './query/filters.ts'
+import type { IndexMeta } from './store/segment-store.ts'
+import { parseWordTerm, TERMS } from './terms.ts'
+
+/**
+ * ms for each part of a rehearsal. The lists of 256 terms in a million articles take a second or
+ * two, and the engine has compiled what every search runs after about as long.
+ */
+const LIMIT = 2_000
+/** Terms whose lists are read. A term of most articles takes 128 kB in a million. */
+const TERMS_READ = 256
+/** Lists of one read. */
+const LISTS_PER_READ = 1_024
+/** Searches at a time: each opens a connection, and prepares its statements there. */
+const SIDE_BY_SIDE = 8
+
+/**
+ * Reads the lists of the most frequent terms, and runs searches of every kind on them. The first
+ * clients then find compiled code, open connections and prepared statements.
+ */
+export async function rehearse(
+  index: IndexParts,
+  meta: IndexMeta,
+  sizes: SearchSizes,
+  signal: AbortSignal,
+): Promise<void> {
+  const terms = await index.cache.prefetch.frequentTerms(TERMS_READ)
+  await readLists(index, meta, [...LANGUAGES.map(TERMS.language), ...terms], signal)
+  const words = terms.filter(term => {
+    const word = parseWordTerm(term)
+    return word?.kind === 'word' && !word.inTitle
+  })
+  if (words.length > 0) await runSearches(index, words, sizes, signal)
+}
+
+/** The most frequent first, so a limit ends with those that matter least. */
+async function readLists(index: IndexParts, meta: IndexMeta, terms: string[], signal: AbortSignal): Promise<void> {
+  const until = performance.now() + LIMIT
+  const newestFirst = meta.segments.toReversed()
+  const { limit } = index.cache.stats().postings
+  const wanted = terms.flatMap(term => newestFirst.map(segment => ({ segment, term })))
+  for (let from = 0; from < wanted.length; from += LISTS_PER_READ) {
+    const isFull = index.cache.stats().postings.used * 2 > limit
+    if (signal.aborted || isFull || performance.now() > until) return
+    const part = wanted.slice(from, from + LISTS_PER_READ)
+    const missing = part.filter(({ segment, term }) => index.cache.list(segment, term) === undefined)
+    if (missing.length > 0) await index.cache.readLists(missing, meta.version)
+  }
+}
+
+async function runSearches(index: IndexParts, words: string[], sizes: SearchSizes, signal: AbortSignal): Promise<void> {
+  const until = performance.now() + LIMIT
+  let next = 0
+  const run = async () => {
+    while (!signal.aborted && next < words.length && performance.now() < until) {
+      const at = next++
+      for (const query of queriesOf(words, at)) await searchPage(index, query, null, sizes)
+    }
+  }
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, run))
+}
+
+/** Searches of the kinds that clients ask most, with a word and its neighbours in a list. */
+function queriesOf(words: string[], at: number): ArticleQuery[] {
+  const word = (step: number) => words[(at + step) % words.length]!
+  const [one, two, three] = [word(0), word(1), word(2)]
+  const keyword = (...own: string[]): Match => ({ kind: 'keyword', words: [...new Set(own)] })
+  const boolean = (required: string[][], excluded: string[][] = []): Match => ({ kind: 'boolean', required, excluded })
+  const matches: Match[] = [
+    { kind: 'all' },
+    keyword(one),
+    keyword(one, two, three),
+    boolean([[one], [two]]),
+    boolean([[one, two]]),
+    boolean([[one]], [[two]]),
+  ]
+  const searchIn = at % 2 === 0 ? 'title_body' : 'title'
+  return matches.flatMap((match): ArticleQuery[] => [
+    { ...BASE, match, searchIn },
+    { ...BASE, match, searchIn, sort: 'ingested_at', order: 'asc', perPage: 100 },
+  ])
+}
+
+const BASE: Omit<ArticleQuery, 'match' | 'searchIn'> = {
+  ...NO_FILTERS,
+  coverage: { historyStart: new Date(-8_640_000_000_000_000), publishedAfter: null, publishedBefore: null },
+  sort: 'published_at',
+  order: 'desc',
+  perPage: 25,
+}

@@ -1,0 +1,115 @@
+import t, { type Test } from 'tap'
+import { type ArticleQuery, openIndex, parseBoolean, parseKeyword } from '../../search/index.ts'
+import { makeSegments } from '../../search/indexer.ts'
+import type { NewArticle } from '../../shared/indexing/new-article.ts'
+import { openArchiveIndex } from './archive-index.ts'
+import { overheard } from './overheard.ts'
+import { EVERYTHING } from './poller.ts'
+
+const READING = 'search-buckets'
+const SEGMENTS = 8
+const SIZE = 16
+const COMMON = Array.from({ length: 30 }, (_, at) => `alg${String.fromCharCode(97 + (at % 26))}${at}`)
+
+/** Every article has every common word, in an order of its own. */
+const ARTICLES: NewArticle[] = Array.from({ length: SEGMENTS * SIZE }, (_, at) => ({
+  title: `Gemeente ${COMMON[at % COMMON.length]}`,
+  body: [...COMMON.slice(at % COMMON.length), ...COMMON.slice(0, at % COMMON.length)].join(' '),
+  url: `https://example.org/${at}`,
+  addresses: [`https://example.org/${at}`],
+  publishedAt: new Date(Date.UTC(2026, 2, 1, 0, at)),
+  authors: [],
+  outlet: { name: 'Voorbeeld', domain: 'example.org' },
+  country: 'NL',
+  language: 'nl',
+}))
+
+/** Greek and Cyrillic letters: words of one letter, which no article has. */
+const LETTERS = [...'αβγδεζηθικλμνξοπρστυφχψωабвгдежзиклмнопрстуфхцчшщыэюя']
+
+function asked(parsed: ReturnType<typeof parseKeyword>): ArticleQuery {
+  if (!parsed.ok) throw new Error(parsed.errors.join(' '))
+  return { ...EVERYTHING, searchIn: 'title_body', match: parsed.match }
+}
+
+async function openSegments(t: Test) {
+  const index = await openArchiveIndex()
+  t.teardown(() => index.close())
+  await index.addMany(ARTICLES)
+  await makeSegments(index.pool, { flushed: BigInt(SIZE), merged: BigInt(SIZE * SEGMENTS * 2) })
+  return index
+}
+
+/** An index with nothing in memory but columns, and the names of its statements from now on. */
+async function openCold(t: Test, pool: Parameters<typeof overheard>[0]) {
+  const { db, names } = overheard(pool)
+  const index = openIndex(db)
+  t.teardown(() => index.close())
+  const search = (query: ArticleQuery) => index.search(query, null, { prefetch: 0 })
+  await search(EVERYTHING)
+  names.length = 0
+  return { search, reads: () => names.splice(0).filter(name => name === READING).length }
+}
+
+t.test('words that no segment has are looked up in memory', { timeout: 60_000 }, async t => {
+  const { pool } = await openSegments(t)
+  const { search, reads } = await openCold(t, pool)
+  for (const q of [LETTERS.join(' '), LETTERS.slice(0, 3).join(' ')]) {
+    t.equal((await search(asked(parseKeyword(q)))).total, 0)
+    t.equal((await search(asked(parseBoolean(q)))).total, 0)
+  }
+  // Some answers of a filter are wrong: then one statement reads what it did not deny.
+  t.ok(reads() <= 4)
+  t.equal((await search(asked(parseBoolean(`gemeente ${LETTERS.map(one => `-${one}`).join(' ')}`)))).total, 128)
+  t.ok(reads() <= 2)
+})
+
+t.test('the lists of a long query are read in few statements', { timeout: 60_000 }, async t => {
+  const { pool } = await openSegments(t)
+  const queries: [q: string, total: number, most: number][] = [
+    [COMMON.join(' '), 128, 2],
+    [`gemeente -${COMMON.join(' -')}`, 0, 2],
+    [`"${COMMON.join(' ')}"`, 5, 3],
+    [`"${COMMON.toReversed().join(' ')}"`, 0, 3],
+  ]
+  for (const [q, total, most] of queries) {
+    const { search, reads } = await openCold(t, pool)
+    t.equal((await search(asked(parseBoolean(q)))).total, total, q)
+    const count = reads()
+    t.ok(count <= most, `${count} statements for ${SEGMENTS} segments: ${q}`)
+  }
+  const { search, reads } = await openCold(t, pool)
+  t.equal((await search(asked(parseKeyword(COMMON.join(' '))))).total, 128)
+  t.ok(reads() <= 2)
+})
+
+t.test('segments of former versions have no filter, and the same answers', { timeout: 60_000 }, async t => {
+  const { pool } = await openSegments(t)
+  const now = await openCold(t, pool)
+  const query = asked(parseKeyword(`${COMMON[3]} ${LETTERS.slice(0, 9).join(' ')}`))
+  const page = await now.search(query)
+  t.equal(page.total, 128)
+  // Bytes 12 to 15 hold the length of the filter, and the filter stands last.
+  await pool.query(`update segments set columns = set_byte(set_byte(set_byte(columns, 12, 0), 13, 0), 14, 0)`)
+  const then = await openCold(t, pool)
+  t.same(await then.search(query), page)
+  t.equal(then.reads(), 1)
+})
+
+t.test('a warm-up ends, and may be closed at any moment', { timeout: 60_000 }, async t => {
+  const { pool } = await openSegments(t)
+  for (const statements of [0, 1, 3, 8, 40, Infinity]) {
+    const { db, names } = overheard(pool)
+    const index = openIndex(db)
+    const failures: unknown[] = []
+    const warm = index.warm(error => failures.push(error))
+    if (statements === Infinity) await warm
+    else while (names.length < statements) await new Promise(resolve => setImmediate(resolve))
+    await index.close()
+    await warm
+    const asked = names.length
+    await new Promise(resolve => setTimeout(resolve, 50))
+    t.same(failures, [])
+    t.equal(names.length, asked, `nothing is read after the end (${statements})`)
+  }
+})
