@@ -14,6 +14,8 @@ import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import { collectAll, searchPage, TOTAL_CAP } from './execute/search.ts'
 import { createMemoryIndex, MEMORY_SIZES } from './memory/memory-index.ts'
+import { createNameLists } from './names/name-lists.ts'
+import { withNameLists } from './names/named-cache.ts'
 import type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
 import { type ArticleFilter, articleTest, NO_FILTERS } from './query/filters.ts'
 import { cutToDays, type Sort, type TimeBounds, timeBoundsOf } from './query/time-bounds.ts'
@@ -22,7 +24,8 @@ import type { KnownDays } from './store/article-source.ts'
 import { openSegmentStore } from './store/open.ts'
 import { postgresArticles } from './store/postgres-articles.ts'
 import { type IndexMeta, SegmentsChanged } from './store/segment-store.ts'
-import { createSuggestions, type NameField } from './suggest/suggestions.ts'
+import { createSuggestions } from './suggest/suggestions.ts'
+import type { NameField } from './terms.ts'
 import { startWarmUp, type WarmUp } from './warm-up.ts'
 
 /*
@@ -112,6 +115,8 @@ export interface IndexStats {
   caches: Record<'postings' | 'columns' | 'verified' | 'articles' | 'names', CacheStats>
   /** Bytes of the prefetched term dictionaries. */
   prefetched: number
+  /** Names of outlets and authors in which parts are looked up, and the bytes that they take. */
+  names: { count: number; bytes: number }
 }
 
 export interface IndexOptions {
@@ -124,7 +129,6 @@ const SIZES: SearchSizes = {
   memory: MEMORY_SIZES,
   first: 32_768,
   prefetch: PREFETCHED_ARTICLES,
-  fewNames: 64,
 }
 
 /** Segments change once in some thousand articles; a search takes milliseconds. */
@@ -141,7 +145,7 @@ export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchI
 
   const filterSeqs = async (seqs: bigint[], filter: ArticleFilter & { sort: Sort }) => {
     const articles = await parts.source.readSources(seqs)
-    const names = await parts.names(articles, filter)
+    const names = await parts.namesOf(articles, filter)
     const passes = articleTest(filter)
     return articles.filter(article => passes(article, names))
   }
@@ -202,15 +206,26 @@ export function openIndex(db: Queryable, { caches }: IndexOptions = {}): SearchI
   }
 }
 
-function statsOf({ cache, knownMeta, memory, stored }: ReturnType<typeof openParts>): IndexStats {
+function statsOf({ cache, knownMeta, memory, names, stored }: ReturnType<typeof openParts>): IndexStats {
   const { prefetched, ...segments } = cache.stats()
+  const { articles, names: shown } = stored.stats()
+  const { names: count, bytes, parts } = names.stats()
+  const ofNames = [shown, parts, cache.namedStats()]
   const meta = knownMeta()
   return {
     segments: meta?.segments.length ?? 0,
     covered: meta?.covered ?? 0n,
     memory: memory.stats(),
-    caches: { ...segments, ...stored.stats() },
+    caches: {
+      ...segments,
+      articles,
+      names: {
+        limit: ofNames.reduce((sum, one) => sum + one.limit, 0),
+        used: ofNames.reduce((sum, one) => sum + one.used, 0),
+      },
+    },
     prefetched,
+    names: { count, bytes },
   }
 }
 
@@ -241,14 +256,16 @@ const NO_NAMES = {
 function openParts(db: Queryable, sizes: CacheSizes) {
   const segments = openSegmentStore(db)
   const source = postgresArticles(db)
-  const stored = createStoredArticles(source, sizes)
+  const stored = createStoredArticles(source, { ...sizes, names: sizes.names / 2 })
+  const names = createNameLists(source, sizes.names / 8)
   let meta: IndexMeta | null = null
   let known: { lastSeq: bigint; days: KnownDays } | null = null
   return {
     segments,
     source,
     stored,
-    cache: createSegmentCache(segments, sizes),
+    names,
+    cache: withNameLists(createSegmentCache(segments, sizes), names, (sizes.names * 3) / 8),
     memory: createMemoryIndex(source, articles => stored.keep(articles)),
     knownMeta: () => meta,
 
@@ -271,7 +288,7 @@ function openParts(db: Queryable, sizes: CacheSizes) {
     },
 
     /** Names are read only where a filter looks at them. */
-    names(articles: SegmentSource[], { outlet, author }: ArticleFilter) {
+    namesOf(articles: SegmentSource[], { outlet, author }: ArticleFilter) {
       if (outlet === null && author === null) return NO_NAMES
       return stored.names(
         articles.map(article => article.publisherNo),

@@ -26,7 +26,7 @@ export function startWarmUp(index: IndexParts, sizes: SearchSizes, onFailure: (e
     while (!signal.aborted) {
       let wait = INTERVAL
       try {
-        warmed = await readAhead(index, sizes, warmed, signal)
+        ;[warmed] = await Promise.all([readAhead(index, sizes, warmed, signal), index.names.readAll()])
         first.resolve()
       } catch (error) {
         if (!(error instanceof SegmentsChanged)) {
@@ -61,7 +61,7 @@ async function readAhead(
   warmed: bigint | null,
   signal: AbortSignal,
 ): Promise<bigint | null> {
-  const { version, wordsVersion, lastSeq } = await index.segments.readSnapshot({ outlet: null, author: null })
+  const { version, wordsVersion, lastSeq } = await index.segments.readSnapshot()
   const meta = await index.metaOf(version)
   const { covered, segments } = meta
   for (let last = covered; last < lastSeq && !signal.aborted; ) {

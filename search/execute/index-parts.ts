@@ -1,6 +1,7 @@
 import type { SegmentCache } from '../cache/segment-cache.ts'
 import type { StoredArticles } from '../cache/stored-articles.ts'
 import type { MemoryIndex, MemorySizes } from '../memory/memory-index.ts'
+import type { NameLists } from '../names/name-lists.ts'
 import type { ArticleSource, KnownDays } from '../store/article-source.ts'
 import type { IndexMeta, SegmentStore } from '../store/segment-store.ts'
 
@@ -15,8 +16,6 @@ export interface SearchSizes {
   first: number
   /** Articles of the newest segments whose term dictionaries are prefetched. */
   prefetch: number
-  /** Up to so many outlets or authors are looked up as terms. */
-  fewNames: number
 }
 
 /** The parts of an opened index. */
@@ -26,6 +25,7 @@ export interface IndexParts {
   cache: SegmentCache
   memory: MemoryIndex
   stored: StoredArticles
+  names: NameLists
   /** The segments of a version. */
   metaOf(version: bigint): Promise<IndexMeta>
   /** The days of all articles up to `lastSeq`. */

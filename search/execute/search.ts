@@ -29,9 +29,9 @@ export async function searchPage(
   position: Position | null,
   sizes: SearchSizes,
 ): Promise<SearchPage> {
-  const snapshot = await index.segments.readSnapshot(query)
+  const snapshot = await index.segments.readSnapshot()
   const watermark = position?.watermark ?? snapshot.lastSeq
-  const plan = planSearch(query, snapshot, await index.daysUpTo(snapshot.lastSeq), watermark, sizes.fewNames)
+  const plan = planSearch(query, await index.daysUpTo(snapshot.lastSeq), watermark)
   if (plan === null) return NOTHING
   const { sort, order, perPage } = query
   // One more than a page holds tells whether another page follows.
@@ -74,9 +74,9 @@ export async function collectAll<C extends Collector>(
   create: (bounds: TimeBounds | null) => C,
   sizes: SearchSizes,
 ): Promise<C> {
-  const snapshot = await index.segments.readSnapshot(query)
+  const snapshot = await index.segments.readSnapshot()
   const days = await index.daysUpTo(snapshot.lastSeq)
-  const plan = planSearch(query, snapshot, days, snapshot.lastSeq, sizes.fewNames)
+  const plan = planSearch(query, days, snapshot.lastSeq)
   const collector = create(plan?.filter.bounds ?? null)
   if (plan === null) return collector
   const meta = await index.metaOf(snapshot.version)
@@ -110,5 +110,5 @@ async function collectMatches(
     watermark <= covered ? [] : index.memory.upTo(range, sizes.memory),
     matchStored({ ...index, meta }, plan, { ...order, limit, first: sizes.first }, collectors),
   ])
-  await matchMemory(inMemory, covered, plan, collectors)
+  await matchMemory(index.names, inMemory, covered, plan, collectors)
 }

@@ -1,5 +1,4 @@
 import type { Queryable } from '../../shared/postgres/pool.ts'
-import { foldName } from '../analysis/folding.ts'
 import { decodeColumns } from '../segment/columns.ts'
 import {
   type IndexMeta,
@@ -19,17 +18,8 @@ export const SEARCH_SETTINGS = { enable_seqscan: 'off', plan_cache_mode: 'force_
 /** Segments in Postgres: tables `segments`, `segment_buckets`, `segments_version`. */
 export function postgresSegments(db: Queryable): SegmentStore {
   return {
-    async readSnapshot({ outlet, author }) {
-      const named = outlet !== null || author !== null
-      const { rows } = await db.query<SnapshotRow>(
-        named
-          ? {
-              name: 'search-snapshot-names',
-              text: snapshotStatement(true),
-              values: [likePattern(outlet), likePattern(author)],
-            }
-          : { name: 'search-snapshot', text: snapshotStatement(false) },
-      )
+    async readSnapshot() {
+      const { rows } = await db.query<SnapshotRow>({ name: 'search-snapshot', text: SNAPSHOT })
       return snapshotOf(rows[0]!)
     },
 
@@ -78,33 +68,16 @@ interface SnapshotRow {
   last_seq: bigint
   version: bigint
   words_version: bigint
-  publisher_nos: number[] | null
-  author_nos: number[] | null
 }
 
 const snapshotOf = (row: SnapshotRow): Snapshot => ({
   lastSeq: row.last_seq,
   version: row.version,
   wordsVersion: row.words_version,
-  publisherNos: row.publisher_nos,
-  authorNos: row.author_nos,
 })
 
-/**
- * A LIKE pattern for names that contain a part; `%`, `_` and `\` are ordinary characters (decision
- * 15).
- */
-export function likePattern(part: string | null): string | null {
-  return part === null ? null : `%${foldName(part).replace(/[\\%_]/g, '\\$&')}%`
-}
-
-// Names are registered before their articles become visible, so no name is missing (decision 15).
-// $1 pattern of outlets, $2 pattern of authors, where names are asked for.
-// Index: authors_folded_name (from three characters on).
-const snapshotStatement = (names: boolean) => `
-  select last_seq, segments_version.version, segments_version.words_version,
-    ${names ? 'case when $1::text is not null then array(select publisher_no from publishers where folded_name like $1 or folded_domain like $1) end' : 'null::int[]'} as publisher_nos,
-    ${names ? 'case when $2::text is not null then array(select author_no from authors where folded_name like $2) end' : 'null::int[]'} as author_nos
+const SNAPSHOT = `
+  select last_seq, segments_version.version, segments_version.words_version
   from ingest_clock, segments_version`
 
 interface MetaRow {

@@ -42,20 +42,8 @@ export class SegmentsChanged extends Error {
   override name = 'SegmentsChanged'
 }
 
-/** Parts of names that a search filters by, as the client wrote them; null: no filter. */
-export interface NameParts {
-  outlet: string | null
-  author: string | null
-}
-
-/** Numbers of the outlets and authors whose names contain a part; null: no filter was given. */
-export interface NameMatches {
-  publisherNos: number[] | null
-  authorNos: number[] | null
-}
-
 /** The state of the index that a search reads first. All its statements must see the same. */
-export interface Snapshot extends NameMatches {
+export interface Snapshot {
   /** `seq` of the newest visible article: the watermark of a first page (decision 22). */
   lastSeq: bigint
   /** Version of the segments (`IndexMeta`). */
@@ -82,7 +70,7 @@ export interface TermDictionary {
  * another one, because articles may have moved since.
  */
 export interface SegmentStore {
-  readSnapshot(names: NameParts): Promise<Snapshot>
+  readSnapshot(): Promise<Snapshot>
   readMeta(): Promise<IndexMeta>
   /** Columns of segments, with the bytes that they take in memory. */
   readColumns(segmentNos: number[], version: bigint): Promise<{ no: number; columns: Columns; bytes: number }[]>
