@@ -15,6 +15,8 @@ import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import { collectAll, searchPage, TOTAL_CAP } from './execute/search.ts'
 import { createMemoryIndex, MEMORY_SIZES } from './memory/memory-index.ts'
+import { createNameLists } from './names/name-lists.ts'
+import { withNameLists } from './names/named-cache.ts'
 import type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
 import { type ArticleFilter, articleTest, NO_FILTERS } from './query/filters.ts'
 import { cutToDays, type Sort, type TimeBounds, timeBoundsOf } from './query/time-bounds.ts'
@@ -23,7 +25,8 @@ import type { KnownDays } from './store/article-source.ts'
 import { openSegmentStore } from './store/open.ts'
 import { postgresArticles } from './store/postgres-articles.ts'
 import { type IndexMeta, type IndexState, SegmentsChanged } from './store/segment-store.ts'
-import { createSuggestions, type NameField } from './suggest/suggestions.ts'
+import { createSuggestions } from './suggest/suggestions.ts'
+import type { NameField } from './terms.ts'
 import { startWarmUp, type WarmUp } from './warm-up.ts'
 
 /*
@@ -124,6 +127,8 @@ export interface IndexStats {
   caches: Record<'postings' | 'columns' | 'verified' | 'articles' | 'names', CacheStats>
   /** Bytes of the prefetched term dictionaries. */
   prefetched: number
+  /** Names of outlets and authors in which parts are looked up, and the bytes that they take. */
+  names: { count: number; bytes: number }
 }
 
 export interface IndexOptions {
@@ -136,7 +141,6 @@ const SIZES: SearchSizes = {
   memory: MEMORY_SIZES,
   first: 32_768,
   prefetch: PREFETCHED_ARTICLES,
-  fewNames: 64,
 }
 
 /** Segments change once in some thousand articles; a search takes milliseconds. */
@@ -165,12 +169,6 @@ export function openIndexOf<A extends KeptArticle>(
   let warmUp: WarmUp | null = null
   let closed = false
 
-  const filterSeqs = async (seqs: bigint[], filter: ArticleFilter & { sort: Sort }) => {
-    const articles = await parts.source.readSources(seqs)
-    const names = await parts.names(articles, filter)
-    const passes = articleTest(filter)
-    return articles.filter(article => passes(article, names))
-  }
   const suggestions = createSuggestions(parts.source, () =>
     restarting(() => collectAll(parts, EVERY_ARTICLE, createNameCounter, SIZES)),
   )
@@ -198,15 +196,7 @@ export function openIndexOf<A extends KeptArticle>(
       return collector.counts(parts.stored.names)
     },
 
-    filter: filterSeqs,
-
-    async countAmong(seqs, filter, breakdown) {
-      const newest = seqs.reduce((a, b) => (a > b ? a : b), 0n)
-      const bounds = cutToDays(timeBoundsOf(filter), await parts.daysUpTo(newest))
-      const collector = createBreakdown(breakdown, filter.sort, bounds)
-      if (bounds !== null) collectArticles(await filterSeqs(seqs, filter), collector)
-      return collector.counts(parts.stored.names)
-    },
+    ...amongArticles(parts),
 
     async suggest(field, text, countries, limit) {
       const nos = await suggestions.find(field, text, countries, limit)
@@ -238,20 +228,56 @@ export function openIndexOf<A extends KeptArticle>(
   }
 }
 
+type OpenedParts = ReturnType<typeof openParts>
+
+/** What is asked of some articles, named by their numbers. */
+function amongArticles(
+  parts: Pick<OpenedParts, 'source' | 'namesOf' | 'daysUpTo'> & { stored: Pick<OpenedParts['stored'], 'names'> },
+): Pick<SearchIndex, 'filter' | 'countAmong'> {
+  const filter: SearchIndex['filter'] = async (seqs, asked) => {
+    const articles = await parts.source.readSources(seqs)
+    const names = await parts.namesOf(articles, asked)
+    const passes = articleTest(asked)
+    return articles.filter(article => passes(article, names))
+  }
+  return {
+    filter,
+    async countAmong(seqs, asked, breakdown) {
+      const newest = seqs.reduce((a, b) => (a > b ? a : b), 0n)
+      const bounds = cutToDays(timeBoundsOf(asked), await parts.daysUpTo(newest))
+      const collector = createBreakdown(breakdown, asked.sort, bounds)
+      if (bounds !== null) collectArticles(await filter(seqs, asked), collector)
+      return collector.counts(parts.stored.names)
+    },
+  }
+}
+
 function statsOf({
   cache,
   knownMeta,
   memory,
+  names,
   stored,
-}: Pick<ReturnType<typeof openParts>, 'cache' | 'knownMeta' | 'memory' | 'stored'>): IndexStats {
+}: Pick<OpenedParts, 'cache' | 'knownMeta' | 'memory' | 'names' | 'stored'>): IndexStats {
   const { prefetched, ...segments } = cache.stats()
+  const { articles, names: shown } = stored.stats()
+  const { names: count, bytes, parts } = names.stats()
+  const ofNames = [shown, parts, cache.namedStats()]
   const meta = knownMeta()
   return {
     segments: meta?.segments.length ?? 0,
     covered: meta?.covered ?? 0n,
     memory: memory.stats(),
-    caches: { ...segments, ...stored.stats() },
+    caches: {
+      ...segments,
+      articles,
+      names: {
+        limit: ofNames.reduce((sum, one) => sum + one.limit, 0),
+        used: ofNames.reduce((sum, one) => sum + one.used, 0),
+      },
+    },
     prefetched,
+    names: { count, bytes },
   }
 }
 
@@ -282,14 +308,16 @@ const NO_NAMES = {
 function openParts<A extends KeptArticle>(db: Queryable, form: ArticleForm<A>, sizes: CacheSizes) {
   const segments = openSegmentStore(db)
   const source = postgresArticles(db)
-  const stored = createStoredArticles(source, sizes, form)
+  const stored = createStoredArticles(source, { ...sizes, names: sizes.names / 2 }, form)
+  const names = createNameLists(source, sizes.names / 8)
   let meta: IndexMeta | null = null
   let known: { lastSeq: bigint; days: KnownDays } | null = null
   return {
     segments,
     source,
     stored,
-    cache: createSegmentCache(segments, sizes),
+    names,
+    cache: withNameLists(createSegmentCache(segments, sizes), names, (sizes.names * 3) / 8),
     memory: createMemoryIndex(source, articles => stored.keep(articles)),
     knownMeta: () => meta,
 
@@ -312,7 +340,7 @@ function openParts<A extends KeptArticle>(db: Queryable, form: ArticleForm<A>, s
     },
 
     /** Names are read only where a filter looks at them. */
-    names(articles: SegmentSource[], { outlet, author }: ArticleFilter) {
+    namesOf(articles: SegmentSource[], { outlet, author }: ArticleFilter) {
       if (outlet === null && author === null) return NO_NAMES
       return stored.names(
         articles.map(article => article.publisherNo),

@@ -21,7 +21,19 @@ export const TERMS = {
   hasAuthor: (has: boolean) => (has ? 'H1' : 'H0'),
   publisher: (publisherNo: number) => `P${publisherNo}`,
   author: (authorNo: number) => `A${authorNo}`,
+  /** A folded part of a name or domain. No list is stored for it: `names/` makes one. */
+  outletPart: (part: string) => `O${part}`,
+  authorPart: (part: string) => `N${part}`,
 } as const
+
+/** Which names a filter looks into. */
+export type NameField = 'outlet' | 'author'
+
+/** @returns null: the term stands for something else */
+export function parseNameTerm(term: string): { field: NameField; part: string } | null {
+  if (term[0] === 'O') return { field: 'outlet', part: term.slice(1) }
+  return term[0] === 'N' ? { field: 'author', part: term.slice(1) } : null
+}
 
 /** The fields of an article that filters read, apart from times. */
 export interface Filterable {

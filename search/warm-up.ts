@@ -31,7 +31,7 @@ export function startWarmUp(index: IndexParts, sizes: SearchSizes, onFailure: (e
     while (!signal.aborted) {
       let wait = INTERVAL
       try {
-        warmed = await readAhead(index, sizes, warmed, signal)
+        ;[warmed] = await Promise.all([readAhead(index, sizes, warmed, signal), index.names.readAll()])
         if (!rehearsed && warmed !== null) {
           rehearsed = true
           await rehearse(index, await index.metaOf(warmed), sizes, signal)
@@ -70,7 +70,7 @@ async function readAhead(
   warmed: bigint | null,
   signal: AbortSignal,
 ): Promise<bigint | null> {
-  const { version, wordsVersion, lastSeq } = await index.segments.readSnapshot({ outlet: null, author: null })
+  const { version, wordsVersion, lastSeq } = await index.segments.readSnapshot()
   const meta = await index.metaOf(version)
   const { covered, segments } = meta
   for (let last = covered; last < lastSeq && !signal.aborted; ) {

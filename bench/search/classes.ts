@@ -37,7 +37,8 @@ export function queryClasses(archive: Archive, queriesEach: number): QueryClass[
   return classes
 }
 
-const BASE: Omit<ArticleQuery, 'match' | 'searchIn'> = {
+/** A query without words: the newest articles. */
+export const BASE: Omit<ArticleQuery, 'match' | 'searchIn'> = {
   ...NO_FILTERS,
   coverage: { historyStart: HISTORY, publishedAfter: null, publishedBefore: null },
   sort: 'published_at',
@@ -105,13 +106,6 @@ function matches(archive: Archive): Record<string, (random: Random) => Match> {
 }
 
 function filters(archive: Archive): Record<string, (random: Random) => Partial<ArticleQuery>> {
-  const coverage = (publishedAfter: number, publishedBefore: number) => ({
-    coverage: {
-      historyStart: HISTORY,
-      publishedAfter: new Date(publishedAfter),
-      publishedBefore: { at: new Date(publishedBefore), exclusive: true },
-    },
-  })
   const day = (random: Random) =>
     Math.floor((archive.start + random.next() * (archive.end - archive.start)) / DAY) * DAY
   const outlet = (random: Random) => archive.outlets[random.below(60)]!
@@ -130,9 +124,9 @@ function filters(archive: Archive): Record<string, (random: Random) => Partial<A
     has_author: random => ({ hasAuthor: random.chance(0.5) }),
     'one day': random => {
       const from = day(random)
-      return coverage(from, from + DAY)
+      return coverageOf(from, from + DAY)
     },
-    'five years': () => coverage(archive.start, archive.end + DAY),
+    'five years': () => coverageOf(archive.start, archive.end + DAY),
     'by ingested_at': () => ({ sort: 'ingested_at' }),
     'polling the last day': () => ({
       sort: 'ingested_at',
@@ -143,6 +137,15 @@ function filters(archive: Archive): Record<string, (random: Random) => Partial<A
     'nothing left': () => ({ countries: ['NL'], languages: ['lb'] }),
   }
 }
+
+/** Articles that were published between two times, ms; the second is excluded. */
+export const coverageOf = (publishedAfter: number, publishedBefore: number) => ({
+  coverage: {
+    historyStart: HISTORY,
+    publishedAfter: new Date(publishedAfter),
+    publishedBefore: { at: new Date(publishedBefore), exclusive: true },
+  },
+})
 
 function read(parsed: ReturnType<typeof parseKeyword>): Match {
   if (!parsed.ok) throw new Error(parsed.errors.join(' '))

@@ -12,6 +12,7 @@ import { measureCounts } from './counts.ts'
 import type { Archive } from './generator.ts'
 import { measureHttp } from './http/main.ts'
 import { type ClassTimes, measureClass, quantile } from './measure.ts'
+import { measureNames } from './names.ts'
 import { comparePeers } from './peers/main.ts'
 import { measureSizes } from './sizes.ts'
 import { measureWriting } from './writing/main.ts'
@@ -63,6 +64,7 @@ async function measure(
   if (parts.length === 0)
     parts.push(
       () => measureClasses(url, archive, signal),
+      () => measureNames({ url, archive, signal, say }),
       () => measureSizes(url),
     )
   for (const part of parts) Object.assign(figures, await part())

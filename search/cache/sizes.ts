@@ -10,7 +10,7 @@ export interface CacheSizes {
   verified: number
   /** Articles as they are shown. */
   articles: number
-  /** Names of outlets and authors. */
+  /** Names of outlets and authors as they are shown, and the articles of parts of names. */
   names: number
 }
 
@@ -29,7 +29,7 @@ export function defaultCacheSizes(memory = availableMemory()): CacheSizes {
     columns: share(28, 512 * MB),
     verified: share(512, 24 * MB),
     articles: share(128, 64 * MB),
-    names: share(256, 40 * MB),
+    names: share(256, 64 * MB),
   }
 }
 

@@ -32,7 +32,6 @@ function readerOf(articles: SegmentSource[]): DocReader {
       eachAuthor(doc, visit) {
         for (const no of articles[doc]!.authorNos) visit(no)
       },
-      hasAuthorAmong: (doc, authorNos) => articles[doc]!.authorNos.some(no => authorNos.has(no)),
     },
     list: term => passing(rangeSet(0, size, size), doc => terms[doc]!.has(term)),
   }

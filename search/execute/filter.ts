@@ -4,14 +4,11 @@ import { type Columns, firstAtLeast } from '../segment/columns.ts'
 import { type DocIdSet, passing, ranges, union } from '../segment/doc-id-set.ts'
 import type { SegmentMeta } from '../store/segment-store.ts'
 
-/**
- * Conditions on matches besides terms: times, visibility, and values that are tested one by one.
- */
+/** Conditions on matches besides terms: times and visibility. */
 export interface DocFilter {
   bounds: TimeBounds
   /** Articles with a higher `seq` are not part of the result set (decision 22). */
   watermark: bigint
-  values: ((values: DocValues) => (doc: number) => boolean)[]
 }
 
 /** Whether a segment can have a document that passes. */
@@ -70,23 +67,15 @@ function testsOf(segment: SegmentMeta, columns: Columns, filter: DocFilter): ((d
     const visible = Number(watermark - segment.first)
     tests.push(doc => offsets[doc]! <= visible)
   }
-  if (filter.values.length > 0) {
-    const values = valuesOf(columns)
-    for (const test of filter.values) tests.push(test(values))
-  }
   return tests
 }
 
-/** A segment's columns as filters see them. */
+/** A segment's columns as collectors see them. */
 export function valuesOf({ publishers, authors, authorStarts }: Columns): DocValues {
   return {
     publisherNo: doc => publishers[doc]!,
     eachAuthor(doc, visit) {
       for (let at = authorStarts[doc]!; at < authorStarts[doc + 1]!; at++) visit(authors[at]!)
-    },
-    hasAuthorAmong(doc, authorNos) {
-      for (let at = authorStarts[doc]!; at < authorStarts[doc + 1]!; at++) if (authorNos.has(authors[at]!)) return true
-      return false
     },
   }
 }

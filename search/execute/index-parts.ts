@@ -2,6 +2,7 @@ import type { KeptArticle } from '../cache/article-form.ts'
 import type { SegmentCache } from '../cache/segment-cache.ts'
 import type { StoredArticles } from '../cache/stored-articles.ts'
 import type { MemoryIndex, MemorySizes } from '../memory/memory-index.ts'
+import type { NameLists } from '../names/name-lists.ts'
 import type { ArticleSource, KnownDays } from '../store/article-source.ts'
 import type { IndexMeta, SegmentStore } from '../store/segment-store.ts'
 
@@ -16,8 +17,6 @@ export interface SearchSizes {
   first: number
   /** Articles of the newest segments whose term dictionaries are prefetched. */
   prefetch: number
-  /** Up to so many outlets or authors are looked up as terms. */
-  fewNames: number
 }
 
 /** The parts of an opened index. */
@@ -27,6 +26,7 @@ export interface IndexParts<A extends KeptArticle = KeptArticle> {
   cache: SegmentCache
   memory: MemoryIndex
   stored: StoredArticles<A>
+  names: NameLists
   /** The segments of a version. */
   metaOf(version: bigint): Promise<IndexMeta>
   /** The days of all articles up to `lastSeq`. */

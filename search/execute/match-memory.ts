@@ -1,5 +1,6 @@
-import { evaluate } from '../memory/evaluate.ts'
+import { type Evaluated, evaluate } from '../memory/evaluate.ts'
 import type { MemorySegment } from '../memory/memory-segment.ts'
+import type { NameLists } from '../names/name-lists.ts'
 import { createPace } from '../pace.ts'
 import { isWithin } from '../query/time-bounds.ts'
 import { passing, rangeSet } from '../segment/doc-id-set.ts'
@@ -12,28 +13,33 @@ import type { SearchPlan } from './plan.ts'
  * @param covered articles up to this `seq` are in stored segments
  */
 export async function matchMemory(
+  names: NameLists,
   segments: readonly MemorySegment[],
   covered: bigint,
-  { node, filter }: SearchPlan,
+  { node, nameTerms, filter }: SearchPlan,
   collectors: readonly Collector[],
 ): Promise<void> {
   const pace = createPace()
+  const nameLists = await names.ofMemory(nameTerms, segments)
+  const named = (segment: MemorySegment): Evaluated =>
+    nameTerms.length === 0
+      ? segment
+      : {
+          documents: segment.documents,
+          phrase: segment.phrase,
+          list: term => nameLists(segment, term) ?? segment.list(term),
+        }
   for (const segment of segments) {
     // A segment that grows meanwhile is read up to the watermark.
     if (pace.isDue()) await pace.rest()
     const [from, to] = [docsUpTo(segment, covered), docsUpTo(segment, filter.watermark)]
     if (from >= to) continue
     const { length } = segment.documents
-    const found = node === null ? rangeSet(from, to, length) : evaluate(node, segment)
+    const found = node === null ? rangeSet(from, to, length) : evaluate(node, named(segment))
     const { published, ingested } = segment.times
-    const values = filter.values.map(test => test(segment))
     const matches = passing(
       found,
-      doc =>
-        doc >= from &&
-        doc < to &&
-        isWithin(filter.bounds, published[doc]!, ingested[doc]!) &&
-        values.every(test => test(doc)),
+      doc => doc >= from && doc < to && isWithin(filter.bounds, published[doc]!, ingested[doc]!),
     )
     if (matches.count === 0) continue
     const reader = readerOf(segment)

@@ -1,7 +1,7 @@
 import type { KeptArticle } from '../cache/article-form.ts'
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
 import type { TimeBounds } from '../query/time-bounds.ts'
-import type { IndexMeta, IndexState, Snapshot } from '../store/segment-store.ts'
+import type { IndexMeta, IndexState } from '../store/segment-store.ts'
 import type { Collector } from './collectors/collector.ts'
 import { createCountCollector } from './collectors/count.ts'
 import { createTopCollector } from './collectors/top.ts'
@@ -32,12 +32,9 @@ export async function searchPage<A extends KeptArticle>(
   sizes: SearchSizes,
   state: IndexState | null = null,
 ): Promise<SearchPage<A>> {
-  const snapshot =
-    state !== null && query.outlet === null && query.author === null
-      ? { ...state, publisherNos: null, authorNos: null }
-      : await index.segments.readSnapshot(query)
+  const snapshot = state ?? (await index.segments.readSnapshot())
   const watermark = position?.watermark ?? snapshot.lastSeq
-  const plan = planSearch(query, snapshot, await index.daysUpTo(snapshot.lastSeq), watermark, sizes.fewNames)
+  const plan = planSearch(query, await index.daysUpTo(snapshot.lastSeq), watermark)
   if (plan === null) return NOTHING
   const { sort, order, perPage } = query
   // One more than a page holds tells whether another page follows.
@@ -80,9 +77,9 @@ export async function collectAll<C extends Collector>(
   create: (bounds: TimeBounds | null) => C,
   sizes: SearchSizes,
 ): Promise<C> {
-  const snapshot = await index.segments.readSnapshot(query)
+  const snapshot = await index.segments.readSnapshot()
   const days = await index.daysUpTo(snapshot.lastSeq)
-  const plan = planSearch(query, snapshot, days, snapshot.lastSeq, sizes.fewNames)
+  const plan = planSearch(query, days, snapshot.lastSeq)
   const collector = create(plan?.filter.bounds ?? null)
   if (plan === null) return collector
   const meta = await index.metaOf(snapshot.version)
@@ -92,7 +89,7 @@ export async function collectAll<C extends Collector>(
 }
 
 interface Planned {
-  snapshot: Snapshot
+  snapshot: IndexState
   meta: IndexMeta
   plan: SearchPlan
 }
@@ -116,5 +113,5 @@ async function collectMatches(
     watermark <= covered ? [] : index.memory.upTo(range, sizes.memory),
     matchStored({ ...index, meta }, plan, { ...order, limit, first: sizes.first }, collectors),
   ])
-  await matchMemory(inMemory, covered, plan, collectors)
+  await matchMemory(index.names, inMemory, covered, plan, collectors)
 }

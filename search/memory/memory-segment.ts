@@ -65,7 +65,6 @@ export function createMemorySegment(termIds: TermIds): MemorySegment {
     eachAuthor(doc, visit) {
       for (const no of documents[doc]!.authorNos) visit(no)
     },
-    hasAuthorAmong: (doc, authorNos) => documents[doc]!.authorNos.some(no => authorNos.has(no)),
 
     add(article, title, body) {
       const { seq, id, language, publisherNo, authorNos } = article

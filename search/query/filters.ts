@@ -37,29 +37,10 @@ export const NO_FILTERS: Omit<ArticleFilter, 'coverage'> = {
   ingestedAfter: null,
 }
 
-/** Values of a segment's documents that filters and collectors look at one by one. */
+/** Values of a segment's documents that collectors look at one by one. */
 export interface DocValues {
   publisherNo(doc: number): number
-  hasAuthorAmong(doc: number, authorNos: ReadonlySet<number>): boolean
   eachAuthor(doc: number, visit: (authorNo: number) => void): void
-}
-
-/** How the index applies a filter. */
-export type IndexFilter =
-  /** By posting lists. `selective`: few articles pass, so it is evaluated before the words. */
-  | { kind: 'terms'; node: QueryNode; selective: boolean }
-  /** By a test of each document that is left, where there would be too many terms. */
-  | { kind: 'values'; test: (values: DocValues) => (doc: number) => boolean }
-  /** No article can pass. */
-  | { kind: 'nothing' }
-
-/** Facts that the index needs to apply filters. */
-export interface IndexContext {
-  /** Numbers of the outlets and authors whose names contain the parts that were asked for. */
-  publisherNos: number[] | null
-  authorNos: number[] | null
-  /** Up to so many numbers are looked up as terms. */
-  fewNames: number
 }
 
 /** The fields of an article that a test reads. */
@@ -79,11 +60,9 @@ type ArticleTest = (article: FilteredArticle, names: NamesByNo) => boolean
 
 interface FilterDefinition {
   /** null: the request does not use the filter. */
-  inIndex(filter: ArticleFilter, context: IndexContext): IndexFilter | null
+  inIndex(filter: ArticleFilter): QueryNode | null
   onArticle(filter: ArticleFilter & { sort: Sort }): ArticleTest | null
 }
-
-const terms = (nodes: QueryNode[]): IndexFilter => ({ kind: 'terms', node: or(nodes), selective: false })
 
 /**
  * Documents of a segment stand in order of publication, so times are ranges there
@@ -94,23 +73,22 @@ const byTimeBounds = () => null
 const FILTERS: Record<keyof ArticleFilter, FilterDefinition> = {
   countries: {
     inIndex: ({ countries }) =>
-      countries.length < COUNTRIES.length ? terms(countries.map(one => term(TERMS.country(one)))) : null,
+      countries.length < COUNTRIES.length ? or(countries.map(one => term(TERMS.country(one)))) : null,
     onArticle:
       ({ countries }) =>
       article =>
         countries.includes(article.country),
   },
   languages: {
-    inIndex: ({ languages }) => languages && terms(languages.map(one => term(TERMS.language(one)))),
+    inIndex: ({ languages }) => languages && or(languages.map(one => term(TERMS.language(one)))),
     onArticle: ({ languages }) => languages && (article => languages.includes(article.language)),
   },
   hasAuthor: {
-    inIndex: ({ hasAuthor }) => (hasAuthor === null ? null : terms([term(TERMS.hasAuthor(hasAuthor))])),
+    inIndex: ({ hasAuthor }) => (hasAuthor === null ? null : term(TERMS.hasAuthor(hasAuthor))),
     onArticle: ({ hasAuthor }) => (hasAuthor === null ? null : article => article.authorNos.length > 0 === hasAuthor),
   },
   author: {
-    inIndex: (_, { authorNos, fewNames }) =>
-      byNumber(authorNos, fewNames, TERMS.author, numbers => values => doc => values.hasAuthorAmong(doc, numbers)),
+    inIndex: ({ author }) => (author === null ? null : term(TERMS.authorPart(foldName(author)))),
     onArticle({ author }) {
       if (author === null) return null
       const contains = containing(author)
@@ -118,13 +96,7 @@ const FILTERS: Record<keyof ArticleFilter, FilterDefinition> = {
     },
   },
   outlet: {
-    inIndex: (_, { publisherNos, fewNames }) =>
-      byNumber(
-        publisherNos,
-        fewNames,
-        TERMS.publisher,
-        numbers => values => doc => numbers.has(values.publisherNo(doc)),
-      ),
+    inIndex: ({ outlet }) => (outlet === null ? null : term(TERMS.outletPart(foldName(outlet)))),
     onArticle({ outlet }) {
       if (outlet === null) return null
       const contains = containing(outlet)
@@ -147,27 +119,14 @@ const FILTERS: Record<keyof ArticleFilter, FilterDefinition> = {
 
 const DEFINITIONS = Object.values(FILTERS)
 
-/** How the index applies the filters of a request. */
-export const indexFilters = (filter: ArticleFilter, context: IndexContext): IndexFilter[] =>
-  DEFINITIONS.flatMap(definition => definition.inIndex(filter, context) ?? [])
+/** How the index applies the filters of a request: all of these clauses. */
+export const indexFilters = (filter: ArticleFilter): QueryNode[] =>
+  DEFINITIONS.flatMap(definition => definition.inIndex(filter) ?? [])
 
 /** A test whether one article passes all filters of a request. */
 export function articleTest(filter: ArticleFilter & { sort: Sort }): ArticleTest {
   const tests = DEFINITIONS.flatMap(definition => definition.onArticle(filter) ?? [])
   return (article, names) => tests.every(test => test(article, names))
-}
-
-/** @param numbers null: the filter is not used */
-function byNumber(
-  numbers: number[] | null,
-  few: number,
-  termOf: (no: number) => string,
-  test: (numbers: ReadonlySet<number>) => (values: DocValues) => (doc: number) => boolean,
-): IndexFilter | null {
-  if (numbers === null) return null
-  if (numbers.length === 0) return { kind: 'nothing' }
-  if (numbers.length > few) return { kind: 'values', test: test(new Set(numbers)) }
-  return { kind: 'terms', node: or(numbers.map(no => term(termOf(no)))), selective: true }
 }
 
 /** Whether a name contains a part, case and accents aside (decision 15). */

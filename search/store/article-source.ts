@@ -2,6 +2,7 @@ import type { ArticleOutlet, Country, Language } from '../../shared/articles/art
 import type { Verification } from '../query/match.ts'
 import type { Axis, TimeSpan } from '../query/time-bounds.ts'
 import type { SegmentSource } from '../segment/builder.ts'
+import type { NameField } from '../terms.ts'
 import type { SegmentRange } from './segment-store.ts'
 
 /** The stored fields of an article. */
@@ -38,6 +39,19 @@ export interface Author {
   name: string
 }
 
+/** Names of outlets or authors. An outlet has two: its name and its domain. */
+export interface NameBatch {
+  /** The number of each name, those of one outlet or author side by side. */
+  nos: Int32Array
+  /**
+   * The folded words of all names as `wordList` writes a list, with an empty word after each name.
+   */
+  words: string
+}
+
+/** Outlets or authors by their numbers, or the next ones after a number, ascending. */
+export type NamesWanted = number[] | { after: number; limit: number }
+
 /** An outlet or author with the folded texts that its filter looks into. */
 export interface FoldedName {
   no: number
@@ -59,6 +73,7 @@ export interface ArticleSource {
   readIds(seqs: bigint[]): Promise<Map<bigint, string>>
   readOutlets(publisherNos: number[]): Promise<Map<number, ArticleOutlet>>
   readAuthors(authorNos: number[]): Promise<Map<number, Author>>
+  readNames(field: NameField, wanted: NamesWanted): Promise<NameBatch>
   /** Outlets with a higher number, ascending, so many at most. */
   readOutletNames(after: number, limit: number): Promise<FoldedName[]>
   /** Authors with a higher number, ascending, so many at most. */

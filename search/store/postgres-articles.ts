@@ -3,6 +3,7 @@ import type { Queryable } from '../../shared/postgres/pool.ts'
 import type { Verification } from '../query/match.ts'
 import type { TimeSpan } from '../query/time-bounds.ts'
 import type { SegmentSource } from '../segment/builder.ts'
+import type { NameField } from '../terms.ts'
 import type {
   ArticleSource,
   ArticleWords,
@@ -42,6 +43,17 @@ export function postgresArticles(db: Queryable): ArticleSource {
     async readAuthors(authorNos) {
       const { rows } = await db.query<Author & { no: number }>(AUTHORS, [authorNos])
       return new Map(rows.map(({ no, id, name }) => [no, { id, name }]))
+    },
+
+    async readNames(field, wanted) {
+      const byNo = Array.isArray(wanted)
+      const { rows } = await db.query<{ nos: Buffer | null; words: string | null }>({
+        name: `search-${field}-names-${byNo ? 'by-no' : 'after'}`,
+        text: namesStatement(field, byNo),
+        values: byNo ? [wanted] : [wanted.after, wanted.limit],
+      })
+      const { nos, words } = rows[0]!
+      return { nos: numbersOf(nos), words: words ?? '' }
     },
 
     readOutletNames: (after, limit) => readNames(db, OUTLET_NAMES, after, limit),
@@ -141,6 +153,32 @@ const IDS = 'select seq, id from articles where seq = any ($1::bigint[])'
 // $1 numbers. Index: the primary key.
 const OUTLETS = 'select publisher_no as no, name, domain from publishers where publisher_no = any ($1::int[])'
 const AUTHORS = 'select author_no as no, id, name from authors where author_no = any ($1::int[])'
+
+/**
+ * One row for thousands of names, which the client then need not parse one by one. $1 numbers, or
+ * $1 after and $2 limit. Index: the primary key.
+ */
+function namesStatement(field: NameField, byNo: boolean): string {
+  const [table, no] = field === 'outlet' ? ['publishers', 'publisher_no'] : ['authors', 'author_no']
+  const condition = byNo ? `${no} = any ($1::int[])` : `${no} > $1 order by ${no} limit $2`
+  // Words of a name have line breaks between them, and an empty word after the last.
+  const words = (column: string) =>
+    `case ${column} when '' then E'\\n' else replace(${column}, ' ', E'\\n') || E'\\n\\n' end`
+  const [nos, all] =
+    field === 'outlet'
+      ? ['int4send(no) || int4send(no)', `${words('folded_name')} || ${words('folded_domain')}`]
+      : ['int4send(no)', words('folded_name')]
+  const columns = field === 'outlet' ? 'folded_name, folded_domain' : 'folded_name'
+  return `
+    select string_agg(${nos}, '') as nos, E'\\n' || string_agg(${all}, '') as words
+    from (select ${no} as no, ${columns} from ${table} where ${condition}) names`
+}
+
+/** Numbers as `int4send` writes them. */
+function numbersOf(bytes: Buffer | null): Int32Array {
+  if (bytes === null) return new Int32Array(0)
+  return Int32Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readInt32BE(at * 4))
+}
 
 // $1 after, $2 limit. Index: the primary key.
 const OUTLET_NAMES = `

@@ -1,5 +1,4 @@
 import type { Queryable } from '../../shared/postgres/pool.ts'
-import { foldName } from '../analysis/folding.ts'
 import { decodeColumns } from '../segment/columns.ts'
 import { bucketOf, entryStart } from '../segment/postings.ts'
 import {
@@ -9,7 +8,6 @@ import {
   type SegmentMeta,
   type SegmentStore,
   SegmentsChanged,
-  type Snapshot,
   type TermDictionary,
 } from './segment-store.ts'
 
@@ -22,18 +20,9 @@ export const SEARCH_SETTINGS = { enable_seqscan: 'off', plan_cache_mode: 'force_
 /** Segments in Postgres: tables `segments`, `segment_buckets`, `segments_version`. */
 export function postgresSegments(db: Queryable): SegmentStore {
   return {
-    async readSnapshot({ outlet, author }) {
-      const named = outlet !== null || author !== null
-      const { rows } = await db.query<SnapshotRow>(
-        named
-          ? {
-              name: 'search-snapshot-names',
-              text: snapshotStatement(true),
-              values: [likePattern(outlet), likePattern(author)],
-            }
-          : { name: 'search-snapshot', text: snapshotStatement(false) },
-      )
-      return snapshotOf(rows[0]!)
+    async readSnapshot() {
+      const { rows } = await db.query<IndexStateRow>({ name: 'search-snapshot', text: STATE })
+      return indexStateOf(rows[0]!)
     },
 
     async readMeta() {
@@ -124,33 +113,7 @@ export const indexStateOf = (row: IndexStateRow): IndexState => ({
   wordsVersion: row.words_version,
 })
 
-interface SnapshotRow extends IndexStateRow {
-  publisher_nos: number[] | null
-  author_nos: number[] | null
-}
-
-const snapshotOf = (row: SnapshotRow): Snapshot => ({
-  ...indexStateOf(row),
-  publisherNos: row.publisher_nos,
-  authorNos: row.author_nos,
-})
-
-/**
- * A LIKE pattern for names that contain a part; `%`, `_` and `\` are ordinary characters (decision
- * 15).
- */
-export function likePattern(part: string | null): string | null {
-  return part === null ? null : `%${foldName(part).replace(/[\\%_]/g, '\\$&')}%`
-}
-
-// Names are registered before their articles become visible, so no name is missing (decision 15).
-// $1 pattern of outlets, $2 pattern of authors, where names are asked for.
-// Index: authors_folded_name (from three characters on).
-const snapshotStatement = (names: boolean) => `
-  select ${INDEX_STATE.columns},
-    ${names ? 'case when $1::text is not null then array(select publisher_no from publishers where folded_name like $1 or folded_domain like $1) end' : 'null::int[]'} as publisher_nos,
-    ${names ? 'case when $2::text is not null then array(select author_no from authors where folded_name like $2) end' : 'null::int[]'} as author_nos
-  from ${INDEX_STATE.tables}`
+const STATE = `select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`
 
 interface MetaRow {
   version: bigint

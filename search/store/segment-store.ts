@@ -42,19 +42,7 @@ export class SegmentsChanged extends Error {
   override name = 'SegmentsChanged'
 }
 
-/** Parts of names that a search filters by, as the client wrote them; null: no filter. */
-export interface NameParts {
-  outlet: string | null
-  author: string | null
-}
-
-/** Numbers of the outlets and authors whose names contain a part; null: no filter was given. */
-export interface NameMatches {
-  publisherNos: number[] | null
-  authorNos: number[] | null
-}
-
-/** The state of the index at one moment. */
+/** The state of the index that a search reads first. All its statements must see the same. */
 export interface IndexState {
   /** `seq` of the newest visible article: the watermark of a first page (decision 22). */
   lastSeq: bigint
@@ -63,9 +51,6 @@ export interface IndexState {
   /** Version of the words of articles that have no segment yet. `reindex` raises it. */
   wordsVersion: bigint
 }
-
-/** The state of the index that a search reads first. All its statements must see the same. */
-export interface Snapshot extends IndexState, NameMatches {}
 
 /** The posting list of a term in a segment. */
 export interface ListKey {
@@ -85,7 +70,7 @@ export interface TermDictionary {
  * another one, because articles may have moved since.
  */
 export interface SegmentStore {
-  readSnapshot(names: NameParts): Promise<Snapshot>
+  readSnapshot(): Promise<IndexState>
   readMeta(): Promise<IndexMeta>
   /** Columns of segments, with the bytes that they take in memory. */
   readColumns(segmentNos: number[], version: bigint): Promise<{ no: number; columns: Columns; bytes: number }[]>

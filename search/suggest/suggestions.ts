@@ -3,10 +3,8 @@ import { COUNTRIES, type Country } from '../../shared/articles/article.ts'
 import { foldName } from '../analysis/folding.ts'
 import type { createNameCounter, NameUse } from '../execute/collectors/name-counts.ts'
 import type { ArticleSource, FoldedName } from '../store/article-source.ts'
+import type { NameField } from '../terms.ts'
 import { createNameList, type ListedName, type NameList } from './name-list.ts'
-
-/** A filter that takes a part of a name. */
-export type NameField = 'outlet' | 'author'
 
 /** Outlets and authors whose names contain a text, the most useful first. */
 export interface Suggestions {

@@ -38,12 +38,13 @@ export function observeIndex(index: Pick<SearchIndex, 'stats'>): void {
     'Bytes in the caches of the search engine: in use, and the limit.',
     ['cache', 'kind'],
     stats,
-    (set, { caches, prefetched }) => {
+    (set, { caches, prefetched, names }) => {
       for (const [cache, { used, limit }] of Object.entries(caches)) {
         set({ cache, kind: 'used' }, used)
         set({ cache, kind: 'limit' }, limit)
       }
       set({ cache: 'prefetch', kind: 'used' }, prefetched)
+      set({ cache: 'name_index', kind: 'used' }, names.bytes)
     },
   )
   gauge('search_memory_articles', 'Articles in in-memory segments.', [], stats, (set, { memory }) =>

@@ -129,7 +129,7 @@ export const SETTINGS = {
   SEARCH_CACHE_NAMES: {
     type: 'bytes',
     default: '0',
-    about: 'Memory for names of outlets and authors. 0: 1/256 of the machine, at most 40MB.',
+    about: 'Memory for names as they are shown and for parts of names. 0: 1/256 of the machine, at most 64MB.',
   },
   QUESTION_CACHE: {
     type: 'bytes',

@@ -35,7 +35,6 @@ export async function askBoth(random: Random, articles: NewArticle[], questions:
         memory: { segment: random.one([1n, 8n, 64n, 4_096n]), words: random.one([0, 500, 400_000]) },
         first: random.one([1, 40, 32_768]),
         prefetch: random.one([0, 100, 65_536]),
-        fewNames: random.one([1, 64]),
       }
       found += answer(known, question)?.ids.length ?? 0
       const differs = await difference(index.search, known, question, sizes)

@@ -48,7 +48,10 @@ const OUTLETS = [
   { name: 'Le 100%_Écho', domain: null },
   { name: null, domain: 'noname.example' },
 ]
-const AUTHORS = ['Jan Jansen', 'Zoë Müller', 'jan de Vries', 'É. O\u2019Neill', 'A_B', 'A%B', 'AB']
+const AUTHORS = [
+  ...['Jan Jansen', 'Zoë Müller', 'jan de Vries', 'É. O\u2019Neill', 'A_B', 'A%B', 'AB'],
+  ...['Anna van den Berg', 'Johan Van\u00a0de Ven', 'Weiß', 'Ann\u00adBa 😀 Van'],
+]
 
 /** Of these alone many texts have the same pairs and triples, and lack the one word more. */
 const FEW_WORDS = ['de', 'fiets', 'film', 'huis', 'the']

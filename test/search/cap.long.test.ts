@@ -8,7 +8,7 @@ import { EVERYTHING } from './poller.ts'
 const ARTICLES = 10_050
 /** So that a total near the cap is counted in several rounds. */
 const SEGMENTS = { flushed: 1_024n, merged: 4_096n }
-const SIZES = { cap: 10_000, memory: { segment: 8n, words: 500 }, first: 4_096, prefetch: 100, fewNames: 64 }
+const SIZES = { cap: 10_000, memory: { segment: 8n, words: 500 }, first: 4_096, prefetch: 100 }
 
 t.test('decision 25: totals count to 10,000, pages go on to the end', { timeout: 900_000 }, async t => {
   const index = await openArchiveIndex()

@@ -23,10 +23,8 @@ export function randomQuestion(random: Random, articles: Known[]): Question {
     countries: random.chance(0.6) ? [...COUNTRIES] : random.some(COUNTRIES),
     languages: random.chance(0.7) ? null : random.some(LANGUAGES),
     hasAuthor: random.chance(0.7) ? null : random.chance(0.5),
-    outlet: random.chance(0.85)
-      ? null
-      : random.one(['koer', 'LETZ', 'example', '%', '_', 'e', 'nobody', 'ÉCHO', 'lu.']),
-    author: random.chance(0.85) ? null : random.one(['jan', 'ZOE', 'muller', '_', 'a%b', 'o’n', 'nobody', 'n']),
+    outlet: random.chance(0.85) ? null : random.one(OUTLET_PARTS),
+    author: random.chance(0.85) ? null : random.one(AUTHOR_PARTS),
     coverage: {
       historyStart,
       publishedAfter,
@@ -39,6 +37,13 @@ export function randomQuestion(random: Random, articles: Known[]): Question {
     ...plain,
   }
 }
+
+/** Single letters, particles, parts that span words, and parts that fold to nothing. */
+const OUTLET_PARTS = ['koer', 'LETZ', 'example', '%', '_', 'e', 'nobody', 'ÉCHO', 'lu.', 'De D', 't.l', '\u0301', '.']
+const AUTHOR_PARTS = [
+  ...['jan', 'ZOE', 'muller', '_', 'a%b', 'o’n', 'nobody', 'n', 'A', 'é', 'an', 'VAN', 'van de', 'n v', 'e V'],
+  ...['jan de Vries', 'n de vri', 'van den bergh', 'Müller', 'b van', '. o', '\u0301', 'ß', 'nn'],
+]
 
 const EVERYTHING = { historyStart: new Date('1800-01-01T00:00:00Z'), publishedAfter: null, publishedBefore: null }
 

@@ -62,7 +62,6 @@ t.test('reindex makes every word of the index anew, and changes no article', { t
       memory: { segment: 8n, words: 500 },
       first: 100,
       prefetch: 100,
-      fewNames: 64,
     })
     if (differs !== null) differences.push(`${differs} ${JSON.stringify(question)}`)
   }
@@ -115,7 +114,6 @@ t.test(
         memory: { segment: 8n, words: 500 },
         first: 100,
         prefetch: 100,
-        fewNames: 64,
       })
       if (differs !== null) differences.push(`${differs} ${JSON.stringify(question)}`)
     }

@@ -122,7 +122,6 @@ const SMALL_SIZES: SearchSizes = {
   memory: { segment: 8n, words: 500 },
   first: 100,
   prefetch: 100,
-  fewNames: 64,
 }
 const MOST_PAGES = 40
 

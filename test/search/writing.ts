@@ -61,7 +61,6 @@ export async function askWhileWriting(seed: number, questions: number): Promise<
         memory: { segment: random.one([1n, 8n, 4_096n]), words: random.one([0, 500, 400_000]) },
         first: random.one([1, 40, 32_768]),
         prefetch: random.one([0, 100, 65_536]),
-        fewNames: random.one([1, 64]),
       }
       const asked = await pagesOf(index, query, sizes)
       known.push(...(await readKnown(index.pool, known.at(-1)?.seq ?? 0n)))

@@ -63,7 +63,6 @@ const SIZES: SearchSizes = {
   memory: { segment: 65_536n, words: 1_000 },
   first: 32_768,
   prefetch: 32_768,
-  fewNames: 64,
 }
 
 /** Both axes and directions, with every bound: from each time on, and before each time. */

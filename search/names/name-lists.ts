@@ -1,0 +1,156 @@
+import type { CacheStats } from '../cache/cache.ts'
+import type { MemoryDocument, MemorySegment } from '../memory/memory-segment.ts'
+import type { Columns } from '../segment/columns.ts'
+import { type DocIdSet, emptySet, passing, rangeSet } from '../segment/doc-id-set.ts'
+import type { ArticleSource } from '../store/article-source.ts'
+import { type NameField, parseNameTerm } from '../terms.ts'
+import { NUMBER_FIELDS } from './fields.ts'
+import { createNameIndex, type NameIndex } from './name-index.ts'
+import { createPace } from './pace.ts'
+
+/**
+ * Posting lists of parts of names. They are not stored: the columns of a segment have the numbers
+ * of its outlets and authors, and `NameIndex` knows the numbers whose names contain a part. A
+ * search takes these lists like all others, and they are cached like all others.
+ */
+export interface NameLists {
+  /** Reads all names. Searches that come before wait for it. */
+  readAll(): Promise<void>
+  /** Lists of stored segments, in the given order. */
+  ofStored(wanted: { term: string; columns: Columns }[]): Promise<DocIdSet[]>
+  /**
+   * Lists of in-memory segments.
+   *
+   * @param terms those that stand for parts of names
+   */
+  ofMemory(terms: readonly string[], segments: readonly MemorySegment[]): Promise<MemoryLists>
+  stats(): NameStats
+}
+
+export interface NameStats {
+  names: number
+  bytes: number
+  /** Parts that were searched for, with the numbers found. */
+  parts: CacheStats
+}
+
+/** @returns null: the term was not asked for */
+export type MemoryLists = (segment: MemorySegment, term: string) => DocIdSet | null
+
+/** @param limit bytes of the parts that are kept */
+export function createNameLists(source: ArticleSource, limit: number): NameLists {
+  // Outlets are few, and so are the parts of their names that are worth keeping.
+  const fields: Record<NameField, NamedField> = {
+    outlet: createField(source, 'outlet', limit / 5),
+    author: createField(source, 'author', (limit * 4) / 5),
+  }
+  const named = (term: string) => {
+    const { field, part } = parseNameTerm(term)!
+    return { field: fields[field], part }
+  }
+  return {
+    async readAll() {
+      await Promise.all(Object.values(fields).map(field => field.index.readAll()))
+    },
+
+    async ofStored(wanted) {
+      const lists: DocIdSet[] = []
+      for (const [term, own] of Map.groupBy(wanted.entries(), ([, one]) => one.term)) {
+        const { field, part } = named(term)
+        const found = await field.ofStored(
+          part,
+          own.map(([, one]) => one.columns),
+        )
+        own.forEach(([at], index) => {
+          lists[at] = found[index]!
+        })
+      }
+      return lists
+    },
+
+    async ofMemory(terms, segments) {
+      const tests = new Map<string, (document: MemoryDocument) => boolean>()
+      for (const term of terms) {
+        const { field, part } = named(term)
+        tests.set(term, await field.ofMemory(part, segments))
+      }
+      return (segment, term) => {
+        const test = tests.get(term)
+        if (test === undefined) return null
+        const { documents } = segment
+        return passing(rangeSet(0, documents.length, documents.length), doc => test(documents[doc]!))
+      }
+    },
+
+    stats() {
+      const [a, b] = [fields.outlet.index.stats(), fields.author.index.stats()]
+      return {
+        names: a.names + b.names,
+        bytes: a.bytes + b.bytes,
+        parts: { limit: a.parts.limit + b.parts.limit, used: a.parts.used + b.parts.used },
+      }
+    },
+  }
+}
+
+interface NamedField {
+  index: NameIndex
+  ofStored(part: string, columns: Columns[]): Promise<DocIdSet[]>
+  ofMemory(part: string, segments: readonly MemorySegment[]): Promise<(document: MemoryDocument) => boolean>
+}
+
+function createField(source: ArticleSource, field: NameField, limit: number): NamedField {
+  const numbers = NUMBER_FIELDS[field]
+  const index = createNameIndex(wanted => source.readNames(field, wanted), limit)
+  /** Columns whose names are all in the index, and how many documents of an in-memory segment. */
+  const knownColumns = new WeakSet<Columns>()
+  const knownDocuments = new WeakMap<MemorySegment, number>()
+
+  async function knowStored(columns: Columns[]): Promise<void> {
+    const missing = new Set<number>()
+    const pace = createPace()
+    const unknown = columns.filter(one => !knownColumns.has(one))
+    for (const one of unknown) {
+      for (const no of numbers.ofStored(one)) if (!index.has(no)) missing.add(no)
+      await pace()
+    }
+    await index.read([...missing])
+    for (const one of unknown) knownColumns.add(one)
+  }
+  async function knowMemory(segments: readonly MemorySegment[]): Promise<void> {
+    const missing = new Set<number>()
+    const grown = segments.map(segment => ({ segment, size: segment.documents.length }))
+    for (const { segment, size } of grown) {
+      for (let doc = knownDocuments.get(segment) ?? 0; doc < size; doc++) {
+        for (const no of numbers.ofMemory(segment.documents[doc]!)) if (!index.has(no)) missing.add(no)
+      }
+    }
+    await index.read([...missing])
+    for (const { segment, size } of grown) knownDocuments.set(segment, size)
+  }
+  return {
+    index,
+
+    async ofStored(part, columns) {
+      await index.readAll()
+      await knowStored(columns)
+      const found = await index.containing(part)
+      const lists: DocIdSet[] = []
+      const pace = createPace()
+      for (const one of columns) {
+        lists.push(found.count === 0 ? emptySet(one.size) : numbers.listStored(one, found.bitmap(index.highest())))
+        await pace()
+      }
+      return lists
+    },
+
+    async ofMemory(part, segments) {
+      await index.readAll()
+      await knowMemory(segments)
+      const found = await index.containing(part)
+      const bits = found.bitmap(index.highest())
+      // A document that comes later is not part of the search, and its number may have no bit.
+      return document => numbers.testMemory(document, bits)
+    },
+  }
+}

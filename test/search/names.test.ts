@@ -1,0 +1,108 @@
+import t from 'tap'
+import { type ArticleQuery, openIndex } from '../../search/index.ts'
+import { makeSegments } from '../../search/indexer.ts'
+import { authorId } from '../../shared/indexing/ids.ts'
+import type { NewArticle } from '../../shared/indexing/new-article.ts'
+import { openArchiveIndex } from './archive-index.ts'
+import { overheard } from './overheard.ts'
+import { EVERYTHING } from './poller.ts'
+
+const timeout = 60_000
+
+/** Articles with one author each. */
+const articles = (from: number, authors: string[]): NewArticle[] =>
+  authors.map((author, at) => ({
+    title: `Bericht ${from + at}`,
+    body: null,
+    url: `https://example.org/${from + at}`,
+    addresses: [`https://example.org/${from + at}`],
+    publishedAt: new Date(Date.UTC(2026, 2, 1, 12, 0, from + at)),
+    authors: [author],
+    outlet: { name: 'Voorbeeld', domain: 'example.org' },
+    country: 'NL',
+    language: 'nl',
+  }))
+
+const by = (author: string): ArticleQuery => ({ ...EVERYTHING, author })
+
+const people = (count: number) => Array.from({ length: count }, (_, at) => `Jan van Naam${at}`)
+
+t.test('an author whose number was given out early and becomes visible late is found', { timeout }, async t => {
+  const index = await openArchiveIndex()
+  t.teardown(() => index.close())
+  const { search } = index
+  // A number is taken, and its transaction goes on while others take later ones.
+  const client = await index.pool.connect()
+  await client.query('begin')
+  await client.query("insert into authors (id, outlet, name, folded_name) values ($1, 'example.org', $2, $3)", [
+    authorId('example.org', 'Late Laura'),
+    'Late Laura',
+    'late laura',
+  ])
+  await index.add(articles(0, people(20)))
+  t.equal((await search.search(by('van'))).total, 20)
+  t.equal((await search.search(by('laur'))).total, 0)
+  await client.query('commit')
+  client.release()
+  await index.add(articles(20, ['Late Laura', 'Nieuwe Nora']))
+  t.equal((await search.search(by('laur'))).total, 1, 'in memory')
+  t.equal((await search.search(by('ora'))).total, 1, 'a new one')
+  await makeSegments(index.pool, { flushed: 2n, merged: 16n })
+  t.equal((await search.search(by('laur'))).total, 1, 'in a segment')
+  t.equal((await search.search(by('a'))).total, 22)
+  t.same(await openIndex(index.pool).search(by('laur')), await search.search(by('laur')), 'in another process')
+})
+
+t.test('names are read once, and a part that was asked for costs the snapshot alone', { timeout }, async t => {
+  const index = await openArchiveIndex()
+  t.teardown(() => index.close())
+  await index.add(articles(0, people(40)))
+  await makeSegments(index.pool, { flushed: 8n, merged: 64n })
+  await index.add(articles(40, ['Piet Pieters']))
+  const { db, names } = overheard(index.pool)
+  const { search, stats } = openIndex(db)
+  t.equal((await search(by('an v'))).total, 40)
+  t.ok(names.includes('search-author-names-after'))
+  const read = (text: string) => names.filter(name => name.startsWith(text)).length
+  names.length = 0
+  t.equal((await search(by('AN V'))).total, 40)
+  t.same(names, ['search-snapshot'])
+  t.equal((await search(by('piet'))).total, 1)
+  t.equal((await search({ ...by('a'), outlet: '.org' })).total, 40)
+  t.equal(read('search-author-names'), 0)
+  names.length = 0
+  // The names of new articles alone.
+  await index.add(articles(41, ['Johan van den Berg']))
+  t.equal((await search(by('n v'))).total, 41)
+  t.equal((await search(by('n v'))).total, 41)
+  t.equal(read('search-author-names-by-no'), 1)
+  t.equal(read('search-author-names-after'), 0)
+  t.ok(stats().names.count > 42 && stats().names.bytes > 1_000)
+  const { used, limit } = stats().caches.names
+  t.ok(used > 0 && used < limit)
+})
+
+t.test('names are read ahead', { timeout }, async t => {
+  const index = await openArchiveIndex()
+  t.teardown(() => index.close())
+  await index.add(articles(0, people(30)))
+  const { db, names } = overheard(index.pool)
+  const warm = openIndex(db)
+  await warm.warm()
+  t.equal(warm.stats().names.count, 32, 'thirty authors, an outlet and its domain')
+  names.length = 0
+  t.equal((await warm.search(by('naam2'))).total, 11)
+  t.notOk(names.some(name => name.includes('-names-')))
+  await warm.close()
+})
+
+t.test('a search fails while names cannot be read, and the next one reads them', { timeout }, async t => {
+  const index = await openArchiveIndex()
+  t.teardown(() => index.close())
+  await index.add(articles(0, people(30)))
+  let refused = 1
+  const { db } = overheard(index.pool, text => text.includes('from authors where author_no >') && refused-- > 0)
+  const { search } = openIndex(db)
+  await t.rejects(search(by('jan')), /refused/)
+  t.equal((await search(by('jan'))).total, 30)
+})
