@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
+import { rehearseNames } from './names/rehearsal.ts'
 import { SegmentsChanged } from './store/segment-store.ts'
 
 /** Reads ahead the data that every search needs, so that no search has to wait for it. */
@@ -26,7 +27,9 @@ export function startWarmUp(index: IndexParts, sizes: SearchSizes, onFailure: (e
     while (!signal.aborted) {
       let wait = INTERVAL
       try {
+        const before = warmed
         ;[warmed] = await Promise.all([readAhead(index, sizes, warmed, signal), index.names.readAll()])
+        if (before === null && warmed !== null) await rehearseNames(index.cache, await index.metaOf(warmed))
         first.resolve()
       } catch (error) {
         if (!(error instanceof SegmentsChanged)) {
