@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
+import { rehearseNames } from './names/rehearsal.ts'
 import { rehearse } from './rehearsal.ts'
 import { SegmentsChanged } from './store/segment-store.ts'
 
@@ -34,7 +35,9 @@ export function startWarmUp(index: IndexParts, sizes: SearchSizes, onFailure: (e
         ;[warmed] = await Promise.all([readAhead(index, sizes, warmed, signal), index.names.readAll()])
         if (!rehearsed && warmed !== null) {
           rehearsed = true
-          await rehearse(index, await index.metaOf(warmed), sizes, signal)
+          const meta = await index.metaOf(warmed)
+          await rehearseNames(index.cache, meta)
+          await rehearse(index, meta, sizes, signal)
         }
         first.resolve()
       } catch (error) {

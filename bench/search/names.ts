@@ -66,6 +66,8 @@ async function measureSituation(
   const index = openIndex(pool)
   try {
     await index.warm()
+    // Names are read for suggestions after that.
+    await index.suggest('author', 'a', ['NL'], 1)
     const results: Measured[] = []
     for (const [partName, part] of Object.entries(nameParts(archive))) {
       signal.throwIfAborted()

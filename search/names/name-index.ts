@@ -27,7 +27,7 @@ export interface NameIndex {
 }
 
 /** An event loop takes in so many in a millisecond or two. */
-const NAMES_PER_READ = 8_192
+const NAMES_PER_READ = 4_096
 
 /** @param limit bytes of the parts that are kept */
 export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<NameBatch>, limit: number): NameIndex {

@@ -55,15 +55,18 @@ export function createNameTexts(): NameTexts {
 
   /** Visits names in which words of the first set, the second set … stand side by side. */
   const visitSequences = (sets: Uint32Array[], from: number, to: number, found: (no: number) => void) => {
+    // Constants, because variables that others assign are read anew in each step.
     const [first, ...rest] = sets
-    for (let name = from; name < to; name++) {
-      const last = starts[name + 1]! - rest.length
-      for (let at = starts[name]!; at < last; at++) {
-        if (!hasBit(first!, ids[at]!)) continue
-        if (rest.length > 0 && !rest.every((set, index) => hasBit(set, ids[at + index + 1]!))) continue
+    const [ownIds, ownStarts, more] = [ids, starts, rest.length]
+    for (let name = from, at = ownStarts[from]!; name < to; name++) {
+      const end = ownStarts[name + 1]!
+      for (; at < end - more; at++) {
+        if (!hasBit(first!, ownIds[at]!)) continue
+        if (more > 0 && !rest.every((set, index) => hasBit(set, ownIds[at + index + 1]!))) continue
         found(nos[name]!)
         break
       }
+      at = end
     }
   }
   return {

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 
 /** ms after which the event loop runs others. */
-const SLICE = 2
+const SLICE = 1
 
 /**
  * Called often in long work: lets others run when the work has held the event loop for long enough.
