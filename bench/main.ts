@@ -15,6 +15,7 @@ await runCommand(
       recipes: { type: 'boolean', about: 'semantic: what else could be embedded of an article, side by side' },
       peers: { type: 'boolean', about: 'search: other engines beside, on the same articles and queries' },
       writing: { type: 'boolean', about: 'search: 300 articles/s written meanwhile' },
+      import: { type: 'boolean', about: 'search: npm run import of 100,000 articles, alone and beside searches' },
       seconds: { type: 'string', value: 'N', about: 'how long with --writing (default 300)' },
       counts: { type: 'boolean', about: 'search: counts by time, outlet, language and country' },
       http: { type: 'boolean', about: 'search: an API process over HTTP' },
@@ -33,6 +34,7 @@ await runCommand(
       recipes: options.recipes === true,
       peers: options.peers === true,
       writing: options.writing === true,
+      importing: options.import === true,
       seconds: numberOf('seconds', options.seconds),
       counts: options.counts === true,
       http: options.http === true,
@@ -63,6 +65,7 @@ export interface BenchOptions {
   /** Parts of `search`. */
   peers: boolean
   writing: boolean
+  importing: boolean
   seconds: number | null
   counts: boolean
   http: boolean

@@ -1,16 +1,15 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { loadavg } from 'node:os'
-import pg from 'pg'
 import { type ArticleQuery, openIndex, SEARCH_SETTINGS, type SearchIndex } from '../../../search/index.ts'
 import { BATCH } from '../../../shared/indexing/article-writer.ts'
 import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
 import { quantile } from '../measure.ts'
-import { createRandom } from '../random.ts'
+import { copyDatabase } from './copy.ts'
 import type { Job, Making, Written } from './messages.ts'
+import { readFor } from './readers.ts'
 
 const PER_SECOND = 300
-const CLIENTS = 2
 const SECONDS = 300
 /** Longest time, in seconds, of reading alone and of writing as fast as it can. */
 const MINUTE = 60
@@ -129,47 +128,6 @@ async function segmentsSince(db: Pool, rows: number): Promise<{ segments: number
     [rows],
   )
   return found[0]!
-}
-
-async function copyDatabase({ server, url, say }: WritingBench) {
-  const name = `${new URL(url).pathname.slice(1)}_written`
-  const onServer = async (...statements: string[]) => {
-    const client = new pg.Client(server)
-    await client.connect()
-    try {
-      for (const statement of statements) await client.query(statement)
-    } finally {
-      await client.end()
-    }
-  }
-  say('Copying the archive …')
-  const drop = () => onServer(`drop database if exists ${name} with (force)`)
-  await drop()
-  await onServer(`create database ${name} template ${new URL(url).pathname.slice(1)} strategy file_copy`, 'checkpoint')
-  const address = new URL(url)
-  address.pathname = `/${name}`
-  return { url: address.href, drop }
-}
-
-/** ms of each search of the clients, the queries at random but always in the same order. */
-async function readFor(
-  index: SearchIndex,
-  queries: ArticleQuery[],
-  seconds: number,
-  signal: AbortSignal,
-): Promise<number[]> {
-  const times: number[] = []
-  const end = performance.now() + seconds * 1_000
-  const client = async (number: number) => {
-    const random = createRandom(number)
-    while (!signal.aborted && performance.now() < end) {
-      const start = performance.now()
-      await index.search(random.one(queries))
-      times.push(performance.now() - start)
-    }
-  }
-  await Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(number + 1)))
-  return times
 }
 
 async function work(writer: ChildProcess, job: Job): Promise<Written> {
