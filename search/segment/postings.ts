@@ -28,8 +28,7 @@ export interface ListedDocs {
  * objects, because a segment has half a million entries.
  */
 export function writeEntry(bucket: Writer, term: string, list: ListedDocs, size: number): void {
-  bucket.varint(Buffer.byteLength(term))
-  bucket.text(term)
+  bucket.name(term)
   // A gap takes a byte or two, so from here on a bitmap is smaller.
   if ((list.to - list.from) * 10 > size) writeBitmap(bucket, list, size)
   else writeGaps(bucket, list)
