@@ -19,6 +19,7 @@ await runCommand(
         about: 'search: other engines beside, on the same articles and queries; those named, else all',
       },
       writing: { type: 'boolean', about: 'search: 300 articles/s written meanwhile' },
+      import: { type: 'boolean', about: 'search: npm run import of 100,000 articles, alone and beside searches' },
       seconds: { type: 'string', value: 'N', about: 'how long with --writing (default 300) or mixed (default 3600)' },
       counts: { type: 'boolean', about: 'search: counts by time, outlet, language and country' },
       http: { type: 'boolean', about: 'search: an API process over HTTP' },
@@ -43,6 +44,7 @@ await runCommand(
       recipes: options.recipes === true,
       peers,
       writing: options.writing === true,
+      importing: options.import === true,
       seconds: numberOf('seconds', options.seconds),
       counts: options.counts === true,
       http: options.http === true,
@@ -84,6 +86,7 @@ export interface BenchOptions {
   /** The engines beside Perscope; null: none. */
   peers: readonly PeerKey[] | null
   writing: boolean
+  importing: boolean
   seconds: number | null
   counts: boolean
   http: boolean

@@ -11,6 +11,7 @@ import { measureCold } from './cold/main.ts'
 import { measureCounts } from './counts.ts'
 import type { Archive } from './generator.ts'
 import { measureHttp } from './http/main.ts'
+import { measureImport } from './importing/main.ts'
 import { type ClassTimes, measureClass, quantile } from './measure.ts'
 import { measureNames } from './names.ts'
 import { comparePeers } from './peers/main.ts'
@@ -46,7 +47,7 @@ export async function run(options: BenchOptions): Promise<Record<string, number>
 
 /** Builds the archive, or takes the one that stands, and measures what is asked for. */
 async function measure(
-  { peers, writing, counts, seconds: writingSeconds, http, requests, cold, signal }: BenchOptions,
+  { peers, writing, importing, counts, seconds: writingSeconds, http, requests, cold, signal }: BenchOptions,
   rows: number,
   dataDir: DataDirectory,
   servers: EmbeddedServers,
@@ -58,6 +59,7 @@ async function measure(
   const parts: (() => Promise<Record<string, number>>)[] = []
   if (peers !== null) parts.push(() => comparePeers({ peers, dataDir, servers, url, classes, signal, say }))
   if (writing) parts.push(() => measureWriting({ server, url, rows, classes, seconds: writingSeconds, signal, say }))
+  if (importing) parts.push(() => measureImport({ server, url, archive, rows, classes, signal, say }))
   if (counts) parts.push(() => measureCounts({ url, archive, queries: QUERIES, signal, say }))
   if (http) parts.push(() => measureHttp({ dataDir, servers, url, classes, requests, signal, say }))
   if (cold) parts.push(() => measureCold({ dataDir, servers, url, archive, classes, signal, say }))

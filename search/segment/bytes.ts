@@ -4,7 +4,8 @@ export interface Writer {
   /** LEB128: seven bits a byte, lowest first. */
   varint(value: number): void
   bytes(source: Uint8Array): void
-  text(value: string): void
+  /** A text after its length in bytes, a varint. */
+  name(value: string): void
   length(): number
   /** The bytes written so far; valid until the next write. */
   view(): Buffer
@@ -20,25 +21,44 @@ export function createWriter(capacity = 4096): Writer {
     buffer.copy(larger, 0, 0, end)
     buffer = larger
   }
+  const varint = (value: number) => {
+    room(5)
+    let rest = value
+    for (; rest > 127; rest >>>= 7) buffer[end++] = (rest & 127) | 128
+    buffer[end++] = rest
+  }
+  const text = (value: string) => {
+    room(value.length * 3)
+    end += buffer.write(value, end)
+  }
+  /** Writes a short ASCII text with its length, without a call into native code. */
+  const shortName = (value: string): boolean => {
+    if (value.length > 127) return false
+    room(1 + value.length)
+    for (let at = 0; at < value.length; at++) {
+      const unit = value.charCodeAt(at)
+      if (unit > 127) return false
+      buffer[end + 1 + at] = unit
+    }
+    buffer[end] = value.length
+    end += 1 + value.length
+    return true
+  }
   return {
     byte(value) {
       room(1)
       buffer[end++] = value
     },
-    varint(value) {
-      room(5)
-      let rest = value
-      for (; rest > 127; rest >>>= 7) buffer[end++] = (rest & 127) | 128
-      buffer[end++] = rest
-    },
+    varint,
     bytes(source) {
       room(source.length)
       buffer.set(source, end)
       end += source.length
     },
-    text(value) {
-      room(value.length * 3)
-      end += buffer.write(value, end)
+    name(value) {
+      if (shortName(value)) return
+      varint(Buffer.byteLength(value))
+      text(value)
     },
     length: () => end,
     view: () => buffer.subarray(0, end),

@@ -28,7 +28,7 @@ export interface ListedDocs {
  * objects, because a segment has half a million entries.
  */
 export function writeEntry(bucket: Writer, term: string, list: ListedDocs, size: number): void {
-  writeStart(bucket, term)
+  bucket.name(term)
   // A gap takes a byte or two, so from here on a bitmap is smaller.
   if ((list.to - list.from) * 10 > size) writeBitmap(bucket, list, size)
   else writeGaps(bucket, list)
@@ -37,13 +37,8 @@ export function writeEntry(bucket: Writer, term: string, list: ListedDocs, size:
 /** The bytes that the entry of a term begins with. */
 export function entryStart(term: string): Buffer {
   const writer = createWriter(64)
-  writeStart(writer, term)
+  writer.name(term)
   return writer.view()
-}
-
-function writeStart(writer: Writer, term: string): void {
-  writer.varint(Buffer.byteLength(term))
-  writer.text(term)
 }
 
 function writeBitmap(bucket: Writer, { docs, from, to }: ListedDocs, size: number): void {

@@ -1,3 +1,4 @@
+import { byteaArray } from '../../shared/postgres/binary-arrays.ts'
 import type { Client, Pool } from '../../shared/postgres/pool.ts'
 import { transaction } from '../../shared/postgres/transaction.ts'
 import type { BuiltSegment } from '../segment/builder.ts'
@@ -107,7 +108,7 @@ async function replaceSegments(client: Client, { range, articles, built }: NewSe
     await client.query('insert into segment_buckets select $1, * from unnest($2::int[], $3::bytea[])', [
       added.rows[0]!.segment_no,
       part.map(one => one.bucket),
-      part.map(one => one.block),
+      byteaArray(part.map(one => one.block)),
     ])
   }
   await client.query('update segments_version set version = version + 1')

@@ -1,5 +1,5 @@
+import { textArray } from '../postgres/binary-arrays.ts'
 import type { Client } from '../postgres/pool.ts'
-import { textArray } from '../postgres/text-array.ts'
 import type { NewArticle } from './new-article.ts'
 import type { RegisteredNames } from './outlets-and-authors.ts'
 import { type PreparedText, prepareText } from './text.ts'

@@ -6,11 +6,10 @@ import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
 import { copyArchive } from '../copy.ts'
 import { quantile } from '../measure.ts'
-import { createRandom } from '../random.ts'
 import type { Job, Making, Written } from './messages.ts'
+import { readFor } from './readers.ts'
 
 const PER_SECOND = 300
-const CLIENTS = 2
 const SECONDS = 300
 /** Longest time, in seconds, of reading alone and of writing as fast as it can. */
 const MINUTE = 60
@@ -130,27 +129,6 @@ async function segmentsSince(db: Pool, rows: number): Promise<{ segments: number
     [rows],
   )
   return found[0]!
-}
-
-/** ms of each search of the clients, the queries at random but always in the same order. */
-async function readFor(
-  index: SearchIndex,
-  queries: ArticleQuery[],
-  seconds: number,
-  signal: AbortSignal,
-): Promise<number[]> {
-  const times: number[] = []
-  const end = performance.now() + seconds * 1_000
-  const client = async (number: number) => {
-    const random = createRandom(number)
-    while (!signal.aborted && performance.now() < end) {
-      const start = performance.now()
-      await index.search(random.one(queries))
-      times.push(performance.now() - start)
-    }
-  }
-  await Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(number + 1)))
-  return times
 }
 
 async function work(writer: ChildProcess, job: Job): Promise<Written> {

@@ -31,7 +31,10 @@ export function sendError(log: Logger): ErrorRequestHandler {
       return
     }
     for (const name of ['ETag', 'Content-Length', 'Content-Type']) response.removeHeader(name)
-    response.vary('Accept-Encoding').status(error.status).set({ ...error.headers, 'Cache-Control': 'no-store' })
+    response
+      .vary('Accept-Encoding')
+      .status(error.status)
+      .set({ ...error.headers, 'Cache-Control': 'no-store' })
     response.json(errorObject(error))
   }
 }

@@ -1,9 +1,9 @@
 import t from 'tap'
 import { createTestDatabase } from '../../test/database.ts'
+import { byteaArray, textArray } from './binary-arrays.ts'
 import { createPool } from './pool.ts'
-import { textArray } from './text-array.ts'
 
-t.test('Postgres reads the texts that were written', async t => {
+t.test('Postgres reads the texts and bytes that were written', async t => {
   const database = await createTestDatabase()
   const pool = createPool(database.url, 'test', () => {})
   t.teardown(async () => {
@@ -13,6 +13,10 @@ t.test('Postgres reads the texts that were written', async t => {
   const lists = [[], [''], [null], ['a', null, 'é "\\{},\n', '日本 😀'], ['x'.repeat(100_000), 'NULL', ' ']]
   for (const list of lists) {
     const { rows } = await pool.query<{ list: string[] }>('select $1::text[] as list', [textArray(list)])
+    t.same(rows[0]?.list, list)
+  }
+  for (const list of [[], [Buffer.alloc(0)], [Buffer.from([0, 255, 92]), Buffer.alloc(70_000, 7)]]) {
+    const { rows } = await pool.query<{ list: Buffer[] }>('select $1::bytea[] as list', [byteaArray(list)])
     t.same(rows[0]?.list, list)
   }
 })

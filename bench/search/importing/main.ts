@@ -1,0 +1,108 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createWriteStream } from 'node:fs'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openIndex, SEARCH_SETTINGS } from '../../../search/index.ts'
+import { createPool } from '../../../shared/postgres/pool.ts'
+import type { QueryClass } from '../classes.ts'
+import { copyArchive } from '../copy.ts'
+import type { Archive } from '../generator.ts'
+import { quantile } from '../measure.ts'
+import { readFor } from '../writing/readers.ts'
+
+/** As many as the archive has, and at most so many. */
+const MOST_ARTICLES = 100_000
+/** Seconds of reading alone. */
+const ALONE = 30
+/** Articles generated at a time. */
+const PART = 1_000
+
+export interface ImportBench {
+  /** Address of a database on the server. */
+  server: string
+  /** Address of the archive; it stays as it is, a copy is written to. */
+  url: string
+  archive: Archive
+  rows: number
+  classes: QueryClass[]
+  signal: AbortSignal
+  say: (line: string) => void
+}
+
+/**
+ * Measures `npm run import` of 100,000 articles of 2,000 characters with nobody reading. Then two
+ * clients search alone, and beside an import of 100,000 more. The time of an import ends with its
+ * last segment.
+ */
+export async function measureImport(bench: ImportBench): Promise<Record<string, number>> {
+  const { archive, rows, classes, signal, say } = bench
+  const articles = Math.min(rows, MOST_ARTICLES)
+  bench.say('Copying the archive …')
+  const copy = await copyArchive(bench.server, bench.url, 'written')
+  const folder = await mkdtemp(join(tmpdir(), 'perscope-import-'))
+  await chmod(folder, 0o755)
+  const pool = createPool(copy.url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
+  try {
+    const file = join(folder, 'archive.ndjson')
+    await writeArchive(archive, rows, articles, file)
+    const quiet = articles / (await runImport(copy.url, file, signal))
+    say(`Nobody reading: ${quiet.toFixed(0)} articles/s`)
+    await writeArchive(archive, rows + articles, articles, file)
+    const index = openIndex(pool)
+    const queries = classes.flatMap(one => one.queries)
+    for (const query of queries) await index.search(query)
+    const alone = await readFor(index, queries, ALONE, signal)
+    const reading = new AbortController()
+    const [seconds, beside] = await Promise.all([
+      runImport(copy.url, file, signal).finally(() => reading.abort()),
+      readFor(index, queries, Infinity, AbortSignal.any([signal, reading.signal])),
+    ])
+    return {
+      import_per_s: Math.round(quiet),
+      import_beside_per_s: Math.round(articles / seconds),
+      import_alone_p95_ms: rounded(quantile(alone, 0.95)),
+      import_reading_p50_ms: rounded(quantile(beside, 0.5)),
+      import_reading_p95_ms: rounded(quantile(beside, 0.95)),
+      import_p95_ratio: rounded(quantile(beside, 0.95) / quantile(alone, 0.95)),
+    }
+  } finally {
+    await pool.end()
+    await rm(folder, { recursive: true, force: true })
+    await copy.drop()
+  }
+}
+
+/** Writes the articles after the first `from` as lines for `import`. */
+async function writeArchive(archive: Archive, from: number, articles: number, file: string): Promise<void> {
+  const stream = createWriteStream(file)
+  for (let at = from; at < from + articles; at += PART) {
+    const lines = archive.articles(at, Math.min(at + PART, from + articles)).map(article =>
+      JSON.stringify({
+        ...{ url: article.url, title: article.title, body: article.body, authors: article.authors },
+        ...{ published_at: article.publishedAt, ingested_at: article.ingestedAt, outlet: article.outlet },
+        ...{ language: article.language, country: article.country },
+      }),
+    )
+    if (!stream.write(`${lines.join('\n')}\n`)) await once(stream, 'drain')
+  }
+  stream.end()
+  await once(stream, 'close')
+}
+
+/** @returns its seconds */
+async function runImport(url: string, file: string, signal: AbortSignal): Promise<number> {
+  const start = performance.now()
+  const script = new URL('../../../scripts/import.ts', import.meta.url).pathname
+  const child: ChildProcess = spawn(process.execPath, [script, file], {
+    env: { ...process.env, DATABASE_URL: url, EMBED_DELAY: '2h' },
+    stdio: ['ignore', 'ignore', 'inherit'],
+    signal,
+  })
+  const [code] = await once(child, 'exit')
+  if (code !== 0) throw new Error(`The import ended with exit code ${code}.`)
+  return (performance.now() - start) / 1_000
+}
+
+const rounded = (value: number) => Math.round(value * 100) / 100
