@@ -10,6 +10,7 @@ import { quantile } from '../measure.ts'
 import { createRandom } from '../random.ts'
 import { type ApiProcess, startApiProcess } from './api.ts'
 import { load } from './load.ts'
+import { measureProcesses } from './processes.ts'
 import { pathOf } from './urls.ts'
 
 const CONNECTIONS = [1, 8, 64]
@@ -59,6 +60,9 @@ export async function measureHttp(bench: HttpBench): Promise<Record<string, numb
     )
     const rates = await measureRates(measured, counted.secret)
     const memory = await measureMemory(measured, counted.secret, bench.requests ?? REQUESTS)
+    await api.stop()
+    const start = (processes: number) => startApiProcess(servers, dataDir, url, processes)
+    Object.assign(figures, await measureProcesses({ start, paths, key: counted.secret, signal, say }))
     say(`load ${loadavg()[0]!.toFixed(1)}`)
     return { ...figures, ...rates.figures, ...memory.figures, http_failures: rates.failures + memory.failures }
   } finally {
