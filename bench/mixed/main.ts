@@ -83,7 +83,7 @@ async function measure({ options, rows, servers, dataDir, url, archive }: Place)
   const env = Object.fromEntries(
     Object.entries({ ...addresses, ...settings, DATABASE_URL: url }).filter(([, value]) => value !== undefined),
   )
-  const api = await startApiProcess(servers, dataDir, url, 'api', { ...env, LOG_LEVEL: 'warn' })
+  const api = await startApiProcess(servers, dataDir, url, { env: { ...env, LOG_LEVEL: 'warn' } })
   const asker = await startAsker(options.signal)
   const writer = await startWriter(url, rows, options.signal)
   try {

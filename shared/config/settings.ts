@@ -48,7 +48,7 @@ export const SETTINGS = {
     min: 0,
     max: 64,
     about:
-      'Processes of the API behind its port. 0, as under `npm start` and in the Procfile: one for each core of the machine, at most 8.',
+      'Processes of the API behind its port. 0, as under `npm start` and in the Procfile: one for each core of the machine, at most 8, and no more than it has GB of memory.',
   },
   METRICS_PORT: {
     type: 'port',

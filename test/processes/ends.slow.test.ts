@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { createTestDatabase } from '../database.ts'
 import { createFleet, freePort, type Member, until } from '../fleet.ts'
+import { INSPECTOR_ON_ANY_PORT, spin } from '../spin.ts'
 import { type Cores, isAlive, startCores } from './cores.ts'
 
 t.setTimeout(280_000)
@@ -113,6 +114,19 @@ t.test('a stopped process gets no further connections', async t => {
     () => `${answered} were answered`,
   )
   for (const client of clients) client.leave()
+})
+
+t.test('a process whose event loop stands still ends itself, and is replaced', async t => {
+  const cores = await running(t, { EVENT_LOOP_TIMEOUT: '5s', ...INSPECTOR_ON_ANY_PORT })
+  const [hung = 0] = cores.pids()
+  await spin(hung, cores.primary.log)
+  await until(() => !cores.pids().includes(hung) && cores.pids().length === 2, 60_000)
+  const fatal = cores.primary
+    .log()
+    .split('\n')
+    .find(line => line.includes('"fatal"'))
+  t.match(JSON.parse(fatal ?? '{}'), { service: 'api', process: /^[12]$/, calls: [/^spin /] })
+  await cores.serving(2)
 })
 
 t.test('SIGUSR2 replaces all processes under load, and no request fails', async t => {

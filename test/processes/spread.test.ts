@@ -1,6 +1,8 @@
+import { connect } from 'node:net'
 import t from 'tap'
+import { HTTP_LIMITS } from '../../services/api/http/server.ts'
 import { sendRaw } from '../contract/raw.ts'
-import { freePort } from '../fleet.ts'
+import { freePort, until } from '../fleet.ts'
 import { startCores } from './cores.ts'
 
 t.setTimeout(120_000)
@@ -79,4 +81,23 @@ t.test('the minute of a key is exact across processes', async t => {
 t.test('a client that sends its headers too slowly is answered 408, as by one process', async t => {
   const { text } = await sendRaw(`http://127.0.0.1:${cores.port}`, 'GET /healthz HTTP/1.1\r\nHost: x\r\nX-Slow: ')
   t.match(text, /^HTTP\/1\.1 408 /)
+})
+
+t.test('one address has its share of connections once, not once in each process', async t => {
+  await cores.quiet()
+  const beyond = 20
+  const sockets = Array.from({ length: HTTP_LIMITS.connectionsPerAddress + beyond }, () =>
+    connect(cores.port, '127.0.0.1').on('error', () => {}),
+  )
+  t.teardown(() => sockets.forEach(socket => void socket.destroy()))
+  for (const socket of sockets) socket.resume()
+  // Those that were let in are closed later, with an answer: they send no request. A few other
+  // connections of this test are open too.
+  const refused = () => sockets.filter(socket => socket.destroyed && socket.bytesRead === 0).length
+  await until(
+    () => refused() >= beyond,
+    20_000,
+    () => `${refused()} were refused`,
+  )
+  t.ok(refused() < 2 * beyond, `${refused()} were refused`)
 })

@@ -37,7 +37,7 @@ export async function measureCold(bench: ColdBench): Promise<Record<string, numb
   const paths = shuffled(classes.flatMap(one => one.queries.map(pathOf)))
   const key = await benchKey(pool, null)
   const client = createClient(key.secret)
-  const start = (name: string) => startApiProcess(servers, dataDir, url, name)
+  const start = (name: string) => startApiProcess(servers, dataDir, url, { name })
   try {
     const begun = performance.now()
     const api = await start('api')

@@ -1,10 +1,13 @@
 import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import type { DataDirectory } from '../../../infra/embedded/data-directory/open.ts'
 import { freePort } from '../../../infra/embedded/data-directory/ports.ts'
 import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
 
+/** Seconds that the processes after the first may take to start. */
+const START_TRIES = 120
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url))
 
 /** A real API process under the watch of the servers. */
@@ -12,8 +15,9 @@ export interface ApiProcess {
   base: string
   pid(): number
   /**
-   * MB of memory that are resident, and seconds of processor time since its start.
-   * @throws when the process was restarted meanwhile
+   * MB of memory that are resident, and seconds of processor time since its start, of all
+   * processes.
+   * @throws when one was restarted meanwhile
    */
   usage(): Promise<{ memory: number; cpu: number }>
   /**
@@ -24,16 +28,20 @@ export interface ApiProcess {
   stop(): Promise<void>
 }
 
-/**
- * @param name of its log; processes that run side by side have one each
- * @param env settings beside those that every bench has
- */
+export interface ApiOptions {
+  /** Of its log; processes that run side by side have one each. */
+  name?: string
+  /** Processes that share the port. */
+  processes?: number
+  /** Settings beside those that every bench has. */
+  env?: Record<string, string>
+}
+
 export async function startApiProcess(
   servers: EmbeddedServers,
   dataDir: DataDirectory,
   database: string,
-  name = 'api',
-  env: Record<string, string> = {},
+  { name = 'api', processes = 1, env = {} }: ApiOptions = {},
 ): Promise<ApiProcess> {
   const port = await freePort()
   const metrics = await freePort(candidate => candidate !== port)
@@ -49,6 +57,7 @@ export async function startApiProcess(
       DATABASE_URL: database,
       PORT: String(port),
       METRICS_PORT: String(metrics),
+      WEB_CONCURRENCY: String(processes),
       LOG_LEVEL: 'info',
       ...env,
     },
@@ -58,21 +67,23 @@ export async function startApiProcess(
     stop: [{ signal: 'SIGTERM', wait: 15_000 }],
     gentle: 'SIGTERM',
   })
-  const gauges = async () => {
-    const text = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()
-    return (name: string) => Number(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'm').exec(text)?.[1])
-  }
-  const started = (await gauges())('process_start_time_seconds')
+  const gauges = () => readGauges(metrics)
+  // Of several, one is the primary.
+  const expected = processes === 1 ? 1 : processes + 1
+  const starts = async () => (await gauges())('process_start_time_seconds')
+  for (let tries = 0; (await starts()).length < expected && tries < START_TRIES; tries++) await pause(1_000)
+  const started = String(await starts())
   let seen = (await stat(log)).size
   return {
     base,
     pid: () => supervised.pid() ?? 0,
     async usage() {
       const gauge = await gauges()
-      if (gauge('process_start_time_seconds') !== started) throw new Error(`The API ended by itself; see ${log}.`)
+      if (String(gauge('process_start_time_seconds')) !== started)
+        throw new Error(`The API ended by itself; see ${log}.`)
       return {
-        memory: gauge('process_resident_memory_bytes') / 1_048_576,
-        cpu: gauge('process_cpu_seconds_total'),
+        memory: sum(gauge('process_resident_memory_bytes')) / 1_048_576,
+        cpu: sum(gauge('process_cpu_seconds_total')),
       }
     },
     async requests() {
@@ -95,3 +106,11 @@ export async function startApiProcess(
     stop: () => supervised.stop(),
   }
 }
+
+/** The values of a gauge by its name, one a process. */
+async function readGauges(port: number): Promise<(name: string) => number[]> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+  return name => [...text.matchAll(new RegExp(`^${name}(?:\\{.*\\})? (\\S+)$`, 'gm'))].map(([, value]) => Number(value))
+}
+
+const sum = (values: number[]) => values.reduce((all, value) => all + value, 0)

@@ -11,6 +11,7 @@ import { measureForms } from './forms.ts'
 import { benchKey, deleteKeys } from './keys.ts'
 import { load } from './load.ts'
 import { measurePolls } from './polls.ts'
+import { measureProcesses } from './processes.ts'
 import { pathOf } from './urls.ts'
 
 const CONNECTIONS = [1, 8, 64]
@@ -63,6 +64,9 @@ export async function measureHttp(bench: HttpBench): Promise<Record<string, numb
     const polls = await measurePolls({ api, pool, key: free.secret, signal, say }, 'polls_no_quota')
     const counting = await measurePolls({ api, pool, key: counted.secret, signal, say }, 'polls_quota')
     const memory = await measureMemory(measured, counted.secret, bench.requests ?? REQUESTS)
+    await api.stop()
+    const start = (processes: number) => startApiProcess(servers, dataDir, url, { processes })
+    Object.assign(figures, await measureProcesses({ start, paths, key: counted.secret, signal, say }))
     say(`load ${loadavg()[0]!.toFixed(1)}`)
     const all = [rates, forms, polls, counting, memory]
     return {
