@@ -24,7 +24,6 @@ export interface ComparedClass {
   name: string
   /** By the engine's key; `perscope` is ours. */
   engines: Map<string, EngineTimes>
-  coldTimes: number[]
   total: number
 }
 
@@ -48,6 +47,19 @@ export interface Compared {
 /** Kinds of match that an engine gets no more queries of. */
 const hopeless = new WeakMap<Peer, Set<string>>()
 
+/** Asks every engine the first query of a class: a JVM needs some work before it is fast. */
+export async function warmUp(
+  { pool, index }: Compared,
+  peers: Peer[],
+  orders: Orders,
+  { queries }: QueryClass,
+): Promise<void> {
+  const query = queries[0]!
+  const { rows } = await index.search(query)
+  const question = await questionOf(pool, orders, query, null, rows)
+  for (const peer of peers) await answerOf(peer, question)
+}
+
 /**
  * Asks Perscope and each peer the queries of a class, one after the other, and compares what they
  * find.
@@ -64,20 +76,18 @@ export async function compareClass(
       { times: [], cpuTimes: [], overLimit: 0, compared: 0, mismatches: [] },
     ]),
   )
-  const coldTimes: number[] = []
   let total = 0
   for (const query of queries) {
     const own = await measureQuery(index, query, deep)
     engines.get('perscope')!.times.push(own.ms)
     engines.get('perscope')!.cpuTimes.push(await processorTime(pool, index, query, own))
-    coldTimes.push(own.coldMs)
     total = own.page.total
     const after = own.after && { seq: Number(own.after.seq), position: own.after.position }
     const question = await questionOf(pool, orders, query, after, own.page.rows)
     const kind = name.split(' · ').slice(0, 2).join(' · ')
     for (const peer of peers) await measurePeer(peer, question, kind, own, orders, engines.get(peer.key)!)
   }
-  return { name, engines, coldTimes, total }
+  return { name, engines, total }
 }
 
 /** ms of processor time of a search in this process and in Postgres. */
