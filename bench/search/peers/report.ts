@@ -28,7 +28,7 @@ export function report(
   const keys = ['perscope', ...peers.map(peer => peer.key)]
   const line = (values: number[], name: string) => say(`${values.map(column).join('')}  ${name}`)
   const head = (what: string) => say(`\n${what}\n${keys.map(key => key.padStart(WIDTH)).join('')}`)
-  const medians = (one: ComparedClass) => keys.map(key => quantile(one.engines.get(key)!.times, 0.5))
+  const medians = (one: ComparedClass) => keys.map(key => medianOf(one.engines.get(key)!))
 
   head('Medians of the classes, ms')
   for (const one of results.toSorted((a, b) => medians(b)[0]! - medians(a)[0]!)) line(medians(one), one.name)
@@ -79,7 +79,7 @@ function ahead(results: ComparedClass[], peers: Peer[], say: (line: string) => v
       .map(one => ({
         name: one.name,
         ours: quantile(one.engines.get(own)!.times, 0.5),
-        theirs: quantile(one.engines.get(key)!.times, 0.5),
+        theirs: medianOf(one.engines.get(key)!),
       }))
       .filter(({ ours, theirs }) => theirs < ours)
       .sort((a, b) => b.ours - b.theirs - (a.ours - a.theirs))
@@ -136,6 +136,9 @@ function quantiles(results: ComparedClass[], keys: string[], part: number): numb
   )
 }
 
+/** NaN: the engine was not asked. */
+const medianOf = ({ times }: EngineTimes): number => (times.length === 0 ? Number.NaN : quantile(times, 0.5))
+
 /** ms of a query, the mean of all that were answered. */
 function processorTime(results: ComparedClass[], key: string): number {
   const all = results.flatMap(one => one.engines.get(key)!.cpuTimes)
@@ -143,5 +146,5 @@ function processorTime(results: ComparedClass[], key: string): number {
 }
 
 const whole = (value: number | null) => (value === null ? '–' : String(Math.round(value))).padStart(WIDTH)
-const column = (ms: number) => (ms < 10 ? ms.toFixed(2) : ms.toFixed(1)).padStart(WIDTH)
+const column = (ms: number) => (Number.isNaN(ms) ? '–' : ms < 10 ? ms.toFixed(2) : ms.toFixed(1)).padStart(WIDTH)
 const rounded = (ms: number) => Math.round(ms * 100) / 100
