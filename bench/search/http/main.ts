@@ -5,7 +5,7 @@ import { openIndex, SEARCH_SETTINGS } from '../../../search/index.ts'
 import { createPool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
 import { quantile } from '../measure.ts'
-import { createRandom } from '../random.ts'
+import { shuffled } from '../shuffled.ts'
 import { type ApiProcess, startApiProcess } from './api.ts'
 import { measureForms } from './forms.ts'
 import { benchKey, deleteKeys } from './keys.ts'
@@ -164,15 +164,6 @@ async function searchCpu(url: string, classes: QueryClass[]): Promise<number> {
   } finally {
     await pool.end()
   }
-}
-
-/** In random order, the same in every run, so that queries of one class are apart. */
-export function shuffled(paths: string[]): string[] {
-  const random = createRandom(1)
-  return paths
-    .map(path => ({ path, at: random.next() }))
-    .sort((a, b) => a.at - b.at)
-    .map(one => one.path)
 }
 
 const rounded = (value: number) => Math.round(value * 100) / 100

@@ -4,10 +4,11 @@ import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
 import { openIndex, SEARCH_SETTINGS } from '../../../search/index.ts'
 import { createPool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
+import { shuffled } from '../shuffled.ts'
 import { databaseMb } from './api.ts'
 import { type BuildTimes, buildPeers, openBuildTimes } from './build.ts'
 import { type Orders, readOrders } from './documents.ts'
-import { type Compared, type ComparedClass, compareClass } from './measure.ts'
+import { type Compared, type ComparedClass, compareClass, warmUp } from './measure.ts'
 import { nameOf, type Opening, openPeer } from './open.ts'
 import type { Peer, PeerKey } from './peer.ts'
 import { type EngineSize, figuresOf, report } from './report.ts'
@@ -66,7 +67,10 @@ export async function comparePeers(bench: PeerBench): Promise<Record<string, num
   }
 }
 
-/** A run that is interrupted reports its results so far. */
+/**
+ * A run that is interrupted reports its results so far. They are of all kinds, because the classes
+ * come in random order.
+ */
 async function compareClasses(
   { classes, signal, say }: PeerBench,
   perscope: Compared,
@@ -74,7 +78,12 @@ async function compareClasses(
   orders: Orders,
 ): Promise<ComparedClass[]> {
   const results: ComparedClass[] = []
-  for (const one of classes) {
+  const mixed = shuffled(classes)
+  for (const one of mixed) {
+    signal.throwIfAborted()
+    await warmUp(perscope, peers, orders, one)
+  }
+  for (const one of mixed) {
     const result = await compareClass(perscope, peers, orders, one).catch(error => {
       if (!signal.aborted) throw error
     })

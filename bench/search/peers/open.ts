@@ -58,13 +58,16 @@ const RECIPES: Record<PeerKey, string[]> = {
   opensearch: ['opensearch/mapping.ts'],
 }
 
+/** Where the queries of such a file begin; all that follows is about them. */
+const QUERIES = /\n(?:(?:async )?function (?:ask|pageOf|conditionsOf)|def compile| *static void serve)\b[\s\S]*$/
+
 /** Another archive, or another way to store it, gets another name. */
 export async function nameOf(key: PeerKey, url: string): Promise<string> {
   const hash = createHash('sha256')
   for (const file of ['documents.ts', ...RECIPES[key]]) {
     const text = await readFile(new URL(`./${file}`, import.meta.url), 'utf8')
     // Covers the tables and the data in them, not the queries.
-    hash.update(text.replace(/\n(?:async )?function (?:ask|pageOf|conditionsOf)\b[\s\S]*$/, ''))
+    hash.update(text.replace(QUERIES, ''))
   }
   return `peer_${new URL(url).pathname.slice(7)}_${hash.digest('hex').slice(0, 8)}`
 }

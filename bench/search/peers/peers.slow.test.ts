@@ -11,16 +11,18 @@ import { comparePeers } from './main.ts'
 import { openPeer } from './open.ts'
 import type { PeerKey } from './peer.ts'
 
-const ROWS = 2_500
+const ROWS = 1_500
 /** One class in so many is asked. */
-const CLASSES = 9
+const CLASSES = 37
+/** They keep their articles in files, so that opening them twice is quick. */
+const INTERRUPTED: PeerKey[] = ['sqlite', 'lucene']
 const SECONDS = 1_000
 
 const { signal } = new AbortController()
 const said: string[] = []
 const say = (line: string) => void said.push(line)
 
-t.setTimeout(300 * SECONDS)
+t.setTimeout(600 * SECONDS)
 
 t.test('other engines find what Perscope finds, also when their building was interrupted', async t => {
   const dataDir = await openDataDirectory(t.testdir(), 'a test')
@@ -40,24 +42,27 @@ t.test('other engines find what Perscope finds, also when their building was int
   const orders = await readOrders(pool)
   const documents = readDocuments(pool, index, orders, 1)
   const first = (await documents.next()).value ?? []
-  for (const key of engines) {
+  for (const key of INTERRUPTED.filter(key => engines.includes(key))) {
     const peer = await openPeer(key, { dataDir, servers, url, pool, orders, running })
     if (peer === null) continue
-    if (!peer.built) await peer.add(first)
+    await peer.add(first)
     await peer.close()
   }
   await index.close()
   await pool.end()
 
-  const classes = queryClasses(archive, 2).filter((_, number) => number % CLASSES === 0)
+  const classes = queryClasses(archive, 1).filter((_, number) => number % CLASSES === 0)
   const figures = await comparePeers({ peers: engines, dataDir, servers, url, classes, signal, say })
-  t.match(said.join('\n'), /Building goes on at article/)
   for (const key of engines) {
     if (figures[`peer_${key}_compared`] === undefined) {
       t.comment(said.find(line => line.includes('left out')) ?? `${key} is left out.`)
       continue
     }
-    t.equal(figures[`peer_${key}_compared`], classes.length * 2, key)
-    t.equal(figures[`peer_${key}_mismatches`], 0, said.filter(line => line.startsWith('  ')).join('\n'))
+    t.equal(figures[`peer_${key}_compared`], classes.length, key)
+    t.equal(
+      figures[`peer_${key}_mismatches`],
+      0,
+      said.filter(line => line.startsWith('  {')).join('\n') || `${key}: all the same`,
+    )
   }
 })

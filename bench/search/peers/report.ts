@@ -3,6 +3,8 @@ import type { ComparedClass, EngineTimes } from './measure.ts'
 import type { Peer } from './peer.ts'
 
 const MISMATCHES_SHOWN = 5
+/** Characters of a column. */
+const WIDTH = 11
 
 /** What an engine takes of the machine; null: unknown. */
 export interface EngineSize {
@@ -25,8 +27,8 @@ export function report(
 ): void {
   const keys = ['perscope', ...peers.map(peer => peer.key)]
   const line = (values: number[], name: string) => say(`${values.map(column).join('')}  ${name}`)
-  const head = (what: string) => say(`\n${what}\n${keys.map(key => key.padStart(10)).join('')}`)
-  const medians = (one: ComparedClass) => keys.map(key => quantile(one.engines.get(key)!.times, 0.5))
+  const head = (what: string) => say(`\n${what}\n${keys.map(key => key.padStart(WIDTH)).join('')}`)
+  const medians = (one: ComparedClass) => keys.map(key => medianOf(one.engines.get(key)!))
 
   head('Medians of the classes, ms')
   for (const one of results.toSorted((a, b) => medians(b)[0]! - medians(a)[0]!)) line(medians(one), one.name)
@@ -77,7 +79,7 @@ function ahead(results: ComparedClass[], peers: Peer[], say: (line: string) => v
       .map(one => ({
         name: one.name,
         ours: quantile(one.engines.get(own)!.times, 0.5),
-        theirs: quantile(one.engines.get(key)!.times, 0.5),
+        theirs: medianOf(one.engines.get(key)!),
       }))
       .filter(({ ours, theirs }) => theirs < ours)
       .sort((a, b) => b.ours - b.theirs - (a.ours - a.theirs))
@@ -103,11 +105,7 @@ export function figuresOf(results: ComparedClass[], sizes: Map<string, EngineSiz
     if (memory !== null) figures[`${name}memory_mb`] = Math.round(memory)
     if (disk !== null) figures[`${name}disk_mb`] = Math.round(disk)
     if (built !== null) figures[`${name}build_s`] = Math.round(built)
-    if (own) {
-      const cold = results.flatMap(one => one.coldTimes)
-      figures.cold_p50_ms = rounded(quantile(cold, 0.5))
-      figures.cold_p95_ms = rounded(quantile(cold, 0.95))
-    } else {
+    if (!own) {
       figures[`${name}compared`] = compared
       figures[`${name}mismatches`] = mismatches.length
       figures[`${name}over_limit`] = overLimit
@@ -138,12 +136,15 @@ function quantiles(results: ComparedClass[], keys: string[], part: number): numb
   )
 }
 
+/** NaN: the engine was not asked. */
+const medianOf = ({ times }: EngineTimes): number => (times.length === 0 ? Number.NaN : quantile(times, 0.5))
+
 /** ms of a query, the mean of all that were answered. */
 function processorTime(results: ComparedClass[], key: string): number {
   const all = results.flatMap(one => one.engines.get(key)!.cpuTimes)
   return all.reduce((sum, ms) => sum + ms, 0) / Math.max(1, all.length)
 }
 
-const whole = (value: number | null) => (value === null ? '–' : String(Math.round(value))).padStart(10)
-const column = (ms: number) => (ms < 10 ? ms.toFixed(2) : ms.toFixed(1)).padStart(10)
+const whole = (value: number | null) => (value === null ? '–' : String(Math.round(value))).padStart(WIDTH)
+const column = (ms: number) => (Number.isNaN(ms) ? '–' : ms < 10 ? ms.toFixed(2) : ms.toFixed(1)).padStart(WIDTH)
 const rounded = (ms: number) => Math.round(ms * 100) / 100

@@ -178,7 +178,7 @@ public class Lucene {
   static Query queryOf(Iterator<String> parts) {
     switch (parts.next()) {
       case "all":
-        return new MatchAllDocsQuery();
+        return MatchAllDocsQuery.INSTANCE;
       case "term":
         return new TermQuery(new Term(parts.next(), parts.next()));
       case "terms":

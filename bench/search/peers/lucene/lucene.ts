@@ -46,10 +46,11 @@ export async function openLucene(folder: string, name: string, orders: Orders, r
 const JVM = [
   `-Xms${HEAP}`,
   `-Xmx${HEAP}`,
-  // Lucene's vectors of the processor's; it warns where they are off.
+  // Lucene uses the vectors of the processor, and warns where they are off.
   '--add-modules=jdk.incubator.vector',
   '--enable-native-access=ALL-UNNAMED',
-  '-Xlog:disable',
+  // It writes nothing to the terminal but errors.
+  '-Djava.util.logging.config.file=/dev/null',
 ]
 
 /** What the program says when it is ready. */

@@ -84,7 +84,7 @@ function peerOf(open: OpenIndex): Peer {
     key: 'opensearch',
     title: `OpenSearch ${OPENSEARCH_VERSION}`,
     get settings() {
-      return `a node of its own, over HTTP, heap of ${OPENSEARCH_HEAP} MB; one shard, ${open.segments} segments, not merged by force, sorted by publication; filters as keyword fields, names as wildcard fields; nothing scored; totals tracked to the cap`
+      return `a node of its own, over HTTP, heap of ${OPENSEARCH_HEAP} MB; one shard, ${open.segments} segments, not merged by force, sorted by publication; filters and outlets as keyword fields, authors as a wildcard field; nothing scored; totals tracked to the cap`
     },
     built: open.built,
     present: open.present,
