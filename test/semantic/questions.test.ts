@@ -58,7 +58,7 @@ t.test('a vector is kept for its time, and not at all without time or memory', a
   }
 })
 
-t.test('without the model a kept question is answered, another is 503; failures are not kept', async t => {
+t.test('decision 29: without the model a kept question is answered, another is 503; failures are not kept', async t => {
   const search = await world.openSearch()
   const before = await search.search(query('blijft'), null)
   await forgetSets()

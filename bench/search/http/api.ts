@@ -73,7 +73,6 @@ export async function startApiProcess(
   const starts = async () => (await gauges())('process_start_time_seconds')
   for (let tries = 0; (await starts()).length < expected && tries < START_TRIES; tries++) await pause(1_000)
   const started = String(await starts())
-  let seen = (await stat(log)).size
   return {
     base,
     pid: () => supervised.pid() ?? 0,
@@ -86,24 +85,30 @@ export async function startApiProcess(
         cpu: sum(gauge('process_cpu_seconds_total')),
       }
     },
-    async requests() {
-      const file = await open(log)
-      try {
-        const { size } = await file.stat()
-        // The log was rotated because of its length; the rest was written after that.
-        if (size < seen) seen = 0
-        const { buffer } = await file.read(Buffer.alloc(size - seen), 0, size - seen, seen)
-        seen = size
-        return buffer
-          .toString()
-          .split('\n')
-          .filter(line => line.includes('"searchMs"'))
-          .map(line => JSON.parse(line))
-      } finally {
-        await file.close()
-      }
-    },
+    requests: await logReader(log),
     stop: () => supervised.stop(),
+  }
+}
+
+/** Reads the lines of requests that a log gets from now on. */
+async function logReader(log: string): Promise<ApiProcess['requests']> {
+  let seen = (await stat(log)).size
+  return async () => {
+    const file = await open(log)
+    try {
+      const { size } = await file.stat()
+      // The log was rotated because of its length; the rest was written after that.
+      if (size < seen) seen = 0
+      const { buffer } = await file.read(Buffer.alloc(size - seen), 0, size - seen, seen)
+      seen = size
+      return buffer
+        .toString()
+        .split('\n')
+        .filter(line => line.includes('"searchMs"'))
+        .map(line => JSON.parse(line))
+    } finally {
+      await file.close()
+    }
   }
 }
 
