@@ -1,5 +1,12 @@
 import compression from 'compression'
-import express, { type Express, type Request, type RequestHandler, type Response, type Router } from 'express'
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+  type Router,
+} from 'express'
 import type { SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
@@ -61,7 +68,7 @@ export function createApp(parts: Parts): Express {
   const app = newApp(config)
   app.use(nameRequest, observe(log), securityHeaders(parts.publicUrl))
   if (config.CORS_ORIGINS.length > 0) app.use(crossOrigin(config.CORS_ORIGINS))
-  app.use(exceptAnswers(compression()))
+  app.use(exceptAnswers(compress))
 
   const counts = createCountPermits(config)
   const admissions = createAdmissions(pool)
@@ -94,7 +101,7 @@ export function createApp(parts: Parts): Express {
   app.all(FEED_PATH, refuseMethod)
   app.all('/metrics', sayWhereMetricsAre)
   app.use(refusePath)
-  app.use(sendError(log))
+  app.use(compressErrors, sendError(log))
   return app
 }
 
@@ -144,6 +151,8 @@ function readingAlone(pages: Router): RequestHandler {
   }
 }
 
+const compress = compression()
+
 /** Paths whose answers `http/answer.ts` compresses. */
 const ANSWERS = /^\/(v1\/articles(\.rss)?|explore\/(counts|suggestions)|feeds\/[^/]+\.rss)$/
 
@@ -152,6 +161,12 @@ function exceptAnswers(handler: RequestHandler): RequestHandler {
     if (ANSWERS.test(request.path)) next()
     else handler(request, response, next)
   }
+}
+
+/** Errors at these paths are compressed as all else is. */
+const compressErrors: ErrorRequestHandler = (error, request, response, next) => {
+  if (ANSWERS.test(request.path)) compress(request, response, () => next(error))
+  else next(error)
 }
 
 /** Reached only where OPERATOR_KEY is not set, and by nobody without an API key. */
