@@ -1,3 +1,4 @@
+import { timingSafeEqual } from 'node:crypto'
 import type { Queryable } from '../postgres/pool.ts'
 import { type FoundKey, foundKey, PLAN_COLUMNS, type PlanRow } from './keys.ts'
 import { type CountedMinute, countMinute, MINUTE_COLUMNS, type MinuteRow, minuteOf } from './minute.ts'
@@ -32,16 +33,19 @@ export function createAdmit<Row extends object, Read>(db: Queryable, beside: Bes
   // $1 key_hash, $2 requests. Indexes: api_keys_key_hash_key, the primary keys.
   const text = `
     with k as materialized (
-      select ${PLAN_COLUMNS} from api_keys where key_hash = $1 and revoked_at is null), ${countMinute('$2::int')}
+      select ${PLAN_COLUMNS}, key_hash from api_keys where key_hash = $1 and revoked_at is null), ${countMinute('$2::int')}
     select k.*, ${MINUTE_COLUMNS}, m.*, ${beside.columns}
     from k cross join counted left join lateral (${MONTH_OF_KEY}) m on k.quota is not null, ${beside.tables}`
   return async (keyHash, requests) => {
-    const { rows } = await db.query<PlanRow & MinuteRow & QuotaMonth & Row>({
+    const { rows } = await db.query<PlanRow & { key_hash: Buffer } & MinuteRow & QuotaMonth & Row>({
       name: 'admit',
       text,
       values: [keyHash, requests],
     })
     const row = rows[0]
-    return row ? { found: foundKey(row), minute: minuteOf(row), beside: beside.read(row) } : null
+    // The database has found the row by its hash; no difference of time tells how near another was.
+    return row && timingSafeEqual(row.key_hash, keyHash)
+      ? { found: foundKey(row), minute: minuteOf(row), beside: beside.read(row) }
+      : null
   }
 }
