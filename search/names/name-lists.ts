@@ -1,12 +1,12 @@
 import type { CacheStats } from '../cache/cache.ts'
 import type { MemoryDocument, MemorySegment } from '../memory/memory-segment.ts'
+import { createPace, SHORT_SLICE } from '../pace.ts'
 import type { Columns } from '../segment/columns.ts'
 import { type DocIdSet, emptySet, passing, rangeSet } from '../segment/doc-id-set.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { type NameField, parseNameTerm } from '../terms.ts'
 import { NUMBER_FIELDS } from './fields.ts'
 import { createNameIndex, type NameIndex } from './name-index.ts'
-import { createPace } from './pace.ts'
 
 /**
  * Posting lists of parts of names. They are not stored: the columns of a segment have the numbers
@@ -108,11 +108,11 @@ function createField(source: ArticleSource, field: NameField, limit: number): Na
 
   async function knowStored(columns: Columns[]): Promise<void> {
     const missing = new Set<number>()
-    const pace = createPace()
+    const pace = createPace(SHORT_SLICE)
     const unknown = columns.filter(one => !knownColumns.has(one))
     for (const one of unknown) {
       for (const no of numbers.ofStored(one)) if (!index.has(no)) missing.add(no)
-      await pace()
+      if (pace.isDue()) await pace.rest()
     }
     await index.read([...missing])
     for (const one of unknown) knownColumns.add(one)
@@ -136,10 +136,10 @@ function createField(source: ArticleSource, field: NameField, limit: number): Na
       await knowStored(columns)
       const found = await index.containing(part)
       const lists: DocIdSet[] = []
-      const pace = createPace()
+      const pace = createPace(SHORT_SLICE)
       for (const one of columns) {
         lists.push(found.count === 0 ? emptySet(one.size) : numbers.listStored(one, found.bitmap(index.highest())))
-        await pace()
+        if (pace.isDue()) await pace.rest()
       }
       return lists
     },

@@ -1,7 +1,7 @@
 import { type Cache, type CacheStats, createCache } from '../cache/cache.ts'
+import { createPace, SHORT_SLICE } from '../pace.ts'
 import type { NameTexts } from './name-texts.ts'
 import { createNumberSet, type NumberSet } from './number-set.ts'
-import { createPace } from './pace.ts'
 
 /** Searches for parts in names, and keeps what it finds. */
 export interface PartSearch {
@@ -32,7 +32,7 @@ export function createPartSearch(texts: NameTexts, limit: number): PartSearch {
   /** Searches the names that came since the part was searched last. */
   async function search(part: string): Promise<NumberSet> {
     const { numbers, searched: before } = kept.get(part) ?? { numbers: createNumberSet(), searched: 0 }
-    const pace = createPace()
+    const pace = createPace(SHORT_SLICE)
     let searched = before
     try {
       while (searched < texts.size) {
@@ -42,7 +42,7 @@ export function createPartSearch(texts: NameTexts, limit: number): PartSearch {
           const to = Math.min(size, searched + NAMES_PER_STEP)
           names.visit(searched, to, numbers.add)
           searched = to
-          await pace()
+          if (pace.isDue()) await pace.rest()
         }
       }
       if (searched > before) kept.set(part, { numbers, searched }, PART_BYTES + part.length * 2 + numbers.bytes)

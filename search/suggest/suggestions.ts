@@ -1,7 +1,7 @@
-import { setImmediate } from 'node:timers/promises'
 import { COUNTRIES, type Country } from '../../shared/articles/article.ts'
 import { foldName } from '../analysis/folding.ts'
 import type { createNameCounter, NameUse } from '../execute/collectors/name-counts.ts'
+import { createPace } from '../pace.ts'
 import type { ArticleSource, FoldedName } from '../store/article-source.ts'
 import type { NameField } from '../terms.ts'
 import { createNameList, type ListedName, type NameList } from './name-list.ts'
@@ -34,8 +34,6 @@ const LEAST_FRESH = 1_000
  */
 const FEW = 10_000
 const NAMES_PER_READ = 2_000
-/** ms after which the event loop runs others. */
-const SLICE = 3
 
 /** @param count counts the names of all articles */
 export function createSuggestions(source: ArticleSource, count: () => Promise<NameCounter>): Suggestions {
@@ -96,7 +94,10 @@ async function readList(
   useOf: (no: number) => NameUse,
   isClosed: () => boolean,
 ): Promise<NameList> {
-  const pace = createPace()
+  const slices = createPace()
+  const pace = async () => {
+    if (slices.isDue()) await slices.rest()
+  }
   const names = new Map<string, ListedName & { most: number }>()
   for (let after = -1; !isClosed(); ) {
     const read = await readNames(after, NAMES_PER_READ)
@@ -127,13 +128,4 @@ function addName(
   known.articles += articles
   // The number that has the most articles stands for the name, because it tells the usual spelling.
   if (articles > known.most) Object.assign(known, { no, most: articles })
-}
-
-function createPace(): () => Promise<void> {
-  let start = performance.now()
-  return async () => {
-    if (performance.now() - start < SLICE) return
-    await setImmediate()
-    start = performance.now()
-  }
 }
