@@ -1,4 +1,5 @@
-import { words, writeWords } from './tokens.ts'
+import { words } from './tokens.ts'
+import { writeWords } from './written-words.ts'
 
 /** The words of an article, two lists as `wordList` writes them (table `article_words`). */
 export interface DocumentWords {

@@ -64,6 +64,21 @@ t.test('pages import pure parts alone: how queries are read, and what the contra
   t.same(named(crossing.filter(({ from, to }) => partOf(to) === 'web' && partOf(from) !== 'test')), [])
 })
 
+t.test('what pages import, directly or by way of others, uses nothing of Node', async t => {
+  const { readFileSync } = await import('node:fs')
+  const reached = new Set(files.filter(file => partOf(file) === 'web' && !isTest(file)))
+  for (const file of reached) {
+    for (const { from, to, typeOnly } of imports) {
+      if (from === file && !typeOnly && /\.tsx?$/.test(to)) reached.add(to)
+    }
+  }
+  t.ok(reached.has('search/analysis/tokens.ts'))
+  const uses = [...reached].filter(file =>
+    /\bBuffer\b|^import .*'node:/m.test(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')),
+  )
+  t.same(uses, [])
+})
+
 t.test('only the store of the search engine has SQL on its segment tables', async t => {
   const { readFileSync } = await import('node:fs')
   const tables = /\b(from|join|into|update)\s+(segments|segment_buckets|segments_version)\b/
