@@ -3,28 +3,22 @@ import type { Queryable } from '../shared/postgres/pool.ts'
 import { type ArticleForm, type KeptArticle, ROWS } from './cache/article-form.ts'
 import type { CacheStats } from './cache/cache.ts'
 import { PREFETCHED_ARTICLES } from './cache/prefetch.ts'
-import { createSegmentCache } from './cache/segment-cache.ts'
 import { type CacheSizes, defaultCacheSizes } from './cache/sizes.ts'
-import { createStoredArticles } from './cache/stored-articles.ts'
 import { type Breakdown, type Counts, createBreakdown } from './execute/breakdown.ts'
 import { collectArticles } from './execute/collect-articles.ts'
 import type { Collector } from './execute/collectors/collector.ts'
 import { createCountCollector } from './execute/collectors/count.ts'
 import { createNameCounter } from './execute/collectors/name-counts.ts'
-import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
+import type { SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import { collectAll, searchPage, TOTAL_CAP } from './execute/search.ts'
-import { createMemoryIndex, MEMORY_SIZES } from './memory/memory-index.ts'
-import { createNameLists } from './names/name-lists.ts'
-import { withNameLists } from './names/named-cache.ts'
+import { MEMORY_SIZES } from './memory/memory-index.ts'
+import { openParts } from './open-parts.ts'
 import type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
 import { type ArticleFilter, articleTest, NO_FILTERS } from './query/filters.ts'
 import { cutToDays, type Sort, type TimeBounds, timeBoundsOf } from './query/time-bounds.ts'
 import type { SegmentSource } from './segment/builder.ts'
-import type { KnownDays } from './store/article-source.ts'
-import { openSegmentStore } from './store/open.ts'
-import { postgresArticles } from './store/postgres-articles.ts'
-import { type IndexMeta, type IndexState, SegmentsChanged } from './store/segment-store.ts'
+import { type IndexState, SegmentsChanged } from './store/segment-store.ts'
 import { createSuggestions } from './suggest/suggestions.ts'
 import type { NameField } from './terms.ts'
 import { startWarmUp, type WarmUp } from './warm-up.ts'
@@ -230,7 +224,7 @@ export function openIndexOf<A extends KeptArticle>(
 
 type OpenedParts = ReturnType<typeof openParts>
 
-/** What is asked of some articles, named by their numbers. */
+/** Questions about some articles, named by their numbers. */
 function amongArticles(
   parts: Pick<OpenedParts, 'source' | 'namesOf' | 'daysUpTo'> & { stored: Pick<OpenedParts['stored'], 'names'> },
 ): Pick<SearchIndex, 'filter' | 'countAmong'> {
@@ -298,54 +292,4 @@ const EVERY_ARTICLE: Matched = {
   ...NO_FILTERS,
   coverage: { historyStart: new Date(-8_640_000_000_000_000), publishedAfter: null, publishedBefore: null },
   sort: 'published_at',
-}
-
-const NO_NAMES = {
-  outlet: (): ArticleOutlet => ({ name: null, domain: null }),
-  author: () => ({ name: '' }),
-}
-
-function openParts<A extends KeptArticle>(db: Queryable, form: ArticleForm<A>, sizes: CacheSizes) {
-  const segments = openSegmentStore(db)
-  const source = postgresArticles(db)
-  const stored = createStoredArticles(source, { ...sizes, names: sizes.names / 2 }, form)
-  const names = createNameLists(source, sizes.names / 8)
-  let meta: IndexMeta | null = null
-  let known: { lastSeq: bigint; days: KnownDays } | null = null
-  return {
-    segments,
-    source,
-    stored,
-    names,
-    cache: withNameLists(createSegmentCache(segments, sizes), names, (sizes.names * 3) / 8),
-    memory: createMemoryIndex(source, articles => stored.keep(articles)),
-    knownMeta: () => meta,
-
-    async metaOf(version: bigint): Promise<IndexMeta> {
-      if (meta?.version === version) return meta
-      meta = await segments.readMeta()
-      return meta
-    },
-
-    /**
-     * Days are only ever added, so the known ones hold until a newer article comes: most searches
-     * need not read them.
-     */
-    async daysUpTo(lastSeq: bigint): Promise<KnownDays> {
-      if (known !== null && known.lastSeq >= lastSeq) return known.days
-      const read = await source.readDays()
-      // Another search may have read newer days meanwhile.
-      if ((known?.lastSeq ?? -1n) < read.lastSeq) known = read
-      return read.days
-    },
-
-    /** Names are read only where a filter looks at them. */
-    namesOf(articles: SegmentSource[], { outlet, author }: ArticleFilter) {
-      if (outlet === null && author === null) return NO_NAMES
-      return stored.names(
-        articles.map(article => article.publisherNo),
-        articles.flatMap(article => article.authorNos),
-      )
-    },
-  } satisfies IndexParts<A> & Record<string, unknown>
 }

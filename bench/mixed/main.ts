@@ -128,7 +128,7 @@ async function measure({ options, rows, servers, dataDir, url, archive }: Place)
   }
 }
 
-/** What is asked: first pages of all classes, words of the archive, and polls from its end on. */
+/** The requests: first pages of all classes, words of the archive, and polls from its end on. */
 async function questions(
   url: string,
   archive: Place['archive'],

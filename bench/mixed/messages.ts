@@ -31,7 +31,7 @@ export interface Slow {
   at: string
 }
 
-/** What a minute of asking brought, or the rest of one. */
+/** The results of a minute of asking, or of the rest of one. */
 export interface Minute {
   /** From 0. */
   minute: number

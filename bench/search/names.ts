@@ -8,7 +8,7 @@ import { createRandom, type Random } from './random.ts'
 const QUERIES = 5
 const DAY = 86_400_000
 
-/** What is asked beside a part of a name. */
+/** The other parts of a query with a part of a name. */
 interface Situation {
   query(random: Random): Partial<ArticleQuery>
   /** Whether a page far behind the first is measured, or counts by day. */

@@ -4,7 +4,7 @@ import type { Timed } from '../../shared/threads/threads.ts'
 import { BadLine, parseArticle } from './article.ts'
 import type { ReadResult, ReadTask } from './reader.ts'
 
-/** What a thread of the archive's reader does. */
+/** The work of a thread of the archive's reader. */
 export default function readLines({ begun, lines, prepare }: Timed<ReadTask>): ReadResult {
   begin(begun)
   const result: ReadResult = { articles: [], bad: [] }

@@ -1,4 +1,4 @@
-/** What a code unit is to a tokenizer, as bits: a word's kinds are those of its code units. */
+/** Kinds of code units for a tokenizer, as bits: a word's kinds are those of its code units. */
 export const SEPARATOR = 0
 /** a–z, 0–9 */
 export const PLAIN = 1

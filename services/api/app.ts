@@ -188,7 +188,7 @@ const sayWhereMetricsAre: RequestHandler = (_request, _response, next) => {
   next(new ApiError('not_found', { message: 'Metrics are not on this port, but on METRICS_PORT of each process.' }))
 }
 
-/** What an operation answers with. */
+/** The tools of an operation. */
 const toolsOf = (parts: Parts, admissions: Admissions) => ({
   ...parts,
   admissions,

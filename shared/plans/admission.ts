@@ -11,7 +11,7 @@ export interface Beside<Row, Read> {
   read(row: Row): Read
 }
 
-/** What the database says of requests that came with the same key. */
+/** The answer of the database about requests that came with the same key. */
 export interface Admission<Read> {
   found: FoundKey
   minute: CountedMinute

@@ -1,6 +1,6 @@
 import type { Queryable } from '../postgres/pool.ts'
 
-/** What became of requests that were counted together, on the database's clock. */
+/** The result of requests that were counted together, on the database's clock. */
 export interface CountedMinute {
   /** Whether they were counted. When the minute has no room for all, none is. */
   allowed: boolean

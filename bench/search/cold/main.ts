@@ -28,8 +28,9 @@ export interface ColdBench {
 }
 
 /**
- * What nobody has asked for yet: a process that has just started, queries as hard as the contract
- * allows whose words are asked for the first time, and two processes that are replaced under load.
+ * Requests that nobody has sent before: a process that has just started, queries as hard as the
+ * contract allows whose words are asked for the first time, and two processes that are replaced
+ * under load.
  */
 export async function measureCold(bench: ColdBench): Promise<Record<string, number>> {
   const { servers, dataDir, url, archive, classes, signal, say } = bench

@@ -20,7 +20,7 @@ const FORMS: Form[] = [
 const CONNECTIONS = 8
 const ROUNDS = 3
 
-/** What is needed to ask a running API. */
+/** The means to ask a running API. */
 export interface Asked {
   api: ApiProcess
   /** Of the JSON operation. */

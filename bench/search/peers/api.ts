@@ -54,7 +54,7 @@ export async function databaseMb(pool: Pool): Promise<number> {
   return rows[0]!.mb
 }
 
-/** What of a page is read here. */
+/** The fields of a page that are read here. */
 interface Page {
   total_results: number
   next_cursor: string | null

@@ -76,7 +76,7 @@ const any = (parts: Expression[]): Expression =>
 const anyOf = (field: string, terms: string[]): Expression =>
   terms.length === 1 ? ['term', field, terms[0]!] : ['terms', field, terms]
 
-/** What a program of such an engine answers. */
+/** The answer of a program of such an engine. */
 export interface EngineAnswer {
   /** Values of the order. */
   places: number[]

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import type { Family } from '../../../infra/embedded/supervision/family.ts'
 
-/** What every program of a peer runs under. */
+/** The surroundings of every program of a peer. */
 export interface Running {
   family: Family
   signal: AbortSignal

@@ -6,7 +6,7 @@ const MISMATCHES_SHOWN = 5
 /** Characters of a column. */
 const WIDTH = 11
 
-/** What an engine takes of the machine; null: unknown. */
+/** The share of the machine that an engine takes; null: unknown. */
 export interface EngineSize {
   /** MB of memory, without the pages of mapped files. */
   memory: number | null

@@ -15,7 +15,7 @@ declare global {
       requestId: string
       /** The key and its plan, once they are known. */
       access?: FoundKey
-      /** What became of the request in the minute of its key. */
+      /** The result of counting the request in the minute of its key. */
       minute?: CountedMinute
       /** The state of the index when the request was counted. */
       indexState?: IndexState

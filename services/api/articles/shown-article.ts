@@ -48,7 +48,7 @@ export function pieceOf(text: string): Piece {
   return { bytes, digest: hash('sha256', bytes, 'base64url').slice(0, 22) }
 }
 
-/** What tells the articles of a page from those of another one, in their order. */
+/** Identifies the articles of a page, in their order. */
 export function digestOf(articles: readonly Listed[], piece: (article: Listed) => Piece): string {
   return articles.map(article => `${piece(article).digest} ${article.relevance ?? ''}`).join('\n')
 }

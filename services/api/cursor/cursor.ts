@@ -13,7 +13,7 @@ export interface Cursor {
   historyStart: Date
 }
 
-/** What tags are made with. A `KeyObject` takes a sixth of the time of its bytes. */
+/** The secret of the tags. A `KeyObject` takes a sixth of the time of its bytes. */
 export type CursorSecret = KeyObject | Buffer
 
 /*

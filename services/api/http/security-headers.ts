@@ -1,8 +1,9 @@
 import type { RequestHandler } from 'express'
 
 /**
- * What every answer says to browsers, as helmet says it: made once, because helmet runs a function
- * for each header of each answer. HTML pages have a policy of their own (`page-security.ts`).
+ * The headers of every answer for browsers, as helmet sets them: made once, because helmet runs a
+ * function for each header of each answer. HTML pages have a policy of their own
+ * (`page-security.ts`).
  */
 export const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['Content-Security-Policy', "default-src 'none';frame-ancestors 'none'"],

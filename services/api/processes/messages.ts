@@ -2,7 +2,7 @@ import { isRecord } from '../../../shared/json/is-record.ts'
 import type { Missing } from '../../../shared/process/health.ts'
 
 /*
- * What the primary and its processes say to each other. Both run the same code, so a message is
+ * Messages between the primary and its processes. Both run the same code, so a message is
  * checked by its kind alone.
  */
 
@@ -17,7 +17,7 @@ export type Order =
   | { kind: 'end' }
   | { kind: 'ask'; question: Question; id: number }
 
-/** What the primary asks its processes for. */
+/** A question of the primary to its processes. */
 export type Question = 'metrics' | 'missing'
 
 /** From a process to the primary. */

@@ -53,7 +53,7 @@ const JVM = [
   '-Djava.util.logging.config.file=/dev/null',
 ]
 
-/** What the program says when it is ready. */
+/** The program sends this when it is ready. */
 interface Greeting {
   documents: number
   segments?: number

@@ -13,7 +13,7 @@ const VERSION = '0.27.0'
 const SCRIPT = fileURLToPath(new URL('./tantivy.py', import.meta.url))
 const INSTALL_MS = 120_000
 
-/** What the program says when it is ready. */
+/** The program sends this when it is ready. */
 interface Greeting {
   documents: number
   segments?: number
