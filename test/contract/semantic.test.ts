@@ -65,7 +65,7 @@ t.test('each new set removes some of those that no cursor can name any more, wit
   ] as const) {
     t.equal((await get(`search=semantic&q=${encodeURIComponent(q)}`)).status, 200)
     // The search does not wait for it.
-    await until(async () => (await old()) === expected, 10_000)
+    await until(async () => (await old()) === expected, 60_000)
     t.pass(q)
   }
   const recent = await world.pool.query(`select from semantic_sets where set_id = 'recent'`)

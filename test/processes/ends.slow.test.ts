@@ -85,7 +85,7 @@ t.test('a killed process is replaced, and the other one answers meanwhile', asyn
   const load = askOn(cores)
   await pause(500)
   process.kill(killed, 'SIGKILL')
-  await until(() => cores.primary.log().includes('ended by SIGKILL; it is started again'), 10_000)
+  await until(() => cores.primary.log().includes('ended by SIGKILL; it is started again'), 60_000)
   await cores.serving(2)
   await load.stop()
   t.notOk(cores.pids().includes(killed))

@@ -132,7 +132,7 @@ t.test('servers wait for those of a killed start that are still ending, out of s
   // What a postmaster and its backends in another container look like from here.
   const dying = spawn('flock', [join(folder, 'postgres.lock'), 'sleep', '4'], { stdio: 'ignore' })
   const gone = once(dying, 'exit').then(() => Date.now())
-  await until(() => existsSync(join(folder, 'postgres.lock')), 5_000)
+  await until(() => existsSync(join(folder, 'postgres.lock')), 30_000)
   const servers = runServers(folder)
   const env = await servers.addresses()
   t.ok(Date.now() >= (await gone) && Date.now() - began > 4_000, 'they are up after it, not before')

@@ -33,7 +33,7 @@ t.test(
     t.match(first.printed(), `To search in a browser: http://127.0.0.1:${port}/\n`, 'the explorer, without a key')
     t.notMatch(first.printed(), '\u001b', 'without colours when not on a terminal')
     const lines = curls(first.printed())
-    await until(() => first.printed().includes('Ctrl-C ends it'), 10_000)
+    await until(() => first.printed().includes('Ctrl-C ends it'), 60_000)
     const [, metrics = ''] = /\bcrawler (http:\/\/\S+\/metrics)/.exec(first.printed()) ?? []
     t.match(await (await fetch(metrics)).text(), 'perscope_ready', 'the printed address of the metrics answers')
     for (const line of lines) t.ok((await articlesFrom(line)) > 0, line)

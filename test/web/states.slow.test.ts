@@ -144,6 +144,8 @@ if (browserPath === undefined) {
     await page.locator('article.card').first().waitFor()
     await page.getByRole('button', { name: 'Search', exact: true }).click()
     await page.getByText('The page goes on by itself.').waitFor()
+    // The countdown shows that the page has begun to wait.
+    await page.getByText(/^Again in \d/).waitFor()
     await api.pool.query('update api_keys set rate = 1000 where id = $1', [key.id])
     await page.clock.fastForward(61_000)
     await page.locator('article.card').first().waitFor()
