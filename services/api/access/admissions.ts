@@ -6,7 +6,9 @@ import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { createBatches } from './batches.ts'
 
 /** One writes, the next one is on its way: more statements of one key would wait for its rows. */
-const AT_ONCE = 2
+const ENTRIES_AT_ONCE = 2
+/** A charge waits for the disk with its row locked: what comes meanwhile shares the next one. */
+const CHARGES_AT_ONCE = 1
 
 /** The statements that count: one before the search of a request, one after it for a quota. */
 export interface Admissions {
@@ -21,8 +23,8 @@ export interface Admissions {
 
 export function createAdmissions(db: Queryable): Admissions {
   const admit = createAdmit(db, { ...INDEX_STATE, read: indexStateOf })
-  const entries = createBatches(AT_ONCE, (keyHash: Buffer, requests) => admitAll(admit, keyHash, requests))
-  const charges = createBatches(AT_ONCE, (key: ChargedKey, requests) => chargeAll(db, key, requests))
+  const entries = createBatches(ENTRIES_AT_ONCE, (keyHash: Buffer, requests) => admitAll(admit, keyHash, requests))
+  const charges = createBatches(CHARGES_AT_ONCE, (key: ChargedKey, requests) => chargeAll(db, key, requests))
   return {
     async admit(secret) {
       if (!looksLikeSecret(secret)) return null
