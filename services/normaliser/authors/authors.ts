@@ -1,5 +1,7 @@
+import type { Source } from '../../../shared/origins/origins.ts'
 import type { Outlet } from '../../../shared/outlets/outlet.ts'
 import type { FeedEntry } from '../../../shared/pages/page.ts'
+import { bestOf, type Candidate, type Choice, choiceOf } from '../candidates/candidate.ts'
 import { anyOf } from '../languages/index.ts'
 import { fold } from '../metadata/fold.ts'
 import type { PageMark, PageMetadata } from '../metadata/metadata.ts'
@@ -21,6 +23,32 @@ export function authorsOf(
   entry: FeedEntry | null,
   outlet: Pick<Outlet, 'name' | 'domain'>,
 ): string[] {
+  return authorChoice(meta, entry, outlet)?.value ?? []
+}
+
+/** The same people with their origin; null without any. */
+export function authorChoice(
+  meta: PageMetadata,
+  entry: FeedEntry | null,
+  outlet: Pick<Outlet, 'name' | 'domain'>,
+): Choice<string[]> | null {
+  const { stated, shown } = authorCandidates(meta, entry, outlet)
+  const best = bestOf(stated) ?? bestOf(shown())
+  return best === null ? null : choiceOf(best, stated, isSameGroup)
+}
+
+/** The statements of authors, in order of rank. */
+export interface AuthorCandidates {
+  stated: Candidate<string[]>[]
+  /** Of the markup of the page, behind all others; searched lazily. */
+  shown(): Generator<Candidate<string[]>>
+}
+
+export function authorCandidates(
+  meta: PageMetadata,
+  entry: FeedEntry | null,
+  outlet: Pick<Outlet, 'name' | 'domain'>,
+): AuthorCandidates {
   const own = ownNames(meta, outlet)
   const people = (statements: string[]) =>
     distinct(statements.slice(0, STATEMENTS).flatMap(statement => peopleIn(statement, own)))
@@ -34,40 +62,42 @@ export function authorsOf(
   const fed = people(entry?.authors ?? [])
   const spoken = people(spokenBylines(meta))
   const posted = shown(people(persons.filter(author => author.account).map(author => author.name)))
-  const sources: (() => string[])[] = [
-    () =>
-      fuller(
-        stated,
-        [...meta.authors.meta.slice(0, STATEMENTS), ...(entry?.authors ?? []).slice(0, STATEMENTS)].map(statement =>
-          people([statement]),
-        ),
+  const statements = [...meta.authors.meta.slice(0, STATEMENTS), ...(entry?.authors ?? []).slice(0, STATEMENTS)].map(
+    statement => people([statement]),
+  )
+  const near = () => marks.filter(mark => isNear(mark.line, meta.headline))
+  const signed = () => marks.filter(mark => mark.by !== 'class' || SIGNED.test(mark.text))
+  const candidates = (source: Source, names: string[]): Candidate<string[]>[] =>
+    names.length === 0
+      ? []
+      : [{ source, value: names.map(name => asShown(name, marks)), against: names.length > MOST ? STAFF : null }]
+  return {
+    stated: [
+      ...candidates('json-ld', fuller(stated, statements)),
+      ...(posted.length > 0 && spoken.length > 0 ? candidates('line', spoken) : candidates('account', posted)),
+      ...candidates(
+        'meta',
+        tagged.filter(name => !accounts.has(fold(name))),
       ),
-    () => (posted.length > 0 && spoken.length > 0 ? spoken : posted),
-    () => tagged.filter(name => !accounts.has(fold(name))),
-    () => fed.filter(name => !accounts.has(fold(name))),
-    () => spoken,
-    () =>
-      people(
-        bylines(
-          marks.filter(mark => isNear(mark.line, meta.headline)),
-          own,
-        ),
+      ...candidates(
+        'feed',
+        fed.filter(name => !accounts.has(fold(name))),
       ),
-    () => fed,
-    () =>
-      people(
-        bylines(
-          marks.filter(mark => mark.by !== 'class' || SIGNED.test(mark.text)),
-          own,
-        ),
-      ),
-    () => people(boxes(meta)),
-  ]
-  for (const source of sources) {
-    const names = source()
-    if (names.length > 0 && names.length <= MOST) return names.map(name => asShown(name, marks))
+      ...candidates('line', spoken),
+    ],
+    *shown() {
+      yield* candidates('markup', people(bylines(near(), own)))
+      yield* candidates('feed', fed)
+      yield* candidates('markup', people(bylines(signed(), own)))
+      yield* candidates('box', people(boxes(meta)))
+    },
   }
-  return []
+}
+const STAFF = `more than ${MOST} names, as in a list of staff`
+
+function isSameGroup(a: string[], b: string[]): boolean {
+  const names = new Set(a.map(fold))
+  return a.length === b.length && b.every(name => names.has(fold(name)))
 }
 
 /**

@@ -1,16 +1,19 @@
 import { plainText } from '../../../shared/articles/plain-text.ts'
 import type { NewArticle } from '../../../shared/indexing/new-article.ts'
+import type { Origins } from '../../../shared/origins/origins.ts'
 import type { StoredPage } from '../../../shared/pages/page.ts'
-import { authorsOf } from '../authors/authors.ts'
-import { publishedAt } from '../dates/published.ts'
-import { identify } from '../identity/identity.ts'
+import { authorChoice } from '../authors/authors.ts'
+import { bestOf, type Candidate, NO_ORIGIN, originOf } from '../candidates/candidate.ts'
+import { dateChoice } from '../dates/published.ts'
+import { type Identity, identify } from '../identity/identity.ts'
 import { textFingerprint } from '../interstitials/fingerprint.ts'
 import type { InterstitialKind } from '../interstitials/interstitials.ts'
 import { isRelated } from '../interstitials/relation.ts'
-import { detectLanguage } from '../language/language.ts'
+import { detectLanguage, type LanguageQuestion, languageOrigin } from '../language/language.ts'
 import { MAX_TEXT } from '../markup/tree.ts'
-import { chooseTitle } from '../metadata/title.ts'
-import { feedText } from '../text/feed-text.ts'
+import type { PageMetadata } from '../metadata/metadata.ts'
+import { titleChoice } from '../metadata/title.ts'
+import { feedTexts } from '../text/feed-text.ts'
 import { lookAt } from './look.ts'
 
 /** Why a page never becomes an article; `pages.reason`. */
@@ -21,6 +24,8 @@ export type Composition =
   | {
       kind: 'article'
       article: NewArticle
+      /** Where its fields came from. */
+      origins: Origins
       /** The interstitial that stood in the article's place, or cut it short. */
       interstitial: InterstitialKind | null
       /**
@@ -46,28 +51,20 @@ export async function composeArticle(
 ): Promise<Composition> {
   const { entry, outlet } = page
   const fed = entry?.title ? plainText(entry.title) : null
-  const { interstitial, meta, text } = lookAt(page, fed, options.repeated ?? false)
+  const { interstitial, meta, texts } = lookAt(page, fed, options.repeated ?? false)
 
-  const title = chooseTitle(meta, entry, outlet)
-  if (title === null) {
-    const detail =
-      interstitial === null
-        ? 'Neither the page nor the feed gives a title.'
-        : `The outlet served a ${interstitial}, and its feed gives no title.`
-    return {
-      kind: 'refused',
-      reason: interstitial === 'error page' ? 'not-an-article' : 'no-title',
-      detail,
-      interstitial,
-    }
-  }
-  const body = cut(text ?? (entry && (feedText(entry.content) ?? feedText(entry.summary))))
-  const language = await detectLanguage({
-    title,
+  const title = titleChoice(meta, entry, outlet)
+  if (title === null) return withoutTitle(interstitial)
+  const own = bestOf(texts)
+  const text = own ?? bestOf(feedTexts(entry))
+  const body = text === null ? null : cut(text.value)
+  const question: LanguageQuestion = {
+    title: title.value,
     body,
     outletLanguages: outlet.languages,
     declared: [...meta.languages, entry?.language ?? ''].filter(tag => tag !== ''),
-  })
+  }
+  const language = await detectLanguage(question)
   if (language === null) {
     return {
       kind: 'refused',
@@ -76,31 +73,67 @@ export async function composeArticle(
       interstitial,
     }
   }
-  const { url, addresses } = identify({
-    url: page.url,
+  const date = dateChoice(meta, entry, outlet, own?.value ?? '', now)
+  const authors = authorChoice(meta, entry, outlet)
+  const article: NewArticle = {
+    ...identityOf(page, meta),
+    title: title.value,
+    body,
+    publishedAt: date?.value ?? null,
+    authors: authors?.value ?? [],
+    outlet: { name: outlet.name, domain: outlet.domain },
+    language,
+    country: outlet.country,
+  }
+  return {
+    kind: 'article',
+    article,
+    origins: {
+      title: title.origin,
+      date: date?.origin ?? NO_ORIGIN,
+      authors: authors?.origin ?? NO_ORIGIN,
+      text: text === null ? NO_ORIGIN : originOf(text.source, isRepeated(text, texts)),
+      language: languageOrigin(question, language),
+    },
+    interstitial,
+    fingerprint: own === null ? null : textFingerprint(own.value),
+    titled: isRelated(title.value, body ?? ''),
+  }
+}
+
+function withoutTitle(interstitial: InterstitialKind | null): Composition {
+  return {
+    kind: 'refused',
+    reason: interstitial === 'error page' ? 'not-an-article' : 'no-title',
+    detail:
+      interstitial === null
+        ? 'Neither the page nor the feed gives a title.'
+        : `The outlet served a ${interstitial}, and its feed gives no title.`,
+    interstitial,
+  }
+}
+
+function identityOf({ url, entry, outlet }: StoredPage, meta: PageMetadata): Identity {
+  return identify({
+    url,
     finalUrl: meta.url,
     canonical: meta.canonical,
     amp: meta.amp,
     guid: entry?.guid ?? null,
     outlet,
   })
-  const article: NewArticle = {
-    url,
-    addresses,
-    title,
-    body,
-    publishedAt: publishedAt(meta, entry, outlet, text ?? '', now),
-    authors: authorsOf(meta, entry, outlet),
-    outlet: { name: outlet.name, domain: outlet.domain },
-    language,
-    country: outlet.country,
-  }
-  const fingerprint = text === null ? null : textFingerprint(text)
-  return { kind: 'article', article, interstitial, fingerprint, titled: isRelated(title, body ?? '') }
 }
 
 /** Cuts a body after the last word that fits into the limit. */
-function cut(body: string | null): string | null {
-  if (body === null || body.length <= MAX_TEXT) return body
+function cut(body: string): string {
+  if (body.length <= MAX_TEXT) return body
   return body.slice(0, MAX_TEXT).replace(/\s\S*$/, '')
 }
+
+/** Whether the other text of the page begins as the chosen one does. */
+function isRepeated({ source, value }: Candidate<string>, texts: Candidate<string>[]): boolean {
+  const opening = value.slice(0, OPENING).replace(/\s+/g, ' ').trim()
+  return texts.some(other => other.source !== source && other.value.replace(/\s+/g, ' ').includes(opening))
+}
+/** Characters: a sentence. */
+const OPENING = 80

@@ -1,6 +1,7 @@
 import { plainText } from '../../../shared/articles/plain-text.ts'
 import { decodeText } from '../../../shared/encoding/decode.ts'
 import type { StoredPage } from '../../../shared/pages/page.ts'
+import type { Candidate } from '../candidates/candidate.ts'
 import { type InterstitialKind, recogniseInterstitial } from '../interstitials/interstitials.ts'
 import { openingOf } from '../interstitials/paywall.ts'
 import { type PageMetadata, readMetadata } from '../metadata/metadata.ts'
@@ -11,8 +12,8 @@ export interface Look {
   interstitial: InterstitialKind | null
   /** Of an empty page when the page is an interstitial: its metadata are not the article's. */
   meta: PageMetadata
-  /** The article's text on the page; null without one. */
-  text: string | null
+  /** The texts that the page gives, in order of rank. */
+  texts: Candidate<string>[]
 }
 
 /** Statuses with which an outlet refuses a page. Such a page is indexed from its feed alone. */
@@ -28,14 +29,14 @@ export function lookAt(page: StoredPage, feedTitle: string | null, repeated: boo
   const nothing = (interstitial: InterstitialKind | null): Look => ({
     interstitial,
     meta: readMetadata('', page.url),
-    text: null,
+    texts: [],
   })
   if (REFUSALS.has(page.status)) return nothing('forbidden')
   if (page.body === null || page.body.length === 0) return nothing(null)
   const { text: html } = decodeText(page.body, { contentType: page.contentType, kind: 'html' })
   if (!isMarkup(html)) {
     const isText = /^text\/plain\b/i.test(page.contentType ?? '')
-    return { ...nothing(null), text: isText ? plainText(html) : null }
+    return { ...nothing(null), texts: isText ? shown(plainText(html)) : [] }
   }
   const read = readPageText(html)
   const meta = readMetadata(html, page.finalUrl)
@@ -53,19 +54,26 @@ export function lookAt(page: StoredPage, feedTitle: string | null, repeated: boo
 
   const { paragraphs, walled } = openingOf(read, meta.free)
   const text = paragraphs.join('\n\n') || null
-  if (walled) return { interstitial: 'paywall', meta, text }
-  return { interstitial: null, meta, text: fuller(text, meta) }
+  if (walled) return { interstitial: 'paywall', meta, texts: shown(text) }
+  return { interstitial: null, meta, texts: ranked(text, meta) }
 }
+
+const shown = (text: string | null): Candidate<string>[] =>
+  text === null ? [] : [{ source: 'page', value: text, against: null }]
 
 /**
  * Pages that scripts build have their text in JSON-LD only. A text on the page is preferred: of 27
  * pages with `articleBody`, `articleBody` left out the opening on 14 and the end on 5.
  */
-function fuller(text: string | null, meta: PageMetadata): string | null {
-  if (meta.body === null || meta.free === false) return text
-  const stated = plainText(meta.body)
-  return stated !== null && stated.length > SHORTEST_STATED && stated.length > 3 * (text?.length ?? 0) ? stated : text
+function ranked(text: string | null, meta: PageMetadata): Candidate<string>[] {
+  const stated = meta.body === null || meta.free === false ? null : plainText(meta.body)
+  if (stated === null) return shown(text)
+  if (stated.length > SHORTEST_STATED && stated.length > 3 * (text?.length ?? 0)) {
+    return [{ source: 'json-ld', value: stated, against: null }, ...shown(text)]
+  }
+  return [...shown(text), { source: 'json-ld', value: stated, against: NOT_LONGER }]
 }
+const NOT_LONGER = 'not three times as long as the text on the page, or too short'
 const SHORTEST_STATED = 200
 
 /**

@@ -1,3 +1,4 @@
+import type { Source } from '../../../shared/origins/origins.ts'
 import { anyOf } from '../languages/index.ts'
 import type { PageMark, PageMetadata } from '../metadata/metadata.ts'
 import {
@@ -26,6 +27,14 @@ export function addressDate(url: string): WrittenDate | null {
   return match === null ? null : readDate(`${match[1]}-${match[3]?.padStart(2, '0')}-${match[4]?.padStart(2, '0')}`)
 }
 
+/** A date with the place where it stands. */
+export interface PageDate {
+  source: Source
+  date: WrittenDate
+}
+
+const from = (source: Source, dates: WrittenDate[]) => dates.map((date): PageDate => ({ source, date }))
+
 /**
  * Dates that the page shows, the likeliest publication first. Dates near the headline come before
  * others, dates with a label of publication before those without, machine-readable dates before
@@ -37,7 +46,7 @@ export function* pageDates(
   pageText: string,
   address: WrittenDate | null,
   options: DateOptions,
-): Generator<WrittenDate> {
+): Generator<PageDate> {
   const read = (value: string | null) => [readDate(value ?? '', options)].filter(date => date !== null)
   const dated = meta.marks.filter(mark => mark.kind === 'date')
   const changes = dated.filter(mark => isChange(meta, mark))
@@ -51,26 +60,36 @@ export function* pageDates(
     .toSorted((a, b) => rank(a) - rank(b))
     .map(mark => ({ stated: isStated(meta, mark), dates: inMark(mark) }))
   const lines = nearDatelines(meta, changes, options)
+  const published = lines.filter(date => date.published)
   const around = [
-    ...near.filter(mark => mark.stated).flatMap(mark => mark.dates),
-    ...lines.filter(date => date.published),
-    ...near.flatMap(mark => mark.dates),
-    ...lines,
+    ...near.filter(mark => mark.stated).flatMap(mark => from('markup', mark.dates)),
+    ...from('line', published),
+    ...near.flatMap(mark => from('markup', mark.dates)),
+    ...from('line', lines),
   ]
-  if (address !== null) yield* around.filter(date => sameDay(date, address))
+  if (address !== null) yield* around.filter(({ date }) => sameDay(date, address))
   yield* around
-  yield* meta.dates.vague.flatMap(read)
-  if (address !== null) yield address
-  yield* datelinesOfRepeats(meta, options)
-  yield* marks.filter(mark => !mark.aside).flatMap(inMark)
-  yield* meta.lines.flatMap(line =>
+  yield* from('vague meta', meta.dates.vague.flatMap(read))
+  if (address !== null) yield { source: 'address', date: address }
+  yield* from('line', datelinesOfRepeats(meta, options))
+  yield* from('markup', marks.filter(mark => !mark.aside).flatMap(inMark))
+  yield* from('line', notesIn(meta, options))
+  const opening = publications(pageText.slice(0, 200), options)
+  yield* from(
+    'page',
+    opening.filter(date => date.published || opensWith(pageText, date)),
+  )
+  yield* from('script', meta.dates.scripted.flatMap(read))
+  yield* from('line', bareDatelines(meta, options))
+}
+
+/** Dates in lines that state the publication, or open with a dateline. */
+function notesIn(meta: PageMetadata, options: DateOptions): FoundDate[] {
+  return meta.lines.flatMap(line =>
     line.aside
       ? []
       : findDates(line.text, options).filter(date => isNote(line.text, date) || opensWith(line.text, date)),
   )
-  yield* publications(pageText.slice(0, 200), options).filter(date => date.published || opensWith(pageText, date))
-  yield* meta.dates.scripted.flatMap(read)
-  yield* bareDatelines(meta, options)
 }
 
 /**

@@ -1,5 +1,7 @@
+import type { Source } from '../../../shared/origins/origins.ts'
 import type { Outlet } from '../../../shared/outlets/outlet.ts'
 import type { FeedEntry } from '../../../shared/pages/page.ts'
+import { type Candidate, type Choice, choiceOf } from '../candidates/candidate.ts'
 import type { PageMetadata } from '../metadata/metadata.ts'
 import { monthFirstIn } from './datelines.ts'
 import { addressDate, pageDates } from './page.ts'
@@ -32,29 +34,98 @@ export function publishedAt(
   pageText: string,
   now: Date,
 ): Date | null {
-  return choose(writtenDates(meta, entry, pageText), outlet.timeZone, now)
+  return dateChoice(meta, entry, outlet, pageText, now)?.value ?? null
 }
 
-function* writtenDates(meta: PageMetadata, entry: FeedEntry | null, pageText: string): Generator<WrittenDate> {
-  const options: DateOptions = { monthFirst: monthFirstIn(meta) ?? /^en-us\b/i.test(meta.languages[0] ?? '') }
-  const read = (value: string) => [readDate(value, options)].filter(date => date !== null)
-  const { structured, meta: tags, microdata } = meta.dates
-  const stamps = [...structured, ...tags].flatMap(read)
-  const compared = stamps.slice(0, COMPARED)
-  for (const stamp of stamps) yield onEarliestClock(stamp, compared)
-  for (const value of [...microdata, entry?.published ?? '']) yield* read(value)
-  yield* pageDates(meta, pageText, addressDate(meta.url), options)
+/** The same time with its origin: the source that names the day. */
+export function dateChoice(
+  meta: PageMetadata,
+  entry: FeedEntry | null,
+  outlet: Pick<Outlet, 'timeZone'>,
+  pageText: string,
+  now: Date,
+): Choice<Date> | null {
+  const reading = readingOf(meta, outlet, now)
+  const chosen = choose(dateCandidates(meta, entry, pageText, reading))
+  if (chosen === null) return null
+  const { day, instant } = chosen
+  const others = [...statedDates(meta, entry, reading).take(COMPARED)]
+  return { ...choiceOf(day, others, (a, b) => sameDay(a.date, b.date)), value: new Date(instant) }
 }
 
-function choose(written: Iterable<WrittenDate>, timeZone: string, now: Date): Date | null {
-  let best: { date: WrittenDate; instant: number } | null = null
-  for (const date of written) {
-    const instant = instantOf(date, timeZone)
-    if (instant === null || instant < EARLIEST || instant > now.getTime() + DAY) continue
-    if (date.time !== null && (best === null || sameDay(date, best.date))) return new Date(instant)
-    best ??= { date, instant }
+/** A written date and its instant, in ms; null: no such day or hour. */
+export interface Moment {
+  date: WrittenDate
+  instant: number | null
+}
+
+/** The circumstances in which dates are read. */
+interface Reading {
+  options: DateOptions
+  timeZone: string
+  /** ms; dates behind it are refused. */
+  latest: number
+}
+
+export function readingOf(meta: PageMetadata, { timeZone }: Pick<Outlet, 'timeZone'>, now: Date): Reading {
+  const options = { monthFirst: monthFirstIn(meta) ?? /^en-us\b/i.test(meta.languages[0] ?? '') }
+  return { options, timeZone, latest: now.getTime() + DAY }
+}
+
+/** All dates, in order of rank. Those on the page are searched lazily. */
+export function* dateCandidates(
+  meta: PageMetadata,
+  entry: FeedEntry | null,
+  pageText: string,
+  reading: Reading,
+): Generator<Candidate<Moment>> {
+  yield* statedDates(meta, entry, reading)
+  for (const { source, date } of pageDates(meta, pageText, addressDate(meta.url), reading.options)) {
+    yield candidateOf(source, date, reading)
   }
-  return best === null ? null : new Date(best.instant)
+}
+
+function* statedDates(
+  meta: PageMetadata,
+  entry: FeedEntry | null,
+  reading: Reading,
+): Generator<Candidate<Moment>, undefined> {
+  const read = (source: Source, values: string[]) =>
+    values.flatMap(value => {
+      const date = readDate(value, reading.options)
+      return date === null ? [] : [{ source, date }]
+    })
+  const { structured, meta: tags, microdata } = meta.dates
+  const stamps = [...read('json-ld', structured), ...read('meta', tags)]
+  const compared = stamps.slice(0, COMPARED).map(({ date }) => date)
+  for (const { source, date } of stamps) yield candidateOf(source, onEarliestClock(date, compared), reading)
+  for (const value of microdata) {
+    for (const { source, date } of read('microdata', [value])) yield candidateOf(source, date, reading)
+  }
+  for (const { source, date } of read('feed', [entry?.published ?? ''])) yield candidateOf(source, date, reading)
+}
+
+function candidateOf(source: Source, date: WrittenDate, { timeZone, latest }: Reading): Candidate<Moment> {
+  const instant = instantOf(date, timeZone)
+  return { source, value: { date, instant }, against: againstInstant(instant, latest) }
+}
+
+function againstInstant(instant: number | null, latest: number): string | null {
+  if (instant === null) return 'not in the calendar'
+  if (instant < EARLIEST) return 'before 1990'
+  return instant > latest ? 'more than a day ahead' : null
+}
+
+/** The first day, with the first time that is stated on this day. */
+function choose(candidates: Iterable<Candidate<Moment>>): { day: Candidate<Moment>; instant: number } | null {
+  let best: { day: Candidate<Moment>; instant: number } | null = null
+  for (const day of candidates) {
+    const { date, instant } = day.value
+    if (day.against !== null || instant === null) continue
+    best ??= { day, instant }
+    if (date.time !== null && sameDay(date, best.day.value.date)) return { day: best.day, instant }
+  }
+  return best
 }
 
 const HOUR = 3_600_000

@@ -1,4 +1,5 @@
 import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
+import type { Origin } from '../../../shared/origins/origins.ts'
 import { LANGUAGE_RULES } from '../languages/index.ts'
 import { type Evidence, learn, type Sample, wordsOf } from './bayes.ts'
 import { type Labels, loadFastText } from './fasttext.ts'
@@ -79,6 +80,18 @@ export async function detectLanguage(question: LanguageQuestion): Promise<Langua
   const own = belonging(best, labels, evidence) + (question.outletLanguages.includes(best) ? 1 : 0)
   const few = evidence.words <= FEW_WORDS && question.outletLanguages.includes(best)
   return own > (few ? CLEARLY_FOREIGN : 0) ? best : null
+}
+
+/** The origin of a detected language: its words, or the outlet's languages where few words tell. */
+export function languageOrigin(question: LanguageQuestion, detected: Language): Origin {
+  const { title, body, outletLanguages, declared = [] } = question
+  const words = body === null ? wordsOf(title).length : Number.POSITIVE_INFINITY
+  if (words <= TELLS_NOTHING && outletLanguages.length > 0) return { source: 'outlet', sure: 'guessed' }
+  const confirmed = declared.some(tag => tag.trim().toLowerCase().startsWith(detected))
+  return {
+    source: 'words',
+    sure: confirmed ? 'confirmed' : outletLanguages.includes(detected) ? 'stated' : 'guessed',
+  }
 }
 
 /** The likeliest of our languages; null when a similar language is likelier than all of them. */

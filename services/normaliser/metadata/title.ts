@@ -1,5 +1,7 @@
+import type { Source } from '../../../shared/origins/origins.ts'
 import type { Outlet } from '../../../shared/outlets/outlet.ts'
 import type { FeedEntry } from '../../../shared/pages/page.ts'
+import { bestOf, type Candidate, type Choice, choiceOf } from '../candidates/candidate.ts'
 import { fold } from './fold.ts'
 import type { PageMetadata } from './metadata.ts'
 import { oneLine } from './plain.ts'
@@ -18,16 +20,55 @@ export function chooseTitle(
   entry: FeedEntry | null,
   outlet: Pick<Outlet, 'name' | 'domain'>,
 ): string | null {
+  return bestOf(titleCandidates(meta, entry, outlet))?.value ?? null
+}
+
+/** The same title with its origin. */
+export function titleChoice(
+  meta: PageMetadata,
+  entry: FeedEntry | null,
+  outlet: Pick<Outlet, 'name' | 'domain'>,
+): Choice<string> | null {
+  const candidates = titleCandidates(meta, entry, outlet)
+  const best = bestOf(candidates)
+  return best === null ? null : choiceOf(best, candidates, (a, b) => fold(a) === fold(b))
+}
+
+/** All titles, in order of rank, without the outlet's name. */
+export function titleCandidates(
+  meta: PageMetadata,
+  entry: FeedEntry | null,
+  outlet: Pick<Outlet, 'name' | 'domain'>,
+): Candidate<string>[] {
   const { structured, social, headline, document } = meta.titles
   const own = ownNames(meta, outlet)
   const fed = entry?.title ? oneLine(entry.title) : null
-  const others = [structured, social, fed, document]
-  const order = repeats(headline, others, own) ? [structured, headline, social, fed, document] : [...others, headline]
-  for (const candidate of order) {
-    const title = candidate === null ? '' : withoutOutlet(candidate, own)
-    if (title !== '' && title.length <= TITLE_LIMIT && !isOwn(title, own)) return title
-  }
-  return null
+  const stated: Title = { source: 'json-ld', text: structured }
+  const shown: Title = { source: 'markup', text: headline }
+  const rest: Title[] = [
+    { source: 'meta', text: social },
+    { source: 'feed', text: fed },
+    { source: 'document', text: document },
+  ]
+  const order = repeats(headline, [structured, social, fed, document], own)
+    ? [stated, shown, ...rest]
+    : [stated, ...rest, shown]
+  return order.flatMap(({ source, text }) => {
+    if (text === null) return []
+    const value = withoutOutlet(text, own)
+    return [{ source, value, against: againstTitle(value, own) }]
+  })
+}
+
+interface Title {
+  source: Source
+  text: string | null
+}
+
+function againstTitle(title: string, own: ReadonlySet<string>): string | null {
+  if (title === '') return 'empty'
+  if (title.length > TITLE_LIMIT) return `longer than ${TITLE_LIMIT} characters`
+  return isOwn(title, own) ? "the site's own name" : null
 }
 
 /**

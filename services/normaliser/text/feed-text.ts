@@ -1,4 +1,6 @@
 import { plainText } from '../../../shared/articles/plain-text.ts'
+import type { FeedEntry } from '../../../shared/pages/page.ts'
+import type { Candidate } from '../candidates/candidate.ts'
 import { anyOf } from '../languages/index.ts'
 import { blocksOf } from '../markup/blocks.ts'
 import { boundMarkup } from '../markup/bounds.ts'
@@ -18,6 +20,15 @@ export function feedText(source: string | null): string | null {
   const kept = paragraphs.filter(text => !isChaffLine(text, 0) && !NOTE.test(text)).map(withoutMore)
   const text = kept.filter(paragraph => paragraph !== '').join('\n\n')
   return text === '' ? null : text
+}
+
+/** The texts of a feed's entry, in order of rank; read lazily. */
+export function* feedTexts(entry: FeedEntry | null): Generator<Candidate<string>> {
+  if (entry === null) return
+  for (const source of ['feed', 'summary'] as const) {
+    const value = feedText(source === 'feed' ? entry.content : entry.summary)
+    if (value !== null) yield { source, value, against: null }
+  }
 }
 
 function paragraphsOf(html: string): string[] {

@@ -1,0 +1,45 @@
+import type { Origin, Source } from '../../../shared/origins/origins.ts'
+
+/**
+ * One value for a field of an article, from one source. Lists of candidates are in order of rank:
+ * the first one that nothing speaks against is the article's.
+ */
+export interface Candidate<T> {
+  source: Source
+  value: T
+  /** Why the value cannot be the article's, for people; null: nothing speaks against it. */
+  against: string | null
+}
+
+/** The value of a field, with its origin. */
+export interface Choice<T> {
+  value: T
+  origin: Origin
+}
+
+export function bestOf<T>(candidates: Iterable<Candidate<T>>): Candidate<T> | null {
+  for (const candidate of candidates) if (candidate.against === null) return candidate
+  return null
+}
+
+/** Statements that an outlet makes for machines, and texts that it wrote as the article's. */
+const STATED = new Set<Source>(['json-ld', 'meta', 'microdata', 'feed', 'page'])
+
+/** @param confirmed another source gives the same value */
+export function originOf(source: Source, confirmed: boolean): Origin {
+  return { source, sure: confirmed ? 'confirmed' : STATED.has(source) ? 'stated' : 'guessed' }
+}
+
+export const NO_ORIGIN: Origin = { source: 'none', sure: 'guessed' }
+
+/** The best candidate as a choice, confirmed when one of `others` from elsewhere says the same. */
+export function choiceOf<T>(
+  best: Candidate<T>,
+  others: readonly Candidate<T>[],
+  isSame: (a: T, b: T) => boolean,
+): Choice<T> {
+  const confirmed = others.some(
+    other => other.source !== best.source && other.against === null && isSame(other.value, best.value),
+  )
+  return { value: best.value, origin: originOf(best.source, confirmed) }
+}
