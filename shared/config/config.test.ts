@@ -37,6 +37,33 @@ t.test('an unknown name with a prefix of ours is found, the rest of the environm
   t.same(unknownSettings({ CRAWL_DELAY: '1s', EMBED_DELAY: '0', PATH: '/bin', NODE_ENV: 'x' }), ['CRAWL_DELAY'])
 })
 
+t.test('a secret or an address may stand in a file', async t => {
+  const folder = t.testdir({
+    key: '  s3cret-key\n',
+    address: 'postgres://me:pw@db/x',
+    two: 'a\nb\n',
+    empty: '\n',
+    long: 'x'.repeat(70_000),
+  })
+  const config = readConfig({ QDRANT_API_KEY_FILE: `${folder}/key`, DATABASE_URL_FILE: `${folder}/address` })
+  t.equal(config.QDRANT_API_KEY, 's3cret-key')
+  t.equal(config.DATABASE_URL, 'postgres://me:pw@db/x')
+  t.equal(readConfig({ QDRANT_API_KEY: 'own', QDRANT_API_KEY_FILE: `${folder}/none` }).QDRANT_API_KEY, 'own')
+  for (const [file, reason] of [
+    ['none', /there is no such file/],
+    ['two', /more than one line/],
+    ['empty', /it is empty/],
+    ['long', /longer than 65536 bytes/],
+    ['.', /it is no file/],
+  ] as const) {
+    const message = new RegExp(`^QDRANT_API_KEY_FILE .*${reason.source}; write the path`)
+    t.throws(() => readConfig({ QDRANT_API_KEY_FILE: `${folder}/${file}` }), { name: 'ConfigError', message }, file)
+  }
+  t.same(unknownSettings({ QDRANT_API_KEY_FILE: 'x', CRAWL_HOST_DELAY_FILE: 'x', DATABASE_URL_FILE: 'x' }), [
+    'CRAWL_HOST_DELAY_FILE',
+  ])
+})
+
 t.test('durations are written with a unit, or as a bare 0', async t => {
   for (const [text, ms] of [
     ['500ms', 500],

@@ -1,5 +1,6 @@
 import { parseBytes } from './bytes.ts'
 import { parseDuration } from './durations.ts'
+import { readSecretFile } from './secret-file.ts'
 import type { Setting, SettingValue } from './setting.ts'
 import { OWN_PREFIXES, SETTINGS } from './settings.ts'
 
@@ -11,13 +12,14 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads every setting from `env`. An empty variable counts as not set.
+ * Reads every setting from `env`. An empty variable counts as not set. A secret or an address may
+ * stand in a file that `NAME_FILE` names; when both are set, `NAME` counts.
  * @throws ConfigError that names the variable, its value and the values that it may have
  */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const values: Record<string, string | number | string[]> = {}
   for (const [name, setting] of Object.entries(SETTINGS) as [string, Setting][]) {
-    values[name] = readSetting(name, setting, env[name]?.trim() || setting.default)
+    values[name] = readSetting(name, setting, env[name]?.trim() || fileOf(name, setting, env) || setting.default)
   }
   return values as Config
 }
@@ -25,8 +27,29 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
 /** Names in `env` that look like our settings and are not, in alphabetical order. */
 export function unknownSettings(env: NodeJS.ProcessEnv = process.env): string[] {
   return Object.keys(env)
-    .filter(name => OWN_PREFIXES.some(prefix => name.startsWith(prefix)) && !(name in SETTINGS))
+    .filter(name => OWN_PREFIXES.some(prefix => name.startsWith(prefix)) && !isSetting(name))
     .sort()
+}
+
+const FILE = '_FILE'
+
+function isSetting(name: string): boolean {
+  if (name in SETTINGS) return true
+  const setting = (SETTINGS as Readonly<Record<string, Setting>>)[name.slice(0, -FILE.length)]
+  return name.endsWith(FILE) && setting !== undefined && mayBeInFile(setting)
+}
+
+/** Settings that are secrets, and addresses, which may hold a password. */
+const mayBeInFile = ({ type }: Setting) => type === 'secret' || type === 'url'
+
+function fileOf(name: string, setting: Setting, env: NodeJS.ProcessEnv): string | null {
+  const path = mayBeInFile(setting) ? env[name + FILE]?.trim() : undefined
+  if (path === undefined || path === '') return null
+  const read = readSecretFile(path)
+  if ('problem' in read) {
+    throw new ConfigError(`${name}${FILE} is "${path}", and ${read.problem}; write the path of a file with one line.`)
+  }
+  return read.secret
 }
 
 function readSetting(name: string, setting: Setting, text: string): string | number | string[] {
