@@ -120,6 +120,7 @@ function identityOf({ url, entry, outlet }: StoredPage, meta: PageMetadata): Ide
     canonical: meta.canonical,
     amp: meta.amp,
     guid: entry?.guid ?? null,
+    languages: { own: language, twins: meta.twins },
     outlet,
   })
 }

@@ -2,13 +2,21 @@ import fc from 'fast-check'
 import t from 'tap'
 import { addressKey } from '../../../shared/articles/address.ts'
 import { identify } from './identity.ts'
+import type { Languages } from './twins.ts'
 
 const outlet = { domain: 'dagkoerier.example' }
 const article = 'https://www.dagkoerier.example/nieuws/2026/11/brug-over-de-maas-dicht~a123456'
 const key = 'dagkoerier.example/nieuws/2026/11/brug-over-de-maas-dicht~a123456'
 
 /** The page as named, without a redirect unless given. */
-function sight(parts: { url?: string; finalUrl?: string; canonical?: string; amp?: string; guid?: string }) {
+function sight(parts: {
+  url?: string
+  finalUrl?: string
+  canonical?: string
+  amp?: string
+  guid?: string
+  languages?: Languages
+}) {
   const url = parts.url ?? article
   return identify({ url, finalUrl: url, outlet, ...parts })
 }
@@ -90,6 +98,51 @@ t.test('decision 37: a shorter canonical link that names an article is believed'
     sight({ url: 'https://dagkoerier.example/x/y', canonical: '/?p=959' }).url,
     'https://dagkoerier.example/?p=959',
   )
+})
+
+/** The alternates of a page in two languages, and its form for everybody else. */
+const twins = [
+  { language: 'fr-BE', href: 'https://www.dagkoerier.example/actu/pont-ferme-sur-la-meuse' },
+  { language: 'nl-BE', href: article },
+  { language: 'x-default', href: article },
+]
+
+t.test('hreflang twins are two articles, also where one names the other as its canonical form', async t => {
+  const french = twins[0]?.href ?? ''
+  t.same(sight({ url: french, canonical: article, languages: { own: 'fr', twins } }).addresses, [
+    'dagkoerier.example/actu/pont-ferme-sur-la-meuse',
+  ])
+  t.equal(sight({ url: french, canonical: article, languages: { own: 'fr', twins } }).url, french)
+  const amp = 'https://www.dagkoerier.example/lecture/pont-ferme-sur-la-meuse'
+  t.same(
+    sight({ url: amp, canonical: article, amp: article, languages: { own: 'fr', twins } }).addresses,
+    ['dagkoerier.example/lecture/pont-ferme-sur-la-meuse'],
+    'a page that is not in its own list is known by the language of its text',
+  )
+  t.equal(sight({ url: amp, canonical: french, languages: { own: 'fr', twins } }).url, french)
+  t.equal(sight({ url: french, canonical: french, languages: { own: 'nl', twins } }).url, french)
+})
+
+t.test('forms of one language for two countries are one article', async t => {
+  const flemish = article.replace('/nieuws/', '/vlaanderen/')
+  const both = [
+    { language: 'nl-BE', href: flemish },
+    { language: 'nl-NL', href: article },
+  ]
+  t.equal(sight({ url: flemish, canonical: article, languages: { own: 'nl', twins: both } }).url, article)
+})
+
+t.test('a canonical link whose address names another language is not believed', async t => {
+  for (const [url, canonical] of [
+    ['https://www.dagkoerier.example/fr/2026/pont-ferme-123', 'https://www.dagkoerier.example/nl/2026/pont-ferme-123'],
+    ['https://fr.dagkoerier.example/2026/pont-ferme-123', 'https://nl.dagkoerier.example/2026/pont-ferme-123'],
+    ['https://dagkoerier.example/a-b-c-123?lang=fr', 'https://dagkoerier.example/a-b-c-123?lang=nl'],
+    ['https://dagkoerier.example/FR-be/a-b-c-123', 'https://dagkoerier.example/nl-be/a-b-c-123'],
+  ] as const)
+    t.equal(sight({ url, canonical }).addresses.length, 1, url)
+  const french = 'https://www.dagkoerier.example/fr/2026/pont-ferme-123'
+  t.equal(sight({ url: `${french}/print`, canonical: french }).url, french, 'one of the same language is')
+  t.equal(sight({ url: article, canonical: french }).url, french, 'and one that says nothing of its own')
 })
 
 t.test('decision 37: redirects that end where many articles end do not make them one', async t => {

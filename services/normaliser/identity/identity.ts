@@ -2,6 +2,7 @@ import { getDomain } from 'tldts'
 import { addressKey, cleanAddress, readAddress } from '../../../shared/articles/address.ts'
 import type { Outlet } from '../../../shared/outlets/outlet.ts'
 import { isNoArticle, isSectionOf, leadsToNoArticle } from './places.ts'
+import { isInAnotherLanguage, type Languages } from './twins.ts'
 
 /**
  * The addresses under which a page was seen, as written. Relative ones are resolved against
@@ -21,6 +22,8 @@ export interface Sighting {
    * articles.
    */
   guid?: string | null
+  /** Without it, links to other languages are told by their addresses alone. */
+  languages?: Languages
   outlet: Pick<Outlet, 'domain'>
 }
 
@@ -38,7 +41,7 @@ export interface Identity {
  * Finds the addresses that identify an article (decision 37). Two sightings of one outlet that
  * share any address are one article. Titles and GUIDs do not count. An address that is wrongly
  * refused costs a duplicate. One that is wrongly believed merges an outlet's articles into one. So
- * addresses of front pages, sections and interstitials are not believed.
+ * addresses of front pages, sections, interstitials and other languages are not believed.
  *
  * @throws TypeError when `url` itself is no http(s) address
  */
@@ -46,8 +49,13 @@ export function identify(sighting: Sighting): Identity {
   const named = readAddress(sighting.url)
   if (named === null) throw new TypeError(`the page's own address is not http(s): ${sighting.url.slice(0, 100)}`)
   const arrived = believableEnd(named, readAddress(sighting.finalUrl))
-  const canonical = believableLink(arrived, sighting.canonical)
-  const amp = believableLink(arrived, sighting.amp)
+  const believable = (written: string | null | undefined) => {
+    const link = believableLink(arrived, written)
+    const languages = sighting.languages ?? { own: '', twins: [] }
+    return link === null || isInAnotherLanguage(link, [arrived, named], languages) ? null : link
+  }
+  const canonical = believable(sighting.canonical)
+  const amp = believable(sighting.amp)
   const own = canonical ?? arrived
   const keys = [own, arrived, named, amp].filter(url => url !== null).map(url => addressKey(url.href))
   return { url: cleanAddress(own), addresses: [...new Set(keys)] }

@@ -153,6 +153,10 @@ t.test('relative links are read against the base that the page names', async t =
   t.equal(based.canonical, new URL('/nl/artikel/1', PAGE).href)
   t.equal(based.amp, new URL('/nl/amp/1', PAGE).href)
   t.equal(readMetadata(head(''), PAGE).canonical, 'artikel/1')
+  const twin = '<link rel="alternate" hreflang="fr" href="article/1"><link rel="alternate" href="/feed.xml">'
+  t.same(readMetadata(head(`<base href="/nl/">${twin}`), PAGE).twins, [
+    { language: 'fr', href: new URL('/nl/article/1', PAGE).href },
+  ])
   t.equal(readMetadata(head('<base href="javascript:1">'), PAGE).canonical, 'artikel/1')
 })
 

@@ -39,6 +39,8 @@ export interface PageMetadata {
   canonical: string | null
   /** `<link rel="amphtml">`, likewise. */
   amp: string | null
+  /** The page in several languages, itself included (`hreflang`). Addresses likewise. */
+  twins: Outline['twins']
   /** Language tags, the most specific statement first. */
   languages: string[]
   /** Names that the site gives itself. They are neither title nor author. */
@@ -80,6 +82,7 @@ export function readMetadata(html: string, url: string): PageMetadata {
     url,
     canonical,
     amp: links.find(link => link.rel === 'amphtml')?.href ?? null,
+    twins: basedTwins(outline, url),
     languages: [
       ...(outline.language ?? '').split(','),
       ...named(metas, LANGUAGE_NAMES),
@@ -127,10 +130,13 @@ function pageMarks(outline: Outline, anchor: number | null): PageMark[] {
 }
 
 /** Resolves links against the base that the page names (HTML Standard, 4.2.3). */
-function basedLinks({ links, base }: Outline, url: string): Outline['links'] {
+const basedLinks = ({ links, base }: Outline, url: string) => based(links, base, url)
+const basedTwins = ({ twins, base }: Outline, url: string) => based(twins, base, url)
+
+function based<Link extends { href: string }>(links: Link[], base: string | null, url: string): Link[] {
   const around = base === null ? null : readAddress(base, url)
   if (around === null) return links
-  return links.map(({ rel, href }) => ({ rel, href: readAddress(href, around.href)?.href ?? href }))
+  return links.map(link => ({ ...link, href: readAddress(link.href, around.href)?.href ?? link.href }))
 }
 
 /** The canonical link; null when several links differ. Search engines ignore those too. */

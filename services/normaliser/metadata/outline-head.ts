@@ -12,6 +12,8 @@ export interface HeadOutline {
    */
   metas: Map<string, string[]>
   links: { rel: string; href: string }[]
+  /** `<link rel="alternate" hreflang>`: the page in several languages. */
+  twins: { language: string; href: string }[]
   /** The first `<base href>`, as written. */
   base: string | null
   jsonLd: string[]
@@ -22,6 +24,7 @@ const JSON_LD_LIMIT = 4_000_000
 const META_NAMES = 1_000
 const META_VALUES = 50
 const LINKS = 500
+const TWINS = 100
 const TITLE_PIECES = 100
 const TITLE_PIECE_LIMIT = 1_000
 
@@ -40,7 +43,7 @@ export interface HeadState {
 
 export function beginHead(): HeadState {
   return {
-    outline: { language: null, title: null, metas: new Map(), links: [], base: null, jsonLd: [] },
+    outline: { language: null, title: null, metas: new Map(), links: [], twins: [], base: null, jsonLd: [] },
     script: null,
     jsonLdLength: 0,
     title: null,
@@ -92,8 +95,10 @@ function readMeta({ metas }: HeadOutline, attributes: Attributes): void {
   }
 }
 
-function readLink({ links }: HeadOutline, attributes: Attributes): void {
+function readLink({ links, twins }: HeadOutline, attributes: Attributes): void {
   const rel = attributes.get('rel')?.toLowerCase().trim()
   const href = attributes.get('href')?.trim()
+  const language = attributes.get('hreflang')?.trim()
+  if (rel && /\balternate\b/.test(rel) && href && language && twins.length < TWINS) twins.push({ language, href })
   if (rel && href && links.length < LINKS && LINK_RELATION.test(rel)) links.push({ rel, href })
 }
