@@ -119,6 +119,35 @@ t.test('what is no feed is none', async t => {
   }
 })
 
+t.test('a sitemap by language: other languages of an address are named too, after all that it lists', t => {
+  const link = (language: string, href: string) =>
+    `<xhtml:link rel="alternate" hreflang="${language}" href="https://${href}"/>`
+  const feed = parseFeed(
+    `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">
+      <url><loc>https://krant.example/nl/a</loc><lastmod>2026-11-21</lastmod>${[
+        link('nl', 'krant.example/nl/a'),
+        link('fr-BE', 'fr.krant.example/a'),
+        link('de', 'krant.example/de/a'),
+        link('x-default', 'krant.example/a'),
+        link('es', 'krant.example/es/a'),
+        link('en', 'elsewhere.example/a'),
+        link('fr', 'krant.example/fr/b'),
+      ].join('')}</url>
+      <url><loc>https://krant.example/fr/b</loc></url></urlset>`,
+    BASE,
+  )
+  t.same(
+    feed?.entries.map(({ link: named, language, modified }) => [named, language, modified]),
+    [
+      ['https://krant.example/nl/a', 'nl', '2026-11-21'],
+      ['https://krant.example/fr/b', null, null],
+      ['https://fr.krant.example/a', 'fr-be', '2026-11-21'],
+      ['https://krant.example/de/a', 'de', '2026-11-21'],
+    ],
+  )
+  t.end()
+})
+
 t.test('a news sitemap, a plain one and an index', async t => {
   const news = parseFeed(
     `<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:news="http://www.google.com/schemas/sitemap-news/0.9" xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"><url><loc>https://krant.example/a</loc><image:image><image:title>no</image:title></image:image><news:news><news:publication><news:name>Krant</news:name><news:language>fr</news:language></news:publication><news:publication_date>2026-11-21T08:00:00Z</news:publication_date><news:title>Titre</news:title></news:news></url></urlset>`,

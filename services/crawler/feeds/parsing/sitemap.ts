@@ -1,4 +1,6 @@
+import { getDomain } from 'tldts'
 import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
+import { LANGUAGES } from '../../../../shared/articles/article.ts'
 import { firstText } from './constructs.ts'
 import { EMPTY_ENTRY, type Feed, type RawEntry, type SitemapPart } from './feed.ts'
 import { childrenOf, type FeedElement, type Markup } from './markup.ts'
@@ -6,10 +8,17 @@ import { childrenOf, type FeedElement, type Markup } from './markup.ts'
 /** The protocol's own limit. */
 const MAX_ADDRESSES = 50_000
 
-/** Reads a sitemap (sitemaps.org), with or without Google's news extension. */
+/** Other languages of one address that are read. */
+const MAX_TWINS = 20
+
+/**
+ * Reads a sitemap (sitemaps.org), with or without Google's extensions for news and for languages.
+ */
 export function readSitemap(markup: Markup, urlset: FeedElement): Feed {
   const urls = childrenOf(urlset, 'url').slice(0, MAX_ADDRESSES)
-  const entries = urls.map(url => readUrl(markup, url))
+  const listed = urls.map(url => readUrl(markup, url))
+  const twins = twinsOf(urls, listed)
+  const entries = [...listed, ...twins].slice(0, MAX_ADDRESSES)
   const news = urls.some(url => childrenOf(url, 'news:news').length > 0)
   return {
     format: news ? 'news sitemap' : 'sitemap',
@@ -19,6 +28,45 @@ export function readSitemap(markup: Markup, urlset: FeedElement): Feed {
     parts: [],
     whole: markup.whole,
   }
+}
+
+/**
+ * The other languages of the addresses (`xhtml:link`), behind all addresses of the sitemap. Each
+ * should have a `url` of its own, but some sitemaps list one language and link to the others. Only
+ * languages of ours are taken, on the same site. Notes the language of a listed address.
+ */
+function twinsOf(urls: FeedElement[], listed: RawEntry[]): RawEntry[] {
+  const known = new Set(listed.map(({ link }) => link))
+  const twins: RawEntry[] = []
+  for (const [index, url] of urls.entries()) {
+    const entry = listed[index]
+    if (!entry?.link) continue
+    for (const { href, language } of alternatesOf(url)) {
+      if (href === entry.link) entry.language ??= language
+      if (known.has(href) || !isSameSite(href, entry.link)) continue
+      known.add(href)
+      twins.push({ ...EMPTY_ENTRY, link: href, language, modified: entry.modified ?? entry.published })
+    }
+  }
+  return twins
+}
+
+function alternatesOf(url: FeedElement): { href: string; language: string }[] {
+  return childrenOf(url, 'xhtml:link')
+    .slice(0, MAX_TWINS)
+    .map(({ attributes }) => ({
+      href: attributes.get('href')?.trim() ?? '',
+      language: attributes.get('hreflang')?.trim().toLowerCase() ?? '',
+    }))
+    .filter(({ href, language }) => href.length <= ADDRESS_LIMIT && OURS.test(language))
+}
+
+const OURS = new RegExp(`^(?:${LANGUAGES.join('|')})(?:[-_]|$)`)
+
+function isSameSite(a: string, b: string): boolean {
+  const [one, other] = [URL.parse(a)?.hostname, URL.parse(b)?.hostname]
+  if (one === undefined || other === undefined) return false
+  return one === other || (getDomain(one) ?? one) === getDomain(other)
 }
 
 /** Reads a sitemap index. */
