@@ -134,6 +134,28 @@ t.test('a feed that fails is asked less and less often, and says why', async t =
   ])
 })
 
+t.test('Cache-Control: a feed is not asked again while its answer is fresh, a 304 included, within limits', async t => {
+  await only({ 'x.example': ['/cached.xml'] })
+  let cacheControl = 'max-age=600'
+  site.on('/cached.xml', (request, response) => {
+    const headers = { etag: '"c"', 'cache-control': cacheControl, age: '60' }
+    if (request.headers['if-none-match'] === '"c"') return void response.writeHead(304, headers).end()
+    response.writeHead(200, headers).end(rss(at('/fresh')))
+  })
+  const wait = async () => {
+    await poll()
+    const { rows } = await run.pool.query<{ wait: number }>(
+      'select (extract(epoch from next_poll_at - last_success_at))::float8 as wait from feeds',
+    )
+    return Math.round((rows[0]?.wait ?? 0) / 60)
+  }
+  t.equal(await wait(), 9)
+  cacheControl = 'max-age=1260'
+  t.equal(await wait(), 15, 'no longer than a quarter of POLL_INTERVAL_MAX')
+  cacheControl = 'no-cache, max-age=600'
+  t.equal(await wait(), 1)
+})
+
 t.test('Retry-After of a feed is obeyed beyond its own back-off', async t => {
   await only({ 'x.example': ['/later.xml'] })
   site.on('/later.xml', (_request, response) => response.writeHead(503, { 'retry-after': '3600' }).end())

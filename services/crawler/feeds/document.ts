@@ -7,14 +7,18 @@ import { ParseFailure } from './parsing/parser.ts'
 import type { ParsedFeed } from './parsing/worker.ts'
 import type { Poll } from './poll-context.ts'
 import type { Validators } from './saving/save.ts'
+import { freshFor } from './scheduling/freshness.ts'
 
 const ACCEPT =
   'application/rss+xml,application/atom+xml,application/feed+json,application/xml;q=0.9,text/xml;q=0.9,application/json;q=0.8,*/*;q=0.5'
 
-/** A document that was read, or the reason why it was not. */
+/**
+ * A document that was read, or the reason why it was not. `fresh`: ms for which it says that it
+ * stays as it is.
+ */
 export type Document =
-  | { kind: 'feed'; feed: ParsedFeed; base: string; validators: Validators }
-  | { kind: 'unchanged' }
+  | { kind: 'feed'; feed: ParsedFeed; base: string; validators: Validators; fresh: number }
+  | { kind: 'unchanged'; fresh: number }
   | { kind: 'failure'; reason: string; detail: string; wait: { atLeast?: number; exactly?: number } }
   | { kind: 'later'; host: string; wait: number }
   | { kind: 'interrupted' }
@@ -42,7 +46,7 @@ export async function readDocument(
   const fetched = await politeGet(crawl, visit, poll.feed.outletNo, address, headers, patience)
   if (fetched.kind !== 'answer') return notRead(fetched)
   const { answer, url } = fetched
-  if (answer.status === 304) return { kind: 'unchanged' }
+  if (answer.status === 304) return { kind: 'unchanged', fresh: freshFor(answer.headers) }
   if (answer.status !== 200 && answer.status !== 203) return refused(answer)
   const contentType = answer.headers['content-type'] ?? null
   try {
@@ -53,7 +57,10 @@ export async function readDocument(
       const detail = `no feed: ${contentType ?? 'without a type'}, ${bytes.length} bytes`
       return { kind: 'failure', reason: 'no feed', detail, wait: {} }
     }
-    return { kind: 'feed', feed, base: url.href, validators: validatorsOf(answer, feed) }
+    return {
+      ...{ kind: 'feed', feed, base: url.href },
+      ...{ validators: validatorsOf(answer, feed), fresh: freshFor(answer.headers) },
+    }
   } catch (error) {
     if (crawl.ending.aborted) return { kind: 'interrupted' }
     if (error instanceof ParseFailure) return { kind: 'failure', reason: UNPARSED, detail: error.message, wait: {} }

@@ -20,6 +20,8 @@ export interface PartsRead {
    * again, even if it has not changed.
    */
   whole: boolean
+  /** The document has parts, which change on their own. */
+  any: boolean
 }
 
 const NEVER_READ: Validators = { etag: null, lastModified: null }
@@ -74,7 +76,7 @@ export async function readParts(
   const known = await knownParts(poll.crawl.pool, poll.feed)
   const base = index.kind === 'feed' ? index.base : poll.feed.url
   const todo = index.kind === 'feed' ? index.feed.parts.map(part => ({ part, depth: 1 })) : knownAgain(known)
-  const result: PartsRead = { discovered: 0, interrupted: false, error: null, whole: true }
+  const result: PartsRead = { discovered: 0, interrupted: false, error: null, whole: true, any: todo.length > 0 }
   const reading: PartsState = { ...{ known, todo, result, seen: new Set() }, tried: 0, read: 0 }
   for (let next = todo.shift(); next !== undefined; next = todo.shift()) {
     const url = wantedUrl(reading, next.part, base)

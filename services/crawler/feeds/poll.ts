@@ -5,7 +5,7 @@ import { type Document, readDocument } from './document.ts'
 import type { DueFeed } from './due-feed.ts'
 import { type PartsRead, readParts } from './parts.ts'
 import type { Poll } from './poll-context.ts'
-import { savePoll, type Validators } from './saving/save.ts'
+import { type GoodPoll, savePoll, type Validators } from './saving/save.ts'
 import { beforeParsing, postpone, saveFailure } from './scheduling/schedule.ts'
 
 /**
@@ -54,7 +54,7 @@ type ReadDocument = Extract<Document, { kind: 'feed' | 'unchanged' }>
 /** An unchanged document may be an index whose parts have changed. */
 const hasParts = (document: ReadDocument) => document.kind === 'unchanged' || document.feed.format === 'sitemap index'
 
-const NO_PARTS: PartsRead = { discovered: 0, interrupted: false, error: null, whole: true }
+const NO_PARTS: PartsRead = { discovered: 0, interrupted: false, error: null, whole: true, any: false }
 
 async function savePartsFailure(crawl: Crawl, feed: DueFeed, error: string): Promise<void> {
   await saveFailure(crawl.pool, feed, error, {}, crawl.config)
@@ -64,9 +64,13 @@ async function savePartsFailure(crawl: Crawl, feed: DueFeed, error: string): Pro
 
 async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, parts: PartsRead): Promise<void> {
   const unchanged = document.kind === 'unchanged'
-  const named = unchanged ? [] : document.feed.named
-  const validators = validatorsToKeep(document, parts)
-  const discovered = (await savePoll(crawl.pool, feed, named, validators, crawl.config, parts.discovered)) ?? 0
+  const result: GoodPoll = {
+    named: unchanged ? [] : document.feed.named,
+    validators: validatorsToKeep(document, parts),
+    fresh: parts.any ? 0 : document.fresh,
+    before: parts.discovered,
+  }
+  const discovered = (await savePoll(crawl.pool, feed, result, crawl.config)) ?? 0
   pagesDiscovered.inc(discovered - parts.discovered)
   feedPolls.inc({ outcome: discovered > 0 ? 'new' : unchanged ? 'unchanged' : 'nothing new' })
   crawl.log.debug({ feed: feed.url, discovered, unchanged }, 'polled')

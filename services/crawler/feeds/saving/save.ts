@@ -16,29 +16,39 @@ export interface Validators {
   lastModified: string | null
 }
 
+/** The result of a successful poll. */
+export interface GoodPoll {
+  named: Named[]
+  /** Null: the server answered "unchanged", so the old ones hold. */
+  validators: Validators | null
+  /** ms for which the answer says that it stays as it is. */
+  fresh: number
+  /** New addresses from the parts that the same poll has read. */
+  before: number
+}
+
 /**
  * Ends a successful poll. One transaction saves the new addresses, the validators of the answer
  * that named them, and the time of the next poll. If the validators were saved first, a crash could
  * lose addresses: the server would answer "unchanged" from then on.
  *
- * @param validators null: the server answered "unchanged", so the old ones hold
- * @param before new addresses from the parts that the same poll has read
  * @returns the number of new addresses; null when the feed has left the catalogue meanwhile
  */
 export async function savePoll(
   pool: Pool,
   feed: DueFeed,
-  named: Named[],
-  validators: Validators | null,
+  { named, validators, fresh, before }: GoodPoll,
   config: PollIntervalSettings & Budget,
-  before = 0,
 ): Promise<number | null> {
   return transaction(pool, async client => {
     const habits = await lockFeed(client, feed)
     if (habits === null) return null
     const discovered = before + (await saveNamed(client, feed, named, config))
     const articleInterval = nextArticleInterval(habits, discovered, habits.first)
-    const wait = nextPoll({ articleInterval, silence: discovered > 0 ? 0 : habits.silence }, intervalRangeOf(config))
+    const wait = nextPoll(
+      { articleInterval, silence: discovered > 0 ? 0 : habits.silence, fresh },
+      intervalRangeOf(config),
+    )
     await client.query(
       `update feeds
           set etag = case when $2 then $3 else etag end, last_modified = case when $2 then $4 else last_modified end,

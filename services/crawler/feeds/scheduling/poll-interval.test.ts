@@ -70,3 +70,11 @@ t.test('the first poll, which finds the whole feed, says nothing about the artic
   t.equal(nextArticleInterval({ articleInterval: null, silence: 10 * MINUTE }, 2, false), 5 * MINUTE)
   t.equal(nextArticleInterval({ articleInterval: 5 * MINUTE, silence: HOUR }, 0, false), 5 * MINUTE)
 })
+
+t.test('an answer that calls itself fresh bounds the next poll, within limits', async t => {
+  const busy = { articleInterval: MINUTE, silence: 0 }
+  t.equal(nextPoll({ ...busy, fresh: 5 * MINUTE }, RANGE), 5 * MINUTE)
+  t.equal(nextPoll({ ...busy, fresh: 24 * HOUR }, RANGE), HOUR / 4, 'a day is not believed')
+  t.equal(nextPoll({ articleInterval: 2 * HOUR, silence: 0, fresh: 5 * MINUTE }, RANGE), HOUR / 2, 'nor does it hurry')
+  t.equal(nextPoll({ ...busy, fresh: HOUR }, { min: HOUR, max: MINUTE }), HOUR, 'the shortest interval holds')
+})

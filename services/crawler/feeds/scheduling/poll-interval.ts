@@ -4,6 +4,8 @@ export interface Habits {
   articleInterval: number | null
   /** Time since the last poll with a new article; since the first poll when there was none. */
   silence: number
+  /** Time for which the answer says that it stays as it is. */
+  fresh?: number
 }
 
 export interface IntervalRange {
@@ -17,6 +19,11 @@ export interface IntervalRange {
  * that time on average.
  */
 const POLLS_PER_ARTICLE = 4
+/**
+ * The part of the longest interval for which `max-age` is believed. By default a quarter of an
+ * hour: some servers send a day with everything, and news must not wait for it.
+ */
+const BELIEVED_FRESH = 1 / 4
 /** The weight of the latest gap in the smoothed interval. */
 const SMOOTHING = 0.3
 const LONGEST_INTERVAL = 20 * 86_400_000
@@ -24,10 +31,12 @@ const LONGEST_INTERVAL = 20 * 86_400_000
 /**
  * ms until the next poll of a feed that answers. It is a quarter of the feed's article interval, or
  * of its present silence when that is longer. A busy feed is thus polled every minute or two. A
- * feed that is silent at night is polled less and less often, but no feed is forgotten.
+ * feed that is silent at night is polled less and less often, but no feed is forgotten. An answer
+ * that calls itself fresh is not asked for again before that time is over, within limits.
  */
-export function nextPoll({ articleInterval, silence }: Habits, { min, max }: IntervalRange): number {
-  const wanted = Math.max(articleInterval ?? 0, silence) / POLLS_PER_ARTICLE
+export function nextPoll({ articleInterval, silence, fresh = 0 }: Habits, { min, max }: IntervalRange): number {
+  const believed = Math.min(fresh, max * BELIEVED_FRESH)
+  const wanted = Math.max(Math.max(articleInterval ?? 0, silence) / POLLS_PER_ARTICLE, believed)
   return Math.round(Math.min(Math.max(wanted, min), Math.max(min, max)))
 }
 
