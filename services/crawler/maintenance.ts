@@ -1,6 +1,7 @@
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Crawl } from './crawl.ts'
 import { MOST_REMEMBERED } from './feeds/parts.ts'
+import { MOST_ARCHIVES } from './feeds/saving/archive-memory.ts'
 
 const EVERY = 600_000
 
@@ -74,8 +75,8 @@ export async function removeOldSources(pool: Pool, keep: number, stopping: Abort
 }
 
 /**
- * Removes what outlets could make us remember without end: all but the latest parts of an index,
- * and outdated rules of robots.txt.
+ * Removes what outlets could make us remember without end: all but the latest parts of an index and
+ * archives of a feed, and outdated rules of robots.txt.
  */
 async function removeOldMemories(pool: Pool): Promise<void> {
   await pool.query(
@@ -84,6 +85,13 @@ async function removeOldMemories(pool: Pool): Promise<void> {
                from sitemap_parts) placed
       where p.feed_no = placed.feed_no and p.url = placed.url and place > $1`,
     [MOST_REMEMBERED],
+  )
+  await pool.query(
+    `delete from feed_archives a
+      using (select feed_no, url, row_number() over (partition by feed_no order by found_at desc, depth) as place
+               from feed_archives) placed
+      where a.feed_no = placed.feed_no and a.url = placed.url and place > $1`,
+    [MOST_ARCHIVES],
   )
   await pool.query("update hosts set robots = null where robots <> '' and robots_until < now() - interval '1 day'")
 }

@@ -192,6 +192,14 @@ export const SETTINGS = {
     max: 512,
     about: 'Hosts one crawler process visits at a time.',
   },
+  CRAWL_ARCHIVE_DOCUMENTS: {
+    type: 'integer',
+    default: '20',
+    min: 0,
+    max: 400,
+    about:
+      'How far back the pages and archives of a feed (RFC 5005) are read, each document once. 0: they are not read.',
+  },
   CRAWL_OUTLET_HOSTS: {
     type: 'integer',
     default: '300',

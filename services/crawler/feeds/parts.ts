@@ -6,7 +6,7 @@ import type { DueFeed } from './due-feed.ts'
 import type { SitemapPart } from './parsing/feed.ts'
 import { MAX_PARTS } from './parsing/sitemaps.ts'
 import type { Poll } from './poll-context.ts'
-import { savePart, type Validators } from './saving/save.ts'
+import { NEVER_READ, savePart, type Validators } from './saving/save.ts'
 
 /** The result of reading the parts of an index. */
 export interface PartsRead {
@@ -23,8 +23,6 @@ export interface PartsRead {
   /** The document has parts, which change on their own. */
   any: boolean
 }
-
-const NEVER_READ: Validators = { etag: null, lastModified: null }
 
 interface KnownPart extends Validators {
   url: string

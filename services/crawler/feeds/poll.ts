@@ -1,8 +1,10 @@
 import type { Crawl } from '../crawl.ts'
 import type { Lease } from '../hosts/leases.ts'
 import { feedPolls, pagesDiscovered } from '../metrics.ts'
+import { readArchives } from './archives.ts'
 import { type Document, readDocument } from './document.ts'
 import type { DueFeed } from './due-feed.ts'
+import { NO_LINKS } from './parsing/links.ts'
 import { type PartsRead, readParts } from './parts.ts'
 import type { Poll } from './poll-context.ts'
 import { type GoodPoll, savePoll, type Validators } from './saving/save.ts'
@@ -40,7 +42,7 @@ export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promi
     case 'unchanged':
     case 'feed': {
       const parts = hasParts(document) ? await readParts(poll, document) : NO_PARTS
-      if (parts.interrupted) return giveBack()
+      if (parts.interrupted || !(await readArchives(poll))) return giveBack()
       await (parts.error === null
         ? saveSuccess(crawl, feed, document, parts)
         : savePartsFailure(crawl, feed, parts.error))
@@ -66,6 +68,7 @@ async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, 
   const unchanged = document.kind === 'unchanged'
   const result: GoodPoll = {
     named: unchanged ? [] : document.feed.named,
+    links: unchanged ? NO_LINKS : document.feed.links,
     validators: validatorsToKeep(document, parts),
     fresh: parts.any ? 0 : document.fresh,
     before: parts.discovered,

@@ -1,5 +1,6 @@
 import { firstConstruct, firstText, readConstruct, resolveLink } from './constructs.ts'
 import { EMPTY_ENTRY, type Feed, type FeedFormat, type RawEntry } from './feed.ts'
+import { linksOfHead } from './links.ts'
 import { childrenOf, type FeedElement, type Markup, textOf } from './markup.ts'
 
 /** No feed of news names more entries at a time. By custom the first ones are the newest. */
@@ -28,6 +29,7 @@ export function readEntries(markup: Markup, top: FeedElement, format: FeedFormat
     language,
     entries,
     parts: [],
+    links: linksOfHead(head, head.base),
     whole: markup.whole && items.length <= MAX_ENTRIES,
   }
 }

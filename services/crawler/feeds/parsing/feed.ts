@@ -1,3 +1,5 @@
+import type { FeedLinks } from './links.ts'
+
 /** The formats of feeds and sitemaps that are recognised. */
 export type FeedFormat = 'rss' | 'rdf' | 'atom' | 'json' | 'news sitemap' | 'sitemap' | 'sitemap index'
 
@@ -35,6 +37,7 @@ export interface Feed {
   language: string | null
   entries: RawEntry[]
   parts: SitemapPart[]
+  links: FeedLinks
   /** False: the document breaks off or exceeds the limits, and may hold more than was read. */
   whole: boolean
 }

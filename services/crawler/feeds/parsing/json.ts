@@ -1,9 +1,14 @@
 import { isRecord } from '../../../../shared/json/is-record.ts'
 import { MAX_AUTHORS, MAX_ENTRIES } from './entries.ts'
 import { EMPTY_ENTRY, type Feed, type RawEntry } from './feed.ts'
+import { linksOfJson } from './links.ts'
 
-/** Reads a JSON Feed (jsonfeed.org, versions 1 and 1.1). Null: the text is none. */
-export function readJsonFeed(text: string): Feed | null {
+/**
+ * Reads a JSON Feed (jsonfeed.org, versions 1 and 1.1). Null: the text is none.
+ *
+ * @param base the address of the document
+ */
+export function readJsonFeed(text: string, base: string | null): Feed | null {
   if (isDeep(text)) return null
   let feed: unknown
   try {
@@ -23,6 +28,7 @@ export function readJsonFeed(text: string): Feed | null {
       .filter(isRecord)
       .map(item => readItem(item, authors)),
     parts: [],
+    links: linksOfJson(feed, base),
     whole: feed.items.length <= MAX_ENTRIES,
   }
 }

@@ -119,6 +119,48 @@ t.test('what is no feed is none', async t => {
   }
 })
 
+t.test('links of a feed: itself, its hubs, its next page and its archive, in every format', t => {
+  const wanted = {
+    self: 'https://krant.example/rss/self.xml',
+    hubs: ['https://hub.example/', 'https://krant.example/rss/hub'],
+    next: 'https://krant.example/rss/feed.xml?page=2',
+    prevArchive: 'https://krant.example/2026/10.xml',
+  }
+  const links = (name: string) =>
+    [
+      ['self', 'self.xml'],
+      ['hub', 'https://user:secret@hub.example/#x'],
+      ['HUB', 'hub'],
+      ['hub', 'hub'],
+      ['hub', 'mailto:hub@krant.example'],
+      ['next', '?page=2'],
+      ['next', '?page=3'],
+      ['prev-archive', '/2026/10.xml'],
+      ['alternate', '/'],
+    ]
+      .map(([rel, href]) => `<${name} rel="${rel}" href="${href}"/>`)
+      .join('')
+  const atom = 'xmlns:a="http://www.w3.org/2005/Atom"'
+  const entry = '<entry><link rel="next" href="/wrong"/><id>https://krant.example/a</id></entry>'
+  t.same(parseFeed(`<feed xmlns="http://www.w3.org/2005/Atom">${links('link')}${entry}</feed>`, BASE)?.links, wanted)
+  t.same(parseFeed(`<rss ${atom}><channel><link>/</link>${links('a:link')}</channel></rss>`, BASE)?.links, wanted)
+  const json = {
+    version: 'https://jsonfeed.org/version/1.1',
+    feed_url: 'self.xml',
+    next_url: '?page=2',
+    hubs: [
+      { type: 'rssCloud', url: '/cloud' },
+      { type: 'WebSub', url: 'https://hub.example/' },
+      { type: 'websub', url: 'hub' },
+      1,
+    ],
+    items: [],
+  }
+  t.same(parseFeed(JSON.stringify(json), BASE)?.links, { ...wanted, prevArchive: null })
+  t.same(parseFeed('<rss><channel/></rss>', BASE)?.links, { self: null, hubs: [], next: null, prevArchive: null })
+  t.end()
+})
+
 t.test('a sitemap by language: other languages of an address are named too, after all that it lists', t => {
   const link = (language: string, href: string) =>
     `<xhtml:link rel="alternate" hreflang="${language}" href="https://${href}"/>`

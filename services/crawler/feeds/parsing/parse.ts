@@ -14,7 +14,7 @@ import { readSitemap, readSitemapIndex } from './sitemap.ts'
  */
 export function parseFeed(text: string, base: string | null): Feed | null {
   if (/^\s*[{[]/.test(text.slice(0, 1_000))) {
-    const feed = readJsonFeed(text)
+    const feed = readJsonFeed(text, base)
     if (feed !== null) return feed
   }
   const markup = readMarkup(text, base)

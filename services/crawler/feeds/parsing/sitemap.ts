@@ -3,6 +3,7 @@ import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
 import { LANGUAGES } from '../../../../shared/articles/article.ts'
 import { firstText } from './constructs.ts'
 import { EMPTY_ENTRY, type Feed, type RawEntry, type SitemapPart } from './feed.ts'
+import { NO_LINKS } from './links.ts'
 import { childrenOf, type FeedElement, type Markup } from './markup.ts'
 
 /** The protocol's own limit. */
@@ -26,6 +27,7 @@ export function readSitemap(markup: Markup, urlset: FeedElement): Feed {
     language: null,
     entries,
     parts: [],
+    links: NO_LINKS,
     whole: markup.whole,
   }
 }
@@ -76,7 +78,15 @@ export function readSitemapIndex(markup: Markup, index: FeedElement): Feed {
     const url = firstText(markup, sitemap, 'loc')
     if (url !== null && url.length <= ADDRESS_LIMIT) parts.push({ url, modified: dateOf(markup, sitemap) })
   }
-  return { format: 'sitemap index', title: null, language: null, entries: [], parts, whole: markup.whole }
+  return {
+    format: 'sitemap index',
+    title: null,
+    language: null,
+    entries: [],
+    parts,
+    links: NO_LINKS,
+    whole: markup.whole,
+  }
 }
 
 /** A longer text is no date. */

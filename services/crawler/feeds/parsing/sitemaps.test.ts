@@ -1,5 +1,6 @@
 import t from 'tap'
 import { EMPTY_ENTRY, type Feed } from './feed.ts'
+import { NO_LINKS } from './links.ts'
 import { MAX_ADDRESSES, MAX_PARTS, recentEntries, recentParts } from './sitemaps.ts'
 
 const names = (parts: { url: string; modified?: string }[]) =>
@@ -31,7 +32,15 @@ t.test('of a long sitemap, the newest addresses', async t => {
     link: `/${n}`,
     modified: n % 2 === 0 ? null : new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString(),
   }))
-  const feed: Feed = { format: 'sitemap', title: null, language: null, entries, parts: [], whole: true }
+  const feed: Feed = {
+    format: 'sitemap',
+    title: null,
+    language: null,
+    entries,
+    parts: [],
+    links: NO_LINKS,
+    whole: true,
+  }
   const recent = recentEntries(feed)
   t.equal(recent.length, MAX_ADDRESSES)
   t.equal(recent[0]?.link, `/${MAX_ADDRESSES + 499}`)

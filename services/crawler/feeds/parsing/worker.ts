@@ -3,6 +3,7 @@ import { begin } from '../../../../shared/threads/clock.ts'
 import type { Timed } from '../../../../shared/threads/threads.ts'
 import { type Named, namedAddresses } from './addresses.ts'
 import type { Feed, FeedFormat, SitemapPart } from './feed.ts'
+import type { FeedLinks } from './links.ts'
 import { parseFeed } from './parse.ts'
 import { recentEntries, recentParts } from './sitemaps.ts'
 
@@ -24,6 +25,7 @@ export interface ParsedFeed {
   named: Named[]
   /** The parts of an index that can hold news, the most promising first. */
   parts: SitemapPart[]
+  links: FeedLinks
   /** The number of addresses or parts that it names, also of those that we do not take. */
   total: number
   /** The latest date that it names (ISO 8601), or null. */
@@ -42,7 +44,8 @@ export default function parse({ bytes, contentType, url, begun }: Timed<ParseTas
   const recent = recentEntries(feed)
   const named = namedAddresses({ ...feed, entries: recent }, url)
   const total = feed.parts.length + named.length + entries.length - recent.length
-  return { format, named, parts: recentParts(feed.parts), total, newest: newestOf(feed), whole }
+  const parts = recentParts(feed.parts)
+  return { format, named, parts, links: feed.links, total, newest: newestOf(feed), whole }
 }
 
 function newestOf({ entries, parts }: Feed): string | null {

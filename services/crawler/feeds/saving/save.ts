@@ -1,10 +1,14 @@
+import type { Config } from '../../../../shared/config/config.ts'
 import type { Budget } from '../../../../shared/outlets/budget.ts'
 import type { Client, Pool } from '../../../../shared/postgres/pool.ts'
 import { transaction } from '../../../../shared/postgres/transaction.ts'
 import type { DueFeed } from '../due-feed.ts'
 import type { Named } from '../parsing/addresses.ts'
+import type { FeedLinks } from '../parsing/links.ts'
+import type { ParsedFeed } from '../parsing/worker.ts'
 import { nextArticleInterval, nextPoll } from '../scheduling/poll-interval.ts'
 import { intervalRangeOf, type PollIntervalSettings } from '../scheduling/schedule.ts'
+import { markRead, noteArchives, type UnreadArchive } from './archive-memory.ts'
 import { saveNamed } from './crawl-memory.ts'
 
 /**
@@ -16,9 +20,16 @@ export interface Validators {
   lastModified: string | null
 }
 
+/** The validators of a document that was never read. */
+export const NEVER_READ: Validators = { etag: null, lastModified: null }
+
+/** What saving the result of a poll depends on. */
+export type SavingSettings = PollIntervalSettings & Budget & Pick<Config, 'CRAWL_ARCHIVE_DOCUMENTS'>
+
 /** The result of a successful poll. */
 export interface GoodPoll {
   named: Named[]
+  links: FeedLinks
   /** Null: the server answered "unchanged", so the old ones hold. */
   validators: Validators | null
   /** ms for which the answer says that it stays as it is. */
@@ -37,13 +48,16 @@ export interface GoodPoll {
 export async function savePoll(
   pool: Pool,
   feed: DueFeed,
-  { named, validators, fresh, before }: GoodPoll,
-  config: PollIntervalSettings & Budget,
+  { named, links, validators, fresh, before }: GoodPoll,
+  config: SavingSettings,
 ): Promise<number | null> {
   return transaction(pool, async client => {
     const habits = await lockFeed(client, feed)
     if (habits === null) return null
-    const discovered = before + (await saveNamed(client, feed, named, config))
+    const own = await saveNamed(client, feed, named, config)
+    const allNew = own > 0 && own === named.length
+    await noteArchives(client, feed, links, { depth: 0, allNew }, config.CRAWL_ARCHIVE_DOCUMENTS)
+    const discovered = before + own
     const articleInterval = nextArticleInterval(habits, discovered, habits.first)
     const wait = nextPoll(
       { articleInterval, silence: discovered > 0 ? 0 : habits.silence, fresh },
@@ -52,7 +66,11 @@ export async function savePoll(
     await client.query(
       `update feeds
           set etag = case when $2 then $3 else etag end, last_modified = case when $2 then $4 else last_modified end,
-              next_poll_at = clock_timestamp() + $5::int * interval '1 ms', poll_interval = $5::int, rhythm = $6,
+              next_poll_at = clock_timestamp()
+                           + case when exists (select from feed_archives a
+                                               where a.feed_no = $1 and a.read_at is null and a.depth <= $9)
+                                  then least($8::int, $5::int) else $5::int end * interval '1 ms',
+              poll_interval = $5::int, rhythm = $6,
               last_polled_at = clock_timestamp(), last_success_at = clock_timestamp(),
               last_new_at = case when $7 then clock_timestamp() else last_new_at end,
               failures = 0, last_error = null, parsing = false
@@ -65,6 +83,9 @@ export async function savePoll(
         wait,
         articleInterval,
         discovered > 0,
+        // A backlog is read without long pauses.
+        config.POLL_INTERVAL_MIN,
+        config.CRAWL_ARCHIVE_DOCUMENTS,
       ],
     )
     return discovered
@@ -90,6 +111,29 @@ export async function savePart(
           set modified = excluded.modified, etag = excluded.etag, last_modified = excluded.last_modified, read_at = excluded.read_at`,
       [feed.feedNo, part.url, part.modified, validators.etag, validators.lastModified],
     )
+    return discovered
+  })
+}
+
+/**
+ * Saves the addresses that a page or archive document of a feed named. The same transaction notes
+ * that it was read, and where it leads. They tell nothing of the feed's rhythm.
+ *
+ * @returns the number of new addresses; null when the feed has left the catalogue meanwhile
+ */
+export async function saveArchive(
+  pool: Pool,
+  feed: DueFeed,
+  archive: UnreadArchive,
+  { named, links }: Pick<ParsedFeed, 'named' | 'links'>,
+  config: Budget & Pick<Config, 'CRAWL_ARCHIVE_DOCUMENTS'>,
+): Promise<number | null> {
+  return transaction(pool, async client => {
+    if ((await lockFeed(client, feed)) === null) return null
+    const discovered = await saveNamed(client, feed, named, config)
+    await markRead(client, feed, archive)
+    const allNew = discovered > 0 && discovered === named.length
+    await noteArchives(client, feed, links, { depth: archive.depth, allNew }, config.CRAWL_ARCHIVE_DOCUMENTS)
     return discovered
   })
 }

@@ -1,0 +1,40 @@
+import { OWN_PAUSE } from '../fetch/permitted-request.ts'
+import { pagesDiscovered } from '../metrics.ts'
+import { readDocument } from './document.ts'
+import type { Poll } from './poll-context.ts'
+import { nextUnread, noteUnreadable } from './saving/archive-memory.ts'
+import { NEVER_READ, saveArchive } from './saving/save.ts'
+
+/** Pages and archive documents that one poll reads. The others wait for the next polls. */
+const MOST_IN_A_POLL = 4
+
+/**
+ * Reads pages and archive documents of a feed (RFC 5005) that were found and not read yet, each
+ * with a request of its own. A document that fails is tried again by the next polls, and never
+ * fails the feed itself.
+ *
+ * @returns false: the poll was interrupted
+ */
+export async function readArchives(poll: Poll): Promise<boolean> {
+  const { crawl, feed } = poll
+  for (let read = 0; read < MOST_IN_A_POLL; read += 1) {
+    const unread = await nextUnread(crawl.pool, feed, crawl.config.CRAWL_ARCHIVE_DOCUMENTS)
+    if (unread === null) return true
+    const document = await readDocument(poll, unread.url, NEVER_READ, OWN_PAUSE)
+    switch (document.kind) {
+      case 'interrupted':
+        return false
+      case 'later':
+        return true
+      case 'unchanged':
+      case 'failure':
+        await noteUnreadable(crawl.pool, feed, unread)
+        if (document.kind === 'failure')
+          crawl.log.info({ feed: feed.url, archive: unread.url, detail: document.detail }, 'could not read an archive')
+        return true
+      case 'feed':
+        pagesDiscovered.inc((await saveArchive(crawl.pool, feed, unread, document.feed, crawl.config)) ?? 0)
+    }
+  }
+  return true
+}

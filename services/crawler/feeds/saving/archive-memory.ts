@@ -1,0 +1,80 @@
+import type { Client, Pool } from '../../../../shared/postgres/pool.ts'
+import type { DueFeed } from '../due-feed.ts'
+import type { FeedLinks } from '../parsing/links.ts'
+
+/** A page or archive document of a feed that is still to be read. */
+export interface UnreadArchive {
+  url: string
+  /** The number of links from the feed to it. */
+  depth: number
+  /** Tries that failed. */
+  tries: number
+}
+
+/** Documents of one feed that are remembered. Maintenance removes older ones. */
+export const MOST_ARCHIVES = 400
+/** A document that fails so often in a row is given up. */
+const MOST_TRIES = 5
+
+/**
+ * Remembers the documents that a feed, or one of its archive documents, links to. A known document
+ * is not read again, with one exception: the pages of a feed move on as entries are added. When
+ * every entry of a page was new, the page behind it may hold more that we missed.
+ *
+ * @param from.depth 0 for the feed itself
+ * @param from.allNew the document named entries, and none of them was known
+ * @param deepest CRAWL_ARCHIVE_DOCUMENTS
+ */
+export async function noteArchives(
+  client: Client,
+  feed: DueFeed,
+  links: FeedLinks,
+  from: { depth: number; allNew: boolean },
+  deepest: number,
+): Promise<void> {
+  const depth = from.depth + 1
+  if (depth > deepest) return
+  for (const [url, again] of [
+    [links.next, from.allNew],
+    [links.prevArchive, false],
+  ] as const) {
+    if (url === null || url === feed.url) continue
+    await client.query(
+      `insert into feed_archives as known (feed_no, url, depth)
+       select $1, $2, $3 where $3 = 1 or (select count(*) from feed_archives where feed_no = $1) < $5
+       on conflict (feed_no, url) do update set read_at = null, tries = 0 where $4 and known.read_at is not null`,
+      [feed.feedNo, url, depth, again, MOST_ARCHIVES],
+    )
+  }
+}
+
+/**
+ * The next document to read, the nearest to the feed first. Index: feed_archives_unread.
+ *
+ * @param deepest CRAWL_ARCHIVE_DOCUMENTS
+ */
+export async function nextUnread(pool: Pool, feed: DueFeed, deepest: number): Promise<UnreadArchive | null> {
+  const { rows } = await pool.query<UnreadArchive>(
+    `select url, depth, tries from feed_archives
+      where feed_no = $1 and read_at is null and depth <= $2 order by depth, url limit 1`,
+    [feed.feedNo, deepest],
+  )
+  return rows[0] ?? null
+}
+
+export async function markRead(client: Client, feed: DueFeed, { url }: UnreadArchive): Promise<void> {
+  await client.query(
+    'update feed_archives set read_at = clock_timestamp(), tries = 0 where feed_no = $1 and url = $2',
+    [feed.feedNo, url],
+  )
+}
+
+/** Notes that a document could not be read. After some tries it counts as read. */
+export async function noteUnreadable(pool: Pool, feed: DueFeed, { url }: UnreadArchive): Promise<void> {
+  await pool.query(
+    `update feed_archives
+        set tries = tries + 1, read_at = case when tries + 1 >= $3 then clock_timestamp() end
+      where feed_no = $1 and url = $2`,
+    [feed.feedNo, url, MOST_TRIES],
+  )
+}
