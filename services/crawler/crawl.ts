@@ -6,6 +6,7 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
 import type { Held } from './budgets/held.ts'
 import type { FeedParser } from './feeds/parsing/parser.ts'
+import type { Trust } from './fetch/tls/trust.ts'
 import type { Leases } from './hosts/leases.ts'
 import type { LongWaits } from './hosts/long-waits.ts'
 import type { RobotsKnown } from './robots/memory.ts'
@@ -21,6 +22,8 @@ export interface Crawl {
   leases: Leases
   longWaits: LongWaits
   connect: buildConnector.connector
+  /** The certificates that `connect` checks hosts against. */
+  trust: Trust
   parser: FeedParser
   /** By host; see `robots/robots.ts`. */
   recentRobots: Map<string, RobotsKnown>

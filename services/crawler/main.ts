@@ -1,3 +1,4 @@
+import type { Config } from '../../shared/config/config.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { postgresOutageLog } from '../../shared/postgres/outage.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
@@ -11,6 +12,7 @@ import { startDispatcher } from './dispatch/dispatcher.ts'
 import { openFeedParser } from './feeds/parsing/parser.ts'
 import { addressRule } from './fetch/addresses.ts'
 import { guardedConnector } from './fetch/connector.ts'
+import { createTrust } from './fetch/tls/trust.ts'
 import { createLeases } from './hosts/leases.ts'
 import { createLongWaits } from './hosts/long-waits.ts'
 import { startMaintenance } from './maintenance.ts'
@@ -35,10 +37,7 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
     ...{ config, pool, queues, log, stopping: stopping.signal, ending: ending.signal },
     leases: createLeases(pool, log, config.CRAWL_HOST_DELAY),
     longWaits: createLongWaits(config.CRAWL_CONCURRENCY),
-    connect: guardedConnector(
-      addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS),
-      Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT),
-    ),
+    ...connectionsOf(config),
     unheard: createOutageLog(log, {
       begins: 'could not notify the normaliser of stored pages',
       ends: 'the normaliser is notified again',
@@ -88,3 +87,9 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
       }),
   }
 })
+
+function connectionsOf(config: Config): Pick<Crawl, 'connect' | 'trust'> {
+  const trust = createTrust()
+  const rule = addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS)
+  return { trust, connect: guardedConnector(rule, Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT), trust) }
+}

@@ -3,6 +3,7 @@ import { callHosts, lookAround } from '../../services/crawler/dispatch/dispatche
 import { openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
 import { addressRule } from '../../services/crawler/fetch/addresses.ts'
 import { guardedConnector } from '../../services/crawler/fetch/connector.ts'
+import { createTrust, type Trust } from '../../services/crawler/fetch/tls/trust.ts'
 import { createLeases } from '../../services/crawler/hosts/leases.ts'
 import { createLongWaits } from '../../services/crawler/hosts/long-waits.ts'
 import { visitHost } from '../../services/crawler/visits/visit.ts'
@@ -48,10 +49,14 @@ export interface TestCrawl {
   close(): Promise<void>
 }
 
-/** @param parsing the code of the threads that parse feeds; the crawler's own by default */
+/**
+ * @param parsing the code of the threads that parse feeds; the crawler's own by default
+ * @param authorities certificates (PEM) to trust instead of those of Node
+ */
 export async function startCrawl(
   settings: Partial<Record<keyof Config, string>> = {},
   parsing?: URL,
+  authorities?: string[],
 ): Promise<TestCrawl> {
   const database = await createTestDatabase()
   const config = readConfig({
@@ -65,7 +70,7 @@ export async function startCrawl(
   const log = createLogger('test', process.env.LOG_LEVEL ?? 'silent')
   const pool = createPool(database.url, 'test', () => {}, PATIENT)
   const queues = openQueues(config, log)
-  const crawl = createCrawl({ config, pool, queues, log }, parsing)
+  const crawl = createCrawl({ config, pool, queues, log }, parsing, createTrust(authorities))
   return {
     crawl,
     pool,
@@ -96,7 +101,11 @@ export async function startCrawl(
   }
 }
 
-function createCrawl(own: Pick<Crawl, 'config' | 'pool' | 'queues' | 'log'>, parsing: URL | undefined): Crawl {
+function createCrawl(
+  own: Pick<Crawl, 'config' | 'pool' | 'queues' | 'log'>,
+  parsing: URL | undefined,
+  trust: Trust,
+): Crawl {
   const { config, pool, log } = own
   return {
     ...{ ...own, recentRobots: new Map(), backlogged: false },
@@ -111,7 +120,8 @@ function createCrawl(own: Pick<Crawl, 'config' | 'pool' | 'queues' | 'log'>, par
       timeout: config.CRAWL_PARSE_TIMEOUT,
       ...(parsing === undefined ? {} : { worker: parsing }),
     }),
-    connect: guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS), 1_000),
+    connect: guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS), 1_000, trust),
+    trust,
     stopping: new AbortController().signal,
     ending: new AbortController().signal,
   }

@@ -1,8 +1,11 @@
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import { isIP } from 'node:net'
+import type { SecureContext } from 'node:tls'
 import { buildConnector } from 'undici'
 import type { AddressRule } from './addresses.ts'
 import { RequestFailure } from './request-failure.ts'
+import { noteCertificate } from './tls/incomplete-chain.ts'
+import { createTrust, SECURE_OPTIONS, type Trust } from './tls/trust.ts'
 
 /**
  * Connects only to permitted addresses and ports. Each connection checks its own address. A name
@@ -10,10 +13,15 @@ import { RequestFailure } from './request-failure.ts'
  * with several addresses only the permitted ones are tried. The system resolves names.
  *
  * @param timeout ms for connecting, TLS included
+ * @param trust by default the authorities of Node
  */
-export function guardedConnector(rule: AddressRule, timeout: number): buildConnector.connector {
+export function guardedConnector(
+  rule: AddressRule,
+  timeout: number,
+  trust: Trust = createTrust(),
+): buildConnector.connector {
   const build = (permitted: (address: string) => boolean) =>
-    buildConnector({ timeout, lookup: guardedLookup(rule, permitted), maxCachedSessions: 100 })
+    trusting(trust, { timeout, lookup: guardedLookup(rule, permitted), maxCachedSessions: 100 })
   const onEveryPort = build(address => rule.isOpened(address))
   const onPublicPorts = build(address => rule.isOpened(address) || rule.isPublic(address))
   return (options, callback) => {
@@ -27,6 +35,27 @@ export function guardedConnector(rule: AddressRule, timeout: number): buildConne
     }
     const connect = isPublicPort ? onPublicPorts : onEveryPort
     connect(options, callback)
+  }
+}
+
+/** Connects with the certificates that the host needs beside its own. */
+function trusting(trust: Trust, options: buildConnector.BuildOptions): buildConnector.connector {
+  const connectors = new WeakMap<SecureContext, buildConnector.connector>()
+  const usual = buildConnector({ ...options, secureOptions: SECURE_OPTIONS })
+  const connectorOf = (host: string): buildConnector.connector => {
+    const secureContext = trust.contextFor(host)
+    if (secureContext === undefined) return usual
+    const connector = connectors.get(secureContext) ?? buildConnector({ ...options, secureContext })
+    connectors.set(secureContext, connector)
+    return connector
+  }
+  return (asked, callback) => {
+    let explained = (error: Error) => error
+    const socket: unknown = connectorOf(asked.host ?? asked.hostname)(asked, (...[error, connected]) => {
+      if (error === null) callback(null, connected)
+      else callback(explained(error), null)
+    })
+    explained = noteCertificate(socket)
   }
 }
 

@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto'
 import { readRetryAfter } from '../../../shared/http/retry-after.ts'
 import type { Crawl } from '../crawl.ts'
 import type { Lease } from '../hosts/leases.ts'
@@ -5,6 +6,7 @@ import { endPermit, type Permit, takePermit } from '../hosts/permits.ts'
 import { requestSeconds } from '../metrics.ts'
 import { type FetchedResponse, request } from './request.ts'
 import { asFailure, type FailureKind, RequestFailure } from './request-failure.ts'
+import { IncompleteChain } from './tls/incomplete-chain.ts'
 
 /**
  * Longest wait in ms for a host that pauses because of our own last request. That happens with a
@@ -16,7 +18,8 @@ export const OWN_PAUSE = 600_000
 /** The outcome of one request that was made with a permit of its host. */
 export type Asked =
   | { kind: 'answer'; answer: FetchedResponse }
-  | { kind: 'failure'; reason: FailureKind; detail: string }
+  /** `incomplete`: the certificate of a host that does not send all of its chain. */
+  | { kind: 'failure'; reason: FailureKind; detail: string; incomplete?: X509Certificate }
   /** The host is not free for `wait` ms. */
   | { kind: 'busy'; wait: number }
   /** The crawler is stopping, or another crawler has the visit. The work stays as it was. */
@@ -27,21 +30,26 @@ const FAILURES_IN_A_ROW = 3
 /** As a multiple of CRAWL_RETRY_MIN. */
 const LONGEST_REST = 10
 
-/**
- * Makes one request as soon as the host is free, then starts the pause.
- *
- * @param options.outletNo the outlet that a long wait is counted for
- * @param options.patience longest wait for the host in ms
- * @param options.beginning reads no more than so many bytes
- * @param options.needed called when the permit is taken; false gives it back without a request
- * (`busy`, 0 ms)
- */
+export interface PermittedOptions {
+  /** The outlet that a long wait is counted for. */
+  outletNo: number
+  /** Longest wait for the host in ms. */
+  patience: number
+  /** No more bytes than these are read. */
+  beginning?: number
+  /**
+   * Called when the permit is taken. False gives it back without a request (`busy`, 0 ms).
+   */
+  needed?: () => Promise<boolean>
+}
+
+/** Makes one request as soon as the host is free, then starts the pause. */
 export async function requestWithPermit(
   crawl: Crawl,
   visit: Lease,
   url: URL,
   headers: Record<string, string>,
-  options: { outletNo: number; patience: number; beginning?: number; needed?: () => Promise<boolean> },
+  options: PermittedOptions,
 ): Promise<Asked> {
   const { config, pool, leases } = crawl
   const delay = config.CRAWL_HOST_DELAY
@@ -73,8 +81,7 @@ export async function requestWithPermit(
       pause: pauseAfterFailure(result.kind, permit, config.CRAWL_RETRY_MIN),
       error: UNREACHED.has(result.kind) ? result.message : null,
     })
-    if (result.kind === 'aborted') return { kind: 'interrupted' }
-    return { kind: 'failure', reason: result.kind, detail: result.message }
+    return failed(result)
   }
   await endPermit(pool, leases, permit, delay, {
     requested: true,
@@ -84,7 +91,13 @@ export async function requestWithPermit(
   return { kind: 'answer', answer: result }
 }
 
-const UNREACHED = new Set<FailureKind>(['connection', 'name', 'time-out'])
+function failed(failure: RequestFailure): Asked {
+  if (failure.kind === 'aborted') return { kind: 'interrupted' }
+  const incomplete = failure instanceof IncompleteChain ? { incomplete: failure.certificate } : {}
+  return { kind: 'failure', reason: failure.kind, detail: failure.message, ...incomplete }
+}
+
+const UNREACHED = new Set<FailureKind>(['connection', 'name', 'time-out', 'tls'])
 
 /** A host that does not answer gets a rest, so that not each of its waiting pages tries it. */
 function pauseAfterFailure(kind: FailureKind, permit: Permit, retryMin: number): number {

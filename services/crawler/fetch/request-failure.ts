@@ -3,6 +3,8 @@ export type FailureKind =
   | 'time-out'
   | 'connection'
   | 'name'
+  /** The certificate cannot be trusted, or TLS cannot be agreed on. */
+  | 'tls'
   /** The body ended early, or could not be decompressed. */
   | 'cut'
   | 'too-large'
@@ -33,12 +35,24 @@ export function asFailure(error: unknown): RequestFailure {
   const code = codeOf(error)
   const text = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
   const kind = KINDS.find(([pattern]) => pattern.test(code))?.[1] ?? 'connection'
-  return new RequestFailure(kind, `${SENTENCES[kind]} (${code || text || 'no reason given'})`, error)
+  const sentence = CERTIFICATES[code] ?? SENTENCES[kind]
+  return new RequestFailure(kind, `${sentence} (${code || text || 'no reason given'})`, error)
+}
+
+/** Node's names for certificates that are refused, the common ones (its documentation of TLS). */
+const CERTIFICATES: Record<string, string> = {
+  CERT_HAS_EXPIRED: 'the certificate has expired',
+  CERT_NOT_YET_VALID: 'the certificate is not valid yet',
+  CERT_REVOKED: 'the certificate has been revoked',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the certificate is signed by itself',
+  SELF_SIGNED_CERT_IN_CHAIN: 'the certificate is signed by an authority that is not trusted',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'the certificate is that of another host',
 }
 
 const KINDS: [RegExp, FailureKind][] = [
   [/TIMEOUT|ETIMEDOUT|TimeoutError/, 'time-out'],
   [/ENOTFOUND|EAI_/, 'name'],
+  [/CERT|^UNABLE_TO_|^ERR_SSL_|^ERR_TLS_|^EPROTO$/, 'tls'],
   [/CONTENT_LENGTH_MISMATCH|^Z_|ERR_BROTLI|ERR_ZSTD|^ZSTD_/, 'cut'],
   [/^HPE_|HTTPParser|HEADERS_OVERFLOW|UND_ERR_INVALID/, 'protocol'],
   [/ABORT/i, 'aborted'],
@@ -48,6 +62,7 @@ const SENTENCES: Record<FailureKind, string> = {
   'time-out': 'no complete answer in time',
   connection: 'the connection failed',
   name: 'the name does not resolve',
+  tls: 'no secure connection could be made',
   cut: 'the answer was cut short',
   'too-large': 'the answer is too large',
   'private-address': 'the address is not public',

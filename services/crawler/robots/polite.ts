@@ -1,7 +1,8 @@
 import { readAddress } from '../../../shared/articles/address.ts'
 import { admitsHost, OTHER_DAY } from '../budgets/new-hosts.ts'
 import type { Crawl } from '../crawl.ts'
-import { type Asked, OWN_PAUSE, requestWithPermit } from '../fetch/permitted-request.ts'
+import { askHost } from '../fetch/ask-host.ts'
+import { type Asked, OWN_PAUSE } from '../fetch/permitted-request.ts'
 import type { FetchedResponse } from '../fetch/request.ts'
 import type { Lease } from '../hosts/leases.ts'
 import { robotsFor } from './robots.ts'
@@ -91,7 +92,7 @@ async function ask(way: Way, url: URL): Promise<Fetched> {
   if (!isAllowed(robots.rules, url)) {
     return { kind: 'disallowed', detail: `robots.txt of ${host} forbids ${url.pathname.slice(0, 200)}` }
   }
-  const asked = await requestWithPermit(crawl, visit, url, way.headers, { outletNo, patience })
+  const asked = await askHost(crawl, visit, url, way.headers, { outletNo, patience })
   if (asked.kind === 'busy') return { ...asked, host }
   if (asked.kind !== 'answer') return asked
   askedHosts.add(host)

@@ -3,7 +3,8 @@ import { readRetryAfter } from '../../../shared/http/retry-after.ts'
 import { spend } from '../budgets/budget.ts'
 import { admitsHost, OTHER_DAY } from '../budgets/new-hosts.ts'
 import type { Crawl } from '../crawl.ts'
-import { type Asked, OWN_PAUSE, requestWithPermit } from '../fetch/permitted-request.ts'
+import { askHost } from '../fetch/ask-host.ts'
+import { type Asked, OWN_PAUSE } from '../fetch/permitted-request.ts'
 import type { FetchedResponse } from '../fetch/request.ts'
 import type { Lease } from '../hosts/leases.ts'
 import {
@@ -130,7 +131,7 @@ async function askOnce(query: Query, url: URL, isFirst: boolean): Promise<Step> 
     query.meanwhile = await readMemory(crawl.pool, host)
     return query.meanwhile.kind === 'unknown'
   }
-  const asked = await requestWithPermit(
+  const asked = await askHost(
     crawl,
     visit,
     url,
