@@ -42,7 +42,9 @@ export function certify(options: CertificateOptions): Certified {
     tagged(0xa3, sequence(...extensionsOf(options))),
   )
   const der = sequence(body, algorithm, bits(sign('sha256', body, issuerKey)))
-  const certificate = `-----BEGIN CERTIFICATE-----\n${der.toString('base64').replace(/(.{64})/g, '$1\n')}\n-----END CERTIFICATE-----\n`
+  // An empty line would end the certificate.
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? []
+  const certificate = ['-----BEGIN CERTIFICATE-----', ...lines, '-----END CERTIFICATE-----', ''].join('\n')
   const key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   return { certificate, key, x509: new X509Certificate(certificate), name: options.name }
 }

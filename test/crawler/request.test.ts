@@ -16,6 +16,8 @@ import { RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
 import { startSite } from './site.ts'
 
 const PORTS = ['80', '443', '8080', '8443']
+/** The default takes seconds for zeros. */
+const FAST = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }
 const TEXT = 'een artikel '.repeat(500)
 const site = await startSite()
 t.teardown(() => site.close())
@@ -119,8 +121,22 @@ t.test('a body that only the end of the connection ends is known as such', async
 
 t.test('no more is read than the limit, before and after decompression', async t => {
   site.on('/long', (_request, response) => response.end('x'.repeat(100_001)))
-  site.on('/bomb', (_request, response) =>
-    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(50_000_000))),
+  const zeros = Buffer.alloc(50_000_000)
+  const bombs = {
+    gzip: gzipSync(zeros),
+    deflate: deflateSync(zeros),
+    br: brotliCompressSync(zeros, FAST),
+    zstd: zstdCompressSync(zeros),
+  }
+  for (const [coding, bomb] of Object.entries(bombs)) {
+    t.ok(bomb.length < 100_000, `${coding}: ${bomb.length} bytes`)
+    site.on(`/bomb-${coding}`, (_request, response) =>
+      response.writeHead(200, { 'content-encoding': coding }).end(bomb),
+    )
+    t.equal(await failing(get(`${site.origin}/bomb-${coding}`)), 'too-large', coding)
+  }
+  site.on('/bomb-of-bombs', (_request, response) =>
+    response.writeHead(200, { 'content-encoding': 'br, zstd' }).end(zstdCompressSync(bombs.br)),
   )
   site.on('/endless', (_request, response) => {
     response.on('error', () => {})
@@ -129,7 +145,8 @@ t.test('no more is read than the limit, before and after decompression', async t
     }
     more()
   })
-  for (const path of ['/long', '/bomb', '/endless']) t.equal(await failing(get(site.origin + path)), 'too-large', path)
+  for (const path of ['/long', '/bomb-of-bombs', '/endless'])
+    t.equal(await failing(get(site.origin + path)), 'too-large', path)
 })
 
 t.test('what goes on for ever beside the body is not read for ever', async t => {

@@ -54,9 +54,10 @@ export async function startSite(address = '127.0.0.1'): Promise<Site> {
   await new Promise<void>(resolve => server.listen(0, address, resolve))
   const bound = server.address()
   const port = typeof bound === 'object' && bound !== null ? bound.port : 0
+  const host = `${address.includes(':') ? `[${address}]` : address}:${port}`
   return {
-    origin: `http://${address}:${port}`,
-    host: `${address}:${port}`,
+    origin: `http://${host}`,
+    host,
     port,
     seen,
     to: path => seen.filter(visit => visit.path === path),

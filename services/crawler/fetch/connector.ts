@@ -21,7 +21,7 @@ export function guardedConnector(
   trust: Trust = createTrust(),
 ): buildConnector.connector {
   const build = (permitted: (address: string) => boolean) =>
-    trusting(trust, { timeout, lookup: guardedLookup(rule, permitted), maxCachedSessions: 100 })
+    trusting(trust, { timeout, lookup: guardedLookup(rule, permitted), maxCachedSessions: 100, allowH2: true })
   const onEveryPort = build(address => rule.isOpened(address))
   const onPublicPorts = build(address => rule.isOpened(address) || rule.isPublic(address))
   return (options, callback) => {

@@ -11,8 +11,8 @@ export interface FetchedResponse {
   /** Decompressed. Empty unless the status is 2xx: other bodies are not read. */
   body: Buffer
   /**
-   * False: the answer has no length, so the body ends with the connection. HTTP then does not tell
-   * whether it was cut.
+   * False: the answer has no length, and its body may have been cut. Over HTTP/1 the body ends with
+   * the connection. Over HTTP/2 undici takes a stream that is cancelled for one that ended.
    */
   framed: boolean
 }
@@ -45,6 +45,7 @@ export async function request(
   const tooMuch = new AbortController()
   const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(limits.timeout), tooMuch.signal])
   let received = () => 0
+  let isHttp2 = false
   // Interim answers and chunk extensions do not count as body, and a server may send them for ever.
   const watch = setInterval(() => {
     if (received() > 2 * limits.maxBytes + FRAMING) tooMuch.abort()
@@ -52,7 +53,10 @@ export async function request(
   const guarded: buildConnector.connector = (options, callback) => {
     connect(options, (...result) => {
       const [error, socket] = result
-      if (error === null) received = () => socket.bytesRead
+      if (error === null) {
+        received = () => socket.bytesRead
+        isHttp2 = 'alpnProtocol' in socket && socket.alpnProtocol === 'h2'
+      }
       if (error !== null || limits.wanted()) return callback(...result)
       socket.destroy()
       callback(new RequestFailure('aborted', 'another crawler has the permit now'), null)
@@ -76,13 +80,17 @@ export async function request(
       status: response.statusCode,
       headers: flatten(response.headers),
       body: Buffer.alloc(0),
-      framed: 'content-length' in response.headers || 'transfer-encoding' in response.headers,
+      framed: 'content-length' in response.headers || (!isHttp2 && 'transfer-encoding' in response.headers),
     }
     if (answer.status < 200 || answer.status > 299) return answer
     const codings = codingsOf(answer.headers['content-encoding'] ?? '')
-    if (limits.cut)
-      return { ...answer, body: await readBeginning(decompressing(response.body, codings), limits.maxBytes) }
+    if (limits.cut) {
+      const body = await readBeginning(decompressing(response.body, codings), limits.maxBytes)
+      if (codings.length === 0 && body.length < limits.maxBytes) refuseShort(answer.headers, body)
+      return { ...answer, body }
+    }
     const sent = await readBody(response.body, limits.maxBytes)
+    refuseShort(answer.headers, sent)
     return { ...answer, body: await decompress(sent, codings, limits.maxBytes) }
   } catch (error) {
     if (limits.signal.aborted) throw new RequestFailure('aborted', 'the request was aborted', error)
@@ -98,6 +106,13 @@ export async function request(
 
 /** Bytes of one answer that may come beside the body: headers, TLS, the sizes of chunks. */
 const FRAMING = 1_000_000
+
+/** undici compares the length over HTTP/1 alone. */
+function refuseShort(headers: Record<string, string>, sent: Buffer): void {
+  const wanted = Number(headers['content-length'] ?? sent.length)
+  if (sent.length < wanted)
+    throw new RequestFailure('cut', `the answer was cut short at ${sent.length} of ${wanted} bytes`)
+}
 
 async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []

@@ -1,0 +1,203 @@
+import { createSecureServer, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2'
+import { createServer } from 'node:tls'
+import { brotliCompressSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { addressRule } from '../../services/crawler/fetch/addresses.ts'
+import { guardedConnector } from '../../services/crawler/fetch/connector.ts'
+import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
+import { RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
+import { createTrust } from '../../services/crawler/fetch/tls/trust.ts'
+import { certify } from './certificates.ts'
+import { html, rss, startCrawl } from './crawl.ts'
+
+t.setTimeout(120_000)
+
+const root = certify({ name: 'Root of the tests', issuer: null, authority: true })
+const own = certify({ name: 'krant.example', issuer: root, hosts: ['127.0.0.1'] })
+const trust = createTrust([root.certificate])
+const connect = guardedConnector(addressRule(['127.0.0.0/8'], ['443']), 5_000, trust)
+
+type Serve = (stream: ServerHttp2Stream, path: string) => void
+
+/** A server that speaks nothing but HTTP/2. Returns its origin. */
+async function speak(t: Test, serve: Serve): Promise<string> {
+  const server = createSecureServer({ key: own.key, cert: own.certificate })
+  const sessions = new Set<ServerHttp2Session>()
+  server.on('session', session => sessions.add(session))
+  server.on('sessionError', () => {})
+  server.on('stream', (stream, headers) => {
+    stream.on('error', () => {})
+    serve(stream, headers[':path'] ?? '/')
+  })
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  t.teardown(() => {
+    for (const session of sessions) session.destroy()
+    server.close()
+  })
+  return `https://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+}
+
+const get = (url: string, timeout = 20_000, connector = connect): Promise<FetchedResponse> =>
+  request(new URL(url), { 'user-agent': 'test' }, connector, {
+    ...{ timeout, maxBytes: 100_000 },
+    signal: new AbortController().signal,
+    wanted: () => true,
+  })
+
+const failing = (answer: Promise<FetchedResponse>): Promise<unknown> =>
+  answer.then(
+    ({ status, body }) => `${status} with ${body.length} bytes`,
+    (error: unknown) => (error instanceof RequestFailure ? error.kind : error),
+  )
+
+t.test('HTTP/2 is spoken with servers that prefer it, and read like any other answer', async t => {
+  const origin = await speak(t, (stream, path) => {
+    if (path === '/moved') return void stream.respond({ ':status': 301, location: '/b' }, { endStream: true })
+    stream.additionalHeaders({ ':status': 103, link: '</x>; rel=preload' })
+    stream.respond({ ':status': 200, 'content-encoding': 'br', etag: '"1"', 'content-type': 'text/html' })
+    stream.end(brotliCompressSync('tekst'))
+  })
+  const answer = await get(`${origin}/a`)
+  t.match(answer, { status: 200, framed: false, headers: { etag: '"1"', 'content-type': 'text/html' } })
+  t.equal(answer.body.toString(), 'tekst')
+  t.match(await get(`${origin}/moved`), { status: 301, headers: { location: '/b' } })
+})
+
+/** A frame of HTTP/2 (RFC 9113 §4.1) on the first stream, or on none. */
+function frame(type: number, payload: Buffer, flags = 0, stream = 1): Buffer {
+  const head = Buffer.alloc(9)
+  head.writeUIntBE(payload.length, 0, 3)
+  head.set([type, flags], 3)
+  head.writeUInt32BE(stream, 5)
+  return Buffer.concat([head, payload])
+}
+
+const number = (value: number) => {
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(value)
+  return bytes
+}
+
+const SETTINGS = Buffer.concat([frame(4, Buffer.alloc(0), 0, 0), frame(4, Buffer.alloc(0), 1, 0)])
+/** `:status: 200`, an entry of HPACK's static table. */
+const OK = frame(1, Buffer.from([0x88]), 4)
+/** The same with `content-length: 100`. */
+const OK_LONG = frame(1, Buffer.concat([Buffer.from([0x88, 0x0f, 0x0d, 3]), Buffer.from('100')]), 4)
+const HALF = frame(0, Buffer.from('half'))
+
+t.test('a body cut short is never taken for a whole one', async t => {
+  const endings: Record<string, Buffer[]> = {
+    'the stream is reset': [frame(3, number(2))],
+    'the stream is cancelled': [frame(3, number(8))],
+    'the stream is reset without a fault': [frame(3, number(0))],
+    'the server goes away': [frame(7, Buffer.concat([number(1), number(0)]), 0, 0)],
+    'the server goes away with a fault': [frame(7, Buffer.concat([number(1), number(2)]), 0, 0)],
+    'the connection ends': [],
+    'a frame that does not fit': [frame(6, Buffer.alloc(1), 0, 0)],
+  }
+  const cases = Object.entries(endings).flatMap(([name, ending]) => [
+    { name, ending, head: OK },
+    { name: `${name}, with a length`, ending, head: OK_LONG },
+  ])
+  for (const { name, ending, head } of cases) {
+    const server = createServer({ key: own.key, cert: own.certificate, ALPNProtocols: ['h2'] }, socket => {
+      socket.on('error', () => {})
+      socket.once('data', () => {
+        socket.write(Buffer.concat([SETTINGS, head, HALF]))
+        setTimeout(() => {
+          socket.write(Buffer.concat(ending))
+          if (!name.includes('stream')) socket.end()
+        }, 50)
+      })
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+    const address = server.address()
+    const origin = `https://127.0.0.1:${typeof address === 'object' && address ? address.port : 0}`
+    const answer = await get(origin).catch(error => error)
+    if (answer instanceof RequestFailure) t.match(answer.kind, /^(cut|connection|protocol)$/, name)
+    else t.ok(head === OK && !answer.framed, `${name}: known as possibly cut`)
+    server.close()
+  }
+  const origin = await speak(t, stream => {
+    stream.respond({ ':status': 200, 'content-length': '100' })
+    stream.end('half')
+  })
+  t.match(await failing(get(origin)), /^(cut|connection|protocol)$/, 'shorter than its Content-Length')
+})
+
+t.test('a body with trailers behind it is read to its end', async t => {
+  const origin = await speak(t, stream => {
+    stream.respond({ ':status': 200 }, { waitForTrailers: true })
+    stream.on('wantTrailers', () => stream.sendTrailers({ 'x-checksum': '1' }))
+    stream.end('x'.repeat(99_000))
+  })
+  for (let n = 0; n < 20; n += 1) {
+    const { body } = await get(origin)
+    if (body.length !== 99_000) t.equal(body.length, 99_000)
+  }
+})
+
+t.test('no more is read than the limit, whatever it is', async t => {
+  const body = await speak(t, stream => {
+    stream.respond({ ':status': 200 })
+    const more = () => {
+      if (!stream.destroyed && !stream.closed) stream.write('x'.repeat(10_000), () => setImmediate(more))
+    }
+    more()
+  })
+  t.equal(await failing(get(body)), 'too-large', 'a body')
+  const interim = await speak(t, stream => {
+    const timer = setInterval(() => {
+      if (stream.destroyed || stream.closed) return clearInterval(timer)
+      for (let n = 0; n < 50; n += 1) stream.additionalHeaders({ ':status': 103, 'x-a': `${Math.random()}`.repeat(50) })
+    }, 1)
+    stream.on('close', () => clearInterval(timer))
+  })
+  t.match(await failing(get(interim, 60_000)), /^(too-large|protocol|connection)$/, 'interim answers')
+  const long = await speak(t, stream =>
+    stream.respond({ ':status': 200, 'x-long': 'x'.repeat(80_000) }, { endStream: true }),
+  )
+  t.match(await failing(get(long)), /^(protocol|connection)$/, 'a header of 80 kB')
+})
+
+t.test('a server that is slow in any way is left in time', async t => {
+  const origin = await speak(t, (stream, path) => {
+    if (path === '/mute') return
+    stream.respond({ ':status': 200 })
+    const timer = setInterval(() => stream.write('x'), 50)
+    stream.on('close', () => clearInterval(timer))
+  })
+  for (const path of ['/mute', '/drip']) t.equal(await failing(get(origin + path, 500)), 'time-out', path)
+})
+
+t.test('addresses are guarded as ever', async t => {
+  const origin = await speak(t, stream => stream.respond({ ':status': 200 }, { endStream: true }))
+  const closed = guardedConnector(addressRule([], ['443']), 5_000, trust)
+  t.equal(await failing(get(origin, 5_000, closed)), 'private-address')
+})
+
+t.test('an outlet that speaks HTTP/2 is crawled, one request at a time', async t => {
+  const run = await startCrawl({}, undefined, [root.certificate])
+  t.teardown(() => run.close())
+  let [open, most] = [0, 0]
+  const origin = await speak(t, (stream, path) => {
+    open += 1
+    most = Math.max(most, open)
+    stream.on('close', () => {
+      open -= 1
+    })
+    const named = ['/a', '/b', '/c']
+    if (path === '/feed.xml') stream.respond({ ':status': 200, 'content-type': 'application/xml' })
+    else if (named.includes(path)) stream.respond({ ':status': 200, 'content-type': 'text/html' })
+    else return void stream.respond({ ':status': 404 }, { endStream: true })
+    stream.end(path === '/feed.xml' ? rss(...named.map(name => origin + name)) : html('een artikel'))
+  })
+  await run.outlets({ 'krant.example': [`${origin}/feed.xml`] })
+  await run.workOff()
+  t.same(
+    (await run.pages()).map(({ state }) => state),
+    ['stored', 'stored', 'stored'],
+  )
+  t.equal(most, 1)
+})

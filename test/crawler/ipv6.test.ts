@@ -1,0 +1,45 @@
+import { networkInterfaces } from 'node:os'
+import t from 'tap'
+import { html, rss, startCrawl } from './crawl.ts'
+import { startSite } from './site.ts'
+
+const hasLoopback = Object.values(networkInterfaces()).some(list => list?.some(({ address }) => address === '::1'))
+const skip = hasLoopback ? false : 'this machine has no ::1'
+
+t.test('a host that is an IPv6 address is crawled: its feed, its page, its robots.txt', { skip }, async t => {
+  const site = await startSite('::1')
+  const run = await startCrawl({ CRAWL_ALLOW_PRIVATE: '::1/128' })
+  t.teardown(() => Promise.all([site.close(), run.close()]))
+  site.on('/robots.txt', 'User-agent: *\nDisallow: /closed')
+  site.on('/feed.xml', rss(`${site.origin}/a`, `${site.origin}/closed`))
+  site.on('/a', html('een artikel'))
+  await run.outlets({ 'krant.example': [`${site.origin}/feed.xml`] })
+  await run.workOff()
+  t.same(
+    (await run.pages()).map(({ url, state, reason }) => [new URL(url).pathname, state, reason]),
+    [
+      ['/a', 'stored', null],
+      ['/closed', 'refused', 'robots'],
+    ],
+  )
+  const { rows } = await run.pool.query<{ host: string }>('select host from hosts order by host')
+  t.same(
+    rows.map(({ host }) => host),
+    [`[::1]:${site.port}`],
+  )
+})
+
+t.test('IPv6 addresses that stand for private ones stay closed', { skip }, async t => {
+  const site = await startSite('::1')
+  const run = await startCrawl({ CRAWL_ALLOW_PRIVATE: '127.0.0.0/8' })
+  t.teardown(() => Promise.all([site.close(), run.close()]))
+  const closed = ['[::1]', '[::ffff:10.0.0.1]', '[64:ff9b::a00:1]', '[fe80::1]', '[fd00::1]', '[2002:a00:1::]']
+  await run.outlets({
+    'krant.example': closed.map(host => `http://${host}:${site.port}/feed.xml`),
+  })
+  await run.workOff()
+  const { rows } = await run.pool.query<{ error: string }>('select last_error as error from feeds')
+  t.equal(rows.length, closed.length)
+  for (const { error } of rows) t.match(error, /has no public address/)
+  t.same(site.seen, [])
+})
