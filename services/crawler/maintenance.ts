@@ -37,8 +37,9 @@ const NEVER_TRIED = 8 * 86_400_000
 
 /**
  * Removes the sources and feed entries of pages that were done longer than PAGES_KEEP ago. Their
- * addresses stay in crawl memory. Also removes old memories of sitemaps and robots.txt, and gives
- * up pages that could not be tried for a week.
+ * addresses stay in crawl memory, and so does what looks have found; no look is made from then on,
+ * because without the entry the page cannot be read as before. Also removes old memories of
+ * sitemaps and robots.txt, and gives up pages that could not be tried for a week.
  *
  * @returns the number of removed sources
  */
@@ -65,6 +66,14 @@ export async function removeOldSources(pool: Pool, keep: number, stopping: Abort
           order by s.fetched_at limit $2 for update of s skip locked
        ), forgotten as (
          update pages set entry = null from old where pages.page_no = old.page_no
+       ), unread as (
+         delete from look_sources s using old where s.page_no = old.page_no
+       ), over as (
+         update page_looks l set look_at = null from old
+          where l.page_no = old.page_no and (changed_at is not null or gone_at is not null)
+       ), unchanged as (
+         delete from page_looks l using old
+          where l.page_no = old.page_no and changed_at is null and gone_at is null
        )
        delete from page_sources s using old where s.page_no = old.page_no`,
       [keep, BATCH],

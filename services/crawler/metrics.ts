@@ -7,6 +7,11 @@ export const requestSeconds = histogram(
 )
 /** `outcome`: stored, refused:…, blocked:…, retry:…, failed:… */
 export const pagesFetched = counter('pages_fetched_total', 'Pages fetched, by outcome.', ['outcome'])
+/**
+ * `outcome`: unchanged, other bytes, gone, unreadable:…, forbidden, retry:…, put back, other page,
+ * known
+ */
+export const pageLooks = counter('page_looks_total', 'Looks at pages that are done, by outcome.', ['outcome'])
 /** `outcome`: new, nothing new, unchanged, or the kind of failure. */
 export const feedPolls = counter('feed_polls_total', 'Polls of feeds and sitemaps, by outcome.', ['outcome'])
 export const pagesDiscovered = counter(

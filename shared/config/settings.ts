@@ -185,6 +185,12 @@ export const SETTINGS = {
     default: '1m',
     about: 'First pause before a failed page is tried again; doubles, ends after a day.',
   },
+  CRAWL_RECHECK: {
+    type: 'duration',
+    default: '15m',
+    about:
+      'Age at which an indexed page is first looked at again, for corrections and removals; then at 8 and 96 times that age. 0: never.',
+  },
   CRAWL_CONCURRENCY: {
     type: 'integer',
     default: '16',

@@ -14,6 +14,7 @@ export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
   const flow = shared(() => readFlow(pool))
   const counts = shared(() => queues.counts())
   const quarantine = shared(() => countQuarantine(pool))
+  observeLooks(flow)
 
   gauge('articles', 'Articles in the index.', [], flow, (set, { articles }) => set({}, articles))
   gauge(
@@ -64,6 +65,31 @@ export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
     quarantine,
     (set, all) => {
       for (const { kind, reason, ours, n } of all) set({ kind, reason, ours: String(ours) }, n)
+    },
+  )
+}
+
+/** Looks at pages that are done, and what they found. */
+function observeLooks(flow: () => Promise<Flow>): void {
+  gauge(
+    'page_looks',
+    'Looks at pages that are done, by what they wait for: later, look, compare.',
+    ['waits_for'],
+    flow,
+    (set, { looks }) => {
+      set({ waits_for: 'later' }, looks.planned)
+      set({ waits_for: 'look' }, looks.due)
+      set({ waits_for: 'compare' }, looks.compare)
+    },
+  )
+  gauge(
+    'pages_found',
+    'Pages that looks found changed or gone in the last day; their articles stay as they are.',
+    ['what'],
+    flow,
+    (set, { looks }) => {
+      set({ what: 'changed' }, looks.changed)
+      set({ what: 'gone' }, looks.gone)
     },
   )
 }

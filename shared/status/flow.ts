@@ -1,5 +1,6 @@
 import { type IndexState, readIndexState } from '../../search/indexer.ts'
 import type { Pool } from '../postgres/pool.ts'
+import { type Looks, readLooks } from './looks.ts'
 
 /**
  * The open work between the services. It is read from indexes that hold open work alone, so the
@@ -29,6 +30,8 @@ export interface Flow {
     /** Seconds since the oldest stored page was fetched. */
     oldest: number
   }
+  /** Looks at pages whose articles are there. */
+  looks: Looks
   /** Segments of the index: how many are stored, and the articles that have none yet. */
   index: IndexState
   /** When an article last became visible. */
@@ -61,7 +64,11 @@ const READ = `
            where page_no in (select page_no from pages where state = 'stored' order by next_try_at limit 2000)) s`
 
 export async function readFlow(db: Pick<Pool, 'query'>): Promise<Flow> {
-  const [{ rows }, index] = await Promise.all([db.query<Row>({ name: 'status-flow', text: READ }), readIndexState(db)])
+  const [{ rows }, index, looks] = await Promise.all([
+    db.query<Row>({ name: 'status-flow', text: READ }),
+    readIndexState(db),
+    readLooks(db),
+  ])
   const row = rows[0]!
   return {
     articles: Number(row.articles),
@@ -79,6 +86,7 @@ export async function readFlow(db: Pick<Pool, 'query'>): Promise<Flow> {
       failed: Number(row.pages_failed),
       oldest: row.normalise_oldest ?? 0,
     },
+    looks,
     index,
     newest: row.newest,
   }

@@ -3,6 +3,7 @@ import type { Pool } from '../postgres/pool.ts'
 import type { QueueName } from '../queues/messages.ts'
 import type { QueueCounts, Queues } from '../queues/queues.ts'
 import { readFlow } from './flow.ts'
+import type { Looks } from './looks.ts'
 
 /** The state of the whole system, as `npm run status -- --json` prints it. */
 export interface Status {
@@ -23,6 +24,7 @@ export interface Status {
   pages: { waiting: number; done: number; refused: number; failed: number }
   /** Why pages were refused or failed. */
   reasons: Record<string, number>
+  looks: Looks
   queues: Record<string, QueueCounts>
   /** Stored segments of the index, and the articles that have none yet. */
   index: { segments: number; backlog: number }
@@ -63,6 +65,7 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>): Pr
     embeddings: { promised, due, failed },
     pages: { waiting: waiting + stored, done, refused, failed: flow.pages.failed },
     reasons: Object.fromEntries(reasons.rows.map(({ reason, n }) => [reason, n])),
+    looks: flow.looks,
     queues: withDelayed(counts, promised),
     index: flow.index,
     outlets,

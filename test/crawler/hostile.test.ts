@@ -176,7 +176,7 @@ t.test('outlets that share a host take turns where a visit makes one request', a
   run.crawl.backlogged = false
   for (let visit = 0; visit < 60; visit += 1) {
     const work = await nextWork(run.pool, site.host, {
-      ...{ pages: true, held: run.crawl.held, feedFirst: false, served: null },
+      ...{ pages: true, held: run.crawl.held, feedFirst: false, served: null, looks: null },
     })
     if (work?.kind !== 'page') break
     await run.pool.query("update pages set state = 'stored' where page_no = $1", [work.page.pageNo])

@@ -6,6 +6,7 @@ import { Flow } from './flow/flow.tsx'
 import { LastDay } from './lag/last-day.tsx'
 import { Outlets } from './outlets/outlets.tsx'
 import { Verdict } from './verdict.tsx'
+import { Looks } from './work/looks.tsx'
 import { Quarantine } from './work/quarantine.tsx'
 import { QueueTable } from './work/queues.tsx'
 
@@ -39,6 +40,8 @@ export function Status() {
               <section aria-labelledby="queues-title">
                 <h2 id="queues-title">Queues</h2>
                 <QueueTable queues={figures.queues} board={figures.board} />
+                <h2>Changed pages</h2>
+                <Looks looks={figures.flow?.looks ?? null} />
               </section>
               <section aria-labelledby="quarantine-title">
                 <h2 id="quarantine-title">Quarantine</h2>

@@ -30,6 +30,8 @@ export interface FlowFigures {
   embedded: number
   embeddings: { promised: number; due: number; failed: number; oldest: number }
   pages: { waiting: number; due: number; stored: number; failed: number; oldest: number }
+  /** Looks: to come, due, to be compared; and pages found changed or gone in the last day. */
+  looks: { planned: number; due: number; compare: number; changed: number; gone: number }
   index: { segments: number; backlog: number }
   /** When an article last became visible. */
   newest: string | null

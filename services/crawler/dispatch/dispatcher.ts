@@ -2,6 +2,7 @@ import { createOutageLog } from '../../../shared/log/outage.ts'
 import { readBrimming, readHeld } from '../budgets/held.ts'
 import { releasePutOff } from '../budgets/new-hosts.ts'
 import type { Crawl } from '../crawl.ts'
+import { lookBudget, mayLook, mostLooking } from '../looks/limits.ts'
 import { type CalledHost, callDueHosts, isBacklogged, takeBackCalls } from './due.ts'
 
 const TICK = 700
@@ -13,6 +14,8 @@ const TICK = 700
 const BACKLOG = 20_000
 /** ms between two reads of what changes slowly: the catalogue, waiting pages, pages put off. */
 const SLOWLY = 30_000
+/** ms between two searches for looks that are due. Nobody waits for one. */
+const LOOKS = 5_000
 
 /** Polls Postgres for due work and calls visits for it, until it is closed. */
 export function startDispatcher(crawl: Crawl): { close(): Promise<void> } {
@@ -25,6 +28,7 @@ export function startDispatcher(crawl: Crawl): { close(): Promise<void> } {
   })
 
   let lastSlow = Number.NEGATIVE_INFINITY
+  let lastLooks = Number.NEGATIVE_INFINITY
   const lookSlowly = async () => {
     if (performance.now() - lastSlow < SLOWLY) return
     await lookAround(crawl)
@@ -41,7 +45,9 @@ export function startDispatcher(crawl: Crawl): { close(): Promise<void> } {
         )
       }
       crawl.backlogged = backlogged
-      const hosts = await callHosts(crawl)
+      const looks = performance.now() - lastLooks >= LOOKS
+      if (looks) lastLooks = performance.now()
+      const hosts = await callHosts(crawl, looks)
       try {
         await crawl.queues.add(
           'visit',
@@ -72,12 +78,17 @@ export function startDispatcher(crawl: Crawl): { close(): Promise<void> } {
   }
 }
 
-/** Reads which outlets have to wait, and calls visits for the others. */
-export async function callHosts(crawl: Crawl): Promise<CalledHost[]> {
+/**
+ * Reads which outlets have to wait, and calls visits for the others.
+ *
+ * @param looks whether hosts at which only looks are due are called, too
+ */
+export async function callHosts(crawl: Crawl, looks = true): Promise<CalledHost[]> {
   const { pool, config, brimming, domains } = crawl
   crawl.held = await readHeld(pool, config, brimming)
   return callDueHosts(pool, {
     ...{ pages: !crawl.backlogged, held: crawl.held, domains, delay: config.CRAWL_HOST_DELAY },
+    looks: looks && (await mayLook(pool, config)) ? { most: mostLooking(config), budget: lookBudget(config) } : null,
   })
 }
 

@@ -1,6 +1,7 @@
 import type { Client, Pool } from '../../../shared/postgres/pool.ts'
 import { transaction } from '../../../shared/postgres/transaction.ts'
 import type { Held } from '../budgets/held.ts'
+import { countLooking, readLookCandidates } from '../looks/due.ts'
 import { type Candidate, chooseHosts, type UnderWay } from './choose.ts'
 
 /** A host for which a visit is called. `visits` is the number of its visits so far. */
@@ -32,6 +33,11 @@ export interface CallOptions {
   domains: ReadonlySet<string>
   /** CRAWL_HOST_DELAY, in ms. During this pause a host counts for its site. */
   delay: number
+  /**
+   * Visits for looks alone at a time, and the part of an outlet's budget that looks may use. Null:
+   * no looks now.
+   */
+  looks: { most: number; budget: { pages: number; bytes: number } } | null
 }
 
 /**
@@ -45,18 +51,38 @@ export async function callDueHosts(pool: Pool, options: CallOptions): Promise<Ca
     ])
     if (!locks[0]?.ours) return []
     const candidates = await readCandidates(client, options)
-    if (candidates.length === 0) return []
-    const chosen = chooseHosts(candidates, await readUnderWay(client, options.delay), options.domains, MOST_AT_ONCE)
+    const looks = await readLooks(client, options)
+    if (candidates.length + looks.candidates.length === 0) return []
+    const underWay = await readUnderWay(client, options.delay)
+    const news = chooseHosts(candidates, underWay, options.domains, MOST_AT_ONCE)
+    const called = news.map(candidate => ({ ...candidate, pausing: false }))
+    const chosen = [...news, ...chooseHosts(looks.candidates, [...underWay, ...called], options.domains, looks.most)]
     const { rows } = await client.query<CalledHost>(
-      `update hosts h set called_until = now() + $3 * interval '1 ms', called_for = c.outlet_no
-         from unnest($1::text[], $2::int[]) as c (host, outlet_no)
+      `update hosts h set called_until = now() + $3 * interval '1 ms', called_for = c.outlet_no, looking = c.looking
+         from unnest($1::text[], $2::int[], $4::bool[]) as c (host, outlet_no, looking)
         where h.host = c.host and leased_until <= now() and called_until <= now()
        returning h.host, h.visits`,
-      [chosen.map(({ host }) => host), chosen.map(({ outletNo }) => outletNo), CALL],
+      [
+        ...[chosen.map(({ host }) => host), chosen.map(({ outletNo }) => outletNo), CALL],
+        chosen.map((_, place) => place >= news.length),
+      ],
     )
     const places = new Map(chosen.map(({ host }, place) => [host, place]))
     return rows.sort((a, b) => (places.get(a.host) ?? 0) - (places.get(b.host) ?? 0))
   })
+}
+
+/** The hosts at which nothing but looks is due, and how many of them may be called. */
+async function readLooks(client: Client, { pages, held, looks }: CallOptions): Promise<LooksDue> {
+  const most = pages && looks !== null ? looks.most - (await countLooking(client)) : 0
+  if (most <= 0 || looks === null) return { candidates: [], most: 0 }
+  const options = { held: [...held.pages], budget: looks.budget, ahead: AHEAD }
+  return { candidates: await readLookCandidates(client, options), most }
+}
+
+interface LooksDue {
+  candidates: Candidate[]
+  most: number
 }
 
 /**

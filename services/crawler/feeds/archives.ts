@@ -1,9 +1,10 @@
 import { OWN_PAUSE } from '../fetch/permitted-request.ts'
+import { NO_VALIDATORS } from '../fetch/validators.ts'
 import { pagesDiscovered } from '../metrics.ts'
 import { readDocument } from './document.ts'
 import type { Poll } from './poll-context.ts'
 import { nextUnread, noteUnreadable } from './saving/archive-memory.ts'
-import { NEVER_READ, saveArchive } from './saving/save.ts'
+import { saveArchive } from './saving/save.ts'
 
 /** Pages and archive documents that one poll reads. The others wait for the next polls. */
 const MOST_IN_A_POLL = 4
@@ -20,7 +21,7 @@ export async function readArchives(poll: Poll): Promise<boolean> {
   for (let read = 0; read < MOST_IN_A_POLL; read += 1) {
     const unread = await nextUnread(crawl.pool, feed, crawl.config.CRAWL_ARCHIVE_DOCUMENTS)
     if (unread === null) return true
-    const document = await readDocument(poll, unread.url, NEVER_READ, OWN_PAUSE)
+    const document = await readDocument(poll, unread.url, NO_VALIDATORS, OWN_PAUSE)
     switch (document.kind) {
       case 'interrupted':
         return false

@@ -2,11 +2,11 @@ import { LONGEST_RETRY_AFTER, readRetryAfter } from '../../../shared/http/retry-
 import { gunzipFile } from '../fetch/compression.ts'
 import type { FetchedResponse } from '../fetch/request.ts'
 import { RequestFailure } from '../fetch/request-failure.ts'
+import { conditions, NO_VALIDATORS, type Validators, validatorsOf } from '../fetch/validators.ts'
 import { type Fetched, politeGet } from '../robots/polite.ts'
 import { ParseFailure } from './parsing/parser.ts'
 import type { ParsedFeed } from './parsing/worker.ts'
 import type { Poll } from './poll-context.ts'
-import type { Validators } from './saving/save.ts'
 import { freshFor } from './scheduling/freshness.ts'
 
 const ACCEPT =
@@ -38,11 +38,7 @@ export async function readDocument(
   patience?: number,
 ): Promise<Document> {
   const { crawl, visit } = poll
-  const headers = {
-    accept: ACCEPT,
-    ...(known.etag === null ? {} : { 'if-none-match': known.etag }),
-    ...(known.lastModified === null ? {} : { 'if-modified-since': known.lastModified }),
-  }
+  const headers = { accept: ACCEPT, ...conditions(known) }
   const fetched = await politeGet(crawl, visit, poll.feed.outletNo, address, headers, patience)
   if (fetched.kind !== 'answer') return notRead(fetched)
   const { answer, url } = fetched
@@ -59,7 +55,7 @@ export async function readDocument(
     }
     return {
       ...{ kind: 'feed', feed, base: url.href },
-      ...{ validators: validatorsOf(answer, feed), fresh: freshFor(answer.headers) },
+      ...{ validators: validatorsToKeep(answer, feed), fresh: freshFor(answer.headers) },
     }
   } catch (error) {
     if (crawl.ending.aborted) return { kind: 'interrupted' }
@@ -70,10 +66,8 @@ export async function readDocument(
 }
 
 /** None for a document that breaks off: the server must then send it again. */
-function validatorsOf({ headers }: FetchedResponse, feed: ParsedFeed): Validators {
-  if (!feed.whole) return { etag: null, lastModified: null }
-  return { etag: headers.etag?.slice(0, 1_000) ?? null, lastModified: headers['last-modified']?.slice(0, 100) ?? null }
-}
+const validatorsToKeep = (answer: FetchedResponse, feed: ParsedFeed) =>
+  feed.whole ? validatorsOf(answer) : NO_VALIDATORS
 
 function refused({ status, headers }: FetchedResponse): Document {
   const wait = {

@@ -1,12 +1,13 @@
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { OWN_PAUSE } from '../fetch/permitted-request.ts'
+import { NO_VALIDATORS, type Validators } from '../fetch/validators.ts'
 import { pagesDiscovered } from '../metrics.ts'
 import { type Document, readDocument, UNPARSED } from './document.ts'
 import type { DueFeed } from './due-feed.ts'
 import type { SitemapPart } from './parsing/feed.ts'
 import { MAX_PARTS } from './parsing/sitemaps.ts'
 import type { Poll } from './poll-context.ts'
-import { NEVER_READ, savePart, type Validators } from './saving/save.ts'
+import { savePart } from './saving/save.ts'
 
 /** The result of reading the parts of an index. */
 export interface PartsRead {
@@ -108,7 +109,7 @@ async function readPart(poll: Poll, reading: PartsState, pending: PendingPart, u
   const { result } = reading
   reading.tried += 1
   // One visit reads all parts, even where the host wants long pauses.
-  const document = await readDocument(poll, url, reading.known.get(url) ?? NEVER_READ, OWN_PAUSE)
+  const document = await readDocument(poll, url, reading.known.get(url) ?? NO_VALIDATORS, OWN_PAUSE)
   switch (document.kind) {
     case 'interrupted':
       return 'interrupted'
@@ -151,7 +152,7 @@ function savePartOf(
   }
   if (depth < MAX_DEPTH) todo.unshift(...feed.parts.map(inner => ({ part: inner, depth: depth + 1 })))
   // Each poll reads an inner index again, because its parts may change while its date does not.
-  return savePart(crawl.pool, dueFeed, { url, modified: null }, [], NEVER_READ, crawl.config)
+  return savePart(crawl.pool, dueFeed, { url, modified: null }, [], NO_VALIDATORS, crawl.config)
 }
 
 async function knownParts(pool: Pool, feed: DueFeed): Promise<Map<string, KnownPart>> {

@@ -1,4 +1,5 @@
 import type { Crawl } from '../crawl.ts'
+import { NO_VALIDATORS, type Validators } from '../fetch/validators.ts'
 import type { Lease } from '../hosts/leases.ts'
 import { feedPolls, pagesDiscovered } from '../metrics.ts'
 import { readArchives } from './archives.ts'
@@ -7,7 +8,7 @@ import type { DueFeed } from './due-feed.ts'
 import { NO_LINKS } from './parsing/links.ts'
 import { type PartsRead, readParts } from './parts.ts'
 import type { Poll } from './poll-context.ts'
-import { type GoodPoll, savePoll, type Validators } from './saving/save.ts'
+import { type GoodPoll, savePoll } from './saving/save.ts'
 import { beforeParsing, postpone, saveFailure } from './scheduling/schedule.ts'
 
 /**
@@ -82,5 +83,5 @@ async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, 
 /** Null: the old ones hold. The next poll must read an index again when parts of it are missing. */
 function validatorsToKeep(document: ReadDocument, parts: PartsRead): Validators | null {
   if (document.kind === 'unchanged') return null
-  return parts.whole ? document.validators : { etag: null, lastModified: null }
+  return parts.whole ? document.validators : NO_VALIDATORS
 }

@@ -8,7 +8,10 @@ import { type Fetched, politeGet } from '../robots/polite.ts'
 import { savePage, type WaitingPage } from './save.ts'
 import { judge, type Verdict } from './verdict.ts'
 
-const HEADERS = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.5', 'accept-language': 'nl,fr,de,lb,en;q=0.5' }
+export const PAGE_HEADERS = {
+  accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.5',
+  'accept-language': 'nl,fr,de,lb,en;q=0.5',
+}
 
 /**
  * Tries one page.
@@ -18,21 +21,35 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
   const { pool, config } = crawl
   const begun = performance.now()
   const fetched = await unzipped(
-    await politeGet(crawl, visit, page.outletNo, page.url, HEADERS),
+    await politeGet(crawl, visit, page.outletNo, page.url, PAGE_HEADERS),
     config.CRAWL_MAX_BYTES,
   )
   if (fetched.kind === 'interrupted') return false
   const took = performance.now() - begun
   const verdict = judge(fetched, page.attempts)
   const { became, bytes, many } = await savePage(pool, page, verdict, config.CRAWL_RETRY_MIN)
-  const tried = tryOf(fetched, bytes, took, config)
-  if (tried !== null && (await noteTry(pool, page.outletNo, tried, config))) crawl.held.pages.add(page.outletNo)
+  await spendTry(crawl, page.outletNo, { fetched, bytes, took })
   pagesFetched.inc({ outcome: outcomeOf(verdict, became) })
   if (verdict.kind === 'store without body') blocksMet.inc({ kind: verdict.block })
   crawl.log.info({ page: String(page.pageNo), url: page.url, became, ...reasonOf(verdict) }, 'fetched')
   if ((became === 'stored' || became === 'blocked') && !many) await notifyNormaliser(crawl, page.pageNo)
   const ownHost = 'host' in fetched && fetched.host === visit.host
   return !ownHost
+}
+
+/**
+ * Notes a try in the outlet's budget of today.
+ *
+ * @param of.bytes that are stored
+ * @param of.took ms
+ */
+export async function spendTry(
+  crawl: Crawl,
+  outletNo: number,
+  of: { fetched: Exclude<Fetched, { kind: 'interrupted' }>; bytes: number; took: number },
+): Promise<void> {
+  const tried = tryOf(of.fetched, of.bytes, of.took, crawl.config)
+  if (tried !== null && (await noteTry(crawl.pool, outletNo, tried, crawl.config))) crawl.held.pages.add(outletNo)
 }
 
 /**
@@ -67,7 +84,7 @@ function tryOf(
 }
 
 /** Decompresses a body whose headers do not say that it is compressed. */
-async function unzipped(fetched: Fetched, maxBytes: number): Promise<Fetched> {
+export async function unzipped(fetched: Fetched, maxBytes: number): Promise<Fetched> {
   if (fetched.kind !== 'answer') return fetched
   try {
     return { ...fetched, answer: { ...fetched.answer, body: await gunzipFile(fetched.answer.body, maxBytes) } }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { printableLine } from '../../../shared/log/printable.ts'
@@ -5,6 +6,7 @@ import { noteBlock } from '../../../shared/outlets/blocks.ts'
 import { CALLED_AT_ONCE } from '../../../shared/pages/page.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { transaction } from '../../../shared/postgres/transaction.ts'
+import { NO_VALIDATORS } from '../fetch/validators.ts'
 import { retryAfter } from './retry.ts'
 import type { Verdict } from './verdict.ts'
 
@@ -19,6 +21,9 @@ export interface WaitingPage {
 }
 
 const compress = promisify(gzip)
+
+/** The first bytes of a SHA-256 tell versions of one page apart. */
+export const digestOf = (body: Buffer) => createHash('sha256').update(body).digest().subarray(0, 16)
 
 /** The result of saving a verdict. */
 export interface Saved {
@@ -69,7 +74,7 @@ export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, 
             set attempts = attempts + 1, next_try_at = clock_timestamp() + $2 * interval '1 ms',
                 first_tried_at = coalesce(first_tried_at, clock_timestamp()), reason = $3, detail = $4
           where page_no = $1 and state = 'waiting'`,
-        [page.pageNo, wait, verdict.reason, short(verdict.detail)],
+        [page.pageNo, wait, verdict.reason, shortHeader(verdict.detail)],
       )
       return { became: 'waiting', ...nothing }
     }
@@ -83,9 +88,14 @@ export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, 
 async function store(
   db: Pick<Pool, 'query'>,
   page: WaitingPage,
-  { url, status, contentType }: Extract<Verdict, { status: number }>,
+  verdict: Extract<Verdict, { status: number }>,
   body: Buffer | null,
 ): Promise<Pick<Saved, 'many'> | null> {
+  const { url, status, contentType } = verdict
+  const { validators, digest } =
+    verdict.kind === 'store'
+      ? { validators: verdict.validators, digest: digestOf(verdict.body) }
+      : { validators: NO_VALIDATORS, digest: null }
   // Index pages_stored_turns.
   const { rows } = await db.query<{ many: boolean }>(
     `with page as (
@@ -95,13 +105,17 @@ async function store(
         where page_no = $1 and state = 'waiting'
        returning page_no
      )
-     insert into page_sources (page_no, final_url, status, content_type, body, fetched_at)
-     select page_no, $2, $3, $4, $5, clock_timestamp() from page
+     insert into page_sources (page_no, final_url, status, content_type, body, fetched_at, etag, last_modified, digest)
+     select page_no, $2, $3, $4, $5, clock_timestamp(), $8, $9, $10 from page
      on conflict (page_no) do update
         set final_url = excluded.final_url, status = excluded.status, content_type = excluded.content_type,
-            body = excluded.body, fetched_at = excluded.fetched_at
+            body = excluded.body, fetched_at = excluded.fetched_at, etag = excluded.etag,
+            last_modified = excluded.last_modified, digest = excluded.digest
      returning exists (select from pages where state = 'stored' and outlet_no = $6 offset $7) as many`,
-    [page.pageNo, url, status, short(contentType), body, page.outletNo, CALLED_AT_ONCE],
+    [
+      ...[page.pageNo, url, status, shortHeader(contentType), body, page.outletNo, CALLED_AT_ONCE],
+      ...[validators.etag, validators.lastModified, digest],
+    ],
   )
   return rows[0] ?? null
 }
@@ -109,7 +123,8 @@ async function store(
 const SHORT = 500
 
 /** Cuts a header for crawl memory, which keeps it for ever. Headers of up to 64 kB are read. */
-const short = (text: string | null) => (text === null ? null : printableLine(text.slice(0, SHORT)).slice(0, SHORT))
+export const shortHeader = (text: string | null) =>
+  text === null ? null : printableLine(text.slice(0, SHORT)).slice(0, SHORT)
 
 async function finish(
   pool: Pool,
@@ -123,6 +138,6 @@ async function finish(
         set state = $2, reason = $3, detail = $4, attempts = attempts + 1, finished_at = clock_timestamp(),
             first_tried_at = coalesce(first_tried_at, clock_timestamp())
       where page_no = $1 and state = 'waiting'`,
-    [page.pageNo, state, reason, short(detail)],
+    [page.pageNo, state, reason, shortHeader(detail)],
   )
 }

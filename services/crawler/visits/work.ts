@@ -1,10 +1,14 @@
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Held } from '../budgets/held.ts'
 import type { DueFeed } from '../feeds/due-feed.ts'
+import { type DueLook, nextLook } from '../looks/due.ts'
 import type { WaitingPage } from '../pages/save.ts'
 
 /** The next feed or page to request from a host. */
-export type Work = { kind: 'feed'; feed: DueFeed } | { kind: 'page'; page: WaitingPage }
+export type Work =
+  | { kind: 'feed'; feed: DueFeed }
+  | { kind: 'page'; page: WaitingPage }
+  | { kind: 'look'; look: DueLook }
 
 export interface WorkOptions {
   /** Whether pages are fetched now. */
@@ -18,15 +22,21 @@ export interface WorkOptions {
    * a visit: an outlet is drawn by lot.
    */
   served: number | null
+  /** The part of an outlet's budget that looks may use; null: no looks in this visit. */
+  looks: { pages: number; bytes: number } | null
 }
 
 /**
- * The next due work at a host. Its outlets take turns; the oldest comes first. Null: none is due.
+ * The next due work at a host. Its outlets take turns; the oldest comes first. A look comes when
+ * nothing else is due. Null: nothing is.
  */
 export async function nextWork(pool: Pool, host: string, options: WorkOptions): Promise<Work | null> {
   const page = () => (options.pages ? nextPage(pool, host, options) : null)
   const feed = () => nextFeed(pool, host, options)
-  return options.feedFirst ? ((await feed()) ?? (await page())) : ((await page()) ?? (await feed()))
+  const first = options.feedFirst ? ((await feed()) ?? (await page())) : ((await page()) ?? (await feed()))
+  if (first !== null || !options.pages || options.looks === null) return first
+  const look = await nextLook(pool, host, { held: [...options.held.pages], budget: options.looks })
+  return look === null ? null : { kind: 'look', look }
 }
 
 async function nextFeed(pool: Pool, host: string, { held }: WorkOptions): Promise<Work | null> {

@@ -4,6 +4,7 @@ import type { Origins } from '../../../shared/origins/origins.ts'
 import type { StoredPage } from '../../../shared/pages/page.ts'
 import { authorChoice } from '../authors/authors.ts'
 import { bestOf, type Candidate, NO_ORIGIN, originOf } from '../candidates/candidate.ts'
+import { type Reading, readingOf } from '../changes/reading.ts'
 import { dateChoice } from '../dates/published.ts'
 import { type Identity, identify } from '../identity/identity.ts'
 import { textFingerprint } from '../interstitials/fingerprint.ts'
@@ -34,6 +35,11 @@ export type Composition =
       fingerprint: Uint8Array | null
       /** Whether the text contains a word of the title. */
       titled: boolean
+      /**
+       * What later versions of the page are compared with; null when the page did not show its
+       * text.
+       */
+      reading: Reading | null
     }
   | { kind: 'refused'; reason: Refusal; detail: string; interstitial: InterstitialKind | null }
 
@@ -76,7 +82,7 @@ export async function composeArticle(
   const date = dateChoice(meta, entry, outlet, own?.value ?? '', now)
   const authors = authorChoice(meta, entry, outlet)
   const article: NewArticle = {
-    ...identityOf(page, meta),
+    ...identityOf(page, meta, language),
     title: title.value,
     body,
     publishedAt: date?.value ?? null,
@@ -98,6 +104,7 @@ export async function composeArticle(
     interstitial,
     fingerprint: own === null ? null : textFingerprint(own.value),
     titled: isRelated(title.value, body ?? ''),
+    reading: own === null || interstitial !== null ? null : readingOf(title.value, own.value, meta.modified),
   }
 }
 
@@ -113,7 +120,7 @@ function withoutTitle(interstitial: InterstitialKind | null): Composition {
   }
 }
 
-function identityOf({ url, entry, outlet }: StoredPage, meta: PageMetadata): Identity {
+function identityOf({ url, entry, outlet }: StoredPage, meta: PageMetadata, language: string): Identity {
   return identify({
     url,
     finalUrl: meta.url,

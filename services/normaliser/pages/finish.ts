@@ -4,10 +4,10 @@ import { transaction } from '../../../shared/postgres/transaction.ts'
 import type { Refusal } from '../compose/article.ts'
 import type { InterstitialKind } from '../interstitials/interstitials.ts'
 import type { Failure } from '../threads/composer.ts'
+import { planLooks, type ReadPage } from './plan-looks.ts'
 
 /** A page whose article is indexed now, or was indexed before. */
-export interface DonePage {
-  pageNo: bigint
+export interface DonePage extends ReadPage {
   outletNo: number
   interstitial: InterstitialKind | null
   /** Of the text that is now indexed under this address. */
@@ -16,9 +16,12 @@ export interface DonePage {
 
 /**
  * Marks pages as done inside the transaction that indexes their articles, and remembers the texts
- * that their outlets served. A page that another process has finished meanwhile is counted once.
+ * that their outlets served. Also plans the looks at the pages. A page that another process has
+ * finished meanwhile is counted once.
+ *
+ * @param recheck CRAWL_RECHECK
  */
-export async function finishDone(client: Client, pages: DonePage[]): Promise<void> {
+export async function finishDone(client: Client, pages: DonePage[], recheck: number): Promise<void> {
   const { rows } = await client.query<{ page_no: bigint }>(
     `update pages p set state = 'done', reason = d.interstitial, detail = null, finished_at = clock_timestamp()
        from unnest($1::bigint[], $2::text[]) as d (page_no, interstitial)
@@ -30,6 +33,7 @@ export async function finishDone(client: Client, pages: DonePage[]): Promise<voi
   const finished = pages.filter(page => ours.has(page.pageNo))
   await rememberTexts(client, finished)
   await noteInterstitials(client, finished)
+  if (recheck > 0) await planLooks(client, finished, recheck)
 }
 
 /**

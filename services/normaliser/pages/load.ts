@@ -10,7 +10,8 @@ export interface LoadedPage {
   outletNo: number
 }
 
-interface Row {
+/** A page's columns, with those of its source and its outlet. */
+export interface PageRow {
   page_no: bigint
   outlet_no: number
   url: string
@@ -45,7 +46,7 @@ export async function outletOf(pool: Pool, pageNo: bigint): Promise<number | nul
  * was removed.
  */
 export async function loadPage(pool: Pool, pageNo: bigint): Promise<LoadedPage | null> {
-  const { rows } = await pool.query<Row>(
+  const { rows } = await pool.query<PageRow>(
     `select p.page_no, p.outlet_no, p.url, p.entry, s.final_url, s.status, s.content_type, s.body, s.fetched_at,
             o.name, o.domain, o.country, o.languages, o.time_zone
        from pages p join outlets o using (outlet_no) left join page_sources s using (page_no)
@@ -53,27 +54,28 @@ export async function loadPage(pool: Pool, pageNo: bigint): Promise<LoadedPage |
     [pageNo],
   )
   const [row] = rows
-  if (row === undefined) return null
+  return row === undefined ? null : { outletNo: row.outlet_no, page: await pageOf(row) }
+}
+
+/** Decompresses a page's body and brings its columns together. */
+export async function pageOf(row: PageRow): Promise<StoredPage> {
   return {
-    outletNo: row.outlet_no,
-    page: {
-      pageId: row.page_no,
-      url: row.url,
-      finalUrl: row.final_url ?? row.url,
-      status: row.status ?? 0,
-      contentType: row.content_type,
-      body: row.body === null ? null : await inflate(row.body, { maxOutputLength: MAX_BYTES }),
-      fetchedAt: row.fetched_at ?? new Date(),
-      entry: row.entry === null ? null : wholeEntry(row.entry, row.url),
-      outlet: {
-        name: row.name,
-        domain: row.domain,
-        country: row.country,
-        languages: row.languages,
-        timeZone: row.time_zone,
-        feeds: [],
-        sitemaps: [],
-      },
+    pageId: row.page_no,
+    url: row.url,
+    finalUrl: row.final_url ?? row.url,
+    status: row.status ?? 0,
+    contentType: row.content_type,
+    body: row.body === null ? null : await inflate(row.body, { maxOutputLength: MAX_BYTES }),
+    fetchedAt: row.fetched_at ?? new Date(),
+    entry: row.entry === null ? null : wholeEntry(row.entry, row.url),
+    outlet: {
+      name: row.name,
+      domain: row.domain,
+      country: row.country,
+      languages: row.languages,
+      timeZone: row.time_zone,
+      feeds: [],
+      sitemaps: [],
     },
   }
 }

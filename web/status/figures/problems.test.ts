@@ -12,6 +12,7 @@ const FINE: Figures = {
     embedded: 9,
     embeddings: { promised: 1, due: 0, failed: 0, oldest: 0 },
     pages: { waiting: 3, due: 1, stored: 1, failed: 0, oldest: 5 },
+    looks: { planned: 0, due: 0, compare: 0, changed: 0, gone: 0 },
     index: { segments: 1, backlog: 2 },
     newest: '2026-03-01T11:59:00.000Z',
   },

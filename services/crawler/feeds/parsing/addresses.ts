@@ -7,6 +7,8 @@ export interface Named {
   key: string
   host: string
   entry: FeedEntry
+  /** When it was last changed, as the feed says; ms since 1970, null where it does not. */
+  modified: number | null
 }
 
 /** Longest texts that are kept, in characters. A longer text is cut. */
@@ -33,11 +35,29 @@ export function namedAddresses(feed: Feed, base: string): Named[] {
     const key = addressKey(url.href)
     const entry = toEntry(raw, url, feed.language)
     const before = named.get(key)
-    if (before === undefined) named.set(key, { key, host: url.host, entry })
-    else if (richness(entry) > richness(before.entry)) before.entry = { ...entry, url: before.entry.url }
+    const modified = timeOf(raw.modified)
+    if (before === undefined) named.set(key, { key, host: url.host, entry, modified })
+    else {
+      before.modified = latest(before.modified, modified)
+      if (richness(entry) > richness(before.entry)) before.entry = { ...entry, url: before.entry.url }
+    }
   }
   return [...named.values()]
 }
+
+const latest = (a: number | null, b: number | null) => (a === null ? b : b === null ? a : Math.max(a, b))
+
+/**
+ * Reads the time of a change. Feeds compare it with an earlier one of their own, so a time without
+ * an offset needs no zone.
+ */
+function timeOf(written: string | null): number | null {
+  const time = written === null ? Number.NaN : Date.parse(written.slice(0, 100))
+  return Number.isNaN(time) || Math.abs(time) > LATEST ? null : time
+}
+
+/** The year 2100, as in searches. */
+const LATEST = Date.UTC(2100, 0)
 
 /** The part of the article that the entry holds: 2 its content, 1 a summary, 0 neither. */
 export function richness(entry: FeedEntry): number {

@@ -79,6 +79,7 @@ function readEntry(markup: Markup, whole: FeedElement): RawEntry {
     authors: authorsOf(markup, item),
     published: firstText(markup, item, ...PUBLISHED),
     language: languageOf(markup, item),
+    modified: firstText(markup, item, ...MODIFIED),
   }
 }
 
@@ -96,6 +97,9 @@ const PUBLISHED = [
   ],
   ...['created', 'atom:created', 'updated', 'atom:updated', 'modified', 'atom:modified', 'dcterms:modified', 'date'],
 ]
+
+/** Atom 1.0 and 0.3, Dublin Core. */
+const MODIFIED = ['updated', 'atom:updated', 'modified', 'atom:modified', 'dcterms:modified']
 
 function idOf(markup: Markup, item: FeedElement): Pick<RawEntry, 'id' | 'idIsLink'> {
   const guid = childrenOf(item, 'guid')[0]

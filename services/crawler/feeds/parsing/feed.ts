@@ -21,7 +21,7 @@ export interface RawEntry {
   authors: string[]
   published: string | null
   language: string | null
-  /** A sitemap's `lastmod`. It tells which entries are new, not when they were published. */
+  /** The time of its last change. In a sitemap (`lastmod`) it also tells which entries are new. */
   modified: string | null
 }
 

@@ -71,6 +71,7 @@ function readItem(item: Record<string, unknown>, feedAuthors: string[]): RawEntr
     authors: authors.length > 0 ? authors : feedAuthors,
     published: textOf(item.date_published) ?? textOf(item.date_modified),
     language: textOf(item.language),
+    modified: textOf(item.date_modified),
   }
 }
 

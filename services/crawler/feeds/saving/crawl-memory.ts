@@ -1,26 +1,36 @@
+import type { Config } from '../../../../shared/config/config.ts'
 import type { Budget } from '../../../../shared/outlets/budget.ts'
 import type { Client } from '../../../../shared/postgres/pool.ts'
 import { spend, TOMORROW } from '../../budgets/budget.ts'
 import { admitHosts } from '../../budgets/new-hosts.ts'
 import type { DueFeed } from '../due-feed.ts'
 import { type Named, richness } from '../parsing/addresses.ts'
+import { type KnownVersion, saveVersions, versionOf } from './hints.ts'
+
+/** The settings by which addresses are saved. */
+export type SavingSettings = Budget & Pick<Config, 'CRAWL_RECHECK'>
 
 /**
  * Adds new addresses to crawl memory. A known page that still waits takes over an entry that holds
- * more of the article.
+ * more of the article. Of one whose article is there, a change that the feed names is noted.
  *
  * @returns the number of new addresses
  */
-export async function saveNamed(client: Client, feed: DueFeed, named: Named[], budget: Budget): Promise<number> {
+export async function saveNamed(
+  client: Client,
+  feed: DueFeed,
+  named: Named[],
+  settings: SavingSettings,
+): Promise<number> {
   if (named.length === 0) return 0
   const known = await readKnown(client, feed, named)
   await enrichKnown(client, feed, named, known)
+  if (settings.CRAWL_RECHECK > 0) await noteChanges(client, feed, named, known, settings.CRAWL_RECHECK)
   const unseen = named.filter(({ key }) => !known.has(key)).map(inFeed)
-  return unseen.length === 0 ? 0 : addPages(client, feed, unseen, budget)
+  return unseen.length === 0 ? 0 : addPages(client, feed, unseen, settings)
 }
 
-interface KnownPage {
-  state: string
+interface KnownPage extends KnownVersion {
   /** As `richness`, of the stored entry. */
   richness: number
 }
@@ -28,12 +38,32 @@ interface KnownPage {
 /** The pages of the outlet that are known already, by key. */
 async function readKnown(client: Client, feed: DueFeed, named: Named[]): Promise<Map<string, KnownPage>> {
   const { rows } = await client.query<KnownPage & { crawl_key: string }>(
-    `select crawl_key, state,
+    `select crawl_key, state, modified, retitled, entry->>'title' as title,
             case when entry->>'content' is not null then 2 when entry->>'summary' is not null then 1 else 0 end as richness
        from pages where outlet_no = $1 and crawl_key = any($2)`,
     [feed.outletNo, named.map(({ key }) => key)],
   )
   return new Map(rows.map(row => [row.crawl_key, row]))
+}
+
+/**
+ * Notes changes that the feed names. A page that waits takes its entry's title, and is fetched
+ * anyway, so its titles say nothing yet.
+ */
+async function noteChanges(
+  client: Client,
+  feed: DueFeed,
+  named: Named[],
+  known: Map<string, KnownPage>,
+  recheck: number,
+): Promise<void> {
+  const now = Date.now()
+  const versions = named.flatMap(address => {
+    const page = known.get(address.key)
+    if (page === undefined || page.state === 'refused' || page.state === 'failed') return []
+    return versionOf(address, page.state === 'waiting' ? { ...page, title: null } : page, now) ?? []
+  })
+  await saveVersions(client, feed.outletNo, versions, recheck)
 }
 
 /** Replaces entries of waiting pages by richer ones, and counts their bytes for the outlet. */
@@ -118,11 +148,12 @@ async function insertPages(
   { total, putOff }: { total: number; putOff: string[] },
 ): Promise<number> {
   const { rowCount } = await client.query(
-    `insert into pages (outlet_no, feed_no, url, crawl_key, host, entry, next_try_at, reason, detail)
-     select $1, $2, url, crawl_key, host, entry,
+    `insert into pages (outlet_no, feed_no, url, crawl_key, host, entry, modified, next_try_at, reason, detail)
+     select $1, $2, url, crawl_key, host, entry, modified,
             case when host = any($9) then ${TOMORROW} else now() - ($8::int - place) * interval '1 ms' end,
             case when host = any($9) then 'put off' end, case when host = any($9) then 'new host' end
-       from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::int[]) as named (url, crawl_key, host, entry, place)
+       from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::int[], $10::timestamptz[])
+              as named (url, crawl_key, host, entry, place, modified)
      on conflict (outlet_no, crawl_key) do nothing`,
     [
       feed.outletNo,
@@ -134,6 +165,7 @@ async function insertPages(
       pages.map(({ place }) => place),
       total,
       putOff,
+      pages.map(({ modified }) => (modified === null ? null : new Date(modified))),
     ],
   )
   return rowCount ?? 0

@@ -1,7 +1,7 @@
 import type { Config } from '../../../../shared/config/config.ts'
-import type { Budget } from '../../../../shared/outlets/budget.ts'
 import type { Client, Pool } from '../../../../shared/postgres/pool.ts'
 import { transaction } from '../../../../shared/postgres/transaction.ts'
+import type { Validators } from '../../fetch/validators.ts'
 import type { DueFeed } from '../due-feed.ts'
 import type { Named } from '../parsing/addresses.ts'
 import type { FeedLinks } from '../parsing/links.ts'
@@ -9,22 +9,10 @@ import type { ParsedFeed } from '../parsing/worker.ts'
 import { nextArticleInterval, nextPoll } from '../scheduling/poll-interval.ts'
 import { intervalRangeOf, type PollIntervalSettings } from '../scheduling/schedule.ts'
 import { markRead, noteArchives, type UnreadArchive } from './archive-memory.ts'
-import { saveNamed } from './crawl-memory.ts'
-
-/**
- * The validators of an answer (RFC 9110 §13.1). The next request sends them back, and the server
- * then need not send an unchanged document again.
- */
-export interface Validators {
-  etag: string | null
-  lastModified: string | null
-}
-
-/** The validators of a document that was never read. */
-export const NEVER_READ: Validators = { etag: null, lastModified: null }
+import { type SavingSettings as MemorySettings, saveNamed } from './crawl-memory.ts'
 
 /** What saving the result of a poll depends on. */
-export type SavingSettings = PollIntervalSettings & Budget & Pick<Config, 'CRAWL_ARCHIVE_DOCUMENTS'>
+export type SavingSettings = PollIntervalSettings & MemorySettings & Pick<Config, 'CRAWL_ARCHIVE_DOCUMENTS'>
 
 /** The result of a successful poll. */
 export interface GoodPoll {
@@ -99,11 +87,11 @@ export async function savePart(
   part: { url: string; modified: string | null },
   named: Named[],
   validators: Validators,
-  budget: Budget,
+  settings: SavingSettings,
 ): Promise<number | null> {
   return transaction(pool, async client => {
     if ((await lockFeed(client, feed)) === null) return null
-    const discovered = await saveNamed(client, feed, named, budget)
+    const discovered = await saveNamed(client, feed, named, settings)
     await client.query(
       `insert into sitemap_parts (feed_no, url, modified, etag, last_modified, read_at)
        values ($1, $2, $3, $4, $5, clock_timestamp())
@@ -126,7 +114,7 @@ export async function saveArchive(
   feed: DueFeed,
   archive: UnreadArchive,
   { named, links }: Pick<ParsedFeed, 'named' | 'links'>,
-  config: Budget & Pick<Config, 'CRAWL_ARCHIVE_DOCUMENTS'>,
+  config: MemorySettings & Pick<Config, 'CRAWL_ARCHIVE_DOCUMENTS'>,
 ): Promise<number | null> {
   return transaction(pool, async client => {
     if ((await lockFeed(client, feed)) === null) return null
