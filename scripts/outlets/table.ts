@@ -1,5 +1,6 @@
 import { counted } from '../../shared/log/counted.ts'
 import { printableLine } from '../../shared/log/printable.ts'
+import { fallInWords, shareInWords } from '../../shared/origins/shares.ts'
 import { type Budget, budgetsUsed } from '../../shared/outlets/budget.ts'
 import type { OutletHealth, OutletPages } from '../../shared/outlets/health.ts'
 import type { SharedFeed } from '../../shared/outlets/shared-feeds.ts'
@@ -22,6 +23,7 @@ const HEADER = [
   'today',
   'bytes',
   'new hosts',
+  'read from',
   'trouble',
 ]
 
@@ -50,6 +52,7 @@ function row(outlet: ListedOutlet, budget: Budget, now: Date): string[] {
     `${outlet.today.pages}`,
     `${(outlet.today.bytes / 1_000_000).toFixed(1)} MB`,
     `${outlet.today.hosts}`,
+    mainSources(outlet),
     troubles(outlet, budget, now).join('; '),
   ]
 }
@@ -60,9 +63,18 @@ function troubles(outlet: ListedOutlet, budget: Budget, now: Date): string[] {
     outlet.error ?? '',
     ...outlet.sharedFeeds.map(({ url, domains }) => sharing(url, domains, outlet.domain)),
     ...budgetTroubles(outlet, budget),
+    ...outlet.origins.falls.map(fall => `worse sources of ${fallInWords(fall)}`),
     ...(outlet.late > 0 ? [`late ${outlet.late}×`] : []),
     ...(outlet.restsUntil === null ? [] : [`rests for ${span(outlet.restsUntil.getTime() - now.getTime())}`]),
   ].filter(Boolean)
+}
+
+/** The most frequent source of each field, of those that differ between outlets. */
+function mainSources({ origins }: ListedOutlet): string {
+  const main = (['date', 'authors', 'text'] as const).flatMap(
+    field => origins.shares.find(share => share.field === field) ?? [],
+  )
+  return main.map(shareInWords).join(', ') || '–'
 }
 
 const sharing = (url: string, domains: string[], own: string) =>

@@ -1,3 +1,4 @@
+import { removeOldCounts } from '../../shared/origins/counts.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Crawl } from './crawl.ts'
 import { MOST_REMEMBERED } from './feeds/parts.ts'
@@ -102,5 +103,6 @@ async function removeOldMemories(pool: Pool): Promise<void> {
       where a.feed_no = placed.feed_no and a.url = placed.url and place > $1`,
     [MOST_ARCHIVES],
   )
+  await removeOldCounts(pool)
   await pool.query("update hosts set robots = null where robots <> '' and robots_until < now() - interval '1 day'")
 }

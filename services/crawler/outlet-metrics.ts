@@ -1,6 +1,6 @@
 import { gauge, shared } from '../../shared/metrics/registry.ts'
 import { type Budget, budgetsUsed } from '../../shared/outlets/budget.ts'
-import { outletHealth } from '../../shared/outlets/health.ts'
+import { type OutletHealth, outletHealth } from '../../shared/outlets/health.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 
 /**
@@ -67,6 +67,33 @@ export function observeOutlets(pool: Pool, budget: Budget): void {
     outlets,
     (set, all) => {
       for (const { domain, late } of all) set({ outlet: domain }, late)
+    },
+  )
+  observeOrigins(outlets)
+}
+
+/** Where the fields of articles come from, by outlet. */
+function observeOrigins(outlets: () => Promise<OutletHealth[]>): void {
+  gauge(
+    'outlet_origin_share',
+    'Share of an outlet’s articles of eight days whose field came from a source.',
+    ['outlet', 'field', 'source'],
+    outlets,
+    (set, all) => {
+      for (const { domain, origins } of all) {
+        for (const { field, source, share } of origins.shares) set({ outlet: domain, field, source }, share)
+      }
+    },
+  )
+  gauge(
+    'outlet_origin_fall',
+    'By how much the share of a source fell from the week before to the latest day, for fields read from worse sources.',
+    ['outlet', 'field', 'source'],
+    outlets,
+    (set, all) => {
+      for (const { domain, origins } of all) {
+        for (const { field, source, before, now } of origins.falls) set({ outlet: domain, field, source }, before - now)
+      }
     },
   )
 }

@@ -123,11 +123,11 @@ async function bringToEnd(
       await finishRefused(pool, { pageNo, outletNo }, composition)
       return { outcome: `refused: ${composition.reason}` }
     }
-    const { article, interstitial, reading } = composition
+    const { article, interstitial, reading, origins } = composition
     const { publishedAt } = article
     const indexed = await index.add({
       article: { ...article, pageNo },
-      page: { pageNo, outletNo, interstitial, fingerprint, reading, publishedAt },
+      page: { pageNo, outletNo, interstitial, fingerprint, reading, publishedAt, origins },
     })
     if (indexed.outcome === 'indexed') observeArticle(article)
     return { outcome: indexed.outcome, article: indexed.id }

@@ -1,3 +1,4 @@
+import { NO_ORIGINS, type OutletOrigins, readOutletOrigins } from '../origins/shares.ts'
 import type { Pool } from '../postgres/pool.ts'
 
 /** One outlet as operators see it. Times are those of its feeds together. */
@@ -32,6 +33,8 @@ export interface OutletHealth {
    * No page is fetched before this time because of slow answers; null: the outlet does not rest.
    */
   restsUntil: Date | null
+  /** Where the fields of its articles came from, and which come from worse sources than before. */
+  origins: OutletOrigins
 }
 
 /** The pages of an outlet by state, over all of its pages. */
@@ -50,6 +53,11 @@ const SILENT_UNKNOWN = 7 * 86_400_000
 
 /** The health of every active outlet, by domain. */
 export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
+  const [rows, origins] = await Promise.all([readRows(pool), readOutletOrigins(pool)])
+  return rows.map(row => ({ ...healthFrom(row), origins: origins.get(row.domain) ?? NO_ORIGINS }))
+}
+
+async function readRows(pool: Pool): Promise<Row[]> {
   const { rows } = await pool.query<Row>(
     `select o.domain, o.name, o.country, f.*,
             extract(epoch from clock_timestamp() - coalesce(f.last_new, f.last_success)) * 1000 as silence,
@@ -74,7 +82,11 @@ export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
        ) b on true
       where o.active order by o.domain`,
   )
-  return rows.map(row => ({
+  return rows
+}
+
+function healthFrom(row: Row): Omit<OutletHealth, 'origins'> {
+  return {
     domain: row.domain,
     name: row.name,
     country: row.country,
@@ -91,7 +103,7 @@ export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
     putOff: row.put_off,
     late: row.late,
     restsUntil: row.rests_until,
-  }))
+  }
 }
 
 /** The number of active outlets by health. */

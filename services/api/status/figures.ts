@@ -70,6 +70,14 @@ export interface OutletFigures {
   putOff: number
   late: number
   restsUntil: string | null
+  origins: OriginFigures
+}
+
+/** Where the fields of an outlet's articles came from. Shares from 0 to 1. */
+export interface OriginFigures {
+  shares: { field: string; source: string; share: number }[]
+  /** Fields whose sources are worse on the latest day than in the week before. */
+  falls: { field: string; source: string; before: number; now: number }[]
 }
 
 export interface QuarantineFigures {

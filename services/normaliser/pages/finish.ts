@@ -1,3 +1,5 @@
+import { countOrigins } from '../../../shared/origins/counts.ts'
+import { type Origins, writeOrigins } from '../../../shared/origins/origins.ts'
 import { noteBlock } from '../../../shared/outlets/blocks.ts'
 import type { Client, Pool, Queryable } from '../../../shared/postgres/pool.ts'
 import { transaction } from '../../../shared/postgres/transaction.ts'
@@ -12,6 +14,8 @@ export interface DonePage extends ReadPage {
   interstitial: InterstitialKind | null
   /** Of the text that is now indexed under this address. */
   fingerprint: Uint8Array | null
+  /** Of the article that is now indexed; null for one that was known. */
+  origins: Origins | null
 }
 
 /**
@@ -23,16 +27,25 @@ export interface DonePage extends ReadPage {
  */
 export async function finishDone(client: Client, pages: DonePage[], recheck: number): Promise<void> {
   const { rows } = await client.query<{ page_no: bigint }>(
-    `update pages p set state = 'done', reason = d.interstitial, detail = null, finished_at = clock_timestamp()
-       from unnest($1::bigint[], $2::text[]) as d (page_no, interstitial)
+    `update pages p set state = 'done', reason = d.interstitial, detail = null, finished_at = clock_timestamp(),
+                        origins = d.origins
+       from unnest($1::bigint[], $2::text[], $3::text[]) as d (page_no, interstitial, origins)
       where p.page_no = d.page_no and p.state = 'stored'
      returning p.page_no`,
-    [pages.map(page => page.pageNo), pages.map(page => page.interstitial)],
+    [
+      pages.map(page => page.pageNo),
+      pages.map(page => page.interstitial),
+      pages.map(({ origins }) => (origins === null ? null : writeOrigins(origins))),
+    ],
   )
   const ours = new Set(rows.map(row => row.page_no))
   const finished = pages.filter(page => ours.has(page.pageNo))
   await rememberTexts(client, finished)
   await noteInterstitials(client, finished)
+  await countOrigins(
+    client,
+    finished.flatMap(({ origins, ...page }) => (origins === null ? [] : [{ ...page, origins }])),
+  )
   if (recheck > 0) await planLooks(client, finished, recheck)
 }
 

@@ -1,5 +1,6 @@
 import t from 'tap'
-import type { Figures } from '../../../services/api/status/figures.ts'
+import type { Figures, OutletFigures } from '../../../services/api/status/figures.ts'
+import { troubleOf } from '../outlets/trouble.ts'
 import { problemOfFailure, problemsOf } from './problems.ts'
 
 const AT = '2026-03-01T12:00:00.000Z'
@@ -54,6 +55,20 @@ t.test('work that waits too long is named with its age', async t => {
     }),
     ['A page has waited for the normaliser for 12 min.', 'Articles have waited for the embedder for 2 h.'],
   )
+})
+
+t.test('outlets whose articles are read from worse sources are named', async t => {
+  const outlet = (domain: string, fell: boolean): OutletFigures => ({
+    ...{ domain, name: domain, country: 'NL', health: 'healthy', lastSuccess: AT, lastNew: AT, rhythm: null },
+    ...{ feeds: 1, failingFeeds: 0, failures: 0, error: null, blocks: [], today: { hosts: 0, pages: 0, bytes: 0 } },
+    ...{ putOff: 0, late: 0, restsUntil: null },
+    origins: { shares: [], falls: fell ? [{ field: 'date', source: 'json-ld', before: 0.9, now: 0.4 }] : [] },
+  })
+  const outlets = [outlet('a.example', true), outlet('b.example', false)]
+  t.strictSame(texts({ outlets }), ['Articles are read from worse sources than before: a.example.'])
+  t.equal(troubleOf(outlets[0]!), 'worse sources of date: json-ld 90 % → 40 %')
+  const many = ['c', 'd', 'e', 'f', 'g'].map(name => outlet(`${name}.example`, true))
+  t.match(texts({ outlets: many })[0], /: c\.example, d\.example, e\.example, 2 other outlets\.$/)
 })
 
 t.test('parts that could not be read are named, but not where the database is away', async t => {

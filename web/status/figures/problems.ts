@@ -63,8 +63,19 @@ function ofFlow(flow: FlowFigures, at: string): Problem[] {
 
 function ofOutlets({ outlets }: Figures): Problem[] {
   const failing = outlets?.filter(({ health }) => health === 'failing').length ?? 0
-  return failing > 0 ? [warn(`${plural(failing, 'outlet')} cannot be read.`)] : []
+  const fallen = outlets?.filter(({ origins }) => origins.falls.length > 0).map(({ domain }) => domain) ?? []
+  return [
+    ...(failing > 0 ? [warn(`${plural(failing, 'outlet')} cannot be read.`)] : []),
+    ...(fallen.length > 0 ? [warn(`Articles are read from worse sources than before: ${listed(fallen)}.`)] : []),
+  ]
 }
+
+const NAMED = 3
+const listed = (domains: string[]) =>
+  [
+    ...domains.slice(0, NAMED),
+    ...(domains.length > NAMED ? [plural(domains.length - NAMED, 'other outlet')] : []),
+  ].join(', ')
 
 function ofQuarantine({ quarantine }: Figures): Problem[] {
   const ours = quarantine?.counts.filter(({ ours }) => ours).reduce((sum, { n }) => sum + n, 0) ?? 0

@@ -2,9 +2,9 @@ import type { ComponentChildren } from 'preact'
 import type { OutletFigures } from '../../../services/api/status/figures.ts'
 import { useSpeech } from '../../words/index.ts'
 import { ago, span } from '../numbers.ts'
-import { troubleOf } from './trouble.ts'
+import { sourcesOf, troubleOf } from './trouble.ts'
 
-const COLUMNS = ['Outlet', 'Last new article', 'Last read', 'Usual rhythm', 'Trouble'] as const
+const COLUMNS = ['Outlet', 'Last new article', 'Last read', 'Usual rhythm', 'Read from', 'Trouble'] as const
 type Column = (typeof COLUMNS)[number]
 
 /** A row for each outlet; on narrow screens a small card, for want of columns. */
@@ -48,6 +48,7 @@ function Row({ outlet, now }: { outlet: OutletFigures; now: number }) {
         <When at={lastSuccess} now={now} />
       </Cell>
       <Cell of="Usual rhythm">{rhythm === null ? 'not known' : `every ${span(rhythm / 1_000)}`}</Cell>
+      <Cell of="Read from">{sourcesOf(outlet) || 'not known'}</Cell>
       <td data-label="Trouble" class={trouble === '' ? 'trouble none' : 'trouble'}>
         {trouble || 'none'}
       </td>

@@ -1,13 +1,26 @@
-import type { OutletFigures } from '../../../services/api/status/figures.ts'
+import type { OriginFigures, OutletFigures } from '../../../services/api/status/figures.ts'
 import { number, plural } from '../numbers.ts'
 
 /** What an operator should know about an outlet; empty: nothing. */
 export function troubleOf(outlet: OutletFigures): string {
-  const { feeds, failingFeeds, failures, error, blocks, putOff, late, restsUntil } = outlet
+  const { feeds, failingFeeds, failures, error, blocks, putOff, late, restsUntil, origins } = outlet
   const failing =
     failingFeeds > 0 ? `${failingFeeds} of ${plural(feeds, 'feed')} failing, ${failures} in a row: ${error ?? ''}` : ''
   const kept = blocks.map(({ kind, pages }) => `${kind} ${number(pages)}×`).join(', ')
   const slow = late > 0 ? `${plural(late, 'page')} late${restsUntil === null ? '' : ', rests'}` : ''
   const later = putOff > 0 ? `${plural(putOff, 'page')} on new hosts put off` : ''
-  return [failing, kept, slow, later].filter(part => part !== '').join('; ')
+  const worse = origins.falls.map(fall => `worse sources of ${fallInWords(fall)}`).join(', ')
+  return [failing, kept, slow, later, worse].filter(part => part !== '').join('; ')
 }
+
+/** A field that is read from worse sources than before: `date: json-ld 90 % → 40 %`. */
+const fallInWords = ({ field, source, before, now }: OriginFigures['falls'][number]) =>
+  `${field}: ${source} ${percent(before)} → ${percent(now)}`
+
+/** The most frequent source of each field, of those that differ between outlets. */
+export function sourcesOf({ origins }: OutletFigures): string {
+  const main = ['date', 'authors', 'text'].flatMap(field => origins.shares.find(share => share.field === field) ?? [])
+  return main.map(({ field, source, share }) => `${field} ${source} ${percent(share)}`).join(', ')
+}
+
+const percent = (share: number) => `${Math.round(share * 100)} %`

@@ -1,0 +1,99 @@
+import type { Queryable } from '../postgres/pool.ts'
+import { type Counts, type Fall, fallsOf } from './falls.ts'
+import { FIELDS, type Field, SOURCES, type Source } from './origins.ts'
+
+/** The sources of an outlet's articles. */
+export interface OutletOrigins {
+  /** Of the last eight days, the most frequent source of each field first. */
+  shares: Share[]
+  /** Fields whose sources are worse on the latest day than in the week before. */
+  falls: Fall[]
+}
+
+export interface Share {
+  field: Field
+  source: Source
+  /** From 0 to 1. */
+  share: number
+}
+
+export const NO_ORIGINS: OutletOrigins = { shares: [], falls: [] }
+
+/** Articles of a day with fewer than these are no evidence of a change. */
+const ENOUGH = 10
+
+// $1: ENOUGH. The latest day is today or yesterday, if it has enough articles. Index: the primary
+// key of outlet_origins.
+const READ = `
+  with today as (select (now() at time zone 'UTC')::date as day), recent as materialized (
+    select o.* from outlet_origins o, today where o.day >= today.day - 8
+  ), latest as (
+    select outlet_no, max(day) as day
+      from (select outlet_no, recent.day from recent, today
+             where field = 'title' and recent.day >= today.day - 1
+             group by 1, 2 having sum(articles) >= $1) d
+     group by 1
+  )
+  select domain, field, source, sum(articles)::int as all,
+         coalesce(sum(articles) filter (where recent.day = latest.day), 0)::int as now,
+         coalesce(sum(articles) filter (where recent.day < latest.day), 0)::int as before
+    from recent join outlets using (outlet_no) left join latest using (outlet_no)
+   group by 1, 2, 3 order by 1, 2, 4 desc, 3`
+
+interface Row {
+  domain: string
+  field: string
+  source: string
+  all: number
+  now: number
+  before: number
+}
+
+/** The origins of all outlets that have articles of the last eight days, by domain. */
+export async function readOutletOrigins(db: Queryable): Promise<Map<string, OutletOrigins>> {
+  const { rows } = await db.query<Row>(READ, [ENOUGH])
+  const byDomain = new Map<string, Row[]>()
+  for (const row of rows) {
+    const known = byDomain.get(row.domain)
+    if (known === undefined) byDomain.set(row.domain, [row])
+    else known.push(row)
+  }
+  return new Map([...byDomain].map(([domain, its]) => [domain, originsOf(its)]))
+}
+
+function originsOf(rows: Row[]): OutletOrigins {
+  const known = rows.flatMap(({ field, source, ...counts }) =>
+    isField(field) && isSource(source) ? [{ field, source, ...counts }] : [],
+  )
+  const counts = (when: 'all' | 'now' | 'before') => {
+    const found: Counts = {}
+    for (const row of known) {
+      const ofField = found[row.field] ?? {}
+      ofField[row.source] = row[when]
+      found[row.field] = ofField
+    }
+    return found
+  }
+  const enough = total(counts('before')) >= ENOUGH
+  const shares = FIELDS.flatMap(field => {
+    const ofField = known.filter(row => row.field === field)
+    const all = ofField.reduce((sum, row) => sum + row.all, 0)
+    return ofField.map(({ source, all: n }) => ({ field, source, share: n / all }))
+  })
+  return { shares, falls: enough ? fallsOf(counts('before'), counts('now')) : [] }
+}
+
+/** Each article has a title. */
+const total = ({ title = {} }: Counts) => Object.values(title).reduce((sum, n) => sum + n, 0)
+
+const isField = (name: string): name is Field => FIELDS.some(field => field === name)
+const isSource = (name: string): name is Source => name in SOURCES
+
+/** A share as people read it: `date json-ld 92 %`. */
+export const shareInWords = ({ field, source, share }: Share) => `${field} ${source} ${percent(share)}`
+
+/** A fall as people read it: `date: json-ld 90 % → 40 %`. */
+export const fallInWords = ({ field, source, before, now }: Fall) =>
+  `${field}: ${source} ${percent(before)} → ${percent(now)}`
+
+const percent = (share: number) => `${Math.round(share * 100)} %`
