@@ -156,7 +156,11 @@ function byHost(outlets: Outlet[]): Map<string, { domain: string; url: string }[
   return hosts
 }
 
-async function follow(
+/**
+ * Follows redirects, five at most.
+ * @param pause ms before each
+ */
+export async function follow(
   from: URL,
   get: (url: URL) => Promise<FetchedResponse>,
   pause: number,

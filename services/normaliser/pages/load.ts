@@ -8,6 +8,8 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 export interface LoadedPage {
   page: StoredPage
   outletNo: number
+  /** Whether the answer of the outlet is still kept. */
+  isKept: boolean
 }
 
 /** A page's columns, with those of its source and its outlet. */
@@ -44,17 +46,24 @@ export async function outletOf(pool: Pool, pageNo: bigint): Promise<number | nul
 /**
  * Loads a page that waits to be normalised. Null when another process has finished it, or when it
  * was removed.
+ *
+ * @param options.finished finished pages too
  */
-export async function loadPage(pool: Pool, pageNo: bigint): Promise<LoadedPage | null> {
+export async function loadPage(
+  pool: Pool,
+  pageNo: bigint,
+  options: { finished?: boolean } = {},
+): Promise<LoadedPage | null> {
   const { rows } = await pool.query<PageRow>(
     `select p.page_no, p.outlet_no, p.url, p.entry, s.final_url, s.status, s.content_type, s.body, s.fetched_at,
             o.name, o.domain, o.country, o.languages, o.time_zone
        from pages p join outlets o using (outlet_no) left join page_sources s using (page_no)
-      where p.page_no = $1 and p.state = 'stored'`,
-    [pageNo],
+      where p.page_no = $1 and (p.state = 'stored' or $2)`,
+    [pageNo, options.finished ?? false],
   )
   const [row] = rows
-  return row === undefined ? null : { outletNo: row.outlet_no, page: await pageOf(row) }
+  if (row === undefined) return null
+  return { outletNo: row.outlet_no, isKept: row.fetched_at !== null, page: await pageOf(row) }
 }
 
 /** Decompresses a page's body and brings its columns together. */

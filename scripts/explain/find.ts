@@ -1,0 +1,113 @@
+import { loadPage } from '../../services/normaliser/pages/load.ts'
+import { addressKey, readAddress } from '../../shared/articles/address.ts'
+import { type Origins, readOrigins } from '../../shared/origins/origins.ts'
+import type { StoredPage } from '../../shared/pages/page.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+
+/** A page of crawl memory, with the article that was made of it. */
+export interface FoundPage {
+  /** `page:12`; null for an article of an archive. */
+  id: string | null
+  page: StoredPage | null
+  /** Whether the answer of the outlet is still kept. */
+  isKept: boolean
+  stored: StoredArticle | null
+}
+
+/** An article as it was indexed. */
+export interface StoredArticle {
+  id: string
+  url: string
+  title: string
+  date: string | null
+  authors: string[]
+  text: string | null
+  language: string
+  /** Null: it is older than the origins, or of an archive. */
+  origins: Origins | null
+}
+
+/** Finds a page by its number, its address, or the id or an address of its article. */
+export async function findPage(pool: Pool, word: string): Promise<FoundPage | null> {
+  const number = /^page:(\d{1,18})$/.exec(word)?.[1]
+  const pageNo = number === undefined ? await pageAt(pool, word) : BigInt(number)
+  if (pageNo !== null) return pageOf(pool, pageNo, await articleOf(pool, { pageNo, id: null }))
+  const article = await articleOf(pool, { pageNo: null, id: await idOf(pool, word) })
+  return article === null ? null : pageOf(pool, article.pageNo, article)
+}
+
+async function pageOf(
+  pool: Pool,
+  pageNo: bigint | null,
+  article: (StoredArticle & { pageNo: bigint | null }) | null,
+): Promise<FoundPage | null> {
+  const loaded = pageNo === null ? null : await loadPage(pool, pageNo, { finished: true })
+  if (loaded === null && article === null) return null
+  const { pageNo: _, ...stored } = article ?? { pageNo: null }
+  return {
+    id: pageNo === null ? null : `page:${pageNo}`,
+    page: loaded?.page ?? null,
+    isKept: loaded?.isKept ?? false,
+    stored: 'id' in stored ? stored : null,
+  }
+}
+
+const keysOf = (word: string) => (readAddress(word) === null ? [] : [word, addressKey(word)])
+
+/** The number of the page at an address, in any spelling. Index: unique (outlet_no, crawl_key). */
+async function pageAt(pool: Pool, word: string): Promise<bigint | null> {
+  const { rows } = await pool.query<{ page_no: bigint }>(
+    `select p.page_no from outlets o, lateral (
+       select page_no from pages where outlet_no = o.outlet_no and crawl_key = any ($1) offset 0) p
+      order by 1 desc limit 1`,
+    [keysOf(word)],
+  )
+  return rows[0]?.page_no ?? null
+}
+
+/** The id of the article at an address; a word that is no address is an id. */
+async function idOf(pool: Pool, word: string): Promise<string> {
+  const { rows } = await pool.query<{ id: string }>(
+    `select a.id from (select distinct outlet from publishers) p, lateral (
+       select id from article_addresses where outlet = p.outlet and address = any ($1) offset 0) a limit 1`,
+    [keysOf(word)],
+  )
+  return rows[0]?.id ?? word
+}
+
+interface Row {
+  id: string
+  page_no: bigint | null
+  url: string
+  title: string
+  published_at: Date | null
+  authors: string[]
+  body: string | null
+  language: string
+  origins: string | null
+}
+
+// $1 page's number, $2 article's id. No index has either: all articles are read.
+const ARTICLE = `
+  select a.id, e.page_no, t.url, t.title, a.published_at, t.body, a.language, p.origins,
+         array(select name from unnest(a.author_nos) with ordinality n (author_no, place)
+                 join authors using (author_no) order by place) as authors
+    from articles a join article_texts t using (seq) left join embeddings e using (seq)
+    left join pages p on p.page_no = e.page_no
+   where ($1::bigint is null or e.page_no = $1) and ($2::text is null or a.id = $2)
+   order by seq limit 1`
+
+async function articleOf(
+  pool: Pool,
+  { pageNo, id }: { pageNo: bigint | null; id: string | null },
+): Promise<(StoredArticle & { pageNo: bigint | null }) | null> {
+  const { rows } = await pool.query<Row>(ARTICLE, [pageNo, id])
+  const [row] = rows
+  if (row === undefined) return null
+  return {
+    ...{ id: row.id, pageNo: row.page_no, url: row.url, title: row.title, authors: row.authors, text: row.body },
+    date: row.published_at?.toISOString() ?? null,
+    language: row.language,
+    origins: row.origins === null ? null : readOrigins(row.origins),
+  }
+}

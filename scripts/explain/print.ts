@@ -1,0 +1,54 @@
+import type { Explanation, FieldExplanation } from '../../services/normaliser/compose/explain.ts'
+import { printableLine } from '../../shared/log/printable.ts'
+import { FIELDS, type Field } from '../../shared/origins/origins.ts'
+import { columns } from '../terminal/columns.ts'
+import type { StoredArticle } from './find.ts'
+
+/** Characters of a value in a line. */
+const WIDTH = 90
+
+/** An explanation for people: a paragraph for each field. */
+export function explanationInWords(url: string, explanation: Explanation, stored: StoredArticle | null): string {
+  const { outcome, interstitial, fields } = explanation
+  const lines = [
+    printableLine(url),
+    ...(stored === null ? ['No article was made of it.'] : [`Article ${stored.id}.`]),
+    ...(interstitial === null ? [] : [`In the article's place, or behind its opening: ${interstitial}.`]),
+  ]
+  if (fields === null) return [...lines, printableLine(`Today it would make no article (${outcome})`)].join('\n')
+  return [...lines, ...FIELDS.flatMap(field => ['', ...paragraph(field, fields[field], stored)])].join('\n')
+}
+
+function paragraph(field: Field, { origin, value, why, candidates }: FieldExplanation, stored: StoredArticle | null) {
+  const head = value === null ? 'none' : `${origin.source}, ${origin.sure}`
+  const rows = candidates.map(({ source, value: said, against, chosen }) => [
+    chosen ? '  *' : '   ',
+    source,
+    line(said),
+    against ?? '',
+  ])
+  return [
+    `${field}: ${head}. ${why}`,
+    ...(rows.length === 0 ? [] : [columns(rows)]),
+    ...storedNote(field, value, stored),
+  ]
+}
+
+/** Whether the stored article differs. A visible article never changes (decision 24). */
+function storedNote(field: Field, value: string | null, stored: StoredArticle | null): string[] {
+  if (stored === null) return []
+  const kept = storedValue(field, stored)
+  const origin = stored.origins?.[field]
+  const from = origin === undefined ? '' : ` (${origin.source}, ${origin.sure})`
+  const isSame = value === kept || (field === 'text' && kept?.startsWith((value ?? '').replace(/…$/, '')))
+  return isSame ? [] : [`   stored: ${kept === null ? 'none' : line(kept)}${from}; visible articles do not change`]
+}
+
+function storedValue(field: Field, { title, date, authors, text, language }: StoredArticle): string | null {
+  return { title, date, authors: authors.join(', ') || null, text, language }[field]
+}
+
+function line(text: string): string {
+  const one = printableLine(text.replace(/\s+/g, ' '))
+  return one.length <= WIDTH ? one : `${one.slice(0, WIDTH)}…`
+}

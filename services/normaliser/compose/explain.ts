@@ -1,0 +1,142 @@
+import { plainText } from '../../../shared/articles/plain-text.ts'
+import type { Field, Origin, Source } from '../../../shared/origins/origins.ts'
+import type { FeedEntry, StoredPage } from '../../../shared/pages/page.ts'
+import { authorCandidates } from '../authors/authors.ts'
+import { bestOf, type Candidate, NO_ORIGIN } from '../candidates/candidate.ts'
+import { dateCandidates, type Moment, readingOf } from '../dates/published.ts'
+import { titleCandidates } from '../metadata/title.ts'
+import { feedTexts } from '../text/feed-text.ts'
+import { composeArticle } from './article.ts'
+import { type Look, lookAt } from './look.ts'
+
+/** A candidate as people read it. */
+export interface ShownCandidate {
+  source: Source
+  value: string
+  /** Why it cannot be the article's; null: nothing speaks against it. */
+  against: string | null
+  chosen: boolean
+}
+
+/** The candidates of a field, in order of rank, and why one won. */
+export interface FieldExplanation {
+  origin: Origin
+  /** The value of the article, which a later candidate may have completed; null: none. */
+  value: string | null
+  why: string
+  candidates: ShownCandidate[]
+}
+
+export interface Explanation {
+  /** `article`, or why there is none. */
+  outcome: string
+  interstitial: string | null
+  /** Null for a page of which no article is made. */
+  fields: Record<Field, FieldExplanation> | null
+}
+
+/** Candidates of a field that are shown: a page may state thousands. */
+const SHOWN = 20
+/** Characters of a value that are shown. */
+const LONGEST = 200
+
+/**
+ * Reads a page as the normaliser does, and lists the candidates of each field. Nothing is stored.
+ */
+export async function explainPage(page: StoredPage, now: Date): Promise<Explanation> {
+  const composition = await composeArticle(page, now)
+  const { interstitial } = composition
+  if (composition.kind === 'refused') {
+    return { outcome: `refused: ${composition.reason}. ${composition.detail}`, interstitial, fields: null }
+  }
+  const { entry, outlet } = page
+  const look = lookAt(page, entry?.title ? plainText(entry.title) : null, false)
+  const { article } = composition
+  const explain = (field: Field, value: string | null, candidates: ShownCandidate[]): FieldExplanation => {
+    const origin = composition.origins[field]
+    return { origin, value: value === null ? null : shortened(value), why: why(origin, candidates), candidates }
+  }
+  const language = { source: composition.origins.language.source, value: article.language, against: null }
+  return {
+    outcome: 'article',
+    interstitial,
+    fields: {
+      title: explain(
+        'title',
+        article.title,
+        shown(titleCandidates(look.meta, entry, outlet), title => title),
+      ),
+      date: explain('date', article.publishedAt?.toISOString() ?? null, shown(datesOf(look, page, now), momentInWords)),
+      authors: explain(
+        'authors',
+        article.authors.join(', ') || null,
+        shown(authorsOf(look, entry, outlet), names => names.join(', ')),
+      ),
+      text: explain(
+        'text',
+        article.body,
+        shown([...look.texts, ...feedTexts(entry)], text => text),
+      ),
+      language: explain(
+        'language',
+        article.language,
+        shown([language], value => value),
+      ),
+    },
+  }
+}
+
+function datesOf(look: Look, { entry, outlet }: StoredPage, now: Date): Iterable<Candidate<Moment>> {
+  const text = bestOf(look.texts)?.value ?? ''
+  return dateCandidates(look.meta, entry, text, readingOf(look.meta, outlet, now))
+}
+
+function* authorsOf(
+  { meta }: Look,
+  entry: FeedEntry | null,
+  outlet: StoredPage['outlet'],
+): Generator<Candidate<string[]>> {
+  const { stated, shown } = authorCandidates(meta, entry, outlet)
+  yield* stated
+  yield* shown()
+}
+
+/** Equal candidates of one source are shown once. */
+function shown<T>(candidates: Iterable<Candidate<T>>, inWords: (value: T) => string): ShownCandidate[] {
+  const known = new Map<string, ShownCandidate>()
+  let isOpen = true
+  for (const { source, value, against } of candidates) {
+    if (known.size >= SHOWN) break
+    const candidate = { source, value: shortened(inWords(value)), against, chosen: isOpen && against === null }
+    const key = JSON.stringify([source, candidate.value])
+    if (known.has(key)) continue
+    known.set(key, candidate)
+    if (candidate.chosen) isOpen = false
+  }
+  return [...known.values()]
+}
+
+const shortened = (text: string) => (text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`)
+
+function momentInWords({ date, instant }: Moment): string {
+  const day = [date.year, date.month, date.day].map(part => String(part).padStart(2, '0')).join('-')
+  if (instant === null || date.time === null) return day
+  return `${new Date(instant).toISOString()}${date.offset === null ? ' (on the outlet’s clock)' : ''}`
+}
+
+function why(origin: Origin, candidates: ShownCandidate[]): string {
+  const at = candidates.findIndex(({ chosen }) => chosen)
+  if (origin.source === NO_ORIGIN.source || at < 0) {
+    return candidates.length === 0 ? 'No source gives one.' : 'Something speaks against every candidate.'
+  }
+  const rank =
+    at === 0
+      ? 'It ranks first'
+      : `Something speaks against ${at === 1 ? 'the one that ranks' : `the ${at} that rank`} higher`
+  return `${rank}; ${SURENESS_IN_WORDS[origin.sure]}.`
+}
+const SURENESS_IN_WORDS: Record<Origin['sure'], string> = {
+  confirmed: 'another source says the same',
+  stated: 'no other source confirms it',
+  guessed: 'it is a guess, and nothing confirms it',
+}

@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import t from 'tap'
+import { createTestDatabase } from '../database.ts'
+import { createFleet } from '../fleet.ts'
+import { articlePage, settle, storePages } from '../normaliser/stored.ts'
+
+t.setTimeout(300_000)
+const database = await createTestDatabase()
+t.teardown(() => database.drop())
+
+const script = new URL('../../scripts/explain.ts', import.meta.url).pathname
+const explain = (words: string[], more: Record<string, string> = {}) =>
+  new Promise<{ code: number; out: string; err: string }>(resolve => {
+    const env = { ...process.env, DATABASE_URL: database.url, ...more }
+    execFile(process.execPath, [script, ...words], { env }, (error, out, err) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, out, err }),
+    )
+  })
+
+const TITLE = 'Raad spreekt over plan 1'
+const html = articlePage(TITLE, 'plan 1').replace('<p>', '<p>Door Jan Smit</p><p>')
+const [pageNo] = await storePages(database, [{ path: '/a/1', html, title: TITLE }])
+const address = 'https://www.dagkoerier.example/a/1'
+const fleet = createFleet({ DATABASE_URL: database.url, NORMALISE_THREADS: '1' })
+t.teardown(() => fleet.stop())
+await fleet.start('normaliser')
+await settle(database, 60_000)
+const [article] = await database.query('select id from articles')
+const id = String(article?.id)
+
+t.test('a stored page shows the candidates of each field and why one won', async t => {
+  const { code, out, err } = await explain([id])
+  t.equal(code, 0, err)
+  t.match(out, `${address}\nArticle ${id}.`)
+  t.match(out, /^title: markup, confirmed\. It ranks first; another source says the same\.$/m)
+  t.match(out, /^ {2}\* +feed +2026-11-17T08:30:00\.000Z$/m)
+  t.match(out, /^authors: line, guessed\. .*\n {2}\* +line +Jan Smit$/m)
+  t.match(out, /^text: page, stated\./m)
+  t.notMatch(out, 'stored:', 'nothing has changed since')
+  for (const word of [`page:${pageNo}`, address]) t.equal((await explain([word])).out, out, word)
+})
+
+t.test('as JSON it is one object, with the article as stored', async t => {
+  const { out } = await explain([address, '--json'])
+  t.match(JSON.parse(out), {
+    page: `page:${pageNo}`,
+    outcome: 'article',
+    fields: {
+      date: {
+        origin: { source: 'feed', sure: 'stated' },
+        candidates: [{ source: 'feed', chosen: true, against: null }],
+      },
+    },
+    stored: { id, title: TITLE, authors: ['Jan Smit'], origins: { authors: { source: 'line' } } },
+  })
+})
+
+t.test('a file stands for the page, and differences from the stored article are named', async t => {
+  const file = join(t.testdir(), 'page.html')
+  writeFileSync(file, html.replaceAll('Jan Smit', 'Piet de Vries'))
+  const { out } = await explain([id, '--file', file])
+  t.match(out, /^ {3}stored: Jan Smit \(line, guessed\); visible articles do not change$/m)
+  const alone = await explain(['--file', file], { DATABASE_URL: '' })
+  t.match(alone.out, /^No article was made of it\.$/m)
+  t.match(alone.out, /Piet de Vries/)
+  rmSync(file)
+  t.match(await explain(['--file', file]), { code: 2, err: /cannot be read/ })
+})
+
+t.test('a page that is no longer stored is fetched again, from public addresses only', async t => {
+  const server = createServer((request, response) => {
+    if (request.url === '/robots.txt') return response.writeHead(200).end('User-agent: *\nDisallow: /secret')
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(html)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => server.close())
+  const address = server.address()
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0
+  const url = `http://127.0.0.1:${port}/a/9`
+  const open = { CRAWL_ALLOW_PRIVATE: '127.0.0.0/8', CRAWL_PORTS: String(port), CRAWL_HOST_DELAY: '0' }
+  t.match(await explain([url], open), { code: 2, err: /does not know this page; --fetch/ })
+  t.match((await explain([url, '--fetch'], open)).out, /^authors: line, guessed/m)
+  t.match(await explain([url, '--fetch'], { ...open, CRAWL_ALLOW_PRIVATE: '' }), {
+    code: 1,
+    err: /cannot be fetched/,
+  })
+  const secret = await explain([`http://127.0.0.1:${port}/secret`, '--fetch'], open)
+  t.match(secret, { code: 1, err: /robots\.txt forbids it/ })
+  await database.query('delete from page_sources')
+  t.match(await explain([id]), { code: 2, err: /no longer stored \(PAGES_KEEP\)/ })
+  t.match(await explain(['nobody-knows-it']), { code: 2, err: /No article or page is known as "nobody-knows-it"/ })
+  t.match(await explain([]), { code: 2, err: /Name an article/ })
+})
