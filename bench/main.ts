@@ -1,5 +1,6 @@
 import { access } from 'node:fs/promises'
 import { runCommand, UsageError } from '../shared/process/command.ts'
+import { FOLDS, OPEN_FOLD } from './ingestion/strangers/publisher.ts'
 import { PEERS, type PeerKey } from './search/peers/peer.ts'
 
 const NAMES = ['search', 'semantic', 'ingestion', 'mixed'] as const
@@ -28,6 +29,11 @@ await runCommand(
         about:
           'search: a process that has just started, the hardest queries asked for the first time, a rolling restart',
       },
+      folds: { type: 'boolean', about: 'ingestion: only the figures by folds of publishers' },
+      misses: { type: 'boolean', about: 'ingestion: what was missed of one fold, with --fold' },
+      fold: { type: 'string', value: 'N', about: 'ingestion: the fold of --misses (default 0, the open one)' },
+      sets: { type: 'string', value: 'DIR', about: 'ingestion: where the public sets lie (default ../sets)' },
+      fetch: { type: 'boolean', about: 'ingestion: clones the public sets into --sets, and measures nothing' },
       requests: { type: 'string', value: 'N', about: 'how many over which --http watches its memory (default 100000)' },
     },
   },
@@ -50,6 +56,10 @@ await runCommand(
       http: options.http === true,
       requests: numberOf('requests', options.requests),
       cold: options.cold === true,
+      folds: options.folds === true,
+      misses: options.misses === true ? foldNumber(options.fold) : null,
+      sets: typeof options.sets === 'string' ? options.sets : new URL('../../sets', import.meta.url).pathname,
+      fetch: options.fetch === true,
       signal,
     })
     if (options.json === true) print(JSON.stringify({ bench: name, figures }))
@@ -69,6 +79,13 @@ function peersOf(list: string | undefined): readonly PeerKey[] {
 function numberOf(name: string, text: unknown): number | null {
   if (typeof text !== 'string') return null
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new UsageError(`--${name} is "${text}"; write a whole number from 1.`)
+  return Number(text)
+}
+
+function foldNumber(text: unknown): number {
+  if (typeof text !== 'string') return OPEN_FOLD
+  if (!/^\d$/.test(text) || Number(text) >= FOLDS)
+    throw new UsageError(`--fold is "${text}"; write a number from 0 to ${FOLDS - 1}.`)
   return Number(text)
 }
 
@@ -92,5 +109,13 @@ export interface BenchOptions {
   http: boolean
   requests: number | null
   cold: boolean
+  /** Parts of `ingestion`. */
+  folds: boolean
+  /** The fold whose misses are printed, or null. */
+  misses: number | null
+  /** Folder of the public sets. */
+  sets: string
+  /** Only clones these sets. */
+  fetch: boolean
   signal: AbortSignal
 }

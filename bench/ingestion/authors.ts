@@ -37,13 +37,18 @@ interface Counted {
 
 function count(counted: Counted, page: TruePage, authors: string[]): void {
   const host = new URL(page.url).hostname.replace(/^www\./, '')
-  const found = setOf(authorsOf(readMetadata(page.html, page.url), null, { name: host, domain: host }))
-  const people = setOf(authors.filter(name => !NO_PERSON.test(name.trim()) && !isOwn(name, page)))
+  const found = setOf(authorsOf(readMetadata(page.html, page.url), null, { name: host, domain: host })).join('|')
+  const people = peopleOf(page, authors).join('|')
   counted.pages += 1
-  if (found === setOf(authors)) counted.asStated += 1
+  if (found === setOf(authors).join('|')) counted.asStated += 1
   if (found === people) counted.people += 1
   if (people !== '') counted.signed += 1
   if (people !== '' && found === people) counted.signedRight += 1
+}
+
+/** The people among a set's names of a page, folded. */
+export function peopleOf(page: TruePage, authors: string[]): string[] {
+  return setOf(authors.filter(name => !NO_PERSON.test(name.trim()) && !isOwn(name, page)))
 }
 
 function isOwn(name: string, page: TruePage): boolean {
@@ -51,11 +56,9 @@ function isOwn(name: string, page: TruePage): boolean {
   return label.length >= 3 && fold(name).replaceAll(' ', '').includes(fold(label).replaceAll(' ', ''))
 }
 
-function setOf(names: string[]): string {
-  return [...new Set(names.map(fold))]
-    .filter(name => name !== '')
-    .sort()
-    .join('|')
+/** Different names, folded, in one order. */
+export function setOf(names: string[]): string[] {
+  return [...new Set(names.map(fold))].filter(name => name !== '').sort()
 }
 
 function fold(text: string): string {

@@ -1,10 +1,10 @@
 import { publishedAt } from '../../services/normaliser/dates/published.ts'
 import { findDates } from '../../services/normaliser/dates/written.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
-import { type TruePage, truePages } from './truth.ts'
+import { type KeptSet, type TruePage, truePages } from './truth.ts'
 
 /** Most of these pages come from Germany, Switzerland, Austria and France, whose clocks agree. */
-const TIME_ZONE = 'Europe/Berlin'
+export const TIME_ZONE = 'Europe/Berlin'
 
 /**
  * Publication dates against those that people and their parsers read off the same pages, in percent
@@ -51,7 +51,7 @@ function countDay(counted: Counted, page: TruePage, day: string, found: Date | n
   else if (!isWritten(page, day)) counted.unwritten += 1
 }
 
-function figuresOf(set: TruePage['set'], counted: Counted): Record<string, number> {
+function figuresOf(set: KeptSet, counted: Counted): Record<string, number> {
   const { pages, right, rightUtc, none, elsewhere, unwritten } = counted
   const ofAll = {
     [`dates_${set}_pages`]: pages,
@@ -69,7 +69,7 @@ function figuresOf(set: TruePage['set'], counted: Counted): Record<string, numbe
 }
 
 /** A true date without an offset is on the page's own clock. */
-function sameMinute(found: Date, page: TruePage): boolean {
+export function sameMinute(found: Date, page: Pick<TruePage, 'date'>): boolean {
   const written = (page.date ?? '').replace(' ', 'T')
   if (/[+-]\d\d:\d\d$/.test(written)) return Math.abs(found.getTime() - Date.parse(written)) < 60_000
   return written.startsWith(
@@ -79,8 +79,9 @@ function sameMinute(found: Date, page: TruePage): boolean {
   )
 }
 
-function isDay(found: Date, day: string): boolean {
-  return found.toISOString().slice(0, 10) === day || localDay(found) === day
+/** Whether an instant lies in a day in UTC or in one of the time zones. */
+export function isDay(found: Date, day: string, timeZones = [TIME_ZONE]): boolean {
+  return found.toISOString().slice(0, 10) === day || timeZones.some(zone => localDay(found, zone) === day)
 }
 
 const HOUR = 3_600_000
@@ -103,8 +104,8 @@ function isWritten({ html, url }: TruePage, day: string): boolean {
 /** Characters of a piece: it holds few enough dates for `findDates` to find all. */
 const PIECE = 1_000
 
-function localDay(found: Date): string {
-  return new Intl.DateTimeFormat('sv-SE', { timeZone: TIME_ZONE }).format(found)
+function localDay(found: Date, timeZone: string): string {
+  return new Intl.DateTimeFormat('sv-SE', { timeZone }).format(found)
 }
 
 function percent(part: number, whole: number): number {

@@ -5,7 +5,7 @@ import { readPageText } from '../../services/normaliser/text/page-text.ts'
 import { SNIPPET_LENGTH } from '../../shared/articles/article.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
 import { mean, meanF1, sharesOf, spaced, wordF1 } from './scores.ts'
-import { truePages } from './truth.ts'
+import { type TruePage, truePages } from './truth.ts'
 
 /**
  * Extracted texts against the texts that people marked or copied on the same pages:
@@ -33,7 +33,10 @@ export async function measureText(data: string): Promise<Record<string, number>>
   return { ...figures, text_cpu_ms: round((used.user + used.system) / 1_000 / counted.pages, 1) }
 }
 
-async function aeb(data: string, textOf: (html: string) => string): Promise<Record<string, number>> {
+/**
+ * The pages of html-aeb. When the set is absent, it yields none and says so on standard error.
+ */
+export async function* aebPages(data: string): AsyncGenerator<TruePage> {
   const folder = join(data, 'html-aeb')
   const truths = await access(join(folder, 'ground-truth.json.gz')).then(
     async () => JSON.parse(gunzipSync(await readFile(join(folder, 'ground-truth.json.gz'))).toString()),
@@ -41,14 +44,22 @@ async function aeb(data: string, textOf: (html: string) => string): Promise<Reco
   )
   if (truths === null) {
     process.stderr.write(`skipped: no set html-aeb in ${data}\n`)
-    return {}
+    return
   }
+  for (const [file, truth] of Object.entries<{ articleBody: string; url: string }>(truths)) {
+    const bytes = gunzipSync(await readFile(join(folder, 'html', `${file}.html.gz`)))
+    const html = decodeText(bytes, { contentType: null, kind: 'html' }).text
+    const text = { whole: truth.articleBody }
+    yield { set: 'aeb', file, url: truth.url, html, title: null, date: null, authors: null, text }
+  }
+}
+
+async function aeb(data: string, textOf: (html: string) => string): Promise<Record<string, number>> {
   const shares = []
-  for (const [name, { articleBody }] of Object.entries<{ articleBody: string }>(truths)) {
-    const bytes = gunzipSync(await readFile(join(folder, 'html', `${name}.html.gz`)))
-    shares.push(sharesOf(articleBody, textOf(decodeText(bytes, { contentType: null, kind: 'html' }).text), 4))
+  for await (const { html, text } of aebPages(data)) {
+    if (text !== null && 'whole' in text) shares.push(sharesOf(text.whole, textOf(html), 4))
   }
-  return { text_f1_aeb: round(meanF1(shares)) }
+  return shares.length === 0 ? {} : { text_f1_aeb: round(meanF1(shares)) }
 }
 
 async function fundus(data: string, textOf: (html: string) => string): Promise<Record<string, number>> {
@@ -64,19 +75,30 @@ async function fundus(data: string, textOf: (html: string) => string): Promise<R
     ? {}
     : { text_f1_fundus: round(mean(scores)), snippet_fundus: round(snippets / scores.length) }
 }
-const start = (text: string) => [...spaced(text)].slice(0, SNIPPET_LENGTH).join('').trimEnd()
+/** The first 200 characters. */
+export const start = (text: string) => [...spaced(text)].slice(0, SNIPPET_LENGTH).join('').trimEnd()
 
 async function trafilatura(data: string, textOf: (html: string) => string): Promise<Record<string, number>> {
   let [right, missed, wrong] = [0, 0, 0]
   for await (const { html, text } of truePages(data, 'trafilatura')) {
     if (text === null || !('with' in text)) continue
-    const found = spaced(textOf(html))
-    const inside = text.with.filter(piece => found.includes(spaced(piece))).length
-    right += inside
-    missed += text.with.length - inside
-    wrong += text.without.filter(piece => found.includes(spaced(piece))).length
+    const counted = piecesIn(text, textOf(html))
+    right += counted.right
+    missed += counted.missed
+    wrong += counted.wrong
   }
   return right === 0 ? {} : { text_f1_trafilatura: round((2 * right) / (2 * right + missed + wrong)) }
+}
+
+/**
+ * The pieces of a page's text that were found, those that were not, and those that do not belong to
+ * it.
+ */
+export function piecesIn(text: { with: string[]; without: string[] }, found: string) {
+  const all = spaced(found)
+  const right = text.with.filter(piece => all.includes(spaced(piece))).length
+  const wrong = text.without.filter(piece => all.includes(spaced(piece))).length
+  return { right, missed: text.with.length - right, wrong }
 }
 
 function round(value: number, digits = 4): number {

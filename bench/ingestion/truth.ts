@@ -2,12 +2,15 @@ import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 
+/** Sets with all values, as `truePages` reads them. */
+export type KeptSet = 'fundus' | 'trafilatura' | 'htmldate'
+
 /**
  * A page with its true values by people or their parsers. Fields that the set does not state are
  * null.
  */
 export interface TruePage {
-  set: 'fundus' | 'trafilatura' | 'htmldate'
+  set: KeptSet | 'aeb' | 'extraction' | 'newspaper' | 'mediacloud' | 'metascraper'
   file: string
   url: string
   html: string
@@ -23,7 +26,7 @@ export interface TruePage {
  * The pages of a set, in the order of its index. When the set is absent, it yields none and says so
  * on standard error.
  */
-export async function* truePages(data: string, set: TruePage['set']): AsyncGenerator<TruePage> {
+export async function* truePages(data: string, set: KeptSet): AsyncGenerator<TruePage> {
   const folder = join(data, `html-${set}`)
   const index = join(folder, set === 'fundus' ? 'index.jsonl' : 'truth.jsonl')
   if (
@@ -99,7 +102,7 @@ interface ListedEntry {
   without?: string[]
 }
 
-async function listedPage(folder: string, set: TruePage['set'], line: string): Promise<TruePage> {
+async function listedPage(folder: string, set: KeptSet, line: string): Promise<TruePage> {
   const entry: ListedEntry = JSON.parse(line.replace(/: NaN\b/g, ': null'))
   const bytes = await readFile(join(folder, 'html', `${entry.file}.gz`)).then(gunzipSync, () =>
     readFile(join(folder, 'html', entry.file)),

@@ -1,0 +1,108 @@
+import { authorsOf } from '../../../services/normaliser/authors/authors.ts'
+import { publishedAt } from '../../../services/normaliser/dates/published.ts'
+import { readMetadata } from '../../../services/normaliser/metadata/metadata.ts'
+import { chooseTitle } from '../../../services/normaliser/metadata/title.ts'
+import { readPageText } from '../../../services/normaliser/text/page-text.ts'
+import { peopleOf, setOf } from '../authors.ts'
+import { isDay, sameMinute, TIME_ZONE } from '../dates.ts'
+import { spaced, wordF1 } from '../scores.ts'
+import { piecesIn, start } from '../text.ts'
+import type { TruePage } from '../truth.ts'
+
+/** A page's part of one figure: `right` of `of`. */
+export interface Verdict {
+  figure: string
+  right: number
+  of: number
+  /** How the value was missed, for `--misses`; null when it was right. */
+  miss: string | null
+}
+
+/**
+ * Compares what the normaliser finds on a page with the page's true values. The feed is not used.
+ * `precision` counts the pages on which a value was found, `recall` those that have a true one.
+ */
+export function judge(page: TruePage): Verdict[] {
+  const meta = readMetadata(page.html, page.url)
+  const host = (URL.parse(page.url)?.hostname ?? '').replace(/^www\./, '')
+  const outlet = { name: host, domain: host, timeZone: TIME_ZONE }
+  return [
+    ...(page.title === null ? [] : titles(page.title, chooseTitle(meta, null, outlet))),
+    ...(page.date === null ? [] : dates(page, page.date, publishedAt(meta, null, outlet, '', new Date()))),
+    ...(page.authors === null ? [] : authors(page, page.authors, authorsOf(meta, null, outlet))),
+    ...(page.text === null ? [] : texts(page.text, page.html)),
+  ]
+}
+
+/** Whitespace and typographic quotes aside. */
+const plain = (title: string) =>
+  spaced(title)
+    .replace(/[„“”«»‟〝〞]/g, '"')
+    .replace(/[‘’‚‛´`]/g, "'")
+
+function titles(truth: string, found: string | null): Verdict[] {
+  return valued(
+    'title',
+    found !== null && plain(found) === plain(truth),
+    found !== null,
+    `${JSON.stringify(found)} for ${JSON.stringify(truth)}`,
+  )
+}
+
+/** Their outlets are American for the most part, and state days on their own clocks. */
+const AMERICAN = ['America/New_York', 'America/Los_Angeles']
+
+function dates(page: TruePage, truth: string, found: Date | null): Verdict[] {
+  const kept = page.set === 'trafilatura' || page.set === 'htmldate'
+  const right =
+    found !== null &&
+    (page.set === 'fundus'
+      ? sameMinute(found, page)
+      : isDay(found, truth, kept ? [TIME_ZONE] : [TIME_ZONE, ...AMERICAN]))
+  return valued('date', right, found !== null, `${found?.toISOString() ?? 'none'} for ${truth}`)
+}
+
+function valued(figure: string, right: boolean, found: boolean, miss: string): Verdict[] {
+  const verdict = { right: right ? 1 : 0, miss: right ? null : miss }
+  return [
+    { figure: `${figure}_recall`, of: 1, ...verdict },
+    { figure: `${figure}_precision`, of: found ? 1 : 0, ...verdict, miss: null },
+  ]
+}
+
+/** `exact`: pages with the whole set of people; precision and recall count names. */
+function authors(page: TruePage, truth: string[], names: string[]): Verdict[] {
+  const [people, found] = [peopleOf(page, truth), setOf(names)]
+  const right = found.filter(name => people.includes(name)).length
+  const exact = right === people.length && right === found.length
+  return [
+    {
+      figure: 'authors_exact',
+      right: exact ? 1 : 0,
+      of: 1,
+      miss: exact ? null : `${JSON.stringify(names)} for ${JSON.stringify(truth)}`,
+    },
+    { figure: 'authors_precision', right, of: found.length, miss: null },
+    { figure: 'authors_recall', right, of: people.length, miss: null },
+  ]
+}
+
+function texts(truth: NonNullable<TruePage['text']>, html: string): Verdict[] {
+  const found = readPageText(html).paragraphs.join('\n\n')
+  if ('with' in truth) {
+    const { right, missed, wrong } = piecesIn(truth, found)
+    const miss = missed + wrong === 0 ? null : `${missed} pieces missed, ${wrong} too many`
+    return [{ figure: 'text_f1', right: 2 * right, of: 2 * right + missed + wrong, miss }]
+  }
+  const f1 = wordF1(truth.whole, found)
+  const same = start(truth.whole) === start(found)
+  return [
+    { figure: 'text_f1', right: f1, of: 1, miss: f1 > 0.9 ? null : f1.toFixed(2) },
+    {
+      figure: 'snippet',
+      right: same ? 1 : 0,
+      of: 1,
+      miss: same ? null : `\n    ${start(found)}\n    for\n    ${start(truth.whole)}`,
+    },
+  ]
+}
