@@ -81,3 +81,51 @@ t.test('a heading that no title repeats is the page’s last word', async t => {
   t.equal(titled('<title>De Dagkoerier</title>', section, 'Brug dicht'), 'Brug dicht')
   t.equal(titled('<title>De Dagkoerier</title>', '<h1>Brug over de Maas dicht</h1>'), 'Brug over de Maas dicht')
 })
+
+t.test('the name of a site with a separator in it, and of a part of the outlet', async t => {
+  const site = '<meta property="og:site_name" content="Koers - Nieuws uit de regio">'
+  t.equal(titled(`${site}<title>Brug dicht - Koers - Nieuws uit de regio</title>`), 'Brug dicht')
+  const nos = { name: 'NOS', domain: 'nos.example' }
+  t.equal(titled('<title>Oranje wint | NOS Sport</title>', '', null, nos), 'Oranje wint')
+  t.equal(titled('<title>Oranje wint | Sport bij NOS</title>', '', null, nos), 'Oranje wint')
+  t.equal(titled('<title>Baas van NOS – Wie is het?</title>', '', null, nos), 'Baas van NOS – Wie is het?')
+  t.equal(titled('<title>Nieuws en sport | Oranje wint</title>', '', null, nos), 'Nieuws en sport | Oranje wint')
+})
+
+t.test('a section of the address is no part of the headline', async t => {
+  const of = (document: string) =>
+    chooseTitle(
+      readMetadata(`<title>${document}</title>`, 'https://dagkoerier.example/sport/voetbal/2026/a'),
+      null,
+      outlet,
+    )
+  t.equal(of('Oranje wint | Sport'), 'Oranje wint')
+  t.equal(of('Oranje wint – Voetbal | De Dagkoerier'), 'Oranje wint')
+  t.equal(of('Oranje wint | Politiek'), 'Oranje wint | Politiek')
+  t.equal(of('Sport'), 'Sport')
+})
+
+t.test('a kicker that the headline of the page does not have is cut off', async t => {
+  const og = (title: string) => `<meta property="og:title" content="${title}">`
+  const page = '<h1>Brug over de Maas dicht</h1>'
+  t.equal(titled(og('SRF Zuid – Brug over de Maas dicht'), page), 'Brug over de Maas dicht')
+  t.equal(
+    titled(
+      '<script type="application/ld+json">{"@type":"NewsArticle","headline":"Brug over de Maas dicht | Verkeer"}</script>',
+      page,
+    ),
+    'Brug over de Maas dicht',
+  )
+  t.equal(titled(`${og('Brug – dicht')}<title>Dicht</title>`), 'Brug – dicht', 'one word is not a title')
+})
+
+t.test('the headline that readers see comes before a title for search engines', async t => {
+  const jsonLd =
+    '<script type="application/ld+json">{"@type":"NewsArticle","headline":"Brug Maas: alles over de sluiting"}</script>'
+  const document = '<title>Brug Maas: alles over de sluiting | De Dagkoerier</title>'
+  const og = '<meta property="og:title" content="Een week omrijden voor de bakker">'
+  const page = '<h1>Een week omrijden voor de bakker</h1>'
+  t.equal(titled(jsonLd + document + og, page), 'Een week omrijden voor de bakker')
+  t.equal(titled(jsonLd + document, page), 'Brug Maas: alles over de sluiting', 'Open Graph does not agree')
+  t.equal(titled(jsonLd + og, page), 'Brug Maas: alles over de sluiting', 'the document does not agree')
+})

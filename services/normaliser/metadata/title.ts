@@ -5,6 +5,7 @@ import { bestOf, type Candidate, type Choice, choiceOf } from '../candidates/can
 import { fold } from './fold.ts'
 import type { PageMetadata } from './metadata.ts'
 import { oneLine } from './plain.ts'
+import { isOwn, withoutTemplate } from './title-parts.ts'
 
 /** In characters. A longer text is a paragraph in the place of a title. */
 const TITLE_LIMIT = 500
@@ -13,7 +14,8 @@ const TITLE_LIMIT = 500
  * The headline without the outlet's name, whitespace collapsed, entities decoded once. Null without
  * one. The sources are tried in this order: JSON-LD, the headline on the page, Open Graph, the
  * feed, the document's title. The order is that of their agreement with the titles that people gave
- * 318 pages. A headline that no other source repeats is tried last.
+ * 318 pages. A headline that no other source repeats is tried last, and one that JSON-LD replaces
+ * for search engines first.
  */
 export function chooseTitle(
   meta: PageMetadata,
@@ -50,15 +52,21 @@ export function titleCandidates(
     { source: 'feed', text: fed },
     { source: 'document', text: document },
   ]
-  const order = repeats(headline, [structured, social, fed, document], own)
-    ? [stated, shown, ...rest]
-    : [stated, ...rest, shown]
-  return order.flatMap(({ source, text }) => {
+  const others = [structured, social, fed, document]
+  const sections = sectionsOf(meta)
+  const clean: Clean = (title, titles = NONE) =>
+    title === null ? '' : withoutTemplate(title, { own, sections, titles })
+  const order = repeats(headline, others, own) ? [stated, shown, ...rest] : [stated, ...rest, shown]
+  const ranked = isForSearch(structured, meta, clean) ? [shown, ...order.filter(title => title !== shown)] : order
+  return ranked.flatMap(({ source, text }) => {
     if (text === null) return []
-    const value = withoutOutlet(text, own)
+    const value = clean(text, titlesBeside(text, [headline, ...others], clean))
     return [{ source, value, against: againstTitle(value, own) }]
   })
 }
+
+/** Takes a site's template off a title. Titles beside it, folded, show what the template is. */
+type Clean = (title: string | null, titles?: ReadonlySet<string>) => string
 
 interface Title {
   source: Source
@@ -90,32 +98,37 @@ function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): 
   return new Set([...names, ...names.map(name => name.replaceAll(' ', ''))].filter(name => name !== ''))
 }
 
-const SEPARATOR = /\s+[-–—|·•:»›/]{1,2}\s+/gu
+const NONE: ReadonlySet<string> = new Set()
 
-/**
- * Removes the outlet's name: "Brug dicht - Binnenland | De Dagkoerier" becomes "Brug dicht". Dashes
- * inside a headline stay.
- */
-function withoutOutlet(text: string, own: ReadonlySet<string>): string {
-  const separators = [...text.matchAll(SEPARATOR)]
-  const last = separators.at(-1)
-  if (last !== undefined && isOwn(text.slice(last.index + last[0].length), own)) {
-    const rest = text.slice(0, last.index)
-    const before = separators.at(-2)
-    // A single word between two bars, before the outlet's name, is the section.
-    const section =
-      before?.[0].includes('|') === true &&
-      last[0].includes('|') &&
-      /^\S+$/.test(rest.slice(before.index + before[0].length))
-    return (section ? rest.slice(0, before.index) : rest).trim()
-  }
-  const first = separators[0]
-  if (first !== undefined && isOwn(text.slice(0, first.index), own))
-    return text.slice(first.index + first[0].length).trim()
-  return text.trim()
+/** The other titles of a page, folded. */
+function titlesBeside(
+  candidate: string | null,
+  titles: (string | null)[],
+  clean: (title: string | null) => string,
+): ReadonlySet<string> {
+  const own = fold(clean(candidate))
+  return new Set(titles.map(title => fold(clean(title))).filter(title => title !== '' && title !== own))
 }
 
-function isOwn(text: string, own: ReadonlySet<string>): boolean {
-  const folded = fold(text)
-  return own.has(folded) || own.has(folded.replaceAll(' ', ''))
+/**
+ * Whether JSON-LD gives the title for search engines: that of the document, while the page and Open
+ * Graph show readers another one.
+ */
+function isForSearch(
+  structured: string | null,
+  { titles: { headline, social, document } }: PageMetadata,
+  clean: (title: string | null) => string,
+): boolean {
+  const [stated, shown] = [fold(clean(structured)), fold(clean(headline))]
+  if (stated === '' || shown === '' || stated === shown) return false
+  return fold(clean(document)) === stated && fold(clean(social)) === shown
+}
+
+/** Segments of an address that are looked at. */
+const SEGMENTS = 10
+
+/** The folded names of the page's sections, as its address and its meta tags give them. */
+function sectionsOf(meta: PageMetadata): ReadonlySet<string> {
+  const segments = (URL.parse(meta.url)?.pathname ?? '').split('/').slice(1, -1).slice(0, SEGMENTS)
+  return new Set(segments.map(fold).filter(name => /\p{L}{3}/u.test(name)))
 }
