@@ -21,6 +21,11 @@ export interface NameIndex {
   read(nos: number[]): Promise<void>
   /** The numbers of all names here that contain a folded part. */
   containing(part: string): Promise<NumberSet>
+  /** The folded names of a number, for an outlet its name and its domain; none: not here. */
+  of(no: number): string[]
+  /** Equal for numbers with equal names. */
+  hash(no: number): number
+  areEqual(a: number, b: number): boolean
   /** The highest number. */
   highest(): number
   stats(): { names: number; bytes: number; parts: CacheStats }
@@ -28,13 +33,17 @@ export interface NameIndex {
 
 /** An event loop takes in so many in a millisecond or two. */
 const NAMES_PER_READ = 4_096
+/** Numbers that one reader reads through. */
+const WINDOW = 16 * NAMES_PER_READ
+/** Readers side by side: Postgres takes a little longer for a batch than we do. */
+const READERS = 2
 
 /** @param limit bytes of the parts that are kept */
 export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<NameBatch>, limit: number): NameIndex {
   const texts = createNameTexts()
   const parts = createPartSearch(texts, limit)
   let here = new Uint32Array(1 << 10)
-  let [highest, readTo] = [0, 0]
+  let highest = 0
   let all: Promise<void> | null = null
 
   const note = (no: number) => {
@@ -49,16 +58,28 @@ export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<Name
   const has = (no: number) => no >>> 5 < here.length && hasBit(here, no)
 
   async function readThrough(): Promise<void> {
-    for (let next = readNames({ after: readTo, limit: NAMES_PER_READ }); ; ) {
-      const batch = await next
-      const last = batch.nos.at(-1)
-      if (last === undefined) return
-      // The database reads on meanwhile.
-      next = readNames({ after: last, limit: NAMES_PER_READ })
-      next.catch(() => {})
-      add(batch)
-      readTo = last
+    let window = 0
+    let isOver = false
+    const readWindow = async (start: number) => {
+      const end = start + WINDOW
+      for (let last = start - 1; last < end - 1; ) {
+        const batch = await readNames({ after: last, limit: Math.min(NAMES_PER_READ, end - 1 - last) })
+        const [first] = batch.nos
+        if (first === undefined) {
+          isOver = true
+          return
+        }
+        // No number lies between: there may be many such windows.
+        if (first >= end) window = Math.max(window, Math.floor(first / WINDOW))
+        // A reading that failed has left some.
+        else if (!batch.nos.every(has)) add(batch)
+        last = batch.nos.at(-1)!
+      }
     }
+    const readNext = async () => {
+      while (!isOver) await readWindow(window++ * WINDOW)
+    }
+    await Promise.all(Array.from({ length: READERS }, readNext))
   }
   return {
     has,
@@ -78,6 +99,9 @@ export function createNameIndex(readNames: (wanted: NamesWanted) => Promise<Name
       missing.forEach(note)
     },
     containing: parts.containing,
+    of: texts.of,
+    hash: texts.hash,
+    areEqual: texts.areEqual,
     highest: () => highest,
     stats: () => ({ names: texts.size, bytes: texts.bytes + here.byteLength, parts: parts.stats() }),
   }

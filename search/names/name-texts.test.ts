@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
+import { createPace } from '../pace.ts'
+import { hasBit } from '../segment/bitmap.ts'
 import { createNameTexts } from './name-texts.ts'
+import { createNumberSet } from './number-set.ts'
 
 /** A list of the words of all names, with an empty word after each name. */
 const wordsOf = (names: string[]) =>
@@ -54,4 +57,29 @@ t.test('a part may end one word and begin the next', async t => {
   t.same(found('van'), [0, 1, 2, 3])
   t.same(found('van d'), [0, 1])
   t.same(found('dijk jan'), [])
+})
+
+t.test('many names are listed by their words, and the rare and the common part find the same', async t => {
+  const pieces = ['a', 'an', 'jan', 'van', 'de', 'dé', 'n']
+  const word = (at: number) => `${pieces[at % 7]}${pieces[(at >> 3) % 7]}${at % 11 === 0 ? at : ''}`
+  const names = Array.from({ length: 40_000 }, (_, at) => `${word(at)} ${word(at >> 2)} ${word(at >> 5)}`)
+  const texts = createNameTexts()
+  texts.add(
+    names.map((_, at) => at + 1),
+    wordsOf(names),
+  )
+  const later = 'jan van later'
+  for (const part of ['a', 'n d', 'de j', 'janvan', 'an jan an', '17', '7 a', 'dé', 'x', 'de123 x', 'n dean']) {
+    const numbers = createNumberSet()
+    t.equal(await texts.searchListed(part, numbers, createPace()), names.length)
+    const bits = numbers.bitmap(names.length + 1)
+    const wrong = names.findIndex((name, at) => name.includes(part) !== hasBit(bits, at + 1))
+    t.equal(wrong, -1, `${part}: ${numbers.count} names, not in or wrongly in: ${names[wrong]}`)
+    const visited = new Set<number>()
+    numbers.each(no => visited.add(no))
+    t.equal(visited.size, names.filter(name => name.includes(part)).length)
+  }
+  texts.add([50_000], wordsOf([later]))
+  t.equal(await texts.searchListed('jan', createNumberSet(), createPace()), names.length, 'not listed yet')
+  t.same([texts.of(50_000), texts.of(3), texts.of(60_000)], [[later], [names[2]], []])
 })

@@ -5,6 +5,7 @@ import { createWordIds, type WordIds } from '../segment/word-ids.ts'
  * The words that names are made of, by id, and their texts in one array that is scanned for parts.
  */
 export interface NameWords extends Pick<WordIds, 'read' | 'text'> {
+  readonly size: number
   /** Id of the empty word, which ends a name. */
   readonly empty: number
   readonly bytes: number
@@ -47,6 +48,9 @@ export function createNameWords(): NameWords {
     read,
     empty: 0,
     text: ids.text,
+    get size() {
+      return ids.size
+    },
     get bytes() {
       return units.byteLength * 2 + ids.size * WORD_BYTES
     },

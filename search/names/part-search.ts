@@ -35,6 +35,7 @@ export function createPartSearch(texts: NameTexts, limit: number): PartSearch {
     const pace = createPace(SHORT_SLICE)
     let searched = before
     try {
+      if (searched === 0) searched = await texts.searchListed(part, numbers, pace)
       while (searched < texts.size) {
         const { size } = texts
         const names = texts.search(part)
