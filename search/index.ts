@@ -163,7 +163,7 @@ export function openIndexOf<A extends KeptArticle>(
   let warmUp: WarmUp | null = null
   let closed = false
 
-  const suggestions = createSuggestions(parts.source, () =>
+  const suggestions = createSuggestions(parts.names.names, () =>
     restarting(() => collectAll(parts, EVERY_ARTICLE, createNameCounter, SIZES)),
   )
   return {

@@ -14,6 +14,8 @@ import { createNameIndex, type NameIndex } from './name-index.ts'
  * search takes these lists like all others, and they are cached like all others.
  */
 export interface NameLists {
+  /** The names that parts are looked up in. */
+  names: Record<NameField, NameIndex>
   /** Reads all names. Searches that come before wait for it. */
   readAll(): Promise<void>
   /** Lists of stored segments, in the given order. */
@@ -49,6 +51,7 @@ export function createNameLists(source: ArticleSource, limit: number): NameLists
     return { field: fields[field], part }
   }
   return {
+    names: { outlet: fields.outlet.index, author: fields.author.index },
     async readAll() {
       await Promise.all(Object.values(fields).map(field => field.index.readAll()))
     },

@@ -1,7 +1,7 @@
 import { COUNTRIES } from '../../../shared/articles/article.ts'
 import { docsOf } from '../../segment/doc-id-set.ts'
 import { grown } from '../../segment/grown.ts'
-import { TERMS } from '../../terms.ts'
+import { type NameField, TERMS } from '../../terms.ts'
 import type { Collector } from './collector.ts'
 
 /** Articles of an outlet or author, and the countries that have some. */
@@ -11,10 +11,14 @@ export interface NameUse {
   countries: number
 }
 
-export interface NameCounter extends Collector {
-  outlet(publisherNo: number): NameUse
-  author(authorNo: number): NameUse
+/** The uses of outlets or authors by number. */
+export interface NameUses {
+  of(no: number): NameUse
+  /** No number from here on has articles. */
+  end(): number
 }
+
+export type NameCounter = Collector & Record<NameField, NameUses>
 
 const COUNTRY_TERMS = COUNTRIES.map(country => TERMS.country(country))
 
@@ -24,8 +28,8 @@ export function createNameCounter(): NameCounter {
   const authors = createUses()
   return {
     terms: COUNTRY_TERMS,
-    outlet: outlets.of,
-    author: authors.of,
+    outlet: outlets,
+    author: authors,
     isComplete: () => false,
     collect(_matches, segment) {
       COUNTRY_TERMS.forEach((term, index) => {
@@ -59,5 +63,6 @@ function createUses() {
       countries[no]! |= country
     },
     of: (no: number): NameUse => ({ articles: articles[no] ?? 0, countries: countries[no] ?? 0 }),
+    end: () => articles.length,
   }
 }

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import { wordList } from '../analysis/word-list.ts'
+import { createNameIndex } from '../names/name-index.ts'
+import { rankNames } from './ranking.ts'
+
+/** An outlet or author with its names and what is counted of it. */
+interface Named {
+  no: number
+  texts: string[]
+  articles: number
+  countries: number
+}
+
+const name = (no: number, text: string, articles = 1, countries = 1): Named => ({
+  ...{ no, texts: [text], articles, countries },
+})
+
+async function rank(named: Named[]) {
+  const sorted = named.toSorted((a, b) => a.no - b.no)
+  const index = createNameIndex(async wanted => {
+    const { after, limit } = Array.isArray(wanted) ? { after: Infinity, limit: 0 } : wanted
+    const read = sorted.filter(one => one.no > after).slice(0, limit)
+    return {
+      nos: Int32Array.from(read.flatMap(({ no, texts }) => texts.map(() => no))),
+      words: wordList(read.flatMap(({ texts }) => texts.flatMap(text => [...text.split(' '), '']))),
+    }
+  }, 1 << 20)
+  await index.readAll()
+  const uses = new Map(named.map(one => [one.no, one]))
+  return rankNames(
+    index,
+    no => uses.get(no) ?? { articles: 0, countries: 0 },
+    async () => {},
+  )
+}
+
+t.test('names that begin with the text come first, then words that do, then the most used', async t => {
+  const names = [
+    name(1, 'marianne', 9),
+    name(2, 'anna', 1),
+    name(3, 'de anker', 2),
+    name(4, 'ana', 5),
+    name(5, 'jan', 3),
+  ]
+  const ranking = await rank(names)
+  t.equal(ranking.size, 5)
+  t.same(await ranking.find('an', 1, 10), [4, 2, 3, 1, 5])
+  t.same(await ranking.find('an', 1, 2), [4, 2])
+  t.same(await ranking.find('anna', 1, 10), [2])
+  t.same(await ranking.find('zz', 1, 10), [])
+  const others = Array.from({ length: 400 }, (_, at) => name(10 + at, `q${at}`, 7))
+  t.same(await (await rank([...names, ...others])).find('an', 1, 10), [4, 2, 3, 1, 5], 'few among many')
+})
+
+t.test('a name is found in the countries that have it, and once however many texts it has', async t => {
+  const ranking = await rank([
+    { ...name(1, 'de krant', 3, 1), texts: ['de krant', 'krant.example'] },
+    name(2, 'krant', 1, 4),
+  ])
+  t.same(await ranking.find('krant', 1, 10), [1])
+  t.same(await ranking.find('krant', 5, 10), [2, 1])
+  t.same(await ranking.find('.ex', 5, 10), [1])
+})
+
+t.test('of equal names, the one with the most articles in those countries is found', async t => {
+  const ranking = await rank([name(1, 'krant', 3, 1), name(2, 'krant', 2, 2), name(3, 'de krant', 1, 3)])
+  t.same(await ranking.find('krant', 1, 10), [1, 3])
+  t.same(await ranking.find('krant', 2, 10), [2, 3])
+  t.same(await ranking.find('krant', 3, 10), [1, 3])
+})
+
+t.test('equal names of the same countries are one, with the articles of all', async t => {
+  const ranking = await rank([
+    name(1, 'jan berg', 2),
+    name(2, 'jan dal', 4),
+    name(3, 'jan berg', 3),
+    name(4, 'jan bergh', 1),
+    name(5, 'jan zee', 0),
+  ])
+  t.same(await ranking.find('jan', 1, 10), [3, 2, 4])
+  t.equal(ranking.size, 3)
+})
+
+t.test('every name that contains a text is found, and no other', async () => {
+  const text = fc
+    .string({ unit: fc.constantFrom('a', 'b', ' ', 'é', '😀'), minLength: 1, maxLength: 6 })
+    .map(one => one.replace(/ +/g, ' ').trim())
+    .filter(one => one !== '')
+  await fc.assert(
+    fc.asyncProperty(fc.uniqueArray(text, { maxLength: 40 }), text, async (texts, wanted) => {
+      const ranking = await rank(texts.map((one, at) => name(at + 1, one, at % 5)))
+      const expected = texts.flatMap((one, at) => (at % 5 > 0 && one.includes(wanted) ? [at + 1] : []))
+      const found = await ranking.find(wanted, 1, 1_000)
+      assert.deepEqual(
+        found.toSorted((a, b) => a - b),
+        expected,
+      )
+    }),
+  )
+})

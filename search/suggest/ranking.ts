@@ -1,0 +1,140 @@
+import type { NameUse } from '../execute/collectors/name-counts.ts'
+import type { NameIndex } from '../names/name-index.ts'
+import type { NumberSet } from '../names/number-set.ts'
+import { hasBit } from '../segment/bitmap.ts'
+
+/** The names in memory that a ranking is of. */
+export type RankedNames = Pick<NameIndex, 'containing' | 'of' | 'hash' | 'areEqual' | 'highest'>
+
+/** Numbers of outlets or authors, those with the most articles first. */
+export interface Ranking {
+  readonly size: number
+  /**
+   * Numbers of the names that contain a text, each once: names that begin with it, then names of
+   * which a word begins with it, then the others; in each group the names with the most articles
+   * first. Of equal names, the one with the most articles alone.
+   *
+   * @param text folded (`analysis/folding.ts`), not empty
+   * @param countries bits: only names with articles in one of them
+   */
+  find(text: string, countries: number, limit: number): Promise<number[]>
+}
+
+/** Names that are looked at for one text, at most; those that follow have fewer articles. */
+const MOST_LOOKED_AT = 5_000
+/** Numbers between two calls of the pace. */
+const NUMBERS_PER_PACE = 2_048
+/** Where one name in so many contains a text, the names are tried in their order. */
+const DENSE = 32
+
+/**
+ * Ranks the names that have articles. Equal names of several authors are one where they have the
+ * same countries: a name is never told by an author or outlet of another country.
+ *
+ * @param useOf a number
+ * @param pace called often, so that others run meanwhile
+ */
+export async function rankNames(
+  names: RankedNames,
+  useOf: (no: number) => NameUse,
+  pace: () => Promise<void>,
+): Promise<Ranking> {
+  const { articles, countries } = await joinEqual(names, useOf, pace)
+  const order = await mostArticlesFirst(articles, pace)
+  /** Place in the order by number, from 1 on; 0: not in it. */
+  const places = new Uint32Array(articles.length)
+  for (const [index, no] of order.entries()) places[no] = index + 1
+
+  /** The numbers of a set in their order. */
+  function* inOrder(numbers: NumberSet): Generator<number> {
+    if (numbers.count * DENSE > order.length) {
+      const bits = numbers.bitmap(Math.max(names.highest(), articles.length))
+      for (const no of order) if (hasBit(bits, no)) yield no
+      return
+    }
+    const found = new Set<number>()
+    numbers.each(no => {
+      const place = places[no] ?? 0
+      if (place > 0) found.add(place)
+    })
+    for (const place of Uint32Array.from(found).sort()) yield order[place - 1]!
+  }
+  return {
+    size: order.length,
+    async find(text, wanted, limit) {
+      const groups: number[][] = [[], [], []]
+      const foundTexts = new Set<string>()
+      let seen = 0
+      for (const no of inOrder(await names.containing(text))) {
+        if (++seen > MOST_LOOKED_AT || groups[0]!.length === limit) break
+        if ((countries[no]! & wanted) === 0) continue
+        const name = names.of(no).find(one => one.includes(text))
+        const group = groups[name === undefined ? 2 : groupOf(name, text)]!
+        if (name === undefined || group.length === limit) continue
+        if (!foundTexts.has(name)) group.push(no)
+        foundTexts.add(name)
+      }
+      return groups.flat().slice(0, limit)
+    },
+  }
+}
+
+/**
+ * Articles and countries by number. Of equal names, the number that has the most articles has those
+ * of all, because it tells the usual spelling.
+ */
+async function joinEqual(names: RankedNames, useOf: (no: number) => NameUse, pace: () => Promise<void>) {
+  const numbers = names.highest() + 1
+  const articles = new Uint32Array(numbers)
+  const countries = new Uint8Array(numbers)
+  // Open addressing. A slot has a number; 0 is a free slot, and no name has it.
+  const slots = new Int32Array(2 ** Math.ceil(Math.log2(numbers * 2 + 1)))
+  const mask = slots.length - 1
+  for (let no = 1; no < numbers; no++) {
+    if (no % NUMBERS_PER_PACE === 0) await pace()
+    const use = useOf(no)
+    if (use.articles === 0) continue
+    countries[no] = use.countries
+    let slot = names.hash(no) & mask
+    let held = slots[slot]!
+    while (held !== 0 && !(countries[held] === use.countries && names.areEqual(held, no))) {
+      slot = (slot + 1) & mask
+      held = slots[slot]!
+    }
+    const sum = use.articles + (held === 0 ? 0 : articles[held]!)
+    const usual = held === 0 || use.articles > useOf(held).articles ? no : held
+    if (held > 0) articles[held] = 0
+    articles[usual] = sum
+    slots[slot] = usual
+  }
+  return { articles, countries }
+}
+
+/**
+ * Numbers by their number of articles, descending, without those that have none; a counting sort.
+ */
+async function mostArticlesFirst(articles: Uint32Array, pace: () => Promise<void>): Promise<Int32Array> {
+  const most = 65_535
+  const ends = new Uint32Array(most + 1)
+  for (const count of articles) if (count > 0) ends[most - Math.min(count, most) + 1]! += 1
+  await pace()
+  for (let rank = 1; rank < ends.length; rank++) ends[rank]! += ends[rank - 1]!
+  const order = new Int32Array(ends[most]!)
+  for (const [no, count] of articles.entries()) {
+    if (count > 0) order[ends[most - Math.min(count, most)]!++] = no
+    if (no % NUMBERS_PER_PACE === 0) await pace()
+  }
+  return order
+}
+
+/** 0: the name begins with the text; 1: one of its words does; 2: neither. */
+function groupOf(name: string, text: string): 0 | 1 | 2 {
+  const at = name.indexOf(text)
+  if (at === 0) return 0
+  return startsWord(name, at) ? 1 : 2
+}
+
+const LETTER = /[\p{L}\p{N}]$/u
+
+/** Whether a word begins here: the character before is no letter and no digit. */
+const startsWord = (text: string, at: number) => !LETTER.test(text.slice(Math.max(0, at - 2), at))
