@@ -100,8 +100,10 @@ async function checkServer(pool: Pool, file: string, { postgres }: Manifest): Pr
     throw new Error(`${file} is of Postgres ${postgres}, and the server is Postgres ${server}; take a newer server.`)
   }
   const { rows: others } = await pool.query<{ name: string }>(
-    `select distinct substr(application_name, 10) as name from pg_stat_activity
-     where datname = current_database() and application_name like 'perscope %' and application_name <> 'perscope restore'
+    // Without the mark of the process.
+    `select distinct regexp_replace(substr(application_name, 10), ' #.*', '') as name from pg_stat_activity
+     where datname = current_database() and application_name like 'perscope %'
+       and application_name not like 'perscope restore #%'
      order by name`,
   )
   if (others.length > 0) {

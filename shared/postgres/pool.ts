@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 
 export type Pool = pg.Pool
@@ -8,6 +9,12 @@ export type Queryable = Pick<pg.Pool, 'query'>
 // int8 arrives as bigint: `seq` counts past 2^53 in principle, and a string is too easily compared
 // as text.
 pg.types.setTypeParser(pg.types.builtins.INT8, BigInt)
+
+/**
+ * Ends the names of all connections of this process, so that Postgres can tell how many processes a
+ * service has. The number alone does not: in containers most processes have the same one.
+ */
+const PROCESS_MARK = `${process.pid}-${randomBytes(3).toString('hex')}`
 
 /**
  * A pool of connections. Errors on idle connections (a restarted server) go to `onError`, and the
@@ -34,7 +41,7 @@ export function createPool(
 ): Pool {
   const pool = new pg.Pool({
     connectionString: url,
-    application_name: `perscope ${name}`,
+    application_name: `perscope ${name} #${PROCESS_MARK}`,
     max: options.max ?? 8,
     connectionTimeoutMillis: options.connectTimeout ?? 5_000,
     idleTimeoutMillis: 30_000,

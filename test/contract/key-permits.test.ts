@@ -47,7 +47,7 @@ async function holdSets(): Promise<() => Promise<void>> {
 async function waiting(): Promise<number> {
   const { rowCount } = await world.pool.query(
     `select from pg_stat_activity
-     where datname = current_database() and application_name = 'perscope api' and wait_event_type = 'Lock'`,
+     where datname = current_database() and application_name like 'perscope api #%' and wait_event_type = 'Lock'`,
   )
   return rowCount ?? 0
 }

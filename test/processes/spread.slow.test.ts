@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import t from 'tap'
 import { HTTP_LIMITS } from '../../services/api/http/server.ts'
+import { ask } from '../contract/api.ts'
 import { sendRaw } from '../contract/raw.ts'
 import { freePort, until } from '../fleet.ts'
 import { startCores } from './cores.ts'
@@ -8,8 +9,9 @@ import { startCores } from './cores.ts'
 t.setTimeout(120_000)
 
 const RATE = 60
+const OPERATOR_KEY = 'k'.repeat(24)
 const metrics = String(await freePort())
-const cores = await startCores({ METRICS_PORT: metrics, OPERATOR_KEY: 'k'.repeat(24) }, RATE)
+const cores = await startCores({ METRICS_PORT: metrics, OPERATOR_KEY }, RATE)
 t.teardown(() => cores.stop())
 await cores.serving(2)
 const metricsText = async () => (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()
@@ -57,6 +59,16 @@ t.test('one metrics port shows the figures of each process, and that all is well
   t.equal(text.match(/^# TYPE perscope_api_request_seconds /gm)?.length, 1)
   t.equal(text.match(/^process_resident_memory_bytes\{/gm)?.length, 3)
   t.equal((await fetch(`http://127.0.0.1:${metrics}/readyz`)).status, 200)
+})
+
+t.test('the page for operators counts the processes, not their connections', async t => {
+  const figures = async () => (await ask(`http://127.0.0.1:${cores.port}/status/figures`, OPERATOR_KEY)).json
+  await until(
+    async () => (await figures())?.running?.processes.api === 2,
+    60_000,
+    () => 'there are not two',
+  )
+  t.equal((await figures()).running.processes.crawler, 0)
 })
 
 t.test('the sum of the caches is that of one process', async t => {

@@ -38,8 +38,8 @@ export interface FlowFigures {
 }
 
 export interface RunningFigures {
-  /** Connections to the database, by service. */
-  connections: { crawler: number; normaliser: number; embedder: number; api: number }
+  /** Processes that are connected to the database, by service. */
+  processes: { crawler: number; normaliser: number; embedder: number; api: number }
   visits: number
   requests: number
   keys: number

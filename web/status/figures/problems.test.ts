@@ -17,7 +17,7 @@ const FINE: Figures = {
     index: { segments: 1, backlog: 2 },
     newest: '2026-03-01T11:59:00.000Z',
   },
-  running: { connections: { crawler: 1, normaliser: 1, embedder: 1, api: 2 }, visits: 0, requests: 0, keys: 0 },
+  running: { processes: { crawler: 1, normaliser: 1, embedder: 1, api: 2 }, visits: 0, requests: 0, keys: 0 },
   queues: {},
   outlets: [],
   quarantine: { counts: [], newest: [] },
@@ -32,11 +32,11 @@ t.test('a fleet at work has no problems', async t => {
 })
 
 t.test('the worst problems come first', async t => {
-  const connections = { crawler: 1, normaliser: 0, embedder: 1, api: 2 }
+  const processes = { crawler: 1, normaliser: 0, embedder: 1, api: 2 }
   t.strictSame(
     texts({
       flow: { ...FINE.flow!, newest: '2026-03-01T09:00:00.000Z' },
-      running: { ...FINE.running!, connections },
+      running: { ...FINE.running!, processes },
       missing: ['qdrant', 'model'],
     }),
     [

@@ -45,7 +45,7 @@ function ofDependencies({ missing, running }: Figures): Problem[] {
     ...(missing.includes('postgres') ? [bad('The API does not reach its database.')] : []),
     ...(others.length > 0 ? [warn(`Search by meaning is out of order: no ${others.join(', no ')}.`)] : []),
     ...services
-      .filter(name => running?.connections[name] === 0)
+      .filter(name => running?.processes[name] === 0)
       .map(name => bad(`No ${name} is connected to the database.`)),
   ]
 }

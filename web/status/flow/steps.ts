@@ -33,7 +33,7 @@ type Worker = 'crawler' | 'normaliser' | 'embedder'
 
 function stateOf(running: RunningFigures | null, name: Worker, late = false): State {
   if (running === null) return 'unknown'
-  if (running.connections[name] === 0) return 'bad'
+  if (running.processes[name] === 0) return 'bad'
   return late ? 'warn' : 'good'
 }
 
@@ -108,7 +108,7 @@ function api(running: RunningFigures | null, missing: string[]): Step {
     state: missing.includes('postgres') ? 'bad' : fine,
     value: running?.requests ?? null,
     unit: running?.requests === 1 ? 'request this minute' : 'requests this minute',
-    note: running && plural(running.keys, 'key'),
+    note: running && `${plural(running.processes.api, 'process', 'processes')}, ${plural(running.keys, 'key')}`,
     moves: false,
   }
 }
