@@ -27,8 +27,11 @@ async function statementsOf(ask: () => Promise<unknown>): Promise<Record<string,
   return counts
 }
 
-/** Statements that the process runs by itself now and then, for names and readiness. */
-const FEW = 10
+/**
+ * More statements than a process runs by itself for names and readiness, on a slow machine too. One
+ * more for each poll would be more than these.
+ */
+const FEW = 45
 const POLLS = 60
 
 /** Asks the same again and again, one after the other. */
