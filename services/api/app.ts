@@ -42,6 +42,7 @@ import { feedPages } from './search-feeds/manage.ts'
 import { checkToken, countFeedRequest, countInMinuteOfKey, searchOfFeed } from './search-feeds/token.ts'
 import type { SemanticSearch } from './semantic/query.ts'
 import { webPages } from './web/pages.ts'
+import { hubCalls } from './websub/receiver.ts'
 
 export interface Parts {
   config: Config
@@ -83,6 +84,9 @@ export function createApp(parts: Parts): Express {
   app.use(readingAlone(referencePages(config.SERVICE_NAME)))
   app.use(readingAlone(webPages()))
   if (parts.operators) app.use(parts.operators)
+
+  // Hubs have no key either.
+  if (config.WEBSUB_PUBLIC_URL !== '') app.use(hubCalls(pool))
 
   // A feed's address brings its key.
   app.get(

@@ -72,6 +72,12 @@ export const SETTINGS = {
     default: '',
     about: 'Address of the API as its clients write it. Empty: taken from HOST and PORT.',
   },
+  WEBSUB_PUBLIC_URL: {
+    type: 'url',
+    default: '',
+    about:
+      'Address at which hubs (WebSub) reach the API, as they write it; `/websub/…` below it must lead there. Empty: no hub is asked.',
+  },
   SERVICE_NAME: { type: 'text', default: 'Perscope', about: 'Name of the service in feeds and pages.' },
   FEED_NAMESPACE_URL: {
     type: 'url',

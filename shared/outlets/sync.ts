@@ -135,7 +135,7 @@ async function removeOthers(
     'update feeds set active = false, etag = null, last_modified = null where outlet_no = any($1) and active',
     [numbers],
   )
-  for (const table of ['sitemap_parts', 'feed_archives'])
+  for (const table of ['sitemap_parts', 'feed_archives', 'websub_subscriptions'])
     await client.query(`delete from ${table} t using feeds f where f.feed_no = t.feed_no and not f.active`)
   await client.query("delete from pages where outlet_no = any($1) and state = 'waiting'", [numbers])
   synced.removed.push(...leaving.map(({ domain }) => domain))

@@ -4,6 +4,7 @@ import type { FetchedResponse } from '../fetch/request.ts'
 import { RequestFailure } from '../fetch/request-failure.ts'
 import { conditions, NO_VALIDATORS, type Validators, validatorsOf } from '../fetch/validators.ts'
 import { type Fetched, politeGet } from '../robots/polite.ts'
+import { linksWithHeader } from './parsing/links.ts'
 import { ParseFailure } from './parsing/parser.ts'
 import type { ParsedFeed } from './parsing/worker.ts'
 import type { Poll } from './poll-context.ts'
@@ -53,8 +54,9 @@ export async function readDocument(
       const detail = `no feed: ${contentType ?? 'without a type'}, ${bytes.length} bytes`
       return { kind: 'failure', reason: 'no feed', detail, wait: {} }
     }
+    const links = linksWithHeader(feed.links, answer.headers.link, url.href)
     return {
-      ...{ kind: 'feed', feed, base: url.href },
+      ...{ kind: 'feed', feed: { ...feed, links }, base: url.href },
       ...{ validators: validatorsToKeep(answer, feed), fresh: freshFor(answer.headers) },
     }
   } catch (error) {

@@ -9,4 +9,6 @@ export interface DueFeed {
   failures: number
   /** The last poll ended while a document was parsed: perhaps the document ended the crawler. */
   parsing: boolean
+  /** When the poll began, by the clock of the database. */
+  begunAt: Date
 }

@@ -2,6 +2,8 @@ import type { Crawl } from '../crawl.ts'
 import { NO_VALIDATORS, type Validators } from '../fetch/validators.ts'
 import type { Lease } from '../hosts/leases.ts'
 import { feedPolls, pagesDiscovered } from '../metrics.ts'
+import { subscribeWhenDue } from '../websub/subscribe.ts'
+import { noteHub } from '../websub/subscription.ts'
 import { readArchives } from './archives.ts'
 import { type Document, readDocument } from './document.ts'
 import type { DueFeed } from './due-feed.ts'
@@ -47,6 +49,7 @@ export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promi
       await (parts.error === null
         ? saveSuccess(crawl, feed, document, parts)
         : savePartsFailure(crawl, feed, parts.error))
+      if (parts.error === null) await subscribe(poll, document)
       return true
     }
   }
@@ -78,6 +81,16 @@ async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, 
   pagesDiscovered.inc(discovered - parts.discovered)
   feedPolls.inc({ outcome: discovered > 0 ? 'new' : unchanged ? 'unchanged' : 'nothing new' })
   crawl.log.debug({ feed: feed.url, discovered, unchanged }, 'polled')
+}
+
+/** Remembers the feed's hub, and asks it for a subscription when that is due. */
+async function subscribe(poll: Poll, document: ReadDocument): Promise<void> {
+  if (poll.crawl.config.WEBSUB_PUBLIC_URL === '') return
+  if (document.kind === 'feed') {
+    const { hubs, self } = document.feed.links
+    await noteHub(poll.crawl.pool, poll.feed, hubs[0] ?? null, self ?? document.base)
+  }
+  await subscribeWhenDue(poll)
 }
 
 /** Null: the old ones hold. The next poll must read an index again when parts of it are missing. */

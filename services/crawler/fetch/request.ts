@@ -22,6 +22,8 @@ export interface RequestLimits {
   timeout: number
   /** Bytes, before and after decompression. */
   maxBytes: number
+  /** A form to send with POST. */
+  post?: string
   /** A longer body is cut at `maxBytes` instead of refused. */
   cut?: boolean
   /** Ends the request early. */
@@ -31,8 +33,8 @@ export interface RequestLimits {
 }
 
 /**
- * Makes one GET on a connection of its own. At one request a second, the server would have closed a
- * connection that we keep. Never follows redirects, never sends cookies.
+ * Makes one GET or POST on a connection of its own. At one request a second, the server would have
+ * closed a connection that we keep. Never follows redirects, never sends cookies.
  *
  * @throws RequestFailure
  */
@@ -71,7 +73,8 @@ export async function request(
   })
   try {
     const response = await client.request({
-      method: 'GET',
+      method: limits.post === undefined ? 'GET' : 'POST',
+      ...(limits.post === undefined ? {} : { body: limits.post }),
       path: url.pathname + url.search,
       headers: { ...headers, 'accept-encoding': 'gzip, deflate, br, zstd' },
       signal,

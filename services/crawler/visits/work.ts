@@ -43,7 +43,7 @@ async function nextFeed(pool: Pool, host: string, { held }: WorkOptions): Promis
   // Index feeds_due.
   const { rows } = await pool.query<DueFeed>(
     `select f.feed_no as "feedNo", f.outlet_no as "outletNo", f.url, f.etag, f.last_modified as "lastModified",
-            f.failures, f.parsing
+            f.failures, f.parsing, clock_timestamp() as "begunAt"
        from feeds f join outlets o using (outlet_no)
       where f.host = $1 and f.active and o.active and f.next_poll_at <= clock_timestamp() and f.outlet_no <> all($2)
       order by f.next_poll_at limit 1`,

@@ -74,6 +74,23 @@ export function gatherLinks(links: Related[], base: string | null): FeedLinks {
   }
 }
 
+const LONGEST_HEADER = 8_000
+
+/**
+ * Adds the hubs and the own address that a Link header names (RFC 8288). They come before those of
+ * the document (WebSub §4).
+ */
+export function linksWithHeader(links: FeedLinks, header: string | undefined, base: string): FeedLinks {
+  if (header === undefined) return links
+  const written = header.slice(0, LONGEST_HEADER).split(/,\s*(?=<)/)
+  const related = written.map(text => ({
+    href: /^\s*<([^<>]*)>/.exec(text)?.[1] ?? '',
+    rel: /;\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))/i.exec(text)?.slice(1).find(Boolean) ?? '',
+  }))
+  const { self, hubs } = gatherLinks(related, base)
+  return { ...links, self: self ?? links.self, hubs: [...new Set([...hubs, ...links.hubs])].slice(0, MAX_HUBS) }
+}
+
 function readHref(href: string, base: string | null): string | null {
   if (href.length > ADDRESS_LIMIT) return null
   const url = readAddress(href, base ?? undefined)

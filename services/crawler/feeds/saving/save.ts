@@ -11,6 +11,9 @@ import { intervalRangeOf, type PollIntervalSettings } from '../scheduling/schedu
 import { markRead, noteArchives, type UnreadArchive } from './archive-memory.ts'
 import { type SavingSettings as MemorySettings, saveNamed } from './crawl-memory.ts'
 
+/** ms until the next poll of a feed whose hub told of a change while this poll was under way. */
+const RUNG_MEANWHILE = 10_000
+
 /** What saving the result of a poll depends on. */
 export type SavingSettings = PollIntervalSettings & MemorySettings & Pick<Config, 'CRAWL_ARCHIVE_DOCUMENTS'>
 
@@ -54,10 +57,12 @@ export async function savePoll(
     await client.query(
       `update feeds
           set etag = case when $2 then $3 else etag end, last_modified = case when $2 then $4 else last_modified end,
-              next_poll_at = clock_timestamp()
-                           + case when exists (select from feed_archives a
-                                               where a.feed_no = $1 and a.read_at is null and a.depth <= $9)
-                                  then least($8::int, $5::int) else $5::int end * interval '1 ms',
+              next_poll_at = clock_timestamp() + interval '1 ms' * case
+                when exists (select from websub_subscriptions w where w.feed_no = $1 and w.rung_at >= $10)
+                then least($11::int, $5::int)
+                when exists (select from feed_archives a where a.feed_no = $1 and a.read_at is null and a.depth <= $9)
+                then least($8::int, $5::int)
+                else $5::int end,
               poll_interval = $5::int, rhythm = $6,
               last_polled_at = clock_timestamp(), last_success_at = clock_timestamp(),
               last_new_at = case when $7 then clock_timestamp() else last_new_at end,
@@ -74,6 +79,8 @@ export async function savePoll(
         // A backlog is read without long pauses.
         config.POLL_INTERVAL_MIN,
         config.CRAWL_ARCHIVE_DOCUMENTS,
+        feed.begunAt,
+        RUNG_MEANWHILE,
       ],
     )
     return discovered
