@@ -1,4 +1,7 @@
+import { execFile } from 'node:child_process'
 import type { X509Certificate } from 'node:crypto'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { type CertificateOptions, certify } from './certificates.ts'
 import { html, rss, startCrawl } from './crawl.ts'
@@ -131,4 +134,21 @@ t.test('old servers: TLS 1.2 with RSA keys and ciphers of its first days; older 
     ...{ minVersion: 'TLSv1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' },
   })
   t.match(await crawlOf(ancient.origin), { error: /no secure connection could be made/, pages: [] })
+})
+
+t.test('authorities of the operator are trusted: NODE_EXTRA_CA_CERTS', async t => {
+  const own = certify({ name: 'krant.example', issuer: root })
+  const file = join(t.testdir({ 'root.pem': root.certificate }), 'root.pem')
+  const program = `
+    import { X509Certificate } from 'node:crypto'
+    import { createTrust } from ${JSON.stringify(new URL('../../services/crawler/fetch/tls/trust.ts', import.meta.url))}
+    console.log(createTrust().isIssuedByAuthority(new X509Certificate(process.env.OWN)))`
+  const run = async (env: Record<string, string>) => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {
+      env: { ...process.env, OWN: own.certificate, ...env },
+    })
+    return stdout.trim()
+  }
+  t.equal(await run({}), 'false')
+  t.equal(await run({ NODE_EXTRA_CA_CERTS: file }), 'true')
 })
