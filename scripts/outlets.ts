@@ -1,3 +1,4 @@
+import { open, readFile } from 'node:fs/promises'
 import { printableLine } from '../shared/log/printable.ts'
 import { outletHealthAndPages } from '../shared/outlets/health.ts'
 import { readSharedFeeds } from '../shared/outlets/sync.ts'
@@ -5,9 +6,12 @@ import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, missingSetting, runCommand, UsageError } from '../shared/process/command.ts'
 import { dropRights } from '../shared/process/rights.ts'
 import { add, readOutlets, remove, sync, warnOfSharedFeeds } from './outlets/change.ts'
-import { checkFeeds, checkTable } from './outlets/check.ts'
+import { checkOutlets } from './outlets/check/outlet.ts'
+import { checkTable } from './outlets/check/table.ts'
+import { writeCatalogue } from './outlets/check/write.ts'
 import { ENTRY_OPTIONS } from './outlets/entry.ts'
 import { healthTable } from './outlets/table.ts'
+import { outletsBar } from './terminal/progress-bar.ts'
 
 const DEFAULT_CATALOGUE = 'infra/outlets/benelux.json'
 
@@ -21,12 +25,13 @@ await runCommand(
       'add DOMAIN --country NL --languages nl --feed URL',
       'remove DOMAIN… [--dry-run]',
       'list [--json]',
-      `check [FILE] [--json]              (default ${DEFAULT_CATALOGUE})`,
+      `check [FILE] [--json] [--write FILE]  (default ${DEFAULT_CATALOGUE})`,
     ],
     options: {
       ...ENTRY_OPTIONS,
       yes: { type: 'boolean', about: 'sync: removes outlets without asking; only on a terminal it asks' },
       json: { type: 'boolean', about: 'prints one JSON object a line' },
+      write: { type: 'string', value: 'FILE', about: 'check: writes the corrected catalogue' },
       'dry-run': { type: 'boolean', about: 'says what would change, and changes nothing' },
     },
     beside: true,
@@ -55,18 +60,36 @@ async function list({ config, options, print }: CommandContext, pool: Pool): Pro
   else print(healthTable(outlets, config, new Date()))
 }
 
-/** Exit code 1 when a feed cannot be read. */
+/** Exit code 1 when a listed feed cannot be read. */
 async function check(context: CommandContext, file: string): Promise<number> {
+  const { config, options, print, say, signal } = context
+  const text = await readFile(file, 'utf8')
   const outlets = await readOutlets(context, file)
+  // Opened while the process has all its rights. Nothing is written before the end.
+  const to = typeof options.write === 'string' ? await open(options.write, 'a') : null
   const problem = dropRights()
-  if (problem !== null) context.say(problem)
-  const results = await checkFeeds(context.config, outlets, context.signal, result => {
-    if (context.options.json === true) context.print(JSON.stringify(result))
-    else context.say(printableLine(`${result.ok ? 'ok  ' : 'FAIL'} ${result.domain} ${result.url} ${result.detail}`))
-  })
-  if (context.options.json !== true) context.print(checkTable(results))
+  if (problem !== null) say(problem)
+  const bar = outletsBar(options.json === true ? null : outlets.length)
+  let done = 0
+  const checked = await checkOutlets(config, outlets, signal, {
+    feed(result) {
+      if (options.json === true) print(JSON.stringify(result))
+      else bar.say(printableLine(`${result.ok ? 'ok  ' : 'FAIL'} ${result.domain} ${result.url} ${result.detail}`))
+    },
+    outlet() {
+      done += 1
+      bar.update(done)
+    },
+  }).finally(() => bar.stop())
+  if (signal.aborted) return 1
+  if (options.json !== true) print(checkTable(checked))
   warnOfSharedFeeds(context, outlets)
-  return results.every(({ ok }) => ok) ? 0 : 1
+  if (to !== null) {
+    await writeCatalogue(to, text, checked.outlets, new Date().toISOString().slice(0, 10))
+    await to.close()
+    say(`Wrote ${options.write}.`)
+  }
+  return checked.feeds.every(({ ok, listed }) => ok || !listed) ? 0 : 1
 }
 
 async function withPool(context: CommandContext, work: (pool: Pool) => Promise<void>): Promise<void> {

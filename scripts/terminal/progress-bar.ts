@@ -24,6 +24,11 @@ export function archiveBar(size: number | null): ProgressBar {
   return progressBar(size, '{bar} {percentage}% · {articles} articles · {eta_formatted} left', { articles: 0 })
 }
 
+/** A bar over outlets. Null: nobody watches. */
+export function outletsBar(total: number | null): ProgressBar {
+  return progressBar(total, '{bar} {value} of {total} outlets · {eta_formatted} left')
+}
+
 /** A bar over bytes; its field `now` names the part in hand. */
 export function bytesBar(total: number, now: string): ProgressBar {
   return progressBar(total, '{bar} {percentage}% · {eta_formatted} left · {now}', { now })

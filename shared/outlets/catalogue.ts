@@ -25,6 +25,7 @@ export class CatalogueError extends Error {
 
 interface Written extends Omit<Outlet, 'feeds' | 'sitemaps'> {
   feeds?: string[]
+  tried?: object | null
   sitemaps?: string[]
 }
 
@@ -81,6 +82,12 @@ export function readCatalogue(text: string): Catalogue {
   for (const { domain, feeds, sitemaps } of outlets) {
     if (feeds.length + sitemaps.length === 0)
       notes.push(`${domain} has neither feeds nor sitemaps: nothing of it is crawled.`)
+  }
+  const untried = file.outlets.filter(({ tried }) => tried === null).length
+  if (untried > 0) {
+    notes.push(
+      `${untried} ${untried === 1 ? 'outlet is' : 'outlets are'} marked as untried; outlets check FILE --write FILE tries and corrects them.`,
+    )
   }
   if (problems.length > 0) throw new CatalogueError(problems)
   return { outlets, notes }

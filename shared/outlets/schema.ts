@@ -29,6 +29,9 @@ export const CATALOGUE_SCHEMA = {
           timeZone: { type: 'string', minLength: 1 },
           feeds: addresses,
           sitemaps: addresses,
+          // For readers of the file: what the feeds cover, and what a check found; null: untried.
+          sections: { type: 'array', items: { type: 'string', maxLength: 200 }, maxItems: 200 },
+          tried: { type: ['object', 'null'] },
         },
       },
     },

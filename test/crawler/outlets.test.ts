@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { createPool } from '../../shared/postgres/pool.ts'
@@ -219,7 +219,115 @@ t.test('check says as JSON what came back, waits as robots.txt asks, and leaves 
   for (const [at, time] of asked.slice(2).entries()) t.ok(time - (asked[at + 1] ?? 0) >= 550, 'the pause of robots.txt')
 })
 
-t.test('benelux.json is a catalogue of at least 60 outlets in the three countries and five languages', async t => {
-  const real = new URL('../../infra/outlets/benelux.json', import.meta.url).pathname
-  t.match((await outlets('sync', real, '--dry-run')).err, /Would be: (6|7|8|9)\d outlets added/)
-})
+t.test(
+  'check --write corrects a catalogue: a feed that moved, one that is gone, an outlet with only a sitemap',
+  async t => {
+    const sites = await Promise.all(['127.0.0.4', '127.0.0.5', '127.0.0.6', '127.0.0.7'].map(startSite))
+    const [moved, gone, mapped, busy] = sites
+    if (!moved || !gone || !mapped || !busy) throw new Error('four sites were asked for')
+    t.teardown(() => Promise.all(sites.map(one => one.close())))
+
+    moved.on(
+      '/',
+      `<html><head><link rel="alternate" type="application/rss+xml" href="/comments/feed">
+    <link rel="alternate" type="application/rss+xml" title="Nieuws" href="/nieuws/feed"></head></html>`,
+    )
+    moved.on('/nieuws/feed', rss(`${moved.origin}/1`))
+    moved.on('/comments/feed', rss(`${moved.origin}/1#c`))
+    moved.on('/there.xml', rss(`${moved.origin}/2`))
+    moved.on('/permanent.xml', (_request, response) => response.writeHead(301, { location: '/there.xml' }).end())
+    gone.on('/', '<html><head><title>Te koop</title></head></html>')
+    mapped.on('/', '<html><head><title>Nieuws</title></head></html>')
+    mapped.on('/robots.txt', `User-agent: *\nSitemap: ${mapped.origin}/all.xml\nSitemap: ${mapped.origin}/news.xml`)
+    mapped.on(
+      '/news.xml',
+      `<urlset xmlns:news="http://www.google.com/schemas/sitemap-news/0.9"><url><loc>${mapped.origin}/1</loc>
+    <news:news><news:title>Een</news:title></news:news></url></urlset>`,
+    )
+    busy.on('/feed.xml', (_request, response) => response.writeHead(503).end())
+
+    const untried = (one: { host: string; origin: string }, feeds: string[]) => ({
+      ...{ ...A, name: one.host, domain: one.host, sections: ['binnenland'], tried: null, note: 'stays' },
+      feeds: feeds.map(path => one.origin + path),
+    })
+    await write(
+      untried(moved, ['/old.xml', '/permanent.xml']),
+      untried(gone, ['/feed.xml']),
+      { ...untried(mapped, ['/rss.xml']) },
+      untried(busy, ['/feed.xml']),
+    )
+    const corrected = join(t.testdir({}), 'corrected.json')
+    const { code, out, err } = await outlets('check', file, '--write', corrected)
+    t.equal(code, 1, 'a listed feed cannot be read')
+    t.match(err, /4 outlets are marked as untried/)
+    t.match(out, /^1 of 5 feeds read, 2 of 4 outlets with at least one\./)
+    const line = ({ host }: { host: string }) => out.split('\n').filter(text => text.startsWith(`${host}  `))
+    t.same(line(gone).length, 1)
+    t.match(line(gone)[0], /gone: 0 of 1 listed address read; no feed any more: \S+\/feed\.xml/)
+    t.match(
+      line(moved)[0],
+      /corrected: 1 of 2 .*no feed any more: \S+\/old\.xml; found: \S+\/there\.xml \S+\/nieuws\/feed/,
+    )
+    t.match(line(busy)[0], /unclear: 0 of 1 .*kept, although it answers 503/)
+
+    const on = new Date().toISOString().slice(0, 10)
+    const { outlets: written } = JSON.parse(await readFile(corrected, 'utf8'))
+    t.match(written, [
+      {
+        ...{ note: 'stays', sections: ['binnenland'], tried: { on, result: 'corrected' } },
+        feeds: [`${moved.origin}/there.xml`, `${moved.origin}/nieuws/feed`],
+      },
+      { feeds: [], tried: { on, result: 'gone', dropped: [`${gone.origin}/feed.xml`] } },
+      { feeds: [], sitemaps: [`${mapped.origin}/news.xml`], tried: { on, result: 'corrected' } },
+      { feeds: [`${busy.origin}/feed.xml`], tried: { on, result: 'unclear' } },
+    ])
+    t.equal(moved.to('/comments/feed').length, 0)
+    t.equal(busy.to('/').length, 0, 'what may work again is not searched for')
+    for (const one of sites) t.equal(one.to('/robots.txt').length, 1)
+
+    const again = await outlets('check', corrected, '--json')
+    const lines = again.out
+      .trim()
+      .split('\n')
+      .map(text => JSON.parse(text))
+    const works = lines.filter(({ listed, ok }) => listed && ok).map(({ url }) => url)
+    t.same(
+      works.sort(),
+      [`${moved.origin}/nieuws/feed`, `${moved.origin}/there.xml`, `${mapped.origin}/news.xml`].sort(),
+    )
+    t.match(await outlets('sync', corrected, '--dry-run'), { code: 0, err: /has neither feeds nor sitemaps/ })
+  },
+)
+
+t.test(
+  'check writes nothing when nothing can be read, and finds no feed where robots.txt forbids the page',
+  async t => {
+    const closed = await startSite('127.0.0.8')
+    t.teardown(() => closed.close())
+    closed.on('/robots.txt', 'User-agent: *\nDisallow: /\nAllow: /old.xml')
+    closed.on('/', '<link rel="alternate" type="application/rss+xml" href="/feed">')
+    closed.on('/feed', rss(`${closed.origin}/1`))
+    await write({ ...A, domain: closed.host, feeds: [`${closed.origin}/old.xml`] })
+    const corrected = join(t.testdir({ 'kept.json': 'as it was' }), 'kept.json')
+    t.match(await outlets('check', file, '--write', corrected), {
+      code: 2,
+      err: /nothing was written: is there a network/,
+    })
+    t.equal(await readFile(corrected, 'utf8'), 'as it was')
+    t.strictSame(
+      closed.seen.map(({ path }) => path),
+      ['/robots.txt', '/old.xml'],
+    )
+  },
+)
+
+t.test(
+  'benelux.json is a catalogue of over a hundred outlets in the three countries and five languages, each marked as untried',
+  async t => {
+    const real = new URL('../../infra/outlets/benelux.json', import.meta.url).pathname
+    t.match(
+      (await outlets('sync', real, '--dry-run')).err,
+      /113 outlets are marked as untried[\s\S]*Would be: 113 outlets added/,
+    )
+  },
+)

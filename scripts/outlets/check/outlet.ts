@@ -1,0 +1,126 @@
+import type { Config } from '../../../shared/config/config.ts'
+import { counted } from '../../../shared/log/counted.ts'
+import type { Outlet } from '../../../shared/outlets/outlet.ts'
+import { type CheckedFeed, checkFeed } from './feed.ts'
+import { findFeeds } from './find.ts'
+import { openTrial, type Trial } from './trial.ts'
+
+/** What a check found of one outlet. */
+export interface CheckedOutlet {
+  domain: string
+  /**
+   * `works`: as the catalogue says. `corrected`: some addresses are other ones now. `unclear`:
+   * nothing could be read, but the addresses may be right. `gone`: nothing is there.
+   */
+  result: 'works' | 'corrected' | 'unclear' | 'gone'
+  feeds: string[]
+  sitemaps: string[]
+  /** Addresses of the catalogue that lead to no feed. */
+  dropped: string[]
+  /** Addresses that the check found, or to which others have moved for good. */
+  found: string[]
+  sentence: string
+}
+
+/** Outlets that are tried at the same time. Each host gets one request at a time. */
+const SIDE_BY_SIDE = 8
+/** Feeds that are kept of an outlet of which nothing listed can be read. */
+const MOST_FOUND = 5
+
+/**
+ * Tries every listed address once, from this machine, without a database, with the crawler's own
+ * manners. Where an address is dead, or an outlet has none, it looks for others.
+ *
+ * @param report.feed called with each result as it comes
+ * @param report.outlet called when an outlet is done
+ */
+export async function checkOutlets(
+  config: Config,
+  outlets: Outlet[],
+  signal: AbortSignal,
+  report: { feed(result: CheckedFeed): void; outlet(result: CheckedOutlet): void },
+): Promise<{ feeds: CheckedFeed[]; outlets: CheckedOutlet[] }> {
+  const trial = openTrial(config, signal)
+  const feeds: CheckedFeed[] = []
+  const done = new Map<string, CheckedOutlet>()
+  const note = (result: CheckedFeed) => {
+    feeds.push(result)
+    report.feed(result)
+  }
+  const queue = [...outlets]
+  const work = async () => {
+    for (let outlet = queue.shift(); outlet !== undefined && !signal.aborted; outlet = queue.shift()) {
+      const checked = await checkOutlet(trial, outlet, note)
+      if (checked === null) return
+      done.set(outlet.domain, checked)
+      report.outlet(checked)
+    }
+  }
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work)).finally(() => trial.close())
+  return { feeds, outlets: outlets.flatMap(({ domain }) => done.get(domain) ?? []) }
+}
+
+/** Null: the check was interrupted. */
+async function checkOutlet(
+  trial: Trial,
+  outlet: Outlet,
+  report: (result: CheckedFeed) => void,
+): Promise<CheckedOutlet | null> {
+  const { domain } = outlet
+  const listed: CheckedFeed[] = []
+  for (const url of [...outlet.feeds, ...outlet.sitemaps]) {
+    const result = await checkFeed(trial, { domain, url, listed: true })
+    if (trial.signal.aborted) return null
+    listed.push(result)
+    report(result)
+  }
+  const dead = listed.filter(feed => feed.dead).length
+  const readable = listed.some(({ ok }) => ok)
+  const found =
+    dead > 0 || listed.length === 0 ? await findFeeds(trial, outlet, listed, readable ? dead : MOST_FOUND, report) : []
+  return trial.signal.aborted ? null : judgeOutlet(outlet, listed, found)
+}
+
+/** Decides which addresses stay. An address that might answer tomorrow stays. */
+export function judgeOutlet(outlet: Outlet, listed: CheckedFeed[], found: CheckedFeed[]): CheckedOutlet {
+  const byUrl = new Map(listed.map(feed => [feed.url, feed]))
+  const kept = (urls: string[]) => urls.flatMap(url => addressToKeep(url, byUrl.get(url)) ?? [])
+  const isSitemap = ({ format }: CheckedFeed) => format?.startsWith('sitemap') || format === 'news sitemap'
+  const feeds = unique([...kept(outlet.feeds), ...found.filter(feed => !isSitemap(feed)).map(({ url }) => url)])
+  const sitemaps = unique([...kept(outlet.sitemaps), ...found.filter(isSitemap).map(({ url }) => url)])
+  const before = [...outlet.feeds, ...outlet.sitemaps]
+  const after = [...feeds, ...sitemaps.filter(url => !feeds.includes(url))]
+  const working = [...listed, ...found].filter(({ ok }) => ok).length
+  const result =
+    working > 0
+      ? before.length === after.length && before.every(url => after.includes(url))
+        ? 'works'
+        : 'corrected'
+      : after.length > 0
+        ? 'unclear'
+        : 'gone'
+  const checked = {
+    ...{ domain: outlet.domain, result, feeds, sitemaps: sitemaps.filter(url => !feeds.includes(url)) },
+    dropped: listed.filter(({ dead }) => dead).map(({ url }) => url),
+    found: after.filter(url => !before.includes(url)),
+  } satisfies Omit<CheckedOutlet, 'sentence'>
+  return { ...checked, sentence: sentence(checked, listed) }
+}
+
+function addressToKeep(url: string, checked: CheckedFeed | undefined): string | null {
+  if (checked?.dead) return null
+  return checked?.ok && checked.permanent && checked.moved !== null ? checked.moved : url
+}
+
+function sentence({ result, dropped, found }: Omit<CheckedOutlet, 'sentence'>, listed: CheckedFeed[]): string {
+  const read = listed.filter(({ ok }) => ok).length
+  const unclear = listed.filter(({ ok, dead }) => !ok && !dead)
+  return [
+    `${result}: ${read} of ${counted(listed.length, 'listed address', 'listed addresses')} read`,
+    ...(dropped.length > 0 ? [`no feed any more: ${dropped.join(' ')}`] : []),
+    ...(found.length > 0 ? [`found: ${found.join(' ')}`] : []),
+    ...unclear.map(({ url, detail }) => `kept, although ${detail}: ${url}`),
+  ].join('; ')
+}
+
+const unique = (urls: string[]) => [...new Set(urls)]
