@@ -62,3 +62,9 @@ t.test('an endless text is read up to a limit', async t => {
   const long = Array.from({ length: 5_000 }, (_, at) => `Dit is zin nummer ${at} van een lang verslag.`).join(' ')
   t.equal(reading(long).sentences.length, 4_000)
 })
+
+t.test('a title is one that Postgres can store', async t => {
+  const { title } = reading(TEXT, `a\0b${'x'.repeat(498)}\ud83d\ude00`)
+  t.equal(title.length, 500)
+  t.ok(title.isWellFormed() && !title.includes('\0'))
+})

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { storable } from '../../../shared/indexing/text.ts'
 import { anyOf } from '../languages/index.ts'
 import { fold } from '../metadata/fold.ts'
 
@@ -22,6 +23,9 @@ const SHORTEST = 5
 const MOST = 1_000
 const BYTES = 4
 
+/** Of a title, in characters. */
+const LONGEST_TITLE = 500
+
 /** @param text the article's text as the page served it, one paragraph a line */
 export function readingOf(title: string, text: string, modified: string | null): Reading {
   const hashes = new Set<number>()
@@ -35,7 +39,7 @@ export function readingOf(title: string, text: string, modified: string | null):
   for (const [at, hash] of [...hashes].sort((a, b) => a - b).entries()) sentences.writeUInt32BE(hash, at * BYTES)
   const time = modified === null ? Number.NaN : Date.parse(modified)
   return {
-    title,
+    title: storable(title.slice(0, LONGEST_TITLE)),
     sentences,
     modified: Number.isNaN(time) || Math.abs(time) > LATEST ? null : new Date(time),
     corrected: text.split(/\n+/).some(paragraph => CORRECTION.test(paragraph)),
