@@ -91,8 +91,8 @@ export async function countLooking(client: Client): Promise<number> {
 }
 
 /**
- * The page at a host that has been due for a look longest. Null: none is, or a new page or a feed
- * is due there. These come first, always. Index: page_looks_due.
+ * The page at a host that has been due for a look longest. The caller has found no new page and no
+ * feed that is due there: these come first, always. Index: page_looks_due.
  */
 export async function nextLook(
   pool: Pool,
@@ -104,7 +104,7 @@ export async function nextLook(
             l.last_modified as "lastModified", l.digest, l.looks, l.attempts
        from page_looks l join pages p using (page_no) join outlets o on o.outlet_no = l.outlet_no and o.active
       where l.host = $1 and l.look_at <= clock_timestamp() and l.outlet_no <> all($2)
-        and not ${hasNews('$1', '$2')} and not ${isSpent('l.outlet_no', '$3', '$4')}
+        and not ${isSpent('l.outlet_no', '$3', '$4')}
       order by l.look_at limit 1`,
     [host, [...held], budget.pages, budget.bytes],
   )
