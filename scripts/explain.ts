@@ -33,7 +33,7 @@ await runCommand(
     }
     const found = word === undefined ? null : await lookUp(context, word)
     const page = await pageToRead(context, word ?? null, found)
-    const explanation = await explainPage(page, new Date())
+    const explanation = await explainPage(page, new Date(), found?.template ?? null)
     const stored = found?.stored ?? null
     if (options.json === true) print(JSON.stringify({ url: page.url, page: found?.id ?? null, ...explanation, stored }))
     else print(explanationInWords(page.url, explanation, stored))

@@ -1,4 +1,5 @@
 import { open, readFile } from 'node:fs/promises'
+import { readTemplates } from '../services/normaliser/template/store.ts'
 import { printableLine } from '../shared/log/printable.ts'
 import { outletHealthAndPages } from '../shared/outlets/health.ts'
 import { readSharedFeeds } from '../shared/outlets/sync.ts'
@@ -51,9 +52,14 @@ await runCommand(
 )
 
 async function list({ config, options, print }: CommandContext, pool: Pool): Promise<void> {
-  const [health, shared] = await Promise.all([outletHealthAndPages(pool), readSharedFeeds(pool)])
+  const [health, shared, templates] = await Promise.all([
+    outletHealthAndPages(pool),
+    readSharedFeeds(pool),
+    readTemplates(pool),
+  ])
   const outlets = health.map(outlet => ({
     ...outlet,
+    template: templates.get(outlet.domain) ?? null,
     sharedFeeds: shared.filter(({ domains }) => domains.includes(outlet.domain)),
   }))
   if (options.json === true) for (const outlet of outlets) print(JSON.stringify(outlet))

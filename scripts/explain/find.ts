@@ -1,4 +1,5 @@
 import { loadPage } from '../../services/normaliser/pages/load.ts'
+import type { Template } from '../../services/normaliser/template/template.ts'
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
 import { type Origins, readOrigins } from '../../shared/origins/origins.ts'
 import type { StoredPage } from '../../shared/pages/page.ts'
@@ -11,6 +12,8 @@ export interface FoundPage {
   page: StoredPage | null
   /** Whether the answer of the outlet is still kept. */
   isKept: boolean
+  /** What other pages of its outlet taught; null: nothing yet. */
+  template: Template | null
   stored: StoredArticle | null
 }
 
@@ -48,6 +51,7 @@ async function pageOf(
     id: pageNo === null ? null : `page:${pageNo}`,
     page: loaded?.page ?? null,
     isKept: loaded?.isKept ?? false,
+    template: loaded?.template ?? null,
     stored: 'id' in stored ? stored : null,
   }
 }

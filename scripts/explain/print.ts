@@ -9,14 +9,20 @@ const WIDTH = 90
 
 /** An explanation for people: a paragraph for each field. */
 export function explanationInWords(url: string, explanation: Explanation, stored: StoredArticle | null): string {
-  const { outcome, interstitial, fields } = explanation
+  const { outcome, interstitial, furniture, fields } = explanation
   const lines = [
     printableLine(url),
     ...(stored === null ? ['No article was made of it.'] : [`Article ${stored.id}.`]),
     ...(interstitial === null ? [] : [`In the article's place, or behind its opening: ${interstitial}.`]),
   ]
   if (fields === null) return [...lines, printableLine(`Today it would make no article (${outcome})`)].join('\n')
-  return [...lines, ...FIELDS.flatMap(field => ['', ...paragraph(field, fields[field], stored)])].join('\n')
+  const left = furniture.map(text => `   left out, as many pages of the outlet hold it: ${line(text)}`)
+  const paragraphs = FIELDS.flatMap(field => [
+    '',
+    ...paragraph(field, fields[field], stored),
+    ...(field === 'text' ? left : []),
+  ])
+  return [...lines, ...paragraphs].join('\n')
 }
 
 function paragraph(field: Field, { origin, value, why, candidates }: FieldExplanation, stored: StoredArticle | null) {

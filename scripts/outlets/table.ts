@@ -1,3 +1,4 @@
+import type { LearnedTemplate } from '../../services/normaliser/template/store.ts'
 import { counted } from '../../shared/log/counted.ts'
 import { printableLine } from '../../shared/log/printable.ts'
 import { fallInWords, shareInWords } from '../../shared/origins/shares.ts'
@@ -8,7 +9,7 @@ import { columns } from '../terminal/columns.ts'
 import { span } from '../terminal/span.ts'
 
 /** An outlet with its pages and the feeds that it shares with others. */
-type ListedOutlet = OutletHealth & OutletPages & { sharedFeeds: SharedFeed[] }
+type ListedOutlet = OutletHealth & OutletPages & { sharedFeeds: SharedFeed[]; template: LearnedTemplate | null }
 
 const HEADER = [
   'health',
@@ -70,11 +71,12 @@ function troubles(outlet: ListedOutlet, budget: Budget, now: Date): string[] {
 }
 
 /** The most frequent source of each field, of those that differ between outlets. */
-function mainSources({ origins }: ListedOutlet): string {
+function mainSources({ origins, template }: ListedOutlet): string {
   const main = (['date', 'authors', 'text'] as const).flatMap(
     field => origins.shares.find(share => share.field === field) ?? [],
   )
-  return main.map(shareInWords).join(', ') || '–'
+  const learned = template === null ? '' : `${counted(template.furniture, 'repeated line')} left out`
+  return [...main.map(shareInWords), learned].filter(Boolean).join(', ') || '–'
 }
 
 const sharing = (url: string, domains: string[], own: string) =>

@@ -92,14 +92,14 @@ function compose(
       try {
         const loaded = await loadPage(pool, pageNo)
         if (loaded === null) return null
-        const { page } = loaded
-        const first = await composePage(page)
+        const { page, template } = loaded
+        const first = await composePage(page, { template })
         if (first.kind === 'article') fingerprint = first.fingerprint
         const repeated =
           first.kind === 'article' &&
           fingerprint !== null &&
           (await served.isRepeated({ outletNo, pageNo, titled: first.titled, fingerprint }))
-        const composition = repeated ? await composePage(page, { repeated }) : first
+        const composition = repeated ? await composePage(page, { repeated, template }) : first
         composed = { pageNo, outletNo, url: page.url, composition, fingerprint, release }
         return composed
       } finally {
@@ -123,11 +123,11 @@ async function bringToEnd(
       await finishRefused(pool, { pageNo, outletNo }, composition)
       return { outcome: `refused: ${composition.reason}` }
     }
-    const { article, interstitial, reading, origins } = composition
+    const { article, interstitial, reading, origins, lesson } = composition
     const { publishedAt } = article
     const indexed = await index.add({
       article: { ...article, pageNo },
-      page: { pageNo, outletNo, interstitial, fingerprint, reading, publishedAt, origins },
+      page: { pageNo, outletNo, interstitial, fingerprint, reading, publishedAt, origins, lesson },
     })
     if (indexed.outcome === 'indexed') observeArticle(article)
     return { outcome: indexed.outcome, article: indexed.id }

@@ -100,7 +100,9 @@ async function indexBatch(writer: ArticleWriter, finished: Finished[], recheck: 
         // A known article was met again. Its text does not count as served twice, and its other
         // page is looked at already.
         finished.map(({ page }, at) =>
-          outcomes[at]?.outcome === 'indexed' ? page : { ...page, fingerprint: null, reading: null, origins: null },
+          outcomes[at]?.outcome === 'indexed'
+            ? page
+            : { ...page, fingerprint: null, reading: null, origins: null, lesson: null },
         ),
         recheck,
       ),

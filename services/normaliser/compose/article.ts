@@ -14,8 +14,9 @@ import { detectLanguage, type LanguageQuestion, languageOrigin } from '../langua
 import { MAX_TEXT } from '../markup/tree.ts'
 import type { PageMetadata } from '../metadata/metadata.ts'
 import { titleChoice } from '../metadata/title.ts'
+import { lessonOf, type Template } from '../template/template.ts'
 import { feedTexts } from '../text/feed-text.ts'
-import { lookAt } from './look.ts'
+import { type Look, lookAt } from './look.ts'
 
 /** Why a page never becomes an article; `pages.reason`. */
 export type Refusal = 'language' | 'no-title' | 'not-an-article'
@@ -27,6 +28,8 @@ export type Composition =
       article: NewArticle
       /** Where its fields came from. */
       origins: Origins
+      /** The lines that the page teaches about its outlet; null for an interstitial. */
+      lesson: string[] | null
       /** The interstitial that stood in the article's place, or cut it short. */
       interstitial: InterstitialKind | null
       /**
@@ -49,15 +52,17 @@ export type Composition =
  * @param now bounds publication dates (decision 36)
  * @param options.repeated the page's text was served under other addresses, so it is not the
  * article's
+ * @param options.template what other pages of the outlet taught
  */
 export async function composeArticle(
   page: StoredPage,
   now: Date,
-  options: { repeated?: boolean } = {},
+  options: { repeated?: boolean; template?: Template | null } = {},
 ): Promise<Composition> {
   const { entry, outlet } = page
   const fed = entry?.title ? plainText(entry.title) : null
-  const { interstitial, meta, texts } = lookAt(page, fed, options.repeated ?? false)
+  const look = lookAt(page, fed, options.repeated ?? false, options.template ?? null)
+  const { interstitial, meta, texts } = look
 
   const title = titleChoice(meta, entry, outlet)
   if (title === null) return withoutTitle(interstitial)
@@ -102,9 +107,10 @@ export async function composeArticle(
       language: languageOrigin(question, language),
     },
     interstitial,
+    lesson: interstitial === null ? lessonOf(look.paragraphs) : null,
     fingerprint: own === null ? null : textFingerprint(own.value),
     titled: isRelated(title.value, body ?? ''),
-    reading: own === null || interstitial !== null ? null : readingOf(title.value, own.value, meta.modified),
+    reading: own === null || interstitial !== null ? null : readingOf(title.value, wholeText(look, own), meta.modified),
   }
 }
 
@@ -119,6 +125,10 @@ function withoutTitle(interstitial: InterstitialKind | null): Composition {
     interstitial,
   }
 }
+
+/** The text with its furniture: a template that was learned between two versions is no change. */
+const wholeText = ({ paragraphs }: Look, own: Candidate<string>) =>
+  own.source === 'page' && paragraphs.length > 0 ? paragraphs.join('\n\n') : own.value
 
 function identityOf({ url, entry, outlet }: StoredPage, meta: PageMetadata, language: string): Identity {
   return identify({

@@ -1,10 +1,11 @@
 import { plainText } from '../../../shared/articles/plain-text.ts'
 import type { Field, Origin, Source } from '../../../shared/origins/origins.ts'
-import type { FeedEntry, StoredPage } from '../../../shared/pages/page.ts'
+import type { StoredPage } from '../../../shared/pages/page.ts'
 import { authorCandidates } from '../authors/authors.ts'
 import { bestOf, type Candidate, NO_ORIGIN } from '../candidates/candidate.ts'
 import { dateCandidates, type Moment, readingOf } from '../dates/published.ts'
 import { titleCandidates } from '../metadata/title.ts'
+import type { Template } from '../template/template.ts'
 import { feedTexts } from '../text/feed-text.ts'
 import { composeArticle } from './article.ts'
 import { type Look, lookAt } from './look.ts'
@@ -31,6 +32,8 @@ export interface Explanation {
   /** `article`, or why there is none. */
   outcome: string
   interstitial: string | null
+  /** Paragraphs that were left out, because many pages of the outlet hold them. */
+  furniture: string[]
   /** Null for a page of which no article is made. */
   fields: Record<Field, FieldExplanation> | null
 }
@@ -43,14 +46,19 @@ const LONGEST = 200
 /**
  * Reads a page as the normaliser does, and lists the candidates of each field. Nothing is stored.
  */
-export async function explainPage(page: StoredPage, now: Date): Promise<Explanation> {
-  const composition = await composeArticle(page, now)
+export async function explainPage(page: StoredPage, now: Date, template: Template | null = null): Promise<Explanation> {
+  const composition = await composeArticle(page, now, { template })
   const { interstitial } = composition
   if (composition.kind === 'refused') {
-    return { outcome: `refused: ${composition.reason}. ${composition.detail}`, interstitial, fields: null }
+    return {
+      outcome: `refused: ${composition.reason}. ${composition.detail}`,
+      interstitial,
+      furniture: [],
+      fields: null,
+    }
   }
   const { entry, outlet } = page
-  const look = lookAt(page, entry?.title ? plainText(entry.title) : null, false)
+  const look = lookAt(page, entry?.title ? plainText(entry.title) : null, false, template)
   const { article } = composition
   const explain = (field: Field, value: string | null, candidates: ShownCandidate[]): FieldExplanation => {
     const origin = composition.origins[field]
@@ -60,6 +68,7 @@ export async function explainPage(page: StoredPage, now: Date): Promise<Explanat
   return {
     outcome: 'article',
     interstitial,
+    furniture: look.furniture.slice(0, SHOWN).map(shortened),
     fields: {
       title: explain(
         'title',
@@ -70,7 +79,7 @@ export async function explainPage(page: StoredPage, now: Date): Promise<Explanat
       authors: explain(
         'authors',
         article.authors.join(', ') || null,
-        shown(authorsOf(look, entry, outlet), names => names.join(', ')),
+        shown(authorsOf(look, page), names => names.join(', ')),
       ),
       text: explain(
         'text',
@@ -91,11 +100,7 @@ function datesOf(look: Look, { entry, outlet }: StoredPage, now: Date): Iterable
   return dateCandidates(look.meta, entry, text, readingOf(look.meta, outlet, now))
 }
 
-function* authorsOf(
-  { meta }: Look,
-  entry: FeedEntry | null,
-  outlet: StoredPage['outlet'],
-): Generator<Candidate<string[]>> {
+function* authorsOf({ meta }: Look, { entry, outlet }: StoredPage): Generator<Candidate<string[]>> {
   const { stated, shown } = authorCandidates(meta, entry, outlet)
   yield* stated
   yield* shown()

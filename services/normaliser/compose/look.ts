@@ -5,6 +5,7 @@ import type { Candidate } from '../candidates/candidate.ts'
 import { type InterstitialKind, recogniseInterstitial } from '../interstitials/interstitials.ts'
 import { openingOf } from '../interstitials/paywall.ts'
 import { type PageMetadata, readMetadata } from '../metadata/metadata.ts'
+import { partedBy, type Template } from '../template/template.ts'
 import { readPageText } from '../text/page-text.ts'
 
 /** The parts of a page that can be believed. */
@@ -14,6 +15,9 @@ export interface Look {
   meta: PageMetadata
   /** The texts that the page gives, in order of rank. */
   texts: Candidate<string>[]
+  /** The text on the page with its furniture, and the paragraphs that were left out of it. */
+  paragraphs: string[]
+  furniture: string[]
 }
 
 /** Statuses with which an outlet refuses a page. Such a page is indexed from its feed alone. */
@@ -25,11 +29,18 @@ const REFUSALS = new Set([401, 402, 403, 407, 429, 451])
  * @param feedTitle plain text, null without one
  * @param repeated the outlet has served the same text under other addresses
  */
-export function lookAt(page: StoredPage, feedTitle: string | null, repeated: boolean): Look {
+export function lookAt(
+  page: StoredPage,
+  feedTitle: string | null,
+  repeated: boolean,
+  template: Template | null = null,
+): Look {
   const nothing = (interstitial: InterstitialKind | null): Look => ({
     interstitial,
     meta: readMetadata('', page.url),
     texts: [],
+    paragraphs: [],
+    furniture: [],
   })
   if (REFUSALS.has(page.status)) return nothing('forbidden')
   if (page.body === null || page.body.length === 0) return nothing(null)
@@ -53,9 +64,10 @@ export function lookAt(page: StoredPage, feedTitle: string | null, repeated: boo
   if (repeated) return nothing('repeated text')
 
   const { paragraphs, walled } = openingOf(read, meta.free)
-  const text = paragraphs.join('\n\n') || null
-  if (walled) return { interstitial: 'paywall', meta, texts: shown(text) }
-  return { interstitial: null, meta, texts: ranked(text, meta) }
+  const parts = partedBy(template, paragraphs)
+  const text = parts.own.join('\n\n') || null
+  if (walled) return { interstitial: 'paywall', meta, texts: shown(text), paragraphs, furniture: parts.furniture }
+  return { interstitial: null, meta, texts: ranked(text, meta), paragraphs, furniture: parts.furniture }
 }
 
 const shown = (text: string | null): Candidate<string>[] =>

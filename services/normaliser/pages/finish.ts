@@ -5,6 +5,7 @@ import type { Client, Pool, Queryable } from '../../../shared/postgres/pool.ts'
 import { transaction } from '../../../shared/postgres/transaction.ts'
 import type { Refusal } from '../compose/article.ts'
 import type { InterstitialKind } from '../interstitials/interstitials.ts'
+import { teach } from '../template/store.ts'
 import type { Failure } from '../threads/composer.ts'
 import { planLooks, type ReadPage } from './plan-looks.ts'
 
@@ -16,6 +17,8 @@ export interface DonePage extends ReadPage {
   fingerprint: Uint8Array | null
   /** Of the article that is now indexed; null for one that was known. */
   origins: Origins | null
+  /** The lines that the page teaches about its outlet; null for a known article. */
+  lesson: string[] | null
 }
 
 /**
@@ -46,6 +49,7 @@ export async function finishDone(client: Client, pages: DonePage[], recheck: num
     client,
     finished.flatMap(({ origins, ...page }) => (origins === null ? [] : [{ ...page, origins }])),
   )
+  await teach(client, finished)
   if (recheck > 0) await planLooks(client, finished, recheck)
 }
 

@@ -3,6 +3,7 @@ import { gunzip } from 'node:zlib'
 import type { Country, Language } from '../../../shared/articles/article.ts'
 import type { FeedEntry, StoredPage } from '../../../shared/pages/page.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
+import type { Template } from '../template/template.ts'
 
 /** A stored page and the number of its outlet. */
 export interface LoadedPage {
@@ -10,6 +11,8 @@ export interface LoadedPage {
   outletNo: number
   /** Whether the answer of the outlet is still kept. */
   isKept: boolean
+  /** What other pages of the outlet taught; null: nothing yet. */
+  template: Template | null
 }
 
 /** A page's columns, with those of its source and its outlet. */
@@ -54,16 +57,17 @@ export async function loadPage(
   pageNo: bigint,
   options: { finished?: boolean } = {},
 ): Promise<LoadedPage | null> {
-  const { rows } = await pool.query<PageRow>(
+  const { rows } = await pool.query<PageRow & Pick<LoadedPage, 'template'>>(
     `select p.page_no, p.outlet_no, p.url, p.entry, s.final_url, s.status, s.content_type, s.body, s.fetched_at,
-            o.name, o.domain, o.country, o.languages, o.time_zone
+            o.name, o.domain, o.country, o.languages, o.time_zone, t.template
        from pages p join outlets o using (outlet_no) left join page_sources s using (page_no)
+            left join outlet_templates t using (outlet_no)
       where p.page_no = $1 and (p.state = 'stored' or $2)`,
     [pageNo, options.finished ?? false],
   )
   const [row] = rows
   if (row === undefined) return null
-  return { outletNo: row.outlet_no, isKept: row.fetched_at !== null, page: await pageOf(row) }
+  return { outletNo: row.outlet_no, isKept: row.fetched_at !== null, template: row.template, page: await pageOf(row) }
 }
 
 /** Decompresses a page's body and brings its columns together. */

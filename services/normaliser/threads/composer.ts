@@ -3,6 +3,7 @@ import { createFairQueue } from '../../../shared/threads/fair-queue.ts'
 import { openThreads, ThreadError, type ThreadFailure } from '../../../shared/threads/threads.ts'
 import type { Composition } from '../compose/article.ts'
 import { composeSeconds } from '../metrics.ts'
+import type { Template } from '../template/template.ts'
 import type { ComposeTask } from './worker.ts'
 
 /** How the work on a page failed. No article could be made of it this time. */
@@ -10,7 +11,13 @@ export type Failure = ThreadFailure
 export const ComposeError = ThreadError
 
 /** @throws ComposeError when the page fails */
-export type Compose = (page: StoredPage, options?: { repeated?: boolean }) => Promise<Composition>
+export type Compose = (page: StoredPage, options?: ComposeOptions) => Promise<Composition>
+
+export interface ComposeOptions {
+  repeated?: boolean
+  /** What other pages of the outlet taught. */
+  template?: Template | null
+}
 
 /** Threads that compose articles, so that the process's own event loop never waits for one. */
 export interface Composer {
@@ -21,7 +28,7 @@ export interface Composer {
    */
   inTurn<T>(outlet: string | number, work: (compose: Compose) => Promise<T>, signal?: AbortSignal): Promise<T>
   /** Composes one page in its outlet's turn. */
-  compose(page: StoredPage, options?: { repeated?: boolean; signal?: AbortSignal }): Promise<Composition>
+  compose(page: StoredPage, options?: ComposeOptions & { signal?: AbortSignal }): Promise<Composition>
   /** Ends all threads at once; pages in hand fail. */
   close(): Promise<void>
 }
@@ -54,11 +61,12 @@ export function openComposer(options: { threads: number; timeout: number; memory
       measured()
     }
   }
-  const compose: Compose = (page, { repeated = false } = {}) => run({ page, now: new Date(), repeated })
+  const compose: Compose = (page, { repeated = false, template = null } = {}) =>
+    run({ page, now: new Date(), repeated, template })
   return {
     inTurn: (outlet, work, signal) => queue.take(outlet, () => work(compose), signal),
-    compose: (page, { repeated = false, signal } = {}) =>
-      queue.take(page.outlet.domain, () => compose(page, { repeated }), signal),
+    compose: (page, { signal, ...options } = {}) =>
+      queue.take(page.outlet.domain, () => compose(page, options), signal),
     close: () => pool.close(),
   }
 }

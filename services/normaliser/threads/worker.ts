@@ -4,6 +4,7 @@ import { begin } from '../../../shared/threads/clock.ts'
 import type { Timed } from '../../../shared/threads/threads.ts'
 import { type Composition, composeArticle } from '../compose/article.ts'
 import { loadModels } from '../language/language.ts'
+import type { Template } from '../template/template.ts'
 
 /** The input of a thread. */
 export interface ComposeTask {
@@ -11,16 +12,23 @@ export interface ComposeTask {
   now: Date
   /** See `composeArticle`. */
   repeated: boolean
+  template: Template | null
 }
 
 /**
  * Composes one page, as the entry of a thread. The thread also cuts the text into words, which
  * would hold up the service's own event loop.
  */
-export default async function compose({ page, now, repeated, begun }: Timed<ComposeTask>): Promise<Composition> {
+export default async function compose({
+  page,
+  now,
+  repeated,
+  template,
+  begun,
+}: Timed<ComposeTask>): Promise<Composition> {
   await loadModels()
   begin(begun)
-  const composition = await composeArticle(page, now, { repeated })
+  const composition = await composeArticle(page, now, { repeated, template })
   if (composition.kind === 'refused') return composition
   return { ...composition, article: { ...composition.article, prepared: prepareText(composition.article) } }
 }

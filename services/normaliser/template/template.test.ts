@@ -1,0 +1,58 @@
+import t from 'tap'
+import { EMPTY_TEMPLATE, furnitureCount, learn, lessonOf, partedBy, type Template } from './template.ts'
+
+const OFFER = 'Lees elke dag het nieuws uit uw eigen streek, nu een maand lang voor één euro.'
+const page = (n: number, ...more: string[]) => [`Eerste zin van bericht ${n}.`, `Tweede zin van bericht ${n}.`, ...more]
+
+/** The template after the texts of these pages. */
+const taughtBy = (texts: string[][], template: Template = EMPTY_TEMPLATE) =>
+  texts.reduce((learned, text) => learn(learned, lessonOf(text)), template)
+const pages = (count: number, from: number, ...more: string[]) =>
+  Array.from({ length: count }, (_, n) => page(from + n, ...more))
+
+t.test('a line that many pages hold is furniture, and is left out of the next text', async t => {
+  const template = taughtBy(pages(12, 0, OFFER))
+  t.same(partedBy(template, page(99, OFFER)), { own: page(99), furniture: [OFFER] })
+  t.equal(furnitureCount(template), 1)
+})
+
+t.test('few pages teach nothing', async t => {
+  const template = taughtBy(pages(9, 0, OFFER))
+  t.same(partedBy(template, page(99, OFFER)).own, page(99, OFFER))
+  t.same(partedBy(null, page(99, OFFER)).own, page(99, OFFER))
+})
+
+t.test('a line that some pages repeat stays: a wire text, a series', async t => {
+  const template = taughtBy([...pages(4, 0, OFFER), ...pages(16, 10)])
+  t.same(partedBy(template, page(99, OFFER)).furniture, [])
+  const series = taughtBy([...pages(5, 0, OFFER), ...pages(20, 10)])
+  t.same(partedBy(series, page(99, OFFER)).furniture, [], 'a fifth of the pages')
+})
+
+t.test('a text of nothing but furniture stays whole', async t => {
+  const template = taughtBy(pages(12, 0, OFFER))
+  t.same(partedBy(template, [OFFER]), { own: [OFFER], furniture: [] })
+})
+
+t.test('a new template wins, and the old one is forgotten', async t => {
+  const NEW = 'Meld u aan voor onze nieuwsbrief en mis niets meer van het nieuws uit de stad.'
+  const old = taughtBy(pages(70, 0, OFFER))
+  const revised = taughtBy(pages(64, 100, NEW), old)
+  t.same(partedBy(revised, page(999, NEW)).furniture, [NEW])
+  const later = taughtBy(pages(128, 200, NEW), revised)
+  t.same(partedBy(later, page(999, OFFER)).furniture, [], 'a line of the old template is text again')
+})
+
+t.test('a template stays small, whatever an outlet serves, and keeps what repeats', async t => {
+  const long = (n: number) => Array.from({ length: 500 }, (_, line) => `Regel ${line} van bericht ${n}.`)
+  const texts = Array.from({ length: 40 }, (_, n) => [...long(n), OFFER])
+  const template = taughtBy(texts)
+  t.ok(JSON.stringify(template).length < 6_000)
+  t.same(partedBy(template, page(99, OFFER)).furniture, [OFFER])
+})
+
+t.test('the same pages in one order teach the same, also by way of the database', async t => {
+  const texts = pages(60, 0, OFFER)
+  const stored: Template = JSON.parse(JSON.stringify(taughtBy(texts.slice(0, 30))))
+  t.equal(JSON.stringify(taughtBy(texts.slice(30), stored)), JSON.stringify(taughtBy(texts)))
+})

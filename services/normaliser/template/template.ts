@@ -1,0 +1,101 @@
+/**
+ * The lines that the pages of one outlet have in common. Counts are of pages, and decay: old pages
+ * count less than new ones.
+ */
+export interface Template {
+  pages: number
+  /** By the digest of a line: pages whose text held it. */
+  lines: Record<string, number>
+}
+
+export const EMPTY_TEMPLATE: Template = { pages: 0, lines: {} }
+
+/** With fewer pages, nothing is known of an outlet. */
+const FEWEST_PAGES = 10
+/** A line of the text is furniture when so many pages hold it, and such a share of them. */
+const FURNITURE_PAGES = 5
+const FURNITURE_SHARE = 0.3
+
+/** The paragraphs of a text, told apart by what other pages of the outlet hold. */
+export interface Parted {
+  own: string[]
+  furniture: string[]
+}
+
+/**
+ * Takes the furniture out of a text. A text of nothing else stays whole: it may be an interstitial,
+ * which is recognised by its whole text.
+ */
+export function partedBy(template: Template | null, paragraphs: string[]): Parted {
+  if (template === null || template.pages < FEWEST_PAGES) return { own: paragraphs, furniture: [] }
+  const furniture = paragraphs.filter(text => isFurniture(template, digestOf(text)))
+  if (furniture.length === 0 || furniture.length === paragraphs.length) return { own: paragraphs, furniture: [] }
+  return { own: paragraphs.filter(text => !furniture.includes(text)), furniture }
+}
+
+function isFurniture({ pages, lines }: Template, digest: string): boolean {
+  const count = lines[digest] ?? 0
+  return count >= FURNITURE_PAGES && count >= FURNITURE_SHARE * pages
+}
+
+/** How many lines are furniture now. */
+export function furnitureCount(template: Template): number {
+  if (template.pages < FEWEST_PAGES) return 0
+  return Object.keys(template.lines).filter(digest => isFurniture(template, digest)).length
+}
+
+/**
+ * Paragraphs at either end of a text that teach: furniture stands before and behind the article.
+ */
+const AT_BEGINNING = 8
+const AT_END = 12
+
+/** What the text of a page teaches: the digests of its lines, each once. */
+export function lessonOf(paragraphs: string[]): string[] {
+  const ends =
+    paragraphs.length <= AT_BEGINNING + AT_END
+      ? paragraphs
+      : [...paragraphs.slice(0, AT_BEGINNING), ...paragraphs.slice(-AT_END)]
+  return [...new Set(ends.map(digestOf))]
+}
+
+/** At so many pages, all counts are halved: a new template wins within as many pages. */
+const HALVED_AT = 64
+/** Bound of a template: 4 kB. Lines that one page holds stay for some ten pages. */
+const LINES = 250
+
+/** The template after one more page. Pure, so that the same pages in one order teach the same. */
+export function learn(template: Template, lesson: string[]): Template {
+  const lines = { ...template.lines }
+  for (const line of lesson) {
+    const count = lines[line] ?? 0
+    // The latest line stands last, so that the oldest of the rare ones go first.
+    delete lines[line]
+    lines[line] = count + 1
+  }
+  const learned = { pages: template.pages + 1, lines: bounded(lines) }
+  return learned.pages < HALVED_AT ? learned : halved(learned)
+}
+
+function bounded(lines: Template['lines']): Template['lines'] {
+  const all = Object.entries(lines)
+  if (all.length <= LINES) return lines
+  const order = all.map(([line, count], at) => ({ line, count, at }))
+  const kept = order.toSorted((a, b) => b.count - a.count || b.at - a.at).slice(0, LINES)
+  return Object.fromEntries(kept.toSorted((a, b) => a.at - b.at).map(({ line, count }) => [line, count]))
+}
+
+function halved({ pages, lines }: Template): Template {
+  const counts = Object.entries(lines).map(([line, count]): [string, number] => [line, Math.floor(count / 2)])
+  return { pages: Math.floor(pages / 2), lines: Object.fromEntries(counts.filter(([, count]) => count > 0)) }
+}
+
+/**
+ * A short digest (FNV-1a, 32 bits) in letters, as `l1x9k2` : a key of digits alone would not keep
+ * its place in an object. A collision costs one line of one outlet.
+ */
+function digestOf(text: string): string {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  return `l${(hash >>> 0).toString(36)}`
+}
