@@ -245,3 +245,24 @@ t.test('hostile bylines take no time', async t => {
   const { user, system } = process.cpuUsage(start)
   t.ok(user + system < 3_000_000, `${Math.round((user + system) / 1000)} ms`)
 })
+
+t.test('a name without a label counts beside the date under the headline', async t => {
+  const page = (...lines: string[]) =>
+    authorsOf(
+      readMetadata(
+        `<title>Brug dicht</title><h1>Brug dicht</h1>${lines.map(line => `<div>${line}</div>`).join('')}<p>De brug over de Maas is dicht.</p>`,
+        'https://dagkoerier.example/a',
+      ),
+      null,
+      outlet,
+    )
+  t.same(page('Anna Weber', '3 november 2026'), ['Anna Weber'])
+  t.same(page('Jan van den Berg', '3-11-2026 14:05'), ['Jan van den Berg'])
+  t.same(page('Anna Weber – 3. November 2026'), ['Anna Weber'])
+  t.same(page('Anna Weber', 'De brug is dicht'), [], 'no date')
+  t.same(page('Anna Weber', 'De brug is sinds 3 november 2026 dicht, en dat blijft zo.'), [], 'a sentence')
+  t.same(page('Anna Weber', 'Bijgewerkt: 3 november 2026'), [], 'the date of a change')
+  t.same(page('De Dagkoerier', '3 november 2026'), [])
+  t.same(page('Binnenland', '3 november 2026'), [], 'one word is a section')
+  t.same(page('Foto: Belga', 'Een', 'Twee', 'Drie', 'Vier', 'Anna Weber', '3 november 2026'), [], 'too far')
+})

@@ -5,6 +5,7 @@ import { bestOf, type Candidate, type Choice, choiceOf } from '../candidates/can
 import { anyOf } from '../languages/index.ts'
 import { fold } from '../metadata/fold.ts'
 import type { PageMark, PageMetadata } from '../metadata/metadata.ts'
+import { besideDates } from './beside-dates.ts'
 import { foldOutlet, peopleIn } from './person-names.ts'
 import { isNear, spokenBylines } from './spoken.ts'
 
@@ -87,6 +88,7 @@ export function authorCandidates(
     ],
     *shown() {
       yield* candidates('markup', people(bylines(near(), own)))
+      yield* candidates('markup', people(besideDates(meta)))
       yield* candidates('feed', fed)
       yield* candidates('markup', people(bylines(signed(), own)))
       yield* candidates('box', people(boxes(meta)))
