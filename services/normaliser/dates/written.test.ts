@@ -90,10 +90,13 @@ const tables: Record<string, [string, string | null][]> = {
     ['November 3, 2026 12:05 AM', '2026-11-03 00:05'],
     ['Friday 13th March 2026', '2026-03-13'],
     ['12/31/2026', '2026-12-31'],
+    ['12-31-2026', '2026-12-31'],
   ],
   'what is no date': [
     ['10.0.1.2', null],
     ['versie 3.11.2026.1', null],
+    ['12.31.2026', null],
+    ['10.15.20', null],
     ['31/02/2026', null],
     ['november 2026', null],
     ['2026', null],

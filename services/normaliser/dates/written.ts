@@ -123,7 +123,8 @@ function dayOf(
   if (groups.y4 !== undefined) return calendarDay(n('y4'), monthOf(groups.w4 ?? ''), n('d4'))
   if (groups.y5 !== undefined) return calendarDay(n('y5'), monthOf(groups.w5 ?? ''), n('d5'))
   const [a, b, year] = [n('a6'), n('b6'), fullYear(groups.y6 ?? '')]
-  const monthFirst = groups.s6 === '/' && (options.monthFirst || b > 12)
+  // No month has a number above 12. With points it would be a time: `10.15.20`.
+  const monthFirst = groups.s6 === '/' ? options.monthFirst || b > 12 : groups.s6 === '-' && b > 12
   return monthFirst ? calendarDay(year, a, b) : calendarDay(year, b, a)
 }
 

@@ -88,7 +88,7 @@ export const en: LanguageRules = {
     corrections: 'correction|clarification|erratum',
     earlierVersions: 'an earlier version of this|this (?:article|story) (?:was|has been) (?:corrected|amended)',
     machine: String.raw`(this|the) \S+ requires javascript|(please )?enable javascript|javascript is|your (web)?browser|this (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|advertisement|story continues`,
-    affiliates: String.raw`affiliate(d|-)?([- ]| and\/or referral )?links?|we may (earn|erhalten).{0,40}(commission|provision)`,
+    affiliates: String.raw`affiliate(d|-)?([- ]| and\/or referral )?links?|(may|might) (earn|receive|get|erhalten).{0,40}(commission|provision)`,
     appearedFirst: 'the (post|article) .+ (appeared first on|first appeared on)',
     moreInBrackets: 'more',
     readMore: 'read more|continue reading',

@@ -25,6 +25,8 @@ const CHAFF = [
   'Advertentie',
   'An dieser Stelle finden Sie einen externen Inhalt von YouTube, der den Artikel ergänzt.',
   '© 2026 De Maaskoerier. Alle rechten voorbehouden.',
+  'If you buy something from a De Maaskoerier link, we and our shop may earn a commission.',
+  'If you click on a link and make a purchase we may receive a small commission.',
   '___',
 ]
 const TEXT = [
@@ -35,6 +37,7 @@ const TEXT = [
   'Foto’s van de dijk zijn te zien in het gemeentehuis van Roosteren.',
   'Mehr als hundert Menschen kamen.',
   'Trending ist das nicht.',
+  'Brokers who may earn a commission on every sale were heard by the court of Roosteren for three days, in a case about the price of land behind the dyke, and were asked what they knew of the plans of the water board; the court will decide in May, said its president, who did not answer questions of reporters in the hall.',
   'Der Deich ist hoch.',
   '"Nee", zei ze.',
 ]
