@@ -102,8 +102,9 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
    * is read ahead was read once.
    *
    * @param onFailure told of what could not be read; it is tried again
+   * @param gently takes longer, and leaves processors to other processes that answer requests
    */
-  warm(onFailure?: (error: unknown) => void): Promise<void>
+  warm(onFailure?: (error: unknown) => void, gently?: boolean): Promise<void>
   stats(): IndexStats
   /** Stops reading ahead. The pool is the caller's to end. */
   close(): Promise<void>
@@ -203,9 +204,9 @@ export function openIndexOf<A extends KeptArticle>(
     articles: seqs => parts.stored.read(seqs),
     recount: articles => parts.stored.recount(articles),
 
-    warm(onFailure = () => {}) {
+    warm(onFailure = () => {}, gently = false) {
       if (warmUp === null) {
-        warmUp = startWarmUp(parts, SIZES, onFailure)
+        warmUp = startWarmUp(parts, SIZES, gently, onFailure)
         warmUp.warm.then(() => (closed ? undefined : suggestions.ready())).catch(onFailure)
       }
       return warmUp.warm

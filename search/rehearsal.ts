@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { LANGUAGES } from '../shared/articles/article.ts'
 import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
 import { searchPage } from './execute/search.ts'
@@ -18,6 +19,23 @@ const LISTS_PER_READ = 1_024
 /** Searches at a time: each opens a connection, and prepares its statements there. */
 const SIDE_BY_SIDE = 8
 
+/** How much of the machine a rehearsal takes. */
+export interface Effort {
+  /** ms for each part. */
+  limit: number
+  sideBySide: number
+  /** Rests after each step, as long as the step took. */
+  rests: boolean
+}
+
+/** As fast as it can. */
+export const ALL_EFFORT: Effort = { limit: LIMIT, sideBySide: SIDE_BY_SIDE, rests: false }
+/**
+ * For a process that joins others: they answer requests on the same processors. With all its effort
+ * it and Postgres would take two of them for seconds.
+ */
+export const LITTLE_EFFORT: Effort = { limit: 3 * LIMIT, sideBySide: 1, rests: true }
+
 /**
  * Reads the lists of the most frequent terms, and runs searches of every kind on them. The first
  * clients then find compiled code, open connections and prepared statements.
@@ -26,20 +44,27 @@ export async function rehearse(
   index: IndexParts,
   meta: IndexMeta,
   sizes: SearchSizes,
+  effort: Effort,
   signal: AbortSignal,
 ): Promise<void> {
   const terms = await index.cache.prefetch.frequentTerms(TERMS_READ)
-  await readLists(index, meta, [...LANGUAGES.map(TERMS.language), ...terms], signal)
+  await readLists(index, meta, [...LANGUAGES.map(TERMS.language), ...terms], effort, signal)
   const words = terms.filter(term => {
     const word = parseWordTerm(term)
     return word?.kind === 'word' && !word.inTitle
   })
-  if (words.length > 0) await runSearches(index, words, sizes, signal)
+  if (words.length > 0) await runSearches(index, words, sizes, effort, signal)
 }
 
 /** The most frequent first, so a limit ends with those that matter least. */
-async function readLists(index: IndexParts, meta: IndexMeta, terms: string[], signal: AbortSignal): Promise<void> {
-  const until = performance.now() + LIMIT
+async function readLists(
+  index: IndexParts,
+  meta: IndexMeta,
+  terms: string[],
+  effort: Effort,
+  signal: AbortSignal,
+): Promise<void> {
+  const until = performance.now() + effort.limit
   const newestFirst = meta.segments.toReversed()
   const { limit } = index.cache.stats().postings
   const wanted = terms.flatMap(term => newestFirst.map(segment => ({ segment, term })))
@@ -48,20 +73,32 @@ async function readLists(index: IndexParts, meta: IndexMeta, terms: string[], si
     if (signal.aborted || isFull || performance.now() > until) return
     const part = wanted.slice(from, from + LISTS_PER_READ)
     const missing = part.filter(({ segment, term }) => index.cache.list(segment, term) === undefined)
-    if (missing.length > 0) await index.cache.readLists(missing, meta.version)
+    if (missing.length > 0) await step(effort, () => index.cache.readLists(missing, meta.version))
   }
 }
 
-async function runSearches(index: IndexParts, words: string[], sizes: SearchSizes, signal: AbortSignal): Promise<void> {
-  const until = performance.now() + LIMIT
+async function runSearches(
+  index: IndexParts,
+  words: string[],
+  sizes: SearchSizes,
+  effort: Effort,
+  signal: AbortSignal,
+): Promise<void> {
+  const until = performance.now() + effort.limit
   let next = 0
   const run = async () => {
     while (!signal.aborted && next < words.length && performance.now() < until) {
       const at = next++
-      for (const query of queriesOf(words, at)) await searchPage(index, query, null, sizes)
+      for (const query of queriesOf(words, at)) await step(effort, () => searchPage(index, query, null, sizes))
     }
   }
-  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, run))
+  await Promise.all(Array.from({ length: effort.sideBySide }, run))
+}
+
+async function step({ rests }: Effort, work: () => Promise<unknown>): Promise<void> {
+  const start = performance.now()
+  await work()
+  if (rests) await pause(performance.now() - start)
 }
 
 /** Searches of the kinds that clients ask most, with a word and its neighbours in a list. */

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
 import { rehearseNames } from './names/rehearsal.ts'
-import { rehearse } from './rehearsal.ts'
+import { ALL_EFFORT, LITTLE_EFFORT, rehearse } from './rehearsal.ts'
 import { SegmentsChanged } from './store/segment-store.ts'
 
 /** Reads ahead the data that every search needs, so that no search has to wait for it. */
@@ -21,8 +21,16 @@ export interface WarmUp {
 const INTERVAL = 200
 const INTERVAL_AFTER_FAILURE = 1_000
 
-/** @param onFailure told of what could not be read; it is tried again */
-export function startWarmUp(index: IndexParts, sizes: SearchSizes, onFailure: (error: unknown) => void): WarmUp {
+/**
+ * @param gently leaves processors to others
+ * @param onFailure told of what could not be read; it is tried again
+ */
+export function startWarmUp(
+  index: IndexParts,
+  sizes: SearchSizes,
+  gently: boolean,
+  onFailure: (error: unknown) => void,
+): WarmUp {
   const ending = new AbortController()
   const { signal } = ending
   const first = Promise.withResolvers<void>()
@@ -37,7 +45,7 @@ export function startWarmUp(index: IndexParts, sizes: SearchSizes, onFailure: (e
           rehearsed = true
           const meta = await index.metaOf(warmed)
           await rehearseNames(index.cache, meta)
-          await rehearse(index, meta, sizes, signal)
+          await rehearse(index, meta, sizes, gently ? LITTLE_EFFORT : ALL_EFFORT, signal)
         }
         first.resolve()
       } catch (error) {

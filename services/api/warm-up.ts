@@ -1,6 +1,7 @@
 import type { SearchIndex } from '../../search/index.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
+import { joinsOthers } from '../../shared/process/number.ts'
 
 /** Whether a process that has just started is as fast as it will be. */
 export interface WarmUp {
@@ -21,7 +22,7 @@ export function startWarmUp(index: Pick<SearchIndex, 'warm'>, log: Logger, limit
   const start = performance.now()
   let warm = false
   const done = index
-    .warm(error => log.debug({ err: sentenceOf(error) }, 'could not read ahead'))
+    .warm(error => log.debug({ err: sentenceOf(error) }, 'could not read ahead'), joinsOthers())
     .then(() => {
       warm = true
       log.info({ ms: Math.round(performance.now() - start) }, 'warm')

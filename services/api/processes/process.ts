@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Config } from '../../../shared/config/config.ts'
 import type { Missing } from '../../../shared/process/health.ts'
-import { PROCESS_NUMBER } from '../../../shared/process/number.ts'
+import { PROCESS_JOINS, PROCESS_NUMBER } from '../../../shared/process/number.ts'
 import { isReport, type Order, type Question } from './messages.ts'
 import type { Taker } from './seat.ts'
 
@@ -46,13 +46,20 @@ export interface Listeners {
  *
  * @param number of this process, from 1
  * @param count of all processes, that share limits and caches
+ * @param joins whether others answer requests already
  */
-export function startProcess(number: string, count: number, config: Config, listeners: Listeners): ApiProcess {
+export function startProcess(
+  number: string,
+  { count, joins }: { count: number; joins: boolean },
+  config: Config,
+  listeners: Listeners,
+): ApiProcess {
   const began = performance.now()
   const child = fork(MAIN, [], {
     env: {
       ...process.env,
       [PROCESS_NUMBER]: number,
+      ...(joins ? { [PROCESS_JOINS]: '1' } : {}),
       PERSCOPE_BOOTSTRAP: String(process.pid),
       WEB_CONCURRENCY: String(count),
       QDRANT_API_KEY: config.QDRANT_API_KEY,

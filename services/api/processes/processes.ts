@@ -85,7 +85,8 @@ export async function stopProcesses(processes: Processes): Promise<void> {
 
 function launch({ parts, all, serving }: Processes, number: string): ApiProcess {
   const { count, config, dispatcher } = parts
-  const one = startProcess(number, count, config, { took: dispatcher.took, closed: dispatcher.closed })
+  const joins = serving.size > 0
+  const one = startProcess(number, { count, joins }, config, { took: dispatcher.took, closed: dispatcher.closed })
   all.add(one)
   void one.ended.then(() => {
     all.delete(one)
