@@ -29,6 +29,7 @@ await runCommand(
         about:
           'search: a process that has just started, the hardest queries asked for the first time, a rolling restart',
       },
+      rolling: { type: 'boolean', about: 'search: the rolling restart of --cold alone' },
       folds: { type: 'boolean', about: 'ingestion: only the figures by folds of publishers' },
       misses: { type: 'boolean', about: 'ingestion: what was missed of one fold, with --fold' },
       fold: { type: 'string', value: 'N', about: 'ingestion: the fold of --misses (default 0, the open one)' },
@@ -56,6 +57,7 @@ await runCommand(
       http: options.http === true,
       requests: numberOf('requests', options.requests),
       cold: options.cold === true,
+      rolling: options.rolling === true,
       folds: options.folds === true,
       misses: options.misses === true ? foldNumber(options.fold) : null,
       sets: typeof options.sets === 'string' ? options.sets : new URL('../../sets', import.meta.url).pathname,
@@ -109,6 +111,8 @@ export interface BenchOptions {
   http: boolean
   requests: number | null
   cold: boolean
+  /** The rolling restart of the part before, alone. */
+  rolling: boolean
   /** Parts of `ingestion`. */
   folds: boolean
   /** The fold whose misses are printed, or null. */

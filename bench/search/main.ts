@@ -47,7 +47,7 @@ export async function run(options: BenchOptions): Promise<Record<string, number>
 
 /** Builds the archive, or takes the one that stands, and measures what is asked for. */
 async function measure(
-  { peers, writing, importing, counts, seconds: writingSeconds, http, requests, cold, signal }: BenchOptions,
+  { peers, writing, importing, counts, seconds: writingSeconds, http, requests, cold, rolling, signal }: BenchOptions,
   rows: number,
   dataDir: DataDirectory,
   servers: EmbeddedServers,
@@ -62,7 +62,8 @@ async function measure(
   if (importing) parts.push(() => measureImport({ server, url, archive, rows, classes, signal, say }))
   if (counts) parts.push(() => measureCounts({ url, archive, queries: QUERIES, signal, say }))
   if (http) parts.push(() => measureHttp({ dataDir, servers, url, classes, requests, signal, say }))
-  if (cold) parts.push(() => measureCold({ dataDir, servers, url, archive, classes, signal, say }))
+  if (cold || rolling)
+    parts.push(() => measureCold({ dataDir, servers, url, archive, classes, rollingAlone: !cold, signal, say }))
   if (parts.length === 0)
     parts.push(
       () => measureClasses(url, archive, signal),

@@ -18,6 +18,8 @@ import { measureStart } from './start.ts'
 const QUERIES = 3
 
 export interface ColdBench {
+  /** The rolling restart alone. */
+  rollingAlone: boolean
   dataDir: DataDirectory
   servers: EmbeddedServers
   url: string
@@ -33,20 +35,22 @@ export interface ColdBench {
  * under load.
  */
 export async function measureCold(bench: ColdBench): Promise<Record<string, number>> {
-  const { servers, dataDir, url, archive, classes, signal, say } = bench
+  const { servers, dataDir, url, archive, classes, rollingAlone, signal, say } = bench
   const pool = createPool(url, 'bench', () => {})
   const paths = shuffled(classes.flatMap(one => one.queries.map(pathOf)))
   const key = await benchKey(pool, null)
   const client = createClient(key.secret)
-  const start = (name: string) => startApiProcess(servers, dataDir, url, { name })
+  const start = (processes: number) => startApiProcess(servers, dataDir, url, { processes })
+  const rollingOf = () => measureRolling({ start, client, paths, signal, say })
   try {
+    if (rollingAlone) return await rollingOf()
     const begun = performance.now()
-    const api = await start('api')
+    const api = await start(1)
     const readyMs = performance.now() - begun
     const started = await measureStart({ api, readyMs, client, classes, paths, signal, say }).finally(() => api.stop())
     const light = classes.filter(one => /^(listing|medium|rare) · .* · (first page|ascending)$/.test(one.name))
     const hard = await measureHard({ url, hard: hardClasses(archive, QUERIES), light, signal, say })
-    const rolling = await measureRolling({ start, client, paths, signal, say })
+    const rolling = await rollingOf()
     say(`load ${loadavg()[0]!.toFixed(1)}`)
     return { ...started, ...hard, ...rolling }
   } finally {

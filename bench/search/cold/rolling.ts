@@ -1,94 +1,83 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ApiProcess } from '../http/api.ts'
 import { quantile } from '../measure.ts'
-import { askSteadily, type Client } from './client.ts'
+import { type Asked, askSteadily, type Client } from './client.ts'
 import { rounded } from './rounded.ts'
 
 /** Requests a second: what two processes on two cores answer while a third one starts. */
 const PER_SECOND = 100
-/** ms between two looks of the balancer at `/readyz`. */
-const LOOK = 200
-/** ms from taking a process out to ending it: its requests in hand end meanwhile. */
-const DRAIN = 1_000
-/** ms before the first restart and after the last. */
-const QUIET = 3_000
+const PROCESSES = 2
+/** ms before the restart and after it. */
+const QUIET = 5_000
+/** ms that the replacement of all processes may take. */
+const LIMIT = 240_000
+/** ms between two looks whether all were replaced. */
+const LOOK = 500
+const MOST = 50
 
 export interface RollingBench {
-  start(name: string): Promise<ApiProcess>
+  /** Starts an API of so many processes behind one port. */
+  start(processes: number): Promise<ApiProcess>
   client: Client
   paths: string[]
   signal: AbortSignal
   say: (line: string) => void
 }
 
-/**
- * Replaces two processes one after the other under load. A balancer asks those alone whose
- * `/readyz` says yes and that are not to be ended.
- */
-export async function measureRolling({
-  start,
-  client,
-  paths,
-  signal,
-  say,
-}: RollingBench): Promise<Record<string, number>> {
-  const running = new Set<ApiProcess>()
-  const ready = new Set<ApiProcess>()
-  const look = async () => {
-    for (const api of running) {
-      const { status } = await client.ask(api.base, '/readyz')
-      if (status === 200 && running.has(api)) ready.add(api)
-      else ready.delete(api)
-    }
-  }
-  let turn = 0
-  const ask = (path: string) => {
-    const able = [...ready]
-    return client.ask(able[turn++ % able.length]!.base, path)
-  }
-  const replace = async (old: ApiProcess, name: string) => {
-    running.delete(old)
-    ready.delete(old)
-    await pause(DRAIN)
-    await old.stop()
-    const api = await start(name)
-    running.add(api)
-    while (!ready.has(api)) await pause(LOOK, undefined, { signal })
-    say(`${name} is ready`)
-  }
-  let looking = true
+/** Replaces the processes of an API one after the other (SIGUSR2) under load. */
+export async function measureRolling(bench: RollingBench): Promise<Record<string, number>> {
+  const { start, client, paths, signal, say } = bench
+  const api = await start(PROCESSES)
+  const ask = (path: string) => client.ask(api.base, path)
   try {
-    const old = [await start('api-1'), await start('api-2')]
-    for (const api of old) running.add(api)
-    await look()
-    const looks = (async () => {
-      for (; looking; await pause(LOOK)) await look()
-    })()
     // Both are warm before the load begins.
     for (const path of paths.slice(0, 2_000)) await ask(path)
-    const restarts = (async () => {
-      await pause(QUIET)
-      await replace(old[0]!, 'api-3')
-      await pause(QUIET)
-      await replace(old[1]!, 'api-4')
-      await pause(QUIET)
-    })()
-    const asked = await askSteadily(ask, paths, PER_SECOND, restarts, signal)
-    looking = false
-    await looks
-    const times = asked.map(one => one.ms)
-    say(
-      `rolling restart: ${asked.length} requests, p50 ${quantile(times, 0.5).toFixed(1)}, p99 ${quantile(times, 0.99).toFixed(1)}, worst ${Math.max(...times).toFixed(0)} ms`,
-    )
+    let [from, to] = [0, 0]
+    const restart = async () => {
+      await pause(QUIET, undefined, { signal })
+      from = performance.now()
+      await replaceAll(api, signal)
+      to = performance.now()
+      await pause(QUIET, undefined, { signal })
+    }
+    const asked = await askSteadily(ask, paths, PER_SECOND, restart(), signal)
+    const during = asked.filter(one => one.at >= from && one.at <= to)
+    const quiet = asked.filter(one => one.at < from)
+    say(`rolling restart of ${PROCESSES} processes in ${((to - from) / 1_000).toFixed(1)} s`)
+    sayTimes('before', quiet, say)
+    sayTimes('meanwhile', during, say)
+    for (const { at, ms, path } of during.filter(one => one.ms > MOST).slice(0, 20))
+      say(`  ${ms.toFixed(0)} ms, ${((at - from) / 1_000).toFixed(2)} s after the signal: ${path}`)
     return {
-      rolling_requests: asked.length,
-      rolling_p50_ms: rounded(quantile(times, 0.5)),
-      rolling_p99_ms: rounded(quantile(times, 0.99)),
-      rolling_worst_ms: rounded(Math.max(...times)),
+      rolling_seconds: rounded((to - from) / 1_000),
+      rolling_requests: during.length,
+      rolling_quiet_p99_ms: p99(quiet),
+      rolling_p50_ms: rounded(quantile(timesOf(during), 0.5)),
+      rolling_p99_ms: p99(during),
+      rolling_worst_ms: rounded(Math.max(...timesOf(during))),
       rolling_failures: asked.filter(one => one.status !== 200).length,
     }
   } finally {
-    looking = false
-    for (const api of running) await api.stop()
+    await api.stop()
   }
+}
+
+/** Resolves when none of the processes is there that were. The primary stays. */
+async function replaceAll(api: ApiProcess, signal: AbortSignal): Promise<void> {
+  const before = await api.starts()
+  process.kill(api.pid(), 'SIGUSR2')
+  for (const until = performance.now() + LIMIT; performance.now() < until; ) {
+    await pause(LOOK, undefined, { signal })
+    const now = await api.starts()
+    if (now.length === before.length && now.filter(one => before.includes(one)).length === 1) return
+  }
+  throw new Error('The processes were not replaced in time; see logs/api.log.')
+}
+
+const timesOf = (asked: Asked[]) => asked.map(one => one.ms)
+const p99 = (asked: Asked[]) => rounded(quantile(timesOf(asked), 0.99))
+
+function sayTimes(when: string, asked: Asked[], say: (line: string) => void): void {
+  const [p50, p95, p99, worst] = [0.5, 0.95, 0.99, 1].map(part => quantile(timesOf(asked), part).toFixed(1))
+  say(`${when}: ${asked.length} requests, p50 ${p50}, p95 ${p95}, p99 ${p99}, worst ${worst} ms`)
 }

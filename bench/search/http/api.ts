@@ -14,6 +14,8 @@ const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url))
 export interface ApiProcess {
   base: string
   pid(): number
+  /** When its processes started, the primary's included. */
+  starts(): Promise<number[]>
   /**
    * MB of memory that are resident, and seconds of processor time since its start, of all
    * processes.
@@ -76,6 +78,7 @@ export async function startApiProcess(
   return {
     base,
     pid: () => supervised.pid() ?? 0,
+    starts,
     async usage() {
       const gauge = await gauges()
       if (String(gauge('process_start_time_seconds')) !== started)
