@@ -98,11 +98,14 @@ t.test('segments of former versions have no filter, and the same answers', { tim
 
 t.test('a warm-up ends, and may be closed at any moment', { timeout: 60_000 }, async t => {
   const { pool } = await openSegments(t)
-  for (const statements of [0, 1, 3, 8, 40, Infinity]) {
+  for (const [statements, gently] of [0, 1, 3, 8, 40, Infinity].flatMap(one => [
+    [one, false] as const,
+    [one, true] as const,
+  ])) {
     const { db, names } = overheard(pool)
     const index = openIndex(db)
     const failures: unknown[] = []
-    const warm = index.warm(error => failures.push(error))
+    const warm = index.warm(error => failures.push(error), gently)
     if (statements === Infinity) await warm
     else while (names.length < statements) await new Promise(resolve => setImmediate(resolve))
     await index.close()
@@ -112,4 +115,42 @@ t.test('a warm-up ends, and may be closed at any moment', { timeout: 60_000 }, a
     t.same(failures, [])
     t.equal(names.length, asked, `nothing is read after the end (${statements})`)
   }
+})
+
+t.test('a process that joins others runs one search at a time while it warms up', { timeout: 60_000 }, async t => {
+  const index = await openArchiveIndex()
+  t.teardown(() => index.close())
+  const { pool } = index
+  // Searches are run with words that a hundred bytes of documents have.
+  const size = 1_200
+  await index.addMany(
+    Array.from({ length: size }, (_, at) => {
+      const one = ARTICLES[at % ARTICLES.length]!
+      const url = `https://example.org/many/${at}`
+      return { ...one, body: COMMON.slice(0, 12).join(' '), url, addresses: [url] }
+    }),
+  )
+  await makeSegments(pool, { flushed: BigInt(size), merged: BigInt(size * 2) })
+  const atOnce = async (gently: boolean) => {
+    let [running, most] = [0, 0]
+    const db: typeof pool = Object.create(pool, {
+      query: {
+        async value(...asked: Parameters<typeof pool.query>) {
+          const isSearch = JSON.stringify(asked[0]).includes('search-snapshot')
+          most = Math.max(most, isSearch ? ++running : 0)
+          try {
+            return await pool.query(...asked)
+          } finally {
+            if (isSearch) running--
+          }
+        },
+      },
+    })
+    const cold = openIndex(db)
+    await cold.warm(() => {}, gently)
+    await cold.close()
+    return most
+  }
+  t.equal(await atOnce(true), 1)
+  t.ok((await atOnce(false)) > 1)
 })
