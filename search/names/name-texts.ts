@@ -47,6 +47,8 @@ const FEW_NAMES = 256
  * otherwise all names are looked at in their order.
  */
 const SPARSE = 8
+/** The same where words have to stand side by side, which takes longer to see in single names. */
+const SPARSE_SEQUENCE = 32
 /** So many names at most are not listed by their words: to search them takes a millisecond. */
 const MOST_UNLISTED = 32_768
 
@@ -92,7 +94,8 @@ export function createNameTexts(): NameTexts {
       const sets = textsInWords(part).map(words.containing)
       const counts = sets.map(names.count)
       const fewest = Math.min(...counts)
-      if (fewest * SPARSE > names.size) await markAll(columns, sets, names.size, numbers, pace)
+      const sparse = sets.length === 1 ? SPARSE : SPARSE_SEQUENCE
+      if (fewest * sparse > names.size) await markAll(columns, sets, names.size, numbers, pace)
       else {
         const visit = (name: number) => {
           if (sets.length === 1 || hasSequence(columns, sets, name)) numbers.add(columns.nos()[name]!)
@@ -177,13 +180,15 @@ async function markAll(
 function markSequences(columns: NameColumns, sets: Uint32Array[], from: number, to: number, bits: Uint32Array): void {
   const [nos, starts, ids] = [columns.nos(), columns.starts(), columns.ids()]
   const first = sets[0]!
+  const second = sets[1] ?? first
   const more = sets.length - 1
   for (let name = from; name < to; name++) {
     const end = starts[name + 1]! - more
     let any = 0
     for (let at = starts[name]!; at < end; at++) {
       let all = first[ids[at]! >>> 5]! >>> (ids[at]! & 31)
-      for (let next = 1; next <= more; next++) all &= sets[next]![ids[at + next]! >>> 5]! >>> (ids[at + next]! & 31)
+      if (more > 0) all &= second[ids[at + 1]! >>> 5]! >>> (ids[at + 1]! & 31)
+      for (let next = 2; next <= more; next++) all &= sets[next]![ids[at + next]! >>> 5]! >>> (ids[at + next]! & 31)
       any |= all
     }
     bits[nos[name]! >>> 5]! |= (any & 1) << (nos[name]! & 31)
