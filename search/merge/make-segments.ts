@@ -1,10 +1,12 @@
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { createSegmentBuilder } from '../segment/builder.ts'
+import { release } from '../segment/large.ts'
 import { createPace, immediately, type Pace } from '../segment/pace.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { openSegmentWriter } from '../store/open.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
 import type { SegmentRange, SegmentWork, SegmentWriter } from '../store/segment-store.ts'
+import type { KnownWords } from './known-words.ts'
 import { mergesDue, nextFlush, SEGMENT_SIZES, type SegmentSizes } from './policy.ts'
 
 /**
@@ -19,6 +21,10 @@ export interface MakeOptions {
   waitFor?: readonly SegmentWork[]
   /** Works for a part of the time only, where that is enough. */
   gently?: boolean
+  /**
+   * Keeps the words of flushed segments for the merge. The caller uses it for one call at a time.
+   */
+  knownWords?: KnownWords
   /** Told of each segment that was stored. */
   onMade?: (made: MadeSegment) => void
 }
@@ -30,7 +36,8 @@ export interface MadeSegment {
 }
 
 /**
- * Makes all segments that are due. The next call finishes the work of a killed process.
+ * Makes all segments that are due, those of the first kind first. The next call finishes the work
+ * of a killed process.
  *
  * @returns the number of segments made
  */
@@ -41,12 +48,14 @@ export async function makeSegments(
 ): Promise<number> {
   const store = { writer: openSegmentWriter(pool), source: postgresArticles(pool) }
   let made = 0
-  for (let before = -1; before < made; ) {
-    before = made
-    // A flush of another process may make a merge due, so flushes come first.
-    for (const kind of options.kinds ?? KINDS) while (await makeNext(store, sizes, kind, options)) made++
-  }
+  while (await makeFirst(store, sizes, options)) made++
   return made
+}
+
+/** Makes the first segment that is due. A flush, also of another process, may make a merge due. */
+async function makeFirst(store: Store, sizes: SegmentSizes, options: MakeOptions): Promise<boolean> {
+  for (const kind of options.kinds ?? KINDS) if (await makeNext(store, sizes, kind, options)) return true
+  return false
 }
 
 interface Store {
@@ -65,7 +74,7 @@ async function makeNext(store: Store, sizes: SegmentSizes, kind: SegmentWork, op
     if (due === null) return false
     const start = performance.now()
     const pace = options.gently && due.part < 1 ? createPace(due.part) : immediately
-    const articles = await make(store, due.range, pace)
+    const articles = await make(store, due, { pace, knownWords: options.knownWords })
     options.onMade?.({ kind, articles, ms: performance.now() - start })
     return true
   })
@@ -75,6 +84,8 @@ async function makeNext(store: Store, sizes: SegmentSizes, kind: SegmentWork, op
 /** A range that is due, and the part of the time to work on it where nobody waits. */
 interface Due {
   range: SegmentRange
+  /** It will be merged. */
+  isPart: boolean
   part: number
 }
 
@@ -83,22 +94,37 @@ async function nextDue(writer: SegmentWriter, kind: SegmentWork, sizes: SegmentS
   const stored = await writer.readRanges()
   if (kind === 'flush') {
     const range = nextFlush(stored, last, sizes)
-    return range && { range, part: 1 }
+    return range && { range, isPart: range.last - range.first + 1n < sizes.merged, part: 1 }
   }
   const [range] = mergesDue(stored, sizes)
   if (range === undefined) return null
   // A merge has time, because smaller segments are searched as well; but not when half of the next
   // block is there.
   const isLate = stored.at(-1)!.last - range.last >= sizes.merged / 2n
-  return { range, part: isLate ? 1 : 1 / 2 }
+  return { range, isPart: false, part: isLate ? 1 : 1 / 2 }
 }
 
 /** @returns the number of articles in the segment */
-async function make({ writer, source }: Store, range: SegmentRange, pace: Pace): Promise<number> {
+async function make(
+  { writer, source }: Store,
+  { range, isPart }: Due,
+  { pace, knownWords }: { pace: Pace; knownWords: KnownWords | undefined },
+): Promise<number> {
   const expects = await writer.readNumbers(range)
   const articles = await source.readSources(range)
-  const builder = createSegmentBuilder(articles, range.first, pace)
-  for await (const { seq, title, body } of source.readWords(range)) builder.addWords(seq, title, body)
-  await writer.replace({ range, articles, built: builder.build() }, { pace, expects })
+  const known = knownWords?.take(expects) ?? null
+  const words = known?.reduce((sum, texts) => sum + texts.words.length, 0)
+  const builder = createSegmentBuilder(articles, range.first, { pace, words, vocabulary: knownWords?.vocabulary })
+  if (known === null) {
+    for await (const { seq, title, body } of source.readWords(range)) builder.addWords(seq, title, body)
+  } else {
+    for (const texts of known) {
+      builder.addTexts(texts)
+      release(texts.words)
+    }
+  }
+  const texts = isPart && knownWords !== undefined ? builder.knownTexts() : null
+  const segmentNo = await writer.replace({ range, articles, built: builder.build() }, { pace, expects })
+  if (texts !== null) knownWords?.keep(segmentNo, texts)
   return articles.length
 }

@@ -65,10 +65,10 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
     // Another process may be flushing. Then this one finds nothing to do, and need not look again
     // after each batch.
     nextLook = last + SEGMENT_SIZES.flushed / 4n
-    flushing = threads.run('flush', bulk).then(() => {
+    flushing = (bulk ? threads.runBulk() : threads.run('flush')).then(() => {
       flushing = null
       // Segments that are there can be merged although no more articles come.
-      if (!bulk) void mergeIfDue(false)
+      if (!bulk) void mergeIfDue()
     })
   }
 
@@ -80,7 +80,7 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
     }
   }
 
-  async function mergeIfDue(bulk: boolean): Promise<void> {
+  async function mergeIfDue(): Promise<void> {
     if (merging !== 'no') {
       merging = 'again'
       return
@@ -89,7 +89,7 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
       merging = 'yes'
       // A failed look is repeated after the next batch; the pool may be closed.
       const ranges = await writer.readRanges().catch(() => [])
-      if (mergesDue(ranges, SEGMENT_SIZES).length > 0) await threads.run('merge', bulk)
+      if (mergesDue(ranges, SEGMENT_SIZES).length > 0) await threads.run('merge')
       // The last segment of the next block may have come meanwhile.
     } while (isMergeAskedAgain())
     merging = 'no'
@@ -100,12 +100,16 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
     async notify(last, bulk) {
       newest = last
       if (flushing === null && last >= nextLook) await flushIfDue(last, bulk)
+      if (bulk) {
+        // Its thread merges, too.
+        await waitForFlushes(last)
+        return
+      }
       // Merges are looked for whether or not a flush is running: under load one always is.
       if (last >= nextMergeLook) {
         nextMergeLook = last + SEGMENT_SIZES.flushed / 4n
-        void mergeIfDue(bulk)
+        void mergeIfDue()
       }
-      if (bulk) await waitForFlushes(last)
     },
     async finish() {
       await holdingProcess(flushing)
@@ -116,7 +120,10 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
   }
 }
 
-type ThreadKey = SegmentWork | 'all'
+type ThreadKey = SegmentWork | 'bulk' | 'all'
+
+/** Merges come first, so that no more words are kept than one merge needs. */
+const BULK_KINDS: readonly SegmentWork[] = KINDS.toReversed()
 
 /** The threads of a scheduler, each started when it is first needed. */
 function createThreads(pool: Pool, events: SchedulerEvents) {
@@ -136,14 +143,24 @@ function createThreads(pool: Pool, events: SchedulerEvents) {
     for (const one of made) events.made(one)
     if (failure !== null) events.failed(task.kinds, failure)
   }
+  const runBulk = (waitFor: readonly SegmentWork[] = []) =>
+    run('bulk', { kinds: BULK_KINDS, waitFor, paced: false, keepsWords: true })
   return {
-    /** Makes all that is due, also what another process is at. */
-    runAll: () => run('all', { kinds: KINDS, waitFor: KINDS, paced: false }),
+    /** Gives way to all other work. A merge has time. */
+    run: (kind: SegmentWork) => run(kind, { kinds: [kind], waitFor: [], paced: true, keepsWords: false }),
     /**
-     * Gives way to all other work. A merge has time, but not in an import, which brings the next
-     * one soon.
+     * One thread for flushes and merges of an import, which then need not both be in memory, nor
+     * read the words twice.
      */
-    run: (kind: SegmentWork, bulk: boolean) => run(kind, { kinds: [kind], waitFor: [], paced: !bulk }),
+    runBulk: () => runBulk(),
+    /**
+     * Makes all that is due, also what another process is at. After an import, in the thread that
+     * has its words.
+     */
+    runAll: () =>
+      threads.has('bulk')
+        ? runBulk(KINDS)
+        : run('all', { kinds: KINDS, waitFor: KINDS, paced: false, keepsWords: false }),
     async close() {
       closed = true
       await Promise.all(threads.values().map(thread => thread.close()))

@@ -9,6 +9,8 @@ export interface Task {
   waitFor: readonly SegmentWork[]
   /** Works for a part of the time only, where that is enough. */
   paced: boolean
+  /** Keeps the words of flushed segments for the merge, as long as the thread lives. */
+  keepsWords: boolean
 }
 
 /** The segments that the thread has made; `failure`: why it made no more. */

@@ -3,6 +3,7 @@ import { setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { parentPort, workerData } from 'node:worker_threads'
 import { createPool } from '../../shared/postgres/pool.ts'
+import { createKnownWords, type KnownWords } from './known-words.ts'
 import { type MadeSegment, makeSegments } from './make-segments.ts'
 import { SEGMENT_SIZES } from './policy.ts'
 import type { Task, TaskResult } from './thread.ts'
@@ -25,12 +26,18 @@ parentPort?.on('message', (task: Task) => {
   void run(task).then(result => parentPort?.postMessage(result))
 })
 
-async function run({ url, kinds, waitFor, paced }: Task): Promise<TaskResult> {
+let knownWords: KnownWords | undefined
+
+async function run({ url, kinds, waitFor, paced, keepsWords }: Task): Promise<TaskResult> {
   const made: MadeSegment[] = []
+  if (keepsWords) knownWords ??= createKnownWords()
   // A pool for each task: an idle thread holds no connections.
   const pool = createPool(url, 'indexer', () => {}, { max: 2, statementTimeout: 0 })
   try {
-    await makeSegments(pool, SEGMENT_SIZES, { kinds, waitFor, gently: paced, onMade: one => made.push(one) })
+    await makeSegments(pool, SEGMENT_SIZES, {
+      ...{ kinds, waitFor, gently: paced, onMade: one => made.push(one) },
+      ...(keepsWords && knownWords && { knownWords }),
+    })
     return { made, failure: null }
   } catch (error) {
     return { made, failure: error instanceof Error ? error.message : String(error) }

@@ -1,16 +1,12 @@
 import type { Country, Language } from '../../shared/articles/article.ts'
-import { stem } from '../analysis/stems.ts'
-import { STOP_WORDS } from '../analysis/stop-words.ts'
 import { filterTerms, TERMS } from '../terms.ts'
-import { createWriter, type Writer } from './bytes.ts'
+import { createBuckets } from './buckets.ts'
 import { columnsOf, documentOrder, encodeColumns, type SegmentArticle } from './columns.ts'
 import { immediately, type Pace } from './pace.ts'
-import { bucketOf, writeEntry } from './postings.ts'
-import { createNumbers, createPostings } from './postings-builder.ts'
-import type { DictionaryBuilder, SegmentTexts } from './segment-texts.ts'
+import { createNumbers } from './postings-builder.ts'
+import type { DictionaryBuilder, KnownTexts, SegmentTexts } from './segment-texts.ts'
 import { addShingles } from './shingles.ts'
-import { createTermFilterBuilder } from './term-filter.ts'
-import { createWordIds, type WordIds } from './word-ids.ts'
+import { createVocabulary, memoised, NO_STEM, type Vocabulary } from './vocabulary.ts'
 
 /** An article as a segment takes it in. */
 export interface SegmentSource extends SegmentArticle {
@@ -33,31 +29,44 @@ export interface SegmentBuilder {
    * any order.
    */
   addWords(seq: bigint, title: string, body: string): void
+  /** Takes in all articles of another builder with the same vocabulary. */
+  addTexts(texts: KnownTexts): void
+  /** The words of all articles so far, for a builder with the same vocabulary. */
+  knownTexts(): KnownTexts
   build(): BuiltSegment
 }
 
-/**
- * @param articles at most 65,536; `seq` from `firstSeq` to 65,535 beyond it
- * @param pace of the work
- */
+export interface BuilderOptions {
+  pace?: Pace
+  /** Shared with other segments. */
+  vocabulary?: Vocabulary | undefined
+  /** Words of all texts, to make room for them at once. */
+  words?: number | undefined
+}
+
+/** @param articles at most 65,536; `seq` from `firstSeq` to 65,535 beyond it */
 export function createSegmentBuilder(
   articles: SegmentSource[],
   firstSeq: bigint,
-  pace: Pace = immediately,
+  { pace = immediately, vocabulary = createVocabulary(), words }: BuilderOptions = {},
 ): SegmentBuilder {
   const documents = articles.toSorted(documentOrder)
   const docOf = new Map(documents.map((article, doc) => [article.seq, doc]))
-  const wordIds = createWordIds()
+  const wordIds = vocabulary.words
   const texts: SegmentTexts = {
-    words: createNumbers(),
+    words: createNumbers(words),
     titleStarts: new Int32Array(documents.length),
     bodyStarts: new Int32Array(documents.length),
     ends: new Int32Array(documents.length),
   }
+  const documentOf = (seq: bigint) => {
+    const doc = docOf.get(seq)
+    if (doc === undefined) throw new RangeError(`article ${seq} is not one of this segment`)
+    return doc
+  }
   return {
     addWords(seq, title, body) {
-      const doc = docOf.get(seq)
-      if (doc === undefined) throw new RangeError(`article ${seq} is not one of this segment`)
+      const doc = documentOf(seq)
       pace()
       texts.titleStarts[doc] = texts.words.length
       wordIds.read(title, texts.words.push)
@@ -65,11 +74,26 @@ export function createSegmentBuilder(
       wordIds.read(body, texts.words.push)
       texts.ends[doc] = texts.words.length
     },
+    addTexts({ seqs, words, titleStarts, bodyStarts, ends }) {
+      const shift = texts.words.length
+      seqs.forEach((seq, other) => {
+        const doc = documentOf(seq)
+        texts.titleStarts[doc] = shift + titleStarts[other]!
+        texts.bodyStarts[doc] = shift + bodyStarts[other]!
+        texts.ends[doc] = shift + ends[other]!
+      })
+      texts.words.append(words)
+    },
+    knownTexts: () => ({
+      seqs: documents.map(({ seq }) => seq),
+      ...texts,
+      words: texts.words.view().slice(),
+    }),
     build() {
       const buckets = createBuckets(documents.length, pace)
       buckets.fill(dictionary => {
         addFilterTerms(dictionary, documents)
-        addWordTerms(dictionary, documents, texts, wordIds, pace)
+        addWordTerms(dictionary, documents, texts, vocabulary, pace)
       })
       buckets.fill(dictionary => addShingles(dictionary, texts, wordIds, pace))
       return {
@@ -78,54 +102,6 @@ export function createSegmentBuilder(
         buckets: buckets.blocks(),
       }
     },
-  }
-}
-
-/** Posting lists between two calls of the pace. */
-const LISTS_PER_PACE = 256
-
-/**
- * All entries of a segment. They are built in parts, so that not all of them are in memory in their
- * widest form.
- */
-function createBuckets(size: number, pace: Pace) {
-  // A document adds about a kilobyte. As many buckets as documents make a bucket about as large.
-  const bits = Math.ceil(Math.log2(Math.max(size, 1)))
-  const writers: (Writer | undefined)[] = Array.from({ length: 1 << bits })
-  const terms = createTermFilterBuilder()
-  const write = (name: string, docs: Uint16Array, from: number, to: number) => {
-    terms.add(name)
-    const bucket = bucketOf(name, bits)
-    writers[bucket] ??= createWriter(512)
-    writeEntry(writers[bucket], name, { docs, from, to }, size)
-  }
-  return {
-    bits,
-    /** Adds terms that no other part adds. */
-    fill(add: (dictionary: DictionaryBuilder) => void) {
-      const names: string[] = []
-      const latest = createNumbers()
-      const postings = createPostings()
-      add({
-        term(text) {
-          names.push(text)
-          latest.push(-1)
-          return names.length - 1
-        },
-        add(term, doc) {
-          if (latest.at(term) === doc) return false
-          latest.set(term, doc)
-          postings.add(term, doc)
-          return true
-        },
-      })
-      postings.eachList((term, docs, from, to) => {
-        if (term % LISTS_PER_PACE === 0) pace()
-        write(names[term]!, docs, from, to)
-      })
-    },
-    terms: () => terms.build(),
-    blocks: () => writers.flatMap((writer, bucket) => (writer === undefined ? [] : [{ bucket, block: writer.view() }])),
   }
 }
 
@@ -148,20 +124,14 @@ function addWordTerms(
   dictionary: DictionaryBuilder,
   documents: SegmentSource[],
   texts: SegmentTexts,
-  wordIds: WordIds,
+  vocabulary: Vocabulary,
   pace: Pace,
 ): void {
-  const { size } = wordIds
-  // A word's text is needed for its word, title and stem terms.
-  const known: (string | undefined)[] = Array.from({ length: size })
-  const text = (word: number) => {
-    known[word] ??= wordIds.text(word)
-    return known[word]
-  }
-  const ofWord = memoised(size, word => dictionary.term(TERMS.word(text(word))))
-  const ofTitleWord = memoised(size, word => dictionary.term(TERMS.titleWord(text(word))))
-  const ofStem = stemTerms(dictionary, size, text, TERMS.stem)
-  const ofTitleStem = stemTerms(dictionary, size, text, TERMS.titleStem)
+  const { size, text } = vocabulary.words
+  const ofWord = memoised(word => dictionary.term(TERMS.word(text(word))))
+  const ofTitleWord = memoised(word => dictionary.term(TERMS.titleWord(text(word))))
+  const ofStem = stemTerms(dictionary, vocabulary, TERMS.stem)
+  const ofTitleStem = stemTerms(dictionary, vocabulary, TERMS.titleStem)
   /** The last document that had the word: most words of a text have come in it before. */
   const latest = new Int32Array(size).fill(-1)
   const words = texts.words.view()
@@ -187,38 +157,19 @@ function addWordTerms(
   })
 }
 
-/** Ids of terms by the id of a word, each made when it is first asked for. */
-function memoised(words: number, make: (word: number) => number): (word: number) => number {
-  const known = new Int32Array(words).fill(-2)
-  return word => {
-    const id = known[word]!
-    if (id !== -2) return id
-    const made = make(word)
-    known[word] = made
-    return made
-  }
-}
-
 /** For each language, the term of a word's stem; −1 for its stop words. */
 function stemTerms(
   dictionary: DictionaryBuilder,
-  words: number,
-  text: (word: number) => string,
+  { stems, stemsOf }: Vocabulary,
   termOf: (language: Language, stem: string) => string,
 ): (language: Language) => (word: number) => number {
   const languages = new Map<Language, (word: number) => number>()
   const termsOf = (language: Language) => {
-    const ofStem = new Map<string, number>()
-    return memoised(words, id => {
-      const word = text(id)
-      if (STOP_WORDS[language].has(word)) return -1
-      const found = stem(language, word)
-      let term = ofStem.get(found)
-      if (term === undefined) {
-        term = dictionary.term(termOf(language, found))
-        ofStem.set(found, term)
-      }
-      return term
+    const stemOf = stemsOf(language)
+    const ofStem = memoised(stem => dictionary.term(termOf(language, stems.text(stem))))
+    return memoised(word => {
+      const stem = stemOf(word)
+      return stem === NO_STEM ? -1 : ofStem(stem)
     })
   }
   return language => {

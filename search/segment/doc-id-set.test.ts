@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { createWriter } from './bytes.ts'
 import {
   arraySet,
   bitmapSet,
@@ -19,7 +18,7 @@ import {
   union,
   walk,
 } from './doc-id-set.ts'
-import { entryStart, readEntry, writeEntry } from './postings.ts'
+import { entryBytes, entryStart, readEntry, writeEntry } from './postings.ts'
 
 const SIZE = 300
 
@@ -187,12 +186,13 @@ t.test('lists come back from a bucket as they were written', async () => {
   const names = fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }), { maxLength: 6 })
   fc.assert(
     fc.property(names, fc.array(docSet, { minLength: 6, maxLength: 6 }), (terms, sets) => {
-      const bucket = createWriter(1)
-      terms.forEach((term, index) => {
+      const lists = terms.map((term, index) => {
         const docs = docsOf(sets[index]!)
-        writeEntry(bucket, term, { docs: Uint16Array.of(7, ...docs, 7), from: 1, to: docs.length + 1 }, SIZE)
+        return { term, list: { docs: Uint16Array.of(7, ...docs, 7), from: 1, to: docs.length + 1 } }
       })
-      const block = Buffer.from(bucket.view())
+      const block = Buffer.alloc(lists.reduce((sum, { term, list }) => sum + entryBytes(term, list, SIZE), 0))
+      const end = lists.reduce((at, { term, list }) => writeEntry(block, at, term, list, SIZE), 0)
+      assert.equal(end, block.length)
       const found = (term: string) => readEntry(block, entryStart(term), SIZE)
       assert.equal(found('absent term'), undefined)
       terms.forEach((term, index) => {

@@ -1,4 +1,4 @@
-import { createWriter, type Reader, readVarint, varintBytes, type Writer } from './bytes.ts'
+import { nameBytes, type Reader, readVarint, varintBytes, writeName, writeVarint } from './bytes.ts'
 import { bitmapSet, type DocIdSet, lastingArray } from './doc-id-set.ts'
 import { hashOf } from './hashing.ts'
 
@@ -9,8 +9,11 @@ import { hashOf } from './hashing.ts'
  */
 
 /** Which of 2^bits buckets has a term. */
-export function bucketOf(term: string, bits: number): number {
-  return bits === 0 ? 0 : hashOf(term) >>> (32 - bits)
+export const bucketOf = (term: string, bits: number) => bucketOfHash(hashOf(term), bits)
+
+/** @param hash `hashOf` the term */
+export function bucketOfHash(hash: number, bits: number): number {
+  return bits === 0 ? 0 : hash >>> (32 - bits)
 }
 
 const GAPS = 0
@@ -23,47 +26,65 @@ export interface ListedDocs {
   to: number
 }
 
+/** Bytes of the entry of a term: term and documents, each after its length in bytes. */
+export function entryBytes(term: string, list: ListedDocs, size: number): number {
+  const body = bodyBytes(list, size)
+  return nameBytes(term) + varintBytes(body) + body
+}
+
 /**
- * Appends an entry to a bucket: term and documents, each after its length in bytes. Creates no
- * objects, because a segment has half a million entries.
+ * Writes an entry at a place of a buffer. Creates no objects, because a segment has half a million
+ * entries.
+ *
+ * @returns where it ends
  */
-export function writeEntry(bucket: Writer, term: string, list: ListedDocs, size: number): void {
-  bucket.name(term)
-  // A gap takes a byte or two, so from here on a bitmap is smaller.
-  if ((list.to - list.from) * 10 > size) writeBitmap(bucket, list, size)
-  else writeGaps(bucket, list)
+export function writeEntry(buffer: Buffer, at: number, term: string, list: ListedDocs, size: number): number {
+  const start = writeVarint(buffer, writeName(buffer, at, term), bodyBytes(list, size))
+  return isDense(list, size) ? writeBitmap(buffer, start, list, size) : writeGaps(buffer, start, list)
 }
 
 /** The bytes that the entry of a term begins with. */
 export function entryStart(term: string): Buffer {
-  const writer = createWriter(64)
-  writer.name(term)
-  return writer.view()
+  const start = Buffer.allocUnsafe(nameBytes(term))
+  writeName(start, 0, term)
+  return start
 }
 
-function writeBitmap(bucket: Writer, { docs, from, to }: ListedDocs, size: number): void {
-  const bits = new Uint8Array(((size + 31) >>> 5) * 4)
-  for (let at = from; at < to; at++) bits[docs[at]! >>> 3]! |= 1 << (docs[at]! & 7)
-  bucket.varint(1 + bits.length)
-  bucket.byte(BITMAP)
-  bucket.bytes(bits)
-}
+/** A gap takes a byte or two, so from here on a bitmap is smaller. */
+const isDense = ({ from, to }: ListedDocs, size: number) => (to - from) * 10 > size
 
-function writeGaps(bucket: Writer, { docs, from, to }: ListedDocs): void {
+const bitmapBytes = (size: number) => ((size + 31) >>> 5) * 4
+
+function bodyBytes(list: ListedDocs, size: number): number {
+  if (isDense(list, size)) return 1 + bitmapBytes(size)
+  const { docs, from, to } = list
   let bytes = 1 + varintBytes(to - from)
   let before = -1
   for (let at = from; at < to; at++) {
     bytes += varintBytes(docs[at]! - before - 1)
     before = docs[at]!
   }
-  bucket.varint(bytes)
-  bucket.byte(GAPS)
-  bucket.varint(to - from)
-  before = -1
+  return bytes
+}
+
+function writeBitmap(buffer: Buffer, start: number, { docs, from, to }: ListedDocs, size: number): number {
+  buffer[start] = BITMAP
+  const bits = start + 1
+  const end = bits + bitmapBytes(size)
+  buffer.fill(0, bits, end)
+  for (let at = from; at < to; at++) buffer[bits + (docs[at]! >>> 3)]! |= 1 << (docs[at]! & 7)
+  return end
+}
+
+function writeGaps(buffer: Buffer, start: number, { docs, from, to }: ListedDocs): number {
+  buffer[start] = GAPS
+  let end = writeVarint(buffer, start + 1, to - from)
+  let before = -1
   for (let at = from; at < to; at++) {
-    bucket.varint(docs[at]! - before - 1)
+    end = writeVarint(buffer, end, docs[at]! - before - 1)
     before = docs[at]!
   }
+  return end
 }
 
 /**

@@ -8,6 +8,13 @@ export interface SegmentTexts {
   ends: Int32Array
 }
 
+/** The texts of a builder, for another one with the same vocabulary. */
+export interface KnownTexts extends Omit<SegmentTexts, 'words'> {
+  /** Document n is the article with the number `seqs[n]`. */
+  seqs: bigint[]
+  words: Int32Array
+}
+
 /** Takes in the terms of a segment with their documents. */
 export interface DictionaryBuilder {
   /** The id of a new term. The caller makes sure that the term is new. */

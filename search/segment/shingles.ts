@@ -65,11 +65,11 @@ interface Places {
   /** Number of documents, and how many of them make a group of words a term. */
   size: number
   enough: number
+  word(at: number): string
   /** Hash of the word at a place. */
   hash(at: number): number
-  word(at: number): string
-  /** For each place, the hash of its word and the one before. */
-  pairHashes: Int32Array
+  /** Hash of the word at a place and the one before. */
+  pairHash(at: number): number
   /** Every place that ends a pair. */
   eachPair: Visits
 }
@@ -77,12 +77,6 @@ interface Places {
 function placesOf({ words, titleStarts, bodyStarts, ends }: SegmentTexts, wordIds: WordIds, pace: Pace): Places {
   const size = ends.length
   const hash = (at: number) => wordIds.hash(words.at(at))
-  const pairHashes = new Int32Array(words.length)
-  for (let at = 1, before = hash(0); at < words.length; at++) {
-    const own = hash(at)
-    pairHashes[at] = pairHash(before, own)
-    before = own
-  }
   const eachPair: Visits = visit => {
     for (let doc = 0; doc < size; doc++) {
       pace()
@@ -91,19 +85,32 @@ function placesOf({ words, titleStarts, bodyStarts, ends }: SegmentTexts, wordId
       for (let at = body + 1; at < ends[doc]!; at++) visit(at, doc, at)
     }
   }
-  const word = (at: number) => wordIds.text(words.at(at))
-  return { words, size, enough: atLeast(size, LISTED), hash, word, pairHashes, eachPair }
+  return {
+    words,
+    size,
+    enough: atLeast(size, LISTED),
+    word: at => wordIds.text(words.at(at)),
+    hash,
+    pairHash: at => pairHash(hash(at - 1), hash(at)),
+    eachPair,
+  }
 }
 
 function addPairs(dictionary: DictionaryBuilder, places: Places, pace: Pace): Groups {
-  const { words, word, enough, pairHashes, eachPair } = places
-  const pairs = listGroups(pairHashes, enough, eachPair, pace, {
+  const { words, word, hash, enough, eachPair } = places
+  const hashes = new Int32Array(words.length)
+  for (let at = 1, before = hash(0); at < words.length; at++) {
+    const own = hash(at)
+    hashes[at] = pairHash(before, own)
+    before = own
+  }
+  const pairs = listGroups(hashes, enough, eachPair, pace, {
     first: at => words.at(at - 1),
     second: at => words.at(at),
+    hash: places.pairHash,
   })
   addLists(dictionary, pairs, eachPair, {
     term: at => SHINGLES.pair(word(at - 1), word(at)),
-    shared: at => pairHashes[at]! & (SHARED_LISTS - 1),
     sharedTerm: sharedPair,
   })
   return pairs
@@ -113,21 +120,23 @@ function addPairs(dictionary: DictionaryBuilder, places: Places, pace: Pace): Gr
 function addTriples(
   dictionary: DictionaryBuilder,
   { titleStarts, bodyStarts }: SegmentTexts,
-  { words, word, size, enough, hash, pairHashes, eachPair }: Places,
+  places: Places,
   pairs: Groups,
   pace: Pace,
 ): void {
+  const { words, word, size, enough, eachPair } = places
   const isFrequentPair = (at: number) => {
     const group = pairs.at[at]!
     return group >= 0 && isFrequent(pairs.documents.at(group), size)
   }
+  const tripleHash = (at: number) => pairHash(places.pairHash(at - 1), places.hash(at))
   const found = { at: createNumbers(), doc: createNumbers(), hash: createNumbers() }
   eachPair((at, doc) => {
     const follows = at - 1 > titleStarts[doc]! && at - 1 !== bodyStarts[doc]!
     if (!follows || !isFrequentPair(at) || !isFrequentPair(at - 1)) return
     found.at.push(at)
     found.doc.push(doc)
-    found.hash.push(pairHash(pairHashes[at - 1]!, hash(at)))
+    found.hash.push(tripleHash(at))
   })
   const eachTriple: Visits = visit => {
     for (let place = 0; place < found.at.length; place++) {
@@ -135,14 +144,13 @@ function addTriples(
       visit(found.at.at(place), found.doc.at(place), place)
     }
   }
-  const hashes = found.hash.view()
-  const triples = listGroups(hashes, enough, eachTriple, pace, {
+  const triples = listGroups(found.hash.view(), enough, eachTriple, pace, {
     first: at => pairs.at[at - 1]!,
     second: at => words.at(at),
+    hash: tripleHash,
   })
   addLists(dictionary, triples, eachTriple, {
     term: at => SHINGLES.triple(word(at - 2), word(at - 1), word(at)),
-    shared: place => hashes[place]! & (SHARED_LISTS - 1),
     sharedTerm: sharedTriple,
   })
 }
@@ -154,11 +162,18 @@ function addTriples(
 type Visits = (visit: (at: number, doc: number, place: number) => void) => void
 
 interface Groups {
-  /** For each place, the group of words that ends there if it is listed; −1. */
+  /**
+   * For each place, the group of words that ends there if it is listed; otherwise `notListed` of
+   * the list that it shares.
+   */
   at: Int32Array
   /** How many documents have it. */
   documents: Numbers
 }
+
+/** A shared list as a number below 0, and the list of such a number. */
+const notListed = (hash: number) => ~(hash & (SHARED_LISTS - 1))
+const sharedList = (group: number) => ~group
 
 /** Counts the documents of each group; groups come with ids from 0 up, documents in order. */
 function createDocumentCount() {
@@ -178,29 +193,34 @@ function createDocumentCount() {
   }
 }
 
-/** Finds the groups of words that enough documents have. @param hashes by place */
-function listGroups(
-  hashes: Int32Array,
-  enough: number,
-  each: Visits,
-  pace: Pace,
-  { first, second }: Record<'first' | 'second', (at: number) => number>,
-): Groups {
-  const groups = likelyGroups(hashes, enough, pace)
+/** The two numbers that make a group of words, and its hash, by place in the texts. */
+type Parts = Record<'first' | 'second' | 'hash', (at: number) => number>
+
+/**
+ * Finds the groups of words that enough documents have.
+ *
+ * @param hashes by place; becomes the groups, because there are tens of millions of places
+ */
+function listGroups(hashes: Int32Array, enough: number, each: Visits, pace: Pace, parts: Parts): Groups {
+  const mayOccur = estimate(hashes, enough, pace)
   const table = createPairTable()
   const count = createDocumentCount()
   const { documents } = count
   each((at, doc, place) => {
-    if (groups[place]! < 0) return
-    const group = table.number(first(at), second(at))
-    groups[place] = group
+    const hash = hashes[place]!
+    if (!mayOccur(hash)) {
+      hashes[place] = notListed(hash)
+      return
+    }
+    const group = table.number(parts.first(at), parts.second(at))
+    hashes[place] = group
     count.add(group, doc)
   })
-  for (let place = 0; place < groups.length; place++) {
-    const group = groups[place]!
-    if (group >= 0 && documents.at(group) < enough) groups[place] = -1
-  }
-  return { at: groups, documents }
+  each((at, _, place) => {
+    const group = hashes[place]!
+    if (group >= 0 && documents.at(group) < enough) hashes[place] = notListed(parts.hash(at))
+  })
+  return { at: hashes, documents }
 }
 
 /**
@@ -210,11 +230,10 @@ function listGroups(
  */
 const counted = (places: number, enough: number) => 2 ** Math.ceil(Math.log2((places * 8) / enough + 1))
 
-/** 0 for each place whose group may occur often enough, −1 for the many that cannot. */
-function likelyGroups(hashes: Int32Array, enough: number, pace: Pace): Int32Array {
+/** Tells of a hash whether its group may occur often enough; most cannot. */
+function estimate(hashes: Int32Array, enough: number, pace: Pace): (hash: number) => boolean {
   const counters = counted(hashes.length, enough)
   const occurrences = new Uint8Array(counters)
-  const groups = new Int32Array(hashes.length)
   for (let from = 0; from < hashes.length; from += PIECE) {
     pace()
     const to = Math.min(from + PIECE, hashes.length)
@@ -223,14 +242,7 @@ function likelyGroups(hashes: Int32Array, enough: number, pace: Pace): Int32Arra
       if (occurrences[counter]! < 255) occurrences[counter]!++
     }
   }
-  for (let from = 0; from < hashes.length; from += PIECE) {
-    pace()
-    const to = Math.min(from + PIECE, hashes.length)
-    for (let place = from; place < to; place++) {
-      groups[place] = occurrences[hashes[place]! & (counters - 1)]! < enough ? -1 : 0
-    }
-  }
-  return groups
+  return hash => occurrences[hash & (counters - 1)]! >= enough
 }
 
 /** Places between two looks at the clock. */
@@ -238,8 +250,6 @@ const PIECE = 1 << 15
 
 interface Names {
   term(at: number): string
-  /** Which of the shared lists. */
-  shared(place: number): number
   sharedTerm(list: number): string
 }
 
@@ -253,7 +263,7 @@ function addLists(dictionary: DictionaryBuilder, groups: Groups, each: Visits, n
       if (own[group]! < 0) own[group] = dictionary.term(names.term(at))
       dictionary.add(own[group]!, doc)
     } else {
-      const list = names.shared(place)
+      const list = sharedList(group)
       if (shared[list]! < 0) shared[list] = dictionary.term(names.sharedTerm(list))
       dictionary.add(shared[list]!, doc)
     }

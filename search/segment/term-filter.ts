@@ -1,4 +1,4 @@
-import { finishHash, hashOf } from './hashing.ts'
+import { finishHash } from './hashing.ts'
 import { createNumbers } from './postings-builder.ts'
 
 /*
@@ -20,8 +20,9 @@ export const isFiltered = (term: string) => !SHINGLES.has(term[0] ?? '')
 export function createTermFilterBuilder() {
   const hashes = createNumbers()
   return {
-    add(term: string): void {
-      if (isFiltered(term)) hashes.push(hashOf(term) | 0)
+    /** @param hash `hashOf` the term */
+    add(term: string, hash: number): void {
+      if (isFiltered(term)) hashes.push(hash | 0)
     },
     build(): TermFilter {
       const filter = new Uint8Array(Math.ceil((hashes.length * BITS_PER_TERM) / 8))

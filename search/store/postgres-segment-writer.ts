@@ -37,16 +37,17 @@ export function postgresSegmentWriter(pool: Pool): SegmentWriter {
     },
 
     async replace(segment, { pace = immediately, expects, within } = {}) {
-      await transaction(pool, async client => {
+      return await transaction(pool, async client => {
         // The caller's own statements may take longer than a holder of the clock is allowed to
         // idle.
         if (within) await client.query('set local idle_in_transaction_session_timeout = 0')
         await within?.(client)
-        const replaced = await replaceSegments(client, segment, pace)
+        const { replaced, added } = await replaceSegments(client, segment, pace)
         // A process of another version may hold other locks. Its newer segments are not replaced by
         // older data.
         if (expects !== undefined && replaced.join() !== expects.join())
           throw new Error('another process stored segments of the same articles; the next attempt starts from those')
+        return added
       })
     },
 
@@ -89,9 +90,13 @@ export function postgresSegmentWriter(pool: Pool): SegmentWriter {
   }
 }
 
-/** @returns numbers of the replaced segments, ascending */
-async function replaceSegments(client: Client, { range, articles, built }: NewSegment, pace: Pace): Promise<number[]> {
-  const numbers = await deleteWithin(client, range)
+/** @returns numbers of the replaced segments, ascending, and of the new one */
+async function replaceSegments(
+  client: Client,
+  { range, articles, built }: NewSegment,
+  pace: Pace,
+): Promise<{ replaced: number[]; added: number }> {
+  const replaced = await deleteWithin(client, range)
   const published = extent(articles.map(article => article.published))
   const ingested = extent(articles.map(article => article.ingested))
   const added = await client.query<{ segment_no: number }>(ADD_SEGMENT, [
@@ -103,16 +108,17 @@ async function replaceSegments(client: Client, { range, articles, built }: NewSe
     articles.filter(article => article.published === null).length,
     built.columns,
   ])
+  const number = added.rows[0]!.segment_no
   for (const part of parts(built.buckets)) {
     pace()
     await client.query('insert into segment_buckets select $1, * from unnest($2::int[], $3::bytea[])', [
-      added.rows[0]!.segment_no,
+      number,
       part.map(one => one.bucket),
       byteaArray(part.map(one => one.block)),
     ])
   }
   await client.query('update segments_version set version = version + 1')
-  return numbers
+  return { replaced, added: number }
 }
 
 async function deleteWithin(client: Client, { first, last }: SegmentRange): Promise<number[]> {

@@ -107,11 +107,12 @@ export interface SegmentWriter {
    * @param options.expects numbers of the segments to be replaced; throws when there are others
    * @param options.within more work in Postgres, for the transaction in which the segment becomes
    * visible
+   * @returns its number; no other segment ever has it
    */
   replace(
     segment: NewSegment,
     options?: { pace?: Pace; expects?: number[]; within?: (client: Client) => Promise<void> },
-  ): Promise<void>
+  ): Promise<number>
   /**
    * Runs work while no other process does this kind.
    *
