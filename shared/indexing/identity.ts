@@ -1,3 +1,4 @@
+import { textArray } from '../postgres/binary-arrays.ts'
 import type { Client } from '../postgres/pool.ts'
 import { articleId, outletKey } from './ids.ts'
 import type { NewArticle } from './new-article.ts'
@@ -65,7 +66,11 @@ function gather(articles: NewArticle[]): { candidates: Candidate[]; candidateOf:
 
 async function claimAddresses(client: Client, candidates: Candidate[]): Promise<void> {
   const rows = addressRows(candidates)
-  const added = await client.query<AddressRow>(ADD_ADDRESSES, columns(rows))
+  const added = await client.query<AddressRow>({
+    name: 'add-addresses',
+    text: ADD_ADDRESSES,
+    values: columns(rows),
+  })
   if (added.rows.length === rows.length) return
   const present = await client.query<AddressRow>(READ_ADDRESSES, columns(rows).slice(0, 2))
   const isAdded = new Set(added.rows.map(keyOf))
@@ -84,7 +89,11 @@ async function claimAddresses(client: Client, candidates: Candidate[]): Promise<
 /** Claims ids for new articles. An id that another article has is replaced by a derived one. */
 async function claimIds(client: Client, candidates: Candidate[], salt: number): Promise<void> {
   const open = candidates.filter(one => !one.known && !one.settled)
-  const added = await client.query<{ id: string }>(ADD_IDS, [open.map(one => one.id)])
+  const added = await client.query<{ id: string }>({
+    name: 'add-ids',
+    text: ADD_IDS,
+    values: [textArray(open.map(one => one.id))],
+  })
   const free = new Set(added.rows.map(row => row.id))
   const moved: Candidate[] = []
   for (const candidate of open) {
@@ -108,8 +117,8 @@ function addressRows(candidates: Candidate[]): AddressRow[] {
   return candidates.flatMap(({ outlet, addresses, id }) => addresses.map(address => ({ outlet, address, id })))
 }
 
-function columns(rows: AddressRow[]): string[][] {
-  return [rows.map(row => row.outlet), rows.map(row => row.address), rows.map(row => row.id)]
+function columns(rows: AddressRow[]): Buffer[] {
+  return [rows.map(row => row.outlet), rows.map(row => row.address), rows.map(row => row.id)].map(textArray)
 }
 
 // $1 outlets, $2 addresses, $3 ids

@@ -1,4 +1,5 @@
 import { foldName } from '../../search/analysis/index.ts'
+import { textArray } from '../postgres/binary-arrays.ts'
 import type { Queryable } from '../postgres/pool.ts'
 import { authorId, outletKey } from './ids.ts'
 import type { NewArticle } from './new-article.ts'
@@ -31,22 +32,30 @@ export async function registerNames(db: Queryable, articles: NewArticle[]): Prom
     }
   }
   const publisherNos = await addUntilAllAreThere(publishers, async rows => {
-    const found = await db.query<{ outlet: string; name: string | null; no: number }>(ADD_PUBLISHERS, [
-      rows.map(row => row.outlet),
-      rows.map(row => row.name),
-      rows.map(row => row.domain),
-      rows.map(row => row.folded_name),
-      rows.map(row => row.folded_domain),
-    ])
+    const found = await db.query<{ outlet: string; name: string | null; no: number }>({
+      name: 'add-publishers',
+      text: ADD_PUBLISHERS,
+      values: [
+        textArray(rows.map(row => row.outlet)),
+        textArray(rows.map(row => row.name)),
+        textArray(rows.map(row => row.domain)),
+        textArray(rows.map(row => row.folded_name)),
+        textArray(rows.map(row => row.folded_domain)),
+      ],
+    })
     return found.rows.map(row => [publisherKey(row.outlet, row.name), row.no])
   })
   const authorNos = await addUntilAllAreThere(authors, async rows => {
-    const found = await db.query<{ id: string; no: number }>(ADD_AUTHORS, [
-      rows.map(row => row.id),
-      rows.map(row => row.outlet),
-      rows.map(row => row.name),
-      rows.map(row => row.folded_name),
-    ])
+    const found = await db.query<{ id: string; no: number }>({
+      name: 'add-authors',
+      text: ADD_AUTHORS,
+      values: [
+        textArray(rows.map(row => row.id)),
+        textArray(rows.map(row => row.outlet)),
+        textArray(rows.map(row => row.name)),
+        textArray(rows.map(row => row.folded_name)),
+      ],
+    })
     return found.rows.map(row => [row.id, row.no])
   })
   return {
