@@ -33,11 +33,28 @@ t.test('threads read an archive in groups, and everything stays in its order', a
   )
   t.ok(groups.length > 3)
   t.equal(groups.at(-1)?.end, Buffer.byteLength(text))
-  t.match(groups[0]?.articles[0], {
-    body: 'Eén.\n\nTwee.',
-    publishedAt: new Date('2024-02-29'),
-    prepared: { snippet: 'Eén. Twee.', words: { title: '\ntitel\n2\n', body: '\neen\ntwee\n' } },
+  const article = groups[0]!.articles[0]!
+  t.match(article, { publishedAt: new Date('2024-02-29'), prepared: { units: 'Titel 2Eén.\n\nTwee.'.length } })
+})
+
+t.test('threads hand texts over as they are stored', async t => {
+  const long = 'é'.repeat(600_000)
+  const texts = [
+    { title: 'Eén', body: '<p>Eén.</p><p>Twee.</p>' },
+    { title: 'Leeg', body: null },
+    { title: 'Lang', body: long },
+  ]
+  const lines = texts.map(text => JSON.stringify({ ...JSON.parse(line(1)), ...text })).join('\n')
+  const [group] = await readAll(lines, true)
+  const read = group!.articles.map(({ prepared }) => {
+    const { title, body, snippet, words } = prepared!
+    return [title, body, snippet, words.title, words.body].map(text => text && Buffer.from(text).toString())
   })
+  t.same(read, [
+    ['Eén', 'Eén.\n\nTwee.', 'Eén. Twee.', '\neen\n', '\neen\ntwee\n'],
+    ['Leeg', null, null, '\nleeg\n', '\n'],
+    ['Lang', long, 'é'.repeat(200), '\nlang\n', `\n${'e'.repeat(600_000)}\n`],
+  ])
 })
 
 t.test('a dry run prepares no texts', async t => {

@@ -109,7 +109,7 @@ function split(articles: NewArticle[], most: number): NewArticle[][] {
   const batches: NewArticle[][] = []
   let text = 0
   for (const article of articles) {
-    const length = article.title.length + (article.body?.length ?? 0)
+    const length = article.prepared?.units ?? article.title.length + (article.body?.length ?? 0)
     const last = batches.at(-1)
     if (last === undefined || last.length === most || text + length > BATCH_TEXT) {
       batches.push([article])

@@ -7,7 +7,7 @@ import { type PreparedText, prepareText } from './text.ts'
 /**
  * A row of `articles` with its rows in other tables, without the values that the clock gives.
  */
-export interface PreparedArticle extends PreparedText {
+export interface PreparedArticle extends PreparedText<string | Uint8Array> {
   publishedAt: Date | null
   /** undefined: the clock gives it. */
   ingestedAt: Date | null | undefined

@@ -1,4 +1,5 @@
 import type { ArticleOutlet, Country, Language } from '../articles/article.ts'
+import type { EncodedText } from './encoded-text.ts'
 import type { PreparedText } from './text.ts'
 
 /**
@@ -20,8 +21,11 @@ export interface NewArticle {
   outlet: ArticleOutlet
   language: Language
   country: Country
-  /** Its text as the index stores it, when a thread has prepared it. */
-  prepared?: PreparedText
+  /**
+   * Its text as the index stores it, when a thread has prepared it. `title` and `body` are then not
+   * looked at.
+   */
+  prepared?: PreparedText | EncodedText
   /** Number of its page; absent for an article from an archive. */
   pageNo?: bigint
 }

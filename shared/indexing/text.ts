@@ -1,12 +1,17 @@
-import { type DocumentWords, indexText } from '../../search/analysis/index.ts'
+import { indexText } from '../../search/analysis/index.ts'
 import { snippetOf } from '../articles/snippet.ts'
 
-/** The values in the index that depend on an article's text alone. */
-export interface PreparedText {
-  title: string
-  body: string | null
-  snippet: string | null
-  words: DocumentWords
+/**
+ * The values in the index that depend on an article's text alone. `Text` is a string, or its bytes
+ * in UTF-8.
+ */
+export interface PreparedText<Text = string> {
+  title: Text
+  body: Text | null
+  snippet: Text | null
+  words: { title: Text; body: Text }
+  /** UTF-16 code units of title and body. */
+  units: number
 }
 
 /**
@@ -16,7 +21,8 @@ export interface PreparedText {
 export function prepareText(article: { title: string; body: string | null }): PreparedText {
   const title = storable(article.title)
   const body = article.body === null ? null : storable(article.body)
-  return { title, body, snippet: snippetOf(body), words: indexText(title, body) }
+  const units = title.length + (body?.length ?? 0)
+  return { title, body, snippet: snippetOf(body), words: indexText(title, body), units }
 }
 
 /** Removes characters that Postgres cannot store: NUL, and halves of surrogate pairs. */

@@ -14,6 +14,9 @@ t.test('Postgres reads the texts and bytes that were written', async t => {
   for (const list of lists) {
     const { rows } = await pool.query<{ list: string[] }>('select $1::text[] as list', [textArray(list)])
     t.same(rows[0]?.list, list)
+    const bytes = list.map(text => text && Buffer.from(text))
+    const encoded = await pool.query<{ list: string[] }>('select $1::text[] as list', [textArray(bytes)])
+    t.same(encoded.rows[0]?.list, list)
   }
   for (const list of [[], [Buffer.alloc(0)], [Buffer.from([0, 255, 92]), Buffer.alloc(70_000, 7)]]) {
     const { rows } = await pool.query<{ list: Buffer[] }>('select $1::bytea[] as list', [byteaArray(list)])

@@ -10,36 +10,17 @@ const TYPES = { text: 25, bytea: 17 } as const
 /** Dimensions, whether there are nulls, type, length and lower bound: 4 bytes each. */
 const HEADER = 20
 
-/** A parameter of the type `text[]`. */
-export function textArray(values: readonly (string | null)[]): Buffer {
-  // In UTF-8 a code unit takes three bytes at most.
-  const room = (value: string | null) => (value === null ? 0 : value.length * 3)
-  return binaryArray(TYPES.text, values, room, (buffer, value, at) => buffer.write(value, at))
+/** A parameter of the type `text[]`. Bytes are a text in UTF-8. */
+export function textArray(values: readonly (string | Uint8Array | null)[]): Buffer {
+  return binaryArray(TYPES.text, values)
 }
 
 /** A parameter of the type `bytea[]`. */
 export function byteaArray(values: readonly Uint8Array[]): Buffer {
-  return binaryArray(
-    TYPES.bytea,
-    values,
-    value => value?.length ?? 0,
-    (buffer, value, at) => {
-      buffer.set(value, at)
-      return value.length
-    },
-  )
+  return binaryArray(TYPES.bytea, values)
 }
 
-/**
- * @param room bytes that a value takes at most
- * @param write returns the bytes that it has taken
- */
-function binaryArray<T>(
-  type: number,
-  values: readonly (T | null)[],
-  room: (value: T | null) => number,
-  write: (buffer: Buffer, value: T, at: number) => number,
-): Buffer {
+function binaryArray(type: number, values: readonly (string | Uint8Array | null)[]): Buffer {
   const buffer = Buffer.allocUnsafe(values.reduce((sum, value) => sum + 4 + room(value), HEADER))
   buffer.writeInt32BE(values.length === 0 ? 0 : 1, 0)
   buffer.writeInt32BE(values.includes(null) ? 1 : 0, 4)
@@ -54,4 +35,16 @@ function binaryArray<T>(
     end += 4 + bytes
   }
   return buffer.subarray(0, end)
+}
+
+/** Bytes that a value takes at most. In UTF-8 a code unit takes three bytes at most. */
+function room(value: string | Uint8Array | null): number {
+  return typeof value === 'string' ? value.length * 3 : (value?.length ?? 0)
+}
+
+/** @returns the bytes that it has taken */
+function write(buffer: Buffer, value: string | Uint8Array, at: number): number {
+  if (typeof value === 'string') return buffer.write(value, at)
+  buffer.set(value, at)
+  return value.length
 }
