@@ -4,6 +4,7 @@ import type { Pool } from '../shared/postgres/pool.ts'
 import { type RebuildWork, rebuildSegment } from './merge/rebuild-segment.ts'
 import { rebuildWords } from './merge/rebuild-words.ts'
 import { createScheduler } from './merge/scheduler.ts'
+import { openTokeniser } from './merge/tokeniser.ts'
 import { openSegmentWriter } from './store/open.ts'
 import type { SegmentRange } from './store/segment-store.ts'
 
@@ -61,6 +62,7 @@ const failures = counter('index_segment_failures_total', 'Segments of the index 
  */
 export function openIndexer(pool: Pool, log?: Pick<Logger, 'info' | 'warn'>): Indexer {
   const writer = openSegmentWriter(pool)
+  const tokeniser = openTokeniser()
   const scheduler = createScheduler(pool, {
     made({ kind, articles, ms }) {
       made.observe({ kind }, ms / 1_000)
@@ -78,10 +80,12 @@ export function openIndexer(pool: Pool, log?: Pick<Logger, 'info' | 'warn'>): In
     rebuild: {
       ranges: () => writer.readRanges(),
       exclusively: work => writer.withoutWriters(work),
-      segment: (range, work) => rebuildSegment(pool, range, work),
-      words: seqs => rebuildWords(pool, seqs),
+      segment: (range, work) => rebuildSegment(pool, tokeniser, range, work),
+      words: seqs => rebuildWords(pool, tokeniser, seqs),
     },
     stats: () => ({ backlog: scheduler.backlog() }),
-    close: scheduler.close,
+    async close() {
+      await Promise.all([scheduler.close(), tokeniser.close()])
+    },
   }
 }

@@ -1,4 +1,4 @@
-import { openIndexer, type SegmentRange } from '../../search/indexer.ts'
+import { type Indexer, openIndexer, type SegmentRange } from '../../search/indexer.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Pace } from './pace.ts'
 import { noteDone, type Run } from './run.ts'
@@ -29,7 +29,24 @@ export async function reindexWords(
   tell: (progress: Progress) => void,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { rebuild } = openIndexer(pool)
+  const indexer = openIndexer(pool)
+  try {
+    return await rebuildWords(indexer, { pool, chosen, run, pace, tell, signal })
+  } finally {
+    await indexer.close()
+  }
+}
+
+interface WordsRun {
+  pool: Pool
+  chosen: Chosen
+  run: Run
+  pace: Pace
+  tell: (progress: Progress) => void
+  signal: AbortSignal
+}
+
+async function rebuildWords({ rebuild }: Indexer, { pool, chosen, run, pace, tell, signal }: WordsRun) {
   const progress: Progress = { articles: 0, segments: 0 }
   let { doneTo } = run
   const worked = async (articles: number) => {

@@ -1,10 +1,11 @@
 import type { Client, Pool } from '../../shared/postgres/pool.ts'
-import { indexText } from '../analysis/word-list.ts'
 import { createSegmentBuilder } from '../segment/builder.ts'
+import type { ArticleWords } from '../store/article-source.ts'
 import { openSegmentWriter } from '../store/open.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
 import { readTexts, readTextsAndWords, updateWords } from '../store/postgres-words.ts'
 import type { SegmentRange } from '../store/segment-store.ts'
+import { inOrder, type Tokeniser } from './tokeniser.ts'
 
 /** Articles whose texts are in memory at a time. */
 const PART = 500n
@@ -22,29 +23,25 @@ export interface RebuildWork {
 /**
  * Builds a segment anew from the texts of its articles. One transaction replaces the old segment
  * and the words that have changed: a search sees the old state or the new one. All work before it
- * runs outside of the transaction.
+ * runs outside of the transaction. Threads tokenise the next articles meanwhile.
  *
  * @returns false: it was interrupted, and nothing changed
  */
-export async function rebuildSegment(pool: Pool, range: SegmentRange, work: RebuildWork): Promise<boolean> {
+export async function rebuildSegment(
+  pool: Pool,
+  tokeniser: Tokeniser,
+  range: SegmentRange,
+  work: RebuildWork,
+): Promise<boolean> {
   const articles = await postgresArticles(pool).readSources(range)
   const builder = createSegmentBuilder(articles, range.first)
   const changed: bigint[] = []
-  for (let from = range.first; from <= range.last; from += PART) {
+  const parts = partsOf(range).map(part => () => tokenisePart(pool, tokeniser, part, work.chosen))
+  for await (const part of inOrder(parts, tokeniser.threads)) {
     if (work.signal.aborted) return false
-    const rows = await readTextsAndWords(pool, from, from + PART - 1n < range.last ? from + PART - 1n : range.last)
-    let tokenised = 0
-    for (const row of rows) {
-      if (!work.chosen.has(row.seq)) {
-        builder.addWords(row.seq, row.title_words, row.body_words)
-        continue
-      }
-      const { title, body } = indexText(row.title, row.body)
-      builder.addWords(row.seq, title, body)
-      if (title !== row.title_words || body !== row.body_words) changed.push(row.seq)
-      tokenised++
-    }
-    await work.worked(tokenised)
+    for (const { seq, title, body } of part.words) builder.addWords(seq, title, body)
+    changed.push(...part.changed)
+    await work.worked(part.tokenised)
   }
   const built = builder.build()
   if (work.signal.aborted) return false
@@ -52,7 +49,7 @@ export async function rebuildSegment(pool: Pool, range: SegmentRange, work: Rebu
     { range, articles, built },
     {
       async within(client) {
-        await tokeniseAgain(client, changed)
+        await tokeniseAgain(client, tokeniser, changed)
         await work.within(client)
       },
     },
@@ -60,13 +57,57 @@ export async function rebuildSegment(pool: Pool, range: SegmentRange, work: Rebu
   return true
 }
 
+function partsOf({ first, last }: SegmentRange): SegmentRange[] {
+  const parts: SegmentRange[] = []
+  for (let from = first; from <= last; from += PART) {
+    const to = from + PART - 1n
+    parts.push({ first: from, last: to < last ? to : last })
+  }
+  return parts
+}
+
+/** The words of some articles, those that are to be stored anew, and how many were tokenised. */
+interface TokenisedPart {
+  words: ArticleWords[]
+  changed: bigint[]
+  tokenised: number
+}
+
+async function tokenisePart(
+  pool: Pool,
+  tokeniser: Tokeniser,
+  { first, last }: SegmentRange,
+  chosen: ReadonlySet<bigint>,
+): Promise<TokenisedPart> {
+  const rows = await readTextsAndWords(pool, first, last)
+  const wanted = rows.filter(({ seq }) => chosen.has(seq))
+  const tokenised = wanted.length === 0 ? [] : await tokeniser.tokenise(wanted)
+  const made = new Map(wanted.map(({ seq }, at) => [seq, tokenised[at]!]))
+  const changed = wanted.filter(({ seq, title_words, body_words }) => {
+    const { title, body } = made.get(seq)!
+    return title !== title_words || body !== body_words
+  })
+  return {
+    words: rows.map(({ seq, title_words, body_words }) => ({
+      seq,
+      ...(made.get(seq) ?? { title: title_words, body: body_words }),
+    })),
+    changed: changed.map(({ seq }) => seq),
+    tokenised: wanted.length,
+  }
+}
+
 /**
  * Tokenises the articles once more: their words would be too many to hold until the transaction.
  */
-async function tokeniseAgain(client: Client, seqs: bigint[]): Promise<void> {
+async function tokeniseAgain(client: Client, tokeniser: Tokeniser, seqs: bigint[]): Promise<void> {
+  const parts: (() => Promise<ArticleWords[]>)[] = []
   for (let at = 0; at < seqs.length; at += Number(PART)) {
-    const texts = await readTexts(client, seqs.slice(at, at + Number(PART)))
-    const words = texts.map(({ seq, title, body }) => ({ seq, ...indexText(title, body) }))
-    await updateWords(client, words)
+    parts.push(async () => {
+      const texts = await readTexts(client, seqs.slice(at, at + Number(PART)))
+      const words = await tokeniser.tokenise(texts)
+      return texts.map(({ seq }, index) => ({ seq, ...words[index]! }))
+    })
   }
+  for await (const words of inOrder(parts, tokeniser.threads)) await updateWords(client, words)
 }

@@ -54,7 +54,9 @@ t.test('a merge takes the words of its flushes from memory, and stores the same'
 t.test('a merge reads the words of a segment that was stored anew meanwhile', async t => {
   const { index, knownWords } = await openFlushed(22)
   t.teardown(() => index.close())
-  const { rebuild } = openIndexer(index.pool)
+  const indexer = openIndexer(index.pool)
+  t.teardown(() => indexer.close())
+  const { rebuild } = indexer
   const [, second] = await rebuild.ranges()
   await index.database.query("update article_texts set title = 'Voorheen onbekend'")
   await rebuild.segment(second!, {

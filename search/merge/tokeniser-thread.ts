@@ -1,0 +1,10 @@
+import { begin } from '../../shared/threads/clock.ts'
+import type { Timed } from '../../shared/threads/threads.ts'
+import { type DocumentWords, indexText } from '../analysis/word-list.ts'
+import type { TokeniseTask } from './tokeniser.ts'
+
+/** The work of a thread of the tokeniser. */
+export default function tokenise({ begun, texts }: Timed<TokeniseTask>): DocumentWords[] {
+  begin(begun)
+  return texts.map(({ title, body }) => indexText(title, body))
+}
