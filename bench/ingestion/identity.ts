@@ -72,9 +72,10 @@ async function measurePages(data: string): Promise<Record<string, number>> {
 
 /** The keys of a page, its own first, and the canonical link that it names. */
 function identityOf({ html, url }: TruePage): { addresses: string[]; canonical: URL | null } {
-  const { canonical, amp } = readMetadata(html, url)
+  const { canonical, amp, twins, languages: stated } = readMetadata(html, url)
+  const languages = { own: stated[0] ?? '', twins }
   const outlet = { domain: new URL(url).hostname }
-  const { addresses } = identify({ url, finalUrl: url, canonical, amp, outlet })
+  const { addresses } = identify({ url, finalUrl: url, canonical, amp, languages, outlet })
   return { addresses, canonical: canonical === null ? null : readAddress(canonical, url) }
 }
 

@@ -297,4 +297,13 @@ export const SETTINGS = {
  * Prefixes of our settings. Processes warn of a name with such a prefix that is not in the table:
  * it is a typing error.
  */
-export const OWN_PREFIXES = ['CRAWL_', 'POLL_', 'EMBED', 'AUTH_LOCK_', 'NORMALISE_', 'PAGES_', 'SEARCH_'] as const
+export const OWN_PREFIXES = [
+  'CRAWL_',
+  'POLL_',
+  'EMBED',
+  'AUTH_LOCK_',
+  'NORMALISE_',
+  'PAGES_',
+  'SEARCH_',
+  'WEBSUB_',
+] as const

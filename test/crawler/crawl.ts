@@ -120,7 +120,7 @@ function createCrawl(
       timeout: config.CRAWL_PARSE_TIMEOUT,
       ...(parsing === undefined ? {} : { worker: parsing }),
     }),
-    connect: guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS), 1_000, trust),
+    connect: guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS), config.CRAWL_TIMEOUT, trust),
     trust,
     stopping: new AbortController().signal,
     ending: new AbortController().signal,

@@ -178,7 +178,7 @@ t.test('addresses are guarded as ever', async t => {
 })
 
 t.test('an outlet that speaks HTTP/2 is crawled, one request at a time', async t => {
-  const run = await startCrawl({}, undefined, [root.certificate])
+  const run = await startCrawl({ CRAWL_TIMEOUT: '20s' }, undefined, [root.certificate])
   t.teardown(() => run.close())
   let [open, most] = [0, 0]
   const origin = await speak(t, (stream, path) => {

@@ -12,7 +12,7 @@ t.setTimeout(120_000)
 
 const root = certify({ name: 'Root of the tests', issuer: null, authority: true })
 const stranger = certify({ name: 'Root of others', issuer: null, authority: true })
-const run = await startCrawl({ CRAWL_RETRY_MIN: '1m' }, undefined, [root.certificate])
+const run = await startCrawl({ CRAWL_TIMEOUT: '20s' }, undefined, [root.certificate])
 const authority = await startSite('127.0.0.9')
 t.teardown(() => Promise.all([run.close(), authority.close()]))
 
