@@ -2,6 +2,7 @@ import { counted } from '../shared/log/counted.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { createPace } from './reindex/pace.ts'
+import { reindexPages } from './reindex/pages.ts'
 import { beginRun, endRun, findRun } from './reindex/run.ts'
 import { type Chosen, countChosen, lookUpOutlet, selectionOf } from './reindex/selection.ts'
 import { reindexVectors } from './reindex/vectors.ts'
@@ -17,9 +18,17 @@ await runCommand(
       'Ids and times stay. Searches go on and see each part in its old or its new form. After an interruption the same command',
       'goes on where it was.',
     ].join('\n'),
-    usage: ['[--outlet DOMAIN] [--language nl] [--from T] [--to T] [--rate N]', '--vectors [the same]'],
+    usage: [
+      '[--outlet DOMAIN] [--language nl] [--from T] [--to T] [--rate N]',
+      '--vectors [the same]',
+      '--pages [--outlet DOMAIN] [--rate N]',
+    ],
     options: {
       vectors: { type: 'boolean', about: 'the vectors, not the words' },
+      pages: {
+        type: 'boolean',
+        about: 'reads stored pages again: teaches outlets, finds refused articles, counts differences',
+      },
       outlet: { type: 'string', value: 'DOMAIN', about: 'only articles of this outlet' },
       language: { type: 'string', value: 'LANGUAGE', about: 'only articles in nl, fr, de, lb or en' },
       from: { type: 'string', value: 'T', about: 'only articles published then or later (ISO 8601, UTC)' },
@@ -42,6 +51,7 @@ await runCommand(
       if (options.json === true) print(JSON.stringify({ what: selection.what, articles, segments, done }))
     }
     try {
+      if (options.pages === true) return await reindexPages({ config, options, print, say, signal }, pool, rate)
       const chosen = await lookUpOutlet(pool, selection)
       const earlier = options.restart === true ? null : await findRun(pool, selection)
       if (options['dry-run'] === true) {
