@@ -86,7 +86,7 @@ async function readPart({ pool, composer, changes, untaught }: Part, rows: Row[]
     const composition = compositions[at]
     if (composition?.kind !== 'article') continue
     if (state === 'refused') returned.push(pageNo)
-    else if (untaught.has(outletNo)) lessons.push({ pageNo, outletNo, lesson: composition.lesson })
+    else if (untaught.has(outletNo)) lessons.push({ outletNo, lesson: composition.lesson })
     const before = stored.get(pageNo)
     for (const field of before === undefined ? [] : differences(composition, before)) run.different[field] += 1
   }

@@ -10,6 +10,7 @@ import { interstitialsMet, observeArticle, pagesNormalised } from './metrics.ts'
 import type { Batcher } from './pages/batcher.ts'
 import { type DonePage, finishFailed, finishRefused, giveBack } from './pages/finish.ts'
 import { loadPage, outletOf } from './pages/load.ts'
+import { teaches } from './template/store.ts'
 import { ComposeError, type Composer } from './threads/composer.ts'
 
 /** An article with its page, before both are stored. */
@@ -66,6 +67,8 @@ interface Composed {
   outletNo: number
   url: string
   composition: Composition
+  /** Whether its lines are counted for its outlet. */
+  teaches: boolean
   /** Of the text that the page itself served. */
   fingerprint: Uint8Array | null
   /** Gives back the page's permit. */
@@ -92,7 +95,7 @@ function compose(
       try {
         const loaded = await loadPage(pool, pageNo)
         if (loaded === null) return null
-        const { page, template } = loaded
+        const { page, template, taught } = loaded
         const first = await composePage(page, { template })
         if (first.kind === 'article') fingerprint = first.fingerprint
         const repeated =
@@ -100,7 +103,10 @@ function compose(
           fingerprint !== null &&
           (await served.isRepeated({ outletNo, pageNo, titled: first.titled, fingerprint }))
         const composition = repeated ? await composePage(page, { repeated, template }) : first
-        composed = { pageNo, outletNo, url: page.url, composition, fingerprint, release }
+        composed = {
+          ...{ pageNo, outletNo, url: page.url, composition, fingerprint, release },
+          teaches: teaches(pageNo, taught),
+        }
         return composed
       } finally {
         if (composed === null) {
@@ -115,7 +121,7 @@ function compose(
 
 async function bringToEnd(
   { pool, served, index }: Normaliser,
-  { pageNo, outletNo, composition, fingerprint }: Composed,
+  { pageNo, outletNo, composition, fingerprint, teaches }: Composed,
 ): Promise<{ outcome: string; article?: string }> {
   try {
     if (composition.interstitial !== null) interstitialsMet.inc({ kind: composition.interstitial })
@@ -123,8 +129,9 @@ async function bringToEnd(
       await finishRefused(pool, { pageNo, outletNo }, composition)
       return { outcome: `refused: ${composition.reason}` }
     }
-    const { article, interstitial, reading, origins, lesson } = composition
+    const { article, interstitial, reading, origins } = composition
     const { publishedAt } = article
+    const lesson = teaches ? composition.lesson : null
     const indexed = await index.add({
       article: { ...article, pageNo },
       page: { pageNo, outletNo, interstitial, fingerprint, reading, publishedAt, origins, lesson },

@@ -13,6 +13,8 @@ export interface LoadedPage {
   isKept: boolean
   /** What other pages of the outlet taught; null: nothing yet. */
   template: Template | null
+  /** How many pages have taught it. */
+  taught: number
 }
 
 /** A page's columns, with those of its source and its outlet. */
@@ -57,9 +59,9 @@ export async function loadPage(
   pageNo: bigint,
   options: { finished?: boolean } = {},
 ): Promise<LoadedPage | null> {
-  const { rows } = await pool.query<PageRow & Pick<LoadedPage, 'template'>>(
+  const { rows } = await pool.query<PageRow & { template: Template | null; taught: number | null }>(
     `select p.page_no, p.outlet_no, p.url, p.entry, s.final_url, s.status, s.content_type, s.body, s.fetched_at,
-            o.name, o.domain, o.country, o.languages, o.time_zone, t.template
+            o.name, o.domain, o.country, o.languages, o.time_zone, t.template, t.pages as taught
        from pages p join outlets o using (outlet_no) left join page_sources s using (page_no)
             left join outlet_templates t using (outlet_no)
       where p.page_no = $1 and (p.state = 'stored' or $2)`,
@@ -67,7 +69,11 @@ export async function loadPage(
   )
   const [row] = rows
   if (row === undefined) return null
-  return { outletNo: row.outlet_no, isKept: row.fetched_at !== null, template: row.template, page: await pageOf(row) }
+  return {
+    ...{ outletNo: row.outlet_no, isKept: row.fetched_at !== null },
+    ...{ template: row.template, taught: row.taught ?? 0 },
+    page: await pageOf(row),
+  }
 }
 
 /** Decompresses a page's body and brings its columns together. */

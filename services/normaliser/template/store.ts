@@ -5,6 +5,9 @@ import { EMPTY_TEMPLATE, furnitureCount, learn, type Template } from './template
 const ALL = 64
 const EVERY = 8n
 
+/** Whether a page teaches, when its outlet has learned of so many. Most pages cost nothing. */
+export const teaches = (pageNo: bigint, taught: number) => taught < ALL || pageNo % EVERY === 0n
+
 interface Row {
   outlet_no: number
   pages: number
@@ -15,10 +18,7 @@ interface Row {
  * Teaches the templates of outlets what their pages hold. Call it in the transaction that marks the
  * pages as done, so that each page teaches once. Rows are locked in order of the outlets.
  */
-export async function teach(
-  client: Client,
-  pages: { pageNo: bigint; outletNo: number; lesson: string[] | null }[],
-): Promise<void> {
+export async function teach(client: Client, pages: { outletNo: number; lesson: string[] | null }[]): Promise<void> {
   const outlets = [...new Set(pages.filter(({ lesson }) => lesson !== null).map(({ outletNo }) => outletNo))]
   outlets.sort((a, b) => a - b)
   if (outlets.length === 0) return
@@ -27,16 +27,15 @@ export async function teach(
     [outlets],
   )
   const known = new Map(rows.map(row => [row.outlet_no, row]))
-  const taught = outlets.flatMap(outletNo => {
+  const taught = outlets.map(outletNo => {
     const before = known.get(outletNo) ?? { outlet_no: outletNo, pages: 0, template: EMPTY_TEMPLATE }
     const after = { ...before }
     for (const page of pages) {
       if (page.outletNo !== outletNo || page.lesson === null) continue
-      if (after.pages >= ALL && page.pageNo % EVERY !== 0n) continue
       after.template = learn(after.template, page.lesson)
       after.pages += 1
     }
-    return after.pages === before.pages ? [] : [after]
+    return after
   })
   // Of two writers that begin a template at once, the later one wins.
   await client.query(
