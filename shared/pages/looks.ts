@@ -24,10 +24,11 @@ export const plannedLook = (born: string, recheck: string) => `
 
 /**
  * SQL: the time of a look because something says that the page has changed. Half of the page's age
- * lies between two such looks, and CRAWL_RECHECK at least.
+ * lies between two such looks; CRAWL_RECHECK at least, and the last of the ages at most.
  *
  * @param answered SQL of the time of the last answer
  */
 export const hintedLook = (born: string, answered: string, recheck: string) => `
   greatest(clock_timestamp(),
-           ${answered} + greatest(${recheck}::float8 * interval '1 ms', (${answered} - ${born}) / 2))`
+           ${answered} + greatest(${recheck}::float8 * interval '1 ms',
+                                  least((${answered} - ${born}) / 2, ${recheck}::float8 * ${AGES.at(-1)} * interval '1 ms')))`
