@@ -8,8 +8,8 @@ import { createTestDatabase } from '../database.ts'
 import { createFleet, type Member, until } from '../fleet.ts'
 
 /*
- * Looks at pages by a running fleet. The test moves their time. A lock that it holds stops a process
- * between two steps; there it is killed.
+ * Looks at pages by a running fleet. The test moves their time. A lock that it holds stops a
+ * process between two steps; there it is killed.
  */
 
 t.setTimeout(280_000)

@@ -50,7 +50,7 @@ const LATEST = Date.UTC(2100, 0)
 
 /** A paragraph that begins as the editors' note on a correction does. */
 const CORRECTION = new RegExp(
-  String.raw`^\W{0,5}(?:${anyOf(rules => rules.text.corrections)}\b[^.:]{0,30}:|${anyOf(rules => rules.text.earlierVersions)})`,
+  String.raw`^\W{0,5}(?:${anyOf(rules => rules.text.corrections)}\b(?:\s*\([^)]{0,40}\))?[^.:]{0,30}:|${anyOf(rules => rules.text.earlierVersions)})`,
   'i',
 )
 
