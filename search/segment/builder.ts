@@ -2,6 +2,7 @@ import type { Country, Language } from '../../shared/articles/article.ts'
 import { filterTerms, TERMS } from '../terms.ts'
 import { createBuckets } from './buckets.ts'
 import { columnsOf, documentOrder, encodeColumns, type SegmentArticle } from './columns.ts'
+import { release } from './large.ts'
 import { immediately, type Pace } from './pace.ts'
 import { createNumbers } from './postings-builder.ts'
 import type { DictionaryBuilder, KnownTexts, SegmentTexts } from './segment-texts.ts'
@@ -33,6 +34,7 @@ export interface SegmentBuilder {
   addTexts(texts: KnownTexts): void
   /** The words of all articles so far, for a builder with the same vocabulary. */
   knownTexts(): KnownTexts
+  /** Called once, at the end. */
   build(): BuiltSegment
 }
 
@@ -95,7 +97,10 @@ export function createSegmentBuilder(
         addFilterTerms(dictionary, documents)
         addWordTerms(dictionary, documents, texts, vocabulary, pace)
       })
-      buckets.fill(dictionary => addShingles(dictionary, texts, wordIds, pace))
+      buckets.fill(dictionary => {
+        addShingles(dictionary, texts, wordIds, pace)
+        release(texts.words.view())
+      })
       return {
         columns: encodeColumns(columnsOf(documents, firstSeq, buckets.terms())),
         bucketBits: buckets.bits,

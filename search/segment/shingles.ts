@@ -1,5 +1,6 @@
 import { TERMS } from '../terms.ts'
 import { hashOf, pairHash } from './hashing.ts'
+import { release } from './large.ts'
 import type { Pace } from './pace.ts'
 import { createPairTable } from './pair-table.ts'
 import { createNumbers, type Numbers } from './postings-builder.ts'
@@ -57,6 +58,7 @@ export function addShingles(dictionary: DictionaryBuilder, texts: SegmentTexts, 
   const pairs = addPairs(dictionary, places, pace)
   addTitlePairs(dictionary, texts, places.word, places.enough)
   addTriples(dictionary, texts, places, pairs, pace)
+  release(pairs.at)
 }
 
 /** The words at each place in the texts, and their hashes. */
@@ -147,7 +149,7 @@ function addTriples(
   const triples = listGroups(found.hash.view(), enough, eachTriple, pace, {
     first: at => pairs.at[at - 1]!,
     second: at => words.at(at),
-    hash: tripleHash,
+    hash: place => tripleHash(found.at.at(place)),
   })
   addLists(dictionary, triples, eachTriple, {
     term: at => SHINGLES.triple(word(at - 2), word(at - 1), word(at)),
@@ -193,8 +195,13 @@ function createDocumentCount() {
   }
 }
 
-/** The two numbers that make a group of words, and its hash, by place in the texts. */
-type Parts = Record<'first' | 'second' | 'hash', (at: number) => number>
+interface Parts {
+  /** The two numbers that make a group of words, by place in the texts. */
+  first(at: number): number
+  second(at: number): number
+  /** Hash of the group, by its place among the hashes. */
+  hash(place: number): number
+}
 
 /**
  * Finds the groups of words that enough documents have.
@@ -202,25 +209,21 @@ type Parts = Record<'first' | 'second' | 'hash', (at: number) => number>
  * @param hashes by place; becomes the groups, because there are tens of millions of places
  */
 function listGroups(hashes: Int32Array, enough: number, each: Visits, pace: Pace, parts: Parts): Groups {
-  const mayOccur = estimate(hashes, enough, pace)
+  const groups = likelyGroups(hashes, enough, pace)
   const table = createPairTable()
   const count = createDocumentCount()
   const { documents } = count
   each((at, doc, place) => {
-    const hash = hashes[place]!
-    if (!mayOccur(hash)) {
-      hashes[place] = notListed(hash)
-      return
-    }
+    if (groups[place]! < 0) return
     const group = table.number(parts.first(at), parts.second(at))
-    hashes[place] = group
+    groups[place] = group
     count.add(group, doc)
   })
-  each((at, _, place) => {
-    const group = hashes[place]!
-    if (group >= 0 && documents.at(group) < enough) hashes[place] = notListed(parts.hash(at))
-  })
-  return { at: hashes, documents }
+  for (let place = 0; place < groups.length; place++) {
+    const group = groups[place]!
+    if (group >= 0 && documents.at(group) < enough) groups[place] = notListed(parts.hash(place))
+  }
+  return { at: groups, documents }
 }
 
 /**
@@ -230,8 +233,11 @@ function listGroups(hashes: Int32Array, enough: number, each: Visits, pace: Pace
  */
 const counted = (places: number, enough: number) => 2 ** Math.ceil(Math.log2((places * 8) / enough + 1))
 
-/** Tells of a hash whether its group may occur often enough; most cannot. */
-function estimate(hashes: Int32Array, enough: number, pace: Pace): (hash: number) => boolean {
+/**
+ * Replaces each hash: by 0 where the group may occur often enough, by `notListed` for the many that
+ * cannot.
+ */
+function likelyGroups(hashes: Int32Array, enough: number, pace: Pace): Int32Array {
   const counters = counted(hashes.length, enough)
   const occurrences = new Uint8Array(counters)
   for (let from = 0; from < hashes.length; from += PIECE) {
@@ -242,7 +248,15 @@ function estimate(hashes: Int32Array, enough: number, pace: Pace): (hash: number
       if (occurrences[counter]! < 255) occurrences[counter]!++
     }
   }
-  return hash => occurrences[hash & (counters - 1)]! >= enough
+  for (let from = 0; from < hashes.length; from += PIECE) {
+    pace()
+    const to = Math.min(from + PIECE, hashes.length)
+    for (let place = from; place < to; place++) {
+      const hash = hashes[place]!
+      hashes[place] = occurrences[hash & (counters - 1)]! < enough ? notListed(hash) : 0
+    }
+  }
+  return hashes
 }
 
 /** Places between two looks at the clock. */
