@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
@@ -32,9 +32,9 @@ export interface ImportBench {
 }
 
 /**
- * Measures `npm run import` of 100,000 articles of 2,000 characters with nobody reading. Then two
- * clients search alone, and beside an import of 100,000 more. The time of an import ends with its
- * last segment.
+ * Measures `npm run import` of 100,000 articles of 2,000 characters with nobody reading, and
+ * `npm run reindex` of the same articles. Then two clients search alone, and beside an import of
+ * 100,000 more. The time of an import ends with its last segment.
  */
 export async function measureImport(bench: ImportBench): Promise<Record<string, number>> {
   const { archive, rows, classes, signal, say } = bench
@@ -49,6 +49,8 @@ export async function measureImport(bench: ImportBench): Promise<Record<string, 
     await writeArchive(archive, rows, articles, file)
     const quiet = articles / (await runImport(copy.url, file, signal))
     say(`Nobody reading: ${quiet.toFixed(0)} articles/s`)
+    const reindexed = await runReindex(copy.url, archive.end, signal)
+    say(`Reindexed: ${reindexed.toFixed(0)} articles/s`)
     await writeArchive(archive, rows + articles, articles, file)
     const index = openIndex(pool)
     const queries = classes.flatMap(one => one.queries)
@@ -61,6 +63,7 @@ export async function measureImport(bench: ImportBench): Promise<Record<string, 
     ])
     return {
       import_per_s: Math.round(quiet),
+      reindex_per_s: Math.round(reindexed),
       import_beside_per_s: Math.round(articles / seconds),
       import_alone_p95_ms: rounded(quantile(alone, 0.95)),
       import_reading_p50_ms: rounded(quantile(beside, 0.5)),
@@ -93,16 +96,32 @@ async function writeArchive(archive: Archive, from: number, articles: number, fi
 
 /** @returns its seconds */
 async function runImport(url: string, file: string, signal: AbortSignal): Promise<number> {
+  return (await runScript(url, 'import', [file], signal)).seconds
+}
+
+/** Rebuilds the words of the articles published at a time or later. @returns how many a second */
+async function runReindex(url: string, from: number, signal: AbortSignal): Promise<number> {
+  const { seconds, output } = await runScript(url, 'reindex', ['--json', '--from', new Date(from).toJSON()], signal)
+  const report: unknown = JSON.parse(output)
+  const articles = typeof report === 'object' && report !== null && 'articles' in report ? report.articles : 0
+  return Number(articles) / seconds
+}
+
+async function runScript(url: string, name: string, args: string[], signal: AbortSignal) {
   const start = performance.now()
-  const script = new URL('../../../scripts/import.ts', import.meta.url).pathname
-  const child: ChildProcess = spawn(process.execPath, [script, file], {
+  const script = new URL(`../../../scripts/${name}.ts`, import.meta.url).pathname
+  const child = spawn(process.execPath, [script, ...args], {
     env: { ...process.env, DATABASE_URL: url, EMBED_DELAY: '2h' },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit'],
     signal,
   })
-  const [code] = await once(child, 'exit')
-  if (code !== 0) throw new Error(`The import ended with exit code ${code}.`)
-  return (performance.now() - start) / 1_000
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    output += text
+  })
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(`The ${name} ended with exit code ${code}.`)
+  return { seconds: (performance.now() - start) / 1_000, output }
 }
 
 const rounded = (value: number) => Math.round(value * 100) / 100
