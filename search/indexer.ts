@@ -4,7 +4,7 @@ import type { Pool } from '../shared/postgres/pool.ts'
 import { type RebuildWork, rebuildSegment } from './merge/rebuild-segment.ts'
 import { rebuildWords } from './merge/rebuild-words.ts'
 import { createScheduler } from './merge/scheduler.ts'
-import { openTokeniser } from './merge/tokeniser.ts'
+import type { Tokeniser } from './merge/tokeniser.ts'
 import { openSegmentWriter } from './store/open.ts'
 import type { SegmentRange } from './store/segment-store.ts'
 
@@ -13,9 +13,11 @@ import type { SegmentRange } from './store/segment-store.ts'
  * Those who search use `index.ts`.
  */
 
+export { createKnownWords, type KnownWords } from './merge/known-words.ts'
 export { KINDS, type MakeOptions, makeSegments } from './merge/make-segments.ts'
 export { SEGMENT_SIZES, type SegmentSizes } from './merge/policy.ts'
 export type { RebuildWork } from './merge/rebuild-segment.ts'
+export type { Tokeniser } from './merge/tokeniser.ts'
 export { type IndexState, readIndexState } from './store/index-state.ts'
 export type { SegmentRange } from './store/segment-store.ts'
 
@@ -40,7 +42,7 @@ export interface Indexer {
     /** @returns false: it was interrupted, and nothing changed */
     segment(range: SegmentRange, work: RebuildWork): Promise<boolean>
     /** The words of articles that have no segment yet. */
-    words(seqs: bigint[]): Promise<void>
+    words(seqs: bigint[], tokeniser: Tokeniser): Promise<void>
   }
   stats(): { backlog: number }
   /** Ends the threads. The pool is the caller's to end. */
@@ -62,7 +64,6 @@ const failures = counter('index_segment_failures_total', 'Segments of the index 
  */
 export function openIndexer(pool: Pool, log?: Pick<Logger, 'info' | 'warn'>): Indexer {
   const writer = openSegmentWriter(pool)
-  const tokeniser = openTokeniser()
   const scheduler = createScheduler(pool, {
     made({ kind, articles, ms }) {
       made.observe({ kind }, ms / 1_000)
@@ -80,12 +81,10 @@ export function openIndexer(pool: Pool, log?: Pick<Logger, 'info' | 'warn'>): In
     rebuild: {
       ranges: () => writer.readRanges(),
       exclusively: work => writer.withoutWriters(work),
-      segment: (range, work) => rebuildSegment(pool, tokeniser, range, work),
-      words: seqs => rebuildWords(pool, tokeniser, seqs),
+      segment: (range, work) => rebuildSegment(pool, range, work),
+      words: (seqs, tokeniser) => rebuildWords(pool, seqs, tokeniser),
     },
     stats: () => ({ backlog: scheduler.backlog() }),
-    async close() {
-      await Promise.all([scheduler.close(), tokeniser.close()])
-    },
+    close: scheduler.close,
   }
 }

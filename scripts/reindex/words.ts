@@ -1,8 +1,9 @@
-import { type Indexer, openIndexer, type SegmentRange } from '../../search/indexer.ts'
+import { openIndexer, type SegmentRange, type Tokeniser } from '../../search/indexer.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Pace } from './pace.ts'
 import { noteDone, type Run } from './run.ts'
 import { type Chosen, chosenSeqs } from './selection.ts'
+import { openTokeniser } from './tokeniser.ts'
 
 /** Articles without a segment that are done at a time. */
 const PART = 200
@@ -29,16 +30,17 @@ export async function reindexWords(
   tell: (progress: Progress) => void,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const indexer = openIndexer(pool)
+  const tokeniser = openTokeniser()
   try {
-    return await rebuildWords(indexer, { pool, chosen, run, pace, tell, signal })
+    return await rebuildWords({ pool, tokeniser, chosen, run, pace, tell, signal })
   } finally {
-    await indexer.close()
+    await tokeniser.close()
   }
 }
 
 interface WordsRun {
   pool: Pool
+  tokeniser: Tokeniser
   chosen: Chosen
   run: Run
   pace: Pace
@@ -46,7 +48,8 @@ interface WordsRun {
   signal: AbortSignal
 }
 
-async function rebuildWords({ rebuild }: Indexer, { pool, chosen, run, pace, tell, signal }: WordsRun) {
+async function rebuildWords({ pool, tokeniser, chosen, run, pace, tell, signal }: WordsRun): Promise<boolean> {
+  const { rebuild } = openIndexer(pool)
   const progress: Progress = { articles: 0, segments: 0 }
   let { doneTo } = run
   const worked = async (articles: number) => {
@@ -59,6 +62,7 @@ async function rebuildWords({ rebuild }: Indexer, { pool, chosen, run, pace, tel
     const seqs = await chosenSeqs(pool, chosen, max(doneTo, range.first - 1n), min(run.last, range.last), 65_536)
     if (seqs.length === 0) return range.last
     const whole = await rebuild.segment(range, {
+      tokeniser,
       chosen: new Set(seqs),
       worked,
       within: client => noteDone(client, chosen.selection, range.last),
@@ -75,7 +79,7 @@ async function rebuildWords({ rebuild }: Indexer, { pool, chosen, run, pace, tel
       const range = (await rebuild.ranges()).find(one => one.last > doneTo)
       if (range !== undefined) return segment(range)
       const seqs = await chosenSeqs(pool, chosen, doneTo, run.last, PART)
-      await rebuild.words(seqs)
+      await rebuild.words(seqs, tokeniser)
       await noteDone(pool, chosen.selection, seqs.at(-1) ?? run.last)
       fresh = seqs.length
       progress.articles += fresh

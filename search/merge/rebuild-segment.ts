@@ -11,6 +11,7 @@ import { inOrder, type Tokeniser } from './tokeniser.ts'
 const PART = 500n
 
 export interface RebuildWork {
+  tokeniser: Tokeniser
   /** The articles to be tokenised anew; the words of the others are kept. */
   chosen: ReadonlySet<bigint>
   /** Told after each part how many of the chosen articles it had. */
@@ -27,17 +28,13 @@ export interface RebuildWork {
  *
  * @returns false: it was interrupted, and nothing changed
  */
-export async function rebuildSegment(
-  pool: Pool,
-  tokeniser: Tokeniser,
-  range: SegmentRange,
-  work: RebuildWork,
-): Promise<boolean> {
+export async function rebuildSegment(pool: Pool, range: SegmentRange, work: RebuildWork): Promise<boolean> {
+  const { tokeniser } = work
   const articles = await postgresArticles(pool).readSources(range)
   const builder = createSegmentBuilder(articles, range.first)
   const changed: bigint[] = []
   const parts = partsOf(range).map(part => () => tokenisePart(pool, tokeniser, part, work.chosen))
-  for await (const part of inOrder(parts, tokeniser.threads)) {
+  for await (const part of inOrder(parts, tokeniser.atOnce)) {
     if (work.signal.aborted) return false
     for (const { seq, title, body } of part.words) builder.addWords(seq, title, body)
     changed.push(...part.changed)
@@ -109,5 +106,5 @@ async function tokeniseAgain(client: Client, tokeniser: Tokeniser, seqs: bigint[
       return texts.map(({ seq }, index) => ({ seq, ...words[index]! }))
     })
   }
-  for await (const words of inOrder(parts, tokeniser.threads)) await updateWords(client, words)
+  for await (const words of inOrder(parts, tokeniser.atOnce)) await updateWords(client, words)
 }

@@ -4,7 +4,7 @@ import { raiseWordsVersion, readTexts, updateWords } from '../store/postgres-wor
 import type { Tokeniser } from './tokeniser.ts'
 
 /** Tokenises some articles anew that have no segment yet; searches then read their words again. */
-export async function rebuildWords(pool: Pool, tokeniser: Tokeniser, seqs: bigint[]): Promise<void> {
+export async function rebuildWords(pool: Pool, seqs: bigint[], tokeniser: Tokeniser): Promise<void> {
   if (seqs.length === 0) return
   const texts = await readTexts(pool, seqs)
   const tokenised = await tokeniser.tokenise(texts)

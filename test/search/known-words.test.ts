@@ -1,6 +1,6 @@
 import t from 'tap'
-import { makeSegments, openIndexer } from '../../search/indexer.ts'
-import { createKnownWords, type KnownWords } from '../../search/merge/known-words.ts'
+import { indexText } from '../../search/analysis/index.ts'
+import { createKnownWords, type KnownWords, makeSegments, openIndexer } from '../../search/indexer.ts'
 import { randomArticles } from './archive.ts'
 import { type ArchiveIndex, openArchiveIndex } from './archive-index.ts'
 import { createRandom } from './random.ts'
@@ -54,12 +54,11 @@ t.test('a merge takes the words of its flushes from memory, and stores the same'
 t.test('a merge reads the words of a segment that was stored anew meanwhile', async t => {
   const { index, knownWords } = await openFlushed(22)
   t.teardown(() => index.close())
-  const indexer = openIndexer(index.pool)
-  t.teardown(() => indexer.close())
-  const { rebuild } = indexer
+  const { rebuild } = openIndexer(index.pool)
   const [, second] = await rebuild.ranges()
   await index.database.query("update article_texts set title = 'Voorheen onbekend'")
   await rebuild.segment(second!, {
+    tokeniser: { atOnce: 1, tokenise: async texts => texts.map(one => indexText(one.title, one.body)) },
     chosen: new Set(Array.from({ length: 16 }, (_, at) => second!.first + BigInt(at))),
     worked: async () => {},
     within: async () => {},
