@@ -39,6 +39,9 @@ function withoutNames(text: string, context: TitleContext): string {
   return withoutSection(text, null, context)
 }
 
+/** Fewest words of a headline that a section follows behind a dash. */
+const SECTIONED_WORDS = 3
+
 /**
  * Removes a section at the end.
  *
@@ -50,7 +53,10 @@ function withoutSection(text: string, name: Cut | null, { sections }: TitleConte
   const ending = text.slice(last.end)
   // A single word between two bars, before the outlet's name, is the section.
   const between = name?.bar === true && last.bar && /^\S+$/.test(ending)
-  return between || sections.has(fold(ending)) ? text.slice(0, last.at).trim() : text.trim()
+  const rest = text.slice(0, last.at).trim()
+  // Behind a dash it may be a part of a short headline: "Duitsland – Nederland".
+  const certain = last.bar || rest.split(/\s+/).length >= SECTIONED_WORDS
+  return between || (certain && sections.has(fold(ending))) ? rest : text.trim()
 }
 
 /**

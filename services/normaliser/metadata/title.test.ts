@@ -100,7 +100,8 @@ t.test('a section of the address is no part of the headline', async t => {
       outlet,
     )
   t.equal(of('Oranje wint | Sport'), 'Oranje wint')
-  t.equal(of('Oranje wint – Voetbal | De Dagkoerier'), 'Oranje wint')
+  t.equal(of('Oranje wint weer – Voetbal | De Dagkoerier'), 'Oranje wint weer')
+  t.equal(of('Handbal – Voetbal'), 'Handbal – Voetbal')
   t.equal(of('Oranje wint | Politiek'), 'Oranje wint | Politiek')
   t.equal(of('Sport'), 'Sport')
 })

@@ -127,7 +127,7 @@ function isForSearch(
 /** Segments of an address that are looked at. */
 const SEGMENTS = 10
 
-/** The folded names of the page's sections, as its address and its meta tags give them. */
+/** The folded names of the page's sections, as its address gives them. */
 function sectionsOf(meta: PageMetadata): ReadonlySet<string> {
   const segments = (URL.parse(meta.url)?.pathname ?? '').split('/').slice(1, -1).slice(0, SEGMENTS)
   return new Set(segments.map(fold).filter(name => /\p{L}{3}/u.test(name)))
