@@ -52,21 +52,19 @@ export function titleCandidates(
     { source: 'feed', text: fed },
     { source: 'document', text: document },
   ]
-  const others = [structured, social, fed, document]
   const sections = sectionsOf(meta)
-  const clean: Clean = (title, titles = NONE) =>
+  const clean = (title: string | null, titles: ReadonlySet<string> = NONE) =>
     title === null ? '' : withoutTemplate(title, { own, sections, titles })
-  const order = repeats(headline, others, own) ? [stated, shown, ...rest] : [stated, ...rest, shown]
-  const ranked = isForSearch(structured, meta, clean) ? [shown, ...order.filter(title => title !== shown)] : order
-  return ranked.flatMap(({ source, text }) => {
+  const usual = repeats(headline, [structured, social, fed, document], own)
+    ? [stated, shown, ...rest]
+    : [stated, ...rest, shown]
+  const order = isForSearch(structured, meta, clean) ? [shown, stated, ...rest] : usual
+  return order.flatMap(({ source, text }) => {
     if (text === null) return []
-    const value = clean(text, titlesBeside(text, [headline, ...others], clean))
+    const value = clean(text, titlesBeside(text, [structured, headline, social, fed, document], clean))
     return [{ source, value, against: againstTitle(value, own) }]
   })
 }
-
-/** Takes a site's template off a title. Titles beside it, folded, show what the template is. */
-type Clean = (title: string | null, titles?: ReadonlySet<string>) => string
 
 interface Title {
   source: Source
