@@ -88,7 +88,7 @@ export function authorCandidates(
     ],
     *shown() {
       yield* candidates('markup', people(bylines(near(), own)))
-      yield* candidates('markup', people(besideDates(meta)))
+      yield* candidates('line', people(besideDates(meta)))
       yield* candidates('feed', fed)
       yield* candidates('markup', people(bylines(signed(), own)))
       yield* candidates('box', people(boxes(meta)))
