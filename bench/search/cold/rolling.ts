@@ -48,6 +48,11 @@ export async function measureRolling(bench: RollingBench): Promise<Record<string
     sayTimes('meanwhile', during, say)
     for (const { at, ms, path } of during.filter(one => one.ms > MOST).slice(0, 20))
       say(`  ${ms.toFixed(0)} ms, ${((at - from) / 1_000).toFixed(2)} s after the signal: ${path}`)
+    const failed = asked.filter(one => one.status !== 200)
+    for (const { status, ms, at } of failed.slice(0, 20))
+      say(
+        `  failed: status ${status} after ${ms.toFixed(0)} ms, ${((at - from) / 1_000).toFixed(2)} s after the signal`,
+      )
     return {
       rolling_seconds: rounded((to - from) / 1_000),
       rolling_requests: during.length,
@@ -55,7 +60,7 @@ export async function measureRolling(bench: RollingBench): Promise<Record<string
       rolling_p50_ms: rounded(quantile(timesOf(during), 0.5)),
       rolling_p99_ms: p99(during),
       rolling_worst_ms: rounded(Math.max(...timesOf(during))),
-      rolling_failures: asked.filter(one => one.status !== 200).length,
+      rolling_failures: failed.length,
     }
   } finally {
     await api.stop()
