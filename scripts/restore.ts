@@ -103,7 +103,7 @@ async function checkServer(pool: Pool, file: string, { postgres }: Manifest): Pr
     // Without the mark of the process.
     `select distinct regexp_replace(substr(application_name, 10), ' #.*', '') as name from pg_stat_activity
      where datname = current_database() and application_name like 'perscope %'
-       and application_name not like 'perscope restore #%'
+       and application_name not like 'perscope restore%'
      order by name`,
   )
   if (others.length > 0) {

@@ -139,7 +139,7 @@ t.test('a restore that is killed or interrupted changes nothing', async t => {
   const working = async (query: string) =>
     (
       await target.query(
-        `select from pg_stat_activity where datname = current_database() and application_name like 'perscope restore #%' and query like $1`,
+        `select from pg_stat_activity where datname = current_database() and application_name like 'perscope restore%' and query like $1`,
         [query],
       )
     ).length > 0
