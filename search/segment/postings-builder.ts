@@ -24,50 +24,55 @@ export interface PostingLists {
 const PIECE = 1 << 18
 
 export function createPostings(): Postings {
-  const pieces: { lists: Int32Array; docs: Uint16Array }[] = []
+  const pieces: Int32Array[] = []
+  // Pairs of one document follow each other, so a document is kept once and not with each pair.
+  const runs = { docs: createNumbers(), starts: createNumbers() }
   let lists = new Int32Array(0)
-  let docs = new Uint16Array(0)
   let end = 0
+  let latest = -1
   let highest = -1
-  const addPiece = () => {
-    lists = new Int32Array(PIECE)
-    docs = new Uint16Array(PIECE)
-    pieces.push({ lists, docs })
-    end = 0
-  }
+  const total = () => Math.max(pieces.length - 1, 0) * PIECE + end
   return {
     add(list, doc) {
-      if (end === lists.length) addPiece()
-      lists[end] = list
-      docs[end++] = doc
+      if (end === lists.length) {
+        lists = new Int32Array(PIECE)
+        pieces.push(lists)
+        end = 0
+      }
+      if (doc !== latest) {
+        runs.docs.push(doc)
+        runs.starts.push(total())
+        latest = doc
+      }
+      lists[end++] = list
       if (list > highest) highest = list
     },
     lists() {
-      const sizeOf = (piece: number) => (piece === pieces.length - 1 ? end : PIECE)
+      const size = total()
       // A counting sort is linear, and stable: documents stay in order.
       const starts = new Uint32Array(highest + 2)
-      for (const [number, piece] of pieces.entries()) countLists(piece.lists, sizeOf(number), starts)
+      for (const [number, piece] of pieces.entries()) countLists(piece, size - number * PIECE, starts)
       for (let list = 0; list <= highest; list++) starts[list + 1]! += starts[list]!
-      const sorted = new Uint16Array(starts[highest + 1]!)
+      const docs = new Uint16Array(size)
       const next = starts.slice()
-      for (const [number, piece] of pieces.entries()) {
-        sortPiece(piece, sizeOf(number), next, sorted)
-        release(piece.lists)
-        release(piece.docs)
+      let run = -1
+      let doc = 0
+      let place = 0
+      for (const piece of pieces) {
+        for (let at = 0; at < piece.length && place < size; at++, place++) {
+          if (run + 1 < runs.starts.length && runs.starts.at(run + 1) === place) doc = runs.docs.at(++run)
+          docs[next[piece[at]!]!++] = doc
+        }
+        release(piece)
       }
-      return { count: highest + 1, docs: sorted, starts }
+      return { count: highest + 1, docs, starts }
     },
   }
 }
 
 function countLists(lists: Int32Array, size: number, starts: Uint32Array): void {
-  for (let at = 0; at < size; at++) starts[lists[at]! + 1]!++
-}
-
-type Piece = Record<'lists', Int32Array> & Record<'docs', Uint16Array>
-
-function sortPiece({ lists, docs }: Piece, size: number, next: Uint32Array, sorted: Uint16Array): void {
-  for (let at = 0; at < size; at++) sorted[next[lists[at]!]!++] = docs[at]!
+  const end = Math.min(size, lists.length)
+  for (let at = 0; at < end; at++) starts[lists[at]! + 1]!++
 }
 
 /** A list of numbers that grows. */
