@@ -2,7 +2,11 @@ import t from 'tap'
 import { EMPTY_TEMPLATE, furnitureCount, learn, lessonOf, partedBy, type Template } from './template.ts'
 
 const OFFER = 'Lees elke dag het nieuws uit uw eigen streek, nu een maand lang voor één euro.'
-const page = (n: number, ...more: string[]) => [`Eerste zin van bericht ${n}.`, `Tweede zin van bericht ${n}.`, ...more]
+const page = (n: number, ...more: string[]) => [
+  `De eerste alinea van bericht ${n}, die niemand anders heeft.`,
+  `De tweede alinea van bericht ${n}, die niemand anders heeft.`,
+  ...more,
+]
 
 /** The template after the texts of these pages. */
 const taughtBy = (texts: string[][], template: Template = EMPTY_TEMPLATE) =>
@@ -29,9 +33,11 @@ t.test('a line that some pages repeat stays: a wire text, a series', async t => 
   t.same(partedBy(series, page(99, OFFER)).furniture, [], 'a fifth of the pages')
 })
 
-t.test('a text of nothing but furniture stays whole', async t => {
+t.test('a text that is mostly what other pages hold stays whole', async t => {
   const template = taughtBy(pages(12, 0, OFFER))
   t.same(partedBy(template, [OFFER]), { own: [OFFER], furniture: [] })
+  const report = ['Morgen 12 graden.', OFFER]
+  t.same(partedBy(template, report), { own: report, furniture: [] })
 })
 
 t.test('a new template wins, and the old one is forgotten', async t => {
