@@ -23,15 +23,15 @@ export interface Parted {
 }
 
 /**
- * Takes the furniture out of a text. A text of which it is more than half stays whole: its articles
- * are like that, as reports of the weather are, or it is an interstitial, which is recognised by
- * its whole text.
+ * Takes the furniture out of a text. A text of which it is more than two thirds stays whole: its
+ * articles are like that, as reports of the weather are, or it is an interstitial, which is
+ * recognised by its whole text.
  */
 export function partedBy(template: Template | null, paragraphs: string[]): Parted {
   if (template === null || template.pages < FEWEST_PAGES) return { own: paragraphs, furniture: [] }
   const furniture = paragraphs.filter(text => isFurniture(template, digestOf(text)))
   const own = paragraphs.filter(text => !furniture.includes(text))
-  if (furniture.length === 0 || lengthOf(furniture) > lengthOf(own)) return { own: paragraphs, furniture: [] }
+  if (furniture.length === 0 || lengthOf(furniture) > 2 * lengthOf(own)) return { own: paragraphs, furniture: [] }
   return { own, furniture }
 }
 
