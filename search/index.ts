@@ -162,6 +162,7 @@ export function openIndexOf<A extends KeptArticle>(
 ): SearchIndex<A> {
   const parts = openParts(db, form, { ...defaultCacheSizes(), ...caches })
   let warmUp: WarmUp | null = null
+  let warm: Promise<void> | null = null
   let closed = false
 
   const suggestions = createSuggestions(parts.names.names, () =>
@@ -205,11 +206,10 @@ export function openIndexOf<A extends KeptArticle>(
     recount: articles => parts.stored.recount(articles),
 
     warm(onFailure = () => {}, gently = false) {
-      if (warmUp === null) {
-        warmUp = startWarmUp(parts, SIZES, gently, onFailure)
-        warmUp.warm.then(() => (closed ? undefined : suggestions.ready())).catch(onFailure)
-      }
-      return warmUp.warm
+      warmUp ??= startWarmUp(parts, SIZES, gently, onFailure)
+      // Ranking looks at all articles. Beside the first requests it would make them wait.
+      warm ??= warmUp.warm.then(() => (closed ? undefined : suggestions.ready().catch(onFailure)))
+      return warm
     },
 
     stats: () => statsOf(parts),

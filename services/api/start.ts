@@ -7,6 +7,7 @@ import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { loadSharedSecret } from '../../shared/postgres/shared-secret.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import type { Running } from '../../shared/process/service.ts'
+import { prepareAdmissions } from './access/admissions.ts'
 import { createAddressLock } from './access/lock.ts'
 import { createApp } from './app.ts'
 import type { ShownArticle } from './articles/shown-article.ts'
@@ -72,7 +73,8 @@ export async function startApi(
   const lock = createAddressLock(pool, config)
   const required = () => answers(pool)
   const publicUrl = publicUrlOf(config)
-  const warmUp = startWarmUp(index, log)
+  const prepare = () => prepareAdmissions(pool, config.DATABASE_POOL)
+  const warmUp = startWarmUp(index, log, { prepare })
   const readiness = { required, semantic: () => semantic.missing(), warmUp }
   const pages = config.OPERATOR_KEY === '' ? null : openOperatorPages({ config, log, lock, readiness })
   const operators = pages?.router ?? null

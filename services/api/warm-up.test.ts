@@ -12,7 +12,7 @@ t.test('a process that cannot become warm counts as ready after a while', async 
     await index.close()
     await pool.end()
   })
-  const warmUp = startWarmUp(index, createLogger('api', 'silent'), 200)
+  const warmUp = startWarmUp(index, createLogger('api', 'silent'), { limit: 200 })
   t.notOk(warmUp.isOver())
   await warmUp.soon(50)
   t.notOk(warmUp.isWarm())

@@ -17,12 +17,23 @@ export interface WarmUp {
 /** ms after which a process counts as ready though it is not warm. */
 export const WARM_UP_LIMIT = 10_000
 
-/** Reads ahead what searches need, until the index is closed. */
-export function startWarmUp(index: Pick<SearchIndex, 'warm'>, log: Logger, limit = WARM_UP_LIMIT): WarmUp {
+/**
+ * Reads ahead what searches need, until the index is closed.
+ *
+ * @param options.prepare prepares the statements that every request runs
+ * @param options.limit ms after which the process counts as ready all the same
+ */
+export function startWarmUp(
+  index: Pick<SearchIndex, 'warm'>,
+  log: Logger,
+  { prepare, limit = WARM_UP_LIMIT }: { prepare?: () => Promise<unknown>; limit?: number } = {},
+): WarmUp {
   const start = performance.now()
   let warm = false
+  const tell = (error: unknown) => log.debug({ err: sentenceOf(error) }, 'could not read ahead')
   const done = index
-    .warm(error => log.debug({ err: sentenceOf(error) }, 'could not read ahead'), joinsOthers())
+    .warm(tell, joinsOthers())
+    .then(() => prepare?.().catch(tell))
     .then(() => {
       warm = true
       log.info({ ms: Math.round(performance.now() - start) }, 'warm')

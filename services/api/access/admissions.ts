@@ -1,7 +1,7 @@
 import { INDEX_STATE, type IndexState, indexStateOf } from '../../../search/index.ts'
 import { type Admission, type Admit, createAdmit } from '../../../shared/plans/admission.ts'
 import { chargeQuota, type QuotaMonth } from '../../../shared/plans/quota.ts'
-import { hashSecret, looksLikeSecret } from '../../../shared/plans/secret.ts'
+import { hashSecret, looksLikeSecret, makeSecret } from '../../../shared/plans/secret.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { createBatches } from './batches.ts'
 
@@ -33,6 +33,15 @@ export function createAdmissions(db: Queryable): Admissions {
     },
     charge: (keyId, quota) => charges.join(`${keyId} ${quota}`, { keyId, quota }),
   }
+}
+
+/**
+ * Prepares the statement of every request on so many connections, by asking for keys that nobody
+ * has. They count nothing.
+ */
+export async function prepareAdmissions(db: Queryable, connections: number): Promise<void> {
+  const admissions = createAdmissions(db)
+  await Promise.all(Array.from({ length: connections }, () => admissions.admit(makeSecret())))
 }
 
 /** Each request with its own place in the minute. */
