@@ -52,12 +52,6 @@ export interface NameBatch {
 /** Outlets or authors by their numbers, or the next ones after a number, ascending. */
 export type NamesWanted = number[] | { after: number; limit: number }
 
-/** An outlet or author with the folded texts that its filter looks into. */
-export interface FoldedName {
-  no: number
-  texts: string[]
-}
-
 /**
  * For each axis: from the first day that has articles to the end of the last one; null: no article
  * has the time.
@@ -74,10 +68,6 @@ export interface ArticleSource {
   readOutlets(publisherNos: number[]): Promise<Map<number, ArticleOutlet>>
   readAuthors(authorNos: number[]): Promise<Map<number, Author>>
   readNames(field: NameField, wanted: NamesWanted): Promise<NameBatch>
-  /** Outlets with a higher number, ascending, so many at most. */
-  readOutletNames(after: number, limit: number): Promise<FoldedName[]>
-  /** Authors with a higher number, ascending, so many at most. */
-  readAuthorNames(after: number, limit: number): Promise<FoldedName[]>
   /** The days of all articles up to `lastSeq`, and perhaps of newer ones. */
   readDays(): Promise<{ lastSeq: bigint; days: KnownDays }>
   /** Those of some articles whose words pass the verification. */

@@ -4,14 +4,7 @@ import type { Verification } from '../query/match.ts'
 import type { TimeSpan } from '../query/time-bounds.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import type { NameField } from '../terms.ts'
-import type {
-  ArticleSource,
-  ArticleWords,
-  Author,
-  FoldedName,
-  StoredArticle,
-  UnflushedArticle,
-} from './article-source.ts'
+import type { ArticleSource, ArticleWords, Author, StoredArticle, UnflushedArticle } from './article-source.ts'
 import type { SegmentRange } from './segment-store.ts'
 
 /**
@@ -55,9 +48,6 @@ export function postgresArticles(db: Queryable): ArticleSource {
       const { nos, words } = rows[0]!
       return { nos: numbersOf(nos), words: words ?? '' }
     },
-
-    readOutletNames: (after, limit) => readNames(db, OUTLET_NAMES, after, limit),
-    readAuthorNames: (after, limit) => readNames(db, AUTHOR_NAMES, after, limit),
 
     async readDays() {
       const { rows } = await db.query<DaysRow>({ name: 'search-days', text: DAYS })
@@ -178,19 +168,6 @@ function namesStatement(field: NameField, byNo: boolean): string {
 function numbersOf(bytes: Buffer | null): Int32Array {
   if (bytes === null) return new Int32Array(0)
   return Int32Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readInt32BE(at * 4))
-}
-
-// $1 after, $2 limit. Index: the primary key.
-const OUTLET_NAMES = `
-  select publisher_no as no, array_remove(array[folded_name, folded_domain], '') as texts
-  from publishers where publisher_no > $1 order by publisher_no limit $2`
-const AUTHOR_NAMES = `
-  select author_no as no, array[folded_name] as texts
-  from authors where author_no > $1 order by author_no limit $2`
-
-async function readNames(db: Queryable, statement: string, after: number, limit: number): Promise<FoldedName[]> {
-  const { rows } = await db.query<FoldedName>(statement, [after, limit])
-  return rows
 }
 
 // $1 seqs. Index: the primary key.
