@@ -12,7 +12,7 @@ export interface FoundPage {
   page: StoredPage | null
   /** Whether the answer of the outlet is still kept. */
   isKept: boolean
-  /** What other pages of its outlet taught; null: nothing yet. */
+  /** The lines that pages of its outlet have in common; null: none was read before. */
   template: Template | null
   stored: StoredArticle | null
 }

@@ -16,7 +16,7 @@ export interface FoldOptions {
 }
 
 /**
- * What is found on pages, by folds of publishers: the open fold, on which rules are made, and the
+ * The figures of pages by folds of publishers: the open fold, on which rules are made, and the
  * others, on which they are judged. Figures are percent. Prints all folds to standard error.
  */
 export async function measureFolds(options: FoldOptions): Promise<Record<string, number>> {

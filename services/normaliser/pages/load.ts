@@ -11,7 +11,7 @@ export interface LoadedPage {
   outletNo: number
   /** Whether the answer of the outlet is still kept. */
   isKept: boolean
-  /** What other pages of the outlet taught; null: nothing yet. */
+  /** The lines that pages of the outlet have in common; null: none was read before. */
   template: Template | null
   /** How many pages have taught it. */
   taught: number

@@ -15,7 +15,7 @@ export type Compose = (page: StoredPage, options?: ComposeOptions) => Promise<Co
 
 export interface ComposeOptions {
   repeated?: boolean
-  /** What other pages of the outlet taught. */
+  /** The lines that pages of the outlet have in common. */
   template?: Template | null
 }
 
