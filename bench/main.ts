@@ -3,7 +3,7 @@ import { runCommand, UsageError } from '../shared/process/command.ts'
 import { FOLDS, OPEN_FOLD } from './ingestion/strangers/publisher.ts'
 import { PEERS, type PeerKey } from './search/peers/peer.ts'
 
-const NAMES = ['search', 'semantic', 'ingestion', 'mixed'] as const
+const NAMES = ['search', 'semantic', 'ingestion', 'mixed', 'growth'] as const
 
 await runCommand(
   {
@@ -13,7 +13,8 @@ await runCommand(
     options: {
       data: { type: 'string', value: 'DIR', about: 'where the corpora lie (default ../shared/data)' },
       json: { type: 'boolean', about: 'prints one object {"bench", "figures"} last' },
-      rows: { type: 'string', value: 'N', about: 'articles to generate (search, semantic, mixed)' },
+      rows: { type: 'string', value: 'N', about: 'articles to generate (search, semantic, mixed, growth)' },
+      words: { type: 'string', value: 'N', about: 'growth: words of a body, on average (default 40)' },
       recipes: { type: 'boolean', about: 'semantic: what else could be embedded of an article, side by side' },
       peers: {
         type: 'boolean',
@@ -48,6 +49,7 @@ await runCommand(
     const figures = await bench.run({
       data: typeof options.data === 'string' ? options.data : new URL('../../shared/data', import.meta.url).pathname,
       rows: numberOf('rows', options.rows),
+      words: numberOf('words', options.words),
       recipes: options.recipes === true,
       peers,
       writing: options.writing === true,
@@ -99,6 +101,8 @@ export interface BenchOptions {
   data: string
   /** `--rows`, or null. */
   rows: number | null
+  /** `--words`, or null. */
+  words: number | null
   /** A part of `semantic`. */
   recipes: boolean
   /** Parts of `search`. */

@@ -6,7 +6,7 @@ import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
 import { migrate } from '../../shared/migrations/migrations.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { createBoss } from '../../shared/queues/delayed-jobs.ts'
-import { type Archive, createArchive } from './generator.ts'
+import { type Archive, BODY_WORDS, createArchive } from './generator.ts'
 
 export interface BuiltArchive {
   url: string
@@ -22,10 +22,16 @@ const PART = 2_000
  * the same generator, schema and index; what an interrupted run put in is taken up again.
  *
  * @param server address of a database on the server
+ * @param bodyWords words of a body, on average
  */
-export async function buildArchive(server: string, rows: number, signal: AbortSignal): Promise<BuiltArchive> {
-  const archive = createArchive(rows)
-  const name = `bench_${rows}_${await recipe()}`
+export async function buildArchive(
+  server: string,
+  rows: number,
+  signal: AbortSignal,
+  bodyWords = BODY_WORDS,
+): Promise<BuiltArchive> {
+  const archive = createArchive(rows, bodyWords)
+  const name = `bench_${rows}_${bodyWords === BODY_WORDS ? '' : `${bodyWords}w_`}${await recipe()}`
   const url = inDatabase(server, name)
   const admin = new pg.Client(server)
   await admin.connect()

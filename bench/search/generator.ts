@@ -40,7 +40,8 @@ const OUTLETS = 300
 const WORDS = 60_000
 const NAMES = 4_000
 const YEARS = 5
-const BODY_WORDS = 340
+/** Mean length of a body, some 2,000 characters. */
+export const BODY_WORDS = 340
 
 /** Share of the articles. */
 const LANGUAGE_SHARES: [Language, number][] = [
@@ -58,7 +59,8 @@ const COUNTRIES_OF: Record<Language, Country[]> = {
   lb: ['LU'],
 }
 
-export function createArchive(rows: number): Archive {
+/** @param bodyWords words of a body, on average */
+export function createArchive(rows: number, bodyWords = BODY_WORDS): Archive {
   const end = Date.UTC(2026, 10, 1)
   const start = end - YEARS * 365 * 86_400_000
   const vocabularies = {
@@ -77,7 +79,7 @@ export function createArchive(rows: number): Archive {
     const outlet = outlets[drawn(diligence, random.next())]!
     const vocabulary = vocabularies[outlet.language]
     const published = Math.floor(start + ((number + random.next()) / rows) * (end - start))
-    const body = text(random, vocabulary, Math.round(BODY_WORDS * (0.4 + random.next() * 1.2)))
+    const body = text(random, vocabulary, Math.round(bodyWords * (0.4 + random.next() * 1.2)))
     return {
       url: `https://${outlet.domain}/${number}`,
       addresses: [`${outlet.domain}/${number}`],
