@@ -3,7 +3,7 @@ import { runCommand, UsageError } from '../shared/process/command.ts'
 import { FOLDS, OPEN_FOLD } from './ingestion/strangers/publisher.ts'
 import { PEERS, type PeerKey } from './search/peers/peer.ts'
 
-const NAMES = ['search', 'semantic', 'ingestion', 'mixed', 'growth'] as const
+const NAMES = ['search', 'semantic', 'ingestion', 'mixed', 'growth', 'week'] as const
 
 await runCommand(
   {
@@ -13,7 +13,11 @@ await runCommand(
     options: {
       data: { type: 'string', value: 'DIR', about: 'where the corpora lie (default ../shared/data)' },
       json: { type: 'boolean', about: 'prints one object {"bench", "figures"} last' },
-      rows: { type: 'string', value: 'N', about: 'articles to generate (search, semantic, mixed, growth)' },
+      rows: {
+        type: 'string',
+        value: 'N',
+        about: 'articles to generate (search, semantic, mixed, growth; week: each day)',
+      },
       words: { type: 'string', value: 'N', about: 'growth: words of a body, on average (default 40)' },
       recipes: { type: 'boolean', about: 'semantic: what else could be embedded of an article, side by side' },
       peers: {
@@ -22,7 +26,11 @@ await runCommand(
       },
       writing: { type: 'boolean', about: 'search: 300 articles/s written meanwhile' },
       import: { type: 'boolean', about: 'search: npm run import of 100,000 articles, alone and beside searches' },
-      seconds: { type: 'string', value: 'N', about: 'how long with --writing (default 300) or mixed (default 3600)' },
+      seconds: {
+        type: 'string',
+        value: 'N',
+        about: 'how long with --writing (default 300), mixed (default 3600) or week (default 7200)',
+      },
       counts: { type: 'boolean', about: 'search: counts by time, outlet, language and country' },
       http: { type: 'boolean', about: 'search: an API process over HTTP' },
       cold: {

@@ -1,4 +1,4 @@
-/** A line of a picture: a value for each minute; null: none. */
+/** A line of a picture: a value for each minute or other step; null: none. */
 export interface Line {
   name: string
   values: (number | null)[]
@@ -15,8 +15,12 @@ const STYLES = [
   'stroke="#7a3d9a" stroke-dasharray="9 3 2 3"',
 ]
 
-/** Lines over the minutes as an SVG image that needs nothing from outside. */
-export function picture(title: string, unit: string, lines: Line[]): string {
+/**
+ * Lines over the minutes as an SVG image that needs nothing from outside.
+ *
+ * @param step what a value stands for, under the axis
+ */
+export function picture(title: string, unit: string, lines: Line[], step = 'minute'): string {
   const values = lines.flatMap(line => line.values.filter(value => value !== null))
   const top = niceAbove(Math.max(1, ...values))
   const minutes = Math.max(2, ...lines.map(line => line.values.length))
@@ -32,7 +36,7 @@ export function picture(title: string, unit: string, lines: Line[]): string {
         text(MARGIN.left - 8, y(value) + 4, `${rounded(value)} ${unit}`, 'end'),
     ),
     ...ticks.map(minute => text(x(minute), HEIGHT - MARGIN.bottom + 18, String(minute), 'middle')),
-    text((MARGIN.left + WIDTH - MARGIN.right) / 2, HEIGHT - 6, 'minute', 'middle'),
+    text((MARGIN.left + WIDTH - MARGIN.right) / 2, HEIGHT - 6, step, 'middle'),
     ...lines.map((line, index) => drawn(line, STYLES[index % STYLES.length]!, index, x, y)),
   ]
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${HEIGHT}" font-family="sans-serif" font-size="12" role="img" aria-label="${escaped(title)}">
