@@ -108,9 +108,12 @@ async function collectMatches(
   index.cache.prefetch.follow(meta, sizes.prefetch)
   const { covered } = meta
   const { watermark } = plan.filter
-  const range = { covered, last: watermark, wordsVersion: snapshot.wordsVersion }
+  // The cursor may be from before the database went back to an earlier moment. The memory must not
+  // take numbers for read that new articles are yet to get.
+  const last = watermark < snapshot.lastSeq ? watermark : snapshot.lastSeq
+  const range = { covered, last, wordsVersion: snapshot.wordsVersion }
   const [inMemory] = await Promise.all([
-    watermark <= covered ? [] : index.memory.upTo(range, sizes.memory),
+    last <= covered ? [] : index.memory.upTo(range, sizes.memory),
     matchStored({ ...index, meta }, plan, { ...order, limit, first: sizes.first }, collectors),
   ])
   await matchMemory(index.names, inMemory, covered, plan, collectors)

@@ -83,6 +83,25 @@ t.test('the restored API knows the same keys, and goes on with the same cursors'
   t.match(refused.err, /Perscope runs on this database \(.*api.*\); end npm start, or all services, first/)
 })
 
+t.test('a cursor from after the backup hides no new article', async t => {
+  const [{ n } = { n: 0 }] = await target.query('select last_seq::int as n from ingest_clock')
+  const { rows } = await source.pool.query<{ n: number }>('select last_seq::int as n from ingest_clock')
+  t.ok((rows[0]?.n ?? 0) > Number(n), 'the source has gone on')
+  const path = '/v1/articles?q=brug&per_page=40'
+  const newer: string = (await source.ask(secret, path)).json.next_cursor
+  const fleet = createFleet({ ...envOf(target.url), PUBLIC_URL: 'https://news.example', EMBEDDINGS_URL: '' })
+  t.teardown(() => fleet.stop())
+  await fleet.start('api')
+  t.equal((await ask(`${fleet.base()}${path}&cursor=${newer}`, secret)).status, 200)
+  const archive = join(t.testdir(), 'one.ndjson')
+  const outlet = { name: 'De Dagkoerier', domain: 'dagkoerier.example' }
+  const article = { url: 'https://dagkoerier.example/nieuwkomer', title: 'Nieuwkomer', body: null, outlet }
+  await writeFile(archive, `${JSON.stringify({ ...article, language: 'nl', country: 'NL', authors: [] })}\n`)
+  t.match(await run(target.url, 'import', archive), { code: 0 })
+  const found = async () => (await ask(`${fleet.base()}/v1/articles?q=nieuwkomer`, secret)).json.total_results
+  await until(async () => (await found()) === 1, 60_000)
+})
+
 t.test('nothing is overwritten without consent', async t => {
   t.match(await backup(file), { code: 2, err: /exists; name another file, or add --yes/ })
   t.match(await restore(file), { code: 2, err: /holds \d+ articles, and .* Nothing was changed; add --yes/ })
