@@ -1,22 +1,18 @@
 import { openDataDirectory } from '../infra/embedded/data-directory/open.ts'
 import { postgresTools } from '../infra/embedded/postgres/tools.ts'
 import { startServers } from '../infra/embedded/servers.ts'
-import { auditCollection } from '../services/embedder/collections/audit.ts'
 import type { Config } from '../shared/config/config.ts'
 import { counted } from '../shared/log/counted.ts'
-import { createLogger } from '../shared/log/logger.ts'
 import { migrate, migrationFiles } from '../shared/migrations/migrations.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
-import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
-import { readCollections } from '../shared/vectors/registry.ts'
-import { openVectorStore } from '../shared/vectors/store.ts'
+import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
+import { checkNobodyConnected } from './backup/connected.ts'
 import { majorVersion } from './backup/connection.ts'
 import { loadBackup } from './backup/load.ts'
 import { type Manifest, readManifest, sumOf } from './backup/manifest.ts'
+import { compareVectors } from './backup/vectors.ts'
 import { confirm } from './terminal/confirm.ts'
 import { bytesBar } from './terminal/progress-bar.ts'
-
-const VECTOR_TIMEOUT = 15_000
 
 await runCommand(
   {
@@ -86,7 +82,7 @@ async function restore(context: CommandContext, config: Settings, file: string, 
     const seconds = Math.round((performance.now() - start) / 1_000)
     if (options.json === true) print(JSON.stringify({ file, articles, schema, made_at, seconds }))
     say(`Restored ${counted(articles, 'article')} as of ${made_at}, in ${seconds} s.`)
-    say(await compareVectors(pool, config, signal))
+    say(await compareVectors(pool, config, 'this backup', signal))
   } finally {
     await pool.end()
   }
@@ -99,18 +95,7 @@ async function checkServer(pool: Pool, file: string, { postgres }: Manifest): Pr
   if (server < postgres) {
     throw new Error(`${file} is of Postgres ${postgres}, and the server is Postgres ${server}; take a newer server.`)
   }
-  const { rows: others } = await pool.query<{ name: string }>(
-    // Without the mark of the process.
-    `select distinct regexp_replace(substr(application_name, 10), ' #.*', '') as name from pg_stat_activity
-     where datname = current_database() and application_name like 'perscope %'
-       and application_name not like 'perscope restore%'
-     order by name`,
-  )
-  if (others.length > 0) {
-    throw new UsageError(
-      `Perscope runs on this database (${others.map(({ name }) => name).join(', ')}); end npm start, or all services, first.`,
-    )
-  }
+  await checkNobodyConnected(pool, 'restore')
   return server
 }
 
@@ -141,28 +126,4 @@ async function contentsOf(pool: Pool, schemas: string[]): Promise<string | null>
   const counts = await pool.query<{ articles: number }>('select count(*)::int as articles from article_ids')
   const articles = counts.rows[0]?.articles ?? 0
   return articles === 0 ? null : counted(articles, 'article')
-}
-
-/**
- * Removes vectors of articles that are not in the backup, whose numbers new articles will get.
- *
- * @returns a sentence about the vectors
- */
-async function compareVectors(pool: Pool, config: Settings, signal: AbortSignal): Promise<string> {
-  const [serving] = await readCollections(pool)
-  if (!serving) return 'No article was embedded; embedders begin by themselves.'
-  if (config.QDRANT_URL === '') return 'QDRANT_URL is not set, so vectors were not compared; embedders do so at start.'
-  const vectors = openVectorStore(config, VECTOR_TIMEOUT)
-  try {
-    if ((await vectors.count(serving.name)) === null) {
-      return 'The vector store has no vectors of this backup; embedders embed all articles again.'
-    }
-    await auditCollection(pool, vectors, serving, createLogger('restore', 'silent'), signal)
-  } catch (error) {
-    return `The vector store was not compared (${sentenceOf(error)}); embedders do so at start.`
-  }
-  const { rows } = await pool.query<{ lost: number }>(
-    'select count(*)::int as lost from embeddings where embedded_at is null and failed_at is null',
-  )
-  return `The vectors are those of this backup; embedders embed ${counted(rows[0]?.lost ?? 0, 'article')} without one.`
 }

@@ -1,0 +1,111 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { giveTo, type Owner, postgresAccount } from '../../infra/embedded/owner.ts'
+import { postgresPackage } from '../../infra/embedded/postgres/binaries.ts'
+import { postgresTools } from '../../infra/embedded/postgres/tools.ts'
+import { openPrograms } from '../../infra/embedded/programs.ts'
+import { freePort, until } from '../fleet.ts'
+
+const run = promisify(execFile)
+const PARTS = ['bin/postgres', 'lib/libpq.so.5', 'share/postgresql/postgres.bki']
+
+/** What an operator copies from `infra/ha/postgres`, in a folder of a test's own. */
+export interface Machine {
+  /** Folder of the archive. */
+  archive: string
+  /** The text of a file of `infra/ha/postgres`, with the paths of this machine. */
+  file(name: string): Promise<string>
+  /** Makes a server's data folder. */
+  initialise(folder: string): Promise<void>
+  /** Takes a base backup of a running server. */
+  backUp(server: Server, folder: string): Promise<void>
+  /** Starts the server of a data folder. */
+  start(folder: string): Promise<Server>
+}
+
+export interface Server {
+  url: string
+  folder: string
+  log(): string
+  query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>
+  stop(signal?: NodeJS.Signals): Promise<void>
+}
+
+/** @param root a folder that all accounts can enter */
+export async function createMachine(root: string): Promise<Machine> {
+  const owner = await postgresAccount(() => {})
+  const { folder, version } = await postgresPackage()
+  const programs = join(await openPrograms(folder, PARTS, `postgres-${version}`, root, owner), 'bin')
+  const tools = await postgresTools(18, { signal: new AbortController().signal, report: () => {} })
+  const archive = join(root, 'archive', 'wal')
+  await mkdir(archive, { recursive: true })
+  if (owner) await chown(archive, owner.uid, owner.gid)
+  const file = async (name: string) => {
+    const source = fileURLToPath(new URL(`../../infra/ha/postgres/${name}`, import.meta.url))
+    const text = await readFile(source, 'utf8')
+    return text.replaceAll('/etc/perscope/postgres', root).replaceAll('/var/lib/perscope-archive/wal', archive)
+  }
+  await writeFile(join(root, 'archive-wal'), await file('archive-wal'), { mode: 0o755 })
+  return {
+    archive,
+    file,
+    async initialise(data) {
+      await mkdir(data, { mode: 0o700 })
+      if (owner) await chown(data, owner.uid, owner.gid)
+      const options = ['-D', data, '-U', 'perscope', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+      await run(join(programs, 'initdb'), options, asOwner(owner))
+    },
+    async backUp(server, data) {
+      const words = [`--dbname=${server.url}`, `--pgdata=${data}`, '--format=plain', '--wal-method=stream']
+      await run(tools.pgDump.replace(/pg_dump$/, 'pg_basebackup'), [...words, '--checkpoint=fast', '--no-sync'])
+      await chmod(data, 0o700)
+      await giveTo(owner, data)
+    },
+    start: data => start(join(programs, 'postgres'), data, owner),
+  }
+}
+
+const asOwner = (owner: Owner | null) => ({
+  cwd: '/',
+  env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
+  ...(owner && { uid: owner.uid, gid: owner.gid }),
+})
+
+async function start(program: string, folder: string, owner: Owner | null): Promise<Server> {
+  const port = await freePort()
+  const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=60', 'fsync=off']
+  const words = ['-D', folder, '-p', String(port), ...settings.flatMap(setting => ['-c', setting])]
+  const child: ChildProcess = spawn(program, words, { ...asOwner(owner), stdio: ['ignore', 'ignore', 'pipe'] })
+  let text = ''
+  child.stderr?.setEncoding('utf8').on('data', part => {
+    text = (text + part).slice(-100_000)
+  })
+  const ended = once(child, 'exit')
+  const at = (database: string) => `postgres://perscope@127.0.0.1:${port}/${database}`
+  const ask = async (database: string, sql: string, values: unknown[] = []) => {
+    const client = new pg.Client({ connectionString: at(database), connectionTimeoutMillis: 5_000 })
+    client.on('error', () => {})
+    await client.connect()
+    return client.query(sql, values).finally(() => client.end())
+  }
+  await until(
+    async () => (await ask('postgres', 'select 1')).rowCount === 1,
+    60_000,
+    () => `Postgres did not start: ${text}`,
+  )
+  return {
+    url: at('postgres'),
+    folder,
+    log: () => text,
+    query: async (sql, values) => (await ask('postgres', sql, values)).rows,
+    async stop(signal = 'SIGINT') {
+      if (child.exitCode === null && child.signalCode === null) child.kill(signal)
+      await ended
+    },
+  }
+}

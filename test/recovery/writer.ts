@@ -1,0 +1,57 @@
+import { openIndexer } from '../../search/indexer.ts'
+import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
+import type { NewArticle } from '../../shared/indexing/new-article.ts'
+import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { createBoss } from '../../shared/queues/delayed-jobs.ts'
+import { PATIENT } from '../database.ts'
+import { until } from '../fleet.ts'
+
+export interface Writer {
+  pool: Pool
+  /** Titles of the articles whose transactions have committed. */
+  titles: string[]
+  /** Waits until so many more are there. */
+  more(count: number): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Writes batches of articles without a pause, until it is stopped. */
+export async function startWriter(url: string, name: string): Promise<Writer> {
+  const pool = createPool(url, 'test', () => {}, PATIENT)
+  const boss = createBoss(url, () => {}, { supervise: false })
+  await boss.start()
+  const { write } = openArticleWriter({ pool, boss, indexer: openIndexer(pool), embedDelay: 3_600_000 })
+  const titles: string[] = []
+  let stopped = false
+  const loop = async () => {
+    for (let batch = 0; !stopped; batch++) {
+      const articles = [1, 2, 3].map(number => article(`${name} ${batch} ${number}`))
+      await write(articles)
+      titles.push(...articles.map(({ title }) => title))
+    }
+  }
+  const looping = loop()
+  return {
+    pool,
+    titles,
+    async more(count) {
+      const enough = titles.length + count
+      await until(() => titles.length >= enough, 60_000)
+    },
+    async stop() {
+      stopped = true
+      await looping
+      await boss.stop({ graceful: false })
+      await pool.end()
+    },
+  }
+}
+
+function article(title: string): NewArticle {
+  const address = `krant.example/${title.replaceAll(' ', '-')}`
+  return {
+    ...{ url: `https://${address}`, addresses: [address], title, body: 'De gemeenteraad vergadert.' },
+    ...{ publishedAt: new Date(), authors: [], language: 'nl', country: 'NL' },
+    outlet: { name: 'Krant', domain: 'krant.example' },
+  }
+}
