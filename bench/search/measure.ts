@@ -1,4 +1,4 @@
-import type { ArticleQuery, Position, SearchIndex, SearchPage } from '../../search/index.ts'
+import type { ArticleQuery, IndexState, Position, SearchIndex, SearchPage } from '../../search/index.ts'
 import type { QueryClass } from './classes.ts'
 
 export interface ClassTimes {
@@ -36,20 +36,29 @@ export async function measureClass(index: SearchIndex, { name, queries, deep }: 
   }
 }
 
-/** Times a query: once as it comes, then warm. */
-export async function measureQuery(index: SearchIndex, query: ArticleQuery, deep: boolean): Promise<QueryTimes> {
+/**
+ * Times a query: once as it comes, then warm.
+ *
+ * @param state of the index, read beforehand; absent: each search reads it
+ */
+export async function measureQuery(
+  index: SearchIndex,
+  query: ArticleQuery,
+  deep: boolean,
+  state?: IndexState,
+): Promise<QueryTimes> {
   const begun = performance.now()
-  let page = await index.search(query)
+  let page = await index.search(query, null, { state })
   const coldMs = performance.now() - begun
   let after: QueryTimes['after'] = null
   for (let depth = 0; deep && depth < DEPTH && page.next !== null; depth++) {
     after = { seq: page.rows.at(-1)!.seq, position: page.next }
-    page = await index.search(query, after.position)
+    page = await index.search(query, after.position, { state })
   }
   const runs: number[] = []
   for (let run = 0; run < RUNS; run++) {
     const start = performance.now()
-    await index.search(query, after?.position)
+    await index.search(query, after?.position, { state })
     runs.push(performance.now() - start)
   }
   return { ms: quantile(runs, 0.5), coldMs, page, after }
