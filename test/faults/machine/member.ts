@@ -24,6 +24,8 @@ export interface Member {
   signal(signal: NodeJS.Signals): boolean
   ends: readonly End[]
   log: string
+  /** Kills it, and nobody starts it again. */
+  abandon(): void
   stop(): Promise<void>
 }
 
@@ -118,6 +120,12 @@ export function startMember(options: MemberOptions): Member {
     clearTimeout(late)
   }
 
+  function abandon(): void {
+    stopped = true
+    clearTimeout(timer)
+    send('SIGKILL')
+  }
+
   return {
     name,
     ends,
@@ -125,6 +133,7 @@ export function startMember(options: MemberOptions): Member {
     pid: () => child?.pid ?? null,
     isWell: () => child !== null && asked === null && !paused,
     signal: send,
+    abandon,
     stop,
   }
 }

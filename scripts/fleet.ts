@@ -1,0 +1,56 @@
+import { runCommand, UsageError } from '../shared/process/command.ts'
+import { SCENARIOS } from '../test/fleet/scenarios/list.ts'
+import { type FleetVerdict, runScenario } from '../test/fleet/scenarios/run.ts'
+
+await runCommand(
+  {
+    name: 'fleet',
+    about:
+      'Builds several hosts on this machine as network namespaces, runs the parts of a fleet on them, loses hosts and links, and reports what clients noticed.',
+    usage: ['--scenario NAME [--seconds N] [--seed S]', '--list'],
+    options: {
+      scenario: { type: 'string', value: 'NAME', about: 'the scenario to run' },
+      list: { type: 'boolean', about: 'lists the scenarios' },
+      seconds: { type: 'string', value: 'N', about: 'seconds of load, where the scenario has any' },
+      seed: { type: 'string', value: 'S', about: 'a seed fixes what is published and asked (default 1)' },
+      loopback: { type: 'boolean', about: 'makes the hosts addresses 127.x.y.n, also where namespaces are allowed' },
+      keep: { type: 'boolean', about: 'keeps data and logs of the run also when it found nothing' },
+      json: { type: 'boolean', about: 'prints the verdict as one JSON object' },
+    },
+  },
+  async ({ options, say, print, signal }) => {
+    if (options.list === true) {
+      for (const { name, about } of SCENARIOS) print(`${name.padEnd(16)} ${about}`)
+      return 0
+    }
+    const scenario = SCENARIOS.find(({ name }) => name === options.scenario)
+    if (!scenario) throw new UsageError('Name a scenario: --scenario NAME; --list shows them.')
+    const verdict = await runScenario(scenario, {
+      seed: positive(options.seed, 'seed') ?? 1,
+      seconds: positive(options.seconds, 'seconds'),
+      loopback: options.loopback === true,
+      keep: options.keep === true,
+      signal,
+      say,
+    })
+    if (options.json === true) print(JSON.stringify(verdict))
+    else for (const line of inWords(verdict)) print(line)
+    return verdict.ok ? 0 : 1
+  },
+)
+
+function positive(value: unknown, name: string): number | null {
+  if (value === undefined) return null
+  const number = Number(value)
+  if (!(number > 0)) throw new UsageError(`--${name} takes a number above 0, not "${value}".`)
+  return number
+}
+
+function inWords({ scenario, hosts, took, figures, findings, folder, ok }: FleetVerdict): string[] {
+  return [
+    `${scenario}: ${took} s on hosts as ${hosts === 'namespaces' ? 'network namespaces' : 'addresses of loopback'}.`,
+    ...Object.entries(figures).map(([name, value]) => `${name}: ${value}`),
+    ...findings.map(finding => `- ${finding}`),
+    ok ? 'Nothing was found.' : `${findings.length} found; logs are in ${folder}/logs.`,
+  ]
+}

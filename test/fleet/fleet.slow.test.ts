@@ -1,0 +1,54 @@
+import { spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { until } from '../fleet.ts'
+import { openBox } from './hosts/box.ts'
+import { processesBelow } from './hosts/loopback.ts'
+import { etcd } from './scenarios/etcd.ts'
+import { proveScenario } from './scenarios/prove.ts'
+
+t.setTimeout(300_000)
+
+proveScenario(etcd, { limit: 180_000 })
+proveScenario({ ...etcd, about: `On loopback: ${etcd.about}` }, { limit: 180_000, loopback: true })
+
+const SCRIPT = fileURLToPath(new URL('../../scripts/fleet.ts', import.meta.url))
+const listed = (folder: string) => {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+t.test('what a killed run has left is removed by the next one', async t => {
+  const folder = await mkdtemp(join(tmpdir(), 'perscope-runs-'))
+  t.teardown(() => rm(folder, { recursive: true, force: true }))
+  const runner = spawn(process.execPath, [SCRIPT, '--scenario', 'etcd'], {
+    env: { ...process.env, TMPDIR: folder },
+    stdio: 'ignore',
+  })
+  const runFolder = () => listed(folder).find(name => name.startsWith(`perscope-fleet-${runner.pid}-`))
+  const hasHosts = () => listed(join(folder, runFolder() ?? '')).includes('three')
+  await until(() => hasHosts() || runner.exitCode !== null, 60_000)
+  t.ok(hasHosts(), 'the run has begun')
+  runner.kill('SIGKILL')
+  await until(() => runner.signalCode !== null, 10_000)
+
+  const before = process.env.TMPDIR
+  process.env.TMPDIR = folder
+  t.teardown(() => {
+    if (before === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = before
+  })
+  const box = await openBox(() => {}, null)
+  t.teardown(() => box.close(false))
+  t.notOk(runFolder(), 'its folder is gone')
+  await until(() => processesBelow(folder).every(pid => pid === process.pid), 20_000)
+  const left = [...listed('/run/netns'), ...listed('/sys/class/net')].filter(name => name.includes(`${runner.pid}`))
+  t.same(left, [], 'its namespaces and links are gone')
+})

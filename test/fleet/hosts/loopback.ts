@@ -1,0 +1,55 @@
+import { readdirSync, readlinkSync } from 'node:fs'
+import { join, sep } from 'node:path'
+import type { Network } from './network.ts'
+
+/** Ports of this run lie in such a block below the range that the system gives out by itself. */
+const BLOCK = 200
+const BLOCKS = 60
+const FIRST_PORT = 20_000
+
+/**
+ * Hosts as addresses 127.x.y.n of this machine, where network namespaces are not allowed. A host
+ * can be killed and paused, but not cut off.
+ *
+ * @param folder the processes of a host are those whose working directory lies below its folder
+ */
+export function createLoopbackNetwork(folder: string): Network {
+  const net = `127.${between(64, 250)}.${between(1, 250)}`
+  const firstPort = FIRST_PORT + between(0, BLOCKS) * BLOCK
+  const ports = new Map<number, number>()
+  let hosts = 10
+  let addresses = 200
+  return {
+    kind: 'loopback',
+    range: '127.0.0.0/8',
+    runner: `${net}.1`,
+    runnerAddress: async () => `${net}.${addresses++}`,
+    port(usual) {
+      const known = ports.get(usual) ?? firstPort + ports.size
+      ports.set(usual, known)
+      return known
+    },
+    async attach(name) {
+      const own = join(folder, name)
+      return { address: `${net}.${hosts++}`, enter: [], pids: async () => processesBelow(own), links: null }
+    },
+    async close() {},
+  }
+}
+
+/** Processes whose working directory is `folder` or lies below it. */
+export function processesBelow(folder: string): number[] {
+  return readdirSync('/proc')
+    .filter(name => /^\d+$/.test(name))
+    .filter(pid => {
+      try {
+        return `${readlinkSync(`/proc/${pid}/cwd`)}${sep}`.startsWith(folder + sep)
+      } catch {
+        return false
+      }
+    })
+    .map(Number)
+    .filter(pid => pid !== process.pid)
+}
+
+const between = (low: number, high: number) => low + Math.floor(Math.random() * (high - low))

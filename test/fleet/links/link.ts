@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
+import { createLane } from './lane.ts'
+
+/** An end of TCP connections. */
+export interface End {
+  address: string
+  port: number
+}
+
+/** A long or broken line between two hosts: a proxy, since the kernel has no `tc netem`. */
+export interface Link extends End {
+  /** Bytes arrive so many ms later, each way; half of the round trip. */
+  delay(ms: number): void
+  /**
+   * Nothing arrives any more, and nobody is told. New connections are accepted, and say nothing.
+   */
+  silence(): void
+  /** Ends all connections with a reset, and each new one. */
+  break(): void
+  mend(): void
+  close(): Promise<void>
+}
+
+/** Opens `at`, which leads to `to`. */
+export async function openLink(at: End, to: End): Promise<Link> {
+  const sockets = new Set<Socket>()
+  let state: 'well' | 'silent' | 'broken' = 'well'
+  let late = 0
+
+  // Half-open: what comes after one side's end must still arrive.
+  const server = createServer({ allowHalfOpen: true }, client => {
+    keep(client)
+    if (state === 'broken') return void client.resetAndDestroy()
+    const server = keep(connect({ port: to.port, host: to.address, allowHalfOpen: true }))
+    for (const [from, other] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      const lane = createLane(() => late)
+      // What is sent while the link is silent is lost; the connection cannot be used again.
+      const pass = (deliver: () => void) => lane.put(() => (state === 'silent' ? undefined : deliver()))
+      from.on('data', chunk => pass(() => other.write(chunk)))
+      from.on('end', () => pass(() => other.end()))
+      from.on('close', () => pass(() => other.destroy()))
+    }
+  })
+  function keep(socket: Socket): Socket {
+    sockets.add(socket)
+    socket.setNoDelay(true)
+    socket.on('error', () => {})
+    socket.once('close', () => sockets.delete(socket))
+    return socket
+  }
+  const reset = () => {
+    for (const socket of sockets) socket.resetAndDestroy()
+  }
+  server.listen(at.port, at.address)
+  await once(server, 'listening')
+  return {
+    ...at,
+    delay(ms) {
+      late = ms
+    },
+    silence() {
+      state = 'silent'
+    },
+    break() {
+      state = 'broken'
+      reset()
+    },
+    mend() {
+      // Bytes were lost on the connections that a silent link has kept.
+      if (state === 'silent') reset()
+      state = 'well'
+    },
+    async close() {
+      reset()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

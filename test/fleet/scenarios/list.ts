@@ -1,0 +1,5 @@
+import { etcd } from './etcd.ts'
+import type { Scenario } from './scenario.ts'
+
+/** All scenarios of `npm run fleet`. Add yours here. */
+export const SCENARIOS: readonly Scenario[] = [etcd]

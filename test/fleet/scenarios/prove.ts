@@ -1,0 +1,38 @@
+import t from 'tap'
+import { MissingProgram } from '../programs/debian.ts'
+import { type FleetVerdict, NeedsNamespaces, runScenario } from './run.ts'
+import type { Scenario } from './scenario.ts'
+
+/**
+ * Runs a scenario as a test: each finding is a failure. Skips it where this machine lacks a program
+ * or does not allow namespaces.
+ *
+ * @param limit ms that all of it may take on a busy machine
+ */
+export function proveScenario(
+  scenario: Scenario,
+  options: { limit: number; seconds?: number; seed?: number; loopback?: boolean },
+): void {
+  t.test(scenario.about, { timeout: options.limit }, async t => {
+    const ending = new AbortController()
+    t.teardown(() => ending.abort())
+    process.once('SIGTERM', () => ending.abort())
+    let verdict: FleetVerdict
+    try {
+      verdict = await runScenario(scenario, {
+        seed: options.seed ?? 1,
+        seconds: options.seconds ?? null,
+        loopback: options.loopback === true,
+        keep: false,
+        say: sentence => t.comment(sentence),
+        signal: ending.signal,
+      })
+    } catch (error) {
+      if (!(error instanceof MissingProgram || error instanceof NeedsNamespaces)) throw error
+      t.pass(`SKIPPED: ${error.message}`)
+      return
+    }
+    for (const finding of verdict.findings) t.fail(finding)
+    t.ok(verdict.ok, `nothing was found; logs are in ${verdict.folder} otherwise`)
+  })
+}

@@ -1,0 +1,81 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createFindings } from '../../faults/findings.ts'
+import { openBox, VERDICT } from '../hosts/box.ts'
+import type { Scenario } from './scenario.ts'
+
+export interface RunOptions {
+  seed: number
+  /** Seconds of load; null: what the scenario has by itself. */
+  seconds: number | null
+  /** Hosts are addresses of loopback also where namespaces are allowed. */
+  loopback: boolean
+  /** The folder stays although nothing was found. */
+  keep: boolean
+  say(sentence: string): void
+  signal: AbortSignal
+}
+
+export interface FleetVerdict {
+  ok: boolean
+  scenario: string
+  hosts: 'namespaces' | 'loopback'
+  seed: number
+  /** Seconds that the whole run took. */
+  took: number
+  figures: Record<string, number | string>
+  findings: string[]
+  /** Logs of all programs; removed when nothing was found. */
+  folder: string
+}
+
+/** Runs one scenario on hosts of its own. All that it starts has ended when it resolves. */
+export async function runScenario(scenario: Scenario, options: RunOptions): Promise<FleetVerdict> {
+  const { seed, say, signal } = options
+  const began = Date.now()
+  const findings = createFindings(sentence => say(`  ! ${sentence}`))
+  const figures: Record<string, number | string> = {}
+  const box = await openBox(say, options.loopback ? 'loopback' : null)
+  const verdict = (): FleetVerdict => {
+    const sentences = findings.sentences()
+    return {
+      ok: sentences.length === 0,
+      scenario: scenario.name,
+      hosts: box.network.kind,
+      seed,
+      took: Math.round((Date.now() - began) / 1000),
+      figures,
+      findings: sentences,
+      folder: box.folder,
+    }
+  }
+  let keep = true
+  try {
+    if (scenario.needsNamespaces && box.network.kind === 'loopback') {
+      keep = false
+      throw new NeedsNamespaces(`The scenario ${scenario.name} cuts hosts off, which needs network namespaces.`)
+    }
+    await scenario.run({
+      ...{ box, seed, findings, signal },
+      seconds: options.seconds ?? scenario.seconds ?? 0,
+      figure(name, value) {
+        figures[name] = value
+        say(`  ${name}: ${value}`)
+      },
+      say: sentence => say(`${clock(began)} ${sentence}`),
+    })
+    if (signal.aborted) findings.add('The run was broken off by a signal.')
+    keep = options.keep || findings.sentences().length > 0
+    return verdict()
+  } finally {
+    if (keep) await writeFile(join(box.folder, VERDICT), JSON.stringify(verdict(), null, 2))
+    await box.close(keep)
+  }
+}
+
+/** The scenario cannot be run on this machine: it is skipped. */
+export class NeedsNamespaces extends Error {
+  override name = 'NeedsNamespaces'
+}
+
+const clock = (began: number) => `${((Date.now() - began) / 1000).toFixed(1).padStart(6)} s`

@@ -1,0 +1,27 @@
+import type { Findings } from '../../faults/findings.ts'
+import type { Box } from '../hosts/box.ts'
+
+/** A story of hosts that are lost, and what clients must not notice. */
+export interface Scenario {
+  name: string
+  /** One sentence for `--list`. */
+  about: string
+  /** Seconds of load that it has unless it is told another number; null: it takes what it takes. */
+  seconds: number | null
+  /** Whether it cuts hosts off, which addresses of loopback cannot. */
+  needsNamespaces: boolean
+  run(stage: Stage): Promise<void>
+}
+
+/** What a scenario works with. */
+export interface Stage {
+  box: Box
+  seed: number
+  seconds: number
+  /** Broken promises. Each is one sentence; a run without any has passed. */
+  findings: Findings
+  /** Called with what was measured, as `('writes went on after', '12.3 s')`. */
+  figure(name: string, value: number | string): void
+  say(sentence: string): void
+  signal: AbortSignal
+}
