@@ -11,8 +11,11 @@ export interface DocFilter {
   watermark: bigint
 }
 
+/** The articles of a stored segment, as far as times and `seq` tell. */
+export type Extent = Pick<SegmentMeta, 'first' | 'last' | 'published' | 'ingested' | 'undated'>
+
 /** Whether a segment can have a document that passes. */
-export function canMatch(segment: SegmentMeta, { bounds, watermark }: DocFilter): boolean {
+export function canMatch(segment: Extent, { bounds, watermark }: DocFilter): boolean {
   if (segment.first > watermark) return false
   const { published, undatedSince, ingested } = bounds
   if (ingested !== null && !overlaps(segment.ingested, ingested.from, ingested.to)) return false

@@ -1,16 +1,17 @@
 import type { SegmentCache } from '../cache/segment-cache.ts'
 import { createPace } from '../pace.ts'
-import type { ArticleQuery, Position } from '../query/article-query.ts'
 import type { QueryNode } from '../query/node.ts'
 import type { Columns } from '../segment/columns.ts'
 import { type DocIdSet, rangeSet } from '../segment/doc-id-set.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { type IndexMeta, type ListKey, type SegmentMeta, sizeOf } from '../store/segment-store.ts'
 import type { Collector, SegmentReader } from './collectors/collector.ts'
-import { applyFilter, canMatch, type DocFilter, valuesOf } from './filter.ts'
+import { applyFilter, valuesOf } from './filter.ts'
 import type { SearchPlan } from './plan.ts'
+import type { StoredPart } from './stored-part.ts'
 import { compile, type TwoPhaseMatches } from './two-phase.ts'
 import { type SegmentMatches, verifyMatches } from './verify.ts'
+import { type Ahead, inOrder, type Visit } from './visit.ts'
 
 /** The parts of an index that stored segments are matched with. */
 export interface StoredContext {
@@ -19,32 +20,22 @@ export interface StoredContext {
   meta: IndexMeta
 }
 
-/** The order in which segments are matched, and when it may stop. */
-export interface Visit {
-  sort: ArticleQuery['sort']
-  order: ArticleQuery['order']
-  /** null: from the beginning. */
-  position: Position | null
-  /** Matches that are likely to complete the collectors; Infinity: all segments are matched. */
-  limit: number
-  /**
-   * Articles of the segments that are matched first. Counted in articles, because the segments of
-   * the newest articles are small.
-   */
-  first: number
+/** The stored segments as a part of the index. They are matched in the order of the search. */
+export function storedSegments(context: StoredContext, plan: SearchPlan, visit: Visit): StoredPart {
+  const ahead = inOrder(context.meta.segments, visit, plan.filter)
+  return {
+    startsAt: ahead[0]?.startsAt ?? null,
+    match: collectors => matchAhead(context, plan, visit, ahead, collectors),
+  }
 }
 
-/**
- * Matches stored segments, in the order of the search, and hands the matches to collectors. Stops
- * when every collector is complete.
- */
-export async function matchStored(
+async function matchAhead(
   context: StoredContext,
   plan: SearchPlan,
   visit: Visit,
+  ahead: Ahead<SegmentMeta>[],
   collectors: readonly Collector[],
 ): Promise<void> {
-  const ahead = inOrder(context.meta, visit, plan.filter)
   const terms = collectors.flatMap(collector => collector.terms ?? [])
   const pace = createPace()
   let count = 0
@@ -108,34 +99,8 @@ async function readTerms(
   return known
 }
 
-/** A segment that is still ahead, with the sort value that its matches begin with. */
-interface Ahead {
-  segment: SegmentMeta
-  startsAt: number
-}
-
-/**
- * The segments that can have matches from the position on, in the order in which their matches
- * begin.
- */
-function inOrder(meta: IndexMeta, { sort, order, position }: Visit, filter: DocFilter): Ahead[] {
-  const ascending = order === 'asc'
-  const end = ascending ? Infinity : -Infinity
-  const after = position === null ? -end : (position.last.value ?? end)
-  return meta.segments
-    .filter(segment => canMatch(segment, filter))
-    .flatMap(segment => {
-      const span = sort === 'published_at' ? segment.published : segment.ingested
-      const follows = span !== null && (ascending ? span.last >= after : span.first <= after)
-      if (follows) return [{ segment, startsAt: ascending ? span.first : span.last }]
-      const undated = sort === 'published_at' && filter.bounds.undatedSince !== null && segment.undated > 0
-      return undated ? [{ segment, startsAt: end }] : []
-    })
-    .sort((a, b) => (a.startsAt === b.startsAt ? 0 : ascending === a.startsAt < b.startsAt ? -1 : 1))
-}
-
 /** The next segments that have so many articles together, or some more; at least one. */
-function takeArticles(ahead: Ahead[], from: number, articles: number): Ahead[] {
+function takeArticles(ahead: Ahead<SegmentMeta>[], from: number, articles: number): Ahead<SegmentMeta>[] {
   let to = from
   for (let sum = 0; to < ahead.length && sum < articles; to++) sum += sizeOf(ahead[to]!.segment)
   return ahead.slice(from, to)

@@ -7,9 +7,10 @@ import { createCountCollector } from './collectors/count.ts'
 import { createTopCollector } from './collectors/top.ts'
 import type { IndexParts, SearchSizes } from './index-parts.ts'
 import { matchMemory } from './match-memory.ts'
-import { matchStored } from './match-stored.ts'
+import { storedSegments } from './match-stored.ts'
 import { firstInOrder } from './order.ts'
 import { type Matched, planSearch, type SearchPlan } from './plan.ts'
+import { matchParts } from './stored-part.ts'
 import { tieBreakers } from './ties.ts'
 
 /** Matches are counted up to here (decision 25). */
@@ -112,9 +113,10 @@ async function collectMatches(
   // take numbers for read that new articles are yet to get.
   const last = watermark < snapshot.lastSeq ? watermark : snapshot.lastSeq
   const range = { covered, last, wordsVersion: snapshot.wordsVersion }
+  const visit = { ...order, limit, first: sizes.first }
   const [inMemory] = await Promise.all([
     last <= covered ? [] : index.memory.upTo(range, sizes.memory),
-    matchStored({ ...index, meta }, plan, { ...order, limit, first: sizes.first }, collectors),
+    matchParts([storedSegments({ ...index, meta }, plan, visit)], visit, collectors),
   ])
   await matchMemory(index.names, inMemory, covered, plan, collectors)
 }
