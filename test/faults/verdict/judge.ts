@@ -14,7 +14,7 @@ import { checkOrder, checkPoller, checkSequence } from './readers.ts'
 
 export interface Evidence {
   site: Site
-  machine: Machine
+  machine: Pick<Machine, 'env' | 'workers'>
   pool: Pool
   outages: Outages
   findings: Findings
@@ -49,7 +49,7 @@ export async function judge(evidence: Evidence): Promise<{ indexed: number; embe
 }
 
 /** Null as soon as a look finds all queues empty. */
-async function busyQueues(machine: Machine): Promise<string | null> {
+async function busyQueues(machine: Pick<Machine, 'env'>): Promise<string | null> {
   let busy = ''
   for (let look = 0; look < LOOKS; look++) {
     const { queues }: Status = JSON.parse(await runScript(machine.env, 'status', '--json'))

@@ -1,5 +1,6 @@
 import { etcd } from './etcd.ts'
+import { postgres, postgresLong } from './postgres.ts'
 import type { Scenario } from './scenario.ts'
 
 /** All scenarios of `npm run fleet`. Add yours here. */
-export const SCENARIOS: readonly Scenario[] = [etcd]
+export const SCENARIOS: readonly Scenario[] = [etcd, postgres, postgresLong]

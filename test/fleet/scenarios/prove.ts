@@ -22,6 +22,7 @@ export function proveScenario(
       verdict = await runScenario(scenario, {
         seed: options.seed ?? 1,
         seconds: options.seconds ?? null,
+        patience: 3,
         loopback: options.loopback === true,
         keep: false,
         say: sentence => t.comment(sentence),

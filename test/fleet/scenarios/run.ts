@@ -8,6 +8,8 @@ export interface RunOptions {
   seed: number
   /** Seconds of load; null: what the scenario has by itself. */
   seconds: number | null
+  /** A factor for promised times, on a machine that may be busy. */
+  patience: number
   /** Hosts are addresses of loopback also where namespaces are allowed. */
   loopback: boolean
   /** The folder stays although nothing was found. */
@@ -56,7 +58,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
       throw new NeedsNamespaces(`The scenario ${scenario.name} cuts hosts off, which needs network namespaces.`)
     }
     await scenario.run({
-      ...{ box, seed, findings, signal },
+      ...{ box, seed, findings, signal, patience: options.patience },
       seconds: options.seconds ?? scenario.seconds ?? 0,
       figure(name, value) {
         figures[name] = value

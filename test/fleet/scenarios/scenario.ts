@@ -18,6 +18,8 @@ export interface Stage {
   box: Box
   seed: number
   seconds: number
+  /** A factor for promised times: 1 by hand; more in tests, because their machine may be busy. */
+  patience: number
   /** Broken promises. Each is one sentence; a run without any has passed. */
   findings: Findings
   /** Called with what was measured, as `('writes went on after', '12.3 s')`. */

@@ -1,0 +1,157 @@
+import { chown, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { until } from '../../fleet.ts'
+import type { Box } from '../hosts/box.ts'
+import type { Host } from '../hosts/host.ts'
+import type { PatroniPrograms } from '../programs/patroni.ts'
+import type { EtcdMember } from './etcd.ts'
+import { operatorsFile } from './operators-file.ts'
+
+const START_MS = 120_000
+const ANSWER_MS = 2_000
+
+/** Accounts of Postgres; the passwords are the run's own. */
+const ACCOUNTS = { SUPERUSER: 'postgres', REPLICATION: 'replicator', REWIND: 'rewinder' } as const
+export const PASSWORD = 'of-the-run'
+
+/** One Postgres that Patroni runs. */
+export interface PatroniMember {
+  host: Host
+  /** Where Postgres listens. */
+  port: number
+  rest: string
+  role(): Promise<'primary' | 'standby' | null>
+}
+
+/** How a member is seen in `GET /cluster`. */
+export interface SeenMember {
+  name: string
+  role: string
+  state: string
+  timeline?: number
+  lag?: number | string
+}
+
+/**
+ * Starts Patroni on each host (`infra/ha/postgres/patroni.yml`): the first becomes the primary, and
+ * the others copy it.
+ *
+ * @param advertised where others reach a host's Postgres; another address than the host's own leads
+ * replication through a link
+ */
+export async function startPatroni(
+  box: Box,
+  programs: PatroniPrograms,
+  hosts: readonly Host[],
+  etcd: readonly EtcdMember[],
+  advertised: (host: Host) => string = host => host.address,
+): Promise<PatroniMember[]> {
+  const members: PatroniMember[] = []
+  for (const host of hosts) {
+    const member = await startMember(box, programs, host, etcd, advertised(host))
+    members.push(member)
+    if (members.length === 1) await untilRole(member, 'primary')
+  }
+  for (const member of members.slice(1)) await untilRole(member, 'standby')
+  await untilSynchronous(members)
+  return members
+}
+
+const untilRole = (member: PatroniMember, role: 'primary' | 'standby') =>
+  until(
+    async () => (await member.role()) === role,
+    START_MS,
+    () => `${member.host.name} does not become a ${role}; see its log.`,
+  )
+
+async function startMember(
+  box: Box,
+  programs: PatroniPrograms,
+  host: Host,
+  etcd: readonly EtcdMember[],
+  advertised: string,
+): Promise<PatroniMember> {
+  const { owner } = programs
+  const home = join(host.folder, 'postgres')
+  await mkdir(home, { mode: 0o700 })
+  if (owner) await chown(home, owner.uid, owner.gid)
+  const data = join(home, 'data')
+  box.family.sweep(data)
+  const port = box.network.port(5432)
+  const rest = `${host.address}:${box.network.port(8008)}`
+  const accounts = Object.entries(ACCOUNTS).flatMap(([part, name]) => [
+    [`PATRONI_${part}_USERNAME`, name],
+    [`PATRONI_${part}_PASSWORD`, PASSWORD],
+  ])
+  await host.start({
+    name: 'patroni',
+    command: programs.command,
+    args: [...programs.args, operatorsFile('postgres/patroni.yml')],
+    owner,
+    env: {
+      ...programs.env,
+      ...Object.fromEntries(accounts),
+      HOME: home,
+      PATRONI_NAME: host.name,
+      PATRONI_ETCD3_HOSTS: etcd.map(({ url }) => new URL(url).host).join(','),
+      PATRONI_RESTAPI_LISTEN: rest,
+      PATRONI_RESTAPI_CONNECT_ADDRESS: rest,
+      PATRONI_POSTGRESQL_LISTEN: `${host.address}:${port}`,
+      PATRONI_POSTGRESQL_CONNECT_ADDRESS: `${advertised}:${port}`,
+      PATRONI_POSTGRESQL_DATA_DIR: data,
+      PATRONI_POSTGRESQL_BIN_DIR: programs.postgres,
+      PATRONI_POSTGRESQL_PGPASS: join(home, 'pgpass'),
+    },
+  })
+  return {
+    host,
+    port,
+    rest: `http://${rest}`,
+    async role() {
+      const is = async (path: string) =>
+        (await fetch(`http://${rest}/${path}`, { signal: AbortSignal.timeout(ANSWER_MS) })).ok
+      try {
+        if (await is('primary')) return 'primary'
+        return (await is('replica')) ? 'standby' : null
+      } catch {
+        return null
+      }
+    },
+  }
+}
+
+/** The cluster as the first member that answers sees it. */
+export async function seenCluster(members: readonly PatroniMember[]): Promise<SeenMember[]> {
+  for (const { rest } of members) {
+    try {
+      const answer = await fetch(`${rest}/cluster`, { signal: AbortSignal.timeout(ANSWER_MS) })
+      const body: { members: SeenMember[] } = JSON.parse(await answer.text())
+      return body.members
+    } catch {
+      // The next one.
+    }
+  }
+  return []
+}
+
+/** Waits until each standby streams from the one primary, and one of them is synchronous. */
+export async function untilSynchronous(members: readonly PatroniMember[], within = START_MS): Promise<void> {
+  let seen: SeenMember[] = []
+  const isWhole = async () => {
+    seen = await seenCluster(members)
+    const standbys = seen.filter(({ role }) => role !== 'leader')
+    return (
+      seen.length === members.length &&
+      standbys.length === members.length - 1 &&
+      standbys.every(({ state }) => state === 'streaming') &&
+      standbys.some(({ role }) => role === 'sync_standby')
+    )
+  }
+  await until(isWhole, within, () => `The cluster does not become whole: ${JSON.stringify(seen)}`)
+}
+
+/** The member that is the primary; undefined while there is none. */
+export async function primaryOf(members: readonly PatroniMember[]): Promise<PatroniMember | undefined> {
+  const roles = await Promise.all(members.map(member => member.role()))
+  return members[roles.indexOf('primary')]
+}

@@ -1,0 +1,94 @@
+import pg from 'pg'
+import { runScript } from '../../faults/machine/scripts.ts'
+import { freePort } from '../../fleet.ts'
+import { startWordModel } from '../../semantic/word-model.ts'
+import { startTestServers } from '../../servers.ts'
+import type { Box } from '../hosts/box.ts'
+import type { Host } from '../hosts/host.ts'
+import { openLink } from '../links/link.ts'
+import { startPostgresProxy } from './haproxy.ts'
+import { PASSWORD, type PatroniMember } from './patroni.ts'
+import { startService } from './services.ts'
+
+/** Perscope on hosts of its own, before a Postgres of several members. */
+export interface Perscope {
+  hosts: readonly Host[]
+  /** Addresses of the APIs, one a host. */
+  apis: readonly string[]
+  /** The environment of commands that the runner runs; they use the first host's HAProxy. */
+  env: NodeJS.ProcessEnv
+  databaseUrl: string
+  stop(): Promise<void>
+}
+
+const DATABASE = 'perscope'
+
+/** Makes the database and its schema, and starts the services: an API and workers on each host. */
+export async function startPerscope(box: Box, members: readonly PatroniMember[]): Promise<Perscope> {
+  const stops: (() => Promise<unknown>)[] = []
+  const servers = await startVectors(box, stops)
+  const hosts = await Promise.all(['app1', 'app2'].map(name => box.addHost(name)))
+  const proxies = await Promise.all(hosts.map(host => startPostgresProxy(box, host, members)))
+  const url = (address: string) => `postgres://${DATABASE}:${PASSWORD}@${address}/${DATABASE}`
+  const databaseUrl = url(proxies[0]?.primary ?? '')
+  await makeDatabase(members)
+  const env = { ...process.env, REDIS_URL: '', DATA_DIR: box.folder, LOG_LEVEL: 'info', ...servers }
+  await runScript({ ...env, DATABASE_URL: databaseUrl }, 'migrate')
+  const apis: string[] = []
+  for (const [index, host] of hosts.entries()) {
+    const own = { ...servers, REDIS_URL: '', DATA_DIR: host.folder, DATABASE_URL: url(proxies[index]?.primary ?? '') }
+    apis.push(await startService(box, host, 'api', 'api', own))
+    await startService(box, host, 'crawler', 'crawler', own)
+    await startService(box, host, 'normaliser', 'normaliser', own)
+    if (index === 0) await startService(box, host, 'embedder', 'embedder', own)
+  }
+  return {
+    hosts,
+    apis,
+    env: { ...env, DATABASE_URL: databaseUrl },
+    databaseUrl,
+    async stop() {
+      for (const stop of stops) await stop()
+    },
+  }
+}
+
+/** Qdrant and a model on the runner's side, which hosts reach through proxies. */
+async function startVectors(box: Box, stops: (() => Promise<unknown>)[]): Promise<Record<string, string>> {
+  const servers = await startTestServers({ servers: ['qdrant'] })
+  stops.push(() => servers.stop())
+  const model = await startWordModel()
+  stops.push(() => model.stop())
+  const reachable = async (address: string) => {
+    const to = new URL(address)
+    const at = { address: await box.network.runnerAddress(), port: await freePort() }
+    const link = await openLink(at, { address: to.hostname, port: Number(to.port) })
+    stops.unshift(() => link.close())
+    to.host = `${at.address}:${at.port}`
+    return to.href
+  }
+  return {
+    QDRANT_URL: await reachable(servers.addresses.QDRANT_URL ?? ''),
+    QDRANT_API_KEY: servers.settings.QDRANT_API_KEY ?? '',
+    EMBEDDINGS_URL: await reachable(model.url),
+    EMBEDDINGS_API: 'openai',
+    EMBEDDINGS_API_KEY: '',
+    EMBEDDINGS_MODEL: 'words',
+  }
+}
+
+async function makeDatabase(members: readonly PatroniMember[]): Promise<void> {
+  const [first] = members
+  if (!first) throw new Error('There is no member of Postgres.')
+  const client = new pg.Client({
+    connectionString: `postgres://postgres:${PASSWORD}@${first.host.address}:${first.port}/postgres`,
+  })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    await client.query(`create role ${DATABASE} login password '${PASSWORD}'`)
+    await client.query(`create database ${DATABASE} owner ${DATABASE}`)
+  } finally {
+    await client.end()
+  }
+}
