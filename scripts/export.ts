@@ -35,6 +35,7 @@ await runCommand(
     if (positionals.length > 0) throw new UsageError('export takes no file name; it writes to standard output.')
     const format = readFormat(options)
     const pool = createPool(config.DATABASE_URL, 'export', error => say(`Postgres: ${sentenceOf(error)}`), {
+      mayBeStandby: true,
       max: 2,
       statementTimeout: 0,
       settings: SEARCH_SETTINGS,

@@ -17,14 +17,42 @@ pg.types.setTypeParser(pg.types.builtins.INT8, BigInt)
 const PROCESS_MARK = `${process.pid}-${randomBytes(3).toString('hex')}`
 
 /**
- * A pool of connections. Errors on idle connections (a restarted server) go to `onError`, and the
- * connection is dropped. Without a listener they would end the process.
+ * When our host vanishes, the server ends our connections, and with them our locks, after some 25
+ * s. Its own default is two hours.
+ */
+const SERVER_KEEPALIVE = {
+  tcp_keepalives_idle: '10',
+  tcp_keepalives_interval: '5',
+  tcp_keepalives_count: '3',
+  tcp_user_timeout: '25s',
+}
+/** ms of silence after which the system asks whether the server's host is still there. */
+const CLIENT_KEEPALIVE = 10_000
+/** ms beyond the time in which the server must have ended a statement. */
+const LATE = 15_000
+
+/** A standby answered where the primary should. It takes no writes, and may lag behind. */
+class StandbyError extends Error {
+  override name = 'StandbyError'
+  /** As Postgres has it for a write on a standby: read_only_sql_transaction. */
+  code = '25006'
+  constructor() {
+    super('Postgres at this address is a standby; waiting for the primary')
+  }
+}
+
+/**
+ * A pool of connections to the primary. A proxy may lead to a standby for a moment, as when it has
+ * just started or the primary has just moved. Such a connection is refused. Errors on idle
+ * connections (a restarted server) go to `onError`, and the connection is dropped. Without a
+ * listener they would end the process.
  *
  * @param options.max connections
  * @param options.connectTimeout ms to wait for a connection, a free one or a new one; 5 s
  * @param options.statementTimeout ms after which the server ends a statement; 0: never
- * @param options.queryTimeout ms after which the client gives up a server that does not answer;
- * absent: never
+ * @param options.queryTimeout ms after which the client gives up a server that does not answer, as
+ * one whose host has vanished; absent: 15 s after the time limit of the statement, if it has one
+ * @param options.mayBeStandby a standby will do as well, for reading
  * @param options.settings of the server for these connections, as `enable_seqscan: 'off'`
  */
 export function createPool(
@@ -36,9 +64,12 @@ export function createPool(
     connectTimeout?: number
     statementTimeout?: number
     queryTimeout?: number
+    mayBeStandby?: boolean
     settings?: Record<string, string>
   } = {},
 ): Pool {
+  const statementTimeout = options.statementTimeout ?? 60_000
+  const queryTimeout = options.queryTimeout ?? (statementTimeout === 0 ? undefined : statementTimeout + LATE)
   const pool = new pg.Pool({
     connectionString: url,
     application_name: `perscope ${name} #${PROCESS_MARK}`,
@@ -46,14 +77,22 @@ export function createPool(
     connectionTimeoutMillis: options.connectTimeout ?? 5_000,
     idleTimeoutMillis: 30_000,
     keepAlive: true,
-    statement_timeout: options.statementTimeout ?? 60_000,
-    ...(options.queryTimeout === undefined ? {} : { query_timeout: options.queryTimeout }),
-    ...(options.settings === undefined ? {} : { options: startupOptions(options.settings) }),
+    keepAliveInitialDelayMillis: CLIENT_KEEPALIVE,
+    statement_timeout: statementTimeout,
+    ...(queryTimeout === undefined ? {} : { query_timeout: queryTimeout }),
+    options: startupOptions({ ...SERVER_KEEPALIVE, ...options.settings }),
+    ...(options.mayBeStandby === true ? {} : { verify: refuseStandby }),
     // A paused process that holds the ingestion clock must not stop all others (promise 2).
     idle_in_transaction_session_timeout: 10_000,
   })
   pool.on('error', onError)
   return pool
+}
+
+function refuseStandby(client: pg.PoolClient, done: (error?: Error) => void): void {
+  client
+    .query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+    .then(({ rows }) => done(rows[0]?.standby === true ? new StandbyError() : undefined), done)
 }
 
 /** Settings in the form of the command line, as a connection sends them. */

@@ -18,9 +18,13 @@ export async function transaction<T>(pool: Pool, work: (client: Client) => Promi
     await client.query('commit')
     return result
   } catch (error) {
-    await client.query('rollback').catch((rollbackError: Error) => {
-      broken = rollbackError
-    })
+    // Behind a query that is not answered, a rollback would wait just as long.
+    if (isUnanswered(error)) broken = error
+    else {
+      await client.query('rollback').catch((rollbackError: Error) => {
+        broken = rollbackError
+      })
+    }
     throw error
   } finally {
     client.off('error', onError)
@@ -28,15 +32,20 @@ export async function transaction<T>(pool: Pool, work: (client: Client) => Promi
   }
 }
 
+/** The server did not answer within the query timeout of the pool (the driver's message). */
+const isUnanswered = (error: unknown): error is Error =>
+  error instanceof Error && error.message === 'Query read timeout'
+
 /**
- * Lost connections, restarts and full servers: errors after which the same work may be tried again.
+ * Lost connections, restarts, full servers and standbys: errors after which the same work may be
+ * tried again.
  */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const code = 'code' in error && typeof error.code === 'string' ? error.code : ''
-  if (/^(08|53|57P0|40001|40P01|25P0[34]|55P03)/.test(code)) return true
+  if (/^(08|53|57P0|40001|40P01|25006|25P0[34]|55P03)/.test(code)) return true
   if (/^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOST|ENETUNREACH|ENOENT)/.test(code)) return true
-  return /Connection terminated|connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error/i.test(
+  return /Connection terminated|Query read timeout|connection timeout|timeout exceeded when trying to connect|Client has encountered a connection error/i.test(
     error.message,
   )
 }

@@ -1,0 +1,76 @@
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { openDataDirectory } from '../../infra/embedded/data-directory/open.ts'
+import { startServers } from '../../infra/embedded/servers.ts'
+import { createTestDatabase, PATIENT } from '../../test/database.ts'
+import { openLink } from '../../test/fleet/links/link.ts'
+import { freePort } from '../../test/fleet.ts'
+import { createPool } from './pool.ts'
+import { isTransient, transaction } from './transaction.ts'
+
+t.setTimeout(180_000)
+
+t.test('a server whose host has vanished is given up, and the connection is not used again', async t => {
+  const database = await createTestDatabase()
+  const url = new URL(database.url)
+  const to = { address: url.hostname, port: Number(url.port) }
+  const link = await openLink({ address: '127.0.0.1', port: await freePort() }, to)
+  url.port = String(link.port)
+  const pool = createPool(url.href, 'test', () => {}, { ...PATIENT, max: 1, queryTimeout: 2_000 })
+  t.teardown(async () => {
+    await link.close()
+    await pool.end()
+    await database.drop()
+  })
+  await pool.query('select 1')
+  link.silence()
+  const lost = transaction(pool, client => client.query('select 2'))
+  const error: unknown = await lost.then(
+    () => null,
+    (reason: unknown) => reason,
+  )
+  t.ok(isTransient(error), 'the work may be tried again')
+  t.equal(pool.totalCount, 0)
+  link.mend()
+  t.equal((await pool.query('select 3')).rowCount, 1)
+})
+
+t.test('the server asks whether our host is still there, so that a lost host gives up its locks', async t => {
+  const database = await createTestDatabase()
+  const pool = createPool(database.url, 'test', () => {}, { ...PATIENT, settings: { jit: 'off' } })
+  t.teardown(async () => {
+    await pool.end()
+    await database.drop()
+  })
+  const { rows } = await pool.query<{ idle: string; jit: string }>(
+    "select current_setting('tcp_keepalives_idle') as idle, current_setting('jit') as jit",
+  )
+  t.same(rows, [{ idle: '10', jit: 'off' }])
+})
+
+t.test('a standby is refused where the primary should be, and the work may be tried again', async t => {
+  const folder = await mkdtemp(join(tmpdir(), 'perscope-test-'))
+  await chmod(folder, 0o755)
+  const dataDir = await openDataDirectory(folder, `a test (process ${process.pid})`)
+  const start = () => startServers(dataDir, { servers: ['postgres'], report: () => {}, throwaway: true })
+  await (await start()).stop()
+  // A standby without a primary: it stays as it is.
+  await writeFile(join(dataDir.path, 'postgres', 'standby.signal'), '')
+  const servers = await start()
+  const url = servers.addresses.DATABASE_URL ?? ''
+  const pool = createPool(url, 'test', () => {}, PATIENT)
+  const reading = createPool(url, 'test', () => {}, { ...PATIENT, mayBeStandby: true })
+  t.teardown(async () => {
+    await pool.end()
+    await reading.end()
+    await servers.stop()
+    dataDir.release()
+    await rm(folder, { recursive: true, force: true })
+  })
+  const error: unknown = await pool.query('select 1').catch((reason: unknown) => reason)
+  t.ok(isTransient(error), 'the work may be tried again')
+  t.match(error, { message: /is a standby/ })
+  t.equal((await reading.query('select 1')).rowCount, 1)
+})
