@@ -12,6 +12,7 @@ import { dropRights } from '../shared/process/rights.ts'
 import { createBoss } from '../shared/queues/delayed-jobs.ts'
 import { type Group, readGroups } from './archive/groups.ts'
 import { openArchiveReader } from './archive/reader.ts'
+import { whileAway } from './archive/while-away.ts'
 import { archiveBar, type ProgressBar } from './terminal/progress-bar.ts'
 
 await runCommand(
@@ -86,13 +87,16 @@ async function readThrough({ signal }: CommandContext, archive: Archive): Promis
   return counts
 }
 
-async function importArchive({ config, say, signal }: CommandContext, { groups, bar }: Archive): Promise<Counts> {
+async function importArchive(context: CommandContext, { groups, bar }: Archive): Promise<Counts> {
+  const { config, say, signal } = context
   const counts: Counts = { good: 0, bad: 0, indexed: 0, known: 0 }
   try {
     await withWriter(config, say, async (writer, finish) => {
       for await (const group of groups) {
         countLines(counts, group, bar)
-        for (const { outcome } of await writer.write(group.articles, { bulk: true })) counts[outcome]++
+        // What an interrupted try has written is known to the next one.
+        const written = await whileAway(() => writer.write(group.articles, { bulk: true }), context)
+        for (const { outcome } of written) counts[outcome]++
         bar.update(group.end, { articles: counts.indexed + counts.known })
         if (signal.aborted) return
       }

@@ -1,0 +1,51 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { createTestDatabase } from '../../test/database.ts'
+import { writeArchive } from '../../test/faults/site/archive.ts'
+import { openLink } from '../../test/fleet/links/link.ts'
+import { freePort, until } from '../../test/fleet.ts'
+
+t.setTimeout(240_000)
+
+t.test('an import waits for a Postgres that is away, and goes on', async t => {
+  const database = await createTestDatabase()
+  const url = new URL(database.url)
+  const to = { address: url.hostname, port: Number(url.port) }
+  const link = await openLink({ address: '127.0.0.1', port: await freePort() }, to)
+  url.port = String(link.port)
+  const command = spawn(process.execPath, [fileURLToPath(new URL('../import.ts', import.meta.url)), '-'], {
+    env: { ...process.env, DATABASE_URL: url.href, EMBED_DELAY: '1d' },
+    stdio: ['pipe', 'ignore', 'pipe'],
+  })
+  t.teardown(async () => {
+    command.kill('SIGKILL')
+    await link.close()
+    await database.drop()
+  })
+  let said = ''
+  command.stderr.setEncoding('utf8').on('data', text => {
+    said += text
+  })
+  const lines = writeArchive(1, 1_000).trimEnd().split('\n')
+  const count = async () => (await database.query('select count(*)::int as n from articles'))[0]?.n
+
+  command.stdin.write(`${lines.slice(0, 900).join('\n')}\n`)
+  await until(
+    async () => Number(await count()) > 0,
+    60_000,
+    () => said,
+  )
+  link.break()
+  command.stdin.end(`${lines.slice(900).join('\n')}\n`)
+  await until(
+    () => said.includes('Postgres is away'),
+    60_000,
+    () => said,
+  )
+  link.mend()
+  const [code] = await once(command, 'exit')
+  t.equal(code, 0, said)
+  t.equal(await count(), 1_000)
+})

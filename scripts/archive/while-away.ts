@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isTransient } from '../../shared/postgres/transaction.ts'
+
+/** A primary that is lost is replaced within half a minute; a restart takes less. */
+const PATIENCE_MS = 120_000
+const PAUSE_MS = 1_000
+
+/**
+ * Tries work again while Postgres is away, for two minutes at most: then, or when `signal` is
+ * aborted, the last error is thrown. The work must be such that nothing is done twice.
+ */
+export async function whileAway<T>(
+  work: () => Promise<T>,
+  { say, signal }: { say(sentence: string): void; signal: AbortSignal },
+): Promise<T> {
+  let deadline: number | null = null
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isTransient(error) || signal.aborted) throw error
+      if (deadline === null) say(`Postgres is away; waiting for it, at most ${PATIENCE_MS / 60_000} minutes.`)
+      deadline ??= Date.now() + PATIENCE_MS
+      if (Date.now() > deadline) throw error
+      await sleep(PAUSE_MS)
+    }
+  }
+}
