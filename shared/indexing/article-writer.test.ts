@@ -184,3 +184,15 @@ t.test('names are indexed without the characters that Postgres cannot store', as
   ])
   t.same((await rows("select name from authors where outlet like 'nul%' order by name")).length, 2)
 })
+
+t.test('decision 23: stamps go on from the last one where the clock is behind it, as on a new primary', async t => {
+  await rows("update ingest_clock set last_at = date_trunc('milliseconds', now()) + interval '1 hour'")
+  const ahead = (await rows('select last_at from ingest_clock'))[0]?.last_at.getTime()
+  const ids: (string | undefined)[] = []
+  for (const number of [1, 2]) ids.push((await index([article(`late.example/${number}`)]))[0]?.id)
+  const found = await rows('select ingested_at from articles where id = any($1) order by seq', [ids])
+  t.same(
+    found.map(({ ingested_at }) => ingested_at.getTime() - ahead),
+    [1, 2],
+  )
+})
