@@ -8,7 +8,7 @@ export type Mood = 'answers' | 'hangs' | 'fails' | 'throttles'
 /**
  * An endpoint that speaks OpenAI's `/v1/embeddings` over real HTTP. Its model hashes words: texts
  * that share words have similar vectors, in microseconds, the same on every machine. Refuses texts
- * that hold `refused`.
+ * that hold `refused`, unless it is told another word.
  */
 export interface WordModel {
   url: string
@@ -24,7 +24,8 @@ export interface WordModel {
 
 export const DIMENSIONS = 64
 
-export async function startWordModel(): Promise<WordModel> {
+/** @param refused null: it takes every text */
+export async function startWordModel(refused: string | null = 'refused'): Promise<WordModel> {
   let server: Server | undefined
   let port = 0
   const model: WordModel = {
@@ -44,7 +45,8 @@ export async function startWordModel(): Promise<WordModel> {
           response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))
         if (model.mood === 'fails') return answer(503, { error: 'overloaded' })
         if (model.mood === 'throttles') return answer(429, { error: 'slow down' }, { 'retry-after': '1' })
-        if (asked.input.some(text => text.includes('refused'))) return answer(400, { error: 'I will not read this' })
+        if (refused !== null && asked.input.some(text => text.includes(refused)))
+          return answer(400, { error: 'I will not read this' })
         const data = asked.input.map((text, index) => ({ index, embedding: wordVector(text) }))
         answer(200, { data, model: asked.model })
       })

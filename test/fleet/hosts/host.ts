@@ -29,6 +29,8 @@ export interface Host {
   /** Null where links cannot be broken (loopback). */
   links: Links | null
   start(program: Program): Promise<void>
+  /** Ends a program in order, and starts it again, as an upgrade does. */
+  restart(name: string): Promise<void>
   /** Ends a program for good; it has SIGTERM first. */
   stop(name: string): Promise<void>
   member(name: string): Member | undefined
@@ -94,6 +96,12 @@ export async function createHost(name: string, folder: string, network: Network,
     links,
     async start(program) {
       programs.set(program.name, program)
+      await launch(program)
+    },
+    async restart(name) {
+      const program = programs.get(name)
+      if (!program) throw new Error(`There is no ${name} to restart.`)
+      await running.get(name)?.stop()
       await launch(program)
     },
     async stop(program) {

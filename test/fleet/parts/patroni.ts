@@ -150,6 +150,16 @@ export async function untilSynchronous(members: readonly PatroniMember[], within
   await until(isWhole, within, () => `The cluster does not become whole: ${JSON.stringify(seen)}`)
 }
 
+/** Hands the primary's role to the synchronous standby, as `patronictl switchover` does. */
+export async function switchOver(primary: PatroniMember): Promise<void> {
+  const answer = await fetch(`${primary.rest}/switchover`, {
+    method: 'POST',
+    body: JSON.stringify({ leader: primary.host.name }),
+    signal: AbortSignal.timeout(START_MS),
+  })
+  if (!answer.ok) throw new Error(`The switchover failed with ${answer.status}: ${await answer.text()}`)
+}
+
 /** The member that is the primary; undefined while there is none. */
 export async function primaryOf(members: readonly PatroniMember[]): Promise<PatroniMember | undefined> {
   const roles = await Promise.all(members.map(member => member.role()))

@@ -18,6 +18,8 @@ export interface Perscope {
   /** The environment of commands that the runner runs; they use the first host's HAProxy. */
   env: NodeJS.ProcessEnv
   databaseUrl: string
+  /** The same through the HAProxy of that host. */
+  databaseUrlOn(host: Host): string
   stop(): Promise<void>
 }
 
@@ -47,6 +49,7 @@ export async function startPerscope(box: Box, members: readonly PatroniMember[])
     apis,
     env: { ...env, DATABASE_URL: databaseUrl },
     databaseUrl,
+    databaseUrlOn: host => url(proxies[hosts.indexOf(host)]?.primary ?? ''),
     async stop() {
       for (const stop of stops) await stop()
     },
@@ -57,7 +60,7 @@ export async function startPerscope(box: Box, members: readonly PatroniMember[])
 async function startVectors(box: Box, stops: (() => Promise<unknown>)[]): Promise<Record<string, string>> {
   const servers = await startTestServers({ servers: ['qdrant'] })
   stops.push(() => servers.stop())
-  const model = await startWordModel()
+  const model = await startWordModel(null)
   stops.push(() => model.stop())
   const reachable = async (address: string) => {
     const to = new URL(address)

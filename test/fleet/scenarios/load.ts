@@ -6,12 +6,13 @@ import { catchUp, drain } from '../../faults/drain.ts'
 import { HOST_DELAY_MS } from '../../faults/machine/machine.ts'
 import { runScript } from '../../faults/machine/scripts.ts'
 import { createOutages, type Outages, RECOVERY_MS } from '../../faults/outages.ts'
+import { readProgress } from '../../faults/progress.ts'
 import { createClient } from '../../faults/readers/client.ts'
 import { startReaders } from '../../faults/readers/readers.ts'
 import { SITE_OUTLETS } from '../../faults/site/outlets.ts'
 import { type Site, startSite } from '../../faults/site/site.ts'
 import { judge } from '../../faults/verdict/judge.ts'
-import { freePort } from '../../fleet.ts'
+import { freePort, until } from '../../fleet.ts'
 import { startImporter } from '../clients/importer.ts'
 import { makeKey, startKeyHolder } from '../clients/keys.ts'
 import { type Marker, startMarker } from '../clients/marker.ts'
@@ -24,6 +25,8 @@ export interface Load {
   /** What is away, so that requests may fail. */
   outages: Outages
   marker: Marker
+  /** Waits until all that is published by now is indexed. */
+  untilIndexed(within: number): Promise<void>
   /** Ends all writing, waits until everything is done, and compares. */
   finish(): Promise<void>
   stop(): Promise<void>
@@ -84,6 +87,11 @@ export async function startLoad(stage: Stage, perscope: Perscope): Promise<Load>
     outages,
     marker,
     finish,
+    async untilIndexed(within) {
+      const published = site.articles.length
+      const isDone = async () => ((await readProgress(pool))?.articles ?? 0) >= published + importer.count()
+      await until(isDone, within, () => 'What was published is not indexed in time.')
+    },
     async stop() {
       site.rest()
       await Promise.all([marker.stop(), keys.stop(), importer.stop(), readers.rest(), readers.stop()])

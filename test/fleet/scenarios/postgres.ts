@@ -1,8 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { createPool } from '../../../shared/postgres/pool.ts'
 import { until } from '../../fleet.ts'
+import type { Box } from '../hosts/box.ts'
+import type { Host } from '../hosts/host.ts'
+import { type Link, openLink } from '../links/link.ts'
 import { startEtcd } from '../parts/etcd.ts'
-import { type PatroniMember, primaryOf, startPatroni, untilSynchronous } from '../parts/patroni.ts'
-import { startPerscope } from '../parts/perscope.ts'
+import { type PatroniMember, primaryOf, startPatroni, switchOver, untilSynchronous } from '../parts/patroni.ts'
+import { type Perscope, startPerscope } from '../parts/perscope.ts'
 import { patroniPrograms } from '../programs/patroni.ts'
 import { type Load, startLoad } from './load.ts'
 import type { Scenario, Stage } from './scenario.ts'
@@ -13,7 +18,12 @@ const PATIENCE_MS = 90_000
 /** Between two losses: services and pollers go on undisturbed. */
 const QUIET_MS = 8_000
 
-type Loss = 'killed' | 'paused' | 'cut off'
+const HOLDER = fileURLToPath(new URL('../clients/hold-lock.ts', import.meta.url))
+/** Any number that nobody else uses. */
+const LOCK = 4_711_001
+
+/** The last one is planned: an upgrade. */
+type Loss = 'killed' | 'paused' | 'cut off' | 'switched over'
 
 export const postgres: Scenario = {
   name: 'postgres',
@@ -25,28 +35,37 @@ export const postgres: Scenario = {
 
 export const postgresLong: Scenario = {
   name: 'postgres-long',
-  about: 'Three hosts with Postgres: the primary is killed, paused and cut off in turn, with a distant standby.',
+  about:
+    'Three hosts with Postgres, one of them distant: they are replaced one after another, then the primary is paused, cut off and killed in turn; then a host of services is killed.',
   seconds: null,
   needsNamespaces: true,
-  run: stage => survive(stage, ['paused', 'cut off', 'killed', 'paused', 'cut off', 'killed']),
+  run: stage =>
+    survive(stage, ['switched over', 'paused', 'cut off', 'killed', 'paused', 'cut off', 'killed'], 'distant'),
 }
 
-async function survive(stage: Stage, losses: readonly Loss[]): Promise<void> {
+/** ms each way to the last host, where it is distant. */
+const DISTANCE_MS = 100
+
+async function survive(stage: Stage, losses: readonly Loss[], last: 'near' | 'distant' = 'near'): Promise<void> {
   const { box, say } = stage
   const programs = await patroniPrograms(stage)
   const hosts = await Promise.all(['db1', 'db2', 'db3'].map(name => box.addHost(name)))
   const etcd = await startEtcd(box, hosts)
-  const members = await startPatroni(box, programs, hosts, etcd)
+  const links = last === 'near' ? [] : [await distance(box, hosts[2])]
+  const advertised = (host: Host) => (host === hosts[2] && links[0]?.address) || host.address
+  const members = await startPatroni(box, programs, hosts, etcd, advertised)
   say('Postgres runs on three hosts.')
   const perscope = await startPerscope(box, members)
   try {
     const load = await startLoad(stage, perscope)
     say('The services run, and all clients are at work.')
     try {
-      for (const loss of losses) {
+      if (last === 'distant') await restartStandbys(stage, members)
+      for (const [index, loss] of losses.entries()) {
         await sleep(QUIET_MS)
-        await lose(stage, load, members, loss)
+        await lose(stage, load, members, loss, index + 1)
       }
+      if (last === 'distant') await loseServices(stage, load, perscope)
       await sleep(QUIET_MS)
       await load.finish()
     } finally {
@@ -54,37 +73,123 @@ async function survive(stage: Stage, losses: readonly Loss[]): Promise<void> {
     }
   } finally {
     await perscope.stop()
+    for (const link of links) await link.close()
   }
 }
 
+/** A long line to the Postgres of a host: replication from it and to it takes the round trip. */
+async function distance(box: Box, host: Host | undefined): Promise<Link> {
+  if (!host) throw new Error('There is no host to be distant.')
+  const port = box.network.port(5432)
+  const link = await openLink({ address: await box.network.runnerAddress(), port }, { address: host.address, port })
+  link.delay(DISTANCE_MS)
+  return link
+}
+
 /** Loses the primary's host, waits until writes go on, and takes the host back as a standby. */
-async function lose(stage: Stage, load: Load, members: readonly PatroniMember[], loss: Loss): Promise<void> {
+async function lose(
+  stage: Stage,
+  load: Load,
+  members: readonly PatroniMember[],
+  loss: Loss,
+  number: number,
+): Promise<void> {
   const { figure, findings, patience } = stage
   const primary = await primaryOf(members)
   if (!primary) throw new Error('There is no primary to lose.')
   const isOver = load.outages.begin(['postgres'])
   const began = Date.now()
   const undo = await strike(primary, loss)
+  // Until the strike has come through, writes may go on.
+  const struck = Date.now()
   await until(
-    () => load.marker.latest() > began + 1_000,
+    () => load.marker.latest() > struck,
     PATIENCE_MS,
     () => `No writes since ${primary.host.name} was ${loss}.`,
   )
   const away = load.marker.latest() - began
   isOver()
-  figure(`${primary.host.name} ${loss}: writes went on after`, `${(away / 1000).toFixed(1)} s`)
+  figure(`${number}. ${primary.host.name} ${loss}: writes went on after`, `${(away / 1000).toFixed(1)} s`)
   if (away > WRITES_MS * patience) findings.add(`Writes went on ${away} ms after ${primary.host.name} was ${loss}.`)
   await undo()
   await untilSynchronous(members, PATIENCE_MS)
-  figure(`${primary.host.name} ${loss}: a standby again after`, `${((Date.now() - began) / 1000).toFixed(1)} s`)
+  figure(
+    `${number}. ${primary.host.name} ${loss}: a standby again after`,
+    `${((Date.now() - began) / 1000).toFixed(1)} s`,
+  )
   if ((await primary.role()) !== 'standby') findings.add(`${primary.host.name} did not come back as a standby.`)
 }
 
+/** Replaces the standbys one after another, as an upgrade does. No request may fail meanwhile. */
+async function restartStandbys({ figure, say }: Stage, members: readonly PatroniMember[]): Promise<void> {
+  const primary = await primaryOf(members)
+  for (const member of members.filter(each => each !== primary)) {
+    const began = Date.now()
+    await member.host.restart('patroni')
+    await untilSynchronous(members, PATIENCE_MS)
+    figure(`${member.host.name} restarted: a standby again after`, `${((Date.now() - began) / 1000).toFixed(1)} s`)
+  }
+  say('The standbys are replaced; the primary is switched over next.')
+}
+
+/**
+ * Loses a host of services for good, while it holds a lock of Postgres. The others get the lock,
+ * and the work of its services, without it.
+ */
+async function loseServices(stage: Stage, load: Load, perscope: Perscope): Promise<void> {
+  const { figure } = stage
+  const [, host] = perscope.hosts
+  if (!host) throw new Error('There is one host of services alone.')
+  const pool = createPool(perscope.databaseUrl, 'locks', () => {}, { max: 1 })
+  try {
+    const isFree = async () => {
+      const { rows } = await pool.query<{ free: boolean }>('select pg_try_advisory_xact_lock($1) as free', [LOCK])
+      return rows[0]?.free === true
+    }
+    await host.start({
+      name: 'holder',
+      command: process.execPath,
+      args: [HOLDER, perscope.databaseUrlOn(host), String(LOCK)],
+    })
+    await until(
+      async () => !(await isFree()),
+      PATIENCE_MS,
+      () => 'The lock is not taken.',
+    )
+    const isOver = load.outages.begin(['api-1'])
+    await host.crash()
+    const began = Date.now()
+    await until(isFree, PATIENCE_MS, () => `The lock of ${host.name}, which is lost, is never given up.`)
+    figure(`${host.name} killed: its locks were free after`, `${((Date.now() - began) / 1000).toFixed(1)} s`)
+    await load.untilIndexed(PATIENCE_MS)
+    figure(
+      `${host.name} killed: what was published then was indexed after`,
+      `${((Date.now() - began) / 1000).toFixed(1)} s`,
+    )
+    await host.stop('holder')
+    await host.boot()
+    const api = perscope.apis[1] ?? ''
+    await until(
+      async () => (await fetch(`${api}/readyz`)).ok,
+      PATIENCE_MS,
+      () => `The API of ${host.name} is not back.`,
+    )
+    isOver()
+  } finally {
+    await pool.end()
+  }
+}
+
 /** @returns what takes it back */
-async function strike({ host }: PatroniMember, loss: Loss): Promise<() => Promise<void>> {
+async function strike(primary: PatroniMember, loss: Loss): Promise<() => Promise<void>> {
+  const { host } = primary
   if (loss === 'killed') {
     await host.crash()
     return () => host.boot()
+  }
+  if (loss === 'switched over') {
+    await switchOver(primary)
+    return () => host.restart('patroni')
   }
   if (loss === 'paused') {
     await host.pause()
