@@ -7,7 +7,7 @@ import { migrate, migrationFiles } from '../shared/migrations/migrations.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { checkNobodyConnected } from './backup/connected.ts'
-import { majorVersion } from './backup/connection.ts'
+import { asksForTls, majorVersion } from './backup/connection.ts'
 import { loadBackup } from './backup/load.ts'
 import { type Manifest, readManifest, sumOf } from './backup/manifest.ts'
 import { compareVectors } from './backup/vectors.ts'
@@ -74,7 +74,7 @@ async function restore(context: CommandContext, config: Settings, file: string, 
   try {
     const server = await checkServer(pool, file, manifest)
     await consent(context, pool, file, manifest)
-    const tools = await postgresTools(server, { signal, report: say })
+    const tools = await postgresTools(server, { tls: asksForTls(config.DATABASE_URL), signal, report: say })
     await loadBackup({ databaseUrl: config.DATABASE_URL, ...{ pool, tools, file, manifest, signal } })
     await migrate(config.DATABASE_URL)
     await pool.query('analyze')

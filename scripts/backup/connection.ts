@@ -12,3 +12,7 @@ export function toolConnection(databaseUrl: string, name: string): { url: string
 
 /** Major version of a server, by its setting `server_version_num`. */
 export const majorVersion = (number: string | number): number => Math.floor(Number(number) / 10_000)
+
+/** Whether an address asks for TLS. */
+export const asksForTls = (databaseUrl: string): boolean =>
+  !['disable', 'allow', 'prefer', null].includes(new URL(databaseUrl).searchParams.get('sslmode'))

@@ -6,7 +6,7 @@ import pg from 'pg'
 import { type PostgresTools, postgresTools } from '../../infra/embedded/postgres/tools.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { bytesBar } from '../terminal/progress-bar.ts'
-import { majorVersion, toolConnection } from './connection.ts'
+import { asksForTls, majorVersion, toolConnection } from './connection.ts'
 import { appendManifest, type Manifest, sumOf } from './manifest.ts'
 import { followTables } from './progress.ts'
 
@@ -38,7 +38,8 @@ export async function writeBackup(options: BackupOptions): Promise<Manifest> {
   await client.connect()
   try {
     const described = await openSnapshot(client)
-    const tools = await postgresTools(described.postgres, { signal, report: say })
+    const tls = asksForTls(databaseUrl)
+    const tools = await postgresTools(described.postgres, { tls, signal, report: say })
     // It holds the hashes of keys and the secret of cursors.
     await (await open(aside, 'w', 0o600)).close()
     await dump(options, tools, described, aside)

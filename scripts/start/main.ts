@@ -80,7 +80,7 @@ async function run(start: Start): Promise<void> {
   })
   const env = serviceEnvironment(start, servers)
   env.OPERATOR_KEY = config.OPERATOR_KEY || (await readyMadeOperatorKey(dataDir.path))
-  const databaseUrl = env.DATABASE_URL ?? ''
+  const databaseUrl = config.DATABASE_URL || (env.DATABASE_URL ?? '')
   print('Bringing the database to the present schema …')
   await migrate(databaseUrl)
   const pool = createPool(databaseUrl, 'start', () => {}, { max: 2 })

@@ -64,6 +64,29 @@ t.test('a secret or an address may stand in a file', async t => {
   ])
 })
 
+t.test('the file of authorities goes into the addresses of Postgres that ask for TLS', async t => {
+  const folder = t.testdir({
+    ca: '-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n',
+    none: 'x',
+  })
+  const TLS_CA_FILE = `${folder}/ca`
+  const read = (DATABASE_URL: string) => readConfig({ DATABASE_URL, TLS_CA_FILE }).DATABASE_URL
+  const named = `sslrootcert=${encodeURIComponent(TLS_CA_FILE)}`
+  t.equal(read('postgres://u:p@db/x?sslmode=verify-full'), `postgres://u:p@db/x?sslmode=verify-full&${named}`)
+  for (const same of [
+    'postgres://u:p@db/x',
+    'postgres://u:p@db/x?sslmode=disable',
+    'postgres://u:p@db/x?sslmode=verify-full&sslrootcert=/own',
+  ]) {
+    t.equal(read(same), same)
+  }
+  t.throws(() => readConfig({ TLS_CA_FILE: `${folder}/none` }), {
+    name: 'ConfigError',
+    message: /TLS_CA_FILE .* no certificate in PEM form; write/,
+  })
+  t.throws(() => readConfig({ TLS_CA_FILE: `${folder}/nothing` }), { message: /there is no such file/ })
+})
+
 t.test('durations are written with a unit, or as a bare 0', async t => {
   for (const [text, ms] of [
     ['500ms', 500],

@@ -1,3 +1,5 @@
+import { resolve } from 'node:path'
+import { readAuthority, withAuthority } from '../tls/authority.ts'
 import { parseBytes } from './bytes.ts'
 import { parseDuration } from './durations.ts'
 import { readSecretFile } from './secret-file.ts'
@@ -21,7 +23,23 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   for (const [name, setting] of Object.entries(SETTINGS) as [string, Setting][]) {
     values[name] = readSetting(name, setting, env[name]?.trim() || fileOf(name, setting, env) || setting.default)
   }
+  trustAuthority(values)
   return values as Config
+}
+
+/** Checks TLS_CA_FILE, and names it in the addresses of Postgres servers. */
+function trustAuthority(values: Record<string, string | number | string[]>): void {
+  const { TLS_CA_FILE: named } = values
+  if (typeof named !== 'string' || named === '') return
+  const file = resolve(named)
+  const read = readAuthority(file)
+  if ('problem' in read) {
+    throw new ConfigError(`TLS_CA_FILE is "${named}", and ${read.problem}; write the path of a file with certificates.`)
+  }
+  for (const [name, value] of Object.entries(values)) {
+    if (typeof value === 'string') values[name] = withAuthority(value, file)
+    else if (Array.isArray(value)) values[name] = value.map(one => withAuthority(one, file))
+  }
 }
 
 /** Names in `env` that look like our settings and are not, in alphabetical order. */

@@ -22,6 +22,15 @@ export const SETTINGS = {
     default: '',
     about: 'Redis for the work queues (`maxmemory-policy noeviction`). Empty: the queues are in Postgres.',
   },
+  REDIS_SENTINELS: {
+    type: 'list',
+    default: '',
+    about:
+      'Redis Sentinels, `host:port`, comma-separated; they name the Redis that holds the work queues, and REDIS_URL is not used. With `rediss://` before each, Sentinels and Redis are asked over TLS.',
+  },
+  REDIS_SENTINEL_NAME: { type: 'text', default: 'perscope', about: 'Name by which the Sentinels know that Redis.' },
+  REDIS_SENTINEL_PASSWORD: { type: 'secret', default: '', about: 'Password of the Sentinels.' },
+  REDIS_PASSWORD: { type: 'secret', default: '', about: 'Password of the Redis that the Sentinels name.' },
   QDRANT_URL: { type: 'url', default: '', about: 'Qdrant, the vector store. Empty: semantic search answers 503.' },
   QDRANT_API_KEY: {
     type: 'secret',
@@ -32,6 +41,33 @@ export const SETTINGS = {
     type: 'text',
     default: 'articles',
     about: 'Alias of the serving collection and beginning of the names of all; another for each system on one Qdrant.',
+  },
+  QDRANT_SHARDS: {
+    type: 'integer',
+    default: '1',
+    min: 1,
+    max: 1_000,
+    about: 'Shards of a new collection. A collection keeps those that it was made with.',
+  },
+  QDRANT_REPLICAS: {
+    type: 'integer',
+    default: '1',
+    min: 1,
+    max: 100,
+    about: 'Copies of each shard of a new collection, each on another node of the Qdrant cluster.',
+  },
+  QDRANT_WRITE_CONSISTENCY: {
+    type: 'integer',
+    default: '1',
+    min: 1,
+    max: 100,
+    about: 'Copies of a shard that must have stored a vector before the write counts, in a new collection.',
+  },
+  TLS_CA_FILE: {
+    type: 'text',
+    default: '',
+    about:
+      'File with the certificates (PEM) of the authorities that connections to Postgres, Redis and Qdrant trust, and no others. Empty: the public ones. The crawler does not use it.',
   },
   DATA_DIR: { type: 'text', default: '.data', about: 'Where the embedded servers keep their data.' },
   OUTLETS: {
@@ -65,7 +101,7 @@ export const SETTINGS = {
     default: '',
     min: 24,
     about:
-      'Opens `/status` and, with `REDIS_URL`, `/queues` on the API; at least 24 letters, digits and `-._~+/`. Empty: there are no such pages.',
+      'Opens `/status` and, with queues in Redis, `/queues` on the API; at least 24 letters, digits and `-._~+/`. Empty: there are no such pages.',
   },
   PUBLIC_URL: {
     type: 'url',
@@ -306,4 +342,7 @@ export const OWN_PREFIXES = [
   'PAGES_',
   'SEARCH_',
   'WEBSUB_',
+  'QDRANT_',
+  'REDIS_SENTINEL',
+  'TLS_',
 ] as const

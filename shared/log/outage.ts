@@ -1,3 +1,4 @@
+import { certificateRefusal } from '../tls/refusal.ts'
 import type { Logger } from './logger.ts'
 
 /**
@@ -71,6 +72,8 @@ export function createOutageLog(log: Logger, { begins, ends, ask }: OutageOption
 
 /** pg-boss emits some of its errors as plain objects. */
 function wordsOf(error: unknown): string {
+  const refusal = certificateRefusal(error)
+  if (refusal !== null) return refusal
   if (error instanceof Error) return error.message || error.name
   if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message)
   return typeof error === 'object' ? JSON.stringify(error) : String(error)

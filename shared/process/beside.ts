@@ -10,6 +10,8 @@ export const RUNNING = 'env'
 /** The settings in that file. It has no secrets except the passwords in addresses. */
 const KEPT = [
   ...['DATABASE_URL', 'REDIS_URL', 'QDRANT_URL', 'QDRANT_COLLECTION'],
+  ...['REDIS_SENTINELS', 'REDIS_SENTINEL_NAME', 'TLS_CA_FILE'],
+  ...['QDRANT_SHARDS', 'QDRANT_REPLICAS', 'QDRANT_WRITE_CONSISTENCY'],
   ...['EMBEDDINGS_URL', 'EMBEDDINGS_API', 'EMBEDDINGS_MODEL', 'EMBED_DELAY'],
   ...['CRAWL_ALLOW_PRIVATE', 'HOST', 'PORT', 'PUBLIC_URL', 'METRICS_HOST'],
 ]

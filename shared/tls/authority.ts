@@ -1,0 +1,62 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs'
+
+/** More than all public authorities together take. */
+const MOST_BYTES = 1_048_576
+
+/** The part of TLS options that says whom to trust; empty: the authorities that Node knows. */
+export interface Trust {
+  ca?: string
+}
+
+/**
+ * Reads the certificates of authorities from a file in PEM form.
+ *
+ * @returns the certificates, or half a sentence that says why there are none
+ */
+export function readAuthority(path: string): { certificates: string } | { problem: string } {
+  try {
+    // A pipe must not make it wait.
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      const stat = fstatSync(file)
+      if (!stat.isFile()) return { problem: 'it is no file' }
+      if (stat.size > MOST_BYTES) return { problem: `it is longer than ${MOST_BYTES} bytes` }
+      const certificates = readFileSync(file, 'utf8')
+      return certificates.includes('-----BEGIN CERTIFICATE-----')
+        ? { certificates }
+        : { problem: 'it holds no certificate in PEM form' }
+    } finally {
+      closeSync(file)
+    }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    return { problem: code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${code})` }
+  }
+}
+
+/**
+ * Whom connections to our own servers trust: the authorities of `TLS_CA_FILE` and no other, or
+ * without that setting those that Node knows. The crawler's connections to outlets do not use it.
+ *
+ * @throws when the file cannot be read any more; `readConfig` has checked it at the start
+ */
+export function trustOf({ TLS_CA_FILE }: { TLS_CA_FILE: string }): Trust {
+  if (TLS_CA_FILE === '') return {}
+  const read = readAuthority(TLS_CA_FILE)
+  if ('problem' in read) throw new Error(`TLS_CA_FILE is "${TLS_CA_FILE}", and ${read.problem}.`)
+  return { ca: read.certificates }
+}
+
+/** Modes of libpq that ask for TLS and look at the server's certificate, or may. */
+const CHECKED = ['require', 'verify-ca', 'verify-full']
+
+/**
+ * Adds the authorities' file to the address of a Postgres that asks for TLS and names no file
+ * itself. In the address it reaches every user: pools, pg-boss, BullMQ, threads, `pg_dump`, `psql`.
+ */
+export function withAuthority(address: string, file: string): string {
+  if (!/^postgres(ql)?:/.test(address) || !URL.canParse(address)) return address
+  const { searchParams } = new URL(address)
+  if (!CHECKED.includes(searchParams.get('sslmode') ?? '') || searchParams.has('sslrootcert')) return address
+  return `${address}&sslrootcert=${encodeURIComponent(file)}`
+}
