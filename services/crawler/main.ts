@@ -6,6 +6,7 @@ import { isTransient } from '../../shared/postgres/transaction.ts'
 import { missingAmong } from '../../shared/process/missing.ts'
 import { runService, type ServiceContext } from '../../shared/process/service.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
+import { usesRedis } from '../../shared/queues/redis.ts'
 import { observeFleet } from '../../shared/status/fleet-metrics.ts'
 import type { Crawl } from './crawl.ts'
 import { startDispatcher } from './dispatch/dispatcher.ts'
@@ -83,7 +84,7 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
     missing: () =>
       missingAmong({
         postgres: () => pool.query('select 1'),
-        ...(config.REDIS_URL === '' ? {} : { redis: () => queues.counts() }),
+        ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
       }),
   }
 })

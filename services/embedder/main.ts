@@ -6,6 +6,7 @@ import { missingAmong } from '../../shared/process/missing.ts'
 import { runService, type ServiceContext } from '../../shared/process/service.ts'
 import { EMBED_DUE, type EmbedDue, startBoss } from '../../shared/queues/delayed-jobs.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
+import { usesRedis } from '../../shared/queues/redis.ts'
 import { observeFleet } from '../../shared/status/fleet-metrics.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
 import { embedBatch } from './batch/embed.ts'
@@ -69,7 +70,7 @@ await runService('embedder', async ({ config, log }: ServiceContext) => {
           const obstacle = embeddingCollections.obstacle()
           if (obstacle) throw new Error(obstacle.reason)
         },
-        ...(config.REDIS_URL === '' ? {} : { redis: () => queues.counts() }),
+        ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
       }),
   }
 })

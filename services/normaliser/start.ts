@@ -9,6 +9,7 @@ import { missingAmong } from '../../shared/process/missing.ts'
 import type { Running, ServiceContext } from '../../shared/process/service.ts'
 import { startBoss } from '../../shared/queues/delayed-jobs.ts'
 import { openQueues, type Queues } from '../../shared/queues/queues.ts'
+import { usesRedis } from '../../shared/queues/redis.ts'
 import { createSemaphore } from '../../shared/resilience/semaphore.ts'
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { observeFleet } from '../../shared/status/fleet-metrics.ts'
@@ -82,7 +83,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
     missing: () =>
       missingAmong({
         postgres: () => pool.query('select 1'),
-        ...(config.REDIS_URL === '' ? {} : { redis: () => queues.counts() }),
+        ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
       }),
   }
 }

@@ -1,8 +1,11 @@
 import { type Job, Queue } from 'bullmq'
 import type { Config } from '../config/config.ts'
+import { sentenceOf } from '../process/command.ts'
+import { withTimeLimit } from '../resilience/time-limit.ts'
 import { openReady, runWhenReady } from './late-start.ts'
 import type { QueueMessages, QueueName } from './messages.ts'
 import { onPostgres, PatientPostgresWorker, PatientWorker, RETRY } from './patient-worker.ts'
+import { IDLE_WAIT, type RedisSettings, redisConnection, usesRedis } from './redis.ts'
 
 type AnyMessage = QueueMessages[QueueName]
 type Handler = (job: Job) => Promise<void>
@@ -35,14 +38,15 @@ export interface Backend {
 /** Schema of BullMQ's tables when it works on Postgres. */
 export const QUEUE_SCHEMA = 'bullmq'
 
+/** The settings that choose the store of the queues, and lead to it. */
+export type QueueSettings = RedisSettings & Pick<Config, 'DATABASE_URL'>
+
 /** The one place where the store of the queues is chosen. */
-export function createBackend(
-  config: Pick<Config, 'REDIS_URL' | 'DATABASE_URL'>,
-  onError: (error: Error) => void,
-): Backend {
+export function createBackend(config: QueueSettings, onError: (error: Error) => void): Backend {
   const queues = new Map<QueueName, Promise<JobQueue>>()
-  const { openQueue, startWorker } =
-    config.REDIS_URL === '' ? inPostgres(config.DATABASE_URL, onError) : inRedis(config.REDIS_URL, onError)
+  const { openQueue, startWorker } = usesRedis(config)
+    ? inRedis(config, onError)
+    : inPostgres(config.DATABASE_URL, onError)
   return {
     queue(name) {
       const known = queues.get(name)
@@ -63,21 +67,60 @@ export function createBackend(
   }
 }
 
-function inRedis(url: string, onError: (error: Error) => void) {
-  const connection = { url, maxRetriesPerRequest: null, enableReadyCheck: true }
+/**
+ * ms that a call to Redis may take. A queue that has never reached its Redis would wait without
+ * end.
+ */
+const ANSWER = 10_000
+
+function inRedis(config: RedisSettings, onError: (error: Error) => void) {
+  // A producer fails soon with an error; a worker waits for Redis to come back.
+  const [asking, waiting] = [redisConnection(config, false), redisConnection(config, true)]
   return {
-    // A producer fails soon with an error; a worker waits for Redis to come back.
     async openQueue(name: string): Promise<JobQueue> {
-      const queue = new Queue(name, { connection: { url, maxRetriesPerRequest: 3 } })
+      const queue = new Queue(name, { connection: asking })
       queue.on('error', onError)
-      return queue
+      return inTime(queue)
     },
     startWorker(name: string, handler: Handler, settings: WorkerSettings) {
-      const worker = new PatientWorker(name, handler, { connection, runRetryDelay: RETRY, ...settings })
+      const worker = new PatientWorker(name, handler, {
+        connection: waiting,
+        runRetryDelay: RETRY,
+        drainDelay: IDLE_WAIT,
+        ...settings,
+      })
       worker.on('error', onError)
       return worker
     },
   }
+}
+
+/** A queue whose calls end in time, if need be with an error. */
+function inTime(queue: Queue): JobQueue {
+  let last = ''
+  queue.on('error', error => {
+    last = ` (${sentenceOf(error)})`
+  })
+  const limit = <T>(work: Promise<T>): Promise<T> =>
+    withTimeLimit(work.catch(sayAway), ANSWER, () => {
+      throw new Error(`The Redis of the queues does not answer within ${ANSWER / 1_000} s${last}.`)
+    })
+  return {
+    addBulk: jobs => limit(queue.addBulk(jobs)),
+    getJobCounts: (...states) => limit(queue.getJobCounts(...states)),
+    drain: delayed => limit(queue.drain(delayed)),
+    on: (event, listener) => queue.on(event, listener),
+    waitUntilReady: async () => void (await queue.waitUntilReady()),
+    close: () => queue.close(),
+  }
+}
+
+/** Rewords what ioredis says of a command while it is not connected. */
+function sayAway(error: unknown): never {
+  if (error instanceof Error && error.message.includes('enableOfflineQueue')) {
+    throw new Error('The Redis of the queues is not connected; the connection is tried again.', { cause: error })
+  }
+  throw error
 }
 
 function inPostgres(url: string, onError: (error: Error) => void) {

@@ -1,8 +1,7 @@
-import type { Config } from '../config/config.ts'
 import { withLogContext } from '../log/context.ts'
 import type { Logger } from '../log/logger.ts'
 import { createOutageLog } from '../log/outage.ts'
-import { type Backend, createBackend } from './backend.ts'
+import { type Backend, createBackend, type QueueSettings } from './backend.ts'
 import { QUEUE_NAMES, type QueueMessages, type QueueName } from './messages.ts'
 
 /** Jobs by state, as `npm run status -- --json` prints them. */
@@ -54,10 +53,10 @@ export interface Queues {
 }
 
 /**
- * Opens the work queues on the store that the configuration names: Redis with `REDIS_URL`, else
- * Postgres.
+ * Opens the work queues on the store that the configuration names: Redis with `REDIS_URL` or
+ * `REDIS_SENTINELS`, else Postgres.
  */
-export function openQueues(config: Pick<Config, 'REDIS_URL' | 'DATABASE_URL'>, log: Logger): Queues {
+export function openQueues(config: QueueSettings, log: Logger): Queues {
   const outage = createOutageLog(log, {
     begins: 'the queues are out of reach',
     ends: 'the queues are in reach again',

@@ -5,6 +5,7 @@ import { Queue } from 'bullmq'
 import { type RequestHandler, Router } from 'express'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { QUEUE_NAMES } from '../../../shared/queues/messages.ts'
+import { type RedisSettings, redisConnection } from '../../../shared/queues/redis.ts'
 import { pageSecurity } from '../http/page-security.ts'
 
 export interface Board {
@@ -17,9 +18,10 @@ export interface Board {
  * to repair in a queue, and a browser that sends a password by itself must not be led to change
  * anything. `npm run queues` does.
  */
-export function openBoard(redisUrl: string, path: string, log: Logger): Board {
+export function openBoard(settings: RedisSettings, path: string, log: Logger): Board {
+  const connection = { ...redisConnection(settings, false), maxRetriesPerRequest: 1 }
   const queues = QUEUE_NAMES.map(name => {
-    const queue = new Queue(name, { connection: { url: redisUrl, maxRetriesPerRequest: 1 } })
+    const queue = new Queue(name, { connection })
     queue.on('error', error => log.debug({ err: error.message }, 'the queues are out of reach'))
     return queue
   })

@@ -3,6 +3,7 @@ import type { Config } from '../../../shared/config/config.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { createPool } from '../../../shared/postgres/pool.ts'
 import { openQueues } from '../../../shared/queues/queues.ts'
+import { usesRedis } from '../../../shared/queues/redis.ts'
 import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
 import type { AddressLock } from '../access/lock.ts'
 import { ApiError } from '../contract/api-error.ts'
@@ -43,7 +44,7 @@ export function openOperatorPages(parts: {
     queryTimeout: STATEMENT_TIMEOUT + 500,
   })
   const queues = openQueues(config, log)
-  const board: Board | null = config.REDIS_URL === '' ? null : openBoard(config.REDIS_URL, '/queues', log)
+  const board: Board | null = usesRedis(config) ? openBoard(config, '/queues', log) : null
   const figures = openFigures({ pool, queues, readiness, service: config.SERVICE_NAME, board: board !== null })
 
   const router = Router({ strict: true, caseSensitive: true })
@@ -57,7 +58,14 @@ export function openOperatorPages(parts: {
   })
   if (board) router.use('/queues', board.router)
   router.use(['/status', '/queues'], (_request, _response, next) => {
-    next(new ApiError('not_found', board ? {} : { message: 'There is nothing here: `/queues` needs REDIS_URL.' }))
+    next(
+      new ApiError(
+        'not_found',
+        board
+          ? {}
+          : { message: 'There is nothing here: `/queues` needs queues in Redis; set REDIS_URL or REDIS_SENTINELS.' },
+      ),
+    )
   })
   return {
     router,

@@ -1,0 +1,114 @@
+import type { RedisOptions } from 'bullmq'
+import type { RedisOptions as ClientOptions } from 'ioredis'
+import { type Config, ConfigError } from '../config/config.ts'
+import { trustOf } from '../tls/authority.ts'
+
+/** The settings that lead to the Redis of the queues: an address, or Sentinels that know it. */
+export type RedisSettings = Pick<Config, 'REDIS_URL'> &
+  Partial<
+    Pick<
+      Config,
+      'REDIS_SENTINELS' | 'REDIS_SENTINEL_NAME' | 'REDIS_SENTINEL_PASSWORD' | 'REDIS_PASSWORD' | 'TLS_CA_FILE'
+    >
+  >
+
+/** Whether the work queues are in Redis; else they are in Postgres. */
+export const usesRedis = ({ REDIS_URL, REDIS_SENTINELS = [] }: RedisSettings): boolean =>
+  REDIS_URL !== '' || REDIS_SENTINELS.length > 0
+
+/** ms that opening a connection may take, to a Sentinel as well. */
+const CONNECT = 3_000
+/**
+ * ms that Redis may leave commands without any answer; then the connection is made anew. A host
+ * that is gone does not end its connections, and the kernel keeps them for a quarter of an hour.
+ */
+const SILENCE = 6_000
+/**
+ * Seconds that an idle worker waits in one command, as BullMQ takes it. It must be well below
+ * SILENCE.
+ */
+export const IDLE_WAIT = 2
+/** ms between two attempts to connect. */
+const AGAIN = 500
+
+/**
+ * How to connect to the Redis of the queues.
+ *
+ * @param waits whether commands wait for a Redis that is away, as those of workers do; else they
+ * fail soon
+ * @throws ConfigError
+ */
+export function redisConnection(config: RedisSettings, waits: boolean): RedisOptions {
+  const trust = trustOf({ TLS_CA_FILE: config.TLS_CA_FILE ?? '' })
+  const options = {
+    connectTimeout: CONNECT,
+    socketTimeout: SILENCE,
+    retryStrategy: () => AGAIN * (1 + Math.random()),
+    // Said by a former master: a replica now, or cut off from its replicas. Sentinels or the proxy
+    // lead to the present one.
+    reconnectOnError: (error: Error) => /^(READONLY|NOREPLICAS) /.test(error.message),
+  } satisfies ClientOptions
+  const sentinels = readSentinels(config.REDIS_SENTINELS ?? [])
+  if (sentinels === null) {
+    return {
+      ...options,
+      url: config.REDIS_URL,
+      maxRetriesPerRequest: waits ? null : 3,
+      ...(config.REDIS_URL.startsWith('rediss:') ? { tls: trust } : {}),
+    }
+  }
+  return {
+    ...options,
+    ...passwordsOf(config),
+    sentinels: sentinels.hosts,
+    name: config.REDIS_SENTINEL_NAME ?? '',
+    sentinelCommandTimeout: CONNECT,
+    sentinelRetryStrategy: () => AGAIN * (1 + Math.random()),
+    // Those of the settings are asked. The addresses that Sentinels give each other may be of
+    // another network, and are not in their certificates.
+    updateSentinels: false,
+    // While no Sentinel answers, ioredis keeps commands without end.
+    ...(waits ? { maxRetriesPerRequest: null } : { maxRetriesPerRequest: 1, enableOfflineQueue: false }),
+    ...(sentinels.secure ? { tls: trust, sentinelTLS: trust, enableTLSForSentinelMode: true } : {}),
+  } satisfies ClientOptions
+}
+
+function passwordsOf({ REDIS_PASSWORD = '', REDIS_SENTINEL_PASSWORD = '' }: RedisSettings) {
+  return {
+    ...(REDIS_PASSWORD === '' ? {} : { password: REDIS_PASSWORD }),
+    ...(REDIS_SENTINEL_PASSWORD === '' ? {} : { sentinelPassword: REDIS_SENTINEL_PASSWORD }),
+  }
+}
+
+interface Sentinels {
+  hosts: { host: string; port: number }[]
+  secure: boolean
+}
+
+const PORT = 26_379
+
+/** @returns null when none is named */
+function readSentinels(list: string[]): Sentinels | null {
+  if (list.length === 0) return null
+  const urls = list.map(text => {
+    const whole = text.includes('://') ? text : `redis://${text}`
+    const url = URL.canParse(whole) ? new URL(whole) : null
+    if (url === null || !/^rediss?:$/.test(url.protocol) || url.hostname === '' || url.username || url.password) {
+      throw new ConfigError(
+        'REDIS_SENTINELS has an entry that cannot be used; write host:port or rediss://host:port, without a password.',
+      )
+    }
+    return url
+  })
+  const secure = urls.filter(({ protocol }) => protocol === 'rediss:').length
+  if (secure > 0 && secure < urls.length) {
+    throw new ConfigError('REDIS_SENTINELS mixes entries with and without rediss://; write it before all or none.')
+  }
+  return {
+    hosts: urls.map(({ hostname, port }) => ({
+      host: hostname.replace(/^\[(.*)\]$/, '$1'),
+      port: Number(port) || PORT,
+    })),
+    secure: secure > 0,
+  }
+}
