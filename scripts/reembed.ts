@@ -98,12 +98,15 @@ async function reembed(
 
 /** @returns how many articles it embedded; the collection serves then, unless interrupted */
 async function fillAndTakeOver(
-  { config, signal }: CommandContext,
+  { config, signal, say }: CommandContext,
   pool: Pool,
   collection: Collection,
 ): Promise<number> {
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   const embeddingCollections = openEmbeddingCollections(config, pool, vectors, createLogger('reembed', 'silent'))
+  // A collection that an earlier run has begun keeps its shards.
+  const warning = await vectors.layoutWarning(collection.name).catch(() => null)
+  if (warning !== null) say(warning)
   const bar = articlesBar(await left(pool, collection))
   const filling = { pool, vectors, embeddingCollections, say: bar.say }
   let articles = 0

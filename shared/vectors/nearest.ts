@@ -1,6 +1,7 @@
-import { Agent, request } from 'undici'
+import { type Dispatcher, request } from 'undici'
 import type { Config } from '../config/config.ts'
 import { isRecord } from '../json/is-record.ts'
+import { createSecondTry } from '../resilience/second-try.ts'
 import type { Candidate } from './candidate.ts'
 
 /**
@@ -17,8 +18,13 @@ export interface QdrantAddress {
   prefix: string
 }
 
-/** As many as Qdrant's client has. */
-const CONNECTIONS = 25
+/**
+ * The part of the time limit after which a search is asked a second time: a node that was just lost
+ * keeps its requests without an answer.
+ */
+const PATIENCE = 1 / 3
+/** At a time. */
+const SECOND_TRIES = 4
 
 /** An answer of Qdrant that is an error. */
 export class QdrantAnswer extends Error {
@@ -39,13 +45,14 @@ export class QdrantAnswer extends Error {
  * takes most of the time, and article numbers are below 2^53.
  *
  * @param timeout ms that a request may take
+ * @param dispatcher opens the connections
  */
 export function openNearest(
   { QDRANT_API_KEY }: Pick<Config, 'QDRANT_API_KEY'>,
   { origin, port, prefix }: QdrantAddress,
   timeout: number,
+  dispatcher: Dispatcher,
 ): AskNearest {
-  const dispatcher = new Agent({ connections: CONNECTIONS, connect: { timeout } })
   // No compressed answers. Qdrant sends them in pieces and waits after the first for the client's
   // delayed acknowledgement: 40 ms for a list of 500, which uncompressed fits into one piece.
   // undici does not ask for compression.
@@ -53,19 +60,25 @@ export function openNearest(
     'content-type': 'application/json',
     ...(QDRANT_API_KEY === '' ? {} : { 'api-key': QDRANT_API_KEY }),
   }
-  return async (collection, question) => {
+  const secondTry = createSecondTry({ after: timeout * PATIENCE, limit: timeout, most: SECOND_TRIES })
+  const post = async (collection: string, question: string, signal: AbortSignal) => {
     const { statusCode, body } = await request(
       `${origin}:${port}${prefix}/collections/${encodeURIComponent(collection)}/points/query`,
       {
         method: 'POST',
         headers,
-        body: JSON.stringify(question),
+        body: question,
         dispatcher,
-        signal: AbortSignal.timeout(timeout),
+        signal,
       },
     )
     const text = await body.text()
     if (statusCode !== 200) throw new QdrantAnswer(statusCode, text)
+    return text
+  }
+  return async (collection, question) => {
+    const asked = JSON.stringify(question)
+    const text = await secondTry(signal => post(collection, asked, signal))
     const answer: unknown = JSON.parse(text)
     const points = isRecord(answer) && isRecord(answer.result) ? answer.result.points : null
     if (!Array.isArray(points) || !points.every(isPoint)) throw new QdrantAnswer(502, 'something that holds no points')

@@ -1,11 +1,11 @@
-import { QdrantClient } from '@qdrant/js-client-rest'
+import { isDeepStrictEqual } from 'node:util'
 import { COUNTRIES, type Country } from '../articles/article.ts'
-import type { Config } from '../config/config.ts'
-import { createCircuit, type Obstacle } from '../resilience/circuit.ts'
+import type { Obstacle } from '../resilience/circuit.ts'
 import type { Candidate } from './candidate.ts'
 import { COLLECTION, PAYLOAD_INDEXES, searchParameters } from './collection.ts'
-import { type AskNearest, openNearest, type QdrantAddress } from './nearest.ts'
-import { VectorFailure, vectorFailure } from './vector-failure.ts'
+import { type Layout, type LayoutSettings, layoutOf, layoutWarning } from './layout.ts'
+import { type Ask, openQdrant, type QdrantSettings, type Server } from './qdrant.ts'
+import { VectorFailure } from './vector-failure.ts'
 
 /** An article's vector, and the values of the article that plans limit. */
 export interface ArticleVector {
@@ -34,6 +34,11 @@ export interface VectorStore {
    * @returns whether it did not exist
    */
   ensure(collection: string, dimensions: number): Promise<boolean>
+  /**
+   * A sentence on a collection that has other shards or copies than the settings say; else null.
+   * Nothing changes them.
+   */
+  layoutWarning(collection: string): Promise<string | null>
   /** Stores vectors, waiting until they are searchable; an article's earlier vector is replaced. */
   upsert(collection: string, vectors: ArticleVector[]): Promise<void>
   /**
@@ -59,67 +64,42 @@ export interface VectorStore {
 }
 
 /** @param timeout ms that a request may take */
-export function openVectorStore(config: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'>, timeout: number): VectorStore {
+export function openVectorStore(config: QdrantSettings & LayoutSettings, timeout: number): VectorStore {
   const { ask, obstacle } = openQdrant(config, timeout)
+  const layout = layoutOf(config)
   return {
     obstacle,
-    ping: () => ask(async ({ client }) => void (await client.getCollections())),
-    ensure: (collection, dimensions) => ensureCollection(ask, collection, dimensions),
+    ping: () => ask(async ({ api, via }) => void (await api.getCollections({}, via))),
+    ensure: (collection, dimensions) => ensureCollection(ask, collection, dimensions, layout),
+    layoutWarning: collection => compareLayout(ask, collection, layout),
     count: collection => countVectors(ask, collection),
     upsert: (collection, vectors) => ask(server => upsertVectors(server, collection, vectors)),
     search: (collection, vector, coverage, limit) =>
       ask(server => findNearest(server, collection, { vector, coverage, limit })),
     seqs: (collection, from, limit) => ask(server => readSeqs(server, collection, from, limit)),
     remove: (collection, seqs) =>
-      ask(async ({ client }) => {
-        if (seqs.length > 0) await client.delete(collection, { wait: true, points: seqs.map(Number) })
+      ask(async ({ api, via }) => {
+        if (seqs.length === 0) return
+        await api.deletePoints({ collection_name: collection, wait: true, points: seqs.map(Number) }, via)
       }),
     point: (alias, collection) => ask(server => pointAlias(server, alias, collection)),
-    drop: collection => ask(async ({ client }) => void (await client.deleteCollection(collection))),
+    drop: collection =>
+      ask(async ({ api, via }) => void (await api.deleteCollection({ collection_name: collection }, via))),
   }
 }
 
-/** The two ways to ask Qdrant. */
-interface Server {
-  client: QdrantClient
-  nearest: AskNearest
-}
+/** Seconds that Qdrant waits for all nodes of its cluster. One that is away does not hold it up. */
+const CREATION = 5
 
-/** Asks Qdrant through its circuit breaker. */
-type Ask = <T>(work: (server: Server) => Promise<T>) => Promise<T>
-
-function openQdrant(
-  config: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'>,
-  timeout: number,
-): { ask: Ask } & Pick<VectorStore, 'obstacle'> {
-  if (config.QDRANT_URL === '') {
-    return {
-      ask: () => Promise.reject(new VectorFailure('unavailable', 'There is no vector store; set QDRANT_URL.')),
-      obstacle: () => ({ reason: 'QDRANT_URL is not set', wait: 60_000 }),
-    }
-  }
-  const server = { client: createClient(config, timeout), nearest: openNearest(config, addressOf(config), timeout) }
-  const circuit = createCircuit('Qdrant', {
-    counts: error => error instanceof VectorFailure && error.kind === 'unavailable',
-  })
-  return {
-    obstacle: circuit.obstacle,
-    async ask(work) {
-      try {
-        return await circuit.run(() => work(server).catch(error => Promise.reject(vectorFailure(error))))
-      } catch (error) {
-        throw vectorFailure(error)
-      }
-    },
-  }
-}
-
-async function ensureCollection(ask: Ask, collection: string, dimensions: number): Promise<boolean> {
-  const exists = async () => (await ask(({ client }) => client.collectionExists(collection))).exists
+async function ensureCollection(ask: Ask, collection: string, dimensions: number, layout: Layout): Promise<boolean> {
+  const name = { collection_name: collection }
+  const exists = () => ask(async ({ api, via }) => (await api.collectionExists(name, via)).data.result?.exists === true)
   const isNew = !(await exists())
   if (isNew) {
     try {
-      await ask(({ client }) => client.createCollection(collection, COLLECTION(dimensions)))
+      await ask(({ api, via }) =>
+        api.createCollection({ ...name, ...COLLECTION(dimensions), ...layout, timeout: CREATION }, via),
+      )
     } catch (error) {
       // Another process was quicker.
       if (!(error instanceof VectorFailure) || error.kind !== 'refused' || !(await exists())) throw error
@@ -128,32 +108,55 @@ async function ensureCollection(ask: Ask, collection: string, dimensions: number
   // The process that made the collection may have died before it made the indexes. An index that
   // exists stays as it is.
   for (const [field, schema] of PAYLOAD_INDEXES) {
-    await ask(({ client }) =>
-      client.createPayloadIndex(collection, { field_name: field, field_schema: schema, wait: true }),
+    await ask(({ api, via }) =>
+      api.createFieldIndex({ ...name, field_name: field, field_schema: schema, wait: true }, via),
     )
   }
   return isNew
 }
 
+async function compareLayout(ask: Ask, collection: string, wanted: Layout): Promise<string | null> {
+  const read = ask(({ api, via }) => api.getCollection({ collection_name: collection }, via))
+  const params = (await unlessMissing(read))?.data.result?.config.params
+  if (params === undefined) return null
+  const present: Layout = {
+    shard_number: params.shard_number ?? 1,
+    replication_factor: params.replication_factor ?? 1,
+    write_consistency_factor: params.write_consistency_factor ?? 1,
+  }
+  return isDeepStrictEqual(present, wanted) ? null : layoutWarning(collection, present, wanted)
+}
+
 async function countVectors(ask: Ask, collection: string): Promise<number | null> {
+  const counted = ask(({ api, via }) => api.countPoints({ collection_name: collection, exact: true }, via))
+  const answer = await unlessMissing(counted)
+  return answer === null ? null : resultOf(answer.data.result).count
+}
+
+/** null: there is no such collection. */
+async function unlessMissing<T>(answer: Promise<T>): Promise<T | null> {
   try {
-    return (await ask(({ client }) => client.count(collection, { exact: true }))).count
+    return await answer
   } catch (error) {
     if (error instanceof VectorFailure && error.kind === 'missing') return null
     throw error
   }
 }
 
-async function upsertVectors({ client }: Server, collection: string, vectors: ArticleVector[]): Promise<void> {
+async function upsertVectors({ api, via }: Server, collection: string, vectors: ArticleVector[]): Promise<void> {
   if (vectors.length === 0) return
-  await client.upsert(collection, {
-    wait: true,
-    points: vectors.map(({ seq, vector, country, coveredAt }) => ({
-      id: Number(seq),
-      vector,
-      payload: { country, ...(coveredAt === null ? {} : { covered_at: coveredAt }) },
-    })),
-  })
+  await api.upsertPoints(
+    {
+      collection_name: collection,
+      wait: true,
+      points: vectors.map(({ seq, vector, country, coveredAt }) => ({
+        id: Number(seq),
+        vector,
+        payload: { country, ...(coveredAt === null ? {} : { covered_at: coveredAt }) },
+      })),
+    },
+    via,
+  )
 }
 
 async function findNearest(
@@ -177,17 +180,16 @@ async function findNearest(
 }
 
 async function readSeqs(
-  { client }: Server,
+  { api, via }: Server,
   collection: string,
   from: bigint,
   limit: number,
 ): Promise<{ seqs: bigint[]; next: bigint | null }> {
-  const page = await client.scroll(collection, {
-    offset: Number(from),
-    limit,
-    with_payload: false,
-    with_vector: false,
-  })
+  const { data } = await api.scrollPoints(
+    { collection_name: collection, offset: Number(from), limit, with_payload: false, with_vector: false },
+    via,
+  )
+  const page = resultOf(data.result)
   const next = page.next_page_offset
   return {
     seqs: page.points.map(({ id }) => BigInt(id)),
@@ -195,40 +197,24 @@ async function readSeqs(
   }
 }
 
-async function pointAlias({ client }: Server, alias: string, collection: string): Promise<void> {
-  const { aliases } = await client.getAliases()
+async function pointAlias({ api, via }: Server, alias: string, collection: string): Promise<void> {
+  const { aliases } = resultOf((await api.getCollectionsAliases({}, via)).data.result)
   if (aliases.some(one => one.alias_name === alias && one.collection_name === collection)) return
-  await client.updateCollectionAliases({
-    actions: [
-      ...(aliases.some(one => one.alias_name === alias) ? [{ delete_alias: { alias_name: alias } }] : []),
-      { create_alias: { alias_name: alias, collection_name: collection } },
-    ],
-  })
-}
-
-function createClient(config: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'>, timeout: number): QdrantClient {
-  const { origin, port, prefix } = addressOf(config)
-  return new QdrantClient({
-    url: origin,
-    port,
-    ...(prefix === '' ? {} : { prefix }),
-    timeout,
-    headers: {
-      // See nearest.ts.
-      'accept-encoding': 'identity',
-      // As `apiKey` it would make the client write a warning between the lines of the log.
-      ...(config.QDRANT_API_KEY === '' ? {} : { 'api-key': config.QDRANT_API_KEY }),
+  await api.updateAliases(
+    {
+      actions: [
+        ...(aliases.some(one => one.alias_name === alias) ? [{ delete_alias: { alias_name: alias } }] : []),
+        { create_alias: { alias_name: alias, collection_name: collection } },
+      ],
     },
-    // The check asks for the version before any request, and warns of the version that we pin.
-    checkCompatibility: false,
-  })
+    via,
+  )
 }
 
-/** Qdrant's address. Without a port in it, the port is Qdrant's own, 6333. */
-function addressOf({ QDRANT_URL }: Pick<Config, 'QDRANT_URL'>): QdrantAddress {
-  const url = new URL(QDRANT_URL)
-  const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 6333)
-  return { origin: `${url.protocol}//${url.hostname}`, port, prefix: url.pathname.replace(/\/+$/, '') }
+/** The result of an answer. Qdrant's description of its API says that it may be absent. */
+function resultOf<T>(result: T | undefined): T {
+  if (result === undefined) throw new VectorFailure('unavailable', 'Qdrant answers without a result.')
+  return result
 }
 
 /** A coverage of all countries needs no filter: every vector has one of them. */

@@ -107,14 +107,13 @@ async function measureDimensions(source: Source, timeout: number): Promise<numbe
   return vector!.length
 }
 
-async function open(
-  { config, pool, vectors, log, opened }: State,
-  registered: Collection,
-): Promise<EmbeddingCollection> {
+async function open(state: State, registered: Collection): Promise<EmbeddingCollection> {
+  const { config, pool, vectors, log, opened } = state
   const known = opened.get(registered.name)
   // Its state may have changed from `filling` to `serving`; its vectors and model stay the same.
   if (known) return { ...known, collection: registered }
   const isNew = await vectors.ensure(registered.name, registered.dimensions)
+  if (!isNew) await warnOfLayout(state, registered.name)
   if (isNew && registered.state === 'serving') await auditCollection(pool, vectors, registered, log)
   const collection = isNew && registered.state === 'filling' ? await beginAnew(pool, registered) : registered
   const target = {
@@ -127,6 +126,11 @@ async function open(
   }
   opened.set(collection.name, target)
   return target
+}
+
+async function warnOfLayout({ vectors, log }: State, collection: string): Promise<void> {
+  const warning = await vectors.layoutWarning(collection)
+  if (warning !== null) log.warn(warning)
 }
 
 /** Points the alias to the serving collection. */

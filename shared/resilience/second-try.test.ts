@@ -1,0 +1,57 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import t from 'tap'
+import { createSecondTry } from './second-try.ts'
+
+const MINUTE = 60_000
+const hangs = (signal: AbortSignal) => pause(MINUTE, 'late', { signal })
+
+t.test('an answer in time is taken, and asked for once', async t => {
+  let asked = 0
+  const ask = createSecondTry({ after: MINUTE, limit: MINUTE, most: 1 })
+  t.equal(await ask(async () => ++asked), 1)
+  await t.rejects(
+    ask(() => Promise.reject(new Error('refused'))),
+    { message: 'refused' },
+    'so is an error',
+  )
+  t.equal(asked, 1)
+})
+
+t.test('a question without an answer is asked again, and the first one is given up', async t => {
+  const signals: AbortSignal[] = []
+  const ask = createSecondTry({ after: 10, limit: MINUTE, most: 1 })
+  const answer = await ask(signal => {
+    signals.push(signal)
+    return signals.length === 1 ? hangs(signal) : Promise.resolve('second')
+  })
+  t.equal(answer, 'second')
+  t.ok(signals[0]?.aborted)
+})
+
+t.test('the first answer counts when the second question fails', async t => {
+  const first = Promise.withResolvers<string>()
+  let asked = 0
+  const ask = createSecondTry({ after: 10, limit: MINUTE, most: 1 })
+  const answer = ask(() => {
+    asked += 1
+    if (asked === 1) return first.promise
+    first.resolve('first')
+    return Promise.reject(new Error('refused'))
+  })
+  t.equal(await answer, 'first')
+})
+
+t.test('both end at the limit, and there are no more second questions than allowed', async t => {
+  let asked = 0
+  const ask = createSecondTry({ after: 10, limit: 300, most: 1 })
+  const work = (signal: AbortSignal) => {
+    asked += 1
+    return hangs(signal)
+  }
+  const ends = await Promise.allSettled([ask(work), ask(work), ask(work)])
+  t.same(
+    ends.map(({ status }) => status),
+    ['rejected', 'rejected', 'rejected'],
+  )
+  t.equal(asked, 4)
+})
