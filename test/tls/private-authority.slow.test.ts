@@ -1,0 +1,124 @@
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import t from 'tap'
+import { readConfig } from '../../shared/config/config.ts'
+import { createLogger } from '../../shared/log/logger.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
+import { sentenceOf } from '../../shared/process/command.ts'
+import { createBoss } from '../../shared/queues/delayed-jobs.ts'
+import { openQueues } from '../../shared/queues/queues.ts'
+import { openVectorStore } from '../../shared/vectors/store.ts'
+import { ask } from '../contract/api.ts'
+import { createFleet, until } from '../fleet.ts'
+import { type Secured, startSecured } from './secured.ts'
+
+t.setTimeout(280_000)
+
+const has = (program: string, version = /./) => {
+  try {
+    return version.test(execFileSync(program, ['--version'], { encoding: 'utf8' }))
+  } catch {
+    return false
+  }
+}
+const hasOwnTools = ['pg_dump', 'pg_restore', 'psql'].every(tool => has(tool, /\(PostgreSQL\) 18\./))
+const lacking = ['redis-server', 'redis-cli', 'curl'].filter(program => !has(program))
+const skip = lacking.length > 0 && `no ${lacking.join(', ')} on this machine`
+
+t.test('Postgres, Redis and Qdrant that take TLS alone, with a private authority', { skip }, async t => {
+  const secured = await startSecured()
+  t.teardown(secured.stop)
+  const { settings } = secured
+  const { DATABASE_URL: _, ...withoutDatabase } = settings
+
+  await t.test('commands and services work: migrations, queues, vectors, backup', async t => {
+    const fleet = createFleet(settings)
+    t.teardown(fleet.stop)
+    await fleet.script('migrate')
+    for (const service of ['crawler', 'normaliser', 'embedder'] as const) await fleet.start(service)
+    await fleet.start('api')
+    const health = async () => (await ask(`${fleet.base()}/readyz`, null)).json
+    await until(async () => (await health()).missing?.vectors === undefined, 60_000)
+    t.notMatch(await health(), { missing: { postgres: /./ } })
+    await until(
+      () => fleet.members.every(({ log, service }) => service === 'api' || /"msg":"started"/.test(log())),
+      60_000,
+    )
+    for (const { log } of fleet.members) t.notMatch(log(), /certificate|out of reach|lost connections/)
+    const status = JSON.parse(await fleet.script('status', '--json'))
+    t.equal(status.queues.visit.waiting, 0)
+    await fleet.script('queues', 'drain', 'visit')
+    await fleet.stop()
+    const file = join(t.testdir({}), 'whole.backup')
+    const backup = fleet.script('backup', file)
+    // The programs that the project brings itself know no TLS.
+    if (hasOwnTools) {
+      await backup
+      await fleet.script('restore', file, '--yes')
+    } else await t.rejects(backup, { message: /asks for TLS.*install pg_dump, pg_restore and psql/ })
+  })
+
+  await t.test('queues in Postgres too', async t => {
+    const config = readConfig({ ...settings, REDIS_URL: '' })
+    const queues = openQueues(config, createLogger('test', 'silent'))
+    const seen: string[] = []
+    const worker = queues.work('visit', async ({ host }) => void seen.push(host), { concurrency: 1 })
+    await queues.add('visit', [{ key: 'a', data: { host: 'a' } }])
+    await until(() => seen.length === 1, 60_000)
+    await worker.close()
+    await queues.close()
+    t.same(seen, ['a'])
+  })
+
+  await t.test('another authority is refused with a sentence that names the setting', async t => {
+    const refused = await refusals({ ...settings, TLS_CA_FILE: secured.otherAuthority })
+    for (const [server, sentence] of Object.entries(refused))
+      t.match(sentence, /authority that is not trusted.*TLS_CA_FILE/, server)
+    t.equal(Object.keys(refused).length, 4)
+  })
+
+  await t.test('without the setting the private authority is refused', async t => {
+    const refused = await refusals({ ...settings, TLS_CA_FILE: '' })
+    for (const [server, sentence] of Object.entries(refused))
+      t.match(sentence, /authority that is not trusted.*TLS_CA_FILE/, server)
+  })
+
+  await t.test('a host that the certificate does not name is refused with a sentence', async t => {
+    const renamed = Object.fromEntries(
+      Object.entries(settings).map(([name, value]) => [name, value.replace('127.0.0.1', 'localhost')]),
+    )
+    const refused = await refusals(renamed)
+    for (const [server, sentence] of Object.entries(refused))
+      t.match(sentence, /not for the host localhost; write a host/, server)
+  })
+
+  await t.test('a command says it in its last line', async t => {
+    const fleet = createFleet({
+      ...withoutDatabase,
+      DATABASE_URL: settings.DATABASE_URL ?? '',
+      TLS_CA_FILE: secured.otherAuthority,
+    })
+    const said = await fleet.script('status').catch((error: Error) => error.message)
+    t.match(said, /^status: The server's certificate is of an authority that is not trusted/m)
+  })
+})
+
+/** Of a command, what it wrote. */
+const wordsOf = (error: Error) => ('stderr' in error ? String(error.stderr) : sentenceOf(error))
+
+/** What each kind of connection says, by its server. */
+async function refusals(env: Secured['settings']): Promise<Record<string, string>> {
+  const config = readConfig(env)
+  const failure = (work: Promise<unknown>) => work.then(() => 'it was let in', wordsOf)
+  const pool = createPool(config.DATABASE_URL, 'test', () => {})
+  const boss = createBoss(config.DATABASE_URL, () => {}, { supervise: false })
+  const found = {
+    pool: await failure(pool.query('select 1')),
+    boss: await failure(boss.start()),
+    vectors: await failure(openVectorStore(config, 5_000).ping()),
+    redis: await failure(createFleet(env).script('queues', 'drain', 'visit')),
+  }
+  await pool.end()
+  await boss.stop({ graceful: false }).catch(() => {})
+  return found
+}
