@@ -18,6 +18,7 @@ import type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/art
 import { type ArticleFilter, articleTest, NO_FILTERS } from './query/filters.ts'
 import { cutToDays, type Sort, type TimeBounds, timeBoundsOf } from './query/time-bounds.ts'
 import type { SegmentSource } from './segment/builder.ts'
+import type { Standbys } from './store/index-reads.ts'
 import { type IndexState, SegmentsChanged } from './store/segment-store.ts'
 import { createSuggestions } from './suggest/suggestions.ts'
 import type { NameField } from './terms.ts'
@@ -42,6 +43,7 @@ export type { ArticleQuery, ArticleRow, Match, ParsedQuery, Position, SearchPage
 export { type ArticleFilter, NO_FILTERS } from './query/filters.ts'
 export { parseBoolean, parseKeyword } from './query/parse.ts'
 export type { Axis, Sort } from './query/time-bounds.ts'
+export type { IsWhole, NeededState, Standbys, Statement } from './store/index-reads.ts'
 export { INDEX_STATE, type IndexStateRow, indexStateOf, SEARCH_SETTINGS } from './store/postgres-segments.ts'
 export type { IndexState } from './store/segment-store.ts'
 
@@ -127,6 +129,8 @@ export interface IndexStats {
 }
 
 export interface IndexOptions {
+  /** Servers that searches read from as far as they hold what a search needs; absent: none. */
+  standbys?: Standbys | undefined
   /** Most bytes of each cache; defaults fit the machine's memory. */
   caches?: Partial<CacheSizes>
 }
@@ -158,9 +162,9 @@ export function openIndex(db: Queryable, options: IndexOptions = {}): SearchInde
 export function openIndexOf<A extends KeptArticle>(
   db: Queryable,
   form: ArticleForm<A>,
-  { caches }: IndexOptions = {},
+  { caches, standbys }: IndexOptions = {},
 ): SearchIndex<A> {
-  const parts = openParts(db, form, { ...defaultCacheSizes(), ...caches })
+  const parts = openParts(db, form, { ...defaultCacheSizes(), ...caches }, standbys)
   let warmUp: WarmUp | null = null
   let warm: Promise<void> | null = null
   let closed = false

@@ -11,6 +11,7 @@ import { withNameLists } from './names/named-cache.ts'
 import type { ArticleFilter } from './query/filters.ts'
 import type { SegmentSource } from './segment/builder.ts'
 import type { KnownDays } from './store/article-source.ts'
+import { openReads, type Standbys } from './store/index-reads.ts'
 import { openSegmentStore } from './store/open.ts'
 import { postgresArticles } from './store/postgres-articles.ts'
 import type { IndexMeta } from './store/segment-store.ts'
@@ -21,9 +22,15 @@ const NO_NAMES = {
 }
 
 /** Opens the parts of an index: stores, caches, in-memory segments and names, wired together. */
-export function openParts<A extends KeptArticle>(db: Queryable, form: ArticleForm<A>, sizes: CacheSizes) {
-  const segments = openSegmentStore(db)
-  const source = postgresArticles(db)
+export function openParts<A extends KeptArticle>(
+  db: Queryable,
+  form: ArticleForm<A>,
+  sizes: CacheSizes,
+  standbys?: Standbys,
+) {
+  const reads = openReads(db, standbys)
+  const segments = openSegmentStore(reads)
+  const source = postgresArticles(reads)
   const stored = createStoredArticles(source, { ...sizes, names: sizes.names / 2 }, form)
   const names = createNameLists(source, sizes.names / 8)
   let meta: IndexMeta | null = null
@@ -39,7 +46,7 @@ export function openParts<A extends KeptArticle>(db: Queryable, form: ArticleFor
 
     async metaOf(version: bigint): Promise<IndexMeta> {
       if (meta?.version === version) return meta
-      meta = await segments.readMeta()
+      meta = await segments.readMeta(version)
       return meta
     },
 
@@ -49,7 +56,7 @@ export function openParts<A extends KeptArticle>(db: Queryable, form: ArticleFor
      */
     async daysUpTo(lastSeq: bigint): Promise<KnownDays> {
       if (known !== null && known.lastSeq >= lastSeq) return known.days
-      const read = await source.readDays()
+      const read = await source.readDays(lastSeq)
       // Another search may have read newer days meanwhile.
       if ((known?.lastSeq ?? -1n) < read.lastSeq) known = read
       return read.days

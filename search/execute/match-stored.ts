@@ -44,7 +44,7 @@ async function matchAhead(
     const batch = takeArticles(ahead, seen, articles)
     const segments = batch.map(one => one.segment)
     const found = await matchSegments(context, segments, plan)
-    const matches = await verifyMatches(context.source, context.cache, found, plan.verification)
+    const matches = await verifyMatches(context.source, context.cache, found, plan.verification, context.meta.version)
     const lists = terms.length === 0 ? [] : await readTerms(context, segments, terms)
     for (const [index, { segment, columns }] of found.entries()) {
       const own = matches[index]!

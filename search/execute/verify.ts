@@ -34,12 +34,15 @@ export async function verifyMatches(
   cache: SegmentCache,
   found: SegmentMatches[],
   verification: Verification | null,
+  version: bigint,
 ): Promise<DocIdSet[]> {
   if (found.every(({ matches }) => isExact(matches))) return found.map(one => one.matches.candidates)
   const key = JSON.stringify(verification)
   const states = found.map(one => stateOf(one, cache, key))
   const seqs = states.flatMap(({ of, unknown }) => seqsOf(of, unknown))
-  const passed = new Set(verification === null || seqs.length === 0 ? [] : await source.verify(seqs, verification))
+  const passed = new Set(
+    verification === null || seqs.length === 0 ? [] : await source.verify(seqs, verification, version),
+  )
   return states.map(({ of, open, known, unknown }) => {
     const { segment, columns, matches } = of
     if (open.count === 0) return matches.candidates

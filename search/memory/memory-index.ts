@@ -60,7 +60,7 @@ export function createMemoryIndex(
 
   async function readMore(own: State, last: bigint, sizes: MemorySizes): Promise<void> {
     const to = own.last + ARTICLES_PER_READ < last ? own.last + ARTICLES_PER_READ : last
-    const articles = await source.readNew(own.last, to)
+    const articles = await source.readNew(own.last, to, own.wordsVersion)
     // When this fails, the articles are read when they are shown.
     const kept = keep(articles.map(article => article.stored)).catch(() => {})
     try {

@@ -3,6 +3,7 @@ import { createSegmentBuilder } from '../segment/builder.ts'
 import { release } from '../segment/large.ts'
 import { createPace, immediately, type Pace } from '../segment/pace.ts'
 import type { ArticleSource } from '../store/article-source.ts'
+import { openReads } from '../store/index-reads.ts'
 import { openSegmentWriter } from '../store/open.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
 import type { SegmentRange, SegmentWork, SegmentWriter } from '../store/segment-store.ts'
@@ -46,7 +47,7 @@ export async function makeSegments(
   sizes: SegmentSizes = SEGMENT_SIZES,
   options: MakeOptions = {},
 ): Promise<number> {
-  const store = { writer: openSegmentWriter(pool), source: postgresArticles(pool) }
+  const store = { writer: openSegmentWriter(pool), source: postgresArticles(openReads(pool)) }
   let made = 0
   while (await makeFirst(store, sizes, options)) made++
   return made

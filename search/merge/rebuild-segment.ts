@@ -1,6 +1,7 @@
 import type { Client, Pool } from '../../shared/postgres/pool.ts'
 import { createSegmentBuilder } from '../segment/builder.ts'
 import type { ArticleWords } from '../store/article-source.ts'
+import { openReads } from '../store/index-reads.ts'
 import { openSegmentWriter } from '../store/open.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
 import { readTexts, readTextsAndWords, updateWords } from '../store/postgres-words.ts'
@@ -30,7 +31,7 @@ export interface RebuildWork {
  */
 export async function rebuildSegment(pool: Pool, range: SegmentRange, work: RebuildWork): Promise<boolean> {
   const { tokeniser } = work
-  const articles = await postgresArticles(pool).readSources(range)
+  const articles = await postgresArticles(openReads(pool)).readSources(range)
   const builder = createSegmentBuilder(articles, range.first)
   const changed: bigint[] = []
   const parts = partsOf(range).map(part => () => tokenisePart(pool, tokeniser, part, work.chosen))

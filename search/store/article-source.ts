@@ -60,8 +60,10 @@ export type KnownDays = Record<Axis, TimeSpan | null>
 
 /** Where the search engine reads articles and their words. */
 export interface ArticleSource {
-  /** Articles after one `seq` up to another, ascending. */
-  readNew(after: bigint, to: bigint): Promise<UnflushedArticle[]>
+  /**
+   * Articles after one `seq` up to another, ascending, with words of this version or a newer one.
+   */
+  readNew(after: bigint, to: bigint, wordsVersion: bigint): Promise<UnflushedArticle[]>
   /** Numbers that are no article's are left out. */
   readStored(seqs: bigint[]): Promise<StoredArticle[]>
   readIds(seqs: bigint[]): Promise<Map<bigint, string>>
@@ -69,9 +71,13 @@ export interface ArticleSource {
   readAuthors(authorNos: number[]): Promise<Map<number, Author>>
   readNames(field: NameField, wanted: NamesWanted): Promise<NameBatch>
   /** The days of all articles up to `lastSeq`, and perhaps of newer ones. */
-  readDays(): Promise<{ lastSeq: bigint; days: KnownDays }>
-  /** Those of some articles whose words pass the verification. */
-  verify(seqs: bigint[], verification: Verification): Promise<bigint[]>
+  readDays(lastSeq: bigint): Promise<{ lastSeq: bigint; days: KnownDays }>
+  /**
+   * Those of some articles whose words pass the verification.
+   *
+   * @param version of the segments that the articles are in
+   */
+  verify(seqs: bigint[], verification: Verification, version: bigint): Promise<bigint[]>
   /** The fields that a segment and filters need, of a range of articles or of single ones. */
   readSources(of: SegmentRange | bigint[]): Promise<SegmentSource[]>
   /** Words of the articles of a range, a limited number at a time. */

@@ -1,4 +1,5 @@
-import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import type { IndexReads } from './index-reads.ts'
 import { postgresSegmentWriter } from './postgres-segment-writer.ts'
 import { postgresSegments } from './postgres-segments.ts'
 import type { SegmentStore, SegmentWriter } from './segment-store.ts'
@@ -9,6 +10,6 @@ import type { SegmentStore, SegmentWriter } from './segment-store.ts'
  * opens its own store and cannot be handed one.
  */
 
-export const openSegmentStore = (db: Queryable): SegmentStore => postgresSegments(db)
+export const openSegmentStore = (reads: IndexReads): SegmentStore => postgresSegments(reads)
 
 export const openSegmentWriter = (pool: Pool): SegmentWriter => postgresSegmentWriter(pool)

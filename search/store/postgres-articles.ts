@@ -1,88 +1,102 @@
 import type { ArticleOutlet, Country, Language } from '../../shared/articles/article.ts'
-import type { Queryable } from '../../shared/postgres/pool.ts'
 import type { Verification } from '../query/match.ts'
 import type { TimeSpan } from '../query/time-bounds.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import type { NameField } from '../terms.ts'
 import type { ArticleSource, ArticleWords, Author, StoredArticle, UnflushedArticle } from './article-source.ts'
+import { type IndexReads, newestOf } from './index-reads.ts'
 import type { SegmentRange } from './segment-store.ts'
 
 /**
  * Articles in Postgres: tables `articles`, `article_words`, `article_texts`, `article_days`,
  * `publishers`, `authors`.
  */
-export function postgresArticles(db: Queryable): ArticleSource {
+export function postgresArticles(reads: IndexReads): ArticleSource {
   return {
-    async readNew(after, to) {
-      const { rows } = await db.query<NewRow>({ name: 'search-new', text: NEW, values: [after, to] })
+    async readNew(after, to, wordsVersion) {
+      const statement = { name: 'search-new', text: NEW, values: [after, to] }
+      const rows = await reads.rows<NewRow>(statement, { lastSeq: to, wordsVersion })
       return rows.map(unflushedArticleOf)
     },
 
-    async readStored(seqs) {
-      const { rows } = await db.query<StoredArticle>({ name: 'search-stored', text: STORED, values: [seqs] })
-      return rows
-    },
+    readStored: seqs =>
+      reads.rows<StoredArticle>({ name: 'search-stored', text: STORED, values: [seqs] }, { lastSeq: newestOf(seqs) }),
 
     async readIds(seqs) {
-      const { rows } = await db.query<{ seq: bigint; id: string }>({ name: 'search-ids', text: IDS, values: [seqs] })
+      const statement = { name: 'search-ids', text: IDS, values: [seqs] }
+      const rows = await reads.rows<{ seq: bigint; id: string }>(statement, { lastSeq: newestOf(seqs) })
       return new Map(rows.map(row => [row.seq, row.id]))
     },
 
     async readOutlets(publisherNos) {
-      const { rows } = await db.query<ArticleOutlet & { no: number }>(OUTLETS, [publisherNos])
+      const statement = { text: OUTLETS, values: [publisherNos] }
+      const rows = await reads.rows<ArticleOutlet & { no: number }>(statement, {}, hasAll(publisherNos))
       return new Map(rows.map(({ no, name, domain }) => [no, { name, domain }]))
     },
 
     async readAuthors(authorNos) {
-      const { rows } = await db.query<Author & { no: number }>(AUTHORS, [authorNos])
+      const statement = { text: AUTHORS, values: [authorNos] }
+      const rows = await reads.rows<Author & { no: number }>(statement, {}, hasAll(authorNos))
       return new Map(rows.map(({ no, id, name }) => [no, { id, name }]))
     },
 
     async readNames(field, wanted) {
       const byNo = Array.isArray(wanted)
-      const { rows } = await db.query<{ nos: Buffer | null; words: string | null }>({
+      const statement = {
         name: `search-${field}-names-${byNo ? 'by-no' : 'after'}`,
         text: namesStatement(field, byNo),
         values: byNo ? [wanted] : [wanted.after, wanted.limit],
-      })
-      const { nos, words } = rows[0]!
-      return { nos: numbersOf(nos), words: words ?? '' }
-    },
-
-    async readDays() {
-      const { rows } = await db.query<DaysRow>({ name: 'search-days', text: DAYS })
-      const row = rows[0]!
-      return {
-        lastSeq: row.last_seq,
-        days: {
-          published_at: spanOfDays(row.first_published, row.last_published),
-          ingested_at: spanOfDays(row.first_ingested, row.last_ingested),
-        },
       }
+      // The next names after a number may lack the newest: those are read by number when a search
+      // meets them.
+      const isWhole = byNo ? ([row]: NamesRow[]) => hasAll(wanted)(eachOf(row!.nos)) : undefined
+      const [row] = await reads.rows<NamesRow>(statement, {}, isWhole)
+      return { nos: numbersOf(row!.nos), words: row!.words ?? '' }
     },
 
-    async verify(seqs, verification) {
+    async readDays(lastSeq) {
+      const [row] = await reads.rows<DaysRow>({ name: 'search-days', text: DAYS }, { lastSeq })
+      return daysOf(row!)
+    },
+
+    async verify(seqs, verification, version) {
       const { wholeText, required, excluded } = verification
       // A connection keeps every named statement for good, so only common forms have a name.
       const common = required.length + excluded.length <= 4
-      const { rows } = await db.query<{ seq: bigint }>({
+      const statement = {
         ...(common ? { name: `search-verify-${wholeText}-${required.length}-${excluded.length}` } : {}),
         text: verifyStatement(verification),
         values: [seqs, ...required, ...excluded],
-      })
+      }
+      const rows = await reads.rows<{ seq: bigint }>(statement, { version })
       return rows.map(row => row.seq)
     },
 
     async readSources(of) {
-      const { rows } = Array.isArray(of)
-        ? await db.query<SourceRow>({ name: 'search-sources', text: SOURCES, values: [of] })
-        : await db.query<SourceRow>(SOURCES_OF_RANGE, [of.first, of.last])
+      const rows = Array.isArray(of)
+        ? await reads.rows<SourceRow>(
+            { name: 'search-sources', text: SOURCES, values: [of] },
+            { lastSeq: newestOf(of) },
+          )
+        : await reads.newest<SourceRow>({ text: SOURCES_OF_RANGE, values: [of.first, of.last] })
       return rows.map(sourceOf)
     },
 
-    readWords: range => readWords(db, range),
+    readWords: range => readWords(reads, range),
   }
 }
+
+/**
+ * Whether there is a row for each number. A number was read from an article, so the primary has it.
+ */
+const hasAll = (nos: number[]) => (rows: { no: number }[]) => new Set(rows.map(row => row.no)).size >= new Set(nos).size
+
+interface NamesRow {
+  nos: Buffer | null
+  words: string | null
+}
+
+const eachOf = (nos: Buffer | null) => Array.from(numbersOf(nos), no => ({ no }))
 
 interface SourceRow {
   seq: bigint
@@ -184,6 +198,14 @@ interface DaysRow {
   last_ingested: number | null
 }
 
+const daysOf = (row: DaysRow) => ({
+  lastSeq: row.last_seq,
+  days: {
+    published_at: spanOfDays(row.first_published, row.last_published),
+    ingested_at: spanOfDays(row.first_ingested, row.last_ingested),
+  },
+})
+
 /** @param first days since 1970 */
 function spanOfDays(first: number | null, last: number | null): TimeSpan | null {
   return first === null || last === null ? null : { from: first * 86_400_000, to: (last + 1) * 86_400_000 }
@@ -215,13 +237,12 @@ function verifyStatement({ wholeText, required, excluded }: Verification): strin
 /** Articles whose words are in memory at a time. */
 const WORDS_PER_STATEMENT = 1_024n
 
-async function* readWords(db: Queryable, { first, last }: SegmentRange): AsyncGenerator<ArticleWords> {
+async function* readWords(reads: IndexReads, { first, last }: SegmentRange): AsyncGenerator<ArticleWords> {
   for (let from = first; from <= last; from += WORDS_PER_STATEMENT) {
     const to = from + WORDS_PER_STATEMENT - 1n
-    const { rows } = await db.query<ArticleWords>(
-      'select seq, title, body from article_words where seq between $1 and $2',
-      [from, to < last ? to : last],
-    )
-    yield* rows
+    yield* await reads.newest<ArticleWords>({
+      text: 'select seq, title, body from article_words where seq between $1 and $2',
+      values: [from, to < last ? to : last],
+    })
   }
 }

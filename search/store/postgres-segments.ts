@@ -1,6 +1,6 @@
-import type { Queryable } from '../../shared/postgres/pool.ts'
 import { decodeColumns } from '../segment/columns.ts'
 import { bucketOf, entryStart } from '../segment/postings.ts'
+import type { IndexReads } from './index-reads.ts'
 import {
   type IndexMeta,
   type IndexState,
@@ -18,25 +18,25 @@ import {
 export const SEARCH_SETTINGS = { enable_seqscan: 'off', plan_cache_mode: 'force_generic_plan', jit: 'off' }
 
 /** Segments in Postgres: tables `segments`, `segment_buckets`, `segments_version`. */
-export function postgresSegments(db: Queryable): SegmentStore {
+export function postgresSegments(reads: IndexReads): SegmentStore {
   return {
     async readSnapshot() {
-      const { rows } = await db.query<IndexStateRow>({ name: 'search-snapshot', text: STATE })
-      return indexStateOf(rows[0]!)
+      const [row] = await reads.newest<IndexStateRow>({ name: 'search-snapshot', text: STATE })
+      return indexStateOf(row!)
     },
 
-    async readMeta() {
-      const { rows } = await db.query<MetaRow>(META)
+    async readMeta(version) {
+      const rows = await reads.rows<MetaRow>({ text: META }, { version }, isOf(version))
       const segments = rows.flatMap(row => (row.segment_no === null ? [] : [segmentMetaOf(row)]))
       return { version: rows[0]!.version, segments, covered: segments.at(-1)?.last ?? 0n } satisfies IndexMeta
     },
 
     async readColumns(segmentNos, version) {
-      const { rows } = await db.query<{ version: bigint; segment_no: number | null; columns: Buffer }>({
-        name: 'search-columns',
-        text: COLUMNS,
-        values: [segmentNos],
-      })
+      const rows = await reads.rows<Versioned & { segment_no: number | null; columns: Buffer }>(
+        { name: 'search-columns', text: COLUMNS, values: [segmentNos] },
+        { version },
+        isOf(version),
+      )
       expectVersion(version, rows[0]?.version)
       return rows.flatMap(({ segment_no: no, columns }) =>
         no === null ? [] : [{ no, columns: decodeColumns(columns), bytes: columns.length }],
@@ -46,12 +46,12 @@ export function postgresSegments(db: Queryable): SegmentStore {
     async readBuckets(keys, version) {
       const blocks: (Buffer | undefined)[] = []
       for (let from = 0; from < keys.length; from += KEYS_PER_STATEMENT) {
-        blocks.push(...(await readBuckets(db, keys.slice(from, from + KEYS_PER_STATEMENT), version)))
+        blocks.push(...(await readBuckets(reads, keys.slice(from, from + KEYS_PER_STATEMENT), version)))
       }
       return blocks
     },
 
-    readDictionary: (segment, version) => readDictionary(db, segment, version),
+    readDictionary: (segment, version) => readDictionary(reads, segment, version),
   }
 }
 
@@ -61,27 +61,37 @@ export function postgresSegments(db: Queryable): SegmentStore {
  */
 const KEYS_PER_STATEMENT = 1_024
 
-async function readBuckets(db: Queryable, keys: ListKey[], version: bigint): Promise<(Buffer | undefined)[]> {
+async function readBuckets(reads: IndexReads, keys: ListKey[], version: bigint): Promise<(Buffer | undefined)[]> {
   const starts = new Map<string, Buffer>()
   const startOf = (term: string) => {
     const start = starts.get(term) ?? entryStart(term)
     starts.set(term, start)
     return start
   }
-  const { rows } = await db.query<{ version: bigint; place: number | null; block: Buffer }>({
-    name: 'search-buckets',
-    text: BUCKETS,
-    values: [
-      keys.map(({ segment }) => segment.no),
-      keys.map(({ segment, term }) => bucketOf(term, segment.bucketBits)),
-      keys.map(({ term }) => startOf(term)),
-    ],
-  })
+  const values = [
+    keys.map(({ segment }) => segment.no),
+    keys.map(({ segment, term }) => bucketOf(term, segment.bucketBits)),
+    keys.map(({ term }) => startOf(term)),
+  ]
+  const rows = await reads.rows<Versioned & { place: number | null; block: Buffer }>(
+    { name: 'search-buckets', text: BUCKETS, values },
+    { version },
+    isOf(version),
+  )
   expectVersion(version, rows[0]?.version)
   const blocks: (Buffer | undefined)[] = keys.map(() => undefined)
   for (const { place, block } of rows) if (place !== null) blocks[place - 1] = block
   return blocks
 }
+
+interface Versioned {
+  version: bigint
+}
+
+/**
+ * A standby may be ahead of the primary: it shows a commit that the primary still waits to show.
+ */
+const isOf = (version: bigint) => (rows: Versioned[]) => rows[0]?.version === version
 
 /**
  * Every statement returns the version that its snapshot saw, and all statements of a search must
@@ -170,7 +180,7 @@ const COLUMNS = `
 /** Buckets of one statement: some hundred kB, which hold the event loop for about a millisecond. */
 const BUCKETS_PER_STATEMENT = 256
 
-async function readDictionary(db: Queryable, segment: SegmentMeta, version: bigint): Promise<TermDictionary> {
+async function readDictionary(reads: IndexReads, segment: SegmentMeta, version: bigint): Promise<TermDictionary> {
   const buckets = 1 << segment.bucketBits
   const starts = new Uint32Array(buckets + 1)
   const blocks: Buffer[] = []
@@ -180,11 +190,15 @@ async function readDictionary(db: Queryable, segment: SegmentMeta, version: bigi
     while (next <= bucket) starts[next++] = bytes
   }
   for (let from = 0; from < buckets; from += BUCKETS_PER_STATEMENT) {
-    const { rows } = await db.query<{ version: bigint; bucket: number | null; block: Buffer }>({
-      name: 'search-dictionary',
-      text: DICTIONARY,
-      values: [segment.no, from, from + BUCKETS_PER_STATEMENT - 1],
-    })
+    const rows = await reads.rows<Versioned & { bucket: number | null; block: Buffer }>(
+      {
+        name: 'search-dictionary',
+        text: DICTIONARY,
+        values: [segment.no, from, from + BUCKETS_PER_STATEMENT - 1],
+      },
+      { version },
+      isOf(version),
+    )
     expectVersion(version, rows[0]?.version)
     for (const { bucket, block } of rows) {
       if (bucket === null) continue

@@ -71,7 +71,8 @@ export interface TermDictionary {
  */
 export interface SegmentStore {
   readSnapshot(): Promise<IndexState>
-  readMeta(): Promise<IndexMeta>
+  /** All segments, as they are now: their version may be another one, and is then newer. */
+  readMeta(version: bigint): Promise<IndexMeta>
   /** Columns of segments, with the bytes that they take in memory. */
   readColumns(segmentNos: number[], version: bigint): Promise<{ no: number; columns: Columns; bytes: number }[]>
   /**

@@ -1,16 +1,16 @@
 import { type CacheSizes, defaultCacheSizes, openIndexOf, type SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { gauge } from '../../shared/metrics/registry.ts'
-import type { Pool } from '../../shared/postgres/pool.ts'
 import { SHOWN_ARTICLES, type ShownArticle } from './articles/shown-article.ts'
+import type { Servers } from './reading/servers.ts'
 
 /**
  * Opens the index of an API process: articles are kept as the bytes that it sends.
  *
  * @param processes that share the port with this one, itself included
  */
-export function openApiIndex(pool: Pool, config: Config, processes = 1): SearchIndex<ShownArticle> {
-  return openIndexOf(pool, SHOWN_ARTICLES, { caches: cacheSizesOf(config, processes) })
+export function openApiIndex({ pool, standbys }: Servers, config: Config, processes = 1): SearchIndex<ShownArticle> {
+  return openIndexOf(pool, SHOWN_ARTICLES, { caches: cacheSizesOf(config, processes), standbys })
 }
 
 /**

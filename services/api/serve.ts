@@ -2,9 +2,10 @@ import { sentenceOf } from '../../shared/process/command.ts'
 import { processNumber } from '../../shared/process/number.ts'
 import type { ProcessContext, Running } from '../../shared/process/service.ts'
 import { linkToPrimary } from './processes/handed-connections.ts'
+import { openServers } from './reading/servers.ts'
 import { observeIndex, openApiIndex } from './search-index.ts'
 import { openSemanticSearch } from './semantic/search.ts'
-import { openApiPool, startApi } from './start.ts'
+import { startApi } from './start.ts'
 import { webBundle } from './web/pages.ts'
 
 /**
@@ -15,10 +16,10 @@ import { webBundle } from './web/pages.ts'
 export async function serve(context: ProcessContext, processes: number): Promise<Running> {
   const { config, log } = context
   const primary = processNumber() === null ? null : linkToPrimary(context)
-  const pool = openApiPool(config, log)
-  const index = openApiIndex(pool, config, processes)
+  const servers = openServers(config, log)
+  const index = openApiIndex(servers, config, processes)
   observeIndex(index)
-  const opened = { pool, index, semantic: await openSemanticSearch(config, pool, index, log) }
+  const opened = { ...servers, index, semantic: await openSemanticSearch(config, servers.pool, index, log) }
   const api = await startApi(config, log, opened, primary?.door)
   if (primary) {
     primary.answerFor(api)

@@ -1,9 +1,8 @@
 import { createSecretKey } from 'node:crypto'
-import { SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
+import type { SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
-import { postgresOutageLog } from '../../shared/postgres/outage.ts'
-import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
 import { loadSharedSecret } from '../../shared/postgres/shared-secret.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import type { Running } from '../../shared/process/service.ts'
@@ -15,6 +14,7 @@ import { type Door, ownPort } from './http/door.ts'
 import { publicUrlOf } from './http/public-url.ts'
 import { createHttpServer, HTTP_LIMITS } from './http/server.ts'
 import { trustProxy } from './http/trust-proxy.ts'
+import type { Servers } from './reading/servers.ts'
 import type { SemanticSearch } from './semantic/query.ts'
 import { openOperatorPages } from './status/pages.ts'
 import { startWarmUp } from './warm-up.ts'
@@ -33,25 +33,9 @@ export interface RunningApi extends Running {
 }
 
 /** The sources of all answers. `startApi` closes them. */
-export interface OpenedSearch {
-  pool: Pool
+export interface OpenedSearch extends Servers {
   index: SearchIndex<ShownArticle>
   semantic: SemanticSearch<ShownArticle>
-}
-
-/**
- * Connections for searches and counters; no statement keeps a client waiting longer than
- * SEARCH_TIMEOUT and a second.
- */
-export function openApiPool(config: Config, log: Logger): Pool {
-  const pool: Pool = createPool(config.DATABASE_URL, 'api', postgresOutageLog(log, () => pool).met, {
-    max: config.DATABASE_POOL,
-    statementTimeout: config.SEARCH_TIMEOUT,
-    // The server ends a long statement; a server that hangs is given up by us.
-    queryTimeout: config.SEARCH_TIMEOUT + 1_000,
-    settings: SEARCH_SETTINGS,
-  })
-  return pool
 }
 
 /**
@@ -66,7 +50,7 @@ export async function startApi(
   opened: OpenedSearch,
   door: Door = ownPort(config),
 ): Promise<RunningApi> {
-  const { pool, index, semantic } = opened
+  const { pool, standbys, index, semantic } = opened
   // A wrong value stops the start, not only once the database answers.
   const isBehindProxy = trustProxy(config.TRUST_PROXY) !== false
   const cursorSecret = createSecretKey(await patiently(() => loadSharedSecret(pool, 'cursor'), log))
@@ -107,6 +91,7 @@ export async function startApi(
       await index.close()
       await pages?.close()
       await semantic.close()
+      await standbys?.close()
       await pool.end()
     },
   }

@@ -58,7 +58,7 @@ function isSetting(name: string): boolean {
 }
 
 /** Settings that are secrets, and addresses, which may hold a password. */
-const mayBeInFile = ({ type }: Setting) => type === 'secret' || type === 'url'
+const mayBeInFile = ({ type }: Setting) => type === 'secret' || type === 'url' || type === 'urls'
 
 function fileOf(name: string, setting: Setting, env: NodeJS.ProcessEnv): string | null {
   const path = mayBeInFile(setting) ? env[name + FILE]?.trim() : undefined
@@ -104,18 +104,29 @@ function readSetting(name: string, setting: Setting, text: string): string | num
         )
       }
       return text
+    case 'urls':
+      return addressesOf(name, text)
     case 'list':
-      return text
-        .split(',')
-        .map(item => item.trim())
-        .filter(item => item !== '')
+      return itemsOf(text)
     default:
       return text
   }
 }
 
+function addressesOf(name: string, text: string): string[] {
+  const items = itemsOf(text)
+  if (items.every(item => URL.canParse(item))) return items
+  throw new ConfigError(`${name} is "${redact(text)}"; write whole addresses with their schemes, separated by commas.`)
+}
+
+const itemsOf = (text: string): string[] =>
+  text
+    .split(',')
+    .map(item => item.trim())
+    .filter(item => item !== '')
+
 // A token that may stand after `Bearer` (RFC 6750 §2.1), short enough for a header.
 const TOKEN = /^[\w.~+/-]{1,500}$/
 
 // A mistyped DATABASE_URL may still hold a password.
-const redact = (text: string) => text.replace(/:[^:@/]*@/, ':***@')
+const redact = (text: string) => text.replace(/:[^:@/]*@/g, ':***@')

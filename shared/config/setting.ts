@@ -1,6 +1,6 @@
 /** One line of the settings table. */
 export interface Setting {
-  type: 'text' | 'secret' | 'url' | 'list' | 'integer' | 'port' | 'duration' | 'bytes'
+  type: 'text' | 'secret' | 'url' | 'urls' | 'list' | 'integer' | 'port' | 'duration' | 'bytes'
   default: string
   /** Of a number. Of a secret: its least length, for one that is sent as a Bearer token. */
   min?: number
@@ -14,6 +14,6 @@ export interface Setting {
  */
 export type SettingValue<T extends Setting['type']> = T extends 'integer' | 'port' | 'duration' | 'bytes'
   ? number
-  : T extends 'list'
+  : T extends 'list' | 'urls'
     ? string[]
     : string

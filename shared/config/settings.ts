@@ -17,6 +17,12 @@ export const SETTINGS = {
     max: 200,
     about: 'Connections per process for ordinary queries.',
   },
+  DATABASE_READ_URL: {
+    type: 'urls',
+    default: '',
+    about:
+      'Standbys of that Postgres that the API reads the index from; one address or several, comma-separated. Empty: it reads from the primary alone.',
+  },
   REDIS_URL: {
     type: 'url',
     default: '',

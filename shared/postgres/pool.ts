@@ -53,6 +53,8 @@ class StandbyError extends Error {
  * @param options.queryTimeout ms after which the client gives up a server that does not answer, as
  * one whose host has vanished; absent: 15 s after the time limit of the statement, if it has one
  * @param options.mayBeStandby a standby will do as well, for reading
+ * @param options.onConnect runs on each new connection before any other statement; when it throws,
+ * the connection is closed
  * @param options.settings of the server for these connections, as `enable_seqscan: 'off'`
  */
 export function createPool(
@@ -66,6 +68,7 @@ export function createPool(
     queryTimeout?: number
     mayBeStandby?: boolean
     settings?: Record<string, string>
+    onConnect?: (client: pg.ClientBase) => Promise<void>
   } = {},
 ): Pool {
   const statementTimeout = options.statementTimeout ?? 60_000
@@ -82,6 +85,7 @@ export function createPool(
     ...(queryTimeout === undefined ? {} : { query_timeout: queryTimeout }),
     options: startupOptions({ ...SERVER_KEEPALIVE, ...options.settings }),
     ...(options.mayBeStandby === true ? {} : { verify: refuseStandby }),
+    ...(options.onConnect === undefined ? {} : { onConnect: options.onConnect }),
     // A paused process that holds the ingestion clock must not stop all others (promise 2).
     idle_in_transaction_session_timeout: 10_000,
   })

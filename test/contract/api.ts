@@ -1,8 +1,9 @@
 import { openIndexer } from '../../search/indexer.ts'
 import type { ShownArticle } from '../../services/api/articles/shown-article.ts'
+import { openServers } from '../../services/api/reading/servers.ts'
 import { openApiIndex } from '../../services/api/search-index.ts'
 import { type SemanticSearch, SemanticUnavailable } from '../../services/api/semantic/query.ts'
-import { openApiPool, startApi } from '../../services/api/start.ts'
+import { startApi } from '../../services/api/start.ts'
 import { type Config, readConfig } from '../../shared/config/config.ts'
 import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
 import type { NewArticle } from '../../shared/indexing/new-article.ts'
@@ -12,6 +13,7 @@ import type { Plan } from '../../shared/plans/plan.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { createBoss } from '../../shared/queues/delayed-jobs.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
+import { readUrlsOf } from '../standbys/reading.ts'
 
 /** A listening API on a database of its own. */
 export interface TestApi {
@@ -67,21 +69,22 @@ export async function startTestApi(
   reach: (databaseUrl: string) => Promise<string> = async url => url,
 ): Promise<TestApi> {
   const database = await createTestDatabase()
+  const addresses = { DATABASE_URL: database.url, DATABASE_READ_URL: readUrlsOf(database.url).join() }
   const config = readConfig({
     PORT: '0',
     LOG_LEVEL: 'silent',
     PUBLIC_URL: 'https://news.example',
     ...env,
-    DATABASE_URL: database.url,
+    ...addresses,
   })
   const start = async (own: Config) => {
     const log = createLogger('api', own.LOG_LEVEL)
-    const searchPool = openApiPool(own, log)
-    const api = await startApi(own, log, { pool: searchPool, index: openApiIndex(searchPool, own), semantic })
+    const servers = openServers(own, log)
+    const api = await startApi(own, log, { ...servers, index: openApiIndex(servers, own), semantic })
     return { base: `http://127.0.0.1:${api.port}`, stop: () => api.stop() }
   }
   const api = await start({ ...config, DATABASE_URL: await reach(database.url) })
-  const others: { stop(): Promise<void> }[] = []
+  const others = new Set<{ stop(): Promise<void> }>()
   const pool = createPool(database.url, 'test', () => {}, PATIENT)
   let numbered = 0
   return {
@@ -89,11 +92,15 @@ export async function startTestApi(
     pool,
     config,
     async another(more = {}) {
-      const other = await start(
-        readConfig({ PORT: '0', LOG_LEVEL: 'silent', ...env, ...more, DATABASE_URL: database.url }),
-      )
-      others.push(other)
-      return other
+      const other = await start(readConfig({ PORT: '0', LOG_LEVEL: 'silent', ...env, ...more, ...addresses }))
+      others.add(other)
+      return {
+        base: other.base,
+        async stop() {
+          others.delete(other)
+          await other.stop()
+        },
+      }
     },
     issue: plan => createKey(pool, 'test', { ...PLAN, ...plan }),
     ask: (secret, path, init) => ask(`${api.base}${path}`, secret, init),

@@ -2,9 +2,10 @@ import { openIndex, SEARCH_SETTINGS, type SearchIndex } from '../../search/index
 import { openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
 import type { Indexed, NewArticle } from '../../shared/indexing/new-article.ts'
-import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
 import { createBoss } from '../../shared/queues/delayed-jobs.ts'
-import { createTestDatabase, PATIENT, type TestDatabase } from '../database.ts'
+import { createTestDatabase, type TestDatabase } from '../database.ts'
+import { openTestReading } from '../standbys/reading.ts'
 import type { Known } from './oracle.ts'
 
 /** A database of its own with some articles in it. */
@@ -21,14 +22,14 @@ export interface ArchiveIndex {
 
 export async function openArchiveIndex(): Promise<ArchiveIndex> {
   const database = await createTestDatabase()
-  const pool = createPool(database.url, 'test', () => {}, { settings: SEARCH_SETTINGS, ...PATIENT })
+  const { pool, standbys, close } = openTestReading(database.url, { settings: SEARCH_SETTINGS })
   const boss = createBoss(database.url, () => {}, { supervise: false })
   await boss.start()
   const indexer = openIndexer(pool)
   const writer = openArticleWriter({ pool, boss, indexer, embedDelay: 0 })
   return {
     pool,
-    search: openIndex(pool),
+    search: openIndex(pool, { standbys }),
     database,
     async add(articles) {
       const results: Indexed[] = []
@@ -50,7 +51,7 @@ export async function openArchiveIndex(): Promise<ArchiveIndex> {
     async close() {
       await boss.stop({ graceful: false })
       await indexer.close()
-      await pool.end()
+      await close()
       await database.drop()
     },
   }

@@ -9,8 +9,9 @@ import {
   type SearchSizes,
 } from '../../search/index.ts'
 import { makeSegments } from '../../search/indexer.ts'
-import { createPool, type Pool } from '../../shared/postgres/pool.ts'
-import { createTestDatabase, PATIENT } from '../database.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import { createTestDatabase } from '../database.ts'
+import { openTestReading, type TestReading } from '../standbys/reading.ts'
 import { EVERYTHING, startPoller } from './poller.ts'
 import { startWriters } from './writers.ts'
 
@@ -20,9 +21,9 @@ const DURATION = 8_000
  * Writers for a while, some of them killed, with a poller beside them; which articles it has not
  * seen.
  */
-async function pollWhileWriting(url: string, pool: Pool, kills: number) {
+async function pollWhileWriting(url: string, { pool, standbys }: Omit<TestReading, 'close'>, kills: number) {
   const writers = startWriters(url, 8, DURATION)
-  const poller = startPoller(openIndex(pool))
+  const poller = startPoller(openIndex(pool, { standbys }))
   for (let kill = 0; kill < kills; kill++) {
     await setTimeout(DURATION / (kills + 1))
     writers.killOne()
@@ -35,12 +36,12 @@ async function pollWhileWriting(url: string, pool: Pool, kills: number) {
 
 t.test('decision 23: a poller misses nothing of eight writers, some of them killed', { timeout: 120_000 }, async t => {
   const database = await createTestDatabase()
-  const pool = createPool(database.url, 'test', () => {}, PATIENT)
+  const { pool, standbys, close } = openTestReading(database.url)
   t.teardown(async () => {
-    await pool.end()
+    await close()
     await database.drop()
   })
-  const { missed, all, disorder } = await pollWhileWriting(database.url, pool, 4)
+  const { missed, all, disorder } = await pollWhileWriting(database.url, { pool, standbys }, 4)
   t.comment(`${all} articles`)
   t.ok(all > 30, `writers write: ${all}`)
   t.equal(missed, 0)
@@ -59,12 +60,12 @@ t.test('decision 23: the same poller misses articles that are stamped with now()
     create function stamp_with_now() returns trigger language plpgsql as
       'begin new.ingested_at = date_trunc(''milliseconds'', now()); return new; end'`)
   await database.query('create trigger stamp before insert on articles for each row execute function stamp_with_now()')
-  const pool = createPool(database.url, 'test', () => {}, PATIENT)
+  const { pool, standbys, close } = openTestReading(database.url)
   t.teardown(async () => {
-    await pool.end()
+    await close()
     await database.drop()
   })
-  const { missed, all } = await pollWhileWriting(database.url, pool, 0)
+  const { missed, all } = await pollWhileWriting(database.url, { pool, standbys }, 0)
   t.comment(`${missed} of ${all} articles missed`)
   t.ok(missed > 0)
 })
@@ -74,12 +75,12 @@ t.test(
   { timeout: 120_000 },
   async t => {
     const database = await createTestDatabase()
-    const pool = createPool(database.url, 'test', () => {}, PATIENT)
+    const { pool, standbys, close } = openTestReading(database.url)
     t.teardown(async () => {
-      await pool.end()
+      await close()
       await database.drop()
     })
-    const { search } = openIndex(pool)
+    const { search } = openIndex(pool, { standbys })
     const writers = startWriters(database.url, 4, DURATION)
     let writing = true
     const finished = writers.done.then(() => {

@@ -1,0 +1,93 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import pg, { type ClientBase } from 'pg'
+import type { Queryable } from '../../../shared/postgres/pool.ts'
+import { loadSharedSecret } from '../../../shared/postgres/shared-secret.ts'
+import { isTransient } from '../../../shared/postgres/transaction.ts'
+
+/**
+ * The history that the primary writes: its database system and its timeline. A promoted standby
+ * begins a new timeline. Another standby may then hold commits of the old primary that the new one
+ * never had, under numbers that the new one gives to other articles. It must not be read.
+ *
+ * So each history has a secret in the table `secrets`, made on its primary. A server that shows the
+ * secret has replayed a commit of this history, and holds everything before it. A server of another
+ * system, of another database or of an abandoned timeline cannot show it.
+ */
+export interface History {
+  /** Looks at a new connection to the primary, before the connection is used. */
+  look(client: ClientBase): Promise<void>
+  /** The history that the primary was last seen to write; null: its secret is not read yet. */
+  current(): KnownHistory | null
+  close(): void
+}
+
+export interface KnownHistory {
+  /** Of its secret. */
+  name: `history ${string}`
+  secret: Buffer
+}
+
+/**
+ * ms between two attempts to read a secret: the first commits after a failover may have to wait.
+ */
+const INTERVAL = 500
+
+/** @param primary returns the pool of the primary, once it is open */
+export function followHistory(primary: () => Queryable): History {
+  const closing = new AbortController()
+  let seen: Seen | null = null
+  let known: KnownHistory | null = null
+
+  async function load(name: KnownHistory['name']): Promise<void> {
+    const isCurrent = () => seen !== null && name === nameOf(seen) && !closing.signal.aborted
+    while (isCurrent()) {
+      const secret = await loadSharedSecret(primary(), name).catch(() => null)
+      if (secret !== null && isCurrent()) known = { name, secret }
+      if (secret !== null) return
+      await pause(INTERVAL, undefined, { signal: closing.signal, ref: false }).catch(() => {})
+    }
+  }
+  return {
+    async look(client) {
+      const found = await read(client)
+      if (found === null) {
+        seen = null
+        known = null
+        return
+      }
+      const isOlder = seen !== null && seen.system === found.system && found.timeline <= seen.timeline
+      // A paused primary of before may answer late. All that it shows is also in the new history.
+      if (isOlder) return
+      seen = found
+      known = null
+      void load(nameOf(found))
+    },
+    current: () => known,
+    close: () => closing.abort(),
+  }
+}
+
+interface Seen {
+  system: string
+  timeline: string
+}
+
+/**
+ * Null: this server tells no history. It may be no primary, or its operator forbids the functions.
+ */
+async function read(client: ClientBase): Promise<Seen | null> {
+  try {
+    const { rows } = await client.query<Seen>(HISTORY)
+    return rows[0]!
+  } catch (error) {
+    if (error instanceof pg.DatabaseError && !isTransient(error)) return null
+    throw error
+  }
+}
+
+const nameOf = ({ system, timeline }: Seen) => `history ${system} ${timeline}` as const
+
+/** The name of a file of the log begins with eight digits of its timeline, on every version. */
+const HISTORY = `
+  select system_identifier::text as system, left(pg_walfile_name(pg_current_wal_lsn()), 8) as timeline
+  from pg_control_system()`

@@ -1,0 +1,77 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { OutageLog } from '../../../shared/log/outage.ts'
+import type { Client, Pool } from '../../../shared/postgres/pool.ts'
+import { withConnection } from './connection.ts'
+
+/** A pool of a server that may be away: then it rests until the server answers. */
+export interface RestingPool {
+  rests(): boolean
+  /**
+   * Runs work on a connection until the controller ends it. The pool ends it when it comes to rest.
+   */
+  run<T>(ending: AbortController, work: (client: Client) => Promise<T>): Promise<T>
+  /** Ends all that is under way, and looks at the server until it answers. */
+  rest(error: unknown): void
+  close(): Promise<void>
+}
+
+export interface RestingOptions {
+  open(): Pool
+  /** Asks the server anything. */
+  look(client: Client): Promise<unknown>
+  /** ms that a look may take. */
+  limit: number
+  outage: OutageLog
+}
+
+/** ms between two looks at a server that rests: the first, and the longest. */
+const [FIRST, LONGEST] = [50, 1_000]
+
+export function createRestingPool({ open, look, limit, outage }: RestingOptions): RestingPool {
+  const closing = new AbortController()
+  let pool = open()
+  const active = new Set<AbortController>()
+  let resting: Promise<void> | null = null
+
+  async function untilItAnswers(): Promise<void> {
+    const { signal } = closing
+    for (let wait = FIRST; !signal.aborted; wait = Math.min(2 * wait, LONGEST)) {
+      await pause(wait, undefined, { signal, ref: false }).catch(() => {})
+      const late = AbortSignal.any([signal, AbortSignal.timeout(limit)])
+      const failure = await withConnection(pool, late, look).then(
+        () => null,
+        (error: unknown) => ({ error }),
+      )
+      if (failure === null) return outage.over()
+      if (!signal.aborted) outage.met(failure.error)
+    }
+  }
+  return {
+    rests: () => resting !== null,
+    async run(ending, work) {
+      active.add(ending)
+      try {
+        return await withConnection(pool, ending.signal, work)
+      } finally {
+        active.delete(ending)
+      }
+    },
+    rest(error) {
+      outage.met(error)
+      if (resting !== null || closing.signal.aborted) return
+      for (const one of active) one.abort()
+      // Old connections to a host that is gone would fail one after another.
+      void pool.end()
+      pool = open()
+      resting = untilItAnswers().finally(() => {
+        resting = null
+      })
+    },
+    async close() {
+      closing.abort()
+      for (const one of active) one.abort()
+      await resting
+      await pool.end()
+    },
+  }
+}

@@ -1,0 +1,97 @@
+import { type IsWhole, type NeededState, SEARCH_SETTINGS, type Statement } from '../../../search/index.ts'
+import type { Logger } from '../../../shared/log/logger.ts'
+import { createOutageLog } from '../../../shared/log/outage.ts'
+import { type Client, createPool } from '../../../shared/postgres/pool.ts'
+import { isTransient } from '../../../shared/postgres/transaction.ts'
+import type { History } from './history.ts'
+import { createRestingPool } from './resting-pool.ts'
+import { createSightings, type Refusal, type Sightings } from './sightings.ts'
+
+/** A server that follows the primary. */
+export interface Standby {
+  /** Host and port. */
+  name: string
+  /** False while it rests: it did not answer, and no look has succeeded since. */
+  answers(): boolean
+  /** Statements under way. */
+  underWay(): number
+  /** The rows of a statement, or why it gives none, within half a second. It never throws. */
+  rows<Row>(statement: Statement, needed: NeededState, isWhole?: IsWhole<Row>): Promise<Answer<Row>>
+  close(): Promise<void>
+}
+
+export type Answer<Row> = { rows: Row[] } | { refusal: Refusal }
+
+/**
+ * ms for a statement, with its connection and its look. Statements of searches take milliseconds. A
+ * client waits so long once when a standby stops answering; then the primary answers.
+ */
+const LIMIT = 500
+/** ms after which the server itself ends a statement that nobody waits for any more. */
+const STATEMENT_TIMEOUT = 5_000
+
+export function openStandby(url: string, connections: number, history: History, log: Logger): Standby {
+  const name = new URL(url).host
+  const sightings = createSightings(history)
+  const outage = createOutageLog(log, {
+    begins: `standby ${name} does not answer; the other servers are read`,
+    ends: `standby ${name} answers again`,
+  })
+  const open = () =>
+    createPool(url, 'api standby', () => {}, {
+      mayBeStandby: true,
+      max: connections,
+      connectTimeout: LIMIT,
+      statementTimeout: STATEMENT_TIMEOUT,
+      settings: SEARCH_SETTINGS,
+    })
+  const pool = createRestingPool({ open, look: sightings.look, limit: LIMIT, outage })
+  let underWay = 0
+  let answeredAt = 0
+  return {
+    name,
+    answers: () => !pool.rests(),
+    underWay: () => underWay,
+    async rows(statement, needed, isWhole) {
+      const own = new AbortController()
+      const timer = setTimeout(() => {
+        // When others were answered meanwhile, the statement is slow and the server is there.
+        if (performance.now() - answeredAt > LIMIT / 2) pool.rest(new Error(`no answer within ${LIMIT} ms`))
+        own.abort()
+      }, LIMIT)
+      underWay++
+      try {
+        const answer = await pool.run(own, client => ask(sightings, client, statement, needed, isWhole))
+        answeredAt = performance.now()
+        return answer
+      } catch (error) {
+        if (own.signal.aborted) return { refusal: 'timeout' }
+        // Replaying may cancel a statement of a standby; its next one works.
+        if (!isConflict(error) && isTransient(error)) pool.rest(error)
+        return { refusal: 'error' }
+      } finally {
+        clearTimeout(timer)
+        underWay--
+      }
+    },
+    close: () => pool.close(),
+  }
+}
+
+async function ask<Row>(
+  sightings: Sightings,
+  client: Client,
+  statement: Statement,
+  needed: NeededState,
+  isWhole: IsWhole<Row> = () => true,
+): Promise<Answer<Row>> {
+  const refusal = await sightings.refusalOf(client, needed)
+  if (refusal !== null) return { refusal }
+  const { rows } = await client.query(statement)
+  if (isWhole(rows)) return { rows }
+  sightings.forget(client)
+  return { refusal: 'ahead' }
+}
+
+/** `serialization_failure`, the code of a statement that stood in the way of replaying. */
+const isConflict = (error: unknown) => error instanceof Error && 'code' in error && error.code === '40001'

@@ -1,0 +1,222 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import pg from 'pg'
+import { giveTo, postgresAccount } from '../../infra/embedded/owner.ts'
+import { postgresPackage } from '../../infra/embedded/postgres/binaries.ts'
+import { PROGRAM_PARTS } from '../../infra/embedded/postgres/start.ts'
+import { openPrograms } from '../../infra/embedded/programs.ts'
+import { postgresIn } from '../../infra/embedded/supervision/processes.ts'
+import { freePort, until } from '../fleet.ts'
+import { startTestServers, type TestServers } from '../servers.ts'
+
+/** A primary and standbys that stream from it: real servers, with little memory, without fsync. */
+export interface TestCluster {
+  /** Address of the primary's server, as DATABASE_URL of a test run. */
+  url: string
+  primary: TestPostgres
+  standbys: TestStandby[]
+  stop(): Promise<void>
+}
+
+export interface TestPostgres {
+  /** Address of a database of this server. */
+  in(databaseUrl: string): string
+  /** Runs one statement in a database, as its superuser. */
+  query(sql: string, databaseUrl?: string): Promise<Record<string, unknown>[]>
+  /** Stops all its processes where they are, and lets them go on. */
+  pause(): void
+  resume(): void
+  /** Ends all its processes at once, as if the power failed. */
+  kill(): Promise<void>
+}
+
+export interface TestStandby extends TestPostgres {
+  /** What the primary has committed is received, and no longer shown. */
+  lag(): Promise<void>
+  /** How many statements it has run, of all databases. */
+  statements(): Promise<number>
+  catchUp(): Promise<void>
+  start(): Promise<void>
+  /** Makes it a primary of its own. The one that it followed is not told. */
+  promote(): Promise<void>
+}
+
+const READY = 60_000
+
+/** Starts the servers; a standby is a copy of the primary's files, made while it runs. */
+export async function startTestCluster(standbys: number, settings: Record<string, string> = {}): Promise<TestCluster> {
+  const servers = await startTestServers({ servers: ['postgres'] })
+  const url = servers.addresses.DATABASE_URL ?? ''
+  const primary = serverAt(url, join(servers.dataDir, 'postgres'))
+  // A standby that was away for a whole test still finds what it missed.
+  const all = { wal_keep_size: '4GB', ...settings }
+  for (const [name, value] of Object.entries(all)) await primary.query(`alter system set ${name} = '${value}'`)
+  await primary.query('select pg_reload_conf()')
+  // Its command line turns this off, and a role's setting counts more: otherwise a commit is sent
+  // to standbys only when the log is written next.
+  await primary.query(`alter role ${new URL(url).username} set synchronous_commit = 'on'`)
+  // Works on the standbys, which load it.
+  await primary.query('create extension pg_stat_statements')
+  const followers: TestStandby[] = []
+  for (let number = 1; number <= standbys; number++) followers.push(await startStandby(servers, primary, url, number))
+  return {
+    url,
+    primary,
+    standbys: followers,
+    async stop() {
+      await Promise.all(followers.map(standby => standby.kill()))
+      primary.resume()
+      await servers.stop()
+    },
+  }
+}
+
+function serverAt(url: string, folder: string): TestPostgres {
+  const signal = (name: NodeJS.Signals) => {
+    for (const pid of postgresIn(folder)) {
+      try {
+        process.kill(pid, name)
+      } catch {} // ended by itself meanwhile
+    }
+  }
+  const inDatabase = (databaseUrl: string) => {
+    const own = new URL(url)
+    own.pathname = new URL(databaseUrl).pathname
+    return own.href
+  }
+  return {
+    in: inDatabase,
+    async query(sql, databaseUrl = url) {
+      const client = new pg.Client({ connectionString: inDatabase(databaseUrl), connectionTimeoutMillis: 10_000 })
+      client.on('error', () => {})
+      await client.connect()
+      try {
+        return (await client.query(sql)).rows
+      } finally {
+        await client.end()
+      }
+    },
+    pause: () => signal('SIGSTOP'),
+    resume: () => signal('SIGCONT'),
+    async kill() {
+      await until(() => {
+        signal('SIGKILL')
+        return postgresIn(folder).length === 0
+      }, READY)
+    },
+  }
+}
+
+async function startStandby(
+  servers: TestServers,
+  primary: TestPostgres,
+  primaryUrl: string,
+  number: number,
+): Promise<TestStandby> {
+  const owner = await postgresAccount(() => {})
+  const { folder: programs, version } = await postgresPackage()
+  const opened = await openPrograms(programs, PROGRAM_PARTS, `postgres-${version}`, servers.dataDir, owner)
+  const folder = join(servers.dataDir, `standby-${number}`)
+  await copyPrimary(primaryUrl, join(servers.dataDir, 'postgres'), folder)
+  await giveTo(owner, folder)
+  servers.family.sweep(folder)
+  const port = await freePort()
+  const own = new URL(primaryUrl)
+  own.port = String(port)
+  const server = serverAt(own.href, folder)
+  let child: ChildProcess | null = null
+  const standby: TestStandby = {
+    ...server,
+    async lag() {
+      await server.query('select pg_wal_replay_pause()')
+      const isPaused = async () => {
+        const [row] = await server.query("select pg_get_wal_replay_pause_state() = 'paused' as paused")
+        return row?.paused === true
+      }
+      await until(isPaused, READY)
+    },
+    async statements() {
+      const [row] = await server.query('select sum(calls)::int as calls from pg_stat_statements')
+      return Number(row?.calls)
+    },
+    async catchUp() {
+      await server.query('select pg_wal_replay_resume()')
+      await hasReplayed(primary, server)
+    },
+    async start() {
+      await rm(join(folder, 'postmaster.pid'), { force: true })
+      const settings = settingsOf(port, primaryUrl)
+      child = spawn(join(opened, 'bin', 'postgres'), ['-D', folder, ...settings], {
+        cwd: folder,
+        env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
+        stdio: ['ignore', 'ignore', 'ignore'],
+        ...(owner ? { uid: owner.uid, gid: owner.gid } : {}),
+      })
+      await until(
+        async () => (await server.query('select 1')).length === 1,
+        READY,
+        () => 'the standby did not start',
+      )
+      await hasReplayed(primary, server)
+    },
+    async kill() {
+      const ended = child !== null && child.exitCode === null && child.signalCode === null ? once(child, 'exit') : null
+      await server.kill()
+      await ended
+    },
+    async promote() {
+      await server.query('select pg_promote()')
+    },
+  }
+  await standby.start()
+  return standby
+}
+
+/** Copies a running server's files, as its manual describes for a base backup without tools. */
+async function copyPrimary(url: string, from: string, to: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query("select pg_backup_start('standby', true)")
+    await cp(from, to, { recursive: true, filter: path => !/postmaster\.(pid|opts)$|pg_wal\/.+/.test(path) })
+    const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
+    await mkdir(join(to, 'pg_wal'), { recursive: true, mode: 0o700 })
+    await writeFile(join(to, 'backup_label'), rows[0]!.labelfile)
+    await writeFile(join(to, 'standby.signal'), '')
+    const settings = await readFile(join(to, 'postgresql.auto.conf'), 'utf8')
+    await writeFile(join(to, 'postgresql.auto.conf'), settings.replace(/^synchronous_standby_names.*$/m, ''))
+  } finally {
+    await client.end()
+  }
+}
+
+function settingsOf(port: number, primaryUrl: string): string[] {
+  const { hostname, port: primaryPort, username, password } = new URL(primaryUrl)
+  const primary = `host=${hostname} port=${primaryPort} user=${username} password=${decodeURIComponent(password)}`
+  const settings = {
+    port,
+    listen_addresses: '127.0.0.1',
+    unix_socket_directories: '',
+    // No fewer than the primary has.
+    max_connections: 300,
+    shared_buffers: '64MB',
+    fsync: 'off',
+    primary_conninfo: `${primary} application_name=standby`,
+    hot_standby: 'on',
+    shared_preload_libraries: 'pg_stat_statements',
+    timezone: 'UTC',
+  }
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+}
+
+/** Waits until a standby shows all that the primary has committed by now. */
+async function hasReplayed(primary: TestPostgres, standby: TestPostgres): Promise<void> {
+  const [row] = await primary.query('select pg_current_wal_insert_lsn()::text as at')
+  const caughtUp = async () => {
+    const [replayed] = await standby.query(`select pg_last_wal_replay_lsn() >= '${String(row?.at)}' as done`)
+    return replayed?.done === true
+  }
+  await until(caughtUp, READY, () => 'the standby does not catch up')
+}

@@ -1,0 +1,187 @@
+import t, { type Test } from 'tap'
+import { followHistory } from '../../services/api/reading/history.ts'
+import { refusals, statements } from '../../services/api/reading/metrics.ts'
+import { openStandbys } from '../../services/api/reading/standbys.ts'
+import { createLogger } from '../../shared/log/logger.ts'
+import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { ask, startTestApi, type TestApi } from '../contract/api.ts'
+import { PATIENT } from '../database.ts'
+import { until } from '../fleet.ts'
+import { startTestCluster, type TestPostgres } from './servers.ts'
+
+t.setTimeout(240_000)
+
+const cluster = await startTestCluster(2)
+t.teardown(() => cluster.stop())
+process.env.DATABASE_URL = cluster.url
+process.env.TEST_READ_URL = cluster.standbys.map(standby => standby.in(cluster.url)).join()
+const [first, second] = [cluster.standbys[0]!, cluster.standbys[1]!]
+
+/** ms: a request never waits for two limits of half a second, and the machine may be busy. */
+const PATIENCE = 10_000
+
+type Sums = Partial<Record<string, number>>
+
+async function sums(): Promise<Sums> {
+  const { values: ofServers } = await statements.get()
+  const { values: ofReasons } = await refusals.get()
+  return Object.fromEntries([
+    ...ofServers.map(({ labels, value }) => [labels.server, value]),
+    ...ofReasons.map(({ labels, value }) => [labels.reason, value]),
+  ])
+}
+
+/**
+ * How many statements each server answered meanwhile, and how many were refused for each reason.
+ */
+async function countsOf(work: () => Promise<unknown>): Promise<Record<string, number>> {
+  const before = await sums()
+  await work()
+  return Object.fromEntries(Object.entries(await sums()).map(([name, sum = 0]) => [name, sum - (before[name] ?? 0)]))
+}
+
+async function withApi(t: Test, articles = 20): Promise<{ api: TestApi; secret: string }> {
+  const api = await startTestApi({ DATABASE_POOL: '4' })
+  t.teardown(() => api.stop())
+  const { secret } = await api.issue()
+  await api.index(
+    Array.from({ length: articles }, (_, n) => ({ title: `Een brug ${n}`, body: `Over brug ${n} en water` })),
+  )
+  return { api, secret }
+}
+
+/** Titles of all articles, page by page. */
+async function titlesOf(base: string, secret: string): Promise<string[]> {
+  const titles: string[] = []
+  for (let cursor = ''; ; ) {
+    const answer = await ask(`${base}/v1/articles?q=brug&per_page=5${cursor}`, secret)
+    if (answer.status !== 200) throw new Error(`${answer.status}: ${answer.text}`)
+    titles.push(...answer.json.articles.map((one: { title: string }) => one.title))
+    if (answer.json.next_cursor === null) return titles
+    cursor = `&cursor=${answer.json.next_cursor}`
+  }
+}
+
+/** Waits until a process that knows nothing yet reads the articles from standbys. */
+async function untilStandbysServe(api: TestApi, secret: string): Promise<void> {
+  const isRead = async () => {
+    const { standby } = await countsOf(async () => {
+      const fresh = await api.another()
+      await titlesOf(fresh.base, secret)
+      await fresh.stop()
+    })
+    return standby! > 0
+  }
+  await until(isRead, 60_000, () => 'the standbys are not read')
+}
+
+t.test('searches read from standbys what these hold', async t => {
+  const { api, secret } = await withApi(t)
+  await untilStandbysServe(api, secret)
+})
+
+t.test('a page never lacks an article that standbys do not show yet', async t => {
+  const { api, secret } = await withApi(t)
+  await untilStandbysServe(api, secret)
+  for (const standby of [first, second]) await standby.lag()
+  const counts = await countsOf(async () => {
+    for (let n = 0; n < 5; n++) {
+      await api.index([{ title: `Nieuwe brug ${n}` }])
+      t.equal((await titlesOf(api.base, secret)).length, 21 + n)
+    }
+  })
+  t.ok(counts.behind! > 0, JSON.stringify(counts))
+  for (const standby of [first, second]) await standby.catchUp()
+  await untilStandbysServe(api, secret)
+})
+
+t.test('a standby that is paused costs no request, and is read again once it answers', async t => {
+  const { api, secret } = await withApi(t)
+  await untilStandbysServe(api, secret)
+  for (const standby of [first, second]) standby.pause()
+  const counts = await countsOf(async () => {
+    await api.index([{ title: 'Nog een brug' }])
+    const start = performance.now()
+    t.equal((await titlesOf(api.base, secret)).length, 21)
+    t.ok(performance.now() - start < PATIENCE)
+  })
+  t.ok(counts.timeout! > 0, JSON.stringify(counts))
+  for (const standby of [first, second]) standby.resume()
+  await untilStandbysServe(api, secret)
+})
+
+t.test('a standby that dies costs no request, and is read again once it is back', async t => {
+  const { api, secret } = await withApi(t)
+  await untilStandbysServe(api, secret)
+  for (const standby of [first, second]) await standby.kill()
+  await api.index([{ title: 'Nog een brug' }])
+  t.equal((await titlesOf(api.base, secret)).length, 21)
+  for (const standby of [first, second]) await standby.start()
+  await untilStandbysServe(api, secret)
+})
+
+t.test('a standby that shows segments before the primary does is not read for them', async t => {
+  const { api, secret } = await withApi(t)
+  await untilStandbysServe(api, secret)
+  // The commits of others wait for no standby; this one waits for a standby that does not exist.
+  await cluster.primary.query(`alter role ${new URL(cluster.url).username} set synchronous_commit = 'local'`)
+  await cluster.primary.query(`alter system set synchronous_standby_names = 'nobody'`)
+  await cluster.primary.query('select pg_reload_conf()')
+  const pending = cluster.primary.query(
+    "set synchronous_commit = 'on'; update segments_version set version = version + 1",
+    api.config.DATABASE_URL,
+  )
+  const versionOn = async (server: TestPostgres) =>
+    String((await server.query('select version from segments_version', api.config.DATABASE_URL))[0]?.version)
+  await until(async () => (await versionOn(first)) === '1' && (await versionOn(second)) === '1', 60_000)
+  t.equal(await versionOn(cluster.primary), '0')
+  const counts = await countsOf(async () => {
+    const fresh = await api.another()
+    t.equal((await titlesOf(fresh.base, secret)).length, 20)
+  })
+  t.ok(counts.ahead! > 0, JSON.stringify(counts))
+
+  await cluster.primary.query('alter system reset synchronous_standby_names')
+  await cluster.primary.query('select pg_reload_conf()')
+  await pending
+  await untilStandbysServe(api, secret)
+})
+
+t.test('a server of another timeline than the primary is not read', async t => {
+  const { api, secret } = await withApi(t)
+  await untilStandbysServe(api, secret)
+  await second.promote()
+  // It gives numbers to articles of its own from now on.
+  const diverges = 'update ingest_clock set last_seq = last_seq + 100'
+  await until(async () => (await second.query(diverges, api.config.DATABASE_URL)).length === 0, 60_000)
+  await api.index([{ title: 'Nog een brug' }])
+  const counts = await countsOf(async () => {
+    const fresh = await api.another()
+    t.equal((await titlesOf(fresh.base, secret)).length, 21)
+  })
+  t.ok(counts.foreign! > 0, JSON.stringify(counts))
+
+  const url = api.config.DATABASE_URL
+  const readFirst = async (primaryUrl: string) => {
+    const history = followHistory(() => pool)
+    const pool: Pool = createPool(primaryUrl, 'test', () => {}, { ...PATIENT, onConnect: one => history.look(one) })
+    const standbys = openStandbys([first.in(url)], 2, history, createLogger('test', 'silent'))
+    await pool.query('select 1')
+    await until(() => history.current() !== null, 60_000)
+    let rows: unknown[] | null = null
+    const counts = await countsOf(async () => {
+      const isAnswered = async () => {
+        rows = await standbys.rows({ text: 'select count(*) from articles' }, { lastSeq: 20n })
+        return rows !== null || ((await sums()).foreign ?? 0) > foreign
+      }
+      const { foreign = 0 } = await sums()
+      await until(isAnswered, 60_000)
+    })
+    await standbys.close()
+    await pool.end()
+    return { rows, foreign: counts.foreign! > 0 }
+  }
+  t.same(await readFirst(url), { rows: [{ count: 21n }], foreign: false })
+  // Seen from the promoted server it is `first` that follows an abandoned timeline.
+  t.same(await readFirst(second.in(url)), { rows: null, foreign: true })
+})
