@@ -43,7 +43,7 @@ export function createFleet(env: Record<string, string>): Fleet {
     members,
     base: () => address,
     async start(service, extra = {}) {
-      const port = service === 'api' ? String(await freePort()) : ''
+      const port = service === 'api' ? (extra.PORT ?? String(await freePort())) : ''
       const child = spawn(process.execPath, [new URL(`../services/${service}/main.ts`, import.meta.url).pathname], {
         env: { ...environment, ...(port ? { PORT: port } : {}), ...extra },
         stdio: ['ignore', 'ignore', 'pipe'],

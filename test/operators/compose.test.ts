@@ -41,7 +41,7 @@ const text = readFileSync(at('docker-compose.yml'), 'utf8')
 const compose: Compose = parse(text, { merge: true })
 const { services } = compose
 const PASSWORDS = ['POSTGRES_PASSWORD', 'REDIS_PASSWORD', 'QDRANT_API_KEY'] as const
-const OURS = ['api', 'crawler', 'normaliser', 'embedder', 'migrate']
+const OURS = ['api', 'api2', 'crawler', 'normaliser', 'embedder', 'migrate']
 /**
  * A tag with all numbers of a version, so that it stays the same image. Postgres has two numbers.
  */
@@ -110,13 +110,13 @@ const NOT_PASSED_ON: Record<string, string> = {
   API_KEY: 'of `npm run query` and `npm run poll`',
 }
 const SECRETS: Record<string, string[]> = {
-  REDIS_PASSWORD: ['api', 'crawler', 'normaliser', 'embedder'],
-  REDIS_SENTINEL_PASSWORD: ['api', 'crawler', 'normaliser', 'embedder'],
-  OPERATOR_KEY: ['api'],
-  QDRANT_API_KEY: ['api', 'embedder'],
-  EMBEDDINGS_API_KEY: ['api', 'embedder'],
-  EMBEDDINGS_TOKEN: ['api', 'embedder'],
-  HF_TOKEN: ['api', 'embedder'],
+  REDIS_PASSWORD: ['api', 'api2', 'crawler', 'normaliser', 'embedder'],
+  REDIS_SENTINEL_PASSWORD: ['api', 'api2', 'crawler', 'normaliser', 'embedder'],
+  OPERATOR_KEY: ['api', 'api2'],
+  QDRANT_API_KEY: ['api', 'api2', 'embedder'],
+  EMBEDDINGS_API_KEY: ['api', 'api2', 'embedder'],
+  EMBEDDINGS_TOKEN: ['api', 'api2', 'embedder'],
+  HF_TOKEN: ['api', 'api2', 'embedder'],
 }
 
 t.test('every setting is passed on, to all services; a secret only to those that need it', async t => {
@@ -133,6 +133,7 @@ t.test('nothing is open to the world, and no password has a default', async t =>
   const published = [...text.matchAll(/^ *ports: \["([^"]+)"\]/gm)].map(match => match[1])
   t.strictSame(published, [
     `\${API_ADDRESS:-127.0.0.1}:\${API_PORT:-8080}:8080`,
+    `\${BALANCER_ADDRESS:-127.0.0.1}:\${BALANCER_PORT:-8081}:8080`,
     '127.0.0.1:9090:9090',
     '127.0.0.1:3000:3000',
   ])
@@ -169,6 +170,19 @@ t.test('the image holds all that its programs import', async t => {
       seen.add(join(dirname(file), path))
     }
   }
+})
+
+t.test('HAProxy finds both APIs by the names that its file asks for', async t => {
+  const file = readFileSync(at('infra/ha/haproxy/api.cfg'), 'utf8')
+  const asked = new Set([...file.matchAll(/"\$\{(API_\d)-/g)].map(([, name]) => name))
+  const given = Object.entries(services.haproxy?.environment ?? {}).filter(([name]) => /^API_\d$/.test(name))
+  t.same(asked, new Set(given.map(([name]) => name)))
+  t.same(
+    given.map(([, address]) => address),
+    ['api:8080', 'api2:8080'],
+  )
+  for (const name of ['api', 'api2']) t.equal(services[name]?.environment?.PORT, '8080')
+  t.same(services.haproxy?.volumes, ['./infra/ha/haproxy/api.cfg:/usr/local/etc/haproxy/haproxy.cfg:ro'])
 })
 
 t.test('every container has a health check, which tells life from death', async t => {
@@ -211,7 +225,7 @@ const parser = (await Promise.all(parsers.map(async one => ((await works(one).ca
 t.test('Compose itself reads it', { skip: !parser && 'no docker compose (Debian package docker-compose)' }, async t => {
   const [program = '', ...words] = parser ?? []
   const config = (passwords: readonly string[]) =>
-    run(program, [...words, '--profile', 'monitoring', 'config'], {
+    run(program, [...words, '--profile', 'monitoring', '--profile', 'balanced', 'config'], {
       cwd: at('.'),
       env: {
         PATH: process.env.PATH,

@@ -1,0 +1,92 @@
+import t from 'tap'
+import { until } from '../fleet.ts'
+import { askOn, startBalanced, statusOf, WITHOUT_HAPROXY } from './balancer.ts'
+
+t.setTimeout(280_000)
+if (WITHOUT_HAPROXY) t.plan(0, WITHOUT_HAPROXY)
+else {
+  const balanced = await startBalanced({ AUTH_LOCK_FAILURES: '3' })
+  t.teardown(() => balanced.stop())
+  const served = (number: 0 | 1) => balanced.apis[number].log().match(/"msg":"request"/g)?.length ?? 0
+
+  t.test('both APIs answer', async t => {
+    const load = askOn(balanced)
+    await load.more(40)
+    await load.stop()
+    t.same(load.failed(), [])
+    t.ok(served(0) > 0 && served(1) > 0, `${served(0)} and ${served(1)} requests`)
+  })
+
+  t.test('APIs that are replaced one after the other cost no request', async t => {
+    const load = askOn(balanced)
+    for (const number of [0, 1] as const) {
+      await load.more(50)
+      await balanced.end(number, 'SIGTERM')
+      t.equal(await balanced.apis[number].exited, 0)
+      await load.more(50)
+      await balanced.start(number)
+      await load.more(50)
+      t.ok(served(number) > 0, 'the new one takes part')
+    }
+    await load.stop()
+    t.same(load.failed(), [])
+  })
+
+  t.test('an API that is killed costs at most the requests that it had in hand', async t => {
+    const load = askOn(balanced, 6)
+    await load.more(50)
+    await balanced.end(0, 'SIGKILL')
+    await load.more(50)
+    await balanced.start(0)
+    await load.more(50)
+    await load.stop()
+    t.comment(`${load.failed().length} of ${load.answers.length} requests failed`)
+    t.ok(load.failed().length <= 6, `${load.failed()}`)
+  })
+
+  t.test('a reload of HAProxy costs no request', async t => {
+    const load = askOn(balanced)
+    for (let reload = 0; reload < 2; reload++) {
+      await load.more(50)
+      await balanced.reload()
+    }
+    await load.more(50)
+    await load.stop()
+    t.same(load.failed(), [])
+  })
+
+  t.test('an API sees the address of the client, whatever the client writes', async t => {
+    const guess = (localAddress: string, headers: Record<string, string> = {}) => {
+      const authorization = `Bearer pk_${'x'.repeat(43)}`
+      return statusOf({
+        port: balanced.port,
+        path: '/v1/articles',
+        localAddress,
+        headers: { authorization, ...headers },
+      })
+    }
+    const answers = []
+    for (let i = 0; i < 4; i++) answers.push(await guess('127.0.0.5', { 'x-forwarded-for': `10.1.1.${i}` }))
+    t.same(answers, [401, 401, 401, 429])
+    t.equal(await guess('127.0.0.6', { 'x-forwarded-for': '127.0.0.5' }), 401, 'another client is not locked')
+  })
+
+  t.test('the address of a feed is in no log of HAProxy', async t => {
+    await statusOf({ port: balanced.port, path: '/feeds/geheim-adres.rss' })
+    await until(() => balanced.log().includes('GET /feeds/-\n'), 60_000)
+    t.notOk(balanced.log().includes('geheim-adres'))
+  })
+
+  t.test('without any API, every request gets an error object at once', async t => {
+    await balanced.end(0, 'SIGTERM')
+    await balanced.end(1, 'SIGTERM')
+    for (const method of ['GET', 'POST']) {
+      const answer = await fetch(`http://127.0.0.1:${balanced.port}/v1/articles`, { method })
+      t.equal(answer.status, 503)
+      t.equal(answer.headers.get('retry-after'), '5')
+      t.match(await answer.json(), { status: 'error', code: 'internal_error' })
+    }
+    await Promise.all([balanced.start(0), balanced.start(1)])
+    t.equal((await fetch(`http://127.0.0.1:${balanced.port}/healthz`)).status, 200)
+  })
+}
