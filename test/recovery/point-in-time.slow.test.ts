@@ -90,7 +90,7 @@ const oldApi = await startApi(old.url)
 
 const base = join(root, 'base')
 const before = await startWriter(old.url, 'voor')
-const backup = machine.backUp(old, base)
+const backup = machine.backUp(old)
 await before.more(30)
 await backup
 await before.more(30)
@@ -141,6 +141,7 @@ t.test('a file of the archive is never overwritten; the same file again is succe
 })
 
 t.test('the base backup and the archive lead to the moment before the mistake', async t => {
+  await machine.restore(base)
   const settings = (await machine.file('recover.conf')).replace("'TIME'", `'${moment}'`)
   await appendFile(join(base, 'postgresql.auto.conf'), settings)
   await writeFile(join(base, 'recovery.signal'), '')
@@ -192,4 +193,23 @@ t.test('clients go on: none misses a new article, and none sees it in a page fro
     () => server.log(),
   )
   t.match(file, /^00000002/, 'it archives a timeline of its own')
+})
+
+t.test('the last two base backups are kept, and the log since the older one', async t => {
+  const server = running.findLast((one): one is Server => 'folder' in one && one.folder === base)!
+  const firstFile = (await readdir(machine.archive)).sort()[0] ?? ''
+  const [oldest] = await machine.backups()
+  for (let wanted = 2; wanted <= 3; wanted++) {
+    // Two of the same second would have the same name.
+    await until(async () => machine.backUp(server).then(() => true), 60_000)
+  }
+  const left = await machine.backups()
+  t.equal(left.length, 2)
+  t.notOk(left.includes(oldest ?? ''))
+  const label = await readFile(join(machine.archive, '..', 'base', left[0] ?? '', 'backup_label'), 'utf8')
+  const [, needed = ''] = /\(file ([0-9A-F]{24})\)/.exec(label) ?? []
+  const log = (await readdir(machine.archive)).filter(file => /^[0-9A-F]{24}$/.test(file))
+  t.notOk(log.includes(firstFile))
+  // The first eight characters are the timeline.
+  t.ok(log.every(file => file.slice(8) >= needed.slice(8)))
 })

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, chown, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import pg from 'pg'
@@ -22,8 +22,12 @@ export interface Machine {
   file(name: string): Promise<string>
   /** Makes a server's data folder. */
   initialise(folder: string): Promise<void>
-  /** Takes a base backup of a running server. */
-  backUp(server: Server, folder: string): Promise<void>
+  /** Takes a base backup of a running server, into `base` beside the archived log. */
+  backUp(server: Server): Promise<void>
+  /** Copies the newest base backup to a new data folder. */
+  restore(folder: string): Promise<void>
+  /** Names of the base backups, oldest first. */
+  backups(): Promise<string[]>
   /** Starts the server of a data folder. */
   start(folder: string): Promise<Server>
 }
@@ -50,7 +54,10 @@ export async function createMachine(root: string): Promise<Machine> {
     const text = await readFile(source, 'utf8')
     return text.replaceAll('/etc/perscope/postgres', root).replaceAll('/var/lib/perscope-archive/wal', archive)
   }
-  await writeFile(join(root, 'archive-wal'), await file('archive-wal'), { mode: 0o755 })
+  for (const name of ['archive-wal', 'base-backup'])
+    await writeFile(join(root, name), await file(name), { mode: 0o755 })
+  const bases = join(dirname(archive), 'base')
+  const backups = async () => (await readdir(bases)).filter(name => /Z$/.test(name)).sort()
   return {
     archive,
     file,
@@ -60,12 +67,21 @@ export async function createMachine(root: string): Promise<Machine> {
       const options = ['-D', data, '-U', 'perscope', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
       await run(join(programs, 'initdb'), options, asOwner(owner))
     },
-    async backUp(server, data) {
-      const words = [`--dbname=${server.url}`, `--pgdata=${data}`, '--format=plain', '--wal-method=stream']
-      await run(tools.pgDump.replace(/pg_dump$/, 'pg_basebackup'), [...words, '--checkpoint=fast', '--no-sync'])
+    async backUp(server) {
+      const { hostname, port, username } = new URL(server.url)
+      const environment = { PATH: process.env.PATH, PGHOST: hostname, PGPORT: port, PGUSER: username }
+      const script = join(root, 'base-backup')
+      // Programs of the PATH need no folder.
+      const PG_BIN = isAbsolute(tools.pgDump) ? dirname(tools.pgDump) : '/usr/bin'
+      await run(script, [dirname(archive)], { env: { ...environment, PG_BIN } })
+    },
+    async restore(data) {
+      const newest = (await backups()).at(-1) ?? ''
+      await cp(join(bases, newest), data, { recursive: true })
       await chmod(data, 0o700)
       await giveTo(owner, data)
     },
+    backups,
     start: data => start(join(programs, 'postgres'), data, owner),
   }
 }

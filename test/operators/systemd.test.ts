@@ -1,0 +1,81 @@
+import { execFile, execFileSync } from 'node:child_process'
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseEnv, promisify } from 'node:util'
+import t from 'tap'
+import { SETTINGS } from '../../shared/config/settings.ts'
+
+t.setTimeout(60_000)
+
+const run = promisify(execFile)
+const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
+const FOLDER = 'infra/ha/systemd'
+const read = (name: string) => readFileSync(at(`${FOLDER}/${name}`), 'utf8')
+const units = readdirSync(at(FOLDER)).filter(name => /\.(service|timer|target)$/.test(name))
+
+/** Values of a directive, in the order of the file. */
+const valuesOf = (text: string, directive: string) =>
+  [...text.matchAll(new RegExp(`^${directive}=(.+)$`, 'gm'))].map(([, value = '']) => value)
+
+/** Why systemd does not judge the units here; false: it does. */
+const withoutSystemd = hasSystemd() ? false : 'no systemd-analyze (Debian package systemd)'
+
+function hasSystemd(): boolean {
+  try {
+    // `security --offline` came with 250.
+    const [, version = '0'] =
+      /systemd (\d+)/.exec(execFileSync('systemd-analyze', ['--version'], { encoding: 'utf8' })) ?? []
+    return Number(version) >= 250
+  } catch {
+    return false
+  }
+}
+
+t.test('every service of the Procfile has a unit that runs the same program', async t => {
+  const { scripts }: { scripts: Record<string, string> } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
+  for (const [, name = ''] of readFileSync(at('Procfile'), 'utf8').matchAll(/^(\w+):/gm)) {
+    const unit = units.find(file => [`perscope-${name}.service`, `perscope-${name}@.service`].includes(file)) ?? ''
+    const text = read(unit)
+    const [, program] = /(services\/\w+\/main\.ts)$/.exec(valuesOf(text, 'ExecStart')[0] ?? '') ?? []
+    t.ok(program && scripts[name]?.endsWith(`node ${program}`), `${unit} runs ${program}`)
+    t.match(text, /^MemoryMax=\d+[MG]$/m)
+    t.match(text, /^WantedBy=perscope\.target$/m)
+  }
+})
+
+t.test('units set settings that exist, and hand over each secret as a credential', async t => {
+  const ours = units.filter(name => /^(backup-)?perscope.*\.service$/.test(name))
+  for (const name of [...ours, 'perscope-.service.d/common.conf']) {
+    const text = read(name)
+    const credentials = new Set(valuesOf(text, 'LoadCredential').map(value => value.split(':')[0]))
+    for (const [setting = '', value = ''] of valuesOf(text, 'Environment').map(line => line.split('='))) {
+      const plain = setting.replace(/_FILE$/, '')
+      t.ok(plain in SETTINGS || ['NODE_ENV', 'UV_THREADPOOL_SIZE'].includes(plain), `${name} sets ${setting}`)
+      if (setting !== plain) t.ok(credentials.delete(value.replace('%d/', '')), `${setting} is a credential`)
+    }
+    t.same(credentials, new Set(), `${name} uses each of its credentials`)
+  }
+  const settings = new Map<string, { type: string }>(Object.entries(SETTINGS))
+  for (const name of Object.keys(parseEnv(read('perscope.env')))) {
+    t.ok(settings.has(name), name)
+    t.not(settings.get(name)?.type, 'secret', `${name} is no secret`)
+  }
+})
+
+t.test('systemd understands the units, and finds the services well closed in', { skip: withoutSystemd }, async t => {
+  const folder = t.testdir()
+  cpSync(at(FOLDER), folder, { recursive: true })
+  // systemd looks whether programs are there.
+  for (const file of [...units, 'perscope-.service.d/common.conf']) {
+    const text = read(file).replaceAll('/opt/perscope', at('.').replace(/\/$/, ''))
+    const here = text.replaceAll('/etc/perscope/postgres', at('infra/ha/postgres'))
+    writeFileSync(join(folder, file), here.replaceAll('/usr/sbin/haproxy', '/bin/true'))
+  }
+  const { stdout, stderr } = await run('systemd-analyze', ['verify', ...units.map(unit => join(folder, unit))])
+  t.equal(stdout + stderr, '')
+  for (const unit of units.filter(name => /^perscope-.*\.service$/.test(name))) {
+    // The exposure in tenths; a unit without any limit has 96.
+    await t.resolves(run('systemd-analyze', ['security', '--offline=yes', '--threshold=25', join(folder, unit)]), unit)
+  }
+})
