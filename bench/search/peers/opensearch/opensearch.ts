@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { OPENSEARCH_VERSION } from '../../../../infra/embedded/opensearch/install.ts'
 import type { EmbeddedServers } from '../../../../infra/embedded/servers.ts'
 import type { Orders, PeerDocument } from '../documents.ts'
 import { type Expression, expressed, riseOf, seqAt } from '../expression.ts'
@@ -8,7 +9,7 @@ import { LIMIT_MS, OverLimit, type Peer, type PeerAnswer } from '../peer.ts'
 import type { PeerQuestion } from '../questions.ts'
 import { diskMb, memoryMb, processorMs } from '../usage.ts'
 import { INDEX } from './mapping.ts'
-import { OPENSEARCH_HEAP, OPENSEARCH_VERSION, type OpensearchServer, startOpensearch } from './server.ts'
+import { OPENSEARCH_HEAP, type OpensearchServer, startOpensearch } from './server.ts'
 
 /**
  * OpenSearch, asked over HTTP. Documents are sorted by the order of publication, latest first, so

@@ -3,8 +3,16 @@ import { createReadStream, existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { runTool } from '../../../infra/embedded/supervision/tool.ts'
-import type { Running } from './line-program.ts'
+import type { Family } from './supervision/family.ts'
+import { runTool } from './supervision/tool.ts'
+
+/** The surroundings of a program that may be missing. */
+export interface Reporting {
+  family: Family
+  signal: AbortSignal
+  /** Told, in a sentence, what is left out. */
+  report: (sentence: string) => void
+}
 
 /** Lucene 10 and OpenSearch 3 need it. */
 const JAVA_VERSION = 21
@@ -26,9 +34,9 @@ export interface Artifact {
  * The home of a JDK that is new enough: `JAVA_HOME`, else one on `PATH`, else one that Debian or
  * Temurin installed.
  *
- * @param peer the peer's name, for the sentence that leaves it out where there is none
+ * @param peer the program's name, for the sentence that leaves it out where there is none
  */
-export async function findJdk(peer: string, running: Running): Promise<string | null> {
+export async function findJdk(peer: string, running: Reporting): Promise<string | null> {
   const { family, signal, report } = running
   const installed = await readdir('/usr/lib/jvm').catch(() => [])
   const onPath = (process.env.PATH ?? '').split(delimiter).map(folder => join(folder, '..'))
@@ -54,7 +62,7 @@ export async function fetchArtifact(
   peer: string,
   artifact: Artifact,
   folder: string,
-  running: Running,
+  running: Reporting,
 ): Promise<string | null> {
   const { family, signal, report } = running
   const path = join(folder, artifact.file)
