@@ -36,6 +36,8 @@ await runCommand(
     })
     if (options.json === true) print(JSON.stringify(verdict))
     else for (const line of inWords(verdict)) print(line)
+    // What a scenario that was broken off still waits for is gone.
+    if (signal.aborted) process.exit(130)
     return verdict.ok ? 0 : 1
   },
 )

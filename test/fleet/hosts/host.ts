@@ -133,3 +133,14 @@ export async function createHost(name: string, folder: string, network: Network,
     },
   }
 }
+
+/** Breaks the line between two hosts; others still reach both. */
+export async function cutBetween(one: Host, other: Host): Promise<void> {
+  await one.links?.cut(other.address)
+  await other.links?.cut(one.address)
+}
+
+export async function mendBetween(one: Host, other: Host): Promise<void> {
+  await one.links?.mend(other.address)
+  await other.links?.mend(one.address)
+}

@@ -59,7 +59,12 @@ async function unpacked(packageName: string, scope: 'whole' | 'alone' = 'whole')
   await mkdir(FOLDER, { recursive: true })
   const aside = await mkdtemp(join(FOLDER, `.${packageName}-`))
   try {
-    await fetchPackages(packageName, scope, aside)
+    await fetchPackages(packageName, scope, aside).catch(async error => {
+      // A fresh machine has no list of packages, or an old one.
+      if (process.getuid?.() !== 0) throw error
+      await run('apt-get', ['update', '-qq'], { timeout: DOWNLOAD_MS })
+      await fetchPackages(packageName, scope, aside)
+    })
     const files = (await readdir(aside)).filter(name => name.endsWith('.deb'))
     if (files.length === 0) throw new Error('apt-get brought nothing')
     for (const file of files) {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { createPool } from '../../../shared/postgres/pool.ts'
 import { until } from '../../fleet.ts'
 import type { Box } from '../hosts/box.ts'
-import type { Host } from '../hosts/host.ts'
+import { cutBetween, type Host, mendBetween } from '../hosts/host.ts'
 import { type Link, openLink } from '../links/link.ts'
 import { startEtcd } from '../parts/etcd.ts'
 import { type PatroniMember, primaryOf, startPatroni, switchOver, untilSynchronous } from '../parts/patroni.ts'
@@ -23,7 +23,7 @@ const HOLDER = fileURLToPath(new URL('../clients/hold-lock.ts', import.meta.url)
 const LOCK = 4_711_001
 
 /** The last one is planned: an upgrade. */
-type Loss = 'killed' | 'paused' | 'cut off' | 'switched over'
+type Loss = 'killed' | 'paused' | 'cut off' | 'cut off from its like' | 'switched over'
 
 export const postgres: Scenario = {
   name: 'postgres',
@@ -36,36 +36,54 @@ export const postgres: Scenario = {
 export const postgresLong: Scenario = {
   name: 'postgres-long',
   about:
-    'Three hosts with Postgres, one of them distant: they are replaced one after another, then the primary is paused, cut off and killed in turn; then a host of services is killed.',
+    'Three hosts with Postgres, 200 ms from each other: they are replaced one after another, then the primary is paused, cut off and killed in turn; then a host of services is killed.',
   seconds: null,
   needsNamespaces: true,
-  run: stage =>
-    survive(stage, ['switched over', 'paused', 'cut off', 'killed', 'paused', 'cut off', 'killed'], 'distant'),
+  run: stage => survive(stage, LONG, DISTANCE_MS),
 }
 
-/** ms each way to the last host, where it is distant. */
+const LONG: readonly Loss[] = [
+  'switched over',
+  'cut off from its like',
+  'paused',
+  'cut off',
+  'killed',
+  'paused',
+  'cut off from its like',
+  'killed',
+]
+
+/** ms each way between the hosts of Postgres. */
 const DISTANCE_MS = 100
 
-async function survive(stage: Stage, losses: readonly Loss[], last: 'near' | 'distant' = 'near'): Promise<void> {
+/** The members of Postgres, and the lines that replication takes where they are long. */
+interface Members {
+  members: readonly PatroniMember[]
+  lines: ReadonlyMap<Host, Link>
+}
+
+/** @param distance ms each way between the members; then a host of services is lost, too */
+async function survive(stage: Stage, losses: readonly Loss[], distance = 0): Promise<void> {
   const { box, say } = stage
   const programs = await patroniPrograms(stage)
   const hosts = await Promise.all(['db1', 'db2', 'db3'].map(name => box.addHost(name)))
   const etcd = await startEtcd(box, hosts)
-  const links = last === 'near' ? [] : [await distance(box, hosts[2])]
-  const advertised = (host: Host) => (host === hosts[2] && links[0]?.address) || host.address
+  const lines = distance === 0 ? new Map<Host, Link>() : await stretch(box, hosts, distance)
+  const advertised = (host: Host) => lines.get(host)?.address ?? host.address
   const members = await startPatroni(box, programs, hosts, etcd, advertised)
+  const fleet = { members, lines }
   say('Postgres runs on three hosts.')
   const perscope = await startPerscope(box, members)
   try {
     const load = await startLoad(stage, perscope)
     say('The services run, and all clients are at work.')
     try {
-      if (last === 'distant') await restartStandbys(stage, members)
+      if (distance > 0) await restartStandbys(stage, members)
       for (const [index, loss] of losses.entries()) {
         await sleep(QUIET_MS)
-        await lose(stage, load, members, loss, index + 1)
+        await lose(stage, load, fleet, loss, index + 1)
       }
-      if (last === 'distant') await loseServices(stage, load, perscope)
+      if (distance > 0) await loseServices(stage, load, perscope)
       await sleep(QUIET_MS)
       await load.finish()
     } finally {
@@ -73,33 +91,31 @@ async function survive(stage: Stage, losses: readonly Loss[], last: 'near' | 'di
     }
   } finally {
     await perscope.stop()
-    for (const link of links) await link.close()
+    for (const line of lines.values()) await line.close()
   }
 }
 
-/** A long line to the Postgres of a host: replication from it and to it takes the round trip. */
-async function distance(box: Box, host: Host | undefined): Promise<Link> {
-  if (!host) throw new Error('There is no host to be distant.')
+/** Long lines to the Postgres of each host: a standby has a commit that much later. */
+async function stretch(box: Box, hosts: readonly Host[], distance: number): Promise<ReadonlyMap<Host, Link>> {
+  const lines = new Map<Host, Link>()
   const port = box.network.port(5432)
-  const link = await openLink({ address: await box.network.runnerAddress(), port }, { address: host.address, port })
-  link.delay(DISTANCE_MS)
-  return link
+  for (const host of hosts) {
+    const line = await openLink({ address: await box.network.runnerAddress(), port }, { address: host.address, port })
+    line.delay(distance)
+    lines.set(host, line)
+  }
+  return lines
 }
 
 /** Loses the primary's host, waits until writes go on, and takes the host back as a standby. */
-async function lose(
-  stage: Stage,
-  load: Load,
-  members: readonly PatroniMember[],
-  loss: Loss,
-  number: number,
-): Promise<void> {
+async function lose(stage: Stage, load: Load, fleet: Members, loss: Loss, number: number): Promise<void> {
   const { figure, findings, patience } = stage
+  const { members } = fleet
   const primary = await primaryOf(members)
   if (!primary) throw new Error('There is no primary to lose.')
   const isOver = load.outages.begin(['postgres'])
   const began = Date.now()
-  const undo = await strike(primary, loss)
+  const undo = await strike(primary, loss, fleet)
   // Until the strike has come through, writes may go on.
   const struck = Date.now()
   await until(
@@ -181,7 +197,7 @@ async function loseServices(stage: Stage, load: Load, perscope: Perscope): Promi
 }
 
 /** @returns what takes it back */
-async function strike(primary: PatroniMember, loss: Loss): Promise<() => Promise<void>> {
+async function strike(primary: PatroniMember, loss: Loss, { members, lines }: Members): Promise<() => Promise<void>> {
   const { host } = primary
   if (loss === 'killed') {
     await host.crash()
@@ -194,6 +210,16 @@ async function strike(primary: PatroniMember, loss: Loss): Promise<() => Promise
   if (loss === 'paused') {
     await host.pause()
     return () => host.resume()
+  }
+  if (loss === 'cut off from its like') {
+    // Clients still reach it, and it must not answer what no standby has.
+    const others = members.map(each => each.host).filter(each => each !== host)
+    for (const other of others) await cutBetween(host, other)
+    lines.get(host)?.silence()
+    return async () => {
+      for (const other of others) await mendBetween(host, other)
+      lines.get(host)?.mend()
+    }
   }
   await host.links?.isolate()
   return async () => host.links?.rejoin()

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createFindings } from '../../faults/findings.ts'
@@ -57,7 +58,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
       keep = false
       throw new NeedsNamespaces(`The scenario ${scenario.name} cuts hosts off, which needs network namespaces.`)
     }
-    await scenario.run({
+    const running = scenario.run({
       ...{ box, seed, findings, signal, patience: options.patience },
       seconds: options.seconds ?? scenario.seconds ?? 0,
       figure(name, value) {
@@ -66,12 +67,28 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
       },
       say: sentence => say(`${clock(began)} ${sentence}`),
     })
-    if (signal.aborted) findings.add('The run was broken off by a signal.')
+    if (await isBrokenOff(running, signal)) findings.add('The run was broken off by a signal.')
     keep = options.keep || findings.sentences().length > 0
     return verdict()
   } finally {
     if (keep) await writeFile(join(box.folder, VERDICT), JSON.stringify(verdict(), null, 2))
     await box.close(keep)
+  }
+}
+
+/** Waits for the scenario, but not after a signal: its hosts end under it then. */
+async function isBrokenOff(running: Promise<void>, signal: AbortSignal): Promise<boolean> {
+  const ended = new AbortController()
+  const broken = once(signal, 'abort', { signal: ended.signal }).then(
+    () => true,
+    () => false,
+  )
+  if (signal.aborted) return true
+  try {
+    return await Promise.race([running.then(() => false), broken])
+  } finally {
+    ended.abort()
+    running.catch(() => {})
   }
 }
 
