@@ -24,7 +24,7 @@ export interface PatroniMember {
 }
 
 /** How a member is seen in `GET /cluster`. */
-export interface SeenMember {
+interface SeenMember {
   name: string
   role: string
   state: string
@@ -120,28 +120,23 @@ async function startMember(
   }
 }
 
-/** The cluster as the first member that answers sees it. */
-export async function seenCluster(members: readonly PatroniMember[]): Promise<SeenMember[]> {
-  for (const { rest } of members) {
-    try {
-      const answer = await fetch(`${rest}/cluster`, { signal: AbortSignal.timeout(ANSWER_MS) })
-      const body: { members: SeenMember[] } = JSON.parse(await answer.text())
-      return body.members
-    } catch {
-      // The next one.
-    }
-  }
-  return []
+/** The cluster as that member sees it. One that was cut off remembers what was before. */
+async function seenFrom({ rest }: PatroniMember): Promise<SeenMember[]> {
+  const answer = await fetch(`${rest}/cluster`, { signal: AbortSignal.timeout(ANSWER_MS) })
+  const body: { members: SeenMember[] } = JSON.parse(await answer.text())
+  return body.members
 }
 
 /** Waits until each standby streams from the one primary, and one of them is synchronous. */
 export async function untilSynchronous(members: readonly PatroniMember[], within = START_MS): Promise<void> {
   let seen: SeenMember[] = []
   const isWhole = async () => {
-    seen = await seenCluster(members)
+    const roles = await Promise.all(members.map(member => member.role()))
+    const primary = members[roles.indexOf('primary')]
+    seen = primary ? await seenFrom(primary) : []
     const standbys = seen.filter(({ role }) => role !== 'leader')
     return (
-      seen.length === members.length &&
+      roles.filter(role => role === 'standby').length === members.length - 1 &&
       standbys.length === members.length - 1 &&
       standbys.every(({ state }) => state === 'streaming') &&
       standbys.some(({ role }) => role === 'sync_standby')

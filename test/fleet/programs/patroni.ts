@@ -3,7 +3,7 @@ import { readdir, realpath } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { makeEnvironment, type PythonEnvironment, pythonOf } from '../../../infra/embedded/environment.ts'
-import { type Owner, ownerCan, postgresAccount } from '../../../infra/embedded/owner.ts'
+import { checkPassage, type Owner, ownerCan, postgresAccount } from '../../../infra/embedded/owner.ts'
 import { postgresPrograms } from '../../../infra/embedded/postgres/tools.ts'
 import { Problem } from '../../../infra/embedded/problem.ts'
 import { openPrograms } from '../../../infra/embedded/programs.ts'
@@ -53,6 +53,7 @@ export async function patroniPrograms({ box, say, signal }: Stage): Promise<Patr
     const postgres = await postgresPrograms(ENVIRONMENT.instead, running)
     const etcd = await debianPython('etcd', 'python3-etcd')
     const owner = await postgresAccount(say)
+    await checkPassage(owner, box.folder, 'Postgres')
     // The account may not be able to enter the checkout.
     const opened = (folder: string, parts: string[], name: string) =>
       openPrograms(folder, parts, name, box.folder, owner)

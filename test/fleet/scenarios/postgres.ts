@@ -22,6 +22,9 @@ const HOLDER = fileURLToPath(new URL('../clients/hold-lock.ts', import.meta.url)
 /** Any number that nobody else uses. */
 const LOCK = 4_711_001
 
+/** Longer than the 20 s after which the primary's key has run out (`ttl`). */
+const WITHOUT_ETCD_MS = 40_000
+
 /** The last one is planned: an upgrade. */
 type Loss = 'killed' | 'paused' | 'cut off' | 'cut off from its like' | 'switched over'
 
@@ -42,16 +45,9 @@ export const postgresLong: Scenario = {
   run: stage => survive(stage, LONG, DISTANCE_MS),
 }
 
-const LONG: readonly Loss[] = [
-  'switched over',
-  'cut off from its like',
-  'paused',
-  'cut off',
-  'killed',
-  'paused',
-  'cut off from its like',
-  'killed',
-]
+const LONG: readonly Loss[] = ['switched over', 'cut off from its like', 'paused', 'cut off', 'killed']
+
+const LINE_LOST_MS = 10_000
 
 /** ms each way between the hosts of Postgres. */
 const DISTANCE_MS = 100
@@ -78,7 +74,10 @@ async function survive(stage: Stage, losses: readonly Loss[], distance = 0): Pro
     const load = await startLoad(stage, perscope)
     say('The services run, and all clients are at work.')
     try {
-      if (distance > 0) await restartStandbys(stage, members)
+      if (distance > 0) {
+        await restartStandbys(stage, members)
+        await pauseEtcd(stage, load, members)
+      }
       for (const [index, loss] of losses.entries()) {
         await sleep(QUIET_MS)
         await lose(stage, load, fleet, loss, index + 1)
@@ -107,6 +106,19 @@ async function stretch(box: Box, hosts: readonly Host[], distance: number): Prom
   return lines
 }
 
+/**
+ * The line to a host that is lost. It is a proxy, which goes on to acknowledge packets. So it ends
+ * its connections when the system (`tcp_user_timeout`) would have ended them.
+ */
+function loseLine(line: Link | undefined): () => void {
+  line?.silence()
+  const timer = setTimeout(() => line?.break(), LINE_LOST_MS)
+  return () => {
+    clearTimeout(timer)
+    line?.mend()
+  }
+}
+
 /** Loses the primary's host, waits until writes go on, and takes the host back as a standby. */
 async function lose(stage: Stage, load: Load, fleet: Members, loss: Loss, number: number): Promise<void> {
   const { figure, findings, patience } = stage
@@ -116,6 +128,7 @@ async function lose(stage: Stage, load: Load, fleet: Members, loss: Loss, number
   const isOver = load.outages.begin(['postgres'])
   const began = Date.now()
   const undo = await strike(primary, loss, fleet)
+  const mendLine = loss === 'paused' || loss === 'switched over' ? () => {} : loseLine(fleet.lines.get(primary.host))
   // Until the strike has come through, writes may go on.
   const struck = Date.now()
   await until(
@@ -128,6 +141,7 @@ async function lose(stage: Stage, load: Load, fleet: Members, loss: Loss, number
   figure(`${number}. ${primary.host.name} ${loss}: writes went on after`, `${(away / 1000).toFixed(1)} s`)
   if (away > WRITES_MS * patience) findings.add(`Writes went on ${away} ms after ${primary.host.name} was ${loss}.`)
   await undo()
+  mendLine()
   await untilSynchronous(members, PATIENCE_MS)
   figure(
     `${number}. ${primary.host.name} ${loss}: a standby again after`,
@@ -146,6 +160,22 @@ async function restartStandbys({ figure, say }: Stage, members: readonly Patroni
     figure(`${member.host.name} restarted: a standby again after`, `${((Date.now() - began) / 1000).toFixed(1)} s`)
   }
   say('The standbys are replaced; the primary is switched over next.')
+}
+
+/**
+ * Takes etcd's majority away for longer than the primary's key lasts. No request may fail
+ * meanwhile.
+ */
+async function pauseEtcd({ findings, say }: Stage, load: Load, members: readonly PatroniMember[]): Promise<void> {
+  const primary = await primaryOf(members)
+  const others = members.filter(each => each !== primary).map(({ host }) => host.member('etcd'))
+  for (const etcd of others) etcd?.signal('SIGSTOP')
+  say('etcd has no majority.')
+  await sleep(WITHOUT_ETCD_MS)
+  if (load.marker.latest() < Date.now() - WITHOUT_ETCD_MS / 2) findings.add('Writes ended when etcd had no majority.')
+  for (const etcd of others) etcd?.signal('SIGCONT')
+  await untilSynchronous(members, PATIENCE_MS)
+  say('etcd has its majority back.')
 }
 
 /**
@@ -197,7 +227,7 @@ async function loseServices(stage: Stage, load: Load, perscope: Perscope): Promi
 }
 
 /** @returns what takes it back */
-async function strike(primary: PatroniMember, loss: Loss, { members, lines }: Members): Promise<() => Promise<void>> {
+async function strike(primary: PatroniMember, loss: Loss, { members }: Members): Promise<() => Promise<void>> {
   const { host } = primary
   if (loss === 'killed') {
     await host.crash()
@@ -215,10 +245,8 @@ async function strike(primary: PatroniMember, loss: Loss, { members, lines }: Me
     // Clients still reach it, and it must not answer what no standby has.
     const others = members.map(each => each.host).filter(each => each !== host)
     for (const other of others) await cutBetween(host, other)
-    lines.get(host)?.silence()
     return async () => {
       for (const other of others) await mendBetween(host, other)
-      lines.get(host)?.mend()
     }
   }
   await host.links?.isolate()
