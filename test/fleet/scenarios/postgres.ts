@@ -14,7 +14,7 @@ import type { Scenario, Stage } from './scenario.ts'
 
 /** The promise: writes go on so soon after a host is lost. */
 const WRITES_MS = 30_000
-const PATIENCE_MS = 90_000
+const PATIENCE_MS = 120_000
 /** Between two losses: services and pollers go on undisturbed. */
 const QUIET_MS = 8_000
 
@@ -133,7 +133,7 @@ async function lose(stage: Stage, load: Load, fleet: Members, loss: Loss, number
   const struck = Date.now()
   await until(
     () => load.marker.latest() > struck,
-    PATIENCE_MS,
+    PATIENCE_MS * patience,
     () => `No writes since ${primary.host.name} was ${loss}.`,
   )
   const away = load.marker.latest() - began
@@ -142,7 +142,7 @@ async function lose(stage: Stage, load: Load, fleet: Members, loss: Loss, number
   if (away > WRITES_MS * patience) findings.add(`Writes went on ${away} ms after ${primary.host.name} was ${loss}.`)
   await undo()
   mendLine()
-  await untilSynchronous(members, PATIENCE_MS)
+  await untilSynchronous(members, PATIENCE_MS * patience)
   figure(
     `${number}. ${primary.host.name} ${loss}: a standby again after`,
     `${((Date.now() - began) / 1000).toFixed(1)} s`,
