@@ -22,7 +22,7 @@ const CONNECT = 3_000
  * ms that Redis may leave commands without any answer; then the connection is made anew. A host
  * that is gone does not end its connections, and the kernel keeps them for a quarter of an hour.
  */
-const SILENCE = 6_000
+const SILENCE = 5_000
 /**
  * Seconds that an idle worker waits in one command, as BullMQ takes it. It must be well below
  * SILENCE.

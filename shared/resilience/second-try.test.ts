@@ -7,7 +7,7 @@ const hangs = (signal: AbortSignal) => pause(MINUTE, 'late', { signal })
 
 t.test('an answer in time is taken, and asked for once', async t => {
   let asked = 0
-  const ask = createSecondTry({ after: MINUTE, limit: MINUTE, most: 1 })
+  const ask = createSecondTry({ after: MINUTE, limit: MINUTE, most: 1, again: () => false })
   t.equal(await ask(async () => ++asked), 1)
   await t.rejects(
     ask(() => Promise.reject(new Error('refused'))),
@@ -19,7 +19,7 @@ t.test('an answer in time is taken, and asked for once', async t => {
 
 t.test('a question without an answer is asked again, and the first one is given up', async t => {
   const signals: AbortSignal[] = []
-  const ask = createSecondTry({ after: 10, limit: MINUTE, most: 1 })
+  const ask = createSecondTry({ after: 10, limit: MINUTE, most: 1, again: () => false })
   const answer = await ask(signal => {
     signals.push(signal)
     return signals.length === 1 ? hangs(signal) : Promise.resolve('second')
@@ -28,10 +28,20 @@ t.test('a question without an answer is asked again, and the first one is given 
   t.ok(signals[0]?.aborted)
 })
 
+t.test('a question that fails is asked again, unless the answer would be the same', async t => {
+  let asked = 0
+  const ask = createSecondTry({ after: MINUTE, limit: MINUTE, most: 1, again: error => error !== 'no' })
+  const failing = (error: unknown) => () => (++asked === 1 ? Promise.reject(error) : Promise.resolve(asked))
+  t.equal(await ask(failing('lost')), 2)
+  asked = 0
+  t.equal(await ask(failing('no')).catch(error => error), 'no')
+  t.equal(asked, 1)
+})
+
 t.test('the first answer counts when the second question fails', async t => {
   const first = Promise.withResolvers<string>()
   let asked = 0
-  const ask = createSecondTry({ after: 10, limit: MINUTE, most: 1 })
+  const ask = createSecondTry({ after: 10, limit: MINUTE, most: 1, again: () => false })
   const answer = ask(() => {
     asked += 1
     if (asked === 1) return first.promise
@@ -43,7 +53,7 @@ t.test('the first answer counts when the second question fails', async t => {
 
 t.test('both end at the limit, and there are no more second questions than allowed', async t => {
   let asked = 0
-  const ask = createSecondTry({ after: 10, limit: 300, most: 1 })
+  const ask = createSecondTry({ after: 10, limit: 300, most: 1, again: () => false })
   const work = (signal: AbortSignal) => {
     asked += 1
     return hangs(signal)

@@ -7,14 +7,16 @@ export interface SecondTryOptions {
   limit: number
   /** Second tries under way at a time, so that they do not double the load of a slow service. */
   most: number
+  /** Whether a question that failed with this error is asked a second time. */
+  again: (error: unknown) => boolean
 }
 
 /**
- * Makes a way to ask that asks a second time when an answer is late, and takes the answer that
- * comes first. Behind a load balancer the second question goes to another node than the one that
- * has just been lost. Only for questions that change nothing.
+ * Makes a way to ask that asks a second time when an answer is late or fails, and takes the answer
+ * that comes first. Behind a load balancer the second question goes to another node than the one
+ * that has just been lost. Only for questions that change nothing.
  */
-export function createSecondTry({ after, limit, most }: SecondTryOptions) {
+export function createSecondTry({ after, limit, most, again }: SecondTryOptions) {
   let under = 0
   return async <T>(ask: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     const over = new AbortController()
@@ -22,12 +24,15 @@ export function createSecondTry({ after, limit, most }: SecondTryOptions) {
     const first = ask(signal)
     try {
       const early = await withTimeLimit(
-        first.then(value => ({ value })),
+        first.then(
+          value => ({ value }),
+          error => ({ error }),
+        ),
         after,
         () => null,
       )
-      if (early !== null) return early.value
-      if (under >= most) return await first
+      if (early !== null && 'value' in early) return early.value
+      if (under >= most || (early !== null && !again(early.error))) return await first
       under += 1
       try {
         return await Promise.any([first, ask(signal)])
@@ -35,7 +40,7 @@ export function createSecondTry({ after, limit, most }: SecondTryOptions) {
         under -= 1
       }
     } catch (error) {
-      throw error instanceof AggregateError ? error.errors[0] : error
+      throw error instanceof AggregateError ? error.errors.at(-1) : error
     } finally {
       over.abort()
     }

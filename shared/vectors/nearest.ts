@@ -60,7 +60,7 @@ export function openNearest(
     'content-type': 'application/json',
     ...(QDRANT_API_KEY === '' ? {} : { 'api-key': QDRANT_API_KEY }),
   }
-  const secondTry = createSecondTry({ after: timeout * PATIENCE, limit: timeout, most: SECOND_TRIES })
+  const secondTry = createSecondTry({ after: timeout * PATIENCE, limit: timeout, most: SECOND_TRIES, again: isPassing })
   const post = async (collection: string, question: string, signal: AbortSignal) => {
     const { statusCode, body } = await request(
       `${origin}:${port}${prefix}/collections/${encodeURIComponent(collection)}/points/query`,
@@ -85,6 +85,9 @@ export function openNearest(
     return points.map(({ id, score }) => ({ seq: BigInt(id), score }))
   }
 }
+
+/** Of the connection or of one node: another node may answer. */
+const isPassing = (error: unknown) => !(error instanceof QdrantAnswer) || error.status >= 500
 
 const isPoint = (value: unknown): value is { id: number; score: number } =>
   isRecord(value) && Number.isSafeInteger(value.id) && typeof value.score === 'number'
