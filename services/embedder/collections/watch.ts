@@ -27,6 +27,7 @@ export function watchCollections(
   const closing = new AbortController()
   let nextAudit = 0
   let complaint = ''
+  let isOpen = false
 
   async function look(): Promise<void> {
     await dropRetired(pool, vectors, log)
@@ -36,6 +37,9 @@ export function watchCollections(
       log.warn({ collection: serving.name }, 'the vector store has lost a collection')
       await embeddingCollections.restore()
     }
+    // Warns at the start, not with the first article, of shards that differ from the settings.
+    if (!isOpen) await embeddingCollections.current()
+    isOpen = true
     if (Date.now() < nextAudit) return
     await auditCollection(pool, vectors, serving, log, closing.signal)
     nextAudit = Date.now() + AUDIT
