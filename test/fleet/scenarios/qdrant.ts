@@ -1,0 +1,193 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SemanticUnavailable } from '../../../services/api/semantic/query.ts'
+import { openVectorStore } from '../../../shared/vectors/store.ts'
+import { until } from '../../fleet.ts'
+import { createWorld, query, served, type World } from '../../semantic/world.ts'
+import { isWhole, pointsOnAllCopies, type QdrantNode, startQdrant, startQdrantProxy } from '../parts/qdrant.ts'
+import type { Scenario, Stage } from './scenario.ts'
+
+const PATIENCE_MS = 60_000
+/** The promise: an answer or 503 within two seconds. */
+const ANSWER_MS = 2_000
+const QUIET_MS = 4_000
+/** Articles that are embedded while a host is away. */
+const FILLED_MEANWHILE = 10
+const SHARDS = 3
+const COPIES = 2
+const ASKERS = 3
+/** Fewer than the contract's 500, so that every search finds all that is embedded. */
+const MOST = 480
+
+export const qdrant: Scenario = {
+  name: 'qdrant',
+  about: 'Three hosts with Qdrant: one is killed while all ask and fill, then two.',
+  seconds: null,
+  needsNamespaces: false,
+  run: stage => survive(stage, 1),
+}
+
+export const qdrantLong: Scenario = {
+  name: 'qdrant-long',
+  about: 'Three hosts with Qdrant: each is killed while all ask and fill, twice, then two at once.',
+  seconds: null,
+  needsNamespaces: false,
+  run: stage => survive(stage, 6),
+}
+
+async function survive(stage: Stage, losses: number): Promise<void> {
+  const { box, say } = stage
+  const hosts = await Promise.all(['v1', 'v2', 'v3'].map(name => box.addHost(name)))
+  const nodes = await startQdrant(box, hosts)
+  const proxy = await startQdrantProxy(box, await box.addHost('app'), nodes)
+  const world = await createWorld({ ...proxy, QDRANT_SHARDS: String(SHARDS), QDRANT_REPLICAS: String(COPIES) })
+  try {
+    await world.fleet.start('embedder')
+    await world.index([{}, {}, {}])
+    await world.embedded(3, PATIENCE_MS)
+    const collection = await served(world)
+    say('Qdrant runs on three hosts, and an embedder fills it.')
+    const users = await startUsers(stage, world)
+    for (let round = 0; round < losses; round++) {
+      await sleep(QUIET_MS)
+      await loseOne(stage, world, nodes, { node: nodes[(round + 1) % nodes.length], collection })
+    }
+    await sleep(QUIET_MS)
+    await users.stop()
+    await compare(stage, world, nodes, collection)
+    await loseTwo(stage, world, nodes, collection)
+    await createWithOneAway(stage, world, nodes)
+  } finally {
+    await world.close()
+  }
+}
+
+/** Those who fill and ask; every search must find all that was embedded before. */
+async function startUsers({ findings, figure }: Stage, world: World) {
+  const search = await world.openSearch()
+  let [stopping, indexed, asked, slowest] = [false, 3, 0, 0]
+  async function fill(): Promise<void> {
+    while (!stopping && indexed < MOST) {
+      indexed += (await world.index([{}, {}])).length
+      await sleep(250)
+    }
+  }
+  async function ask(asker: number): Promise<void> {
+    for (let n = 0; !stopping; n++) {
+      const there = await embeddedOf(world)
+      const began = Date.now()
+      try {
+        const { total } = await search.search(query(`question ${asker} ${n}`), null)
+        if (total < there) findings.add(`A search found ${total} of ${there} articles.`)
+      } catch (error) {
+        findings.add(
+          `A search failed after ${Date.now() - began} ms: ${error instanceof Error ? error.message : error}`,
+        )
+      }
+      asked += 1
+      slowest = Math.max(slowest, Date.now() - began)
+      await sleep(50)
+    }
+  }
+  const working = [fill(), ...Array.from({ length: ASKERS }, (_, asker) => ask(asker))]
+  return {
+    async stop() {
+      stopping = true
+      await Promise.all(working)
+      await world.embedded(indexed, PATIENCE_MS)
+      figure('searches while hosts were lost', asked)
+      figure('slowest of them', `${slowest} ms`)
+      figure('articles embedded meanwhile', indexed)
+    },
+  }
+}
+
+/** Loses a node until some articles were embedded without it, and takes it back. */
+async function loseOne(
+  { figure }: Stage,
+  world: World,
+  nodes: readonly QdrantNode[],
+  { node, collection }: { node: QdrantNode | undefined; collection: string },
+): Promise<void> {
+  if (!node) throw new Error('There is no such node.')
+  const { host } = node
+  const seconds = (since: number) => `${((Date.now() - since) / 1000).toFixed(1)} s`
+  const lost = Date.now()
+  await host.crash()
+  const before = await embeddedOf(world)
+  const goesOn = async () => (await embeddedOf(world)) >= before + FILLED_MEANWHILE
+  await until(goesOn, PATIENCE_MS, () => `Nothing is embedded while ${host.name} is away.`)
+  figure(`${host.name} killed: ${FILLED_MEANWHILE} more articles embedded after`, seconds(lost))
+  await host.boot()
+  const booted = Date.now()
+  const isBack = () => isWhole(nodes, collection, SHARDS * COPIES)
+  await until(isBack, PATIENCE_MS, () => `The copies on ${host.name} do not come back.`)
+  figure(`${host.name}: all copies active after its return`, seconds(booted))
+}
+
+async function embeddedOf({ pool }: World): Promise<number> {
+  const { rows } = await pool.query<{ n: number }>(
+    'select count(*)::int as n from embeddings where embedded_at is not null',
+  )
+  return rows[0]?.n ?? 0
+}
+
+/** Every article must be on every copy of its shard. */
+async function compare(
+  { findings, figure }: Stage,
+  world: World,
+  nodes: readonly QdrantNode[],
+  collection: string,
+): Promise<void> {
+  const { rows } = await world.pool.query<{ seq: bigint }>('select seq from embeddings where embedded_at is not null')
+  const there = await pointsOnAllCopies(world.config.QDRANT_URL, collection)
+  const lacking = rows.filter(({ seq }) => !there.has(seq))
+  if (lacking.length > 0) findings.add(`${lacking.length} of ${rows.length} articles are not the same on all copies.`)
+  const points = (await Promise.all(nodes.map(node => node.copies(collection)))).flat()
+  const sum = points.reduce((all, copy) => all + copy.points, 0)
+  if (sum !== rows.length * COPIES) findings.add(`The copies hold ${sum} points for ${rows.length} articles.`)
+  figure('points on both copies', there.size)
+}
+
+/** With one copy of some shards away there is no answer: 503 in time, never a part. */
+async function loseTwo(
+  { findings, figure, patience }: Stage,
+  world: World,
+  nodes: readonly QdrantNode[],
+  collection: string,
+): Promise<void> {
+  const search = await world.openSearch()
+  const { total } = await search.search(query('before'), null)
+  const lost = nodes.slice(1)
+  await Promise.all(lost.map(({ host }) => host.crash()))
+  let slowest = 0
+  for (let n = 0; n < 40; n++) {
+    const began = Date.now()
+    const found = await search.search(query(`two away ${n}`), null).then(
+      answer => answer.total,
+      error => (error instanceof SemanticUnavailable ? null : Promise.reject(error)),
+    )
+    slowest = Math.max(slowest, Date.now() - began)
+    if (found !== null && found < total) findings.add(`With two nodes away, a search found ${found} of ${total}.`)
+    await sleep(100)
+  }
+  figure('two killed: slowest refusal', `${slowest} ms`)
+  if (slowest > ANSWER_MS * patience) findings.add(`With two nodes away, a search took ${slowest} ms.`)
+  await Promise.all(lost.map(({ host }) => host.boot()))
+  await until(
+    () => isWhole(nodes, collection, SHARDS * COPIES),
+    PATIENCE_MS,
+    () => 'The copies do not come back.',
+  )
+  let n = 0
+  const findsAll = async () => (await search.search(query(`both back ${n++}`), null)).total === total
+  await until(findsAll, PATIENCE_MS, () => 'Searches do not find everything again.')
+}
+
+async function createWithOneAway({ figure }: Stage, world: World, nodes: readonly QdrantNode[]): Promise<void> {
+  await nodes[2]?.host.crash()
+  const vectors = openVectorStore(world.config, 15_000)
+  const began = Date.now()
+  await until(() => vectors.ensure('made-meanwhile', 4).then(() => true), PATIENCE_MS)
+  figure('a collection made with one node away', `${((Date.now() - began) / 1000).toFixed(1)} s`)
+  await vectors.drop('made-meanwhile')
+}
