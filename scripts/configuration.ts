@@ -29,7 +29,7 @@ function page(): string {
     '`500ms`, `30s`, `5m`, `2h`, sizes as `64MB`, `2GB`. A value that cannot be used stops the start with a sentence; an unknown name with one of',
     'our prefixes is warned of.',
     '',
-    'A `secret` or a `url` may stand in a file: set `NAME_FILE` to its path, as `DATABASE_URL_FILE=/run/secrets/database`. The file has one line. When `NAME` is set too, `NAME` counts.',
+    'A `secret`, a `url` or a list of `urls` may stand in a file: set `NAME_FILE` to its path, as `DATABASE_URL_FILE=/run/secrets/database`. The file has one line. When `NAME` is set too, `NAME` counts.',
     '',
     'Printed from `shared/config/settings.ts` by `npm run configuration`.',
     '',

@@ -87,6 +87,18 @@ t.test('the file of authorities goes into the addresses of Postgres that ask for
   t.throws(() => readConfig({ TLS_CA_FILE: `${folder}/nothing` }), { message: /there is no such file/ })
 })
 
+t.test('addresses of standbys are a list, which may stand in a file', async t => {
+  const folder = t.testdir({ standbys: 'postgres://me:pw@one/x, postgres://me:pw@two/x\n' })
+  const both = ['postgres://me:pw@one/x', 'postgres://me:pw@two/x']
+  t.same(readConfig({}).DATABASE_READ_URL, [])
+  t.same(readConfig({ DATABASE_READ_URL: both.join() }).DATABASE_READ_URL, both)
+  t.same(readConfig({ DATABASE_READ_URL_FILE: `${folder}/standbys` }).DATABASE_READ_URL, both)
+  t.throws(() => readConfig({ DATABASE_READ_URL: `${both[0]},//me:secret@two` }), {
+    name: 'ConfigError',
+    message: /^DATABASE_READ_URL is "postgres:\/\/me:\*\*\*@one\/x,\/\/me:\*\*\*@two"; write whole addresses/,
+  })
+})
+
 t.test('durations are written with a unit, or as a bare 0', async t => {
   for (const [text, ms] of [
     ['500ms', 500],

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg, { type ClientBase } from 'pg'
-import type { Queryable } from '../../../shared/postgres/pool.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
 import { loadSharedSecret } from '../../../shared/postgres/shared-secret.ts'
 import { isTransient } from '../../../shared/postgres/transaction.ts'
+import { withConnection } from './connection.ts'
 
 /**
  * The history that the primary writes: its database system and its timeline. A promoted standby
@@ -33,7 +34,7 @@ export interface KnownHistory {
 const INTERVAL = 500
 
 /** @param primary returns the pool of the primary, once it is open */
-export function followHistory(primary: () => Queryable): History {
+export function followHistory(primary: () => Pool): History {
   const closing = new AbortController()
   let seen: Seen | null = null
   let known: KnownHistory | null = null
@@ -41,7 +42,7 @@ export function followHistory(primary: () => Queryable): History {
   async function load(name: KnownHistory['name']): Promise<void> {
     const isCurrent = () => seen !== null && name === nameOf(seen) && !closing.signal.aborted
     while (isCurrent()) {
-      const secret = await loadSharedSecret(primary(), name).catch(() => null)
+      const secret = await withConnection(primary(), closing.signal, one => loadFrom(one, name)).catch(() => null)
       if (secret !== null && isCurrent()) known = { name, secret }
       if (secret !== null) return
       await pause(INTERVAL, undefined, { signal: closing.signal, ref: false }).catch(() => {})
@@ -50,11 +51,7 @@ export function followHistory(primary: () => Queryable): History {
   return {
     async look(client) {
       const found = await read(client)
-      if (found === null) {
-        seen = null
-        known = null
-        return
-      }
+      if (found === null) return
       const isOlder = seen !== null && seen.system === found.system && found.timeline <= seen.timeline
       // A paused primary of before may answer late. All that it shows is also in the new history.
       if (isOlder) return
@@ -83,6 +80,15 @@ async function read(client: ClientBase): Promise<Seen | null> {
     if (error instanceof pg.DatabaseError && !isTransient(error)) return null
     throw error
   }
+}
+
+/**
+ * Null: the connection leads to a server that writes another history, as a primary of before that
+ * does not know yet that it is none. It must not make the secret.
+ */
+async function loadFrom(client: ClientBase, name: KnownHistory['name']): Promise<Buffer | null> {
+  const found = await read(client)
+  return found !== null && nameOf(found) === name ? loadSharedSecret(client, name) : null
 }
 
 const nameOf = ({ system, timeline }: Seen) => `history ${system} ${timeline}` as const
