@@ -3,7 +3,7 @@ import { runCommand, UsageError } from '../shared/process/command.ts'
 import { FOLDS, OPEN_FOLD } from './ingestion/strangers/publisher.ts'
 import { PEERS, type PeerKey } from './search/peers/peer.ts'
 
-const NAMES = ['search', 'semantic', 'ingestion', 'mixed', 'growth', 'week'] as const
+const NAMES = ['search', 'semantic', 'ingestion', 'mixed', 'growth', 'week', 'standbys'] as const
 
 await runCommand(
   {
@@ -16,7 +16,7 @@ await runCommand(
       rows: {
         type: 'string',
         value: 'N',
-        about: 'articles to generate (search, semantic, mixed, growth; week: each day)',
+        about: 'articles to generate (search, semantic, mixed, growth, standbys; week: each day)',
       },
       words: { type: 'string', value: 'N', about: 'growth: words of a body, on average (default 40)' },
       recipes: { type: 'boolean', about: 'semantic: what else could be embedded of an article, side by side' },
@@ -29,7 +29,8 @@ await runCommand(
       seconds: {
         type: 'string',
         value: 'N',
-        about: 'how long with --writing (default 300), mixed (default 3600) or week (default 7200)',
+        about:
+          'how long with --writing (default 300), mixed (default 3600), week (default 7200) or each fault of standbys (default 20)',
       },
       counts: { type: 'boolean', about: 'search: counts by time, outlet, language and country' },
       http: { type: 'boolean', about: 'search: an API process over HTTP' },

@@ -43,7 +43,7 @@ for (const file of FILES) {
     )
     t.equal(failure, null)
     const counted = (await standby.statements()) - before
-    t.ok(counted > 10, `${counted} statements on the standby`)
+    t.ok(counted > 0, `${counted} statements on the standby`)
     t.comment(`${counted} statements on the standby`)
   })
 }

@@ -21,6 +21,8 @@ export interface TestCluster {
 }
 
 export interface TestPostgres {
+  /** Of its files. Its processes work there. */
+  folder: string
   /** Address of a database of this server. */
   in(databaseUrl: string): string
   /** Runs one statement in a database, as its superuser. */
@@ -87,6 +89,7 @@ function serverAt(url: string, folder: string): TestPostgres {
     return own.href
   }
   return {
+    folder,
     in: inDatabase,
     async query(sql, databaseUrl = url) {
       const client = new pg.Client({ connectionString: inDatabase(databaseUrl), connectionTimeoutMillis: 10_000 })
