@@ -19,7 +19,7 @@ await runCommand(
     const pool = createPool(config.DATABASE_URL, 'status', () => {})
     const queues = openQueues(config, log)
     try {
-      const status = await readStatus(pool, queues)
+      const status = await readStatus(pool, queues, config)
       const metrics = await metricsOfStart(config)
       print(options.json === true ? JSON.stringify({ ...status, metrics }) : statusTable(status, metrics))
     } finally {

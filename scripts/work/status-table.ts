@@ -1,5 +1,6 @@
 import { printableLine } from '../../shared/log/printable.ts'
 import type { Status } from '../../shared/status/status.ts'
+import { machineRows } from './machine-rows.ts'
 
 /**
  * The status for people: one short table.
@@ -32,6 +33,7 @@ export function statusTable(status: Status, metrics: Record<string, string>): st
       'outlets',
       `healthy ${status.outlets.healthy}, silent ${status.outlets.silent}, failing ${status.outlets.failing}`,
     ],
+    ...machineRows(status.machines),
     ...Object.entries(metrics).map(([service, address]): [string, string] => [`metrics ${service}`, address]),
   ]
   const width = Math.max(...rows.map(([name]) => name.length))

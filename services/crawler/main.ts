@@ -8,6 +8,7 @@ import { runService, type ServiceContext } from '../../shared/process/service.ts
 import { openQueues } from '../../shared/queues/queues.ts'
 import { usesRedis } from '../../shared/queues/redis.ts'
 import { observeFleet } from '../../shared/status/fleet-metrics.ts'
+import { observeMachines } from '../../shared/status/machine-metrics.ts'
 import type { Crawl } from './crawl.ts'
 import { startDispatcher } from './dispatch/dispatcher.ts'
 import { openFeedParser } from './feeds/parsing/parser.ts'
@@ -64,6 +65,7 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
   const maintenance = startMaintenance(crawl)
   observeOutlets(pool, config)
   observeFleet(pool, queues)
+  observeMachines(pool, config)
 
   return {
     async stop() {

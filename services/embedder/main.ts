@@ -8,6 +8,7 @@ import { EMBED_DUE, type EmbedDue, startBoss } from '../../shared/queues/delayed
 import { openQueues } from '../../shared/queues/queues.ts'
 import { usesRedis } from '../../shared/queues/redis.ts'
 import { observeFleet } from '../../shared/status/fleet-metrics.ts'
+import { observeMachines, observeVectorNodes } from '../../shared/status/machine-metrics.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
 import { embedBatch } from './batch/embed.ts'
 import { openEmbeddingCollections } from './collections/embedding-collections.ts'
@@ -55,6 +56,8 @@ await runService('embedder', async ({ config, log }: ServiceContext) => {
   })
   await startMaintenance(boss, pool, log)
   observeFleet(pool, queues)
+  observeMachines(pool, config)
+  observeVectorNodes(pool, config)
 
   return {
     async stop() {

@@ -13,6 +13,7 @@ import { usesRedis } from '../../shared/queues/redis.ts'
 import { createSemaphore } from '../../shared/resilience/semaphore.ts'
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { observeFleet } from '../../shared/status/fleet-metrics.ts'
+import { observeMachines } from '../../shared/status/machine-metrics.ts'
 import { startComparing } from './comparing/comparing.ts'
 import { openServedTexts } from './interstitials/served.ts'
 import { batchArticles, batchSeconds } from './metrics.ts'
@@ -71,6 +72,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
   const sweeper = startSweeper(pool, queues, log)
   const comparing = startComparing({ pool, composer, log, recheck: config.CRAWL_RECHECK })
   observeFleet(pool, queues)
+  observeMachines(pool, config)
   return {
     async stop() {
       await Promise.all([sweeper.close(), comparing.close()])

@@ -4,6 +4,7 @@ import type { QueueName } from '../queues/messages.ts'
 import type { QueueCounts, Queues } from '../queues/queues.ts'
 import { readFlow } from './flow.ts'
 import type { Looks } from './looks.ts'
+import { type MachineSettings, type Machines, readMachines } from './machines/machines.ts'
 
 /** The state of the whole system, as `npm run status -- --json` prints it. */
 export interface Status {
@@ -30,14 +31,15 @@ export interface Status {
   index: { segments: number; backlog: number }
   outlets: { healthy: number; silent: number; failing: number }
   newest: { ingested_at: string | null; published_at: string | null }
+  machines: Machines
 }
 
 /**
  * Reads the state from Postgres and the queues' store. Counts every row, which takes a while with
  * millions.
  */
-export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>): Promise<Status> {
-  const [flow, articles, embedded, pages, reasons, newest, counts, outlets] = await Promise.all([
+export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, config: MachineSettings): Promise<Status> {
+  const [flow, articles, embedded, pages, reasons, newest, counts, outlets, machines] = await Promise.all([
     readFlow(pool),
     pool.query<{ n: number }>('select count(*)::int as n from articles'),
     pool.query<{ n: number }>('select count(*)::int as n from embeddings where embedded_at is not null'),
@@ -54,6 +56,7 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>): Pr
     ),
     queues.counts(),
     outletCounts(pool),
+    readMachines(pool, config),
   ])
   const { promised, due, failed } = flow.embeddings
   const { waiting, stored } = flow.pages
@@ -73,6 +76,7 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>): Pr
       ingested_at: latest?.ingested_at?.toISOString() ?? null,
       published_at: latest?.published_at?.toISOString() ?? null,
     },
+    machines,
   }
 }
 

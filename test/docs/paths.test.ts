@@ -36,7 +36,7 @@ const TOP = 'search|services|shared|scripts|infra|bench|test|docs'
 
 t.test('paths from the root of the checkout', async t => {
   // Not inside of an address or a longer path; not where a placeholder follows.
-  const pattern = new RegExp(`(?<![\\w./…-])((?:${TOP})/[\\w./-]*[\\w/])(?![\\w*<{…[])`, 'g')
+  const pattern = new RegExp(`(?<![\\w./…-])((?:${TOP})/[\\w./@-]*[\\w/])(?![\\w*<{…[])`, 'g')
   t.strictSame(
     dead(pattern, name => !exists(name) && !isPlaceholder(name)),
     [],

@@ -50,6 +50,10 @@ if (browserPath === undefined) {
     t.match(await page.locator('.problems').innerText(), /No crawler is connected[\s\S]*1 outlet cannot be read/)
     t.equal(await rows.first().locator('.outlet-name').innerText(), NAME, 'a name is text, whatever it holds')
     t.match(await rows.first().innerText(), '<b>503</b>')
+    t.equal(
+      await page.getByRole('region', { name: 'Machines' }).locator('p').innerText(),
+      `Everything runs on one machine; Postgres${redis.url === null ? ' has' : ' and Redis have'} no copies elsewhere.`,
+    )
     t.equal(await page.title(), 'Perscope status')
     t.equal(await rows.count(), 20, 'a page of them')
     await page.getByRole('button', { name: 'Show 40 more of 110' }).click()

@@ -6,6 +6,7 @@ import './status.css'
 import './flow/flow.css'
 import './lag/lag.css'
 import './work/work.css'
+import './machines/machines.css'
 import './outlets/outlets.css'
 
 const place = document.getElementById('page')

@@ -4,6 +4,7 @@ import { problemOfFailure, problemsOf } from './figures/problems.ts'
 import { useFigures, type Watch } from './figures/use-figures.ts'
 import { Flow } from './flow/flow.tsx'
 import { LastDay } from './lag/last-day.tsx'
+import { MachineSection } from './machines/machines.tsx'
 import { Outlets } from './outlets/outlets.tsx'
 import { Verdict } from './verdict.tsx'
 import { Looks } from './work/looks.tsx'
@@ -48,6 +49,10 @@ export function Status() {
                 <Quarantine quarantine={figures.quarantine} at={figures.at} />
               </section>
             </div>
+            <section aria-labelledby="machines-title">
+              <h2 id="machines-title">Machines</h2>
+              <MachineSection machines={figures.machines} />
+            </section>
             <section aria-labelledby="outlets-title">
               <h2 id="outlets-title">Outlets</h2>
               <Outlets outlets={figures.outlets} at={figures.at} />

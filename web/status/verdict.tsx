@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Problem } from './figures/problems.ts'
+import type { Problem } from './figures/problem.ts'
 import { plural, span } from './numbers.ts'
 
 /** The header shows it already. */

@@ -12,6 +12,7 @@ export interface Figures {
   board: boolean
   flow: FlowFigures | null
   running: RunningFigures | null
+  machines: MachineFigures | null
   /** By name of the queue. */
   queues: Record<string, QueueFigures> | null
   /** Those in trouble first. */
@@ -43,6 +44,44 @@ export interface RunningFigures {
   visits: number
   requests: number
   keys: number
+}
+
+/** Machines, and the roles of the servers on them. A part that cannot be read is null. */
+export interface MachineFigures {
+  /** Processes by the address from which they reach the database. */
+  hosts: { host: string; crawler: number; normaliser: number; embedder: number; api: number }[] | null
+  postgres: PostgresFigures | null
+  /** Without nodes: a single Qdrant. */
+  vectors: {
+    nodes: string[]
+    unreachable: string[]
+    shards: { shard: number; copies: { node: string; state: string }[] }[]
+  } | null
+  redis: {
+    host: string | null
+    role: 'master' | 'replica'
+    replicas: { host: string; online: boolean; lagBytes: number }[]
+  } | null
+}
+
+export interface PostgresFigures {
+  host: string | null
+  role: 'primary' | 'standby'
+  /** False: what is null of standbys is hidden from this account. */
+  mayLook: boolean
+  standbys: StandbyFigures[]
+  slots: { name: string; active: boolean; heldBytes: number; lost: boolean }[]
+  /** null: the server does not archive its log. */
+  archive: { failing: boolean; file: string | null; failedAt: string | null; archivedAt: string | null } | null
+}
+
+export interface StandbyFigures {
+  name: string | null
+  host: string | null
+  state: string | null
+  sync: boolean | null
+  lagBytes: number | null
+  lagSeconds: number | null
 }
 
 export interface QueueFigures {

@@ -45,7 +45,7 @@ export function openOperatorPages(parts: {
   })
   const queues = openQueues(config, log)
   const board: Board | null = usesRedis(config) ? openBoard(config, '/queues', log) : null
-  const figures = openFigures({ pool, queues, readiness, service: config.SERVICE_NAME, board: board !== null })
+  const figures = openFigures({ pool, queues, readiness, config, service: config.SERVICE_NAME, board: board !== null })
 
   const router = Router({ strict: true, caseSensitive: true })
   router.use(['/status', '/queues'], requireOperator(config.OPERATOR_KEY, lock), onlyReading)

@@ -3,6 +3,7 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Queues } from '../../../shared/queues/queues.ts'
 import { type Flow, readFlow } from '../../../shared/status/flow.ts'
 import { readLag } from '../../../shared/status/lag.ts'
+import { type MachineSettings, readMachines } from '../../../shared/status/machines/machines.ts'
 import { countQuarantine, listQuarantine } from '../../../shared/status/quarantine.ts'
 import { readRunning } from '../../../shared/status/running.ts'
 import { withDelayed } from '../../../shared/status/status.ts'
@@ -14,7 +15,7 @@ import { remembered } from './remembered.ts'
  * ms that figures are good for, so that many viewers cost one look; what changes slowly is read
  * less often.
  */
-const FRESH = { flow: 2_500, outlets: 10_000, quarantine: 10_000, lag: 60_000 }
+const FRESH = { flow: 2_500, machines: 5_000, outlets: 10_000, quarantine: 10_000, lag: 60_000 }
 const NEWEST = 50
 
 /**
@@ -25,13 +26,15 @@ export function openFigures(parts: {
   pool: Pool
   queues: Pick<Queues, 'counts'>
   readiness: Readiness
+  config: MachineSettings
   service: string
   board: boolean
 }): () => Promise<Figures> {
-  const { pool, queues, readiness, service, board } = parts
+  const { pool, queues, readiness, config, service, board } = parts
   const read = {
     flow: remembered(FRESH.flow, async () => sentFlow(await readFlow(pool))),
     running: remembered(FRESH.flow, () => readRunning(pool)),
+    machines: remembered(FRESH.machines, () => readMachines(pool, config)),
     queues: remembered(FRESH.flow, () => queues.counts()),
     outlets: remembered(FRESH.outlets, async () => (await outletHealth(pool)).sort(worstFirst).map(sentOutlet)),
     quarantine: remembered(FRESH.quarantine, async () => ({
@@ -51,9 +54,10 @@ export function openFigures(parts: {
         unread.push(name)
         return null
       })
-    const [flow, running, counts, outlets, quarantine, lag, missing] = await Promise.all([
+    const [flow, running, machines, counts, outlets, quarantine, lag, missing] = await Promise.all([
       part('flow', read.flow()),
       part('running', read.running()),
+      part('machines', read.machines()),
       part('queues', read.queues()),
       part('outlets', read.outlets()),
       part('quarantine', read.quarantine()),
@@ -62,7 +66,7 @@ export function openFigures(parts: {
     ])
     return {
       at: new Date().toISOString(),
-      ...{ service, board, flow, running, outlets, quarantine, lag },
+      ...{ service, board, flow, running, machines, outlets, quarantine, lag },
       queues: counts && withDelayed(counts, flow?.embeddings.promised ?? 0),
       missing: missing ?? [],
       unread: unread.sort(),

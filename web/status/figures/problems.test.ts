@@ -18,6 +18,7 @@ const FINE: Figures = {
     newest: '2026-03-01T11:59:00.000Z',
   },
   running: { processes: { crawler: 1, normaliser: 1, embedder: 1, api: 2 }, visits: 0, requests: 0, keys: 0 },
+  machines: null,
   queues: {},
   outlets: [],
   quarantine: { counts: [], newest: [] },

@@ -1,11 +1,8 @@
 import type { Figures, FlowFigures } from '../../../services/api/status/figures.ts'
 import type { Failure } from '../../parts/request.ts'
 import { plural, span } from '../numbers.ts'
-
-export interface Problem {
-  level: 'bad' | 'warn'
-  text: string
-}
+import { problemsOfMachines } from './machine-problems.ts'
+import type { Problem } from './problem.ts'
 
 /** Seconds after which an operator should look. */
 const QUIET = 3_600
@@ -26,6 +23,7 @@ export function problemOfFailure({ code, message }: Failure): Problem {
 export function problemsOf(figures: Figures): Problem[] {
   const found = [
     ...ofDependencies(figures),
+    ...problemsOfMachines(figures.machines),
     ...(figures.flow === null ? [] : ofFlow(figures.flow, figures.at)),
     ...ofOutlets(figures),
     ...ofQuarantine(figures),

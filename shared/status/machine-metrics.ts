@@ -1,0 +1,91 @@
+import type { Config } from '../config/config.ts'
+import { gauge, shared } from '../metrics/registry.ts'
+import type { Pool } from '../postgres/pool.ts'
+import { readRedis } from '../queues/replication.ts'
+import { ACTIVE } from '../vectors/cluster.ts'
+import { readHosts } from './machines/hosts.ts'
+import { type MachineSettings, readVectors } from './machines/machines.ts'
+import { readPostgres } from './machines/postgres.ts'
+
+/**
+ * Shows the machines and the roles of their servers, read at each scrape. Every worker shows the
+ * same figures; what cannot be read is left out.
+ */
+export function observeMachines(pool: Pool, config: Pick<Config, 'REDIS_URL'>): void {
+  const hosts = shared(() => readHosts(pool))
+  gauge('processes', 'Processes that are connected to the database.', ['host', 'of'], hosts, (set, all) => {
+    for (const { host, ...counts } of all) {
+      for (const [of, count] of Object.entries(counts)) set({ host, of }, count)
+    }
+  })
+  observePostgres(pool)
+  observeRedis(config)
+}
+
+function observePostgres(pool: Pool): void {
+  const postgres = shared(() => readPostgres(pool))
+  gauge('postgres_read_only', 'Whether the database is a standby.', [], postgres, (set, { role }) =>
+    set({}, role === 'standby' ? 1 : 0),
+  )
+  gauge('postgres_standbys', 'Servers that follow the database.', [], postgres, (set, { standbys }) =>
+    set({}, standbys.length),
+  )
+  gauge(
+    'postgres_standby_lag_bytes',
+    'Log that a standby has not replayed yet.',
+    ['standby', 'host'],
+    postgres,
+    (set, { standbys }) => {
+      for (const { name, host, lagBytes } of standbys) {
+        if (name !== null && lagBytes !== null) set({ standby: name, host: host ?? '' }, lagBytes)
+      }
+    },
+  )
+  gauge(
+    'postgres_standby_lag_seconds',
+    'Time between a commit and its replay on a standby.',
+    ['standby', 'host'],
+    postgres,
+    (set, { standbys }) => {
+      for (const { name, host, lagSeconds } of standbys) {
+        if (name !== null && lagSeconds !== null) set({ standby: name, host: host ?? '' }, lagSeconds)
+      }
+    },
+  )
+  gauge('postgres_slot_held_bytes', 'Log that a replication slot keeps.', ['slot'], postgres, (set, { slots }) => {
+    for (const { name, heldBytes } of slots) set({ slot: name }, heldBytes)
+  })
+  gauge('postgres_archive_failing', 'Whether the last try to archive the log failed.', [], postgres, (set, one) => {
+    if (one.archive !== null) set({}, one.archive.failing ? 1 : 0)
+  })
+}
+
+function observeRedis(config: Pick<Config, 'REDIS_URL'>): void {
+  const redis = shared(() => readRedis(config))
+  gauge('redis_replicas', 'Replicas that follow the Redis of the queues.', [], redis, (set, one) => {
+    if (one !== null) set({}, one.replicas.filter(({ online }) => online).length)
+  })
+  gauge('redis_replica_lag_bytes', 'What a replica of Redis has not taken yet.', ['host'], redis, (set, one) => {
+    for (const { host, lagBytes } of one?.replicas ?? []) set({ host }, lagBytes)
+  })
+}
+
+/** Shows the nodes of Qdrant and the copies of its shards. For services that have its key. */
+export function observeVectorNodes(pool: Pool, config: MachineSettings): void {
+  const vectors = shared(() => readVectors(pool, config))
+  gauge('vector_nodes_unreachable', 'Nodes of Qdrant that another node does not reach.', [], vectors, (set, one) => {
+    if (one !== null) set({}, one.unreachable.length)
+  })
+  gauge(
+    'vector_shard_copies',
+    'Copies of shards of Qdrant, by whether they answer.',
+    ['active'],
+    vectors,
+    (set, one) => {
+      const copies = one?.shards.flatMap(shard => shard.copies) ?? []
+      const active = copies.filter(({ state }) => state === ACTIVE).length
+      set({ active: 'true' }, active)
+      set({ active: 'false' }, copies.length - active)
+    },
+  )
+}
