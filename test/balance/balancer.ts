@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -6,19 +6,16 @@ import { fileURLToPath } from 'node:url'
 import { createKey } from '../../shared/plans/keys.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
+import { debianTool, MissingProgram } from '../fleet/programs/debian.ts'
 import { createFleet, freePort, type Member, until } from '../fleet.ts'
 
-/** Why HAProxy cannot be tried here; false: it can. */
-export const WITHOUT_HAPROXY = hasHaproxy() ? false : 'no haproxy on the PATH (Debian package haproxy)'
+const haproxy = await debianTool('haproxy', 'haproxy').catch(error => {
+  if (error instanceof MissingProgram) return error
+  throw error
+})
 
-function hasHaproxy(): boolean {
-  try {
-    execFileSync('haproxy', ['-v'], { stdio: 'ignore' })
-    return true
-  } catch {
-    return false
-  }
-}
+/** Why HAProxy cannot be tried here; false: it can. */
+export const WITHOUT_HAPROXY = haproxy instanceof MissingProgram ? haproxy.message : false
 
 /** Two APIs behind HAProxy, which runs with `infra/ha/haproxy/api.cfg`. */
 export interface Balanced {
@@ -79,8 +76,10 @@ async function startProxy(apis: readonly [string, string]) {
   const [port, figures] = [await freePort(), await freePort()]
   const file = fileURLToPath(new URL('../../infra/ha/haproxy/api.cfg', import.meta.url))
   // -W: a process that serves, and one that replaces it, as systemd runs it.
-  const child: ChildProcess = spawn('haproxy', ['-W', '-f', file], {
+  if (haproxy instanceof MissingProgram) throw haproxy
+  const child: ChildProcess = spawn(haproxy.command, ['-W', '-f', file], {
     env: {
+      ...haproxy.env,
       ...{ PATH: process.env.PATH, API_1: `127.0.0.1:${apis[0]}`, API_2: `127.0.0.1:${apis[1]}`, API_LOG: 'stdout' },
       ...{ API_BIND: `:${port}`, API_FIGURES_BIND: `127.0.0.1:${figures}` },
     },
