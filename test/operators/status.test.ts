@@ -116,6 +116,11 @@ t.test('the figures are those of the database', async t => {
   t.equal(json.queues.embed.delayed, 2, 'what is promised is delayed work, as in `npm run status`')
   t.equal(json.running.requests, 1)
   t.equal(json.running.processes.crawler, 0)
+  t.match(json.machines, {
+    hosts: [{ api: 1, crawler: 0 }],
+    postgres: { role: 'primary', mayLook: true, standbys: [], slots: [], archive: null },
+    redis: null,
+  })
   t.equal(json.running.processes.api, 1, 'one process with many connections')
   t.equal(json.lag.length, 24)
   const now = json.lag.at(-1)
