@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis'
-import type { Config } from '../config/config.ts'
+import { type RedisSettings, redisConnection, usesRedis } from './redis.ts'
 
 /** The Redis of the queues, and those that follow it. */
 export interface RedisServers {
@@ -12,15 +12,19 @@ export interface RedisServers {
 const TIMEOUT = 3_000
 
 /** @returns null when the queues are in Postgres */
-export async function readRedis({ REDIS_URL }: Pick<Config, 'REDIS_URL'>): Promise<RedisServers | null> {
-  if (REDIS_URL === '') return null
-  const redis = new Redis(REDIS_URL, {
+export async function readRedis(config: RedisSettings): Promise<RedisServers | null> {
+  if (!usesRedis(config)) return null
+  const { url, ...options } = redisConnection(config, false)
+  const once = {
+    ...options,
     lazyConnect: true,
     connectTimeout: TIMEOUT,
     commandTimeout: TIMEOUT,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
-  })
+    sentinelRetryStrategy: () => null,
+  }
+  const redis = url === undefined ? new Redis(once) : new Redis(url, once)
   // Without a listener it would write to standard error.
   redis.on('error', () => {})
   try {

@@ -1,6 +1,6 @@
-import type { Config } from '../config/config.ts'
 import { gauge, shared } from '../metrics/registry.ts'
 import type { Pool } from '../postgres/pool.ts'
+import type { RedisSettings } from '../queues/redis.ts'
 import { readRedis } from '../queues/replication.ts'
 import { ACTIVE } from '../vectors/cluster.ts'
 import { readHosts } from './machines/hosts.ts'
@@ -11,7 +11,7 @@ import { readPostgres } from './machines/postgres.ts'
  * Shows the machines and the roles of their servers, read at each scrape. Every worker shows the
  * same figures; what cannot be read is left out.
  */
-export function observeMachines(pool: Pool, config: Pick<Config, 'REDIS_URL'>): void {
+export function observeMachines(pool: Pool, config: RedisSettings): void {
   const hosts = shared(() => readHosts(pool))
   gauge('processes', 'Processes that are connected to the database.', ['host', 'of'], hosts, (set, all) => {
     for (const { host, ...counts } of all) {
@@ -60,7 +60,7 @@ function observePostgres(pool: Pool): void {
   })
 }
 
-function observeRedis(config: Pick<Config, 'REDIS_URL'>): void {
+function observeRedis(config: RedisSettings): void {
   const redis = shared(() => readRedis(config))
   gauge('redis_replicas', 'Replicas that follow the Redis of the queues.', [], redis, (set, one) => {
     if (one !== null) set({}, one.replicas.filter(({ online }) => online).length)

@@ -1,5 +1,7 @@
-import type { Config } from '../config/config.ts'
+import { Agent, fetch } from 'undici'
 import { isRecord } from '../json/is-record.ts'
+import { trustOf } from '../tls/authority.ts'
+import type { QdrantSettings } from './qdrant.ts'
 
 /** The nodes of Qdrant, and the copies of a collection's shards on them. */
 export interface VectorNodes {
@@ -27,7 +29,7 @@ const TIMEOUT = 3_000
  * @returns null without a Qdrant
  */
 export async function readVectorNodes(
-  { QDRANT_URL, QDRANT_API_KEY }: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'>,
+  { QDRANT_URL, QDRANT_API_KEY, TLS_CA_FILE = '' }: QdrantSettings,
   collection: string | null,
 ): Promise<VectorNodes | null> {
   if (QDRANT_URL === '') return null
@@ -36,18 +38,23 @@ export async function readVectorNodes(
   if (url.port === '' && url.protocol === 'http:') url.port = '6333'
   const base = url.href.replace(/\/+$/, '')
   const headers = QDRANT_API_KEY === '' ? {} : { 'api-key': QDRANT_API_KEY }
+  const dispatcher = new Agent({ connect: { timeout: TIMEOUT, ...trustOf({ TLS_CA_FILE }) } })
   const ask = async (path: string): Promise<Record<string, unknown> | null> => {
-    const answer = await fetch(`${base}${path}`, { headers, signal: AbortSignal.timeout(TIMEOUT) })
+    const answer = await fetch(`${base}${path}`, { headers, dispatcher, signal: AbortSignal.timeout(TIMEOUT) })
     // The collection may not have been made yet.
     if (answer.status === 404) return null
     if (!answer.ok) throw new Error(`Qdrant answers ${answer.status}.`)
     const body: unknown = await answer.json()
     return isRecord(body) && isRecord(body.result) ? body.result : null
   }
-  const cluster = await ask('/cluster')
-  if (cluster?.status !== 'enabled') return { nodes: [], unreachable: [], shards: [] }
-  const placed = collection === null ? null : await ask(`/collections/${encodeURIComponent(collection)}/cluster`)
-  return nodesOf(cluster, placed)
+  try {
+    const cluster = await ask('/cluster')
+    if (cluster?.status !== 'enabled') return { nodes: [], unreachable: [], shards: [] }
+    const placed = collection === null ? null : await ask(`/collections/${encodeURIComponent(collection)}/cluster`)
+    return nodesOf(cluster, placed)
+  } finally {
+    await dispatcher.destroy()
+  }
 }
 
 function nodesOf(cluster: Record<string, unknown>, placed: Record<string, unknown> | null): VectorNodes {

@@ -81,6 +81,10 @@ t.test('settings and constants', async t => {
   const namesIn = (text: string) => [...text.matchAll(pattern)].map(([, name = '']) => name)
   const code = files.filter(file => /\.(ts|mjs|py|sql|ya?ml|json)$|Procfile|Dockerfile/.test(file))
   const known = new Set(code.flatMap(file => namesIn(withoutComments(file))))
+  // A secret or an address may stand in a file.
+  for (const [name, { type }] of Object.entries(SETTINGS)) {
+    if (type === 'secret' || type === 'url') known.add(`${name}_FILE`)
+  }
   const prefixes = new Set(Object.keys(SETTINGS).map(name => name.split('_')[0]))
   // Comments and examples may name constants of others, but none that looks like a setting of ours.
   const isOurs = (name: string, file: string) =>

@@ -47,6 +47,7 @@ t.test('Postgres, Redis and Qdrant that take TLS alone, with a private authority
     for (const { log } of fleet.members) t.notMatch(log(), /certificate|out of reach|lost connections/)
     const status = JSON.parse(await fleet.script('status', '--json'))
     t.equal(status.queues.visit.waiting, 0)
+    t.match(status.machines, { redis: { role: 'master' }, vectors: { nodes: [] }, postgres: { role: 'primary' } })
     await fleet.script('queues', 'drain', 'visit')
     await fleet.stop()
     const file = join(t.testdir({}), 'whole.backup')

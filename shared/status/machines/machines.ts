@@ -1,7 +1,8 @@
-import type { Config } from '../../config/config.ts'
 import type { Pool } from '../../postgres/pool.ts'
+import type { RedisSettings } from '../../queues/redis.ts'
 import { type RedisServers, readRedis } from '../../queues/replication.ts'
 import { readVectorNodes, type VectorNodes } from '../../vectors/cluster.ts'
+import type { QdrantSettings } from '../../vectors/qdrant.ts'
 import { readCollections } from '../../vectors/registry.ts'
 import { type HostProcesses, readHosts } from './hosts.ts'
 import { type PostgresServers, readPostgres } from './postgres.ts'
@@ -16,7 +17,7 @@ export interface Machines {
   redis: RedisServers | null
 }
 
-export type MachineSettings = Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY' | 'REDIS_URL'>
+export type MachineSettings = QdrantSettings & RedisSettings
 
 export async function readMachines(db: Pick<Pool, 'query'>, config: MachineSettings): Promise<Machines> {
   const orNull = <T>(reading: Promise<T>): Promise<T | null> => reading.catch(() => null)
