@@ -1,4 +1,5 @@
 import t from 'tap'
+import type { TruePage } from '../truth.ts'
 import { estimate, foldedFigure, type Tally } from './interval.ts'
 import { judge } from './judge.ts'
 import { FOLDS, foldOf, publisherOf } from './publisher.ts'
@@ -63,13 +64,36 @@ t.test('a page is judged by value, with what was missed', async t => {
   t.same(shares, {
     title_recall: '1/1',
     title_precision: '1/1',
+    title_ceiling: '1/1',
     date_recall: '1/1',
     date_precision: '1/1',
+    date_ceiling: '1/1',
     authors_exact: '0/1',
     authors_precision: '1/2',
     authors_recall: '1/1',
+    authors_ceiling: '0/1',
   })
   const none = judge({ ...page, html: '' })
   t.equal(none.find(({ figure }) => figure === 'date_precision')?.of, 0, 'nothing found is not wrong')
   t.match(none.find(({ figure }) => figure === 'date_recall')?.miss ?? '', /none for 2026-11-03/)
+})
+
+t.test('the ceiling counts what some source of a page gives, chosen or not', async t => {
+  const page = {
+    set: 'extraction' as const,
+    file: 'a',
+    url: 'https://dagkoerier.example/a',
+    html: `<html><head><title>Brug dicht</title><meta property="og:title" content="Maasbrug weken dicht"><meta property="article:published_time" content="2026-11-03T12:00:00Z">
+      <meta name="author" content="Anna Weber"></head><body><h1>Brug dicht</h1><p>Door Jan Smit</p><p>4 november 2026</p></body></html>`,
+    title: 'Maasbrug weken dicht',
+    date: '2026-11-04',
+    authors: ['Jan Smit'],
+    text: null,
+  }
+  const figures = (of: TruePage) => Object.fromEntries(judge(of).map(({ figure, right }) => [figure, right]))
+  t.match(figures(page), { title_recall: 0, title_ceiling: 1, date_recall: 0, date_ceiling: 1 })
+  t.match(figures(page), { authors_exact: 0, authors_ceiling: 1 })
+  t.match(figures({ ...page, authors: [] }), { authors_exact: 0, authors_ceiling: 1 }, 'nobody is a choice')
+  const other = { ...page, title: 'Tunnel open', date: '2026-11-09', authors: ['Piet de Vries'] }
+  t.match(figures(other), { title_ceiling: 0, date_ceiling: 0, authors_ceiling: 0 })
 })
