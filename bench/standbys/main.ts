@@ -87,13 +87,18 @@ async function askAll({ paths, secret, signal }: Bench, { bases }: Apis, until: 
 
 const sum = <T>(all: T[], of: (one: T) => number) => all.reduce((total, one) => total + of(one), 0)
 
-/** Requests a second, p95, and processor time of a request by server. */
+/**
+ * Requests a second, p95, and processor time of a request by server; and what it takes of the
+ * primary to start an API and to ask it each query once.
+ */
 async function measure(bench: Bench, name: string, count: number, env: Record<string, string>) {
   const { cluster, url, paths } = bench
+  const idle = postgresTime(cluster.primary.folder)
   const apis = await startApis(count, { DATABASE_URL: url, ...env })
   try {
     // Each process compiles its code and reads its lists first.
     await askAll(bench, apis, { requests: count * paths.length })
+    const started = postgresTime(cluster.primary.folder)
     const usage = () => ({
       api: apis.cpu(),
       primary: postgresTime(cluster.primary.folder),
@@ -106,6 +111,8 @@ async function measure(bench: Bench, name: string, count: number, env: Record<st
     const figures = {
       per_s: Math.round(perSecond),
       p95_ms: rounded(quantile(times, 0.95)),
+      worst_ms: rounded(Math.max(...times)),
+      start_primary_cpu_ms: Math.round(((started - idle) * 1_000) / count),
       api_cpu_ms: each('api'),
       primary_cpu_ms: each('primary'),
       standbys_cpu_ms: each('standbys'),
