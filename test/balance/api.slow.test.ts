@@ -44,6 +44,19 @@ else {
     t.ok(load.failed().length <= 6, `${load.failed()}`)
   })
 
+  t.test('an API that hangs gets no further requests', async t => {
+    const [{ process: hung }] = balanced.apis
+    hung.kill('SIGSTOP')
+    t.teardown(() => hung.kill('SIGCONT'))
+    await balanced.marked(0, 'DOWN')
+    const load = askOn(balanced)
+    await load.more(100)
+    await load.stop()
+    t.same(load.failed(), [])
+    hung.kill('SIGCONT')
+    await balanced.marked(0, 'UP')
+  })
+
   t.test('a reload of HAProxy costs no request', async t => {
     const load = askOn(balanced)
     for (let reload = 0; reload < 2; reload++) {

@@ -26,6 +26,8 @@ export interface Balanced {
   end(number: 0 | 1, signal: NodeJS.Signals): Promise<void>
   /** Starts an API where one has ended, and waits until HAProxy sends requests to it. */
   start(number: 0 | 1): Promise<void>
+  /** Waits until HAProxy knows that an API is there, or away. */
+  marked(number: 0 | 1, state: 'UP' | 'DOWN'): Promise<void>
   /** HAProxy reads its file again. */
   reload(): Promise<void>
   /** What HAProxy has logged. */
@@ -51,7 +53,7 @@ export async function startBalanced(env: Record<string, string> = {}): Promise<B
   const apis: [Member, Member] = [await startApi(0), await startApi(1)]
   const proxy = await startProxy(ports)
   const balanced: Balanced = {
-    ...{ port: proxy.port, apis, secret, log: proxy.log, reload: proxy.reload },
+    ...{ port: proxy.port, apis, secret, log: proxy.log, reload: proxy.reload, marked: proxy.marks },
     async end(number, signal) {
       apis[number].process.kill(signal)
       await apis[number].exited
