@@ -62,6 +62,9 @@ t.test('a secret or an address may stand in a file', async t => {
   t.same(unknownSettings({ QDRANT_API_KEY_FILE: 'x', CRAWL_HOST_DELAY_FILE: 'x', DATABASE_URL_FILE: 'x' }), [
     'CRAWL_HOST_DELAY_FILE',
   ])
+  t.same(unknownSettings({ REDIS_PASSWORD_FILE: 'x', REDIS_SENTINEL_PASSWORD_FILE: 'x', QDRANT_REPLICA: '2' }), [
+    'QDRANT_REPLICA',
+  ])
 })
 
 t.test('the file of authorities goes into the addresses of Postgres that ask for TLS', async t => {

@@ -28,8 +28,9 @@ const SILENCE = 5_000
  * SILENCE.
  */
 export const IDLE_WAIT = 2
-/** ms between two attempts to connect. */
+/** ms between two attempts to connect, at least. Processes do not all try at once. */
 const AGAIN = 500
+const again = () => Math.round(AGAIN * (1 + Math.random()))
 
 /**
  * How to connect to the Redis of the queues.
@@ -43,7 +44,7 @@ export function redisConnection(config: RedisSettings, waits: boolean): RedisOpt
   const options = {
     connectTimeout: CONNECT,
     socketTimeout: SILENCE,
-    retryStrategy: () => AGAIN * (1 + Math.random()),
+    retryStrategy: again,
     // Said by a former master: a replica now, or cut off from its replicas. Sentinels or the proxy
     // lead to the present one.
     reconnectOnError: (error: Error) => /^(READONLY|NOREPLICAS) /.test(error.message),
@@ -63,7 +64,7 @@ export function redisConnection(config: RedisSettings, waits: boolean): RedisOpt
     sentinels: sentinels.hosts,
     name: config.REDIS_SENTINEL_NAME ?? '',
     sentinelCommandTimeout: CONNECT,
-    sentinelRetryStrategy: () => AGAIN * (1 + Math.random()),
+    sentinelRetryStrategy: again,
     // Those of the settings are asked. The addresses that Sentinels give each other may be of
     // another network, and are not in their certificates.
     updateSentinels: false,

@@ -24,6 +24,10 @@ export interface RedisMember {
   takesWrites(): Promise<boolean>
   /** Whom this host's Sentinel takes for the master, as HOST:PORT; null: it does not answer. */
   master(): Promise<string | null>
+  /**
+   * Whether the Sentinel takes part. One that was paused looks on for 30 s first (its "tilt mode").
+   */
+  takesPart(): Promise<boolean>
   /** The Redis of this host, as HOST:PORT. */
   address: string
 }
@@ -157,6 +161,10 @@ function memberAt(host: Host, access: Access): RedisMember {
       return text.includes('role:master') ? 'master' : 'replica'
     },
     takesWrites: async () => (await say(toRedis, 'set', 'fleet-probe', '1')) === 'OK',
+    async takesPart() {
+      const text = await say(toSentinel, 'info', 'sentinel')
+      return typeof text === 'string' && text.includes('sentinel_tilt:0')
+    },
     async master() {
       const answer = await say(toSentinel, 'sentinel', 'get-master-addr-by-name', NAME)
       return Array.isArray(answer) ? answer.join(':') : null

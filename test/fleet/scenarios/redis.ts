@@ -157,6 +157,8 @@ async function lose(
   }
   await until(isReplica, PATIENCE_MS, () => `${master.host.name} does not come back as a replica.`)
   figure(`${master.host.name} ${loss}: a replica again after`, `${((Date.now() - began) / 1000).toFixed(1)} s`)
+  const allTakePart = async () => (await Promise.all(members.map(member => member.takesPart()))).every(Boolean)
+  await until(allTakePart, PATIENCE_MS, () => `The Sentinel of ${master.host.name} takes no part after it was ${loss}.`)
   const longest = crawl.longest()
   figure(`${master.host.name} ${loss}: longest time without a new article`, `${(longest / 1000).toFixed(1)} s`)
   if (longest > GOES_ON_MS * patience) findings.add(`No new article came for ${longest} ms.`)

@@ -1,0 +1,78 @@
+import { spawn } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { createLogger } from '../../shared/log/logger.ts'
+import { openQueues } from '../../shared/queues/queues.ts'
+import { freePort, until } from '../fleet.ts'
+import { startRedis } from './redis.ts'
+
+t.setTimeout(200_000)
+
+const redis = await startRedis()
+t.teardown(redis.stop)
+
+t.test(
+  'while no Sentinel answers, producers fail in time and workers wait; then both work',
+  { skip: redis.url === null && 'no redis-server on this machine' },
+  async t => {
+    const { port, password } = new URL(redis.url ?? '')
+    const sentinelPort = await freePort()
+    const queues = openQueues(
+      {
+        DATABASE_URL: '',
+        REDIS_URL: 'redis://127.0.0.1:1',
+        REDIS_SENTINELS: [`127.0.0.1:${sentinelPort}`],
+        REDIS_SENTINEL_NAME: 'of-the-test',
+        REDIS_SENTINEL_PASSWORD: 'secret',
+        REDIS_PASSWORD: password,
+      },
+      createLogger('test', 'silent'),
+    )
+    const seen: string[] = []
+    const worker = queues.work('visit', async ({ host }) => void seen.push(host), { concurrency: 1 })
+    const add = () => queues.add('visit', [{ key: 'a', data: { host: 'a' } }])
+    const began = Date.now()
+    await t.rejects(add(), { message: /does not answer within 10 s \(All sentinels are unreachable/ })
+    t.ok(Date.now() - began < 60_000)
+
+    const stop = await startSentinel(sentinelPort, port)
+    t.teardown(stop)
+    await until(async () => {
+      await add()
+      return seen.length > 0
+    }, 60_000)
+    t.equal(seen[0], 'a')
+
+    await stop()
+    await until(async () => {
+      await add()
+      return seen.length > 1
+    }, 60_000)
+    t.equal(seen[1], 'a', 'a lost Sentinel does not disturb what is connected')
+    await worker.close()
+    await queues.close()
+  },
+)
+
+async function startSentinel(port: number, redisPort: string): Promise<() => Promise<void>> {
+  const folder = await mkdtemp(join(tmpdir(), 'perscope-sentinel-'))
+  const file = join(folder, 'sentinel.conf')
+  const { password } = new URL(redis.url ?? '')
+  await writeFile(
+    file,
+    [
+      ...[`port ${port}`, 'bind 127.0.0.1', `dir ${folder}`, 'requirepass secret'],
+      `sentinel monitor of-the-test 127.0.0.1 ${redisPort} 1`,
+      `sentinel auth-pass of-the-test ${password}`,
+    ].join('\n'),
+  )
+  const child = spawn('redis-server', [file, '--sentinel'], { stdio: 'ignore' })
+  const gone = new Promise(resolve => child.once('exit', resolve))
+  return async () => {
+    child.kill('SIGKILL')
+    await gone
+    await rm(folder, { recursive: true, force: true })
+  }
+}
