@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { openIndex, SEARCH_SETTINGS } from '../search/index.ts'
+import { archiveSettingsOf, openIndex, SEARCH_SETTINGS } from '../search/index.ts'
 import { counted } from '../shared/log/counted.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
@@ -61,11 +61,11 @@ function readFormat(options: CommandContext['options']): FormatName {
   return format
 }
 
-async function select({ options }: CommandContext, pool: Pool): Promise<{ total: number; parts: Parts }> {
+async function select({ config, options }: CommandContext, pool: Pool): Promise<{ total: number; parts: Parts }> {
   const body = options.body === true
   const query = readSelection(options)
   if (query !== null) {
-    const index = openIndex(pool)
+    const index = openIndex(pool, { archive: archiveSettingsOf(config) })
     return { total: await index.count(query), parts: readFound(pool, index, query, body) }
   }
   const after = options['ingested-after']

@@ -1,6 +1,7 @@
 import { counted } from '../shared/log/counted.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
+import { reindexArchive } from './reindex/archive.ts'
 import { createPace } from './reindex/pace.ts'
 import { reindexPages } from './reindex/pages.ts'
 import { beginRun, endRun, findRun } from './reindex/run.ts'
@@ -22,6 +23,7 @@ await runCommand(
       '[--outlet DOMAIN] [--language nl] [--from T] [--to T] [--rate N]',
       '--vectors [the same]',
       '--pages [--outlet DOMAIN] [--rate N]',
+      '--archive [--release | --empty] [--rate N]',
     ],
     options: {
       vectors: { type: 'boolean', about: 'the vectors, not the words' },
@@ -29,6 +31,13 @@ await runCommand(
         type: 'boolean',
         about: 'reads stored pages again: teaches outlets, finds refused articles, counts differences',
       },
+      archive: {
+        type: 'boolean',
+        about:
+          'puts older articles into the archive index (OPENSEARCH_URL), and builds damaged or outdated indices anew',
+      },
+      release: { type: 'boolean', about: 'with --archive: drops the segments of the articles that it has' },
+      empty: { type: 'boolean', about: 'with --archive: makes dropped segments anew, then deletes the archive index' },
       outlet: { type: 'string', value: 'DOMAIN', about: 'only articles of this outlet' },
       language: { type: 'string', value: 'LANGUAGE', about: 'only articles in nl, fr, de, lb or en' },
       from: { type: 'string', value: 'T', about: 'only articles published then or later (ISO 8601, UTC)' },
@@ -51,6 +60,9 @@ await runCommand(
       if (options.json === true) print(JSON.stringify({ what: selection.what, articles, segments, done }))
     }
     try {
+      if (options.archive === true) return await reindexArchive({ config, options, print, say, signal }, pool, rate)
+      if (options.release === true || options.empty === true)
+        throw new UsageError('--release and --empty go with --archive.')
       if (options.pages === true) return await reindexPages({ config, options, print, say, signal }, pool, rate)
       const chosen = await lookUpOutlet(pool, selection)
       const earlier = options.restart === true ? null : await findRun(pool, selection)

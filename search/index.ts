@@ -1,5 +1,6 @@
 import type { ArticleOutlet, Country } from '../shared/articles/article.ts'
 import type { Queryable } from '../shared/postgres/pool.ts'
+import { type ArchiveSettings, openArchiveClient } from './archive/client.ts'
 import { type ArticleForm, type KeptArticle, ROWS } from './cache/article-form.ts'
 import type { CacheStats } from './cache/cache.ts'
 import { PREFETCHED_ARTICLES } from './cache/prefetch.ts'
@@ -29,6 +30,7 @@ import { startWarmUp, type WarmUp } from './warm-up.ts'
  * `indexer.ts`; functions on text alone are in `analysis/index.ts`.
  */
 
+export { ArchiveFailure, ArchiveMissing, type ArchiveSettings, archiveSettingsOf } from './archive/client.ts'
 export type { ArticleForm, KeptArticle } from './cache/article-form.ts'
 export type { CacheStats } from './cache/cache.ts'
 export { type CacheSizes, defaultCacheSizes } from './cache/sizes.ts'
@@ -107,6 +109,12 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
    * @param gently takes longer, and leaves processors to other processes that answer requests
    */
   warm(onFailure?: (error: unknown) => void, gently?: boolean): Promise<void>
+  /**
+   * Looks whether every article can be searched.
+   *
+   * @throws ArchiveMissing
+   */
+  check(): Promise<void>
   stats(): IndexStats
   /** Stops reading ahead. The pool is the caller's to end. */
   close(): Promise<void>
@@ -133,6 +141,8 @@ export interface IndexOptions {
   standbys?: Standbys | undefined
   /** Most bytes of each cache; defaults fit the machine's memory. */
   caches?: Partial<CacheSizes>
+  /** How the archive is reached; absent: there is none. */
+  archive?: ArchiveSettings | null
 }
 
 const SIZES: SearchSizes = {
@@ -162,9 +172,10 @@ export function openIndex(db: Queryable, options: IndexOptions = {}): SearchInde
 export function openIndexOf<A extends KeptArticle>(
   db: Queryable,
   form: ArticleForm<A>,
-  { caches, standbys }: IndexOptions = {},
+  { caches, standbys, archive = null }: IndexOptions = {},
 ): SearchIndex<A> {
-  const parts = openParts(db, form, { ...defaultCacheSizes(), ...caches }, standbys)
+  const client = archive === null ? null : openArchiveClient(archive)
+  const parts = openParts(db, form, { ...defaultCacheSizes(), ...caches }, { standbys, archive: client })
   let warmUp: WarmUp | null = null
   let warm: Promise<void> | null = null
   let closed = false
@@ -216,6 +227,11 @@ export function openIndexOf<A extends KeptArticle>(
       return warm
     },
 
+    async check() {
+      const { version } = await parts.segments.readSnapshot()
+      await parts.metaOf(version)
+    },
+
     stats: () => statsOf(parts),
 
     async close() {
@@ -223,6 +239,7 @@ export function openIndexOf<A extends KeptArticle>(
       await warmUp?.stop()
       await parts.cache.prefetch.close()
       await suggestions.close()
+      await client?.close()
     },
   }
 }

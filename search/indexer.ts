@@ -13,6 +13,7 @@ import type { SegmentRange } from './store/segment-store.ts'
  * Those who search use `index.ts`.
  */
 
+export { type ArchiveWriter, type ArchiveWriterOptions, openArchiveWriter } from './archive/writer.ts'
 export { createKnownWords, type KnownWords } from './merge/known-words.ts'
 export { KINDS, type MakeOptions, makeSegments } from './merge/make-segments.ts'
 export { SEGMENT_SIZES, type SegmentSizes } from './merge/policy.ts'

@@ -77,13 +77,15 @@ async function rebuildWords({ pool, tokeniser, chosen, run, pace, tell, signal }
     let fresh = 0
     const reached = await rebuild.exclusively(async () => {
       const range = (await rebuild.ranges()).find(one => one.last > doneTo)
-      if (range !== undefined) return segment(range)
-      const seqs = await chosenSeqs(pool, chosen, doneTo, run.last, PART)
+      if (range !== undefined && range.first <= doneTo + 1n) return segment(range)
+      // The segments of the first articles may have been released: the archive has them.
+      const end = range === undefined ? run.last : min(run.last, range.first - 1n)
+      const seqs = await chosenSeqs(pool, chosen, doneTo, end, PART)
       await rebuild.words(seqs, tokeniser)
-      await noteDone(pool, chosen.selection, seqs.at(-1) ?? run.last)
+      await noteDone(pool, chosen.selection, seqs.at(-1) ?? end)
       fresh = seqs.length
       progress.articles += fresh
-      return seqs.length < PART ? run.last : seqs.at(-1)!
+      return seqs.length < PART ? end : seqs.at(-1)!
     })
     if (reached === null) return false
     doneTo = reached

@@ -30,11 +30,13 @@ const questions = fc.record({
     ingested: fc.option(span, { nil: null }),
   }),
   watermark: fc.bigInt({ min: 90n, max: 260n }),
+  above: fc.bigInt({ min: 0n, max: 260n }),
 })
 
 interface Asked {
   bounds: TimeBounds
   watermark: bigint
+  above: bigint
 }
 
 t.test('a segment says as a whole what is true of each of its documents', async () => {
@@ -54,14 +56,17 @@ t.test('a segment says as a whole what is true of each of its documents', async 
   )
 })
 
-function isAllowed(article: SegmentArticle, { bounds, watermark }: Asked): boolean {
+function isAllowed(article: SegmentArticle, { bounds, watermark, above }: Asked): boolean {
   const { published, ingested, seq } = article
   const within = (at: number, { from, to }: { from: number; to: number }) => at >= from && at < to
   const since = bounds.undatedSince
   const inTime =
     published === null ? since !== null && ingested !== null && ingested >= since : within(published, bounds.published)
   return (
-    inTime && (bounds.ingested === null || (ingested !== null && within(ingested, bounds.ingested))) && seq <= watermark
+    inTime &&
+    (bounds.ingested === null || (ingested !== null && within(ingested, bounds.ingested))) &&
+    seq <= watermark &&
+    seq > above
   )
 }
 

@@ -9,14 +9,16 @@ export interface DocFilter {
   bounds: TimeBounds
   /** Articles with a higher `seq` are not part of the result set (decision 22). */
   watermark: bigint
+  /** Articles up to this `seq` are matched in another part of the index. */
+  above: bigint
 }
 
 /** The articles of a stored segment, as far as times and `seq` tell. */
 export type Extent = Pick<SegmentMeta, 'first' | 'last' | 'published' | 'ingested' | 'undated'>
 
 /** Whether a segment can have a document that passes. */
-export function canMatch(segment: Extent, { bounds, watermark }: DocFilter): boolean {
-  if (segment.first > watermark) return false
+export function canMatch(segment: Extent, { bounds, watermark, above }: DocFilter): boolean {
+  if (segment.first > watermark || segment.last <= above) return false
   const { published, undatedSince, ingested } = bounds
   if (ingested !== null && !overlaps(segment.ingested, ingested.from, ingested.to)) return false
   return undatedSince !== null || overlaps(segment.published, published.from, published.to)
@@ -58,7 +60,7 @@ function undatedMatches(segment: SegmentMeta, { allIngested }: Columns, since: n
 
 /** Tests of single documents, only for conditions that are not true of the segment as a whole. */
 function testsOf(segment: SegmentMeta, columns: Columns, filter: DocFilter): ((doc: number) => boolean)[] {
-  const { bounds, watermark } = filter
+  const { bounds, watermark, above } = filter
   const { ingested, allIngested, offsets } = columns
   const tests: ((doc: number) => boolean)[] = []
   const span = bounds.ingested
@@ -69,6 +71,10 @@ function testsOf(segment: SegmentMeta, columns: Columns, filter: DocFilter): ((d
   if (segment.last > watermark) {
     const visible = Number(watermark - segment.first)
     tests.push(doc => offsets[doc]! <= visible)
+  }
+  if (segment.first <= above) {
+    const hidden = Number(above - segment.first)
+    tests.push(doc => offsets[doc]! > hidden)
   }
   return tests
 }

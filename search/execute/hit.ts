@@ -17,3 +17,5 @@ export interface Hit {
 export type DocAddress =
   | { kind: 'memory'; segment: MemorySegment; doc: number }
   | { kind: 'stored'; segment: SegmentMeta; doc: number }
+  /** Its id and its score are known. */
+  | { kind: 'archive' }

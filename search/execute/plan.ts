@@ -34,7 +34,7 @@ export function planSearch(query: Matched, days: KnownDays, watermark: bigint): 
   return {
     node: clauses.length === 0 ? null : and(clauses),
     nameTerms: filters.flatMap(one => (one.kind === 'term' && parseNameTerm(one.term) !== null ? [one.term] : [])),
-    filter: { bounds, watermark },
+    filter: { bounds, watermark, above: 0n },
     verification,
     scoring,
   }

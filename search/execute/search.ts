@@ -1,11 +1,11 @@
 import type { KeptArticle } from '../cache/article-form.ts'
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
 import type { TimeBounds } from '../query/time-bounds.ts'
-import type { IndexMeta, IndexState } from '../store/segment-store.ts'
+import type { IndexState } from '../store/segment-store.ts'
 import type { Collector } from './collectors/collector.ts'
 import { createCountCollector } from './collectors/count.ts'
 import { createTopCollector } from './collectors/top.ts'
-import type { IndexParts, SearchSizes } from './index-parts.ts'
+import type { IndexParts, SearchSizes, StoredMeta } from './index-parts.ts'
 import { matchMemory } from './match-memory.ts'
 import { storedSegments } from './match-stored.ts'
 import { firstInOrder } from './order.ts'
@@ -91,12 +91,13 @@ export async function collectAll<C extends Collector>(
 
 interface Planned {
   snapshot: IndexState
-  meta: IndexMeta
+  meta: StoredMeta
   plan: SearchPlan
 }
 
 /**
- * Matches stored and in-memory segments. New articles are read while stored segments are matched.
+ * Matches stored parts and in-memory segments. New articles are read while stored parts are
+ * matched.
  */
 async function collectMatches(
   index: IndexParts,
@@ -114,9 +115,12 @@ async function collectMatches(
   const last = watermark < snapshot.lastSeq ? watermark : snapshot.lastSeq
   const range = { covered, last, wordsVersion: snapshot.wordsVersion }
   const visit = { ...order, limit, first: sizes.first }
+  const above = meta.archive.covered
+  const segments = storedSegments({ ...index, meta }, { ...plan, filter: { ...plan.filter, above } }, visit)
+  const parts = index.archive === null ? [segments] : [segments, index.archive(meta, plan, visit)]
   const [inMemory] = await Promise.all([
     last <= covered ? [] : index.memory.upTo(range, sizes.memory),
-    matchParts([storedSegments({ ...index, meta }, plan, visit)], visit, collectors),
+    matchParts(parts, visit, collectors),
   ])
   await matchMemory(index.names, inMemory, covered, plan, collectors)
 }

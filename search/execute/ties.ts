@@ -27,7 +27,10 @@ export function tieBreakers(
         stored: inStore.length === 0 ? [] : await scoreStored(cache, inStore, scoring, version),
       }
       const next = { memory: 0, stored: 0 }
-      for (const hit of unknown) hit.score = scores[hit.address.kind][next[hit.address.kind]++]!
+      for (const hit of unknown) {
+        const { kind } = hit.address
+        if (kind !== 'archive') hit.score = scores[kind][next[kind]++]!
+      }
     },
   }
 }

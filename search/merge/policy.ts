@@ -38,11 +38,13 @@ export function nextFlush(
 
 /**
  * The blocks of the merged size whose articles are all in smaller segments. A block that a stored
- * segment crosses or contains, because of a former size, stays as it is.
+ * segment crosses or contains, because of a former size, stays as it is. So does one whose first
+ * segments were released, because the archive has their articles.
  */
 export function mergesDue(stored: SegmentRange[], { merged }: Pick<SegmentSizes, 'merged'>): SegmentRange[] {
   const covered = stored.at(-1)?.last ?? 0n
   const due: SegmentRange[] = []
+  const stands = stored[0]?.first ?? 1n
   // Blocks and segments both ascend, and there may be thousands of each.
   let from = 0
   for (let first = 1n; first + merged - 1n <= covered; first += merged) {
@@ -51,7 +53,7 @@ export function mergesDue(stored: SegmentRange[], { merged }: Pick<SegmentSizes,
     let to = from
     while (to < stored.length && stored[to]!.first <= block.last) to++
     const parts = stored.slice(from, to)
-    if (parts.length > 1 && parts.every(part => isWithin(part, block))) due.push(block)
+    if (parts.length > 1 && block.first >= stands && parts.every(part => isWithin(part, block))) due.push(block)
   }
   return due
 }

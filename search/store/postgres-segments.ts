@@ -28,7 +28,8 @@ export function postgresSegments(reads: IndexReads): SegmentStore {
     async readMeta(version) {
       const rows = await reads.rows<MetaRow>({ text: META }, { version }, isOf(version))
       const segments = rows.flatMap(row => (row.segment_no === null ? [] : [segmentMetaOf(row)]))
-      return { version: rows[0]!.version, segments, covered: segments.at(-1)?.last ?? 0n } satisfies IndexMeta
+      const { version: found, released_to: releasedTo } = rows[0]!
+      return { version: found, segments, covered: segments.at(-1)?.last ?? 0n, releasedTo } satisfies IndexMeta
     },
 
     async readColumns(segmentNos, version) {
@@ -127,6 +128,7 @@ const STATE = `select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`
 
 interface MetaRow {
   version: bigint
+  released_to: bigint
   segment_no: number | null
   first_seq: bigint
   last_seq: bigint
@@ -153,7 +155,7 @@ function segmentMetaOf(row: MetaRow): SegmentMeta {
 }
 
 const META = `
-  select v.version, s.segment_no, s.first_seq, s.last_seq, s.bucket_bits,
+  select v.version, v.released_to, s.segment_no, s.first_seq, s.last_seq, s.bucket_bits,
     s.first_published, s.last_published, s.first_ingested, s.last_ingested, s.undated
   from segments_version v left join segments s on true
   order by s.first_seq`

@@ -35,6 +35,11 @@ export interface IndexMeta {
   version: bigint
   segments: SegmentMeta[]
   covered: bigint
+  /**
+   * Articles up to this `seq` have no segment any more: the archive alone has them. 0: segments
+   * hold every article.
+   */
+  releasedTo: bigint
 }
 
 /** The segments changed during a search, so the search restarts. */

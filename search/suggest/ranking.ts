@@ -1,4 +1,4 @@
-import type { NameUse } from '../execute/collectors/name-counts.ts'
+import type { NameUse } from '../execute/collectors/name-uses.ts'
 import type { NameIndex } from '../names/name-index.ts'
 import type { NumberSet } from '../names/number-set.ts'
 import { hasBit } from '../segment/bitmap.ts'

@@ -1,4 +1,10 @@
-import { type CacheSizes, defaultCacheSizes, openIndexOf, type SearchIndex } from '../../search/index.ts'
+import {
+  archiveSettingsOf,
+  type CacheSizes,
+  defaultCacheSizes,
+  openIndexOf,
+  type SearchIndex,
+} from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { gauge } from '../../shared/metrics/registry.ts'
 import { SHOWN_ARTICLES, type ShownArticle } from './articles/shown-article.ts'
@@ -10,7 +16,11 @@ import type { Servers } from './reading/servers.ts'
  * @param processes that share the port with this one, itself included
  */
 export function openApiIndex({ pool, standbys }: Servers, config: Config, processes = 1): SearchIndex<ShownArticle> {
-  return openIndexOf(pool, SHOWN_ARTICLES, { caches: cacheSizesOf(config, processes), standbys })
+  return openIndexOf(pool, SHOWN_ARTICLES, {
+    caches: cacheSizesOf(config, processes),
+    standbys,
+    archive: archiveSettingsOf(config),
+  })
 }
 
 /**

@@ -54,6 +54,7 @@ export async function startApi(
   // A wrong value stops the start, not only once the database answers.
   const isBehindProxy = trustProxy(config.TRUST_PROXY) !== false
   const cursorSecret = createSecretKey(await patiently(() => loadSharedSecret(pool, 'cursor'), log))
+  await index.check()
   const lock = createAddressLock(pool, config)
   const required = () => answers(pool)
   const publicUrl = publicUrlOf(config)

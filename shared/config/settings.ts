@@ -75,6 +75,40 @@ export const SETTINGS = {
     about:
       'File with the certificates (PEM) of the authorities that connections to Postgres, Redis and Qdrant trust, and no others. Empty: the public ones. The crawler does not use it.',
   },
+  OPENSEARCH_URL: {
+    type: 'list',
+    default: '',
+    about:
+      'Addresses of OpenSearch nodes, comma-separated, for the archive index of older articles. Empty: there is none, and segments in Postgres hold every article.',
+  },
+  OPENSEARCH_USER: { type: 'text', default: '', about: 'User of OpenSearch. Empty: it asks for none.' },
+  OPENSEARCH_PASSWORD: { type: 'secret', default: '', about: 'Password of that user.' },
+  OPENSEARCH_INDEX: {
+    type: 'text',
+    default: 'perscope',
+    about: 'Beginning of the names of its indices, in lower case; another for each system on one OpenSearch.',
+  },
+  OPENSEARCH_INDEX_ARTICLES: {
+    type: 'integer',
+    default: '5000000',
+    min: 1_000,
+    max: 100_000_000,
+    about: 'Articles in one index; the next articles get another one.',
+  },
+  OPENSEARCH_SHARDS: { type: 'integer', default: '1', min: 1, max: 100, about: 'Shards of a new index.' },
+  OPENSEARCH_REPLICAS: {
+    type: 'integer',
+    default: '1',
+    min: 0,
+    max: 10,
+    about: 'Copies of each shard of a new index, beside the first, on other nodes.',
+  },
+  OPENSEARCH_RECENT: {
+    type: 'integer',
+    default: '1000000',
+    max: 1_000_000_000,
+    about: 'The newest articles that stay out of the archive index.',
+  },
   DATA_DIR: { type: 'text', default: '.data', about: 'Where the embedded servers keep their data.' },
   OUTLETS: {
     type: 'text',
@@ -345,6 +379,7 @@ export const OWN_PREFIXES = [
   'EMBED',
   'AUTH_LOCK_',
   'NORMALISE_',
+  'OPENSEARCH_',
   'PAGES_',
   'SEARCH_',
   'WEBSUB_',

@@ -13,6 +13,7 @@ import type { Plan } from '../../shared/plans/plan.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { createBoss } from '../../shared/queues/delayed-jobs.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
+import { emptyTestArchive, makeTestSegments, TEST_ARCHIVE } from '../search/store.ts'
 import { readUrlsOf } from '../standbys/reading.ts'
 
 /** A listening API on a database of its own. */
@@ -45,6 +46,10 @@ const PLAN: Plan = {
   quota: null,
 }
 
+/** With an archive, where tests run on one. */
+const ARCHIVE_SETTINGS: Record<string, string> =
+  TEST_ARCHIVE === null ? {} : { OPENSEARCH_URL: TEST_ARCHIVE.nodes.join(), OPENSEARCH_INDEX: TEST_ARCHIVE.prefix }
+
 /** Semantic search when no model is configured. */
 export const noSemanticSearch: SemanticSearch<ShownArticle> = {
   async search() {
@@ -74,6 +79,7 @@ export async function startTestApi(
     PORT: '0',
     LOG_LEVEL: 'silent',
     PUBLIC_URL: 'https://news.example',
+    ...ARCHIVE_SETTINGS,
     ...env,
     ...addresses,
   })
@@ -92,7 +98,9 @@ export async function startTestApi(
     pool,
     config,
     async another(more = {}) {
-      const other = await start(readConfig({ PORT: '0', LOG_LEVEL: 'silent', ...env, ...more, ...addresses }))
+      const other = await start(
+        readConfig({ PORT: '0', LOG_LEVEL: 'silent', ...ARCHIVE_SETTINGS, ...env, ...more, ...addresses }),
+      )
       others.add(other)
       return {
         base: other.base,
@@ -111,6 +119,7 @@ export async function startTestApi(
         const complete = articles.map(article => completed(article, ++numbered))
         const indexer = openIndexer(pool)
         await openArticleWriter({ pool, boss, indexer, embedDelay: 3_600_000 }).write(complete)
+        if (TEST_ARCHIVE !== null) await makeTestSegments(pool, { flushed: 1n, merged: 8n })
       } finally {
         await boss.stop({ graceful: false })
       }
@@ -118,6 +127,7 @@ export async function startTestApi(
     async stop() {
       for (const other of others) await other.stop()
       await api.stop()
+      await emptyTestArchive(pool)
       await pool.end()
       await database.drop()
     },

@@ -110,6 +110,7 @@ const NOT_PASSED_ON: Record<string, string> = {
   API_KEY: 'of `npm run query` and `npm run poll`',
 }
 const SECRETS: Record<string, string[]> = {
+  OPENSEARCH_PASSWORD: ['api', 'api2'],
   REDIS_PASSWORD: ['api', 'api2', 'crawler', 'normaliser', 'embedder'],
   REDIS_SENTINEL_PASSWORD: ['api', 'api2', 'crawler', 'normaliser', 'embedder'],
   OPERATOR_KEY: ['api', 'api2'],

@@ -1,10 +1,10 @@
-import { makeSegments } from '../../search/indexer.ts'
 import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { difference } from './comparison.ts'
 import { answer } from './oracle.ts'
 import { randomQuestion } from './questions.ts'
 import type { Random } from './random.ts'
+import { makeTestSegments } from './store.ts'
 
 export interface Agreement {
   /** Questions on which the index and the oracle disagree, in words. */
@@ -25,9 +25,9 @@ export async function askBoth(random: Random, articles: NewArticle[], questions:
     const differences: string[] = []
     let found = 0
     for (let number = 0; number < questions; number++) {
-      if (number === Math.floor(questions / 4)) await makeSegments(index.pool, { flushed, merged: flushed * 8n })
+      if (number === Math.floor(questions / 4)) await makeTestSegments(index.pool, { flushed, merged: flushed * 8n })
       if (number === Math.floor(questions / 2))
-        await makeSegments(index.pool, { flushed: flushed * 4n, merged: flushed * 16n })
+        await makeTestSegments(index.pool, { flushed: flushed * 4n, merged: flushed * 16n })
       const question = randomQuestion(random, known)
       // Small sizes make many stretches, and totals at their cap.
       const sizes = {

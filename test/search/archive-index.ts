@@ -1,4 +1,4 @@
-import { openIndex, SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
+import { SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
 import { openIndexer } from '../../search/indexer.ts'
 import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
 import type { Indexed, NewArticle } from '../../shared/indexing/new-article.ts'
@@ -7,6 +7,7 @@ import { createBoss } from '../../shared/queues/delayed-jobs.ts'
 import { createTestDatabase, type TestDatabase } from '../database.ts'
 import { openTestReading } from '../standbys/reading.ts'
 import type { Known } from './oracle.ts'
+import { emptyTestArchive, openTestIndex } from './store.ts'
 
 /** A database of its own with some articles in it. */
 export interface ArchiveIndex {
@@ -27,9 +28,10 @@ export async function openArchiveIndex(): Promise<ArchiveIndex> {
   await boss.start()
   const indexer = openIndexer(pool)
   const writer = openArticleWriter({ pool, boss, indexer, embedDelay: 0 })
+  const search = openTestIndex(pool, standbys)
   return {
     pool,
-    search: openIndex(pool, { standbys }),
+    search,
     database,
     async add(articles) {
       const results: Indexed[] = []
@@ -51,6 +53,8 @@ export async function openArchiveIndex(): Promise<ArchiveIndex> {
     async close() {
       await boss.stop({ graceful: false })
       await indexer.close()
+      await search.close()
+      await emptyTestArchive(pool)
       await close()
       await database.drop()
     },

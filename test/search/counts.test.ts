@@ -1,6 +1,5 @@
 import t from 'tap'
 import { type Breakdown, MOST_OUTLETS, type SearchIndex, TooManyBuckets, timeZoneNamed } from '../../search/index.ts'
-import { makeSegments } from '../../search/indexer.ts'
 import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { randomArticles } from './archive.ts'
 import { openArchiveIndex } from './archive-index.ts'
@@ -10,6 +9,7 @@ import { answer, type Known, type Question } from './oracle.ts'
 import { EVERYTHING } from './poller.ts'
 import { randomQuestion } from './questions.ts'
 import { createRandom, type Random } from './random.ts'
+import { makeTestSegments } from './store.ts'
 
 const timeout = 280_000
 const TIMES = ['hour', 'day', 'week', 'month'] as const
@@ -79,8 +79,8 @@ t.test('counts of random searches are those of a naive count, in memory and in s
   const differences: string[] = []
   let counted = 0
   for (let number = 0; number < Number(process.env.QUESTIONS ?? 600); number++) {
-    if (number === 150) await makeSegments(index.pool, { flushed: 16n, merged: 64n })
-    if (number === 350) await makeSegments(index.pool, { flushed: 64n, merged: 256n })
+    if (number === 150) await makeTestSegments(index.pool, { flushed: 16n, merged: 64n })
+    if (number === 350) await makeTestSegments(index.pool, { flushed: 64n, merged: 256n })
     const asked = randomQuestion(random, known)
     const by = random.one([...TIMES, 'outlet', 'language', 'country'] as const)
     // A year of days and a hundred days of hours are few enough.

@@ -1,11 +1,11 @@
 import t from 'tap'
-import { type ArticleQuery, openIndex } from '../../search/index.ts'
-import { makeSegments } from '../../search/indexer.ts'
+import type { ArticleQuery } from '../../search/index.ts'
 import { authorId } from '../../shared/indexing/ids.ts'
 import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { overheard } from './overheard.ts'
 import { EVERYTHING } from './poller.ts'
+import { makeTestSegments, openTestIndex } from './store.ts'
 
 const timeout = 60_000
 
@@ -42,28 +42,28 @@ t.test('an author whose number was given out early and becomes visible late is f
   await index.add(articles(0, people(20)))
   t.equal((await search.search(by('van'))).total, 20)
   t.equal((await search.search(by('laur'))).total, 0)
-  const other = openIndex(index.pool)
+  const other = openTestIndex(index.pool)
   t.equal((await other.search(by('laur'))).total, 0)
   await client.query('commit')
   client.release()
   await index.add(articles(20, ['Late Laura', 'Nieuwe Nora']))
   t.equal((await search.search(by('laur'))).total, 1, 'in memory')
   t.equal((await search.search(by('ora'))).total, 1, 'a new one')
-  await makeSegments(index.pool, { flushed: 2n, merged: 16n })
+  await makeTestSegments(index.pool, { flushed: 2n, merged: 16n })
   t.equal((await search.search(by('laur'))).total, 1, 'in a segment')
   t.equal((await other.search(by('laur'))).total, 1, 'in a segment, in a process that never had it in memory')
   t.equal((await search.search(by('a'))).total, 22)
-  t.same(await openIndex(index.pool).search(by('laur')), await search.search(by('laur')), 'in another process')
+  t.same(await openTestIndex(index.pool).search(by('laur')), await search.search(by('laur')), 'in another process')
 })
 
 t.test('names are read once, and a part that was asked for costs the snapshot alone', { timeout }, async t => {
   const index = await openArchiveIndex()
   t.teardown(() => index.close())
   await index.add(articles(0, people(40)))
-  await makeSegments(index.pool, { flushed: 8n, merged: 64n })
+  await makeTestSegments(index.pool, { flushed: 8n, merged: 64n })
   await index.add(articles(40, ['Piet Pieters']))
   const { db, names } = overheard(index.pool)
-  const { search, stats } = openIndex(db)
+  const { search, stats } = openTestIndex(db)
   t.equal((await search(by('an v'))).total, 40)
   t.ok(names.includes('search-author-names-after'))
   const read = (text: string) => names.filter(name => name.startsWith(text)).length
@@ -90,7 +90,7 @@ t.test('names are read ahead', { timeout }, async t => {
   t.teardown(() => index.close())
   await index.add(articles(0, people(30)))
   const { db, names } = overheard(index.pool)
-  const warm = openIndex(db)
+  const warm = openTestIndex(db)
   await warm.warm()
   t.equal(warm.stats().names.count, 32, 'thirty authors, an outlet and its domain')
   names.length = 0
@@ -105,7 +105,7 @@ t.test('a search fails while names cannot be read, and the next one reads them',
   await index.add(articles(0, people(30)))
   let refused = 1
   const { db } = overheard(index.pool, text => text.includes('from authors where author_no >') && refused-- > 0)
-  const { search } = openIndex(db)
+  const { search } = openTestIndex(db)
   await t.rejects(search(by('jan')), /refused/)
   t.equal((await search(by('jan'))).total, 30)
 })

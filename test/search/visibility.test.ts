@@ -1,18 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
-import {
-  type ArticleQuery,
-  openIndex,
-  type Position,
-  type SearchIndex,
-  type SearchPage,
-  type SearchSizes,
-} from '../../search/index.ts'
-import { makeSegments } from '../../search/indexer.ts'
+import type { ArticleQuery, Position, SearchIndex, SearchPage, SearchSizes } from '../../search/index.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase } from '../database.ts'
 import { openTestReading, type TestReading } from '../standbys/reading.ts'
 import { EVERYTHING, startPoller } from './poller.ts'
+import { makeTestSegments, openTestIndex } from './store.ts'
 import { startWriters } from './writers.ts'
 
 const DURATION = 8_000
@@ -23,7 +16,7 @@ const DURATION = 8_000
  */
 async function pollWhileWriting(url: string, { pool, standbys }: Omit<TestReading, 'close'>, kills: number) {
   const writers = startWriters(url, 8, DURATION)
-  const poller = startPoller(openIndex(pool, { standbys }))
+  const poller = startPoller(openTestIndex(pool, standbys))
   for (let kill = 0; kill < kills; kill++) {
     await setTimeout(DURATION / (kills + 1))
     writers.killOne()
@@ -80,7 +73,7 @@ t.test(
       await close()
       await database.drop()
     })
-    const { search } = openIndex(pool, { standbys })
+    const { search } = openTestIndex(pool, standbys)
     const writers = startWriters(database.url, 4, DURATION)
     let writing = true
     const finished = writers.done.then(() => {
@@ -88,7 +81,7 @@ t.test(
     })
     const flushing = (async () => {
       for (let flushed = 4n; writing; flushed = flushed === 4n ? 8n : 4n) {
-        await makeSegments(pool, { flushed, merged: 8n * flushed })
+        await makeTestSegments(pool, { flushed, merged: 8n * flushed })
         await setTimeout(50)
       }
     })()

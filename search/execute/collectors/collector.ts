@@ -2,6 +2,7 @@ import type { DocValues } from '../../query/filters.ts'
 import type { OutletCounts } from '../../segment/columns.ts'
 import type { DocIdSet } from '../../segment/doc-id-set.ts'
 import type { DocAddress } from '../hit.ts'
+import type { Aggregation } from './aggregation.ts'
 
 /** Values of some documents. */
 export interface DocReader {
@@ -40,6 +41,8 @@ export interface SegmentReader extends DocReader {
 export interface Collector {
   /** Terms whose posting lists it reads in each segment; absent: none. */
   readonly terms?: readonly string[]
+  /** The same, for a part of the index that counts by itself. */
+  readonly aggregation: Aggregation
   /** @param matches at least one */
   collect(matches: DocIdSet, segment: SegmentReader): void
   /**

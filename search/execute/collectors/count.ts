@@ -18,6 +18,13 @@ export function createCountCollector(limit: number): CountCollector {
     collect(matches) {
       count += matches.count
     },
+    aggregation: {
+      kind: 'count',
+      limit,
+      take(found) {
+        count += found
+      },
+    },
     isComplete: () => count >= limit,
   }
 }

@@ -1,15 +1,9 @@
 import { COUNTRIES } from '../../../shared/articles/article.ts'
-import { docsOf } from '../../segment/doc-id-set.ts'
+import { docsOf, intersection } from '../../segment/doc-id-set.ts'
 import { grown } from '../../segment/grown.ts'
 import { type NameField, TERMS } from '../../terms.ts'
 import type { Collector } from './collector.ts'
-
-/** Articles of an outlet or author, and the countries that have some. */
-export interface NameUse {
-  articles: number
-  /** Bit n: the country `COUNTRIES[n]`. */
-  countries: number
-}
+import type { NameUse } from './name-uses.ts'
 
 /** The uses of outlets or authors by number. */
 export interface NameUses {
@@ -30,12 +24,18 @@ export function createNameCounter(): NameCounter {
     terms: COUNTRY_TERMS,
     outlet: outlets,
     author: authors,
+    aggregation: {
+      kind: 'names',
+      take: (field, no, use) => (field === 'outlet' ? outlets : authors).addUse(no, use),
+    },
     isComplete: () => false,
-    collect(_matches, segment) {
+    collect(matches, segment) {
+      const isWhole = matches.count === matches.size
       COUNTRY_TERMS.forEach((term, index) => {
         const country = 1 << index
         const addAuthor = (no: number) => authors.add(no, country)
-        const docs = docsOf(segment.list(term))
+        const list = segment.list(term)
+        const docs = docsOf(isWhole ? list : intersection(matches, list))
         for (let at = 0; at < docs.length; at++) {
           outlets.add(segment.values.publisherNo(docs[at]!), country)
           segment.values.eachAuthor(docs[at]!, addAuthor)
@@ -51,16 +51,24 @@ const MOST_NUMBERS = 1 << 24
 function createUses() {
   let articles = new Uint32Array(1 << 10)
   let countries = new Uint8Array(1 << 10)
+  const hasRoom = (no: number): boolean => {
+    if (no < articles.length) return true
+    if (no >= MOST_NUMBERS) return false
+    const size = 2 ** Math.ceil(Math.log2(no + 1))
+    articles = grown(articles, new Uint32Array(size))
+    countries = grown(countries, new Uint8Array(size))
+    return true
+  }
   return {
     add(no: number, country: number) {
-      if (no >= articles.length) {
-        if (no >= MOST_NUMBERS) return
-        const size = 2 ** Math.ceil(Math.log2(no + 1))
-        articles = grown(articles, new Uint32Array(size))
-        countries = grown(countries, new Uint8Array(size))
-      }
+      if (!hasRoom(no)) return
       articles[no]! += 1
       countries[no]! |= country
+    },
+    addUse(no: number, use: NameUse) {
+      if (!hasRoom(no)) return
+      articles[no]! += use.articles
+      countries[no]! |= use.countries
     },
     of: (no: number): NameUse => ({ articles: articles[no] ?? 0, countries: countries[no] ?? 0 }),
     end: () => articles.length,

@@ -22,20 +22,21 @@ export function createOutletCollector(): OutletCollector {
     if (highest < counts.length) return
     counts = grown(counts, new Int32Array(2 ** Math.ceil(Math.log2(highest + 1))))
   }
-  const addOneByOne = (docs: Uint16Array, publisherNo: (doc: number) => number) => {
-    for (const doc of docs) {
-      const no = publisherNo(doc)
-      if (no >= MOST_IN_ARRAY) others.set(no, (others.get(no) ?? 0) + 1)
-      else {
-        makeRoom(no)
-        counts[no]! += 1
-      }
+  const addTo = (no: number, count: number) => {
+    if (no >= MOST_IN_ARRAY) others.set(no, (others.get(no) ?? 0) + count)
+    else {
+      makeRoom(no)
+      counts[no]! += count
     }
+  }
+  const addOneByOne = (docs: Uint16Array, publisherNo: (doc: number) => number) => {
+    for (const doc of docs) addTo(publisherNo(doc), 1)
   }
   const addWhole = ({ nos, counts: own }: OutletCounts) => {
     for (let at = 0; at < nos.length; at++) counts[nos[at]!]! += own[at]!
   }
   return {
+    aggregation: { kind: 'outlets', take: addTo },
     isComplete: () => false,
     counts() {
       const found = new Map(others)

@@ -14,6 +14,15 @@ export function createTermCollector(terms: readonly string[]): TermCollector {
   return {
     terms,
     counts,
+    aggregation: {
+      kind: 'terms',
+      terms,
+      take(found) {
+        found.forEach((count, index) => {
+          counts[index]! += count
+        })
+      },
+    },
     isComplete: () => false,
     collect(matches, segment) {
       if (matches.count === 0) return

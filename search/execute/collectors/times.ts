@@ -24,6 +24,17 @@ export function createTimeCollector(axis: Axis, starts: Float64Array): TimeColle
   return {
     counts,
     undated: () => undated,
+    aggregation: {
+      kind: 'times',
+      axis,
+      starts,
+      take(found, without) {
+        undated += without
+        found.forEach((count, bucket) => {
+          counts[bucket]! += count
+        })
+      },
+    },
     isComplete: () => false,
     collect(matches, segment) {
       if (matches.count === 0) return

@@ -1,25 +1,13 @@
-import type { ArticleQuery, Position } from '../../query/article-query.ts'
 import { firstAtLeast } from '../../segment/columns.ts'
 import { type DocIdSet, docsOf, walk } from '../../segment/doc-id-set.ts'
 import type { Hit } from '../hit.ts'
+import type { PageOrder } from './aggregation.ts'
 import type { Collector, SegmentReader } from './collector.ts'
 import { smallest } from './select.ts'
 
 export interface TopCollector extends Collector {
   /** In no order, and perhaps more than wanted. */
   hits(): Hit[]
-}
-
-/** Order and position of a page: they decide which matches stand on it. */
-export interface PageOrder {
-  sort: ArticleQuery['sort']
-  order: ArticleQuery['order']
-  /** null: the first page. */
-  position: Position | null
-  /** Matches wanted after the page before. */
-  wanted: number
-  /** Whether scores decide among matches with equal sort values. */
-  scored: boolean
 }
 
 /**
@@ -52,6 +40,7 @@ export function createTopCollector(page: PageOrder): TopCollector {
   }
   return {
     hits: () => hits,
+    aggregation: { kind: 'first', page, take: found => void hits.push(...found) },
     isComplete,
     collect(matches, segment) {
       if (segment.startsAt !== null && isCompleteBefore(segment.startsAt)) return

@@ -1,0 +1,89 @@
+import { archiveSettingsOf } from '../../search/index.ts'
+import { type ArchiveWriter, openArchiveWriter } from '../../search/indexer.ts'
+import { counted } from '../../shared/log/counted.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import { type CommandContext, UsageError } from '../../shared/process/command.ts'
+import { articlesBar } from '../terminal/progress-bar.ts'
+import { createPace } from './pace.ts'
+
+type Context = Omit<CommandContext, 'positionals'>
+
+/** What the command does to the archive. */
+type Task = 'fill' | 'release' | 'empty'
+
+/**
+ * Fills the archive index in OpenSearch, drops the segments that it replaces, or empties it. After
+ * an interruption the same command goes on.
+ */
+export async function reindexArchive(context: Context, pool: Pool, rate: number | null): Promise<number> {
+  const { config, options, print, say } = context
+  const task = taskOf(options)
+  const settings = archiveSettingsOf(config)
+  if (settings === null) throw new UsageError('Set OPENSEARCH_URL to the addresses of the nodes, comma-separated.')
+  const archive = openArchiveWriter(pool, settings, {
+    size: BigInt(config.OPENSEARCH_INDEX_ARTICLES),
+    recent: BigInt(config.OPENSEARCH_RECENT),
+    shards: config.OPENSEARCH_SHARDS,
+    replicas: config.OPENSEARCH_REPLICAS,
+  })
+  try {
+    if (options['dry-run'] === true) {
+      if (task !== 'fill') throw new UsageError('--dry-run goes with --archive alone.')
+      const articles = await archive.countDue()
+      if (options.json === true) print(JSON.stringify({ what: 'archive', articles, done: false }))
+      say(`Would put ${counted(articles, 'article')} into the archive index.`)
+      return 0
+    }
+    const result = await archive.exclusively(() => run(context, archive, task, rate))
+    if (result === null) throw new UsageError('Another process fills or empties the archive index; wait for it.')
+    const { articles, done } = result
+    if (options.json === true) print(JSON.stringify({ what: 'archive', articles, done }))
+    say(summary(task, articles, done))
+    return done ? 0 : 1
+  } finally {
+    await archive.close()
+  }
+}
+
+function taskOf(options: Context['options']): Task {
+  const others = ['vectors', 'pages', 'outlet', 'language', 'from', 'to'].filter(name => options[name] !== undefined)
+  if (others.length > 0) throw new UsageError(`--archive and --${others[0]} do not go together.`)
+  if (options.release === true && options.empty === true) {
+    throw new UsageError('--release and --empty contradict each other; write one of them.')
+  }
+  return options.release === true ? 'release' : options.empty === true ? 'empty' : 'fill'
+}
+
+async function run(
+  { options, signal }: Context,
+  archive: ArchiveWriter,
+  task: Task,
+  rate: number | null,
+): Promise<{ articles: number; done: boolean }> {
+  if (options.restart === true && task === 'fill') await archive.markStale()
+  const pace = createPace(rate, signal)
+  const bar = articlesBar(task === 'fill' ? await archive.countDue() : await archive.countReleased(task))
+  let articles = 0
+  try {
+    const done = await archive[task](async more => {
+      articles += more
+      bar.update(articles)
+      await pace(more)
+    }, signal)
+    return { articles, done }
+  } finally {
+    bar.stop()
+  }
+}
+
+function summary(task: Task, articles: number, done: boolean): string {
+  if (!done) return `Interrupted after ${counted(articles, 'article')}; the same command goes on.`
+  switch (task) {
+    case 'fill':
+      return `Put ${counted(articles, 'article')} into the archive index.`
+    case 'release':
+      return `Dropped the segments of ${counted(articles, 'article')}; the archive index alone has them now.`
+    case 'empty':
+      return `Emptied the archive index; ${counted(articles, 'article has', 'articles have')} segments again.`
+  }
+}

@@ -1,0 +1,88 @@
+import type { Hit } from '../execute/hit.ts'
+import { ArchiveFailure } from './client.ts'
+import { LAST } from './mapping.ts'
+
+/** A bucket of an aggregation that has pages. */
+export interface CompositeBucket {
+  key: Readonly<Record<string, number | string>>
+  count: number
+}
+
+/** An answer of `_search`, read as far as it is needed. */
+export interface SearchAnswer {
+  /** Counted to the limit that was asked for; null: it was not asked for. */
+  total: number | null
+  hits: Hit[]
+  /** Numbers of documents by aggregation, in the order of its buckets. */
+  counts(name: string): number[]
+  composite(name: string): { buckets: CompositeBucket[]; after: unknown }
+}
+
+/**
+ * Reads an answer, and refuses one that is not whole.
+ *
+ * @param isScored whether hits carry scores between sort value and id
+ * @throws ArchiveFailure
+ */
+export function readAnswer(answer: unknown, isScored: boolean): SearchAnswer {
+  const { timed_out: timedOut, _shards: shards, hits, aggregations } = recordOf(answer)
+  if (timedOut !== false || recordOf(shards).failed !== 0)
+    throw new ArchiveFailure('OpenSearch answered with a part of the matches; see the health of its shards.', null)
+  const { total, hits: list } = recordOf(hits ?? {})
+  const aggregation = (name: string) => recordOf(recordOf(aggregations)[name])
+  return {
+    total: total === undefined ? null : numberOf(recordOf(total).value),
+    hits: listOf(list ?? []).map(hit => hitOf(recordOf(hit), isScored)),
+    counts(name) {
+      const { buckets, doc_count: single } = aggregation(name)
+      if (single !== undefined) return [numberOf(single)]
+      return listOf(buckets).map(bucket => numberOf(recordOf(bucket).doc_count))
+    },
+    composite(name) {
+      const { buckets, after_key: after } = aggregation(name)
+      const read = listOf(buckets).map(bucket => {
+        const { key, doc_count: count } = recordOf(bucket)
+        return { key: keyOf(recordOf(key)), count: numberOf(count) }
+      })
+      return { buckets: read, after }
+    },
+  }
+}
+
+function hitOf({ fields, sort }: Record<string, unknown>, isScored: boolean): Hit {
+  const values = listOf(sort)
+  const value = numberOf(values[0])
+  return {
+    seq: BigInt(numberOf(listOf(recordOf(fields).seq)[0])),
+    value: Math.abs(value) === LAST ? null : value,
+    score: isScored ? numberOf(values[1]) : 0,
+    id: String(values.at(-1)),
+    address: { kind: 'archive' },
+  }
+}
+
+function keyOf(key: Record<string, unknown>): CompositeBucket['key'] {
+  const read: Record<string, number | string> = {}
+  for (const [name, value] of Object.entries(key)) read[name] = typeof value === 'number' ? value : String(value)
+  return read
+}
+
+/** @throws ArchiveFailure */
+export function recordOf(value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) throw strange()
+  return Object.fromEntries(Object.entries(value))
+}
+
+function listOf(value: unknown): unknown[] {
+  if (!Array.isArray(value)) throw strange()
+  return value
+}
+
+/** @throws ArchiveFailure */
+export function numberOf(value: unknown): number {
+  if (typeof value !== 'number') throw strange()
+  return value
+}
+
+const strange = () =>
+  new ArchiveFailure('OpenSearch answered in a form that is not understood; is OPENSEARCH_URL its address?', null)

@@ -1,0 +1,191 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { Pool } from 'undici'
+
+/** How the archive in OpenSearch is reached. */
+export interface ArchiveSettings {
+  /** Addresses of nodes; any of them answers for all. */
+  nodes: readonly string[]
+  user: string
+  password: string
+  /** Beginning of the names of its indices. */
+  prefix: string
+  /** ms for a search, with all tries. */
+  timeout: number
+}
+
+/** The settings of an archive, as the environment has them. */
+interface ArchiveConfig {
+  OPENSEARCH_URL: readonly string[]
+  OPENSEARCH_USER: string
+  OPENSEARCH_PASSWORD: string
+  OPENSEARCH_INDEX: string
+  SEARCH_TIMEOUT: number
+}
+
+/**
+ * @returns null: there is no archive
+ * @throws when a setting cannot be used
+ */
+export function archiveSettingsOf(config: ArchiveConfig): ArchiveSettings | null {
+  const { OPENSEARCH_URL: nodes, OPENSEARCH_INDEX: prefix } = config
+  const wrong = nodes.find(node => !/^https?:/.test(node) || !URL.canParse(node))
+  if (wrong !== undefined)
+    throw new Error(
+      'OPENSEARCH_URL has an address that is none; write whole addresses, comma-separated, such as http://10.0.0.1:9200.',
+    )
+  if (!/^[a-z\d][a-z\d_-]{0,99}$/.test(prefix))
+    throw new Error(`OPENSEARCH_INDEX is "${prefix}"; write at most 100 lower-case letters, digits, - and _.`)
+  if (nodes.length === 0) return null
+  const { OPENSEARCH_USER: user, OPENSEARCH_PASSWORD: password, SEARCH_TIMEOUT: timeout } = config
+  return { nodes, user, password, prefix, timeout }
+}
+
+/** OpenSearch refused a request, or no node answered in time. */
+export class ArchiveFailure extends Error {
+  override name = 'ArchiveFailure'
+  /** Status of the answer; null: there was none. */
+  readonly status: number | null
+
+  constructor(message: string, status: number | null, cause?: unknown) {
+    super(message, { cause })
+    this.status = status
+  }
+}
+
+/** Articles are in the archive alone, and there is no way to it. */
+export class ArchiveMissing extends Error {
+  override name = 'ArchiveMissing'
+
+  constructor(releasedTo: bigint) {
+    super(
+      `The segments of the first ${releasedTo} articles were released, and the archive index alone has them: ` +
+        'set OPENSEARCH_URL, or make the segments anew with "npm run reindex -- --archive --empty" (it needs OPENSEARCH_URL, too).',
+    )
+  }
+}
+
+/** A request to OpenSearch. All of them may be sent again. */
+export interface ArchiveRequest {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD'
+  path: string
+  /** JSON, or lines of JSON. */
+  body?: string
+  /** ms for all tries; the settings' timeout if absent. */
+  within?: number
+  /** ms for one try; another node is asked afterwards. */
+  each?: number
+}
+
+export interface ArchiveClient {
+  /**
+   * Sends a request to one node after the other until one answers.
+   *
+   * @returns the answer's JSON
+   * @throws ArchiveFailure
+   */
+  send(request: ArchiveRequest): Promise<unknown>
+  close(): Promise<void>
+}
+
+const CONNECT_MS = 2_000
+const SHORTEST_PAUSE = 100
+const LONGEST_PAUSE = 1_000
+/** ms for which a node that did not answer is asked last. */
+const AVOIDED_MS = 5_000
+/** Connections to each node. */
+const CONNECTIONS = 16
+/** Longest part of an answer in an error. */
+const EXCERPT = 300
+
+/**
+ * Statuses of nodes that are busy or miss a shard for now. A shard's copy takes over meanwhile.
+ */
+const PASSING = new Set([408, 429, 500, 502, 503, 504])
+
+interface Node {
+  pool: Pool
+  /** Where its address has a path, all requests go below it. */
+  base: string
+  avoidedUntil: number
+}
+
+export function openArchiveClient({ nodes, user, password, timeout }: ArchiveSettings): ArchiveClient {
+  const all: Node[] = nodes.map(address => {
+    const { origin, pathname } = new URL(address)
+    const options = { connections: CONNECTIONS, connect: { timeout: CONNECT_MS } }
+    return { pool: new Pool(origin, options), base: pathname.replace(/\/$/, ''), avoidedUntil: 0 }
+  })
+  const headers: Record<string, string> = { 'content-type': 'application/json' }
+  if (user !== '') headers.authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`
+  let turn = 0
+
+  const nextNode = (): Node => {
+    const now = performance.now()
+    const from = turn++ % all.length
+    const inTurn = [...all.slice(from), ...all.slice(0, from)]
+    return inTurn.find(node => node.avoidedUntil <= now) ?? inTurn[0]!
+  }
+  /** @returns the failure of a try that may be repeated */
+  const attempt = async (request: ArchiveRequest, left: number): Promise<{ answer: unknown } | ArchiveFailure> => {
+    const node = nextNode()
+    try {
+      return { answer: await ask(node, headers, request, Math.min(left, request.each ?? left)) }
+    } catch (error) {
+      const failure = failureOf(error, request)
+      if (failure.status === null) node.avoidedUntil = performance.now() + AVOIDED_MS
+      else if (!PASSING.has(failure.status)) throw failure
+      return failure
+    }
+  }
+  return {
+    async send(request) {
+      const end = performance.now() + (request.within ?? timeout)
+      let wait = SHORTEST_PAUSE
+      for (let tried = 1; ; tried++) {
+        const result = await attempt(request, Math.max(1, end - performance.now()))
+        if ('answer' in result) return result.answer
+        // Every node once at once; then slower, because all of them are in trouble.
+        const rest = tried < all.length ? 0 : wait
+        if (performance.now() + rest >= end) throw result
+        if (rest > 0) {
+          await pause(rest)
+          wait = Math.min(wait * 2, LONGEST_PAUSE)
+        }
+      }
+    },
+    async close() {
+      await Promise.all(all.map(({ pool }) => pool.destroy()))
+    },
+  }
+}
+
+async function ask(
+  { pool, base }: Node,
+  headers: Record<string, string>,
+  { method, path, body }: ArchiveRequest,
+  within: number,
+): Promise<unknown> {
+  const answer = await pool.request({
+    ...{ method, path: base + path, headers, body: body ?? null },
+    signal: AbortSignal.timeout(Math.ceil(within)),
+  })
+  const text = await answer.body.text()
+  if (answer.statusCode >= 300) throw refusal(answer.statusCode, text, method, path)
+  return text === '' ? null : JSON.parse(text)
+}
+
+const refusal = (status: number, text: string, method: string, path: string) =>
+  new ArchiveFailure(
+    `OpenSearch answered ${status} to ${method} ${path.slice(0, EXCERPT)}: ${text.slice(0, EXCERPT)}`,
+    status,
+  )
+
+function failureOf(error: unknown, { method, path }: ArchiveRequest): ArchiveFailure {
+  if (error instanceof ArchiveFailure) return error
+  const why = error instanceof Error ? error.message : String(error)
+  return new ArchiveFailure(
+    `OpenSearch does not answer ${method} ${path.slice(0, EXCERPT)} (${why}); see whether its nodes at OPENSEARCH_URL run.`,
+    null,
+    error,
+  )
+}

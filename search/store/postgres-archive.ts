@@ -1,0 +1,190 @@
+import type { Client, Pool, Queryable } from '../../shared/postgres/pool.ts'
+import { transaction } from '../../shared/postgres/transaction.ts'
+import type { ArchiveIndex, ArchiveIndexState, ArchiveMeta, ArchiveStore } from './archive-store.ts'
+import { SegmentsChanged } from './segment-store.ts'
+
+/** An advisory lock. The number is arbitrary and never changes. */
+const LOCK = 7_211_004_226n
+
+/** The state of the archive in Postgres: tables `archive_indices`, `segments_version`. */
+export function readArchiveMeta(db: Queryable): ArchiveStore['readMeta'] {
+  return async version => {
+    const { rows } = await db.query<MetaRow>(META)
+    if (rows[0]?.version !== version) throw new SegmentsChanged('segments were replaced during a search')
+    return metaOf(rows.flatMap(row => (row.name === null ? [] : [indexOf(row, row.name)])))
+  }
+}
+
+export function postgresArchive(pool: Pool): ArchiveStore {
+  return {
+    readMeta: readArchiveMeta(pool),
+
+    async readIndices() {
+      const { rows } = await pool.query<StateRow>(INDICES)
+      return rows.map(stateOf)
+    },
+
+    async add({ name, range, filledTo, state, analysis }) {
+      await pool.query(ADD, [name, range.first, range.last, filledTo, state, analysis])
+    },
+
+    async advance(name, filledTo, { published, ingested, undated }) {
+      const date = (time: number | undefined) => (time === undefined ? null : new Date(time))
+      const times = [published?.first, published?.last, ingested?.first, ingested?.last].map(date)
+      await changing(pool, client => client.query(ADVANCE, [name, filledTo, ...times, undated]))
+    },
+
+    async replace(name) {
+      await changing(pool, async client => {
+        await client.query(RETIRE_OLD, [name])
+        await client.query("update archive_indices set state = 'serving' where name = $1", [name])
+      })
+    },
+
+    async markStale(names) {
+      await pool.query('update archive_indices set analysis = 0 where name = any ($1::text[])', [names])
+    },
+
+    async retire(names) {
+      await pool.query("update archive_indices set state = 'retired' where name = any ($1::text[])", [names])
+    },
+
+    async retireAll() {
+      await changing(pool, client => client.query("update archive_indices set state = 'retired'"))
+    },
+
+    async forget(name) {
+      await pool.query("delete from archive_indices where name = $1 and state = 'retired'", [name])
+    },
+
+    releaseNext: () => changing(pool, releaseNext),
+
+    async readReleasedTo() {
+      const { rows } = await pool.query<{ released_to: bigint }>('select released_to from segments_version')
+      return rows[0]!.released_to
+    },
+
+    async restored(client, releasedTo) {
+      await client.query('update segments_version set released_to = $1', [releasedTo])
+    },
+
+    async exclusively(work) {
+      const client = await pool.connect()
+      try {
+        const { rows } = await client.query<{ held: boolean }>('select pg_try_advisory_lock($1) as held', [LOCK])
+        if (rows[0]?.held !== true) return null
+        try {
+          return await work()
+        } finally {
+          await client.query('select pg_advisory_unlock($1)', [LOCK])
+        }
+      } finally {
+        client.release()
+      }
+    },
+  }
+}
+
+/** A change that searches must notice, in one transaction with the new version. */
+async function changing<T>(pool: Pool, change: (client: Client) => Promise<T>): Promise<T> {
+  return await transaction(pool, async client => {
+    const result = await change(client)
+    await client.query('update segments_version set version = version + 1')
+    return result
+  })
+}
+
+async function releaseNext(client: Client): Promise<number> {
+  const { rows } = await client.query<{ segment_no: number; articles: number }>(RELEASE)
+  const numbers = rows.map(row => row.segment_no)
+  await client.query('delete from segment_buckets where segment_no = any ($1::int[])', [numbers])
+  return rows.reduce((sum, row) => sum + row.articles, 0)
+}
+
+interface MetaRow {
+  version: bigint
+  name: string | null
+  first_seq: bigint
+  filled_to: bigint
+  first_published: Date | null
+  last_published: Date | null
+  first_ingested: Date | null
+  last_ingested: Date | null
+  undated: bigint
+}
+
+const META = `
+  select v.version, i.name, i.first_seq, i.filled_to,
+    i.first_published, i.last_published, i.first_ingested, i.last_ingested, i.undated
+  from segments_version v left join archive_indices i on i.state = 'serving' and i.filled_to >= i.first_seq
+  order by i.first_seq`
+
+function indexOf(row: MetaRow, name: string): ArchiveIndex {
+  const span = (first: Date | null, last: Date | null) =>
+    first === null || last === null ? null : { first: first.getTime(), last: last.getTime() }
+  return {
+    ...{ name, first: row.first_seq, last: row.filled_to, undated: Number(row.undated) },
+    published: span(row.first_published, row.last_published),
+    ingested: span(row.first_ingested, row.last_ingested),
+  }
+}
+
+/** Indices up to the first gap. */
+function metaOf(all: ArchiveIndex[]): ArchiveMeta {
+  const indices: ArchiveIndex[] = []
+  for (const index of all) {
+    if (index.first !== (indices.at(-1)?.last ?? 0n) + 1n) break
+    indices.push(index)
+  }
+  return { indices, covered: indices.at(-1)?.last ?? 0n }
+}
+
+interface StateRow {
+  name: string
+  first_seq: bigint
+  last_seq: bigint
+  filled_to: bigint
+  state: ArchiveIndexState['state']
+  analysis: number
+}
+
+const INDICES =
+  'select name, first_seq, last_seq, filled_to, state, analysis from archive_indices order by first_seq, name'
+
+const stateOf = ({ name, first_seq, last_seq, filled_to, state, analysis }: StateRow): ArchiveIndexState => ({
+  ...{ name, range: { first: first_seq, last: last_seq }, filledTo: filled_to, state, analysis },
+})
+
+const ADD = `
+  insert into archive_indices (name, first_seq, last_seq, filled_to, state, analysis) values ($1, $2, $3, $4, $5, $6)`
+
+// $1 name, $2 filled to, $3 to $6 times, $7 undated. `least` and `greatest` leave nulls out.
+const ADVANCE = `
+  update archive_indices
+  set filled_to = $2, undated = undated + $7,
+      first_published = least(first_published, $3), last_published = greatest(last_published, $4),
+      first_ingested = least(first_ingested, $5), last_ingested = greatest(last_ingested, $6)
+  where name = $1 and filled_to < $2`
+
+// $1 name of the new index
+const RETIRE_OLD = `
+  update archive_indices old set state = 'retired'
+  from archive_indices new
+  where new.name = $1 and old.first_seq = new.first_seq and old.state = 'serving'`
+
+// At most one segment of the last size, with those before it: a transaction must not take long. The
+// newest segment stays, because it tells up to where articles have segments.
+const RELEASE = `
+  with served as (
+    select max(filled_to) as filled_to from archive_indices where state = 'serving'
+  ), oldest as (
+    select segment_no, first_seq, last_seq from segments, served
+    where last_seq <= filled_to and last_seq < (select max(last_seq) from segments)
+    order by first_seq limit 1
+  ), dropped as (
+    delete from segments s using oldest where s.segment_no = oldest.segment_no
+    returning s.segment_no, s.first_seq, s.last_seq
+  ), noted as (
+    update segments_version set released_to = dropped.last_seq from dropped returning released_to
+  )
+  select segment_no, (last_seq - first_seq + 1)::int as articles from dropped`

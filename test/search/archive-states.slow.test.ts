@@ -1,0 +1,200 @@
+import t, { type Test } from 'tap'
+import {
+  ArchiveFailure,
+  ArchiveMissing,
+  type ArchiveSettings,
+  openIndex,
+  type SearchIndex,
+} from '../../search/index.ts'
+import { makeSegments, openArchiveWriter } from '../../search/indexer.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import { startTestOpensearch } from '../opensearch.ts'
+import { randomArticles } from './archive.ts'
+import { openArchiveIndex } from './archive-index.ts'
+import { difference } from './comparison.ts'
+import type { Known } from './oracle.ts'
+import { EVERYTHING } from './poller.ts'
+import { randomQuestion } from './questions.ts'
+import { createRandom, type Random } from './random.ts'
+
+const timeout = 240_000
+t.setTimeout(600_000)
+
+const { signal } = new AbortController()
+const SIZES = { cap: 10_000, memory: { segment: 64n, words: 500 }, first: 100, prefetch: 100 }
+const OPTIONS = { size: 100n, recent: 20n, step: 40n, shards: 2, replicas: 0, segment: 64n }
+
+const cluster = await startTestOpensearch()
+const url = typeof cluster === 'string' ? '' : cluster.nodes[0]!.url
+const skip = typeof cluster === 'string' ? cluster : false
+if (typeof cluster !== 'string') t.teardown(() => cluster.stop())
+
+interface World {
+  pool: Pool
+  search: SearchIndex
+  known: Known[]
+  random: Random
+  settings: ArchiveSettings
+  /** Asks random questions, and says where answers differ from the oracle's. */
+  differences(search?: SearchIndex): Promise<string[]>
+  writer: ReturnType<typeof openArchiveWriter>
+  indices(): Promise<string[]>
+}
+
+/** 300 articles, of which segments have 256. */
+async function createWorld(t: Test, prefix: string): Promise<World> {
+  const index = await openArchiveIndex()
+  const settings = { nodes: [url], user: '', password: '', prefix, timeout: 4_000 }
+  const { pool } = index
+  const random = createRandom(11)
+  const known = await index.add(randomArticles(random, 300))
+  await makeSegments(pool, { flushed: 16n, merged: 64n })
+  const search = openIndex(pool, { archive: settings })
+  const writer = openArchiveWriter(pool, settings, OPTIONS)
+  t.teardown(async () => {
+    await search.close()
+    await writer.close()
+    await index.close()
+  })
+  return {
+    ...{ pool, search, known, random, settings, writer },
+    async differences(asked = search) {
+      const found: string[] = []
+      for (let number = 0; number < 15; number++) {
+        const question = { ...randomQuestion(random, known), perPage: random.one([7, 100]) }
+        const differs = await difference(asked, known, question, SIZES)
+        if (differs !== null) found.push(differs)
+      }
+      return found
+    },
+    async indices() {
+      const { rows } = await pool.query<{ name: string }>('select name from archive_indices order by first_seq, name')
+      return rows.map(row => row.name)
+    },
+  }
+}
+
+const worked = async () => {}
+const send = (method: string, path: string, body: object | null = null) =>
+  fetch(`${url}${path}`, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    body: body === null ? null : JSON.stringify(body),
+  })
+
+t.test('an archive is filled while searches run, is resumed, and takes in what is new', { skip, timeout }, async t => {
+  const { writer, search, pool, differences, indices } = await createWorld(t, 'fill')
+  t.equal(await writer.countDue(), 280)
+  const halting = new AbortController()
+  let seen = 0
+  const part = await writer.fill(async articles => {
+    seen += articles
+    if (seen > 120) halting.abort()
+  }, halting.signal)
+  t.equal(part, false, 'interrupted')
+  const left = await writer.countDue()
+  t.ok(left > 0 && left < 280, `${left} articles are left`)
+  t.same(await differences(), [])
+  t.equal(await writer.fill(worked, signal), true)
+  t.equal(await writer.countDue(), 0)
+  t.equal((await indices()).length, 3, 'one index for each hundred articles')
+  t.same(await differences(), [])
+  t.equal(search.stats().segments, 1, 'segments that the archive covers are not kept')
+  t.equal(await writer.fill(worked, signal), true, 'nothing to do')
+
+  // Half of a fill: documents that no refresh was counted for are not part of any answer.
+  const before = await search.search(EVERYTHING)
+  const { rows } = await pool.query<{ name: string }>(
+    'select name from archive_indices order by first_seq desc limit 1',
+  )
+  const early = {
+    seq: 290,
+    id: 'early',
+    newest: 1,
+    oldest: 1,
+    published: 1,
+    terms: [],
+    title: '',
+    body: '',
+    outlets: [],
+  }
+  const put = await send('PUT', `/${rows[0]!.name}/_doc/290?refresh=true`, early)
+  t.equal(put.status, 201)
+  t.same((await search.search(EVERYTHING)).total, before.total)
+  t.same(await differences(), [])
+})
+
+t.test('released segments are in the archive alone, and come back when it is emptied', { skip, timeout }, async t => {
+  const { writer, search, pool, differences, indices } = await createWorld(t, 'release')
+  const bare = openIndex(pool)
+  t.teardown(() => bare.close())
+  const { total } = await bare.search(EVERYTHING)
+  t.equal(await writer.release(worked, signal), true)
+  await bare.check()
+  await writer.fill(worked, signal)
+  await bare.check()
+  t.same(await differences(bare), [], 'without the archive, segments hold every article')
+  t.equal(await writer.release(worked, signal), true)
+  const segments = async () => (await pool.query('select from segments')).rowCount
+  t.equal(await segments(), 1)
+  await t.rejects(bare.check(), ArchiveMissing)
+  await t.rejects(bare.search(EVERYTHING), /were released.*OPENSEARCH_URL/)
+  t.same(await differences(), [])
+  t.equal(await makeSegments(pool, { flushed: 16n, merged: 64n }), 0, 'nothing is merged or flushed anew')
+  t.equal(await writer.empty(worked, signal), true)
+  t.same(await indices(), [])
+  t.equal((await send('GET', '/release-*/_count')).status, 200)
+  t.same(await differences(), [])
+  t.same(await differences(bare), [])
+  t.equal((await search.search(EVERYTHING)).total, total)
+})
+
+t.test(
+  'an index that is lost, or misses an article, is an error until it is built anew',
+  { skip, timeout },
+  async t => {
+    const { writer, search, differences, indices } = await createWorld(t, 'lost')
+    await writer.fill(worked, signal)
+    const [first, second] = await indices()
+    await send('DELETE', `/${first}`)
+    await t.rejects(search.search(EVERYTHING), ArchiveFailure)
+    t.equal(await writer.countDue(), 100)
+    t.equal(await writer.fill(worked, signal), true)
+    t.same(await differences(), [])
+    await send('DELETE', `/${second}/_doc/150?refresh=true`)
+    t.equal(await writer.countDue(), 100, 'a look at the number of articles finds it')
+    t.equal(await writer.fill(worked, signal), true)
+    t.same(await differences(), [])
+    const names = await indices()
+    t.notOk(names.includes(first!) || names.includes(second!), 'no name is used twice')
+
+    // A shard that no node has.
+    await send('POST', `/${names[2]}/_close`)
+    await t.rejects(search.search(EVERYTHING), ArchiveFailure)
+    await t.rejects(search.count(EVERYTHING), ArchiveFailure)
+    await send('POST', `/${names[2]}/_open?wait_for_active_shards=all`)
+    t.same(await differences(), [])
+  },
+)
+
+t.test('an archive of another version is built anew, while searches use the old one', { skip, timeout }, async t => {
+  const { writer, differences, indices } = await createWorld(t, 'stale')
+  await writer.fill(worked, signal)
+  const before = await indices()
+  await writer.markStale()
+  const halting = new AbortController()
+  let asked = 0
+  const half = await writer.fill(async () => {
+    t.same(await differences(), [])
+    if (++asked === 3) halting.abort()
+  }, halting.signal)
+  t.equal(half, false)
+  t.equal(await writer.fill(worked, signal), true)
+  const after = await indices()
+  t.equal(after.length, 3)
+  t.same(
+    after.filter(name => before.includes(name)),
+    [],
+  )
+  t.same(await differences(), [])
+})

@@ -1,0 +1,16 @@
+import t from 'tap'
+import { startTestOpensearch } from '../opensearch.ts'
+import { runOnArchive } from './opensearch.ts'
+
+const timeout = 600_000
+
+t.test('the oracle and the contract hold when older articles are matched in OpenSearch', { timeout }, async t => {
+  const cluster = await startTestOpensearch()
+  if (typeof cluster === 'string') return void t.comment(cluster)
+  t.teardown(() => cluster.stop())
+  const nodes = cluster.nodes.map(node => node.url)
+  t.equal(await runOnArchive('search/oracle.test.ts', nodes, { QUESTIONS: '80' }), null, 'oracle')
+  for (const file of ['pages', 'matching', 'totals', 'polls']) {
+    t.equal(await runOnArchive(`contract/${file}.test.ts`, nodes), null, file)
+  }
+})
