@@ -3,7 +3,7 @@ import { runCommand, UsageError } from '../shared/process/command.ts'
 import { FOLDS, OPEN_FOLD } from './ingestion/strangers/publisher.ts'
 import { PEERS, type PeerKey } from './search/peers/peer.ts'
 
-const NAMES = ['search', 'semantic', 'ingestion', 'mixed', 'growth', 'week', 'standbys'] as const
+const NAMES = ['search', 'semantic', 'ingestion', 'mixed', 'growth', 'week', 'standbys', 'archive'] as const
 
 await runCommand(
   {
@@ -16,7 +16,7 @@ await runCommand(
       rows: {
         type: 'string',
         value: 'N',
-        about: 'articles to generate (search, semantic, mixed, growth, standbys; week: each day)',
+        about: 'articles to generate (search, semantic, mixed, growth, standbys, archive; week: each day)',
       },
       words: { type: 'string', value: 'N', about: 'growth: words of a body, on average (default 40)' },
       recipes: { type: 'boolean', about: 'semantic: what else could be embedded of an article, side by side' },

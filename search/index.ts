@@ -127,6 +127,8 @@ export interface IndexStats {
   /** Stored segments, and the articles in them, at the last search. */
   segments: number
   covered: bigint
+  /** Articles up to this `seq` are matched in the archive; null: there is none. */
+  archived: bigint | null
   /** In-memory segments: articles that have no stored segment yet. */
   memory: { articles: number; segments: number; words: number }
   caches: Record<'postings' | 'columns' | 'verified' | 'articles' | 'names', CacheStats>
@@ -274,7 +276,8 @@ function statsOf({
   memory,
   names,
   stored,
-}: Pick<OpenedParts, 'cache' | 'knownMeta' | 'memory' | 'names' | 'stored'>): IndexStats {
+  archive,
+}: Pick<OpenedParts, 'archive' | 'cache' | 'knownMeta' | 'memory' | 'names' | 'stored'>): IndexStats {
   const { prefetched, ...segments } = cache.stats()
   const { articles, names: shown } = stored.stats()
   const { names: count, bytes, parts } = names.stats()
@@ -283,6 +286,7 @@ function statsOf({
   return {
     segments: meta?.segments.length ?? 0,
     covered: meta?.covered ?? 0n,
+    archived: archive === null ? null : (meta?.archive.covered ?? 0n),
     memory: memory.stats(),
     caches: {
       ...segments,

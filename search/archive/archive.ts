@@ -1,3 +1,4 @@
+import { counter } from '../../shared/metrics/registry.ts'
 import type { Collector } from '../execute/collectors/collector.ts'
 import type { SearchPlan } from '../execute/plan.ts'
 import type { StoredPart } from '../execute/stored-part.ts'
@@ -8,6 +9,8 @@ import { readAnswer, type SearchAnswer } from './answers.ts'
 import type { ArchiveClient } from './client.ts'
 import { type Clause, clauseOf, filterClauses, scored } from './query.ts'
 import { type ArchiveQuestion, pageOf, questionOf } from './request.ts'
+
+const failures = counter('archive_failures_total', 'Searches that the archive index failed to answer in time.')
 
 /** Indices in one request: their names must fit its first line, which has at most 4 kB. */
 const INDICES = 32
@@ -55,6 +58,7 @@ export function archivePart(
       } catch (error) {
         // An index that was replaced meanwhile is gone, and the search starts again without it.
         if (!(await isCurrent())) throw new SegmentsChanged('the archive changed during a search')
+        failures.inc()
         throw error
       }
     },

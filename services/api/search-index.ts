@@ -40,9 +40,20 @@ function cacheSizesOf(config: Config, processes: number): CacheSizes {
   }
 }
 
-/** Shows what an opened index holds in memory. */
-export function observeIndex(index: Pick<SearchIndex, 'stats'>): void {
+/**
+ * Shows what an opened index holds in memory, and how far the archive is behind.
+ *
+ * @param recent the newest articles that stay out of the archive
+ */
+export function observeIndex(index: Pick<SearchIndex, 'stats'>, recent: number): void {
   const stats = async () => index.stats()
+  gauge(
+    'archive_backlog_articles',
+    'Articles that are old enough for the archive index and not in it; 0 without an archive.',
+    [],
+    stats,
+    (set, { archived, covered }) => set({}, archived === null ? 0 : Math.max(0, Number(covered - archived) - recent)),
+  )
   gauge(
     'search_cache_bytes',
     'Bytes in the caches of the search engine: in use, and the limit.',

@@ -18,7 +18,7 @@ export async function serve(context: ProcessContext, processes: number): Promise
   const primary = processNumber() === null ? null : linkToPrimary(context)
   const servers = openServers(config, log)
   const index = openApiIndex(servers, config, processes)
-  observeIndex(index)
+  observeIndex(index, config.OPENSEARCH_RECENT)
   const opened = { ...servers, index, semantic: await openSemanticSearch(config, servers.pool, index, log) }
   const api = await startApi(config, log, opened, primary?.door)
   if (primary) {
