@@ -59,7 +59,7 @@ export class ArchiveMissing extends Error {
   constructor(releasedTo: bigint) {
     super(
       `The segments of the first ${releasedTo} articles were released, and the archive index alone has them: ` +
-        'set OPENSEARCH_URL, or make the segments anew with "npm run reindex -- --archive --empty" (it needs OPENSEARCH_URL, too).',
+        'set OPENSEARCH_URL; to leave the archive, set it and run "npm run reindex -- --archive --empty".',
     )
   }
 }
