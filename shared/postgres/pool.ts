@@ -83,7 +83,7 @@ export function createPool(
     keepAliveInitialDelayMillis: CLIENT_KEEPALIVE,
     statement_timeout: statementTimeout,
     ...(queryTimeout === undefined ? {} : { query_timeout: queryTimeout }),
-    options: startupOptions({ ...SERVER_KEEPALIVE, ...options.settings }),
+    options: startupOptions(options.settings ?? {}),
     ...(options.mayBeStandby === true ? {} : { verify: refuseStandby }),
     ...(options.onConnect === undefined ? {} : { onConnect: options.onConnect }),
     // A paused process that holds the ingestion clock must not stop all others (promise 2).
@@ -99,9 +99,9 @@ function refuseStandby(client: pg.PoolClient, done: (error?: Error) => void): vo
     .then(({ rows }) => done(rows[0]?.standby === true ? new StandbyError() : undefined), done)
 }
 
-/** Settings in the form of the command line, as a connection sends them. */
-function startupOptions(settings: Record<string, string>): string {
-  return Object.entries(settings)
+/** Settings of the server for a connection, in the form of the command line, as it sends them. */
+export function startupOptions(settings: Record<string, string>): string {
+  return Object.entries({ ...SERVER_KEEPALIVE, ...settings })
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ')
 }
