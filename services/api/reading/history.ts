@@ -55,9 +55,13 @@ export function followHistory(primary: () => Pool): History {
       const isOlder = seen !== null && seen.system === found.system && found.timeline <= seen.timeline
       // A paused primary of before may answer late. All that it shows is also in the new history.
       if (isOlder) return
+      const name = nameOf(found)
       seen = found
       known = null
-      void load(nameOf(found))
+      // Mostly it is there. To make it is a commit, and no connection waits for that.
+      const secret = await secretOn(client, name).catch(() => null)
+      if (secret === null) void load(name)
+      else if (seen === found) known = { name, secret }
     },
     current: () => known,
     close: () => closing.abort(),
@@ -89,6 +93,11 @@ async function read(client: ClientBase): Promise<Seen | null> {
 async function loadFrom(client: ClientBase, name: KnownHistory['name']): Promise<Buffer | null> {
   const found = await read(client)
   return found !== null && nameOf(found) === name ? loadSharedSecret(client, name) : null
+}
+
+async function secretOn(client: ClientBase, name: KnownHistory['name']): Promise<Buffer | null> {
+  const { rows } = await client.query<{ value: Buffer }>('select value from secrets where name = $1', [name])
+  return rows[0]?.value ?? null
 }
 
 const nameOf = ({ system, timeline }: Seen) => `history ${system} ${timeline}` as const

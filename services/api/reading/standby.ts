@@ -11,7 +11,10 @@ import { createSightings, type Refusal, type Sightings } from './sightings.ts'
 export interface Standby {
   /** Host and port. */
   name: string
-  /** False while it rests: it did not answer, and no look has succeeded since. */
+  /**
+   * False while it rests: it did not answer, and no look has succeeded since; or it was no standby
+   * of ours a moment ago.
+   */
   answers(): boolean
   /** Statements under way. */
   underWay(): number
@@ -27,6 +30,8 @@ export type Answer<Row> = { rows: Row[] } | { refusal: Refusal }
  * client waits so long once when a standby stops answering; then the primary answers.
  */
 const LIMIT = 500
+/** ms for which a server that is no standby of ours is not asked: it may be the primary. */
+const FOREIGN_REST = 1_000
 /** ms after which the server itself ends a statement that nobody waits for any more. */
 const STATEMENT_TIMEOUT = 5_000
 
@@ -48,9 +53,10 @@ export function openStandby(url: string, connections: number, history: History, 
   const pool = createRestingPool({ open, look: sightings.look, limit: LIMIT, outage })
   let underWay = 0
   let answeredAt = 0
+  let foreignUntil = 0
   return {
     name,
-    answers: () => !pool.rests(),
+    answers: () => !pool.rests() && performance.now() >= foreignUntil,
     underWay: () => underWay,
     async rows(statement, needed, isWhole) {
       const own = new AbortController()
@@ -63,6 +69,8 @@ export function openStandby(url: string, connections: number, history: History, 
       try {
         const answer = await pool.run(own, client => ask(sightings, client, statement, needed, isWhole))
         answeredAt = performance.now()
+        const isForeign = 'refusal' in answer && answer.refusal === 'foreign' && history.current() !== null
+        if (isForeign) foreignUntil = answeredAt + FOREIGN_REST
         return answer
       } catch (error) {
         if (own.signal.aborted) return { refusal: 'timeout' }
