@@ -25,18 +25,28 @@ export interface RunningOpensearch {
   server: Supervised
 }
 
+/** The program of a node, whoever keeps it running. */
+export interface OpensearchProgram {
+  command: string
+  args: string[]
+  env: Record<string, string | undefined>
+  url: string
+  pidFile: string
+  /** Before each start: what a crash left would stop it. */
+  prepare(): Promise<void>
+}
+
 /**
- * Starts a node with its data in `folder`, under the watch of the other servers.
+ * Makes the files of a node in `folder`, where its data will be.
  *
  * @param owner the account that it runs under, because it refuses to run as root; null: ours
  */
-export async function startOpensearchNode(
+export async function prepareOpensearch(
   { home, jdk }: InstalledOpensearch,
   folder: string,
   node: OpensearchNode,
   owner: Owner | null,
-  servers: Pick<EmbeddedServers, 'supervise'>,
-): Promise<RunningOpensearch> {
+): Promise<OpensearchProgram> {
   const [config, data] = [join(folder, 'config'), join(folder, 'data')]
   const [logs, temporary] = [join(folder, 'logs'), join(folder, 'tmp')]
   for (const part of [config, data, logs, temporary]) await mkdir(part, { recursive: true })
@@ -44,21 +54,34 @@ export async function startOpensearchNode(
   for (const part of [config, data, logs, temporary]) await giveTo(owner, part)
   if (owner) await chown(folder, owner.uid, owner.gid)
   const pidFile = join(temporary, 'pid')
-  const url = `http://${node.host}:${node.port}`
-  const server = await servers.supervise({
-    name: `OpenSearch ${node.name}`,
+  return {
     command: '/bin/bash',
     args: [join(home, 'bin', 'opensearch'), '-p', pidFile],
-    cwd: folder,
     env: {
       PATH: process.env.PATH,
       OPENSEARCH_JAVA_HOME: jdk,
       OPENSEARCH_PATH_CONF: config,
       OPENSEARCH_TMPDIR: temporary,
     },
-    owner,
-    log: join(folder, 'opensearch.log'),
+    url: `http://${node.host}:${node.port}`,
+    pidFile,
     prepare: () => rm(pidFile, { force: true }),
+  }
+}
+
+/** Starts a node with its data in `folder`, under the watch of the other servers. */
+export async function startOpensearchNode(
+  installed: InstalledOpensearch,
+  folder: string,
+  node: OpensearchNode,
+  owner: Owner | null,
+  servers: Pick<EmbeddedServers, 'supervise'>,
+): Promise<RunningOpensearch> {
+  const { command, args, env, url, pidFile, prepare } = await prepareOpensearch(installed, folder, node, owner)
+  const server = await servers.supervise({
+    ...{ name: `OpenSearch ${node.name}`, command, args, env, prepare, owner },
+    cwd: folder,
+    log: join(folder, 'opensearch.log'),
     isReady: async () => {
       const alone = node.members.length === 1
       const asked = alone ? '?wait_for_status=yellow&timeout=1s' : '?timeout=1s'
@@ -84,7 +107,12 @@ async function configure(
       : {
           'discovery.seed_hosts': members.map(one => one.address),
           'cluster.initial_cluster_manager_nodes': members.map(one => one.name),
+          // A host that vanishes without a word is given up after 6 s instead of half a minute.
+          'cluster.fault_detection.follower_check.timeout': '2s',
+          'cluster.fault_detection.leader_check.timeout': '2s',
         }),
+    // Mapped files need a limit of the kernel that a test machine does not have.
+    ...(alone ? {} : { 'node.store.allow_mmap': false }),
     // A test or a bench may run on a disk that is nearly full.
     'cluster.routing.allocation.disk.threshold_enabled': false,
   }

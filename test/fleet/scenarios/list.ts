@@ -1,3 +1,4 @@
+import { archive } from './archive.ts'
 import { etcd } from './etcd.ts'
 import { postgres, postgresLong } from './postgres.ts'
 import { qdrant, qdrantLong } from './qdrant.ts'
@@ -5,4 +6,13 @@ import { redis, redisLong } from './redis.ts'
 import type { Scenario } from './scenario.ts'
 
 /** All scenarios of `npm run fleet`. Add yours here. */
-export const SCENARIOS: readonly Scenario[] = [etcd, postgres, postgresLong, qdrant, qdrantLong, redis, redisLong]
+export const SCENARIOS: readonly Scenario[] = [
+  etcd,
+  postgres,
+  postgresLong,
+  qdrant,
+  qdrantLong,
+  redis,
+  redisLong,
+  archive,
+]
