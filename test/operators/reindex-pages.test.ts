@@ -18,16 +18,20 @@ const pages = Array.from({ length: 14 }, (_, at) => {
 t.test('stored pages are read again: outlets learn, refused pages return, articles stay', async t => {
   const fleet = createFleet({ DATABASE_URL: database.url, NORMALISE_THREADS: '1' })
   t.teardown(() => fleet.stop())
-  const numbers = await storePages(database, pages)
+  const numbers = await storePages(database, pages.slice(0, 7))
   // As an older version would have left them: it refused the first page, and knew no templates.
   await database.query("update pages set state = 'refused', reason = 'language' where page_no = $1", [
     String(numbers[0]),
   ])
-  const normaliser = await fleet.start('normaliser')
-  await settle(database, 60_000)
-  normaliser.process.kill('SIGTERM')
-  await normaliser.exited
-  await database.query('delete from outlet_templates')
+  // Seven at a time: ten would teach the normaliser the template.
+  for (const more of [[], pages.slice(7)]) {
+    await storePages(database, more)
+    const normaliser = await fleet.start('normaliser')
+    await settle(database, 60_000)
+    normaliser.process.kill('SIGTERM')
+    await normaliser.exited
+    await database.query('delete from outlet_templates')
+  }
   await database.query("update article_texts set title = 'Een andere titel' where title = $1", [pages[5]!.title])
   const texts = () => database.query('select seq, title, body from article_texts order by seq')
   const before = await texts()
