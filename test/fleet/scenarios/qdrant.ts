@@ -10,6 +10,8 @@ const PATIENCE_MS = 60_000
 /** The promise: an answer or 503 within two seconds. */
 const ANSWER_MS = 2_000
 const QUIET_MS = 4_000
+/** Between two articles, for each host that is lost: there are enough for all of them. */
+const FILL_MS = 250
 /** Articles that are embedded while a host is away. */
 const FILLED_MEANWHILE = 10
 const SHARDS = 3
@@ -46,13 +48,17 @@ async function survive(stage: Stage, losses: number): Promise<void> {
     await world.embedded(3, PATIENCE_MS)
     const collection = await served(world)
     say('Qdrant runs on three hosts, and an embedder fills it.')
-    const users = await startUsers(stage, world)
-    for (let round = 0; round < losses; round++) {
+    const users = await startUsers(stage, world, FILL_MS * losses)
+    try {
+      for (let round = 0; round < losses; round++) {
+        await sleep(QUIET_MS)
+        await loseOne(stage, world, nodes, { node: nodes[(round + 1) % nodes.length], collection })
+      }
       await sleep(QUIET_MS)
-      await loseOne(stage, world, nodes, { node: nodes[(round + 1) % nodes.length], collection })
+    } finally {
+      await users.rest()
     }
-    await sleep(QUIET_MS)
-    await users.stop()
+    await users.tell()
     await compare(stage, world, nodes, collection)
     await loseTwo(stage, world, nodes, collection)
     await createWithOneAway(stage, world, nodes)
@@ -62,13 +68,13 @@ async function survive(stage: Stage, losses: number): Promise<void> {
 }
 
 /** Those who fill and ask; every search must find all that was embedded before. */
-async function startUsers({ findings, figure }: Stage, world: World) {
+async function startUsers({ findings, figure }: Stage, world: World, pause: number) {
   const search = await world.openSearch()
   let [stopping, indexed, asked, slowest] = [false, 3, 0, 0]
   async function fill(): Promise<void> {
     while (!stopping && indexed < MOST) {
       indexed += (await world.index([{}, {}])).length
-      await sleep(250)
+      await sleep(pause)
     }
   }
   async function ask(asker: number): Promise<void> {
@@ -90,9 +96,11 @@ async function startUsers({ findings, figure }: Stage, world: World) {
   }
   const working = [fill(), ...Array.from({ length: ASKERS }, (_, asker) => ask(asker))]
   return {
-    async stop() {
+    async rest() {
       stopping = true
       await Promise.all(working)
+    },
+    async tell() {
       await world.embedded(indexed, PATIENCE_MS)
       figure('searches while hosts were lost', asked)
       figure('slowest of them', `${slowest} ms`)
@@ -139,7 +147,13 @@ async function compare(
   collection: string,
 ): Promise<void> {
   const { rows } = await world.pool.query<{ seq: bigint }>('select seq from embeddings where embedded_at is not null')
-  const there = await pointsOnAllCopies(world.config.QDRANT_URL, collection)
+  let there = new Set<bigint>()
+  const read = async () => {
+    there = await pointsOnAllCopies(world.config.QDRANT_URL, collection)
+    return true
+  }
+  // Nodes have connections to each other from before the loss, which fail once.
+  await until(read, PATIENCE_MS, () => 'Qdrant does not compare its copies.')
   const lacking = rows.filter(({ seq }) => !there.has(seq))
   if (lacking.length > 0) findings.add(`${lacking.length} of ${rows.length} articles are not the same on all copies.`)
   const points = (await Promise.all(nodes.map(node => node.copies(collection)))).flat()
