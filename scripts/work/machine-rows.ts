@@ -1,3 +1,5 @@
+import { counted } from '../../shared/log/counted.ts'
+import type { ArchiveIndexState } from '../../shared/status/machines/archive-index.ts'
 import type { Machines } from '../../shared/status/machines/machines.ts'
 import type { PostgresServers } from '../../shared/status/machines/postgres.ts'
 import { ACTIVE, type VectorNodes } from '../../shared/vectors/cluster.ts'
@@ -5,7 +7,7 @@ import { ACTIVE, type VectorNodes } from '../../shared/vectors/cluster.ts'
 const MB = 1_000_000
 
 /** Machines and the roles of servers, as rows of the table; few where all is on one machine. */
-export function machineRows({ hosts, postgres, vectors, redis }: Machines): [string, string][] {
+export function machineRows({ hosts, postgres, vectors, redis, archiveIndex }: Machines): [string, string][] {
   return [
     ...(hosts ?? []).map(({ host, ...counts }): [string, string] => [
       `host ${host}`,
@@ -19,6 +21,7 @@ export function machineRows({ hosts, postgres, vectors, redis }: Machines): [str
     ...(redis === null
       ? []
       : [['redis', `${redis.role}, replicas ${redis.replicas.length}`] satisfies [string, string]]),
+    ...(archiveIndex === null ? [] : [['archive index', archiveText(archiveIndex)] satisfies [string, string]]),
   ]
 }
 
@@ -38,6 +41,9 @@ function postgresRows({ role, mayLook, standbys, slots, archive }: PostgresServe
     ]),
   ]
 }
+
+const archiveText = ({ indices, articles, backlog }: ArchiveIndexState) =>
+  `${counted(articles, 'article')} in ${counted(indices, 'index', 'indices')}, due ${backlog}`
 
 function vectorText({ nodes, unreachable, shards }: VectorNodes): string {
   if (nodes.length === 0) return 'a single node'

@@ -24,9 +24,6 @@ export function observeMachines(pool: Pool, config: RedisSettings): void {
 
 function observePostgres(pool: Pool): void {
   const postgres = shared(() => readPostgres(pool))
-  gauge('postgres_read_only', 'Whether the database is a standby.', [], postgres, (set, { role }) =>
-    set({}, role === 'standby' ? 1 : 0),
-  )
   gauge('postgres_standbys', 'Servers that follow the database.', [], postgres, (set, { standbys }) =>
     set({}, standbys.length),
   )

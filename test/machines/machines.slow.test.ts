@@ -5,7 +5,7 @@ import { Redis } from 'ioredis'
 import t from 'tap'
 import { migrate } from '../../shared/migrations/migrations.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
-import { type Machines, readMachines } from '../../shared/status/machines/machines.ts'
+import { type MachineSettings, type Machines, readMachines } from '../../shared/status/machines/machines.ts'
 import { registerServing } from '../../shared/vectors/registry.ts'
 import { ask } from '../contract/api.ts'
 import { PATIENT } from '../database.ts'
@@ -63,7 +63,8 @@ await fetch(`${QDRANT_URL}/collections/${COLLECTION}`, {
   body: JSON.stringify({ vectors: { size: 4, distance: 'Cosine' }, shard_number: 2, replication_factor: 2 }),
 })
 await registerServing(pool, { name: COLLECTION, model: 'test', recipe: 1, dimensions: 4 })
-const config = { QDRANT_URL, QDRANT_API_KEY: '', REDIS_URL: master ?? '' }
+const servers = { QDRANT_URL, QDRANT_API_KEY: '', REDIS_URL: master ?? '' }
+const config: MachineSettings = { ...servers, OPENSEARCH_URL: [], OPENSEARCH_RECENT: 0 }
 const read = () => readMachines(pool, config)
 
 /** Reads again and again until what it shows is as it should be. */
@@ -98,8 +99,24 @@ t.test('the primary names its standbys, how far they are, and what it keeps for 
   await shows(({ postgres }) => postgres?.archive?.failing === true)
 })
 
+t.test('the archive index says how many articles it has, and how many are due', async t => {
+  t.equal((await read()).archiveIndex, null)
+  const set = { ...config, OPENSEARCH_URL: ['http://127.0.0.1:9200'], OPENSEARCH_RECENT: 10 }
+  t.same((await readMachines(pool, set)).archiveIndex, { indices: 0, articles: 0, backlog: 0 })
+  await primary.query(`insert into archive_indices (name, first_seq, last_seq, filled_to, state, analysis)
+    values ('one', 1, 50, 50, 'serving', 1), ('two', 51, 100, 60, 'serving', 1), ('old', 1, 90, 90, 'retired', 1)`)
+  await primary.query('update ingest_clock set last_seq = 100')
+  await primary.query(`insert into segments (first_seq, last_seq, bucket_bits, undated, columns)
+    values (1, 95, 0, 0, '')`)
+  t.same((await readMachines(pool, set)).archiveIndex, { indices: 2, articles: 60, backlog: 30 })
+  t.same((await read()).archiveIndex, { indices: 2, articles: 60, backlog: 35 })
+  await primary.query('delete from segments')
+  await primary.query('delete from archive_indices')
+  await primary.query('update ingest_clock set last_seq = 0')
+})
+
 t.test('a standby that is asked says that it is one', async t => {
-  const other = createPool(standby.url, 'test', () => {}, PATIENT)
+  const other = createPool(standby.url, 'test', () => {}, { ...PATIENT, mayBeStandby: true })
   t.teardown(() => other.end())
   const { postgres } = await readMachines(other, { ...config, QDRANT_URL: '', REDIS_URL: '' })
   t.match(postgres, { role: 'standby', standbys: [] })
@@ -160,7 +177,7 @@ t.test(
   { skip: !browserPath && 'no chromium on this machine' },
   async t => {
     const metrics = String(await freePort())
-    const env = { DATABASE_URL: primary.url, EMBEDDINGS_URL: '', OPERATOR_KEY: KEY, LOG_LEVEL: 'warn', ...config }
+    const env = { DATABASE_URL: primary.url, EMBEDDINGS_URL: '', OPERATOR_KEY: KEY, LOG_LEVEL: 'warn', ...servers }
     const fleet = keep(createFleet(env))
     await fleet.start('api')
     const far = await fromHost('127.0.0.9', primary.url)

@@ -62,6 +62,8 @@ export interface MachineFigures {
     role: 'master' | 'replica'
     replicas: { host: string; online: boolean; lagBytes: number }[]
   } | null
+  /** Articles in the archive index, and those that are due for it; null also without one. */
+  archiveIndex: { indices: number; articles: number; backlog: number } | null
 }
 
 export interface PostgresFigures {

@@ -42,6 +42,8 @@ export function openOperatorPages(parts: {
     max: 3,
     statementTimeout: STATEMENT_TIMEOUT,
     queryTimeout: STATEMENT_TIMEOUT + 500,
+    // The page says that the database is a standby.
+    mayBeStandby: true,
   })
   const queues = openQueues(config, log)
   const board: Board | null = usesRedis(config) ? openBoard(config, '/queues', log) : null

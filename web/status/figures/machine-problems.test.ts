@@ -12,6 +12,7 @@ const ONE: MachineFigures = {
   postgres: ALONE,
   vectors: { nodes: [], unreachable: [], shards: [] },
   redis: { host: '::1', role: 'master', replicas: [] },
+  archiveIndex: null,
 }
 const FLEET: MachineFigures = {
   ...ONE,
@@ -41,11 +42,14 @@ t.test('each server that needs somebody is named', async t => {
   ])
   const replicas = [{ host: 'r:6379', online: false, lagBytes: 0 }]
   t.same(texts({}, { redis: { host: 'm', role: 'master', replicas } }), ['1 replica of Redis cannot follow.'])
+  const archiveIndex = { indices: 2, articles: 9_000_000, backlog: 600_000 }
+  t.same(texts({}, { archiveIndex }), ['600,000 articles are due for the archive index.'])
+  t.same(texts({}, { archiveIndex: { ...archiveIndex, backlog: 400_000 } }), [])
 })
 
 t.test('one machine is told from several by any copy elsewhere', async t => {
   t.ok(isOneMachine(ONE))
-  t.ok(isOneMachine({ hosts: null, postgres: null, vectors: null, redis: null }))
+  t.ok(isOneMachine({ hosts: null, postgres: null, vectors: null, redis: null, archiveIndex: null }))
   for (const part of ['postgres', 'vectors'] as const) t.notOk(isOneMachine({ ...ONE, [part]: FLEET[part] }))
   t.notOk(isOneMachine({ ...ONE, hosts: [...(ONE.hosts ?? []), ...(ONE.hosts ?? [])] }))
 })

@@ -7,12 +7,21 @@ const LAG_BYTES = 256_000_000
 const LAG_SECONDS = 60
 /** Log of a follower that does not take it fills the disk in the end. */
 const HELD_BYTES = 5_000_000_000
+/** So many articles are due for the archive index when nobody fills it. */
+const DUE_ARTICLES = 500_000
 
 /** What an operator should look at among machines and servers. */
 export function problemsOfMachines(machines: MachineFigures | null): Problem[] {
   if (machines === null) return []
-  const { postgres, vectors, redis } = machines
-  const texts = [...(postgres ? ofPostgres(postgres) : []), ...ofVectors(vectors), ...ofRedis(redis)]
+  const { postgres, vectors, redis, archiveIndex } = machines
+  const texts = [
+    ...(postgres ? ofPostgres(postgres) : []),
+    ...ofVectors(vectors),
+    ...ofRedis(redis),
+    ...((archiveIndex?.backlog ?? 0) > DUE_ARTICLES
+      ? [`${plural(archiveIndex?.backlog ?? 0, 'article')} are due for the archive index.`]
+      : []),
+  ]
   const readOnly: Problem[] =
     postgres?.role === 'standby' ? [{ level: 'bad', text: 'The database is a standby: nothing can be written.' }] : []
   return [...readOnly, ...texts.map((text): Problem => ({ level: 'warn', text }))]

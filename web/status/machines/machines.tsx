@@ -8,7 +8,7 @@ const SERVICES = ['crawler', 'normaliser', 'embedder', 'api'] as const
 export function MachineSection({ machines }: { machines: MachineFigures | null }) {
   if (machines === null) return <p class="hint">Could not be read.</p>
   if (isOneMachine(machines)) return <OneMachine machines={machines} />
-  const { hosts, postgres, vectors, redis } = machines
+  const { hosts, postgres, vectors, redis, archiveIndex } = machines
   return (
     <div class="pair machines">
       <Hosts hosts={hosts} />
@@ -16,6 +16,7 @@ export function MachineSection({ machines }: { machines: MachineFigures | null }
         {postgres && <Postgres postgres={postgres} />}
         {vectors && <Vectors vectors={vectors} />}
         {redis && <Redis redis={redis} />}
+        {archiveIndex && <ArchiveIndex archiveIndex={archiveIndex} />}
       </dl>
     </div>
   )
@@ -145,6 +146,19 @@ function Redis({ redis: { host, role, replicas } }: { redis: NonNullable<Machine
         </dd>
       ))}
       {replicas.length === 0 && <dd class="zero">no replica</dd>}
+    </>
+  )
+}
+
+function ArchiveIndex({ archiveIndex }: { archiveIndex: NonNullable<MachineFigures['archiveIndex']> }) {
+  const { indices, articles, backlog } = archiveIndex
+  return (
+    <>
+      <dt>Archive index</dt>
+      <dd>
+        {plural(articles, 'article')} <small>in {plural(indices, 'index', 'indices')}</small>
+      </dd>
+      {backlog > 0 && <dd>{plural(backlog, 'article')} due</dd>}
     </>
   )
 }
