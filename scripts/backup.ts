@@ -26,7 +26,7 @@ await runCommand(
       throw new UsageError(`${file} exists; name another file, or add --yes.`)
     }
     const start = performance.now()
-    const pool = createPool(config.DATABASE_URL, 'backup', () => {}, { max: 1 })
+    const pool = createPool(config.DATABASE_URL, 'backup', () => {}, { max: 1, mayBeStandby: true })
     try {
       const { bytes, articles, schema, made_at } = await writeBackup({
         databaseUrl: config.DATABASE_URL,

@@ -30,7 +30,11 @@ await runCommand(
   },
   async ({ config, options, print, say, signal }) => {
     const seen = typeof options.seen === 'string' ? instantOf(options.seen) : null
-    const pool = createPool(config.DATABASE_URL, 'recovered', () => {}, { max: 2, statementTimeout: 0 })
+    const pool = createPool(config.DATABASE_URL, 'recovered', () => {}, {
+      max: 2,
+      statementTimeout: 0,
+      mayBeStandby: true,
+    })
     try {
       await checkWritable(pool)
       await checkNobodyConnected(pool, 'recovered')

@@ -16,7 +16,7 @@ await runCommand(
   },
   async ({ config, options, print }) => {
     const log = createLogger('status', 'silent')
-    const pool = createPool(config.DATABASE_URL, 'status', () => {})
+    const pool = createPool(config.DATABASE_URL, 'status', () => {}, { mayBeStandby: true })
     const queues = openQueues(config, log)
     try {
       const status = await readStatus(pool, queues, config)
