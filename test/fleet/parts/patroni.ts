@@ -145,14 +145,22 @@ export async function untilSynchronous(members: readonly PatroniMember[], within
   await until(isWhole, within, () => `The cluster does not become whole: ${JSON.stringify(seen)}`)
 }
 
-/** Hands the primary's role to the synchronous standby, as `patronictl switchover` does. */
+/**
+ * Hands the primary's role to the synchronous standby, as `patronictl switchover` does. Patroni
+ * refuses (412) while it chooses a synchronous standby anew; an operator tries again.
+ */
 export async function switchOver(primary: PatroniMember): Promise<void> {
-  const answer = await fetch(`${primary.rest}/switchover`, {
-    method: 'POST',
-    body: JSON.stringify({ leader: primary.host.name }),
-    signal: AbortSignal.timeout(START_MS),
-  })
-  if (!answer.ok) throw new Error(`The switchover failed with ${answer.status}: ${await answer.text()}`)
+  let refusal = ''
+  const isDone = async () => {
+    const answer = await fetch(`${primary.rest}/switchover`, {
+      method: 'POST',
+      body: JSON.stringify({ leader: primary.host.name }),
+      signal: AbortSignal.timeout(START_MS),
+    })
+    refusal = answer.ok ? '' : `${answer.status}: ${await answer.text()}`
+    return answer.ok
+  }
+  await until(isDone, START_MS, () => `The switchover failed with ${refusal}`)
 }
 
 /** The member that is the primary; undefined while there is none. */
