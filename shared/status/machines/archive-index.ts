@@ -1,3 +1,4 @@
+import { readIndexState } from '../../../search/indexer.ts'
 import type { Config } from '../../config/config.ts'
 import type { Pool } from '../../postgres/pool.ts'
 
@@ -16,18 +17,17 @@ export async function readArchiveIndex(
   db: Pick<Pool, 'query'>,
   { OPENSEARCH_URL, OPENSEARCH_RECENT }: Pick<Config, 'OPENSEARCH_URL' | 'OPENSEARCH_RECENT'>,
 ): Promise<ArchiveIndexState | null> {
-  const { rows } = await db.query<ArchiveIndexState>(READ, [OPENSEARCH_RECENT])
-  const state = rows[0]!
-  return state.indices === 0 && OPENSEARCH_URL.length === 0 ? null : state
+  const { rows } = await db.query<{ indices: number; articles: number; known: number }>(READ)
+  const { indices, articles, known } = rows[0]!
+  if (indices === 0 && OPENSEARCH_URL.length === 0) return null
+  // Articles without a stored segment are not due: the archive is filled with those that have one.
+  const waiting = (await readIndexState(db)).backlog
+  const due = known - Math.max(waiting, OPENSEARCH_RECENT)
+  return { indices, articles, backlog: Math.max(0, due - articles) }
 }
 
-// Articles without a stored segment are not due: the archive is filled with those that have one.
 const READ = `
-  with archive as (
-    select count(*)::int as indices, coalesce(max(filled_to), 0) as covered from archive_indices where state = 'serving'
-  ), stored as (
-    select coalesce(max(last_seq), 0) as last from segments
-  )
-  select indices, covered::float8 as articles,
-         greatest(0, least(stored.last, ingest_clock.last_seq - $1::bigint) - covered)::float8 as backlog
-    from archive, stored, ingest_clock`
+  select count(name)::int as indices, coalesce(max(filled_to), 0)::float8 as articles,
+         ingest_clock.last_seq::float8 as known
+    from ingest_clock left join archive_indices on state = 'serving'
+   group by ingest_clock.last_seq`
