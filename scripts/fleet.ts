@@ -36,7 +36,7 @@ await runCommand(
     })
     if (options.json === true) print(JSON.stringify(verdict))
     else for (const line of inWords(verdict)) print(line)
-    // What a scenario that was broken off still waits for is gone.
+    // A scenario that was broken off may still wait for hosts that are gone.
     if (signal.aborted) process.exit(130)
     return verdict.ok ? 0 : 1
   },

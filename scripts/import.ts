@@ -94,7 +94,7 @@ async function importArchive(context: CommandContext, { groups, bar }: Archive):
     await withWriter(config, say, async (writer, finish) => {
       for await (const group of groups) {
         countLines(counts, group, bar)
-        // What an interrupted try has written is known to the next one.
+        // The next try knows the articles that an interrupted one has written.
         const written = await whileAway(() => writer.write(group.articles, { bulk: true }), context)
         for (const { outcome } of written) counts[outcome]++
         bar.update(group.end, { articles: counts.indexed + counts.known })

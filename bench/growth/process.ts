@@ -13,7 +13,7 @@ import { rounded } from './rounds.ts'
 
 const QUERIES = 5
 
-/** What an API process runs on. */
+/** The servers and the folder of an API process. */
 export interface ServedBy {
   dataDir: DataDirectory
   servers: EmbeddedServers

@@ -1,4 +1,4 @@
-/** What the process of the site is told first. */
+/** The bench sends this to the process of the site first. */
 export interface Order {
   port: number
   outlets: number
@@ -7,7 +7,7 @@ export interface Order {
   speed: number
 }
 
-/** The site says this at its beginning, and once more when it is asked to. */
+/** The site says this at its beginning, and its state when it is asked. */
 export type Said =
   | { kind: 'ready' }
   | {

@@ -8,7 +8,7 @@ import { createPace } from './pace.ts'
 
 type Context = Omit<CommandContext, 'positionals'>
 
-/** What the command does to the archive. */
+/** The ways in which the command changes the archive. */
 type Task = 'fill' | 'release' | 'empty'
 
 /**
