@@ -1,34 +1,13 @@
-import pg from 'pg'
-
-/** A copy of an archive, to write to. */
-export interface ArchiveCopy {
-  url: string
-  drop(): Promise<void>
-}
+import { type BenchDatabase, createDatabase } from './database.ts'
 
 /**
- * Copies an archive within its server. A copy that an earlier run left is replaced.
+ * Copies an archive within its server, to write to. A copy that an earlier run left is replaced.
  *
  * @param server address of a database on the server
  * @param url address of the archive
  * @param suffix of the copy's name
  */
-export async function copyArchive(server: string, url: string, suffix: string): Promise<ArchiveCopy> {
+export function copyArchive(server: string, url: string, suffix: string): Promise<BenchDatabase> {
   const original = new URL(url).pathname.slice(1)
-  const name = `${original}_${suffix}`
-  const onServer = async (...statements: string[]) => {
-    const client = new pg.Client(server)
-    await client.connect()
-    try {
-      for (const statement of statements) await client.query(statement)
-    } finally {
-      await client.end()
-    }
-  }
-  const drop = () => onServer(`drop database if exists ${name} with (force)`)
-  await drop()
-  await onServer(`create database ${name} template ${original} strategy file_copy`, 'checkpoint')
-  const address = new URL(url)
-  address.pathname = `/${name}`
-  return { url: address.href, drop }
+  return createDatabase(server, `${original}_${suffix}`, original)
 }
