@@ -18,7 +18,7 @@ await runCommand(
         value: 'N',
         about: 'articles to generate (search, semantic, mixed, growth, standbys, archive; week: each day)',
       },
-      words: { type: 'string', value: 'N', about: 'growth: words of a body, on average (default 40)' },
+      words: { type: 'string', value: 'N', about: 'growth, archive: words of a body, on average (growth: 40)' },
       recipes: { type: 'boolean', about: 'semantic: what else could be embedded of an article, side by side' },
       peers: {
         type: 'boolean',

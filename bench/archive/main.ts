@@ -8,6 +8,7 @@ import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import type { BenchOptions } from '../main.ts'
 import { buildArchive } from '../search/build.ts'
 import { type QueryClass, queryClasses } from '../search/classes.ts'
+import { BODY_WORDS } from '../search/generator.ts'
 import { measureQuery, quantile } from '../search/measure.ts'
 import { OPENSEARCH_HEAP, type OpensearchServer, startOpensearch } from '../search/peers/opensearch/server.ts'
 import { diskMb, memoryMb, processorMs } from '../search/peers/usage.ts'
@@ -28,12 +29,12 @@ const say = (line: string) => void process.stderr.write(`${line}\n`)
  *
  * @returns p50, p95 and the slowest class of both, in ms, with sizes and the time to build
  */
-export async function run({ rows, signal }: BenchOptions): Promise<Record<string, number>> {
+export async function run({ rows, words, signal }: BenchOptions): Promise<Record<string, number>> {
   const folder = resolve(join(readConfig().DATA_DIR, 'bench-search'))
   const dataDir = await openDataDirectory(folder, 'npm run bench -- archive')
   const servers = await startServers(dataDir, { servers: ['postgres'], report: say, signal })
   try {
-    return await measure(rows ?? ROWS, dataDir, servers, signal)
+    return await measure({ rows: rows ?? ROWS, words: words ?? BODY_WORDS }, dataDir, servers, signal)
   } finally {
     await servers.stop()
     dataDir.release()
@@ -41,18 +42,19 @@ export async function run({ rows, signal }: BenchOptions): Promise<Record<string
 }
 
 async function measure(
-  rows: number,
+  { rows, words }: { rows: number; words: number },
   dataDir: DataDirectory,
   servers: EmbeddedServers,
   signal: AbortSignal,
 ): Promise<Record<string, number>> {
-  const data = join(dataDir.path, `archive-${rows}`)
+  const name = words === BODY_WORDS ? `${rows}` : `${rows}-${words}w`
+  const data = join(dataDir.path, `archive-${name}`)
   const opensearch = await startOpensearch(data, servers, { family: servers.family, signal, report: say })
-  if (opensearch === null) return { rows }
-  const { url, archive, seconds } = await buildArchive(servers.addresses.DATABASE_URL!, rows, signal)
+  if (opensearch === null) return { rows, words }
+  const { url, archive, seconds } = await buildArchive(servers.addresses.DATABASE_URL!, rows, signal, words)
   const settings: ArchiveSettings = {
     ...{ nodes: [`http://127.0.0.1:${opensearch.port}`], user: '', password: '' },
-    ...{ prefix: `bench-${rows}`, timeout: TIMEOUT },
+    ...{ prefix: `bench-${name}`, timeout: TIMEOUT },
   }
   const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
   const [segments, archived] = [openIndex(pool), openIndex(pool, { archive: settings })]
@@ -62,7 +64,7 @@ async function measure(
     const compared = await compare(segments, archived, queryClasses(archive, QUERIES), opensearch, signal)
     const { disk_segments_mb: segmentsMb } = await measureSizes(url)
     return {
-      rows,
+      ...{ rows, words },
       ...compared,
       ...(built === null ? {} : { archive_build_s: built }),
       ...(seconds === null ? {} : { segments_build_s: seconds.index }),
