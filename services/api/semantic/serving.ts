@@ -23,20 +23,23 @@ export type FindServing = (fresh?: number) => Promise<ServingCollection | null>
 
 export function openServing(config: Config, pool: Pool, options: EmbeddingOptions): FindServing {
   let present: { at: number; collection: Promise<ServingCollection | null> } | null = null
+  // Kept while it cannot be read again: its circuit and its connections go on as long as it stays
+  // the same.
+  let known: ServingCollection | null = null
 
-  async function readServing(before: Promise<ServingCollection | null> | undefined): Promise<ServingCollection | null> {
+  async function readServing(): Promise<ServingCollection | null> {
     const collection = (await readCollections(pool)).find(one => one.state === 'serving')
     if (!collection) return null
-    const known = await before?.catch(() => null)
-    // Its circuit and its connections go on as long as it stays the same.
-    if (known && known.collection.name === collection.name) return known
-    const source = sourceOf(config, collection)
-    return { collection, embeddings: openEmbeddings(source, { ...options, dimensions: collection.dimensions }) }
+    if (known?.collection.name !== collection.name) {
+      const source = sourceOf(config, collection)
+      known = { collection, embeddings: openEmbeddings(source, { ...options, dimensions: collection.dimensions }) }
+    }
+    return known
   }
 
   return (fresh = FRESH) => {
     if (!present || present.at + fresh < Date.now()) {
-      const mine = { at: Date.now(), collection: readServing(present?.collection) }
+      const mine = { at: Date.now(), collection: readServing() }
       present = mine
       mine.collection.catch(() => {
         if (present === mine) present = null
