@@ -131,7 +131,7 @@ export interface IndexStats {
   archived: bigint | null
   /** In-memory segments: articles that have no stored segment yet. */
   memory: { articles: number; segments: number; words: number }
-  caches: Record<'postings' | 'columns' | 'verified' | 'articles' | 'names', CacheStats>
+  caches: Record<'postings' | 'columns' | 'verified' | 'counts' | 'articles' | 'names', CacheStats>
   /** Bytes of the prefetched term dictionaries. */
   prefetched: number
   /** Names of outlets and authors in which parts are looked up, and the bytes that they take. */

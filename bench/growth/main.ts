@@ -76,6 +76,8 @@ async function measureInTurn(
     ...prefixed('large', large),
     growth_p50: rounded(large.p50_ms! / small.p50_ms!),
     growth_p95: rounded(large.p95_ms! / small.p95_ms!),
+    growth_again_p50: rounded(large.again_p50_ms! / small.again_p50_ms!),
+    growth_again_p95: rounded(large.again_p95_ms! / small.again_p95_ms!),
     growth_warm_p95: rounded(large.warm_p95_ms! / small.warm_p95_ms!),
   }
 }

@@ -12,6 +12,8 @@ import { shuffled } from '../search/shuffled.ts'
 import { rounded } from './rounds.ts'
 
 const QUERIES = 5
+/** The lists of all queries fit, of the larger archive too. */
+const POSTINGS = '2000MB'
 
 /** The servers and the folder of an API process. */
 export interface ServedBy {
@@ -31,7 +33,10 @@ export async function measureProcess(
   const client = createClient(key.secret)
   try {
     const begun = performance.now()
-    const api = await startApiProcess(servers, dataDir, url, { name: 'growth' })
+    const api = await startApiProcess(servers, dataDir, url, {
+      name: 'growth',
+      env: { SEARCH_CACHE_POSTINGS: POSTINGS },
+    })
     try {
       const readyMs = performance.now() - begun
       const ready = await api.usage()

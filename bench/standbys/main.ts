@@ -20,7 +20,10 @@ const ROUNDS = 3
 const SECONDS = 20
 const CONNECTIONS = 12
 /** Caches so small that searches read their lists and articles from Postgres each time. */
-const SMALL = { SEARCH_CACHE_POSTINGS: '1MB', SEARCH_CACHE_VERIFIED: '1MB', SEARCH_CACHE_ARTICLES: '1MB' }
+const SMALL = {
+  ...{ SEARCH_CACHE_POSTINGS: '1MB', SEARCH_CACHE_VERIFIED: '1MB' },
+  ...{ SEARCH_CACHE_COUNTS: '1MB', SEARCH_CACHE_ARTICLES: '1MB' },
+}
 
 const say = (line: string) => void process.stderr.write(`${line}\n`)
 

@@ -7,6 +7,7 @@ import { isFiltered, lacks } from '../segment/term-filter.ts'
 import { type ListKey, type SegmentMeta, type SegmentStore, sizeOf } from '../store/segment-store.ts'
 import { createCacheBySegment, type OfSegment } from './by-segment.ts'
 import { type Cache, type CacheStats, createCache } from './cache.ts'
+import { type CountCache, createCountCache } from './count-cache.ts'
 import { createPrefetch, type Prefetch } from './prefetch.ts'
 import type { CacheSizes } from './sizes.ts'
 
@@ -25,8 +26,10 @@ export interface SegmentCache {
   columns(segments: SegmentMeta[], version: bigint): Promise<Columns[]>
   /** Documents that were verified, by segment and by what was verified. */
   verified: Cache<OfSegment, Verified>
+  /** Numbers of matches, by what is searched for. */
+  counts: CountCache
   prefetch: Prefetch
-  stats(): Record<'postings' | 'columns' | 'verified', CacheStats> & { prefetched: number }
+  stats(): Record<'postings' | 'columns' | 'verified' | 'counts', CacheStats> & { prefetched: number }
 }
 
 /** Documents whose words were looked at: those that match, and those that do not. */
@@ -39,6 +42,7 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
   const lists = createCacheBySegment<DocIdSet>(sizes.postings)
   const columns = createCache<number, Columns>(sizes.columns)
   const verified = createCacheBySegment<Verified>(sizes.verified)
+  const counts = createCountCache(sizes.counts)
   const prefetch = createPrefetch(store)
   const keep = (segment: SegmentMeta, key: string, set: DocIdSet) => {
     lists.set({ segment, key }, set, bytesOf(set))
@@ -50,11 +54,13 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
   }
   return {
     verified,
+    counts,
     prefetch,
     stats: () => ({
       postings: lists.stats(),
       columns: columns.stats(),
       verified: verified.stats(),
+      counts: counts.stats(),
       prefetched: prefetch.bytes(),
     }),
 

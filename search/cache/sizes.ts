@@ -8,6 +8,8 @@ export interface CacheSizes {
   columns: number
   /** Articles whose words were verified against a phrase, by phrase. */
   verified: number
+  /** Numbers of matches, by query and segment: 64 bytes each. */
+  counts: number
   /** Articles as they are shown. */
   articles: number
   /** Names of outlets and authors as they are shown, and the articles of parts of names. */
@@ -28,6 +30,7 @@ export function defaultCacheSizes(memory = availableMemory()): CacheSizes {
     postings: share(28, 512 * MB),
     columns: share(28, 512 * MB),
     verified: share(512, 24 * MB),
+    counts: share(512, 24 * MB),
     articles: share(128, 64 * MB),
     names: share(256, 64 * MB),
   }

@@ -28,8 +28,24 @@ function overlaps(span: SegmentMeta['published'], from: number, to: number): boo
   return span !== null && span.first < to && span.last >= from
 }
 
+/** Whether all documents of a segment pass. */
+export function allPass(segment: Extent, { allIngested }: Pick<Columns, 'allIngested'>, filter: DocFilter): boolean {
+  const { bounds, watermark, above } = filter
+  const { published, undated } = segment
+  if (segment.last > watermark || segment.first <= above) return false
+  if (published !== null && !isWithin(published, bounds.published)) return false
+  const ingested = allIngested ? segment.ingested : null
+  if (undated > 0 && !(bounds.undatedSince !== null && ingested !== null && ingested.first >= bounds.undatedSince))
+    return false
+  return bounds.ingested === null || (ingested !== null && isWithin(ingested, bounds.ingested))
+}
+
+const isWithin = (span: { first: number; last: number }, { from, to }: { from: number; to: number }) =>
+  span.first >= from && span.last < to
+
 /** The documents of a set that pass. */
 export function applyFilter(set: DocIdSet, segment: SegmentMeta, columns: Columns, filter: DocFilter): DocIdSet {
+  if (set.count === 0 || allPass(segment, columns, filter)) return set
   const { dated, size } = columns
   const { published, undatedSince } = filter.bounds
   // Most segments lie within the bounds as a whole, so their times need not be searched.

@@ -7,6 +7,7 @@ import type { ArticleSource } from '../store/article-source.ts'
 import { type IndexMeta, type ListKey, type SegmentMeta, sizeOf } from '../store/segment-store.ts'
 import type { Collector, SegmentReader } from './collectors/collector.ts'
 import { applyFilter, valuesOf } from './filter.ts'
+import { openKnownCounts, partition } from './known-counts.ts'
 import type { SearchPlan } from './plan.ts'
 import type { StoredPart } from './stored-part.ts'
 import { compile, type TwoPhaseMatches } from './two-phase.ts'
@@ -36,32 +37,58 @@ async function matchAhead(
   ahead: Ahead<SegmentMeta>[],
   collectors: readonly Collector[],
 ): Promise<void> {
-  const terms = collectors.flatMap(collector => collector.terms ?? [])
-  const pace = createPace()
+  const known = openKnownCounts(context, plan)
+  const [counters, others] = partition(collectors)
+  let open = ahead.filter(({ segment }) => !known.hasNone(segment))
   let count = 0
   let seenArticles = 0
-  for (let seen = 0, articles = visit.first; seen < ahead.length; ) {
-    const batch = takeArticles(ahead, seen, articles)
+  let articles = visit.first
+  for (let next = open[0]; next !== undefined; next = open[0]) {
+    const { startsAt } = next
+    if (others.every(collector => collector.isComplete(startsAt))) {
+      open = open.filter(({ segment }) => !known.count(segment, counters))
+      if (open.length === 0 || counters.every(collector => collector.isComplete(startsAt))) break
+    }
+    const batch = takeArticles(open, articles)
+    open = open.slice(batch.length)
     const segments = batch.map(one => one.segment)
     const found = await matchSegments(context, segments, plan)
     const matches = await verifyMatches(context.source, context.cache, found, plan.verification, context.meta.version)
-    const lists = terms.length === 0 ? [] : await readTerms(context, segments, terms)
-    for (const [index, { segment, columns }] of found.entries()) {
-      const own = matches[index]!
-      // Most segments have no match of a rare word: a reader for each would cost more than the
-      // rest.
-      if (own.count === 0) continue
-      count += own.count
-      const reader = readerOf(segment, columns, batch[index]!.startsAt, lists[index] ?? NO_LISTS)
-      for (const collector of collectors) collector.collect(own, reader)
-      if (pace.isDue()) await pace.rest()
-    }
-    seen += batch.length
+    known.add(found, matches)
+    count += await collectFrom(context, batch, found, matches, collectors)
     for (const segment of segments) seenArticles += sizeOf(segment)
-    const next = ahead[seen]
-    if (next !== undefined && collectors.every(collector => collector.isComplete(next.startsAt))) return
     articles = nextArticles(count, seenArticles, visit.limit)
   }
+  known.keep()
+}
+
+/**
+ * Hands the matches of a batch to collectors.
+ *
+ * @returns how many there are
+ */
+async function collectFrom(
+  context: StoredContext,
+  batch: Ahead<SegmentMeta>[],
+  found: SegmentMatches[],
+  matches: DocIdSet[],
+  collectors: readonly Collector[],
+): Promise<number> {
+  const terms = collectors.flatMap(collector => collector.terms ?? [])
+  const segments = batch.map(one => one.segment)
+  const lists = terms.length === 0 ? [] : await readTerms(context, segments, terms)
+  const pace = createPace()
+  let count = 0
+  for (const [index, { segment, columns }] of found.entries()) {
+    const own = matches[index]!
+    // Most segments have no match of a rare word: a reader for each would cost more than the rest.
+    if (own.count === 0) continue
+    count += own.count
+    const reader = readerOf(segment, columns, batch[index]!.startsAt, lists[index] ?? NO_LISTS)
+    for (const collector of collectors) collector.collect(own, reader)
+    if (pace.isDue()) await pace.rest()
+  }
+  return count
 }
 
 /**
@@ -100,10 +127,10 @@ async function readTerms(
 }
 
 /** The next segments that have so many articles together, or some more; at least one. */
-function takeArticles(ahead: Ahead<SegmentMeta>[], from: number, articles: number): Ahead<SegmentMeta>[] {
-  let to = from
+function takeArticles(ahead: Ahead<SegmentMeta>[], articles: number): Ahead<SegmentMeta>[] {
+  let to = 0
   for (let sum = 0; to < ahead.length && sum < articles; to++) sum += sizeOf(ahead[to]!.segment)
-  return ahead.slice(from, to)
+  return ahead.slice(0, to)
 }
 
 function readerOf(
@@ -145,6 +172,7 @@ async function matchSegments(
     found.push({
       segment,
       columns: own,
+      isWhole: passed.count === candidates.count,
       matches: { confirmed: exact ? passed : applyFilter(confirmed, segment, own, filter), candidates: passed },
     })
     if (pace.isDue()) await pace.rest()

@@ -20,6 +20,8 @@ import { isExact, type TwoPhaseMatches } from './two-phase.ts'
 export interface SegmentMatches {
   segment: SegmentMeta
   columns: Columns
+  /** Whether times and `seq` excluded none. */
+  isWhole: boolean
   matches: TwoPhaseMatches
 }
 

@@ -35,6 +35,7 @@ function cacheSizesOf(config: Config, processes: number): CacheSizes {
     postings: size(config.SEARCH_CACHE_POSTINGS, fitting.postings),
     columns: size(config.SEARCH_CACHE_COLUMNS, fitting.columns),
     verified: size(config.SEARCH_CACHE_VERIFIED, fitting.verified),
+    counts: size(config.SEARCH_CACHE_COUNTS, fitting.counts),
     articles: size(config.SEARCH_CACHE_ARTICLES, fitting.articles),
     names: size(config.SEARCH_CACHE_NAMES, fitting.names),
   }

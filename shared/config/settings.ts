@@ -190,7 +190,7 @@ export const SETTINGS = {
     type: 'bytes',
     default: '0',
     about:
-      'Memory for posting lists. The processes of an API share it, and the four below, equally. 0: 1/28 of the machine, at most 512MB.',
+      'Memory for posting lists. The processes of an API share it, and the five below, equally. 0: 1/28 of the machine, at most 512MB.',
   },
   SEARCH_CACHE_COLUMNS: {
     type: 'bytes',
@@ -202,6 +202,12 @@ export const SETTINGS = {
     type: 'bytes',
     default: '0',
     about: 'Memory for phrases that were looked up in the words themselves. 0: 1/512 of the machine, at most 24MB.',
+  },
+  SEARCH_CACHE_COUNTS: {
+    type: 'bytes',
+    default: '0',
+    about:
+      'Memory for how many articles of each segment a query matches, so that a query asked again is fast. 0: 1/512 of the machine, at most 24MB.',
   },
   SEARCH_CACHE_ARTICLES: {
     type: 'bytes',

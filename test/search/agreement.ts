@@ -1,8 +1,9 @@
 import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { difference } from './comparison.ts'
+import type { Question } from './oracle.ts'
 import { answer } from './oracle.ts'
-import { randomQuestion } from './questions.ts'
+import { askedAgain, randomQuestion } from './questions.ts'
 import type { Random } from './random.ts'
 import { makeTestSegments } from './store.ts'
 
@@ -24,11 +25,14 @@ export async function askBoth(random: Random, articles: NewArticle[], questions:
     const flushed = BigInt(2 ** Math.floor(Math.log2(known.length / 20)))
     const differences: string[] = []
     let found = 0
+    let former: Question | null = null
     for (let number = 0; number < questions; number++) {
       if (number === Math.floor(questions / 4)) await makeTestSegments(index.pool, { flushed, merged: flushed * 8n })
       if (number === Math.floor(questions / 2))
         await makeTestSegments(index.pool, { flushed: flushed * 4n, merged: flushed * 16n })
-      const question = randomQuestion(random, known)
+      const question: Question =
+        former !== null && random.chance(0.4) ? askedAgain(random, former, known) : randomQuestion(random, known)
+      former = question
       // Small sizes make many stretches, and totals at their cap.
       const sizes = {
         cap: random.one([5, 50, 10_000]),

@@ -38,6 +38,15 @@ export function randomQuestion(random: Random, articles: Known[]): Question {
   }
 }
 
+/**
+ * The same words and filters again, with other times, in another order: a search remembers what it
+ * found.
+ */
+export function askedAgain(random: Random, former: Question, articles: Known[]): Question {
+  const { coverage, ingestedAfter, sort, order, perPage } = randomQuestion(random, articles)
+  return { ...former, ...(random.chance(0.7) ? { coverage, ingestedAfter } : {}), sort, order, perPage }
+}
+
 /** Single letters, particles, parts that span words, and parts that fold to nothing. */
 const OUTLET_PARTS = ['koer', 'LETZ', 'example', '%', '_', 'e', 'nobody', 'ÉCHO', 'lu.', 'De D', 't.l', '\u0301', '.']
 const AUTHOR_PARTS = [

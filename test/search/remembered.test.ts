@@ -112,3 +112,38 @@ t.test('an article of a day that had none is found by the next search', { timeou
     t.equal(names.filter(name => name === 'search-days').length, 1, 'days are read once')
   }
 })
+
+t.test('a query that is asked again is matched only where its page comes from', { timeout: 60_000 }, async t => {
+  const index = await openArchiveIndex()
+  t.teardown(() => index.close())
+  const START = Date.UTC(2026, 2, 1)
+  const minute = (number: number) => new Date(START + number * 60_000)
+  await index.add(Array.from({ length: 160 }, (_, number) => articles(number, 1, minute(number))[0]!))
+  t.ok((await makeSegments(index.pool, { flushed: MINOR, merged: MINOR })) >= 10)
+  const { db, names } = overheard(index.pool)
+  // Posting lists are not kept, so each segment that is matched reads them anew.
+  const { search } = openIndex(db, { caches: { postings: 1 } })
+  const ask = async (bounds: Partial<ArticleQuery>, word = 'bericht') => {
+    names.length = 0
+    return search({ ...words(word), perPage: 3, ...bounds }, null, { first: 1, prefetch: 0 })
+  }
+  const reads = () => names.filter(name => name === 'search-buckets').length
+
+  t.equal((await ask({})).total, 160)
+  t.ok(reads() > 1, `${reads()} reads of lists`)
+  t.equal((await ask({})).total, 160)
+  t.equal(reads(), 1, 'the newest segment alone')
+  for (const order of ['desc', 'asc'] as const) {
+    for (let number = 0; number < 160; number += 7) {
+      const [after, before] = [minute(number), { at: minute(150), exclusive: true }]
+      const coverage = { ...EVERYTHING.coverage, publishedAfter: after, publishedBefore: before }
+      const { total, rows } = await ask({ order, coverage })
+      t.equal(total, Math.max(0, 150 - number), `from minute ${number}, ${order}`)
+      t.equal(rows.length, Math.min(3, total))
+    }
+  }
+
+  t.equal((await ask({}, 'woord159')).total, 1)
+  t.equal((await ask({}, 'woord159')).total, 1)
+  t.equal(reads(), 1, 'no other segment has the word')
+})

@@ -34,7 +34,7 @@ export interface HardBench {
 export async function measureHard({ url, hard, light, signal, say }: HardBench): Promise<Record<string, number>> {
   const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
   const { db, statements } = counted(pool)
-  const forgetful = openIndex(db, { caches: { postings: 1, verified: 1 } })
+  const forgetful = openIndex(db, { caches: { postings: 1, verified: 1, counts: 1 } })
   const keeping = openIndex(pool)
   const beside = light.flatMap(one => one.queries)
   try {
