@@ -3,7 +3,6 @@ import { createReadStream, type ReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
 import { openIndexer } from '../search/indexer.ts'
-import type { Config } from '../shared/config/config.ts'
 import { type ArticleWriter, openArticleWriter } from '../shared/indexing/article-writer.ts'
 import { counted } from '../shared/log/counted.ts'
 import { createPool } from '../shared/postgres/pool.ts'
@@ -88,10 +87,10 @@ async function readThrough({ signal }: CommandContext, archive: Archive): Promis
 }
 
 async function importArchive(context: CommandContext, { groups, bar }: Archive): Promise<Counts> {
-  const { config, say, signal } = context
+  const { signal } = context
   const counts: Counts = { good: 0, bad: 0, indexed: 0, known: 0 }
   try {
-    await withWriter(config, say, async (writer, finish) => {
+    await withWriter(context, async (writer, finish) => {
       for await (const group of groups) {
         countLines(counts, group, bar)
         // The next try knows the articles that an interrupted one has written.
@@ -119,24 +118,31 @@ function countLines(counts: Counts, { articles, bad }: Group, bar: ProgressBar):
  * last articles and to wait for merges under way, so that searches are fast when the command ends.
  */
 async function withWriter(
-  config: Config,
-  say: (sentence: string) => void,
+  context: CommandContext,
   work: (writer: ArticleWriter, finish: () => Promise<void>) => Promise<void>,
 ): Promise<void> {
+  const { config, say } = context
+  const boss = await whileAway(() => openBoss(context), context)
   const pool = createPool(config.DATABASE_URL, 'import', error => say(`Postgres: ${sentenceOf(error)}`), {
     statementTimeout: 0,
   })
-  const boss = createBoss(config.DATABASE_URL, error => say(`Delayed jobs: ${sentenceOf(error)}`), {
-    supervise: false,
-  })
   const indexer = openIndexer(pool)
   try {
-    await boss.start()
     await work(openArticleWriter({ pool, boss, indexer, embedDelay: config.EMBED_DELAY }), indexer.finish)
   } finally {
     await boss.stop({ graceful: false }).catch(() => {})
     await indexer.close()
     await pool.end()
+  }
+}
+
+async function openBoss({ config, say }: CommandContext): Promise<ReturnType<typeof createBoss>> {
+  const boss = createBoss(config.DATABASE_URL, error => say(`Delayed jobs: ${sentenceOf(error)}`), { supervise: false })
+  try {
+    return await boss.start()
+  } catch (error) {
+    await boss.stop({ graceful: false }).catch(() => {})
+    throw error
   }
 }
 

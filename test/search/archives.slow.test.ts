@@ -1,11 +1,21 @@
 import { spawn } from 'node:child_process'
 import t from 'tap'
 import { createTestDatabase, type TestDatabase } from '../database.ts'
+import { openLink } from '../fleet/links/link.ts'
+import { freePort } from '../fleet.ts'
 
 t.setTimeout(280_000)
 
-/** Runs a script as npm does, with something on its standard input. */
-async function run(database: TestDatabase, script: string, args: string[], input = '') {
+/**
+ * Runs a script as npm does, with something on its standard input. `heard` is told what it says.
+ */
+async function run(
+  database: Pick<TestDatabase, 'url'>,
+  script: string,
+  args: string[],
+  input = '',
+  heard = (_err: string) => {},
+) {
   const child = spawn(process.execPath, [new URL(`../../scripts/${script}.ts`, import.meta.url).pathname, ...args], {
     env: { ...process.env, DATABASE_URL: database.url, EMBED_DELAY: '0' },
   })
@@ -15,6 +25,7 @@ async function run(database: TestDatabase, script: string, args: string[], input
   })
   child.stderr.setEncoding('utf8').on('data', text => {
     output.err += text
+    heard(output.err)
   })
   child.stdin.on('error', () => {})
   child.stdin.end(input)
@@ -207,4 +218,21 @@ t.test('import: a line of any length takes no more memory than is allowed', asyn
   t.equal(code, 1)
   t.match(err, /Line 1: it is longer than/)
   t.match(err, /Indexed 1 article; 1 bad line skipped\./)
+})
+
+t.test('import: a run that begins while Postgres is away waits for it', async t => {
+  const database = await withDatabase(t)
+  const server = new URL(database.url)
+  const link = await openLink(
+    { address: '127.0.0.1', port: await freePort() },
+    { address: server.hostname, port: Number(server.port) },
+  )
+  t.teardown(() => link.close())
+  link.break()
+  server.host = `127.0.0.1:${link.port}`
+  const { code, err } = await run({ url: server.href }, 'import', ['-'], `${JSON.stringify(LINE)}\n`, said => {
+    if (said.includes('Postgres is away')) link.mend()
+  })
+  t.equal(code, 0)
+  t.match(err, /Indexed 1 article; 0 bad lines skipped\./)
 })
