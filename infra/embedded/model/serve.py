@@ -66,8 +66,10 @@ def fastest_engine():
 
 
 def give_way():
-    # On Linux priorities belong to threads.
-    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), GIVES_WAY)
+    # On Linux priorities belong to threads. A server that was started with a low one cannot raise
+    # it, and computes all the same.
+    own = threading.get_native_id()
+    os.setpriority(os.PRIO_PROCESS, own, max(GIVES_WAY, os.getpriority(os.PRIO_PROCESS, own)))
 
 
 class PatientE5:
