@@ -37,9 +37,9 @@ export async function showSearches(options: Shown): Promise<void> {
   const key = await readyMadeKey(pool, dataDir)
   const base = `http://${reachable(config.HOST)}:${config.PORT}`
   const offered = offeredSearches(searches(base, config.OUTLETS === '' ? 'sample' : 'live'), env)
-  await untilFound(options, offered, key)
+  const silent = await untilFound(options, offered, key)
   progress.pause()
-  printSearches(options, base, key, offered)
+  printSearches(options, base, key, offered, silent)
   printAddresses(options, base)
 }
 
@@ -61,7 +61,8 @@ function offeredSearches({ json, rss, semantic }: ReturnType<typeof searches>, e
     : { awaited: [json, rss], needsVectors: false, later: semantic }
 }
 
-async function untilFound(options: Shown, { awaited, needsVectors }: Offered, key: string): Promise<void> {
+/** @returns the searches that still find nothing when the wait is over */
+async function untilFound(options: Shown, { awaited, needsVectors }: Offered, key: string): Promise<Search[]> {
   const { config, pool, progress, signal } = options
   let last = await readCounts(pool)
   const again = last.articles > 0
@@ -74,8 +75,11 @@ async function untilFound(options: Shown, { awaited, needsVectors }: Offered, ke
     last = counts
     progress.show(counts)
     const still = Date.now() - changedAt > STILL_MS && (!needsVectors || counts.embedded === counts.articles)
-    const enough = again || still || config.OUTLETS !== '' || Date.now() - began > LONGEST_WAIT_MS
-    if (enough && (await allAnswer(awaited, key))) return
+    const isLate = Date.now() - began > LONGEST_WAIT_MS
+    if (again || still || isLate || config.OUTLETS !== '') {
+      const silent = await silentAmong(awaited, key)
+      if (silent.length === 0 || isLate) return silent
+    }
     await pause(LOOK_MS, undefined, { signal })
   }
 }
@@ -85,13 +89,17 @@ function printSearches(
   base: string,
   key: string,
   { awaited, later }: Offered,
+  silent: readonly Search[],
 ): void {
   print('')
   print(`Perscope is up at ${base}`)
   const shown: ShownKey = onTerminal ? { kind: 'itself', key } : { kind: 'file', path: keyFile(dataDir) }
   print(`To search in a browser: ${explorerAddress(base, shown)}`)
   print(onTerminal ? `Key: ${key}` : `Key: in the file ${keyFile(dataDir)}`)
-  for (const search of awaited) print(`\n${search.about}\n${curl(search, shown)}`)
+  for (const search of awaited) {
+    const yet = silent.includes(search) ? ` (finds nothing yet; ${dataDir}/logs may say why)` : ''
+    print(`\n${search.about}${yet}\n${curl(search, shown)}`)
+  }
   if (later !== null) {
     print(
       `\n${later.about} (an article is found so ${env.EMBED_DELAY || '2h'} after it was indexed)\n${curl(later, shown)}`,
@@ -108,7 +116,8 @@ function printAddresses({ config, env, dataDir, metrics, print, onTerminal }: Sh
   print(`Its data is in ${dataDir}, the logs of its parts in ${dataDir}/logs. Ctrl-C ends it.\n`)
 }
 
-async function allAnswer(all: readonly Search[], key: string): Promise<boolean> {
-  for (const search of all) if (!(await answers(search, key))) return false
-  return true
+async function silentAmong(all: readonly Search[], key: string): Promise<Search[]> {
+  const silent: Search[] = []
+  for (const search of all) if (!(await answers(search, key))) silent.push(search)
+  return silent
 }
