@@ -76,7 +76,10 @@ async function checkWritable(pool: Pool): Promise<void> {
 async function goOn(pool: Pool, seen: Date | null): Promise<{ articles: number; last: string | null; clock: string }> {
   return transaction(pool, async client => {
     const before = await client.query<{ articles: number; last: Date | null }>(
-      'select last_seq::int as articles, case when last_seq > 0 then last_at end as last from ingest_clock for update',
+      // Not `last_at`: an earlier run of this command has moved it. An import may keep old times.
+      `select last_seq::int as articles,
+         (select max(ingested_at) from articles where seq > last_seq - 1000 and seq <= last_seq) as last
+       from ingest_clock for update`,
     )
     const after = await client.query<{ clock: Date }>(
       `update ingest_clock set last_at = greatest(last_at, date_trunc('milliseconds', clock_timestamp()), $1)
