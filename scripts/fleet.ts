@@ -24,7 +24,10 @@ await runCommand(
       return 0
     }
     const scenario = SCENARIOS.find(({ name }) => name === options.scenario)
-    if (!scenario) throw new UsageError('Name a scenario: --scenario NAME; --list shows them.')
+    if (!scenario) {
+      const named = options.scenario === undefined ? '' : `There is no scenario "${options.scenario}". `
+      throw new UsageError(`${named}Name a scenario: --scenario NAME; --list shows them.`)
+    }
     const verdict = await runScenario(scenario, {
       seed: positive(options.seed, 'seed') ?? 1,
       seconds: positive(options.seconds, 'seconds'),

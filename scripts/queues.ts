@@ -48,12 +48,15 @@ await runCommand(
         }
         case 'retry': {
           const count = await onQuarantine(pool, rest, all, dryRun ? countQuarantined : retryQuarantine)
-          return tell('Gave back', 'Would give back', count, '', { action: 'retry' })
+          return tell('Gave back', 'Would give back', count, ofThese(rest, count), { action: 'retry' })
         }
         case 'drain': {
           if (rest[0] === 'quarantine') {
             const count = await onQuarantine(pool, rest.slice(1), all, dryRun ? countQuarantined : forgetQuarantine)
-            return tell('Gave up', 'Would give up', count, '', { action: 'drain', queue: 'quarantine' })
+            return tell('Gave up', 'Would give up', count, ofThese(rest.slice(1), count), {
+              action: 'drain',
+              queue: 'quarantine',
+            })
           }
           const name = QUEUE_NAMES.find(known => known === rest[0])
           if (!name) throw new UsageError(`Name a queue: ${[...QUEUE_NAMES, 'quarantine'].join(', ')}.`)
@@ -90,6 +93,10 @@ async function onQuarantine(
   if (wrong !== undefined) throw new UsageError(`"${wrong}" is no id; they look like page:12 or embedding:7.`)
   return work(pool, all ? null : ids)
 }
+
+/** The rest of the sentence when some of the named ids are not in quarantine. */
+const ofThese = (ids: string[], count: number) =>
+  count < ids.length ? ` of ${ids.length}; the others are not in quarantine` : ''
 
 async function drain(config: Config, name: QueueName, dryRun: boolean): Promise<number> {
   const queues = openQueues(config, createLogger('queues', 'silent'))

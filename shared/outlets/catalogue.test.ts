@@ -47,10 +47,10 @@ t.test('mistakes are reported with the outlet’s and the field’s name', async
   t.match(problems({ ...OUTLET, feeds: ['ftp://x'] }), [/"ftp:\/\/x" is no address that can be fetched/])
   t.match(problems({ ...OUTLET, feeds: ['https://['] }), [/"https:\/\/\[" is no address that can be fetched/])
   t.same(problems({ name: 'X' }), [
-    "outlet 1 (X): must have required property 'domain'.",
-    "outlet 1 (X): must have required property 'country'.",
-    "outlet 1 (X): must have required property 'languages'.",
-    "outlet 1 (X): must have required property 'timeZone'.",
+    'outlet 1 (X): domain is missing.',
+    'outlet 1 (X): country is missing.',
+    'outlet 1 (X): languages is missing.',
+    'outlet 1 (X): timeZone is missing.',
   ])
   t.same(problems(OUTLET, { ...OUTLET, domain: 'www.dagkoerier.example' }), [
     'dagkoerier.example stands twice; an outlet is known by its domain.',

@@ -95,9 +95,11 @@ export function readCatalogue(text: string): Catalogue {
 
 function sentence(error: ErrorObject, file: unknown): string {
   const [, , index, ...field] = error.instancePath.split('/')
-  if (index === undefined) return `The file ${error.message ?? 'is wrong'}; write {"outlets": [ … ]}.`
+  if (index === undefined) return 'The file is no catalogue; write {"outlets": [ … ]}.'
   const allowed: unknown = error.params.allowedValues
   const expected = Array.isArray(allowed) ? `must be one of ${allowed.join(', ')}` : (error.message ?? 'is wrong')
+  const missing: unknown = error.params.missingProperty
+  if (typeof missing === 'string') return `${nameOf(file, Number(index))}: ${[...field, missing].join(' ')} is missing.`
   return `${nameOf(file, Number(index))}: ${[...field, ''].join(' ')}${expected}.`
 }
 

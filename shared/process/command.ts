@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { type Config, ConfigError, readConfig, unknownSettings } from '../config/config.ts'
 import { withEmbeddedKeys } from '../config/embedded-keys.ts'
@@ -110,11 +112,16 @@ export function sentenceOf(error: unknown): string {
     const message = error.message.split('\n')[0] ?? ''
     if ('code' in error && error.code === 'ECONNREFUSED')
       return `Nothing answers there (${message}); start it, or mend the address.`
-    if ('code' in error && 'path' in error && error.code === 'ENOENT') return `There is no such file: ${error.path}.`
+    if ('code' in error && 'path' in error && error.code === 'ENOENT') return noSuchFile(String(error.path))
     if ('code' in error && error.code === 'EISDIR') return `A directory was named where a file is wanted (${message}).`
     return message || error.name
   }
   return String(error)
+}
+
+function noSuchFile(path: string): string {
+  const folder = dirname(path)
+  return existsSync(folder) ? `There is no such file: ${path}.` : `There is no such folder: ${folder}.`
 }
 
 function parse(command: Command) {
