@@ -2,8 +2,10 @@ import { type Cache, type CacheStats, createCache, ENTRY_BYTES } from './cache.t
 
 /** What is known of the matches of a query in a stored segment. */
 export interface KnownCount {
-  /** How many of its documents match, whatever their times. */
-  count: number
+  /** How many of its documents match, whatever their times; null: not known. */
+  all: number | null
+  /** How many of those with a date of publication match; null: not known. */
+  dated: number | null
   /** Whether all documents of the segment have a time of ingestion. */
   allIngested: boolean
 }

@@ -28,16 +28,25 @@ function overlaps(span: SegmentMeta['published'], from: number, to: number): boo
   return span !== null && span.first < to && span.last >= from
 }
 
-/** Whether all documents of a segment pass. */
-export function allPass(segment: Extent, { allIngested }: Pick<Columns, 'allIngested'>, filter: DocFilter): boolean {
-  const { bounds, watermark, above } = filter
+/**
+ * The documents of a segment that pass: all, or those with a date of publication. null: each has to
+ * be looked at.
+ */
+export function passingPart(
+  segment: Extent,
+  { allIngested }: Pick<Columns, 'allIngested'>,
+  { bounds, watermark, above }: DocFilter,
+): 'all' | 'dated' | null {
   const { published, undated } = segment
-  if (segment.last > watermark || segment.first <= above) return false
-  if (published !== null && !isWithin(published, bounds.published)) return false
   const ingested = allIngested ? segment.ingested : null
-  if (undated > 0 && !(bounds.undatedSince !== null && ingested !== null && ingested.first >= bounds.undatedSince))
-    return false
-  return bounds.ingested === null || (ingested !== null && isWithin(ingested, bounds.ingested))
+  if (segment.last > watermark || segment.first <= above) return null
+  if (published !== null && !isWithin(published, bounds.published)) return null
+  if (bounds.ingested !== null && (ingested === null || !isWithin(ingested, bounds.ingested))) return null
+  if (undated === 0) return 'all'
+  if (bounds.undatedSince === null) return 'dated'
+  if (ingested === null) return null
+  if (ingested.first >= bounds.undatedSince) return 'all'
+  return ingested.last < bounds.undatedSince ? 'dated' : null
 }
 
 const isWithin = (span: { first: number; last: number }, { from, to }: { from: number; to: number }) =>
@@ -45,7 +54,7 @@ const isWithin = (span: { first: number; last: number }, { from, to }: { from: n
 
 /** The documents of a set that pass. */
 export function applyFilter(set: DocIdSet, segment: SegmentMeta, columns: Columns, filter: DocFilter): DocIdSet {
-  if (set.count === 0 || allPass(segment, columns, filter)) return set
+  if (set.count === 0 || passingPart(segment, columns, filter) === 'all') return set
   const { dated, size } = columns
   const { published, undatedSince } = filter.bounds
   // Most segments lie within the bounds as a whole, so their times need not be searched.

@@ -1,9 +1,11 @@
+import type { KnownCount } from '../cache/count-cache.ts'
 import type { SegmentCache } from '../cache/segment-cache.ts'
+import { countBetween } from '../segment/counting.ts'
 import type { DocIdSet } from '../segment/doc-id-set.ts'
 import type { IndexMeta, SegmentMeta } from '../store/segment-store.ts'
 import type { Aggregation } from './collectors/aggregation.ts'
 import type { Collector } from './collectors/collector.ts'
-import { allPass } from './filter.ts'
+import { passingPart } from './filter.ts'
 import type { SearchPlan } from './plan.ts'
 import type { SegmentMatches } from './verify.ts'
 
@@ -20,7 +22,7 @@ export function partition(collectors: readonly Collector[]): [Counter[], Collect
  * What former searches with the same words and filters learned about the segments (`CountCache`).
  */
 export interface KnownMatches {
-  /** Whether a segment has no match, whatever the times of the search. */
+  /** Whether a segment is known to have no match. */
   hasNone(segment: SegmentMeta): boolean
   /** Tells counters the matches of a segment; false: they are not known. */
   count(segment: SegmentMeta, counters: readonly Counter[]): boolean
@@ -39,20 +41,31 @@ export function openKnownCounts(
   const key = JSON.stringify([node, verification])
   const counts = cache.counts.of(key)
   let grown = false
+
+  /** Matches of a segment that pass the filter; null: not known. */
+  function passed(segment: SegmentMeta): number | null {
+    const known = counts.get(segment.no)
+    if (known === undefined || known.all === 0) return known?.all ?? null
+    const part = passingPart(segment, known, filter)
+    return part === null ? null : known[part]
+  }
   return {
-    hasNone: ({ no }) => counts.get(no)?.count === 0,
+    hasNone: segment => passed(segment) === 0,
 
     count(segment, counters) {
-      const known = counts.get(segment.no)
-      if (known === undefined || !allPass(segment, known, filter)) return false
-      for (const counter of counters) counter.aggregation.take(known.count)
+      const known = passed(segment)
+      if (known === null) return false
+      for (const counter of counters) counter.aggregation.take(known)
       return true
     },
 
     add(found, matches) {
-      for (const [index, { segment, columns, isWhole }] of found.entries()) {
-        if (!isWhole || counts.has(segment.no)) continue
-        counts.set(segment.no, { count: matches[index]!.count, allIngested: columns.allIngested })
+      for (const [index, one] of found.entries()) {
+        const { no } = one.segment
+        const before = counts.get(no)
+        const learned = learnedFrom(one, matches[index]!, passingPart(one.segment, one.columns, filter))
+        if (learned === null || before?.[learned.all === null ? 'dated' : 'all'] != null) continue
+        counts.set(no, learned)
         grown = true
       }
     },
@@ -66,4 +79,18 @@ export function openKnownCounts(
       )
     },
   }
+}
+
+/** @param part the documents of the segment that passed the filter */
+function learnedFrom(
+  { segment, columns, isWhole }: SegmentMatches,
+  matches: DocIdSet,
+  part: 'all' | 'dated' | null,
+): KnownCount | null {
+  const { allIngested, dated } = columns
+  if (isWhole || part === 'all') {
+    const all = matches.count
+    return { all, dated: segment.undated === 0 ? all : countBetween(matches, 0, dated), allIngested }
+  }
+  return part === null ? null : { all: null, dated: matches.count, allIngested }
 }

@@ -143,6 +143,16 @@ t.test('a query that is asked again is matched only where its page comes from', 
     }
   }
 
+  // Articles without a date belong to no range of dates, and to all of history.
+  const undated = articles(160, 16, minute(0)).map(article => ({ ...article, publishedAt: null }))
+  await index.add([...undated, ...articles(176, 16, minute(160))])
+  await makeSegments(index.pool, { flushed: MINOR * 2n, merged: MINOR * 2n })
+  const sinceTheBeginning = { ...EVERYTHING.coverage, publishedAfter: minute(0) }
+  for (const time of ['first', 'second']) {
+    t.equal((await ask({ coverage: sinceTheBeginning })).total, 176, `with a date, the ${time} time`)
+    t.equal((await ask({})).total, 192, `with or without, the ${time} time`)
+  }
+
   t.equal((await ask({}, 'woord159')).total, 1)
   t.equal((await ask({}, 'woord159')).total, 1)
   t.equal(reads(), 1, 'no other segment has the word')
