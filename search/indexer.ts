@@ -13,6 +13,8 @@ import type { SegmentRange } from './store/segment-store.ts'
  * Those who search use `index.ts`.
  */
 
+export { type ArchiveConfig, archiveSettingsOf } from './archive/client.ts'
+export { type ArchiveHealth, readArchiveHealth } from './archive/health.ts'
 export { type ArchiveWriter, type ArchiveWriterOptions, openArchiveWriter } from './archive/writer.ts'
 export { createKnownWords, type KnownWords } from './merge/known-words.ts'
 export { KINDS, type MakeOptions, makeSegments } from './merge/make-segments.ts'

@@ -42,8 +42,13 @@ function postgresRows({ role, mayLook, standbys, slots, archive }: PostgresServe
   ]
 }
 
-const archiveText = ({ indices, articles, backlog }: ArchiveIndexState) =>
-  `${counted(articles, 'article')} in ${counted(indices, 'index', 'indices')}, due ${backlog}`
+function archiveText({ indices, articles, backlog, health }: ArchiveIndexState): string {
+  const nodes =
+    health === null
+      ? 'OpenSearch does not answer'
+      : `nodes ${health.nodes}, copies ${health.active}, unassigned ${health.unassigned}`
+  return `${counted(articles, 'article')} in ${counted(indices, 'index', 'indices')}, due ${backlog}, ${nodes}`
+}
 
 function vectorText({ nodes, unreachable, shards }: VectorNodes): string {
   if (nodes.length === 0) return 'a single node'

@@ -14,7 +14,7 @@ export interface ArchiveSettings {
 }
 
 /** The settings of an archive, as the environment has them. */
-interface ArchiveConfig {
+export interface ArchiveConfig {
   OPENSEARCH_URL: readonly string[]
   OPENSEARCH_USER: string
   OPENSEARCH_PASSWORD: string

@@ -1,6 +1,7 @@
 import { sentenceOf } from '../../shared/process/command.ts'
 import { processNumber } from '../../shared/process/number.ts'
 import type { ProcessContext, Running } from '../../shared/process/service.ts'
+import { observeArchive } from '../../shared/status/machine-metrics.ts'
 import { linkToPrimary } from './processes/handed-connections.ts'
 import { openServers } from './reading/servers.ts'
 import { observeIndex, openApiIndex } from './search-index.ts'
@@ -19,6 +20,7 @@ export async function serve(context: ProcessContext, processes: number): Promise
   const servers = openServers(config, log)
   const index = openApiIndex(servers, config, processes)
   observeIndex(index, config.OPENSEARCH_RECENT)
+  observeArchive(config)
   const opened = { ...servers, index, semantic: await openSemanticSearch(config, servers.pool, index, log) }
   const api = await startApi(config, log, opened, primary?.door)
   if (primary) {

@@ -1,8 +1,10 @@
+import type { ArchiveConfig } from '../../search/indexer.ts'
 import { gauge, shared } from '../metrics/registry.ts'
 import type { Pool } from '../postgres/pool.ts'
 import type { RedisSettings } from '../queues/redis.ts'
 import { readRedis } from '../queues/replication.ts'
 import { ACTIVE } from '../vectors/cluster.ts'
+import { readHealth } from './machines/archive-index.ts'
 import { readHosts } from './machines/hosts.ts'
 import { type MachineSettings, readVectors } from './machines/machines.ts'
 import { readPostgres } from './machines/postgres.ts'
@@ -83,6 +85,23 @@ export function observeVectorNodes(pool: Pool, config: MachineSettings): void {
       const active = copies.filter(({ state }) => state === ACTIVE).length
       set({ active: 'true' }, active)
       set({ active: 'false' }, copies.length - active)
+    },
+  )
+}
+
+/** Shows the nodes of OpenSearch. For services that have its password. */
+export function observeArchive(config: ArchiveConfig): void {
+  const health = shared(() => readHealth(config))
+  gauge('archive_nodes', 'Nodes of the OpenSearch that has the archive index.', [], health, (set, one) => {
+    if (one !== null) set({}, one.nodes)
+  })
+  gauge(
+    'archive_copies_unassigned',
+    'Copies of shards of the archive index that no node has.',
+    [],
+    health,
+    (set, one) => {
+      if (one !== null) set({}, one.unassigned)
     },
   )
 }

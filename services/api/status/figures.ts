@@ -62,8 +62,17 @@ export interface MachineFigures {
     role: 'master' | 'replica'
     replicas: { host: string; online: boolean; lagBytes: number }[]
   } | null
-  /** Articles in the archive index, and those that are due for it; null also without one. */
-  archiveIndex: { indices: number; articles: number; backlog: number } | null
+  /** null also without one. */
+  archiveIndex: ArchiveFigures | null
+}
+
+/** Articles in the archive index, and those that are due for it. */
+export interface ArchiveFigures {
+  indices: number
+  articles: number
+  backlog: number
+  /** Nodes of OpenSearch, and copies of shards. null: no node answers. */
+  health: { nodes: number; active: number; unassigned: number } | null
 }
 
 export interface PostgresFigures {

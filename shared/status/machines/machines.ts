@@ -1,11 +1,10 @@
-import type { Config } from '../../config/config.ts'
 import type { Pool } from '../../postgres/pool.ts'
 import type { RedisSettings } from '../../queues/redis.ts'
 import { type RedisServers, readRedis } from '../../queues/replication.ts'
 import { readVectorNodes, type VectorNodes } from '../../vectors/cluster.ts'
 import type { QdrantSettings } from '../../vectors/qdrant.ts'
 import { readCollections } from '../../vectors/registry.ts'
-import { type ArchiveIndexState, readArchiveIndex } from './archive-index.ts'
+import { type ArchiveIndexSettings, type ArchiveIndexState, readArchiveIndex } from './archive-index.ts'
 import { type HostProcesses, readHosts } from './hosts.ts'
 import { type PostgresServers, readPostgres } from './postgres.ts'
 
@@ -21,7 +20,7 @@ export interface Machines {
   archiveIndex: ArchiveIndexState | null
 }
 
-export type MachineSettings = QdrantSettings & RedisSettings & Pick<Config, 'OPENSEARCH_URL' | 'OPENSEARCH_RECENT'>
+export type MachineSettings = QdrantSettings & RedisSettings & ArchiveIndexSettings
 
 export async function readMachines(db: Pick<Pool, 'query'>, config: MachineSettings): Promise<Machines> {
   const orNull = <T>(reading: Promise<T>): Promise<T | null> => reading.catch(() => null)

@@ -1,5 +1,5 @@
 import { openIndex, type SearchIndex } from '../../../search/index.ts'
-import { makeSegments, openArchiveWriter } from '../../../search/indexer.ts'
+import { makeSegments, openArchiveWriter, readArchiveHealth } from '../../../search/indexer.ts'
 import { until } from '../../fleet.ts'
 import { randomArticles } from '../../search/archive.ts'
 import { openArchiveIndex } from '../../search/archive-index.ts'
@@ -53,6 +53,8 @@ export const archive: Scenario = {
         const filling = writer.fill(async () => {}, signal).catch(() => false)
         const undo = await strike(host)
         say(`The host ${host.name} is ${how}.`)
+        const isNoticed = async () => (await readArchiveHealth(settings)).nodes === hosts.length - 1
+        await until(isNoticed, LIMIT_MS, () => `The health of OpenSearch never lacks the host ${host.name}.`)
         await askers.more()
         await undo()
         await filling

@@ -42,14 +42,25 @@ t.test('each server that needs somebody is named', async t => {
   ])
   const replicas = [{ host: 'r:6379', online: false, lagBytes: 0 }]
   t.same(texts({}, { redis: { host: 'm', role: 'master', replicas } }), ['1 replica of Redis cannot follow.'])
-  const archiveIndex = { indices: 2, articles: 9_000_000, backlog: 600_000 }
+  const archiveIndex = {
+    indices: 2,
+    articles: 9_000_000,
+    backlog: 600_000,
+    health: { nodes: 3, active: 4, unassigned: 0 },
+  }
   t.same(texts({}, { archiveIndex }), ['600,000 articles are due for the archive index.'])
-  t.same(texts({}, { archiveIndex: { ...archiveIndex, backlog: 400_000 } }), [])
+  const ready = { ...archiveIndex, backlog: 400_000 }
+  t.same(texts({}, { archiveIndex: ready }), [])
+  t.same(texts({}, { archiveIndex: { ...ready, health: { nodes: 2, active: 2, unassigned: 2 } } }), [
+    'OpenSearch misses 2 copies of shards of the archive index.',
+  ])
+  t.same(texts({}, { archiveIndex: { ...ready, health: null } }), ['OpenSearch does not say how the archive index is.'])
 })
 
 t.test('one machine is told from several by any copy elsewhere', async t => {
   t.ok(isOneMachine(ONE))
   t.ok(isOneMachine({ hosts: null, postgres: null, vectors: null, redis: null, archiveIndex: null }))
   for (const part of ['postgres', 'vectors'] as const) t.notOk(isOneMachine({ ...ONE, [part]: FLEET[part] }))
+  t.notOk(isOneMachine({ ...ONE, archiveIndex: { indices: 1, articles: 9, backlog: 0, health: null } }))
   t.notOk(isOneMachine({ ...ONE, hosts: [...(ONE.hosts ?? []), ...(ONE.hosts ?? [])] }))
 })

@@ -1,4 +1,4 @@
-import type { MachineFigures, PostgresFigures } from '../../../services/api/status/figures.ts'
+import type { ArchiveFigures, MachineFigures, PostgresFigures } from '../../../services/api/status/figures.ts'
 import { bytes, plural, span } from '../numbers.ts'
 import type { Problem } from './problem.ts'
 
@@ -18,9 +18,7 @@ export function problemsOfMachines(machines: MachineFigures | null): Problem[] {
     ...(postgres ? ofPostgres(postgres) : []),
     ...ofVectors(vectors),
     ...ofRedis(redis),
-    ...((archiveIndex?.backlog ?? 0) > DUE_ARTICLES
-      ? [`${plural(archiveIndex?.backlog ?? 0, 'article')} are due for the archive index.`]
-      : []),
+    ...(archiveIndex ? ofArchive(archiveIndex) : []),
   ]
   const readOnly: Problem[] =
     postgres?.role === 'standby' ? [{ level: 'bad', text: 'The database is a standby: nothing can be written.' }] : []
@@ -57,4 +55,13 @@ function ofRedis(redis: MachineFigures['redis']): string[] {
   if (redis?.role === 'replica') return ['The Redis of the queues is a replica: nothing can be queued.']
   const away = redis?.replicas.filter(({ online }) => !online) ?? []
   return away.length > 0 ? [`${plural(away.length, 'replica')} of Redis cannot follow.`] : []
+}
+
+function ofArchive({ backlog, health }: ArchiveFigures): string[] {
+  const missing = health?.unassigned ?? 0
+  return [
+    ...(health === null ? ['OpenSearch does not say how the archive index is.'] : []),
+    ...(missing > 0 ? [`OpenSearch misses ${plural(missing, 'copy', 'copies')} of shards of the archive index.`] : []),
+    ...(backlog > DUE_ARTICLES ? [`${plural(backlog, 'article')} are due for the archive index.`] : []),
+  ]
 }

@@ -151,7 +151,7 @@ function Redis({ redis: { host, role, replicas } }: { redis: NonNullable<Machine
 }
 
 function ArchiveIndex({ archiveIndex }: { archiveIndex: NonNullable<MachineFigures['archiveIndex']> }) {
-  const { indices, articles, backlog } = archiveIndex
+  const { indices, articles, backlog, health } = archiveIndex
   return (
     <>
       <dt>Archive index</dt>
@@ -159,6 +159,19 @@ function ArchiveIndex({ archiveIndex }: { archiveIndex: NonNullable<MachineFigur
         {plural(articles, 'article')} <small>in {plural(indices, 'index', 'indices')}</small>
       </dd>
       {backlog > 0 && <dd>{plural(backlog, 'article')} due</dd>}
+      {health === null && <dd class="loud warn">OpenSearch does not answer</dd>}
+      {health !== null && (
+        <dd>
+          {plural(health.nodes, 'node')}{' '}
+          <small>
+            {plural(health.active, 'copy', 'copies')} of shards
+            {health.unassigned === 0 && ', none missing'}
+          </small>
+        </dd>
+      )}
+      {health !== null && health.unassigned > 0 && (
+        <dd class="loud warn">{plural(health.unassigned, 'copy', 'copies')} missing</dd>
+      )}
     </>
   )
 }

@@ -1,11 +1,15 @@
 import type { MachineFigures } from '../../../services/api/status/figures.ts'
 
-/** Whether all processes share a host, and no server has a copy of its data elsewhere. */
-export function isOneMachine({ hosts, postgres, vectors, redis }: MachineFigures): boolean {
+/**
+ * Whether all processes share a host, and no server has a copy of its data elsewhere, nor an
+ * archive index.
+ */
+export function isOneMachine({ hosts, postgres, vectors, redis, archiveIndex }: MachineFigures): boolean {
   const hasStandbys = postgres !== null && (postgres.role === 'standby' || postgres.standbys.length > 0)
   // A slot or an archive alone is no second machine, but it can fill the disk of the first.
   const keepsLog = postgres !== null && (postgres.slots.length > 0 || postgres.archive !== null)
   const hasNodes = vectors !== null && vectors.nodes.length > 0
   const hasReplicas = redis !== null && (redis.role === 'replica' || redis.replicas.length > 0)
-  return (hosts?.length ?? 0) <= 1 && !hasStandbys && !keepsLog && !hasNodes && !hasReplicas
+  const hasCopies = hasStandbys || hasNodes || hasReplicas || archiveIndex !== null
+  return (hosts?.length ?? 0) <= 1 && !keepsLog && !hasCopies
 }
