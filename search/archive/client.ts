@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
+import { type Trust, trustOf } from '../../shared/tls/authority.ts'
+import { certificateRefusal } from '../../shared/tls/refusal.ts'
 
 /** How the archive in OpenSearch is reached. */
 export interface ArchiveSettings {
@@ -9,6 +11,8 @@ export interface ArchiveSettings {
   password: string
   /** Beginning of the names of its indices. */
   prefix: string
+  /** Absent: the authorities that Node knows. */
+  trust?: Trust
   /** ms for a search, with all tries. */
   timeout: number
 }
@@ -20,6 +24,7 @@ export interface ArchiveConfig {
   OPENSEARCH_PASSWORD: string
   OPENSEARCH_INDEX: string
   SEARCH_TIMEOUT: number
+  TLS_CA_FILE: string
 }
 
 /**
@@ -37,7 +42,7 @@ export function archiveSettingsOf(config: ArchiveConfig): ArchiveSettings | null
     throw new Error(`OPENSEARCH_INDEX is "${prefix}"; write at most 100 lower-case letters, digits, - and _.`)
   if (nodes.length === 0) return null
   const { OPENSEARCH_USER: user, OPENSEARCH_PASSWORD: password, SEARCH_TIMEOUT: timeout } = config
-  return { nodes, user, password, prefix, timeout }
+  return { nodes, user, password, prefix, timeout, trust: trustOf(config) }
 }
 
 /** OpenSearch refused a request, or no node answered in time. */
@@ -109,10 +114,10 @@ interface Node {
   avoidedUntil: number
 }
 
-export function openArchiveClient({ nodes, user, password, timeout }: ArchiveSettings): ArchiveClient {
+export function openArchiveClient({ nodes, user, password, timeout, trust }: ArchiveSettings): ArchiveClient {
   const all: Node[] = nodes.map(address => {
     const { origin, pathname } = new URL(address)
-    const options = { connections: CONNECTIONS, connect: { timeout: CONNECT_MS } }
+    const options = { connections: CONNECTIONS, connect: { timeout: CONNECT_MS, ...trust } }
     return { pool: new Pool(origin, options), base: pathname.replace(/\/$/, ''), avoidedUntil: 0 }
   })
   const headers: Record<string, string> = { 'content-type': 'application/json' }
@@ -182,6 +187,8 @@ const refusal = (status: number, text: string, method: string, path: string) =>
 
 function failureOf(error: unknown, { method, path }: ArchiveRequest): ArchiveFailure {
   if (error instanceof ArchiveFailure) return error
+  const refusal = certificateRefusal(error)
+  if (refusal !== null) return new ArchiveFailure(`OpenSearch was not asked. ${refusal}`, null, error)
   const why = error instanceof Error ? error.message : String(error)
   return new ArchiveFailure(
     `OpenSearch does not answer ${method} ${path.slice(0, EXCERPT)} (${why}); see whether its nodes at OPENSEARCH_URL run.`,

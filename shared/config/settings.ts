@@ -73,7 +73,7 @@ export const SETTINGS = {
     type: 'text',
     default: '',
     about:
-      'File with the certificates (PEM) of the authorities that connections to Postgres, Redis and Qdrant trust, and no others. Empty: the public ones. The crawler does not use it.',
+      'File with the certificates (PEM) of the authorities that connections to Postgres, Redis, Qdrant and OpenSearch trust, and no others. Empty: the public ones. The crawler does not use it.',
   },
   OPENSEARCH_URL: {
     type: 'list',

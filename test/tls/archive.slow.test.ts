@@ -1,0 +1,63 @@
+import t from 'tap'
+import { archiveSettingsOf, openIndex } from '../../search/index.ts'
+import { makeSegments, readArchiveHealth } from '../../search/indexer.ts'
+import { readConfig } from '../../shared/config/config.ts'
+import { ask } from '../contract/api.ts'
+import { createFleet, freePort } from '../fleet.ts'
+import { randomArticles } from '../search/archive.ts'
+import { openArchiveIndex } from '../search/archive-index.ts'
+import { EVERYTHING } from '../search/poller.ts'
+import { createRandom } from '../search/random.ts'
+import { startSecuredOpensearch } from './secured-opensearch.ts'
+
+const timeout = 600_000
+t.setTimeout(timeout)
+
+const KEY = 'a-key-for-operators-of-tests'
+
+t.test('OpenSearch that takes TLS and a password alone, with a private authority', { timeout }, async t => {
+  const secured = await startSecuredOpensearch()
+  if (typeof secured === 'string') return void t.pass(`SKIPPED: ${secured}`)
+  t.teardown(() => secured.stop())
+  const { settings, otherAuthority } = secured
+  const index = await openArchiveIndex()
+  t.teardown(() => index.close())
+  await index.add(randomArticles(createRandom(11), 300))
+  await makeSegments(index.pool, { flushed: 16n, merged: 64n })
+  const env = { ...settings, DATABASE_URL: index.database.url, OPENSEARCH_RECENT: '50', OPENSEARCH_REPLICAS: '1' }
+
+  await t.test('it is filled, answers searches, and tells its health', async t => {
+    const fleet = createFleet({ ...env, EMBEDDINGS_URL: '', QDRANT_URL: '', OPERATOR_KEY: KEY, LOG_LEVEL: 'warn' })
+    t.teardown(fleet.stop)
+    const filled = JSON.parse(await fleet.script('reindex', '--archive', '--json'))
+    t.same(filled, { what: 'archive', articles: 250, done: true })
+    const search = openIndex(index.pool, { archive: archiveSettingsOf(readConfig(env)) })
+    t.teardown(() => search.close())
+    const { total } = await search.search(EVERYTHING)
+    t.same(search.stats().archived, 250n)
+    t.equal(total, (await index.search.search(EVERYTHING)).total, 'as many as segments find')
+
+    // One node cannot have both copies of a shard.
+    const health = { nodes: 1, active: 1, unassigned: 1 }
+    const metrics = String(await freePort())
+    await fleet.start('api', { METRICS_PORT: metrics })
+    const { machines } = (await ask(`${fleet.base()}/status/figures`, KEY)).json
+    t.same(machines.archiveIndex, { indices: 1, articles: 250, backlog: 0, health })
+    const shown = await (await fetch(`http://127.0.0.1:${metrics}/metrics`)).text()
+    t.match(shown, /^perscope_archive_nodes\{service="api"\} 1$/m)
+    t.match(shown, /^perscope_archive_copies_unassigned\{service="api"\} 1$/m)
+    t.match(await fleet.script('status'), /archive index .*nodes 1, copies 1, unassigned 1/)
+  })
+
+  await t.test('another authority, another host or a wrong password is refused with a sentence', async t => {
+    const refusal = async (changed: Record<string, string>) => {
+      const set = archiveSettingsOf(readConfig({ ...env, ...changed }))
+      return set && readArchiveHealth(set).then(() => 'it was let in', String)
+    }
+    t.match(await refusal({ TLS_CA_FILE: otherAuthority }), /authority that is not trusted.*TLS_CA_FILE/)
+    t.match(await refusal({ TLS_CA_FILE: '' }), /authority that is not trusted.*TLS_CA_FILE/)
+    const OPENSEARCH_URL = settings.OPENSEARCH_URL?.replace('127.0.0.1', 'localhost') ?? ''
+    t.match(await refusal({ OPENSEARCH_URL }), /not for the host localhost/)
+    t.match(await refusal({ OPENSEARCH_PASSWORD: 'another' }), /OpenSearch answered 401/)
+  })
+})
