@@ -26,6 +26,13 @@ export function observeMachines(pool: Pool, config: RedisSettings): void {
 
 function observePostgres(pool: Pool): void {
   const postgres = shared(() => readPostgres(pool))
+  gauge(
+    'postgres_role',
+    'The role of the database server that was reached (primary, standby); always 1.',
+    ['role', 'host'],
+    postgres,
+    (set, { role, host }) => set({ role, host: host ?? '' }, 1),
+  )
   gauge('postgres_standbys', 'Servers that follow the database.', [], postgres, (set, { standbys }) =>
     set({}, standbys.length),
   )
@@ -61,6 +68,15 @@ function observePostgres(pool: Pool): void {
 
 function observeRedis(config: RedisSettings): void {
   const redis = shared(() => readRedis(config))
+  gauge(
+    'redis_role',
+    'The role of the Redis that was reached (master, replica); always 1.',
+    ['role', 'host'],
+    redis,
+    (set, one) => {
+      if (one !== null) set({ role: one.role, host: one.host ?? '' }, 1)
+    },
+  )
   gauge('redis_replicas', 'Replicas that follow the Redis of the queues.', [], redis, (set, one) => {
     if (one !== null) set({}, one.replicas.filter(({ online }) => online).length)
   })

@@ -220,6 +220,8 @@ t.test(
     t.match(shown, /^perscope_postgres_archive_failing\{service="embedder"\} 1$/m)
     t.match(shown, /^perscope_vector_nodes_unreachable\{service="embedder"\} 1$/m)
     t.match(shown, /^perscope_redis_replicas\{service="embedder"\} 1$/m)
+    t.match(shown, /^perscope_postgres_role\{role="primary",host="127\.0\.0\.1",service="embedder"\} 1$/m)
+    t.match(shown, /^perscope_redis_role\{role="master",host="127\.0\.0\.1",service="embedder"\} 1$/m)
     const { machines } = JSON.parse(await fleet.script('status', '--json'))
     t.match(machines, { postgres: { role: 'primary' }, redis: { role: 'master' } })
     t.match(await fleet.script('status'), /postgres +primary, standbys 1, archiving fails\n +standby +second at 127/)
