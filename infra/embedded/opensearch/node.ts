@@ -1,9 +1,13 @@
-import { chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chown, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { giveTo, type Owner } from '../owner.ts'
 import type { EmbeddedServers } from '../servers.ts'
 import type { Supervised } from '../supervision/program.ts'
 import type { InstalledOpensearch } from './install.ts'
+
+/** What operators copy: tests and benchmarks run on the same file. */
+const OPERATORS_FILE = fileURLToPath(new URL('../../ha/opensearch/opensearch.yml', import.meta.url))
 
 /** Where a node listens, and the cluster that it joins. */
 export interface OpensearchNode {
@@ -50,18 +54,22 @@ export async function prepareOpensearch(
   const [config, data] = [join(folder, 'config'), join(folder, 'data')]
   const [logs, temporary] = [join(folder, 'logs'), join(folder, 'tmp')]
   for (const part of [config, data, logs, temporary]) await mkdir(part, { recursive: true })
-  await configure(home, { config, data, logs }, node)
+  await configure(home, config, node.heap)
   for (const part of [config, data, logs, temporary]) await giveTo(owner, part)
   if (owner) await chown(folder, owner.uid, owner.gid)
   const pidFile = join(temporary, 'pid')
   return {
     command: '/bin/bash',
-    args: [join(home, 'bin', 'opensearch'), '-p', pidFile],
+    args: [join(home, 'bin', 'opensearch'), '-p', pidFile, ...ownSettings(node, { data, logs })],
     env: {
       PATH: process.env.PATH,
       OPENSEARCH_JAVA_HOME: jdk,
       OPENSEARCH_PATH_CONF: config,
       OPENSEARCH_TMPDIR: temporary,
+      NODE_NAME: node.name,
+      NODE_ADDRESS: node.host,
+      CLUSTER_ADDRESSES: node.members.map(one => one.address).join(),
+      CLUSTER_NAMES: node.members.map(one => one.name).join(),
     },
     url: `http://${node.host}:${node.port}`,
     pidFile,
@@ -93,32 +101,25 @@ export async function startOpensearchNode(
   return { url, pid: async () => Number(await readFile(pidFile, 'utf8')), server }
 }
 
-async function configure(
-  home: string,
-  { config, data, logs }: Record<'config' | 'data' | 'logs', string>,
-  { name, cluster, host, port, transport, members, heap }: OpensearchNode,
-): Promise<void> {
-  const alone = members.length === 1
-  const lines = {
-    ...{ 'cluster.name': cluster, 'node.name': name, 'path.data': data, 'path.logs': logs },
-    ...{ 'network.host': host, 'http.port': port, 'transport.port': transport },
-    ...(alone
-      ? { 'discovery.type': 'single-node' }
-      : {
-          'discovery.seed_hosts': members.map(one => one.address),
-          'cluster.initial_cluster_manager_nodes': members.map(one => one.name),
-          // A host that vanishes without a word is given up after 6 s instead of half a minute.
-          'cluster.fault_detection.follower_check.timeout': '2s',
-          'cluster.fault_detection.leader_check.timeout': '2s',
-        }),
+/** Settings that differ from the operators' file. They win over it on the command line. */
+function ownSettings(
+  { cluster, port, transport, members }: OpensearchNode,
+  { data, logs }: Record<'data' | 'logs', string>,
+): string[] {
+  const settings = {
+    ...{ 'cluster.name': cluster, 'http.port': port, 'transport.port': transport },
+    ...{ 'path.data': data, 'path.logs': logs },
     // Mapped files need a limit of the kernel that a test machine does not have.
-    ...(alone ? {} : { 'node.store.allow_mmap': false }),
+    ...(members.length === 1 ? {} : { 'node.store.allow_mmap': false }),
     // A test or a bench may run on a disk that is nearly full.
     'cluster.routing.allocation.disk.threshold_enabled': false,
   }
-  const yaml = Object.entries(lines).map(([key, value]) => `${key}: ${JSON.stringify(value)}`)
-  await writeFile(join(config, 'opensearch.yml'), `${yaml.join('\n')}\n`)
-  await writeFile(join(config, 'log4j2.properties'), await readFile(join(home, 'config', 'log4j2.properties')))
+  return Object.entries(settings).map(([key, value]) => `-E${key}=${value}`)
+}
+
+async function configure(home: string, config: string, heap: number): Promise<void> {
+  await copyFile(OPERATORS_FILE, join(config, 'opensearch.yml'))
+  await copyFile(join(home, 'config', 'log4j2.properties'), join(config, 'log4j2.properties'))
   const delivered = await readFile(join(home, 'config', 'jvm.options'), 'utf8')
   const jvm = delivered.split('\n').filter(line => !/^-Xm|Xlog:gc/.test(line))
   await writeFile(join(config, 'jvm.options'), [...jvm, `-Xms${heap}m`, `-Xmx${heap}m`, ''].join('\n'))

@@ -27,7 +27,7 @@ export interface OpensearchCluster {
 }
 
 /**
- * Starts a node of one cluster on each host.
+ * Starts a node of one cluster on each host (`infra/ha/opensearch/opensearch.yml`).
  *
  * @throws MissingProgram where OpenSearch cannot be had
  */
