@@ -8,7 +8,7 @@ import { parse } from 'yaml'
 import { createTestDatabase } from '../database.ts'
 import { createFleet, freePort, type ServiceName, until } from '../fleet.ts'
 
-t.setTimeout(180_000)
+t.setTimeout(300_000)
 
 const FOLDER = fileURLToPath(new URL('../../infra/monitoring/', import.meta.url))
 const read = (path: string) => readFileSync(join(FOLDER, path), 'utf8')
@@ -34,7 +34,8 @@ const namesIn = (expr: string) => expr.match(/\b(?:perscope|process|nodejs)[_:][
 
 t.test('every figure in rules and dashboard is one that the running services show', async t => {
   const database = await createTestDatabase()
-  const fleet = createFleet({ DATABASE_URL: database.url, QDRANT_URL: '', EMBEDDINGS_URL: '', LOG_LEVEL: 'warn' })
+  const servers = { DATABASE_URL: database.url, DATABASE_READ_URL: database.url, QDRANT_URL: '', EMBEDDINGS_URL: '' }
+  const fleet = createFleet({ ...servers, LOG_LEVEL: 'warn' })
   t.teardown(async () => {
     await fleet.stop()
     await database.drop()

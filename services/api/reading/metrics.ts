@@ -14,15 +14,18 @@ export const refusals = counter(
   ['reason'],
 )
 
-/** Shows which standbys answer. */
-export function observeStandbys(states: () => { name: string; answers: boolean }[]): void {
+/**
+ * Shows which servers of DATABASE_READ_URL answer. All members of a cluster may be named there, so
+ * the primary among them counts as well.
+ */
+export function observeStandbys(states: () => { name: string; isUp: boolean }[]): void {
   gauge(
     'read_standby_up',
-    'Whether a standby of DATABASE_READ_URL answers this process.',
+    'Whether a server of DATABASE_READ_URL answers this process.',
     ['standby'],
     async () => states(),
     (set, standbys) => {
-      for (const { name, answers } of standbys) set({ standby: name }, answers ? 1 : 0)
+      for (const { name, isUp } of standbys) set({ standby: name }, isUp ? 1 : 0)
     },
   )
 }

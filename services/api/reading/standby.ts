@@ -16,6 +16,8 @@ export interface Standby {
    * of ours a moment ago.
    */
   answers(): boolean
+  /** Whether the server answers at all: also one that is the primary at present. */
+  isUp(): boolean
   /** Statements under way. */
   underWay(): number
   /** The rows of a statement, or why it gives none, within half a second. It never throws. */
@@ -57,6 +59,7 @@ export function openStandby(url: string, connections: number, history: History, 
   return {
     name,
     answers: () => !pool.rests() && performance.now() >= foreignUntil,
+    isUp: () => !pool.rests(),
     underWay: () => underWay,
     async rows(statement, needed, isWhole) {
       const own = new AbortController()

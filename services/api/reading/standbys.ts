@@ -16,7 +16,7 @@ export interface OpenedStandbys extends Standbys {
 export function openStandbys(urls: string[], connections: number, history: History, log: Logger): OpenedStandbys {
   const standbys = urls.map(url => openStandby(url, connections, history, log))
   let turn = 0
-  observeStandbys(() => standbys.map(({ name, answers }) => ({ name, answers: answers() })))
+  observeStandbys(() => standbys.map(({ name, isUp }) => ({ name, isUp: isUp() })))
 
   return {
     async rows(statement, needed, isWhole) {
