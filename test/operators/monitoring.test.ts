@@ -124,6 +124,25 @@ t.test('Grafana finds the dashboard and its source of data', async t => {
   t.strictSame([...new Set(ports.map(String))], [compose.services.api.environment.METRICS_PORT])
 })
 
+t.test('the file for several machines asks each service at the port of its unit', async t => {
+  const jobs: { job_name: string; static_configs: { targets: string[] }[] }[] = parse(
+    read('prometheus.hosts.yml'),
+  ).scrape_configs
+  const asked = jobs.map(({ job_name, static_configs }) => {
+    const targets = static_configs.flatMap(each => each.targets)
+    return [job_name, [...new Set(targets.map(target => target.split(':')[1]))]]
+  })
+  const units = readdirSync(join(FOLDER, '../ha/systemd')).filter(name => /^perscope-.*\.service$/.test(name))
+  const shown = units.map(name => {
+    const unit = read(`../ha/systemd/${name}`)
+    // The first one of a machine, as perscope-crawler@1.
+    const port = /^Environment=METRICS_PORT=(.+)$/m.exec(unit)?.[1]?.replace('%i', '1')
+    return [name.replace(/@?\.service$/, ''), [port]]
+  })
+  t.strictSame(Object.fromEntries(asked), Object.fromEntries(shown))
+  t.strictSame(parse(read('prometheus.hosts.yml')).rule_files, parse(read('prometheus.yml')).rule_files)
+})
+
 const hasPromtool = await run('promtool', ['--version']).then(
   () => true,
   () => false,
@@ -140,7 +159,7 @@ t.test(
       t.match(said.stdout, /SUCCESS/, words.join(' '))
       t.notMatch(`${said.stdout}${said.stderr}`, /FAILED/, said.stderr)
     }
-    await promtool('check', 'config', 'prometheus.yml')
+    for (const file of ['prometheus.yml', 'prometheus.hosts.yml']) await promtool('check', 'config', file)
     for (const file of readdirSync(join(FOLDER, 'rules')))
       await promtool('check', 'rules', join('rules', basename(file)))
     await promtool('test', 'rules', 'tests/perscope.test.yml')
