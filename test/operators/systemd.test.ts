@@ -14,9 +14,26 @@ const FOLDER = 'infra/ha/systemd'
 const read = (name: string) => readFileSync(at(`${FOLDER}/${name}`), 'utf8')
 const units = readdirSync(at(FOLDER)).filter(name => /\.(service|timer|target)$/.test(name))
 
-/** Values of a directive, in the order of the file. */
+/**
+ * Values of a directive, in the order of the file; also of lines that operators may take in, which
+ * stand in comments.
+ */
 const valuesOf = (text: string, directive: string) =>
-  [...text.matchAll(new RegExp(`^${directive}=(.+)$`, 'gm'))].map(([, value = '']) => value)
+  [...text.matchAll(new RegExp(`^(?:# )?${directive}=(.+)$`, 'gm'))].map(([, value = '']) => value)
+
+const ALL = ['DATABASE_URL', 'REDIS_URL', 'REDIS_PASSWORD', 'REDIS_SENTINEL_PASSWORD']
+/** The settings that hold secrets, by the unit that has a line for each. */
+const NEEDED = {
+  'perscope-api.service': [
+    ...ALL,
+    ...['DATABASE_READ_URL', 'OPERATOR_KEY', 'QDRANT_API_KEY', 'EMBEDDINGS_API_KEY', 'OPENSEARCH_PASSWORD'],
+  ],
+  'perscope-crawler@.service': ALL,
+  'perscope-normaliser@.service': ALL,
+  'perscope-embedder@.service': [...ALL, 'QDRANT_API_KEY', 'EMBEDDINGS_API_KEY'],
+  'archive-perscope.service': ['DATABASE_URL', 'OPENSEARCH_PASSWORD'],
+  'backup-perscope.service': ['DATABASE_URL'],
+}
 
 /** Why systemd does not judge the units here; false: it does. */
 const withoutSystemd = hasSystemd() ? false : 'no systemd-analyze (Debian package systemd)'
@@ -45,7 +62,7 @@ t.test('every service of the Procfile has a unit that runs the same program', as
 })
 
 t.test('units set settings that exist, and hand over each secret as a credential', async t => {
-  const ours = units.filter(name => /^(backup-)?perscope.*\.service$/.test(name))
+  const ours = units.filter(name => /perscope.*\.service$/.test(name))
   for (const name of [...ours, 'perscope-.service.d/common.conf']) {
     const text = read(name)
     const credentials = new Set(valuesOf(text, 'LoadCredential').map(value => value.split(':')[0]))
@@ -55,6 +72,13 @@ t.test('units set settings that exist, and hand over each secret as a credential
       if (setting !== plain) t.ok(credentials.delete(value.replace('%d/', '')), `${setting} is a credential`)
     }
     t.same(credentials, new Set(), `${name} uses each of its credentials`)
+  }
+  const common = read('perscope-.service.d/common.conf')
+  for (const [name, needed] of Object.entries(NEEDED)) {
+    const given = valuesOf(read(name) + (name.startsWith('perscope-') ? common : ''), 'Environment').map(
+      line => line.split('=')[0],
+    )
+    for (const setting of needed) t.ok(given.includes(`${setting}_FILE`), `${name} can be given ${setting}`)
   }
   const settings = new Map<string, { type: string }>(Object.entries(SETTINGS))
   for (const name of Object.keys(parseEnv(read('perscope.env')))) {

@@ -7,11 +7,11 @@ import { until } from '../../fleet.ts'
 import type { Box } from '../hosts/box.ts'
 import type { Host } from '../hosts/host.ts'
 import { debianTool } from '../programs/debian.ts'
-import { operatorsFile } from './operators-file.ts'
+import { operatorsFile, operatorsLines, operatorsSettings } from './operators-file.ts'
 
 const START_MS = 60_000
 const ANSWER_MS = 2_000
-const NAME = 'perscope'
+const NAME = operatorsSettings('systemd/perscope.env').REDIS_SENTINEL_NAME ?? ''
 const PASSWORD = 'of-the-run'
 const SENTINEL_PASSWORD = 'of-the-sentinels'
 
@@ -91,7 +91,7 @@ async function certifyHosts(box: Box, hosts: readonly Host[]): Promise<string> {
 }
 
 /**
- * Writes the host's own two files, as `infra/ha/redis` describes them, and starts both programs.
+ * Writes the host's own two files from those of `infra/ha/redis`, and starts both programs.
  */
 async function startMember(
   host: Host,
@@ -104,13 +104,15 @@ async function startMember(
   await writeFile(
     redis,
     lines(
-      `include ${operatorsFile('redis/redis.conf')}`,
-      `dir ${folder}`,
-      `bind ${address}`,
+      ...operatorsLines('redis/redis-host.conf', {
+        include: operatorsFile('redis/redis.conf'),
+        dir: folder,
+        bind: address,
+        requirepass: PASSWORD,
+        masterauth: PASSWORD,
+        'replica-announce-ip': address,
+      }),
       ...portLines(host, port, access),
-      `requirepass ${PASSWORD}`,
-      `masterauth ${PASSWORD}`,
-      `replica-announce-ip ${address}`,
       ...(address === first ? [] : [`replicaof ${first} ${port}`]),
     ),
   )
@@ -118,15 +120,17 @@ async function startMember(
   await writeFile(
     sentinel,
     lines(
-      `include ${operatorsFile('redis/sentinel.conf')}`,
-      `dir ${folder}`,
-      `bind ${address}`,
+      ...operatorsLines('redis/sentinel-host.conf', {
+        include: operatorsFile('redis/sentinel.conf'),
+        dir: folder,
+        bind: address,
+        requirepass: SENTINEL_PASSWORD,
+        'sentinel sentinel-pass': SENTINEL_PASSWORD,
+        'sentinel announce-ip': address,
+        'sentinel monitor': `${NAME} ${first} ${port} 2`,
+        'sentinel auth-pass': `${NAME} ${PASSWORD}`,
+      }),
       ...portLines(host, sentinelPort, access),
-      `requirepass ${SENTINEL_PASSWORD}`,
-      `sentinel announce-ip ${address}`,
-      `sentinel sentinel-pass ${SENTINEL_PASSWORD}`,
-      `sentinel monitor ${NAME} ${first} ${port} 2`,
-      `sentinel auth-pass ${NAME} ${PASSWORD}`,
     ),
   )
   await host.start({ name: 'redis', command, args: [redis], env })
