@@ -98,7 +98,7 @@ t.test('systemd understands the units, and finds the services well closed in', {
   }
   const { stdout, stderr } = await run('systemd-analyze', ['verify', ...units.map(unit => join(folder, unit))])
   t.equal(stdout + stderr, '')
-  for (const unit of units.filter(name => /^perscope-.*\.service$/.test(name))) {
+  for (const unit of units.filter(name => /^(perscope-.*|qdrant)\.service$/.test(name))) {
     // The exposure in tenths; a unit without any limit has 96.
     await t.resolves(run('systemd-analyze', ['security', '--offline=yes', '--threshold=25', join(folder, unit)]), unit)
   }

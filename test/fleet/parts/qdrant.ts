@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { qdrantPackage } from '../../../infra/embedded/qdrant/binary.ts'
 import { isRecord } from '../../../shared/json/is-record.ts'
@@ -5,7 +6,7 @@ import { until } from '../../fleet.ts'
 import type { Box } from '../hosts/box.ts'
 import type { Host } from '../hosts/host.ts'
 import { startHaproxy } from './haproxy.ts'
-import { operatorsFile } from './operators-file.ts'
+import { operatorsFile, operatorsSettings, unitScript } from './operators-file.ts'
 
 const START_MS = 60_000
 const ANSWER_MS = 2_000
@@ -29,23 +30,27 @@ export interface QdrantNode {
   states(collection: string): Promise<string[]>
 }
 
-/** Starts a node of one cluster on each host (`infra/ha/qdrant/config.yml`). */
+/** Starts a node of one cluster on each host, as its unit does (`infra/ha/qdrant`). */
 export async function startQdrant(box: Box, hosts: readonly Host[]): Promise<QdrantNode[]> {
-  const binary = join(await qdrantPackage(), 'bin', 'qdrant')
+  const script = unitScript('qdrant.service')
+    .replace('/usr/local/bin/qdrant', `'${join(await qdrantPackage(), 'bin', 'qdrant')}'`)
+    .replace('/etc/perscope/qdrant.yml', `'${operatorsFile('qdrant/config.yml')}'`)
   const peer = (host: Host | undefined) => `http://${host?.address}:${box.network.port(6335)}`
   const nodes: QdrantNode[] = []
   for (const host of hosts) {
+    // systemd gives the service a folder with its credentials.
+    await writeFile(join(host.folder, 'qdrant-api-key'), `${KEY}\n`, { mode: 0o600 })
     await host.start({
       name: 'qdrant',
-      command: binary,
-      args: [
-        ...['--config-path', operatorsFile('qdrant/config.yml'), '--uri', peer(host)],
-        ...(nodes.length === 0 ? [] : ['--bootstrap', peer(hosts[0])]),
-      ],
+      command: '/bin/sh',
+      args: ['-euc', script],
       env: {
+        CREDENTIALS_DIRECTORY: host.folder,
+        ...operatorsSettings('qdrant/qdrant-host.env'),
         QDRANT__SERVICE__HOST: host.address,
+        QDRANT_URI: peer(host),
+        ...(nodes.length > 0 && { QDRANT_BOOTSTRAP: peer(hosts[0]) }),
         QDRANT__SERVICE__HTTP_PORT: String(box.network.port(6333)),
-        QDRANT__SERVICE__API_KEY: KEY,
         QDRANT__CLUSTER__P2P__PORT: String(box.network.port(6335)),
         QDRANT__STORAGE__STORAGE_PATH: join(host.folder, 'storage'),
         QDRANT__STORAGE__SNAPSHOTS_PATH: join(host.folder, 'snapshots'),
@@ -65,7 +70,8 @@ export async function startQdrant(box: Box, hosts: readonly Host[]): Promise<Qdr
 export async function startQdrantProxy(box: Box, host: Host, nodes: readonly QdrantNode[]) {
   const bind = `${host.address}:${box.network.port(6330)}`
   const at = (index: number) => new URL(nodes[index]?.url ?? '').host
-  await startHaproxy(host, 'qdrant.cfg', { QDRANT_PROXY: bind, QDRANT_1: at(0), QDRANT_2: at(1), QDRANT_3: at(2) })
+  const own = { QDRANT_PROXY: bind, QDRANT_1: at(0), QDRANT_2: at(1), QDRANT_3: at(2) }
+  await startHaproxy(host, 'qdrant.cfg', { ...operatorsSettings('haproxy/qdrant.env'), ...own })
   const answers = async () => (await fetch(`http://${bind}/readyz`, { signal: AbortSignal.timeout(ANSWER_MS) })).ok
   await until(answers, START_MS, () => `HAProxy does not start on ${host.name}; see its log.`)
   return { QDRANT_URL: `http://${bind}`, QDRANT_API_KEY: KEY }

@@ -3,6 +3,7 @@ import { SemanticUnavailable } from '../../../services/api/semantic/query.ts'
 import { openVectorStore } from '../../../shared/vectors/store.ts'
 import { until } from '../../fleet.ts'
 import { createWorld, query, served, type World } from '../../semantic/world.ts'
+import { operatorsSettings } from '../parts/operators-file.ts'
 import { isWhole, pointsOnAllCopies, type QdrantNode, startQdrant, startQdrantProxy } from '../parts/qdrant.ts'
 import type { Scenario, Stage } from './scenario.ts'
 
@@ -14,8 +15,10 @@ const QUIET_MS = 4_000
 const FILL_MS = 250
 /** Articles that are embedded while a host is away. */
 const FILLED_MEANWHILE = 10
-const SHARDS = 3
-const COPIES = 2
+/** The settings that operators copy: with these a node may be lost. */
+const { QDRANT_SHARDS = '', QDRANT_REPLICAS = '' } = operatorsSettings('systemd/perscope.env')
+const SHARDS = Number(QDRANT_SHARDS)
+const COPIES = Number(QDRANT_REPLICAS)
 const ASKERS = 3
 /** Fewer than the contract's 500, so that every search finds all that is embedded. */
 const MOST = 480
@@ -41,7 +44,7 @@ async function survive(stage: Stage, losses: number): Promise<void> {
   const hosts = await Promise.all(['v1', 'v2', 'v3'].map(name => box.addHost(name)))
   const nodes = await startQdrant(box, hosts)
   const proxy = await startQdrantProxy(box, await box.addHost('app'), nodes)
-  const world = await createWorld({ ...proxy, QDRANT_SHARDS: String(SHARDS), QDRANT_REPLICAS: String(COPIES) })
+  const world = await createWorld({ ...proxy, QDRANT_SHARDS, QDRANT_REPLICAS })
   try {
     await world.fleet.start('embedder')
     await world.index([{}, {}, {}])

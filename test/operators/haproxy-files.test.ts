@@ -1,0 +1,36 @@
+import { execFile } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { operatorsFile, operatorsSettings } from '../fleet/parts/operators-file.ts'
+import { debianTool, MissingProgram } from '../fleet/programs/debian.ts'
+
+t.setTimeout(240_000)
+
+const run = promisify(execFile)
+const haproxy = await debianTool('haproxy', 'haproxy').catch(error => {
+  if (error instanceof MissingProgram) return error
+  throw error
+})
+
+for (const name of readdirSync(operatorsFile('haproxy')).filter(file => file.endsWith('.cfg'))) {
+  const settings = `haproxy/${name.replace(/\.cfg$/, '.env')}`
+  if (!existsSync(operatorsFile(settings))) continue
+
+  t.test(`${settings} has all that ${name} takes from its environment`, async t => {
+    const text = readFileSync(operatorsFile(`haproxy/${name}`), 'utf8')
+    const asked = [...text.matchAll(/\$\{(\w+)(-?)/g)]
+    const given = operatorsSettings(settings)
+    for (const [, variable = '', hasDefault] of asked) if (!hasDefault) t.ok(given[variable], variable)
+    for (const variable of Object.keys(given))
+      t.ok(
+        asked.some(([, one]) => one === variable),
+        `${variable} is used`,
+      )
+    if (haproxy instanceof MissingProgram) return t.comment(haproxy.message)
+    const check = run(haproxy.command, ['-c', '-f', operatorsFile(`haproxy/${name}`)], {
+      env: { PATH: process.env.PATH, ...haproxy.env, ...given },
+    })
+    await t.resolves(check, 'HAProxy accepts both')
+  })
+}
