@@ -3,7 +3,7 @@ import { until } from '../../fleet.ts'
 import type { Box } from '../hosts/box.ts'
 import type { Host } from '../hosts/host.ts'
 import { debianTool } from '../programs/debian.ts'
-import { operatorsSettings } from './operators-file.ts'
+import { filledSettings, operatorsSettings } from './operators-file.ts'
 
 const START_MS = 60_000
 const ANSWER_MS = 2_000
@@ -31,13 +31,15 @@ export async function startEtcd(box: Box, hosts: readonly Host[]): Promise<EtcdM
       env: {
         ...env,
         ...operatorsSettings('postgres/etcd.env'),
-        ETCD_NAME: host.name,
-        ETCD_DATA_DIR: join(host.folder, 'etcd'),
-        ETCD_LISTEN_CLIENT_URLS: urlOf(host),
-        ETCD_ADVERTISE_CLIENT_URLS: urlOf(host),
-        ETCD_LISTEN_PEER_URLS: peerOf(host),
-        ETCD_INITIAL_ADVERTISE_PEER_URLS: peerOf(host),
-        ETCD_INITIAL_CLUSTER: hosts.map(each => `${each.name}=${peerOf(each)}`).join(','),
+        ...filledSettings('postgres/etcd-host.env', {
+          ETCD_NAME: host.name,
+          ETCD_DATA_DIR: join(host.folder, 'etcd'),
+          ETCD_LISTEN_CLIENT_URLS: urlOf(host),
+          ETCD_ADVERTISE_CLIENT_URLS: urlOf(host),
+          ETCD_LISTEN_PEER_URLS: peerOf(host),
+          ETCD_INITIAL_ADVERTISE_PEER_URLS: peerOf(host),
+          ETCD_INITIAL_CLUSTER: hosts.map(each => `${each.name}=${peerOf(each)}`).join(','),
+        }),
       },
     })
   }

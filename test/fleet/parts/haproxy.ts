@@ -2,7 +2,7 @@ import { until } from '../../fleet.ts'
 import type { Box } from '../hosts/box.ts'
 import type { Host } from '../hosts/host.ts'
 import { debianTool } from '../programs/debian.ts'
-import { operatorsFile } from './operators-file.ts'
+import { filledSettings, operatorsFile } from './operators-file.ts'
 import type { PatroniMember } from './patroni.ts'
 
 const START_MS = 30_000
@@ -37,7 +37,7 @@ export async function startPostgresProxy(
   const addresses = { primary: bound(5000), standbys: bound(5001) }
   // The file names three members. Where there are two, the third line repeats the second.
   const at = (index: number) => members[Math.min(index, members.length - 1)]?.host.address ?? ''
-  await startHaproxy(host, 'postgres.cfg', {
+  const env = filledSettings('haproxy/postgres.env', {
     POSTGRES_PRIMARY_BIND: addresses.primary,
     POSTGRES_STANDBY_BIND: addresses.standbys,
     POSTGRES_1: at(0),
@@ -47,6 +47,7 @@ export async function startPostgresProxy(
     PATRONI_PORT: String(box.network.port(8008)),
     HAPROXY_STATS_BIND: bound(8404),
   })
+  await startHaproxy(host, 'postgres.cfg', env)
   const hasStarted = async () => (await fetch(`http://${bound(8404)}/metrics`)).ok
   await until(hasStarted, START_MS, () => `HAProxy does not start on ${host.name}; see its log.`)
   return addresses

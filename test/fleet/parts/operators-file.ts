@@ -44,3 +44,16 @@ export function operatorsSettings(name: string): Record<string, string> {
   }
   return settings
 }
+
+/**
+ * The settings of a file that an operator fills in for each host, with a scenario's values in place
+ * of its examples.
+ *
+ * @throws Error when the file and the values do not name the same settings
+ */
+export function filledSettings(name: string, values: Record<string, string>): Record<string, string> {
+  const inFile = Object.keys(operatorsSettings(name)).sort().join(' ')
+  const given = Object.keys(values).sort().join(' ')
+  if (inFile !== given) throw new Error(`infra/ha/${name} has the settings ${inFile}; the scenario sets ${given}.`)
+  return values
+}

@@ -1,18 +1,29 @@
+import { execFile } from 'node:child_process'
 import { chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { until } from '../../fleet.ts'
 import type { Box } from '../hosts/box.ts'
-import type { Host } from '../hosts/host.ts'
+import type { Host, Program } from '../hosts/host.ts'
 import type { PatroniPrograms } from '../programs/patroni.ts'
 import type { EtcdMember } from './etcd.ts'
-import { operatorsFile } from './operators-file.ts'
+import { filledSettings, operatorsFile } from './operators-file.ts'
 
+const run = promisify(execFile)
 const START_MS = 120_000
 const ANSWER_MS = 2_000
 
 /** Accounts of Postgres; the passwords are the run's own. */
-const ACCOUNTS = { SUPERUSER: 'postgres', REPLICATION: 'replicator', REWIND: 'rewinder' } as const
+export const ACCOUNTS = { SUPERUSER: 'postgres', REPLICATION: 'replicator', REWIND: 'rewinder' } as const
 export const PASSWORD = 'of-the-run'
+
+/** Where the members archive their log. */
+export interface ArchivePlace {
+  /** Below it lie `wal` and `base`. */
+  folder: string
+  /** `archive-wal`, where the account of Postgres can read it. */
+  program: string
+}
 
 /** One Postgres that Patroni runs. */
 export interface PatroniMember {
@@ -20,7 +31,18 @@ export interface PatroniMember {
   /** Where Postgres listens. */
   port: number
   rest: string
+  /** Its data folder. */
+  data: string
+  /** Starts Patroni again, after `host.stop('patroni')`. */
+  start(): Promise<void>
+  /** Runs `patronictl`, as an operator does. */
+  control(words: readonly string[], answers?: string): Promise<string>
   role(): Promise<'primary' | 'standby' | null>
+}
+
+/** `patronictl` writes its reasons to both outputs. */
+function withOutput(error: Error & { stdout?: string; stderr?: string }): never {
+  throw new Error(`${error.message}: ${error.stdout}${error.stderr}`, { cause: error })
 }
 
 /** How a member is seen in `GET /cluster`. */
@@ -34,7 +56,7 @@ interface SeenMember {
 
 /**
  * Starts Patroni on each host (`infra/ha/postgres/patroni.yml`): the first becomes the primary, and
- * the others copy it.
+ * the others copy it. All archive their log.
  *
  * @param advertised where others reach a host's Postgres; another address than the host's own leads
  * replication through a link
@@ -44,11 +66,12 @@ export async function startPatroni(
   programs: PatroniPrograms,
   hosts: readonly Host[],
   etcd: readonly EtcdMember[],
+  archive: ArchivePlace,
   advertised: (host: Host) => string = host => host.address,
 ): Promise<PatroniMember[]> {
   const members: PatroniMember[] = []
   for (const host of hosts) {
-    const member = await startMember(box, programs, host, etcd, advertised(host))
+    const member = await startMember(box, programs, host, etcd, archive, advertised(host))
     members.push(member)
     if (members.length === 1) await untilRole(member, 'primary')
   }
@@ -57,7 +80,8 @@ export async function startPatroni(
   return members
 }
 
-const untilRole = (member: PatroniMember, role: 'primary' | 'standby') =>
+/** Waits until a member has that role. */
+export const untilRole = (member: PatroniMember, role: 'primary' | 'standby') =>
   until(
     async () => (await member.role()) === role,
     START_MS,
@@ -69,6 +93,7 @@ async function startMember(
   programs: PatroniPrograms,
   host: Host,
   etcd: readonly EtcdMember[],
+  archive: ArchivePlace,
   advertised: string,
 ): Promise<PatroniMember> {
   const { owner } = programs
@@ -83,30 +108,47 @@ async function startMember(
     [`PATRONI_${part}_USERNAME`, name],
     [`PATRONI_${part}_PASSWORD`, PASSWORD],
   ])
-  await host.start({
+  const program: Program = {
     name: 'patroni',
     command: programs.command,
     args: [...programs.args, operatorsFile('postgres/patroni.yml')],
     owner,
     env: {
       ...programs.env,
-      ...Object.fromEntries(accounts),
       HOME: home,
-      PATRONI_NAME: host.name,
-      PATRONI_ETCD3_HOSTS: etcd.map(({ url }) => new URL(url).host).join(','),
-      PATRONI_RESTAPI_LISTEN: rest,
-      PATRONI_RESTAPI_CONNECT_ADDRESS: rest,
-      PATRONI_POSTGRESQL_LISTEN: `${host.address}:${port}`,
-      PATRONI_POSTGRESQL_CONNECT_ADDRESS: `${advertised}:${port}`,
-      PATRONI_POSTGRESQL_DATA_DIR: data,
-      PATRONI_POSTGRESQL_BIN_DIR: programs.postgres,
-      PATRONI_POSTGRESQL_PGPASS: join(home, 'pgpass'),
+      ...filledSettings('postgres/patroni-host.env', {
+        ...Object.fromEntries(accounts),
+        PATRONI_NAME: host.name,
+        PATRONI_ETCD3_HOSTS: etcd.map(({ url }) => new URL(url).host).join(','),
+        PATRONI_RESTAPI_LISTEN: rest,
+        PATRONI_RESTAPI_CONNECT_ADDRESS: rest,
+        PATRONI_POSTGRESQL_LISTEN: `${host.address}:${port}`,
+        PATRONI_POSTGRESQL_CONNECT_ADDRESS: `${advertised}:${port}`,
+        PATRONI_POSTGRESQL_DATA_DIR: data,
+        PATRONI_POSTGRESQL_BIN_DIR: programs.postgres,
+        PATRONI_POSTGRESQL_PGPASS: join(home, 'pgpass'),
+        PATRONICTL_CONFIG_FILE: operatorsFile('postgres/patroni.yml'),
+        PERSCOPE_ARCHIVE: archive.folder,
+        PERSCOPE_ARCHIVE_WAL: archive.program,
+      }),
     },
-  })
+  }
+  const start = () => host.start(program)
+  await start()
   return {
     host,
     port,
     rest: `http://${rest}`,
+    data,
+    start,
+    async control(words, answers = '') {
+      const script = 'from patroni.ctl import ctl; ctl(obj=None)'
+      const running = run(programs.command, ['-c', script, ...words], {
+        env: { PATH: process.env.PATH, ...program.env },
+      })
+      running.child.stdin?.end(answers)
+      return (await running.catch(withOutput)).stdout
+    },
     async role() {
       const is = async (path: string) =>
         (await fetch(`http://${rest}/${path}`, { signal: AbortSignal.timeout(ANSWER_MS) })).ok

@@ -23,7 +23,7 @@ export interface Perscope {
   stop(): Promise<void>
 }
 
-const DATABASE = 'perscope'
+export const DATABASE = 'perscope'
 
 /** Makes the database and its schema, and starts the services: an API and workers on each host. */
 export async function startPerscope(box: Box, members: readonly PatroniMember[]): Promise<Perscope> {
@@ -80,7 +80,8 @@ async function startVectors(box: Box, stops: (() => Promise<unknown>)[]): Promis
   }
 }
 
-async function makeDatabase(members: readonly PatroniMember[]): Promise<void> {
+/** Makes the role and the database, as docs/several-machines.md says. */
+export async function makeDatabase(members: readonly PatroniMember[]): Promise<void> {
   const [first] = members
   if (!first) throw new Error('There is no member of Postgres.')
   const client = new pg.Client({

@@ -5,6 +5,7 @@ import { until } from '../../fleet.ts'
 import type { Box } from '../hosts/box.ts'
 import { cutBetween, type Host, mendBetween } from '../hosts/host.ts'
 import { type Link, openLink } from '../links/link.ts'
+import { type Archive, openArchive } from '../parts/archive.ts'
 import { startEtcd } from '../parts/etcd.ts'
 import { type PatroniMember, primaryOf, startPatroni, switchOver, untilSynchronous } from '../parts/patroni.ts'
 import { type Perscope, startPerscope } from '../parts/perscope.ts'
@@ -66,13 +67,16 @@ async function survive(stage: Stage, losses: readonly Loss[], distance = 0): Pro
   const etcd = await startEtcd(box, hosts)
   const lines = distance === 0 ? new Map<Host, Link>() : await stretch(box, hosts, distance)
   const advertised = (host: Host) => lines.get(host)?.address ?? host.address
-  const members = await startPatroni(box, programs, hosts, etcd, advertised)
+  const archive = await openArchive(box, programs)
+  const members = await startPatroni(box, programs, hosts, etcd, archive, advertised)
   const fleet = { members, lines }
   say('Postgres runs on three hosts.')
   const perscope = await startPerscope(box, members)
   try {
     const load = await startLoad(stage, perscope)
     say('The services run, and all clients are at work.')
+    await archive.backUp(new URL(perscope.databaseUrl).host)
+    say('A base backup is taken.')
     try {
       if (distance > 0) {
         await restartStandbys(stage, members)
@@ -85,6 +89,7 @@ async function survive(stage: Stage, losses: readonly Loss[], distance = 0): Pro
       if (distance > 0) await loseServices(stage, load, perscope)
       await sleep(QUIET_MS)
       await load.finish()
+      await checkArchive(stage, archive, members)
     } finally {
       await load.stop()
     }
@@ -92,6 +97,15 @@ async function survive(stage: Stage, losses: readonly Loss[], distance = 0): Pro
     await perscope.stop()
     for (const line of lines.values()) await line.close()
   }
+}
+
+/** The log must be whole: with the base backup it leads to any moment, also across the losses. */
+async function checkArchive({ figure, findings }: Stage, archive: Archive, members: readonly PatroniMember[]) {
+  const primary = await primaryOf(members)
+  if (!primary) throw new Error('There is no primary that archives.')
+  const { segments, missing } = await archive.inspect(primary)
+  if (missing.length > 0) findings.add(`The archive lacks segments of the log: ${missing.join(', ')}.`)
+  figure('segments of the log archived', segments)
 }
 
 /** Long lines to the Postgres of each host: a standby has a commit that much later. */
