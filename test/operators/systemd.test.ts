@@ -94,7 +94,7 @@ t.test('systemd understands the units, and finds the services well closed in', {
   for (const file of [...units, 'perscope-.service.d/common.conf']) {
     const text = read(file).replaceAll('/opt/perscope', at('.').replace(/\/$/, ''))
     const here = text.replaceAll('/etc/perscope/postgres', at('infra/ha/postgres'))
-    writeFileSync(join(folder, file), here.replaceAll('/usr/sbin/haproxy', '/bin/true'))
+    writeFileSync(join(folder, file), here.replaceAll(/\/usr\/s?bin\/(haproxy|etcd|patroni)/g, '/bin/true'))
   }
   const { stdout, stderr } = await run('systemd-analyze', ['verify', ...units.map(unit => join(folder, unit))])
   t.equal(stdout + stderr, '')
