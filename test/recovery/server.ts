@@ -12,6 +12,7 @@ import { openPrograms } from '../../infra/embedded/programs.ts'
 import { freePort, until } from '../fleet.ts'
 
 const run = promisify(execFile)
+const TOOLS = ['bin/pg_basebackup', 'share/postgres.bki']
 const PARTS = ['bin/postgres', 'lib/libpq.so.5', 'share/postgresql/postgres.bki']
 
 /** What an operator copies from `infra/ha/postgres`, in a folder of a test's own. */
@@ -46,9 +47,16 @@ export async function createMachine(root: string): Promise<Machine> {
   const { folder, version } = await postgresPackage()
   const programs = join(await openPrograms(folder, PARTS, `postgres-${version}`, root, owner), 'bin')
   const tools = await postgresTools(18, { tls: false, signal: new AbortController().signal, report: () => {} })
+  // Programs of the PATH need no folder.
+  const PG_BIN = isAbsolute(tools.pgDump)
+    ? join(await openPrograms(dirname(dirname(tools.pgDump)), TOOLS, 'postgres-tools', root, owner), 'bin')
+    : '/usr/bin'
   const archive = join(root, 'archive', 'wal')
-  await mkdir(archive, { recursive: true })
-  if (owner) await chown(archive, owner.uid, owner.gid)
+  // As docs/backup.md makes them.
+  for (const each of [dirname(archive), archive]) {
+    await mkdir(each, { mode: 0o700 })
+    if (owner) await chown(each, owner.uid, owner.gid)
+  }
   const file = async (name: string) => {
     const source = fileURLToPath(new URL(`../../infra/ha/postgres/${name}`, import.meta.url))
     const text = await readFile(source, 'utf8')
@@ -71,9 +79,7 @@ export async function createMachine(root: string): Promise<Machine> {
       const { hostname, port, username } = new URL(server.url)
       const environment = { PATH: process.env.PATH, PGHOST: hostname, PGPORT: port, PGUSER: username }
       const script = join(root, 'base-backup')
-      // Programs of the PATH need no folder.
-      const PG_BIN = isAbsolute(tools.pgDump) ? dirname(tools.pgDump) : '/usr/bin'
-      await run(script, [dirname(archive)], { env: { ...environment, PG_BIN } })
+      await run(script, [dirname(archive)], { ...asOwner(owner), env: { ...environment, PG_BIN } })
     },
     async restore(data) {
       const newest = (await backups()).at(-1) ?? ''

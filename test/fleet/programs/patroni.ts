@@ -52,6 +52,8 @@ export async function patroniPrograms({ box, say, signal }: Stage): Promise<Patr
     const python = (await readdir(lib)).find(name => name.startsWith('python')) ?? ''
     const postgres = await postgresPrograms(ENVIRONMENT.instead, running)
     const etcd = await debianPython('etcd', 'python3-etcd')
+    // `patronictl` alone needs it, which does not run under the account.
+    const cdiff = await debianPython('cdiff.py', 'python3-cdiff')
     const owner = await postgresAccount(say)
     await checkPassage(owner, box.folder, 'Postgres')
     // The account may not be able to enter the checkout.
@@ -63,7 +65,7 @@ export async function patroniPrograms({ box, say, signal }: Stage): Promise<Patr
     return {
       command: await pythonFor(owner, python),
       args: ['-m', 'patroni'],
-      env: { PYTHONPATH: [packages, modules].join(delimiter), PYTHONDONTWRITEBYTECODE: '1' },
+      env: { PYTHONPATH: [packages, modules, cdiff].join(delimiter), PYTHONDONTWRITEBYTECODE: '1' },
       postgres: join(server, 'bin'),
       owner,
     }

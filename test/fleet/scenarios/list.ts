@@ -1,6 +1,7 @@
 import { archive } from './archive.ts'
 import { etcd } from './etcd.ts'
 import { postgres, postgresLong } from './postgres.ts'
+import { postgresRecovery } from './postgres-recovery.ts'
 import { qdrant, qdrantLong } from './qdrant.ts'
 import { redis, redisLong } from './redis.ts'
 import type { Scenario } from './scenario.ts'
@@ -10,6 +11,7 @@ export const SCENARIOS: readonly Scenario[] = [
   etcd,
   postgres,
   postgresLong,
+  postgresRecovery,
   qdrant,
   qdrantLong,
   redis,

@@ -1,0 +1,179 @@
+import { execFile } from 'node:child_process'
+import { appendFile, chown, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import pg from 'pg'
+import { runScript } from '../../faults/machine/scripts.ts'
+import { until } from '../../fleet.ts'
+import { type Archive, openArchive } from '../parts/archive.ts'
+import { startEtcd } from '../parts/etcd.ts'
+import { startPostgresProxy } from '../parts/haproxy.ts'
+import { operatorsFile } from '../parts/operators-file.ts'
+import {
+  ACCOUNTS,
+  PASSWORD,
+  type PatroniMember,
+  primaryOf,
+  startPatroni,
+  untilRole,
+  untilSynchronous,
+} from '../parts/patroni.ts'
+import { DATABASE, makeDatabase } from '../parts/perscope.ts'
+import { type PatroniPrograms, patroniPrograms } from '../programs/patroni.ts'
+import type { Scenario, Stage } from './scenario.ts'
+
+const run = promisify(execFile)
+const LIMIT_MS = 60_000
+
+/** The steps of docs/several-machines.md, "Recovery under Patroni", with two members. */
+export const postgresRecovery: Scenario = {
+  name: 'postgres-recovery',
+  about: 'Two hosts with Postgres: the primary is switched over, a table is dropped, and the archive leads back.',
+  seconds: null,
+  needsNamespaces: false,
+  async run(stage) {
+    const { box, say } = stage
+    const programs = await patroniPrograms(stage)
+    const hosts = await Promise.all(['a', 'b', 'c'].map(name => box.addHost(name)))
+    const etcd = await startEtcd(box, hosts)
+    const archive = await openArchive(box, programs)
+    const members = await startPatroni(box, programs, hosts.slice(0, 2), etcd, archive)
+    const [first] = members
+    const proxyHost = hosts[2]
+    if (!first || !proxyHost) throw new Error('There are too few hosts.')
+    const proxy = await startPostgresProxy(box, proxyHost, members)
+    await makeDatabase(members)
+    const url = (address: string) => `postgres://${DATABASE}:${PASSWORD}@${address}/${DATABASE}`
+    const env = {
+      ...process.env,
+      DATABASE_URL: url(proxy.primary),
+      QDRANT_URL: '',
+      REDIS_URL: '',
+      DATA_DIR: box.folder,
+    }
+    await runScript(env, 'migrate')
+    await ask(url(proxy.primary), 'create table notes (n int primary key)')
+    await archive.backUp(proxy.primary)
+    say('Postgres runs on two hosts, and a base backup is taken.')
+
+    await switchBy(stage, first, () => ask(url(proxy.primary), 'insert into notes values (1) on conflict do nothing'))
+    await untilSynchronous(members)
+    const moment = await makeMistake(url(proxy.primary), archive, members)
+    for (const { host } of members) await host.stop('patroni')
+    await first.control(['remove', 'perscope'], 'perscope\nYes I am aware\n')
+    say('The cluster is forgotten.')
+
+    await recover(stage, programs, archive, first, moment)
+    await runScript({ ...env, DATABASE_URL: url(`${first.host.address}:${first.port}`) }, 'recovered')
+    await removeLines(first, programs)
+    await first.host.stop('recovering')
+    say('The server is recovered; Patroni takes it back.')
+    await first.start()
+    await untilRole(first, 'primary')
+    for (const member of members.slice(1)) {
+      await rm(member.data, { recursive: true })
+      await member.start()
+    }
+    await untilSynchronous(members)
+    await ask(url(proxy.primary), 'insert into notes values (2)')
+    await archive.backUp(proxy.primary)
+    await check(stage, archive, first)
+  },
+}
+
+async function ask(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000, query_timeout: LIMIT_MS })
+  client.on('error', () => {})
+  await client.connect()
+  return (await client.query(sql).finally(() => client.end())).rows
+}
+
+const askAs = ({ host, port }: PatroniMember, sql: string) =>
+  ask(`postgres://${ACCOUNTS.SUPERUSER}:${PASSWORD}@${host.address}:${port}/${DATABASE}`, sql)
+
+/** Switches the primary over with `patronictl`, and measures how long no write is answered. */
+async function switchBy({ figure }: Stage, primary: PatroniMember, write: () => Promise<unknown>): Promise<void> {
+  await primary.control(['list'])
+  let answered = Date.now()
+  let longest = 0
+  let isOver = false
+  const writing = until(async () => {
+    await write()
+    longest = Math.max(longest, Date.now() - answered)
+    answered = Date.now()
+    return isOver
+  }, 2 * LIMIT_MS)
+  writing.catch(() => {})
+  await primary.control(['switchover', '--leader', primary.host.name, '--force'])
+  isOver = true
+  await writing
+  figure('switched over by patronictl: longest time without a write', `${(longest / 1000).toFixed(1)} s`)
+}
+
+/** @returns the moment before the mistake */
+async function makeMistake(url: string, archive: Archive, members: readonly PatroniMember[]): Promise<string> {
+  const [{ moment } = { moment: '' }] = await ask(url, 'select clock_timestamp()::text as moment')
+  await ask(url, 'drop table notes')
+  const primary = await primaryOf(members)
+  if (!primary) throw new Error('There is no primary.')
+  await archive.inspect(primary)
+  return String(moment)
+}
+
+/**
+ * Starts the member's server on the base backup, without Patroni, and lets it replay up to the
+ * moment.
+ */
+async function recover(
+  { say }: Stage,
+  { owner, postgres }: PatroniPrograms,
+  archive: Archive,
+  member: PatroniMember,
+  moment: string,
+): Promise<void> {
+  const { data, host } = member
+  const bases = join(archive.folder, 'base')
+  const newest =
+    (await readdir(bases))
+      .filter(name => name.endsWith('Z'))
+      .sort()
+      .at(-1) ?? ''
+  await rm(data, { recursive: true })
+  const account = owner ? { uid: owner.uid, gid: owner.gid } : {}
+  await run('cp', ['-r', join(bases, newest), data], { ...account, cwd: '/' })
+  const lines = await readFile(operatorsFile('postgres/recover.conf'), 'utf8')
+  const filled = lines.replace('/var/lib/perscope-archive', archive.folder).replace("'TIME'", `'${moment}'`)
+  await appendFile(join(data, 'postgresql.auto.conf'), filled)
+  await run('touch', [join(data, 'recovery.signal')], { ...account, cwd: '/' })
+  const args = ['-D', data, '-c', `listen_addresses=${host.address}`]
+  const env = { PERSCOPE_ARCHIVE: archive.folder, PERSCOPE_ARCHIVE_WAL: archive.program }
+  await host.start({ name: 'recovering', command: join(postgres, 'postgres'), args, owner, env })
+  const isPaused = async () =>
+    (await askAs(member, 'select pg_get_wal_replay_pause_state() as state'))[0]?.state === 'paused'
+  await until(isPaused, LIMIT_MS, () => `The recovery does not reach its moment; see the log of ${host.name}.`)
+  say('The server is at the moment.')
+  await askAs(member, 'select pg_wal_replay_resume()')
+  await until(async () => (await askAs(member, 'select pg_is_in_recovery() as is'))[0]?.is === false, LIMIT_MS)
+}
+
+async function removeLines({ data }: PatroniMember, { owner }: PatroniPrograms): Promise<void> {
+  const file = join(data, 'postgresql.auto.conf')
+  const lines = await readFile(operatorsFile('postgres/recover.conf'), 'utf8')
+  const [before = ''] = (await readFile(file, 'utf8')).split(lines.split('\n')[0] ?? '')
+  await writeFile(file, before)
+  if (owner) await chown(file, owner.uid, owner.gid)
+}
+
+/** The table is back, and so are Patroni's settings; and the log goes on into the archive. */
+async function check({ findings }: Stage, archive: Archive, primary: PatroniMember): Promise<void> {
+  const [told] = await askAs(
+    primary,
+    `select current_setting('archive_mode') as mode, current_setting('synchronous_standby_names') as standbys,
+            (select string_agg(n::text, ',' order by n) from notes) as notes`,
+  )
+  if (told?.notes !== '1,2') findings.add(`The table holds ${told?.notes} after the recovery.`)
+  if (told?.mode !== 'always') findings.add(`archive_mode is ${told?.mode} after the recovery.`)
+  if (told?.standbys === '') findings.add('No standby is synchronous after the recovery.')
+  const { missing } = await archive.inspect(primary)
+  if (missing.length > 0) findings.add(`The archive lacks segments of the log: ${missing.join(', ')}.`)
+}
