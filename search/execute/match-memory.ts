@@ -19,6 +19,7 @@ export async function matchMemory(
   { node, nameTerms, filter }: SearchPlan,
   collectors: readonly Collector[],
 ): Promise<void> {
+  if (segments.length === 0) return
   const pace = createPace()
   const nameLists = await names.ofMemory(nameTerms, segments)
   const named = (segment: MemorySegment): Evaluated =>
