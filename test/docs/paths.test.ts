@@ -31,7 +31,7 @@ const exists = (path: string) => files.includes(path) || folders.has(path.replac
 /** Stands for any name. */
 const isPlaceholder = (path: string) => /\b(NAME|FILE|PATH|PART)\b/.test(path)
 /** Settings of Node and tap, and a file beside the test data. */
-const OF_OTHERS = new Set(['UV_THREADPOOL_SIZE', 'TAP_GREP', 'TAP_TIMEOUT', 'INDEX.md'])
+const OF_OTHERS = new Set(['UV_THREADPOOL_SIZE', 'OPENSEARCH_JAVA_OPTS', 'TAP_GREP', 'TAP_TIMEOUT', 'INDEX.md'])
 const TOP = 'search|services|shared|scripts|infra|bench|test|docs'
 
 t.test('paths from the root of the checkout', async t => {
