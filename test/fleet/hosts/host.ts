@@ -68,7 +68,7 @@ export async function createHost(name: string, folder: string, network: Network,
       command,
       args,
       env: { PATH: process.env.PATH, HOME: disk, TMPDIR: process.env.TMPDIR, LC_ALL: 'C.UTF-8', ...program.env },
-      // On loopback the working directory tells whose process it is.
+      // On loopback HOME and the working directory tell whose process it is.
       cwd: disk,
       log: join(folder, 'logs', `${name}-${program.name}.log`),
       family,

@@ -1,4 +1,4 @@
-import { readdirSync, readlinkSync } from 'node:fs'
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import type { Network } from './network.ts'
 
@@ -11,7 +11,7 @@ const FIRST_PORT = 20_000
  * Hosts as addresses 127.x.y.n of this machine, where network namespaces are not allowed. A host
  * can be killed and paused, but not cut off.
  *
- * @param folder the processes of a host are those whose working directory lies below its folder
+ * @param folder the processes of a host are those that live below its folder
  */
 export function createLoopbackNetwork(folder: string): Network {
   const net = `127.${between(64, 250)}.${between(1, 250)}`
@@ -37,13 +37,17 @@ export function createLoopbackNetwork(folder: string): Network {
   }
 }
 
-/** Processes whose working directory is `folder` or lies below it. */
+/**
+ * Processes whose working directory, or the HOME that they were started with, is `folder` or lies
+ * below it. OpenSearch goes to a working directory of its own.
+ */
 export function processesBelow(folder: string): number[] {
+  const isBelow = (path: string | undefined) => `${path}${sep}`.startsWith(folder + sep)
   return readdirSync('/proc')
     .filter(name => /^\d+$/.test(name))
     .filter(pid => {
       try {
-        return `${readlinkSync(`/proc/${pid}/cwd`)}${sep}`.startsWith(folder + sep)
+        return isBelow(readlinkSync(`/proc/${pid}/cwd`)) || isBelow(homeOf(pid))
       } catch {
         return false
       }
@@ -51,5 +55,7 @@ export function processesBelow(folder: string): number[] {
     .map(Number)
     .filter(pid => pid !== process.pid)
 }
+
+const homeOf = (pid: string) => /(?:^|\0)HOME=([^\0]*)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1]
 
 const between = (low: number, high: number) => low + Math.floor(Math.random() * (high - low))
