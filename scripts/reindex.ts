@@ -23,7 +23,7 @@ await runCommand(
       '[--outlet DOMAIN] [--language nl] [--from T] [--to T] [--rate N]',
       '--vectors [the same]',
       '--pages [--outlet DOMAIN] [--rate N]',
-      '--archive [--release | --empty] [--rate N]',
+      '--archive [--release | --empty | --restart] [--rate N]',
     ],
     options: {
       vectors: { type: 'boolean', about: 'the vectors, not the words' },
