@@ -120,8 +120,8 @@ export function sentenceOf(error: unknown): string {
 }
 
 function noSuchFile(path: string): string {
-  const folder = dirname(path)
-  return existsSync(folder) ? `There is no such file: ${path}.` : `There is no such folder: ${folder}.`
+  const also = existsSync(dirname(path)) ? '' : ' Its folder is missing, too.'
+  return `There is no such file: ${path}.${also}`
 }
 
 function parse(command: Command) {

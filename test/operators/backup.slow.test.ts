@@ -191,5 +191,5 @@ t.test('a backup that fails leaves no file', async t => {
   url.pathname = '/no_such_database'
   t.match(await run(url.href, 'backup', none), { code: 1, err: /no_such_database/ })
   t.notOk(existsSync(none))
-  t.match(await backup(join(none, 'deeper')), { code: 1, err: /no such folder/ })
+  t.match(await backup(join(none, 'deeper')), { code: 1, err: /no such file: .* Its folder is missing/ })
 })
