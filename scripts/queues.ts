@@ -95,8 +95,9 @@ async function onQuarantine(
 }
 
 /** The rest of the sentence when some of the named ids are not in quarantine. */
-const ofThese = (ids: string[], count: number) =>
-  count < ids.length ? ` of ${ids.length}; the others are not in quarantine` : ''
+function ofThese(ids: string[], count: number): string {
+  return count < ids.length ? ` of ${ids.length}; the others are not in quarantine` : ''
+}
 
 async function drain(config: Config, name: QueueName, dryRun: boolean): Promise<number> {
   const queues = openQueues(config, createLogger('queues', 'silent'))
