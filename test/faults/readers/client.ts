@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Findings } from '../findings.ts'
 import type { Outages, Part } from '../outages.ts'
 
@@ -17,25 +18,47 @@ export interface Client {
    */
   page(api: number, query: URLSearchParams): Promise<Page | null>
   feed(api: number, query: URLSearchParams): Promise<string | null>
-  counts: { asked: number; forgiven: number; failed: number; slowest: number }
+  /** `again`: searches by meaning that were refused for the moment, and asked again. */
+  counts: { asked: number; forgiven: number; again: number; failed: number; slowest: number }
 }
 
 /** Longer than any answer may take on a machine that is busy with everything at once. */
 const PATIENCE_MS = 10_000
 
-export function createClient(apis: readonly string[], key: string, outages: Outages, findings: Findings): Client {
-  const counts = { asked: 0, forgiven: 0, failed: 0, slowest: 0 }
+/** ms between two tries of a search by meaning. */
+const AGAIN_MS = 1_000
+
+/**
+ * @param options.askAgainFor ms in which a search by meaning is asked again while the model is too
+ *   busy (503, as the contract says); absent: a refusal is a failure
+ */
+export function createClient(
+  apis: readonly string[],
+  key: string,
+  outages: Outages,
+  findings: Findings,
+  { askAgainFor = 0 }: { askAgainFor?: number } = {},
+): Client {
+  const counts = { asked: 0, forgiven: 0, again: 0, failed: 0, slowest: 0 }
 
   async function ask<T>(api: number, path: string, query: URLSearchParams, read: (answer: Response) => Promise<T>) {
     const semantic = query.get('search') === 'semantic'
     const parts: Part[] = ['postgres', `api-${api}`, ...(semantic ? (['qdrant', 'model'] as const) : [])]
     const began = Date.now()
     counts.asked += 1
-    try {
-      const answer = await fetch(`${apis[api]}${path}?${query}`, {
+    const once = () =>
+      fetch(`${apis[api]}${path}?${query}`, {
         headers: { authorization: `Bearer ${key}` },
         signal: AbortSignal.timeout(PATIENCE_MS),
       })
+    try {
+      let answer = await once()
+      while (semantic && answer.status === 503 && Date.now() - began < askAgainFor) {
+        await answer.body?.cancel()
+        counts.again += 1
+        await pause(AGAIN_MS)
+        answer = await once()
+      }
       if (answer.status !== 200) throw new Error(`${answer.status} ${(await answer.text()).slice(0, 300)}`)
       const result = await read(answer)
       if (!outages.excuse(parts, began)) counts.slowest = Math.max(counts.slowest, Date.now() - began)
