@@ -1,6 +1,6 @@
 import { type Cache, type CacheStats, createCache, ENTRY_BYTES } from './cache.ts'
 
-/** What is known of the matches of a query in a stored segment. */
+/** The number of matches of a query in a stored segment, as far as a search has counted them. */
 export interface KnownCount {
   /** How many of its documents match, whatever their times; null: not known. */
   all: number | null

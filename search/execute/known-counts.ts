@@ -19,7 +19,8 @@ export function partition(collectors: readonly Collector[]): [Counter[], Collect
 }
 
 /**
- * What former searches with the same words and filters learned about the segments (`CountCache`).
+ * Numbers of matches that former searches with the same words and filters have counted in the
+ * segments (`CountCache`).
  */
 export interface KnownMatches {
   /** Whether a segment is known to have no match. */
