@@ -6,7 +6,7 @@ import type { EmbeddedServers } from '../servers.ts'
 import type { Supervised } from '../supervision/program.ts'
 import type { InstalledOpensearch } from './install.ts'
 
-/** What operators copy: tests and benchmarks run on the same file. */
+/** Operators copy this file; tests and benchmarks run on it. */
 const OPERATORS_FILE = fileURLToPath(new URL('../../ha/opensearch/opensearch.yml', import.meta.url))
 
 /** Where a node listens, and the cluster that it joins. */
