@@ -9,11 +9,17 @@ import { join } from 'node:path'
  * A Redis of the test's own on a free port, with a password as a fleet's has one; `url` is null
  * where the machine has no `redis-server`.
  */
-export async function startRedis(): Promise<{ url: string | null; flush(): void; stop(): Promise<void> }> {
+export async function startRedis(): Promise<{
+  url: string | null
+  flush(): void
+  /** How many clients wait for a message in one command. */
+  waiting(): number
+  stop(): Promise<void>
+}> {
   try {
     execFileSync('redis-server', ['--version'], { stdio: 'ignore' })
   } catch {
-    return { url: null, flush() {}, async stop() {} }
+    return { url: null, flush() {}, waiting: () => 0, async stop() {} }
   }
   const port = await freePort()
   const password = randomBytes(16).toString('hex')
@@ -42,6 +48,7 @@ export async function startRedis(): Promise<{ url: string | null; flush(): void;
   return {
     url: `redis://:${password}@127.0.0.1:${port}`,
     flush: () => void redis('flushall'),
+    waiting: () => Number(/^blocked_clients:(\d+)/m.exec(redis('info', 'clients'))?.[1]),
     async stop() {
       const gone = new Promise(resolve => child.once('exit', resolve))
       child.kill('SIGKILL')

@@ -32,6 +32,7 @@ t.test(
     )
     const seen: string[] = []
     const worker = queues.work('visit', async ({ host }) => void seen.push(host), { concurrency: 1 })
+    t.teardown(() => worker.close(true))
     const add = () => queues.add('visit', [{ key: 'a', data: { host: 'a' } }])
     const began = Date.now()
     await t.rejects(add(), { message: /does not answer within 10 s \(All sentinels are unreachable/ })
@@ -44,6 +45,8 @@ t.test(
       return seen.length > 0
     }, 60_000)
     t.equal(seen[0], 'a')
+    // A worker takes its first message before the connection on which it waits for more is made.
+    await until(() => redis.waiting() === 1, 60_000)
 
     await stop()
     await until(async () => {
