@@ -11,7 +11,7 @@ import type { BenchOptions } from '../main.ts'
 import { buildArchive } from '../search/build.ts'
 import { queryClasses } from '../search/classes.ts'
 import { copyArchive } from '../search/copy.ts'
-import { startApiProcess } from '../search/http/api.ts'
+import { type LoggedRequest, startApiProcess } from '../search/http/api.ts'
 import { pathOf } from '../search/http/urls.ts'
 import { quantile } from '../search/measure.ts'
 import { startAsker, startWriter } from './children.ts'
@@ -30,6 +30,9 @@ const LIMIT_SECONDS = 30
 const LOAD = 0.6
 /** Articles a second that come in. */
 const WRITTEN = 30
+
+/** Requests that are told with what they waited for. */
+const SLOWEST = 20
 
 const say = (line: string) => void process.stderr.write(`${line}\n`)
 
@@ -97,6 +100,7 @@ async function measure({ options, rows, servers, dataDir, url, archive }: Place)
 
     const memory: number[] = []
     const begun = await api.usage()
+    await api.requests()
     const watch = setInterval(() => {
       api.usage().then(({ memory: now }) => memory.push(now), say)
     }, 60_000)
@@ -106,6 +110,8 @@ async function measure({ options, rows, servers, dataDir, url, archive }: Place)
     const { transactions, batches } = await written
     const ended = await api.usage()
     await draw(minutes, memory)
+    const slow = (await api.requests()).filter(one => one.waited !== undefined)
+    tellSlow(slow)
     say(`load ${loadavg()[0]!.toFixed(1)}`)
     return {
       rows,
@@ -113,6 +119,7 @@ async function measure({ options, rows, servers, dataDir, url, archive }: Place)
       asked_per_s: perSecond,
       minutes: minutes.length,
       failures: sum(minutes.map(minute => minute.failures)),
+      slow_requests: slow.length,
       ...figuresOf(minutes),
       cpu_ms: rounded(((ended.cpu - begun.cpu) * 1_000) / sum(minutes.map(minute => minute.requests))),
       rss_first_mb: rounded(memory[0] ?? begun.memory),
@@ -161,6 +168,16 @@ function tellMinute({ minute, requests, failures, times, slowest }: Minute): voi
   const [worst] = slowest
   const late = worst ? `; longest ${worst.ms.toFixed(0)} ms: ${worst.kind} at ${worst.at}` : ''
   say(`minute ${minute}: ${requests} requests, ${failures} failed; p99 ${kinds} ms${late}`)
+}
+
+/** The slowest requests by the API's own log, with what they waited for. */
+function tellSlow(slow: LoggedRequest[]): void {
+  say(`${slow.length} requests were slow by the log of the API.`)
+  for (const { ms, path, search, accessMs, waited = {} } of slow.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST)) {
+    const waits = Object.entries({ access: accessMs, ...waited }).filter(([, long]) => long >= 1)
+    const said = waits.map(([name, long]) => `${name} ${long.toFixed(0)}`).join(', ')
+    say(`${ms.toFixed(0)} ms: ${path}, ${search}; waited for ${said}`)
+  }
 }
 
 /** Of each kind: p50 and p99 of all, and how much worse than the median minute the worst was. */

@@ -1,3 +1,4 @@
+import { waitFor } from '../../shared/log/waits.ts'
 import type { KeptArticle } from '../cache/article-form.ts'
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
 import type { TimeBounds } from '../query/time-bounds.ts'
@@ -119,7 +120,8 @@ async function collectMatches(
   const segments = storedSegments({ ...index, meta }, { ...plan, filter: { ...plan.filter, above } }, visit)
   const parts = index.archive === null ? [segments] : [segments, index.archive(meta, plan, visit)]
   const [inMemory] = await Promise.all([
-    last <= covered ? [] : index.memory.upTo(range, sizes.memory),
+    // Searches share this reading, so its statements may be those of another one.
+    last <= covered ? [] : waitFor('new articles', index.memory.upTo(range, sizes.memory)),
     matchParts(parts, visit, collectors),
   ])
   await matchMemory(index.names, inMemory, covered, plan, collectors)

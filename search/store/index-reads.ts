@@ -1,6 +1,8 @@
+import { waitFor } from '../../shared/log/waits.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
 
 export interface Statement {
+  /** Prepares the statement under this name. A slow request tells it of what it waited for. */
   name?: string
   text: string
   values?: unknown[]
@@ -37,17 +39,22 @@ export interface IndexReads {
   rows<Row>(statement: Statement, needed: NeededState, isWhole?: IsWhole<Row>): Promise<Row[]>
 }
 
+/** Of a statement that is not prepared. */
+const UNNAMED = 'search'
+
 /** @param primary a pool whose connections have `SEARCH_SETTINGS` */
 export function openReads(primary: Queryable, standbys?: Standbys): IndexReads {
   const newest = async <Row>(statement: Statement): Promise<Row[]> => {
-    const { rows } = await primary.query(statement)
+    const { rows } = await waitFor(statement.name ?? UNNAMED, primary.query(statement))
     return rows
   }
   if (standbys === undefined) return { newest, rows: newest }
   return {
     newest,
-    rows: async (statement, needed, isWhole) =>
-      (await standbys.rows(statement, needed, isWhole)) ?? (await newest(statement)),
+    rows: async <Row>(statement: Statement, needed: NeededState, isWhole?: IsWhole<Row>) => {
+      const rows = await waitFor(`${statement.name ?? UNNAMED} of a standby`, standbys.rows(statement, needed, isWhole))
+      return rows ?? (await newest<Row>(statement))
+    },
   }
 }
 

@@ -10,6 +10,18 @@ import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
 const START_TRIES = 120
 const CHECKOUT = fileURLToPath(new URL('../../..', import.meta.url))
 
+/** A line of the API's log about a request. */
+export interface LoggedRequest {
+  ms: number
+  searchMs: number
+  accessMs: number
+  status: number
+  path: string
+  search: string
+  /** ms by what it waited for, of a slow one. */
+  waited?: Record<string, number>
+}
+
 /** A real API process under the watch of the servers. */
 export interface ApiProcess {
   base: string
@@ -26,7 +38,7 @@ export interface ApiProcess {
    * Reads the requests since the last call from the log of the API. For each: ms in all, ms of the
    * search, and ms of the statements for key, minute and month.
    */
-  requests(): Promise<{ ms: number; searchMs: number; accessMs: number; status: number }[]>
+  requests(): Promise<LoggedRequest[]>
   stop(): Promise<void>
 }
 
@@ -108,7 +120,7 @@ async function logReader(log: string): Promise<ApiProcess['requests']> {
         .toString()
         .split('\n')
         .filter(line => line.includes('"searchMs"'))
-        .map(line => JSON.parse(line))
+        .map((line): LoggedRequest => JSON.parse(line))
     } finally {
       await file.close()
     }

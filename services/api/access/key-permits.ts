@@ -1,5 +1,6 @@
 import type { Response } from 'express'
 import type { Config } from '../../../shared/config/config.ts'
+import { noteWait } from '../../../shared/log/waits.ts'
 import { ApiError } from '../contract/api-error.ts'
 import { accessOf } from './locals.ts'
 import { createPermits, NoPermit, type Permits } from './permits.ts'
@@ -44,8 +45,13 @@ export function withPermitOf(permits: Permits, response: Response): <T>(search: 
     const gone = new AbortController()
     const leave = () => gone.abort()
     response.once('close', leave)
+    const start = performance.now()
+    const begin = () => {
+      noteWait('permit', performance.now() - start)
+      return search()
+    }
     try {
-      return await permits.take(accessOf(response).key.id, search, gone.signal)
+      return await permits.take(accessOf(response).key.id, begin, gone.signal)
     } catch (error) {
       if (!(error instanceof NoPermit)) throw error
       const message = 'The searches of this key that came before are still under way; wait for them, then retry.'

@@ -1,6 +1,8 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { type Logger, patientLogger } from '../../../shared/log/logger.ts'
+import { trackWaits, type Waits } from '../../../shared/log/waits.ts'
 import { counter, histogram } from '../../../shared/metrics/registry.ts'
+import { watchHolds } from '../../../shared/process/holds.ts'
 import { withoutSecrets } from './without-secrets.ts'
 
 const seconds = histogram(
@@ -18,14 +20,20 @@ const OPERATIONS: Record<string, string> = {
   '/explore/suggestions': 'suggestions',
 }
 
+/** ms. A request that takes as long tells what it waited for. */
+const SLOW = 250
+
 /**
  * Measures every request and writes one line about it: never its key or token, nor its search. A
- * line about an error is written at once, others may wait for each other.
+ * line about an error is written at once, others may wait for each other. The line of a slow
+ * request is a warning.
  */
 export function observe(log: Logger): RequestHandler {
   const patient = patientLogger(log)
+  const holds = watchHolds()
   return (request, response, next) => {
     const start = performance.now()
+    const waits: Waits = new Map()
     response.once('close', () => {
       const { errorCode, search, searchFeed } = response.locals
       const ms = performance.now() - start
@@ -33,9 +41,11 @@ export function observe(log: Logger): RequestHandler {
       seconds.observe({ operation, search: search ?? 'none', status: `${response.statusCode}` }, ms / 1_000)
       if (errorCode !== undefined) errors.inc({ code: errorCode })
       const about = errorCode === undefined ? patient : log
-      about.info(lineOf(request, response, ms), 'request')
+      const line = lineOf(request, response, ms)
+      if (ms < SLOW) about.info(line, 'request')
+      else about.warn({ ...line, waited: { ...wholeMs(waits), held: Math.round(holds.since(start)) } }, 'request')
     })
-    next()
+    trackWaits(waits, next)
   }
 }
 
@@ -73,5 +83,7 @@ function lineOf(request: Request, response: Response, ms: number): RequestLine {
   if (!response.writableFinished) line.aborted = true
   return line
 }
+
+const wholeMs = (waits: Waits) => Object.fromEntries([...waits].map(([name, ms]) => [name, Math.round(ms)]))
 
 const rounded = (ms: number) => Math.round(ms * 100) / 100

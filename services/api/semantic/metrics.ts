@@ -1,3 +1,4 @@
+import { noteWait } from '../../../shared/log/waits.ts'
 import { counter, gauge, histogram } from '../../../shared/metrics/registry.ts'
 
 /** `vector`: kept, joined (equal questions under way), embedded, failed */
@@ -20,7 +21,9 @@ export async function timed<T>(step: 'set' | 'model' | 'vectors' | 'page', work:
   try {
     return await work()
   } finally {
-    steps.observe({ step }, (performance.now() - start) / 1_000)
+    const ms = performance.now() - start
+    steps.observe({ step }, ms / 1_000)
+    noteWait(step, ms)
   }
 }
 

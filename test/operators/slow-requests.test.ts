@@ -1,0 +1,86 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
+import t from 'tap'
+import { createKey } from '../../shared/plans/keys.ts'
+import { createTestDatabase } from '../database.ts'
+import { createFleet, until } from '../fleet.ts'
+
+t.setTimeout(180_000)
+
+/** ms, well above what makes a request slow. */
+const LONG = 600
+
+interface Line {
+  level: string
+  msg: string
+  request: string
+  ms: number
+  waited?: Record<string, number>
+}
+
+t.test('the line of a slow request is a warning, and names what the request waited for', async t => {
+  const database = await createTestDatabase()
+  t.teardown(database.drop)
+  const client = new pg.Client(database.url)
+  await client.connect()
+  t.teardown(() => client.end())
+  const fleet = createFleet({ DATABASE_URL: database.url, WEB_CONCURRENCY: '1' })
+  t.teardown(fleet.stop)
+  const api = await fleet.start('api')
+  await until(async () => (await fetch(`${fleet.base()}/readyz`)).ok, 60_000)
+  const plan = {
+    countries: ['NL' as const],
+    history: { kind: 'fixed' as const, at: new Date(0) },
+    rate: 100,
+    quota: null,
+  }
+  const { secret } = await createKey(client, 'test', plan)
+
+  const file = join(t.testdir(), 'one.ndjson')
+  const outlet = { name: 'De Dagkoerier', domain: 'dagkoerier.example' }
+  const article = { url: 'https://dagkoerier.example/1', title: 'Een brug', body: 'De brug is open.', outlet }
+  writeFileSync(file, `${JSON.stringify({ ...article, language: 'nl', country: 'NL', published_at: null })}\n`)
+  const ask = (request: string) =>
+    fetch(`${fleet.base()}/v1/articles`, {
+      headers: { authorization: `Bearer ${secret}`, 'x-request-id': request },
+    }).then(response => t.equal(response.status, 200))
+  const lineOf = async (request: string): Promise<Line> => {
+    const lines = () => api.log().split('\n').filter(Boolean)
+    await until(() => lines().some(line => line.includes(`"request":"${request}"`)), 60_000)
+    return lines()
+      .map(line => JSON.parse(line) as Line)
+      .find(line => line.request === request)!
+  }
+  const isWaiting = async () =>
+    (await database.query("select from pg_stat_activity where wait_event_type = 'Lock'")).length > 0
+
+  // The first request may well be slow: nothing is in memory yet.
+  await until(async () => {
+    await ask('quick')
+    return (await lineOf('quick')).level === 'info'
+  }, 60_000)
+  t.notOk((await lineOf('quick')).waited)
+
+  // A process that is stopped reads nothing.
+  api.process.kill('SIGSTOP')
+  await fleet.script('import', file)
+  await client.query('begin')
+  await client.query('lock table articles in access exclusive mode')
+  const answered = ask('locked')
+  api.process.kill('SIGCONT')
+  await until(isWaiting, 60_000)
+  await pause(LONG)
+  api.process.kill('SIGSTOP')
+  await pause(LONG)
+  api.process.kill('SIGCONT')
+  await pause(LONG)
+  await client.query('rollback')
+  await answered
+  const locked = await lineOf('locked')
+  t.equal(locked.level, 'warn')
+  const { 'new articles': articles = 0, held = 0 } = locked.waited ?? {}
+  t.ok(articles >= 2 * LONG && articles <= locked.ms + 1, `${JSON.stringify(locked.waited)} of ${locked.ms}`)
+  t.ok(held >= LONG / 2 && held < articles, `held for ${held} ms`)
+})
