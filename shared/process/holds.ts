@@ -15,8 +15,18 @@ export interface Holds {
   since(start: number): number
 }
 
-/** Watches the event loop of this process. The watch does not keep the process alive. */
+let watched: Holds | null = null
+
+/**
+ * Watches the event loop of this process. All callers share one watch. It does not keep the process
+ * alive.
+ */
 export function watchHolds(): Holds {
+  watched ??= startWatch()
+  return watched
+}
+
+function startWatch(): Holds {
   const holds: Hold[] = []
   let last = performance.now()
 
