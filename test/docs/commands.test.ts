@@ -1,0 +1,37 @@
+import t from 'tap'
+import { filesOf, read } from '../../scripts/prose/checkout.ts'
+
+/*
+ * The commands of package.json stand in a table of README.md or CONTRIBUTING.md, where people look
+ * for them.
+ */
+
+const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+
+const rows = ['README.md', 'CONTRIBUTING.md'].flatMap(file =>
+  read(file)
+    .split('\n')
+    .filter(line => line.startsWith('|')),
+)
+/** The first cells name commands: `npm start`, `npm run -s export > FILE`. */
+const listed = new Set(
+  rows
+    .flatMap(row => [...(row.split(' | ')[0] ?? '').matchAll(/\bnpm (?:run )?(?:-s )?([a-z][a-z:-]*)/g)])
+    .map(([, name]) => name),
+)
+
+t.test('every command of package.json is in a table of README.md or CONTRIBUTING.md', async t => {
+  t.strictSame(
+    Object.keys(scripts).filter(name => !listed.has(name)),
+    [],
+  )
+})
+
+t.test('every program in scripts/ is a command of package.json, or part of one', async t => {
+  const programs = filesOf().filter(file => /^scripts\/[\w-]+\.(ts|mjs)$/.test(file))
+  const run = new Set(Object.values(scripts).flatMap(command => command.replaceAll(' ./', ' ').split(' ')))
+  // `bootstrap.mjs` is imported by `npm start` and `npm test`.
+  const unknown = programs.filter(file => !run.has(file) && file !== 'scripts/bootstrap.mjs')
+  t.ok(programs.length > 20)
+  t.strictSame(unknown, [])
+})
