@@ -9,7 +9,15 @@ await runCommand(
   {
     name: 'bench',
     about: `Benchmarks, each with servers of its own: ${NAMES.join(', ')}.`,
-    usage: ['NAME [--data DIR] [--json] [--rows N]', `search --peers [${PEERS.join(',')}]`],
+    usage: [
+      'NAME [--data DIR] [--rows N] [--json]',
+      `search --peers [${PEERS.join(',')}]`,
+      'search [--writing [--seconds N]] [--import] [--counts] [--http [--requests N]] [--cold | --rolling]',
+      'semantic [--recipes]',
+      'ingestion [--folds | --misses [--fold N] | --fetch] [--sets DIR]',
+      'mixed | week | standbys [--seconds N]',
+      'growth | archive [--words N]',
+    ],
     options: {
       data: { type: 'string', value: 'DIR', about: 'where the corpora lie (default ../shared/data)' },
       json: { type: 'boolean', about: 'prints one object {"bench", "figures"} last' },

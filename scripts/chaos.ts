@@ -9,7 +9,7 @@ await runCommand(
     name: 'chaos',
     about:
       'Runs the whole fleet on servers of its own against a site that keeps publishing, injects faults at random, and reports losses.',
-    usage: ['[--seconds N] [--seed S] [--redis]'],
+    usage: ['[--seconds N] [--seed S] [--redis] [--rate N] [--archive N] [--only KIND]… [--keep] [--json]'],
     options: {
       seconds: { type: 'string', value: 'N', about: 'seconds of publishing and faults (default 60)' },
       seed: { type: 'string', value: 'S', about: 'a seed fixes the faults and their order (default 1)' },

@@ -15,8 +15,12 @@ await runCommand(
     about: [
       'Writes articles to standard output: all of them in the order in which they became visible, or those that filters',
       'select, oldest first. Articles that arrive during the run are left to the next run. NDJSON is the format of `import`.',
+      'PARAMETERS are those of /v1/articles, such as --q and --country.',
     ].join('\n'),
-    usage: ['[--body] [--ingested-after T] > FILE.ndjson', '--country BE --language fr --format csv > FILE.csv'],
+    usage: [
+      '[PARAMETERS] [--ingested-after T] [--body] [--format ndjson|csv|parquet | --json] > FILE',
+      '--country BE --language fr --format csv > FILE.csv',
+    ],
     options: {
       body: { type: 'boolean', about: 'with the whole text' },
       format: { type: 'string', value: FORMATS.join('|'), about: 'what is written; ndjson by default' },

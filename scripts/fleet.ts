@@ -7,7 +7,7 @@ await runCommand(
     name: 'fleet',
     about:
       'Builds several hosts on this machine as network namespaces, runs the parts of a fleet on them, loses hosts and links, and reports what clients noticed.',
-    usage: ['--scenario NAME [--seconds N] [--seed S]', '--list'],
+    usage: ['--scenario NAME [--seconds N] [--seed S] [--loopback] [--keep] [--json]', '--list'],
     options: {
       scenario: { type: 'string', value: 'NAME', about: 'the scenario to run' },
       list: { type: 'boolean', about: 'lists the scenarios' },

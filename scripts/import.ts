@@ -23,7 +23,7 @@ await runCommand(
       'default is now. `id` is kept when it is free. An article whose address the outlet already has is skipped. A bad line is',
       'reported by its number and skipped. Exit code: 0 when all lines were good, else 1.',
     ].join('\n'),
-    usage: ['FILE.ndjson', 'FILE.ndjson.gz', '-      (standard input)'],
+    usage: ['FILE.ndjson [--dry-run] [--json]', 'FILE.ndjson.gz', '-      (standard input)'],
     options: {
       json: { type: 'boolean', about: 'prints {"indexed", "known", "bad"} at the end' },
       'dry-run': { type: 'boolean', about: 'reads all lines and reports the bad ones; indexes nothing' },

@@ -23,7 +23,8 @@ await runCommand(
     usage: [
       'sync FILE [--dry-run] [--yes]      makes FILE the whole catalogue',
       'add FILE [--dry-run]               adds the outlets of FILE; all others stay',
-      'add DOMAIN --country NL --languages nl --feed URL',
+      'add DOMAIN --country NL --languages nl --feed URL [--name NAME] [--time-zone ZONE] [--dry-run]',
+      'add DOMAIN --country NL --languages nl --sitemap URL [the same]',
       'remove DOMAIN… [--dry-run]',
       'list [--json]',
       `check [FILE] [--json] [--write FILE]  (default ${DEFAULT_CATALOGUE})`,

@@ -12,8 +12,10 @@ await runCommand(
   {
     name: 'poll',
     about:
-      'Follows new articles by the contract and writes each once, as NDJSON. It keeps its place in a file. With --out each article is written exactly once, even after a kill; on standard output the last page may then come again.',
-    usage: ['--place FILE [--out FILE] [--every 1m | --once] [--since TIME] [--q WORDS] [--country NL] …'],
+      'Follows new articles by the contract and writes each once, as NDJSON. It keeps its place in a file. With --out each article is written exactly once, even after a kill; on standard output the last page may then come again. PARAMETERS are those of /v1/articles, such as --q and --country.',
+    usage: [
+      '--place FILE [--out FILE] [--every 1m | --once] [--since TIME] [PARAMETERS] [--url URL] [--key KEY] [--json]',
+    ],
     options: {
       place: { type: 'string', about: 'file that keeps the place; made when there is none', value: 'FILE' },
       out: { type: 'string', about: 'file to append to instead of standard output', value: 'FILE' },

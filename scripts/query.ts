@@ -8,8 +8,15 @@ import { pageTable } from './client/page-table.ts'
 await runCommand(
   {
     name: 'query',
-    about: 'Searches through the API and prints the articles as a table, or as JSON.',
-    usage: ['"trein -staking" --search boolean --country NL,BE', '--language lb --pages 3 --json'],
+    about: [
+      'Searches through the API and prints the articles as a table, or as JSON.',
+      'PARAMETERS are those of /v1/articles, such as --search and --country.',
+    ].join('\n'),
+    usage: [
+      '[WORDS] [PARAMETERS] [--pages N] [--json | --rss] [--url URL] [--key KEY]',
+      '"trein -staking" --search boolean --country NL,BE',
+      '--language lb --pages 3 --json',
+    ],
     options: {
       ...queryOptions(),
       pages: { type: 'string', about: 'how many pages to print; 1 by default', value: 'N' },

@@ -22,7 +22,11 @@ await runCommand(
       'and new articles go to both. The second collection takes over when it is complete. After an interruption the same',
       'command goes on where it was. Embedders must run meanwhile: they embed new articles for both collections.',
     ].join('\n'),
-    usage: ['--model NAME [--api openai|tei|hf] [--url URL]', '--all      (the same model)', '--cancel'],
+    usage: [
+      '--model NAME [--api openai|tei|hf] [--url URL] [--dry-run] [--json]',
+      '--all [--dry-run] [--json]      (the same model)',
+      '--cancel [--dry-run]',
+    ],
     options: {
       model: { type: 'string', value: 'NAME', about: 'the new model' },
       api: { type: 'string', value: 'API', about: 'protocol of its endpoint (default EMBEDDINGS_API)' },

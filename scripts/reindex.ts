@@ -20,10 +20,10 @@ await runCommand(
       'goes on where it was.',
     ].join('\n'),
     usage: [
-      '[--outlet DOMAIN] [--language nl] [--from T] [--to T] [--rate N]',
+      '[--outlet DOMAIN] [--language nl] [--from T] [--to T] [--rate N] [--restart] [--dry-run] [--json]',
       '--vectors [the same]',
-      '--pages [--outlet DOMAIN] [--rate N]',
-      '--archive [--release | --empty | --restart] [--rate N]',
+      '--pages [--outlet DOMAIN] [--rate N] [--dry-run] [--json]',
+      '--archive [--release | --empty | --restart | --dry-run] [--rate N] [--json]',
     ],
     options: {
       vectors: { type: 'boolean', about: 'the vectors, not the words' },

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import t from 'tap'
+import { PARAMETER_NAMES } from '../../services/api/contract/parameters.ts'
 
 const run = promisify(execFile)
 
@@ -9,9 +10,21 @@ const run = promisify(execFile)
 async function commands(): Promise<[string, string][]> {
   const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as { scripts: Record<string, string> }
   return Object.entries(scripts).flatMap(([name, command]) => {
-    const file = /^exec node (\S+)$/.exec(command)?.[1]
+    const file = /^exec (?:.* )?node (?:.* )?(\S+)$/.exec(command)?.[1]
     return file === undefined ? [] : [[name, file] as [string, string]]
   })
+}
+
+/** Parameters of the API that a command takes as options stand in its usage as one word. */
+const PARAMETERS = new Set(PARAMETER_NAMES.map(name => name.replaceAll('_', '-')))
+
+/** The options that `--help` lists and that no usage line shows. */
+function optionsWithoutUsage(help: string): string[] {
+  const usage = /^Usage: .*(?:\n {7}.*)*/m.exec(help)?.[0] ?? ''
+  const options = [...help.matchAll(/^ {2}--([a-z-]+)/gm)].map(([, name = '']) => name)
+  const isShown = (name: string) =>
+    new RegExp(`--${name}(?![a-z-])`).test(usage) || (usage.includes('[PARAMETERS]') && PARAMETERS.has(name))
+  return options.filter(name => name !== 'help' && !isShown(name))
 }
 
 t.test('every command explains itself, whatever its settings', { timeout: 240_000 }, async t => {
@@ -21,6 +34,7 @@ t.test('every command explains itself, whatever its settings', { timeout: 240_00
     const { stdout, stderr } = await run(process.execPath, [file, '--help'], { env: { PATH: process.env.PATH } })
     t.match(stdout, new RegExp(`Usage: npm (?:run )?${name}\\b`), name)
     t.equal(stderr, '', name)
+    t.strictSame(optionsWithoutUsage(stdout), [], `${name}: its usage shows every option`)
   }
 })
 
