@@ -54,8 +54,10 @@ await runCommand(
 )
 
 async function cancel({ options, say }: CommandContext, pool: Pool, filling: Collection | null): Promise<void> {
-  if (options['dry-run'] !== true) await cancelFilling(pool)
-  say(filling ? `Gave up ${filling.name}.` : 'No collection is being filled.')
+  if (filling === null) return say('No collection is being filled.')
+  if (options['dry-run'] === true) return say(`Would give up ${filling.name}.`)
+  await cancelFilling(pool)
+  say(`Gave up ${filling.name}.`)
 }
 
 async function reembed(

@@ -14,13 +14,26 @@ await api.pool.query(
   `update embeddings set failed_at = now() where seq = (select max(seq) from embeddings where embedded_at is null)`,
 )
 
-t.test('issue 21.9: reembed --dry-run says what is not embedded yet', async t => {
+/** What the command says. */
+async function reembed(...options: string[]): Promise<string> {
   const script = new URL('../../scripts/reembed.ts', import.meta.url).pathname
   const env = { ...process.env, DATABASE_URL: api.config.DATABASE_URL, QDRANT_URL: 'http://127.0.0.1:9' }
-  const { stderr } = await promisify(execFile)(process.execPath, [script, '--all', '--dry-run'], { env })
+  return (await promisify(execFile)(process.execPath, [script, ...options], { env })).stderr
+}
+
+t.test('issue 21.9: reembed --dry-run says what is not embedded yet', async t => {
   t.equal(
-    stderr,
+    await reembed('--all', '--dry-run'),
     'Would embed 2 articles with intfloat/multilingual-e5-small.\n' +
       'Not counted: 2 articles not embedded yet. Embedders put them into both collections.\n',
   )
+})
+
+t.test('reembed --cancel --dry-run names the collection, and changes nothing', async t => {
+  await api.pool.query(
+    `insert into vector_collections (name, state, model, recipe, dimensions) values ('y', 'filling', 'other', 1, 384)`,
+  )
+  t.equal(await reembed('--cancel', '--dry-run'), 'Would give up y.\n')
+  t.equal(await reembed('--cancel'), 'Gave up y.\n')
+  t.equal(await reembed('--cancel'), 'No collection is being filled.\n')
 })
