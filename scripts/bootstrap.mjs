@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-export const CHECKOUT = dirname(dirname(fileURLToPath(import.meta.url)))
+const CHECKOUT = dirname(dirname(fileURLToPath(import.meta.url)))
 const MODULES = join(CHECKOUT, 'node_modules')
 /**
  * The lockfile pins the Node that runs Perscope, with its checksum. The machine's own Node does not

@@ -9,7 +9,7 @@ const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const WITHIN = 240_000
 
-export const PACKAGES = ['typescript', 'python'] as const
+const PACKAGES = ['typescript', 'python'] as const
 export type Package = (typeof PACKAGES)[number]
 
 /**

@@ -90,5 +90,4 @@ export function withoutComments(file: string): string {
     .join('\n')
 }
 
-export const linesOf = (text: string): Line[] =>
-  text.split('\n').map((line, index) => ({ number: index + 1, text: line }))
+const linesOf = (text: string): Line[] => text.split('\n').map((line, index) => ({ number: index + 1, text: line }))

@@ -91,7 +91,7 @@ export function wrapMarkdown(text: string): string {
 }
 
 /** Not a heading, or a line of a table, a picture or HTML. */
-export const isProse = (line: string) => !/^(#{1,6} |\s*(\||!\[|<))/.test(line)
+const isProse = (line: string) => !/^(#{1,6} |\s*(\||!\[|<))/.test(line)
 
 /** Lines of prose of a document. */
 export function proseOf(markdown: string): { number: number; text: string }[] {

@@ -8,7 +8,7 @@ export type Group = 'quick' | 'slow' | 'long'
  * - slow: `*.slow.test.ts`, by `npm run test:all` too. Fleets, real time limits, large data.
  * - long: `*.long.test.ts`, by `npm run test:long` too. Fuzzing and faults for many minutes.
  */
-export const GROUPS: readonly Group[] = ['quick', 'slow', 'long']
+const GROUPS: readonly Group[] = ['quick', 'slow', 'long']
 
 /** Seconds after which a file has failed: for a file that hangs, not for a machine that is busy. */
 export const LIMIT_S: Readonly<Record<Group, number>> = { quick: 300, slow: 900, long: 3_600 }

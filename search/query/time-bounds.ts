@@ -26,7 +26,7 @@ export interface TimeSpan {
 
 export const EMPTY_SPAN: TimeSpan = { from: 0, to: 0 }
 
-export const isEmpty = ({ from, to }: TimeSpan) => from >= to
+const isEmpty = ({ from, to }: TimeSpan) => from >= to
 
 /** The times that the request and the plan allow (decisions 12 to 14). */
 export interface TimeBounds {

@@ -15,7 +15,7 @@ export interface WarmUp {
 }
 
 /** ms after which a process counts as ready though it is not warm. */
-export const WARM_UP_LIMIT = 10_000
+const WARM_UP_LIMIT = 10_000
 
 /**
  * Reads ahead what searches need, until the index is closed.

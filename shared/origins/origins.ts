@@ -41,7 +41,7 @@ export type Source = keyof typeof SOURCES
  * `confirmed`: another source says the same. `stated`: the outlet wrote it for machines. `guessed`:
  * read off the wording or the look of the page.
  */
-export const SURENESS = ['guessed', 'stated', 'confirmed'] as const
+const SURENESS = ['guessed', 'stated', 'confirmed'] as const
 export type Sureness = (typeof SURENESS)[number]
 
 export interface Origin {
@@ -70,7 +70,7 @@ function readOrigin(pair: string): Origin | null {
 }
 
 /** The source that is stored under a letter. */
-export function sourceOf(letter: string): Source | null {
+function sourceOf(letter: string): Source | null {
   return BY_LETTER.get(letter) ?? null
 }
 const BY_LETTER = new Map<string, Source>(

@@ -21,7 +21,7 @@ export interface IssuedKey {
   secret: string
 }
 
-export const KEY_COLUMNS = 'id, name, countries, history_start, history_days, rate, quota, created_at, revoked_at'
+const KEY_COLUMNS = 'id, name, countries, history_start, history_days, rate, quota, created_at, revoked_at'
 
 /** A row with these columns. */
 export interface KeyRow extends PlanRow {

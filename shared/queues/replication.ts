@@ -37,7 +37,7 @@ export async function readRedis(config: RedisSettings): Promise<RedisServers | n
 }
 
 /** Reads the section "replication" of Redis' INFO. */
-export function replicationOf(info: string): Omit<RedisServers, 'host'> {
+function replicationOf(info: string): Omit<RedisServers, 'host'> {
   const values = new Map<string, string>()
   for (const line of info.split('\r\n')) {
     const [name = '', ...rest] = line.split(':')

@@ -27,7 +27,7 @@ const PATIENCE = 1 / 3
 const SECOND_TRIES = 4
 
 /** An answer of Qdrant that is an error. */
-export class QdrantAnswer extends Error {
+class QdrantAnswer extends Error {
   override name = 'QdrantAnswer'
   readonly status: number
   readonly data: string

@@ -100,7 +100,7 @@ function clientOf(port: number, secret: string, log: () => string): Client {
   }
 }
 
-export const childrenOf = (pid: number): number[] =>
+const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
 
 export function isAlive(pid: number): boolean {

@@ -56,7 +56,7 @@ const AUTHORS = [
 /** Of these alone many texts have the same pairs and triples, and lack the one word more. */
 const FEW_WORDS = ['de', 'fiets', 'film', 'huis', 'the']
 
-export function randomText(random: Random, words: number): string {
+function randomText(random: Random, words: number): string {
   const vocabulary = random.chance(0.4) ? FEW_WORDS : VOCABULARY
   let text = ''
   for (let at = 0; at < words; at++) text += (at === 0 ? '' : random.one(SEPARATORS)) + random.one(vocabulary)

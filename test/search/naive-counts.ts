@@ -38,7 +38,7 @@ function keyOf(article: Known, by: NaiveBreakdown, time: Date | null, timeZone: 
 }
 
 /** The bucket that a time lies in, by the clocks of a zone. */
-export function timeKey(time: Date, by: 'hour' | 'day' | 'week' | 'month', timeZone: string): string {
+function timeKey(time: Date, by: 'hour' | 'day' | 'week' | 'month', timeZone: string): string {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone,
     year: 'numeric',

@@ -54,7 +54,7 @@ export function answer(articles: Known[], question: Question): ResultSet | null 
 }
 
 /** Decision 16. */
-export function tokens(text: string): string[] {
+function tokens(text: string): string[] {
   const digits = '⁰¹²³⁴⁵⁶⁷⁸⁹₀₁₂₃₄₅₆₇₈₉'
   const read = [...text.normalize('NFC')]
     .filter(character => !/\p{Cf}/u.test(character))

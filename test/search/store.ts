@@ -39,7 +39,7 @@ export async function emptyTestArchive(pool: Pool): Promise<void> {
 /**
  * Moves all articles but the newest to the archive. Indices are small, so that there are several.
  */
-export async function fillTestArchive(pool: Pool, recent: bigint): Promise<void> {
+async function fillTestArchive(pool: Pool, recent: bigint): Promise<void> {
   if (TEST_ARCHIVE === null) return
   const { rows } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
   const size = rows[0]!.last_seq / 3n + 1n

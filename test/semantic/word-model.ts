@@ -22,7 +22,7 @@ export interface WordModel {
   start(): Promise<void>
 }
 
-export const DIMENSIONS = 64
+const DIMENSIONS = 64
 
 /** @param refused null: it takes every text */
 export async function startWordModel(refused: string | null = 'refused'): Promise<WordModel> {
@@ -69,7 +69,7 @@ export async function startWordModel(refused: string | null = 'refused'): Promis
 }
 
 /** Each word adds a fixed direction. */
-export function wordVector(text: string): number[] {
+function wordVector(text: string): number[] {
   const vector = new Array<number>(DIMENSIONS).fill(0.01)
   for (const word of text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
     const bytes = createHash('sha256').update(word).digest()

@@ -11,6 +11,8 @@ export interface Import {
   to: string
   /** Of types alone: gone when the program runs. */
   typeOnly: boolean
+  /** The names as `to` exports them; null: all of them, or none is named. */
+  names: string[] | null
 }
 
 const IMPORT =
@@ -26,10 +28,25 @@ export function readImports(): { files: string[]; imports: Import[] } {
         from,
         to: join(dirname(from), source ?? dynamic ?? bare ?? ''),
         typeOnly: /^\s*type\b/.test(names),
+        names: source === undefined ? null : namesIn(names),
       }),
     ),
   )
   return { files, imports }
+}
+
+/** The names of `{ a, type B as C }`; null: `* as all`. */
+function namesIn(clause: string): string[] | null {
+  if (clause.includes('*')) return null
+  const [before = '', inside = ''] = clause.split(/[{}]/)
+  const own = inside.split(',').map(
+    name =>
+      name
+        .trim()
+        .replace(/^type /, '')
+        .split(' as ')[0]!,
+  )
+  return [...own.filter(name => name !== ''), ...(/[\w$]/.test(before.replace(/^\s*type\b/, '')) ? ['default'] : [])]
 }
 
 /** Groups of nodes that reach one another (Tarjan's strongly connected components), each sorted. */

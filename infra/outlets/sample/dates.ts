@@ -64,7 +64,7 @@ export function withOffset(instant: Date, timeZone: string): string {
 }
 
 /** `2026-11-03 14:05:00`, without a zone, as some systems write it. */
-export function withoutOffset(instant: Date, timeZone: string): string {
+function withoutOffset(instant: Date, timeZone: string): string {
   const { year, month, day, hour, minute } = wallClockOf(instant, timeZone)
   return `${year}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)}:00`
 }

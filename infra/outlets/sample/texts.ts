@@ -10,7 +10,7 @@ import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
 import { instantOf } from './dates.ts'
 
 /** The site's behaviour when the article is requested; `page` serves it. */
-export const BEHAVIOURS = [
+const BEHAVIOURS = [
   'page',
   'forbidden',
   'consent-wall',
@@ -24,7 +24,7 @@ export const BEHAVIOURS = [
 export type Behaviour = (typeof BEHAVIOURS)[number]
 
 /** Languages of the catalogue, and two that the index must refuse. */
-export const TEXT_LANGUAGES = [...LANGUAGES, 'es', 'pl'] as const
+const TEXT_LANGUAGES = [...LANGUAGES, 'es', 'pl'] as const
 export type TextLanguage = (typeof TEXT_LANGUAGES)[number]
 
 export function isLanguage(language: TextLanguage): language is Language {

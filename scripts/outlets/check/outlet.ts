@@ -82,7 +82,7 @@ async function checkOutlet(
 }
 
 /** Decides which addresses stay. An address that might answer tomorrow stays. */
-export function judgeOutlet(outlet: Outlet, listed: CheckedFeed[], found: CheckedFeed[]): CheckedOutlet {
+function judgeOutlet(outlet: Outlet, listed: CheckedFeed[], found: CheckedFeed[]): CheckedOutlet {
   const byUrl = new Map(listed.map(feed => [feed.url, feed]))
   const kept = (urls: string[]) => urls.flatMap(url => addressToKeep(url, byUrl.get(url)) ?? [])
   const isSitemap = ({ format }: CheckedFeed) => format?.startsWith('sitemap') || format === 'news sitemap'

@@ -42,7 +42,7 @@ interface CountsRequest {
 }
 
 /** @throws ApiError `invalid_request` with a sentence for each parameter that is wrong */
-export function readCountsRequest(rawQuery: string): CountsRequest {
+function readCountsRequest(rawQuery: string): CountsRequest {
   const problems = createProblems()
   const { by, time_zone, ...values } = readValues(readQueryString(rawQuery), problems)
   const breakdown = readBreakdown(by, time_zone, problems)

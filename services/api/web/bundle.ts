@@ -7,7 +7,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import { type BuildResult, build, type OutputFile, stop } from 'esbuild'
 
 /** The pages that are made from `web/`: each folder has `main.tsx` and `page.html`. */
-export const PAGES = ['explorer', 'status'] as const
+const PAGES = ['explorer', 'status'] as const
 export type PageName = (typeof PAGES)[number]
 
 /** Where browsers find the bundled files. Their names hold a digest of what is in them. */

@@ -11,7 +11,7 @@ import type { EmbeddableArticle } from './articles.ts'
  * Embeds articles with the model of a collection. A slow model gets fewer texts at a time.
  * @throws EmbeddingFailure
  */
-export async function vectorsOf(
+async function vectorsOf(
   { embeddings, pace }: EmbeddingCollection,
   articles: Pick<EmbeddableArticle, 'title' | 'body'>[],
   signal: AbortSignal,

@@ -3,8 +3,8 @@ import type { PageMetadata } from '../metadata/metadata.ts'
 import { isAgency, isOffice } from './words.ts'
 
 /** Lines behind the headline, and before it, in which a byline may stand. */
-export const BEHIND = 12
-export const BEFORE = 4
+const BEHIND = 12
+const BEFORE = 4
 
 /** Longest byline, in characters. */
 const BYLINE_LENGTH = 120

@@ -64,7 +64,7 @@ export function startComparing(comparing: Comparing): { close(): Promise<void> }
  * Compares one version. Its article stays as it is (decision 24): only the finding is stored.
  * Calling it twice leaves one finding.
  */
-export async function compareVersion(
+async function compareVersion(
   { pool, composer, log, recheck }: Comparing,
   version: ClaimedVersion,
   signal: AbortSignal,

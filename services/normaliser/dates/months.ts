@@ -16,6 +16,6 @@ export function monthOf(word: string): number | null {
 }
 
 /** Lower case, without accents and dots. */
-export function foldWord(word: string): string {
+function foldWord(word: string): string {
   return word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\./g, '')
 }

@@ -9,7 +9,7 @@ export const MAX_DEPTH = 200
  * an element, so its work grows with tags times depth. A live blog's 20,000 tags at depth 30 come
  * to 600,000.
  */
-export const MAX_NESTING = 1_600_000
+const MAX_NESTING = 1_600_000
 
 /**
  * Makes markup safe to parse. It cuts off everything behind `MAX_MARKUP`, `MAX_TAGS` or

@@ -6,7 +6,7 @@ export const linkShare = (block: Block) => block.linked / block.text.length
 export const isHeading = (block: Block) => [...upwards(block.element)].some(({ name }) => /^h[1-6]$/.test(name))
 
 /** Whether a block reads like sentences of an article. */
-export function isProse(block: Block): boolean {
+function isProse(block: Block): boolean {
   const { length } = block.text
   return linkShare(block) < 0.4 && (length >= 80 || (length >= 40 && /[.!?…:;"”»’)]$/.test(block.text)))
 }

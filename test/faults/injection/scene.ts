@@ -16,7 +16,7 @@ export interface Scene {
 }
 
 /** A server that died is back, or its supervisor has been started anew, by then. */
-export const BACK_MS = 60_000
+const BACK_MS = 60_000
 
 /** A process of the service that nothing has been done to yet; any of them when there is none. */
 export function pickWorker({ machine, random }: Scene, service: ServiceName): Worker {
@@ -29,7 +29,7 @@ export function partsOf(worker: Worker): Part[] {
   return worker.service === 'api' ? [`api-${numberOf(worker)}`] : []
 }
 
-export const numberOf = (worker: Worker): number => Number(worker.name.split('-')[1])
+const numberOf = (worker: Worker): number => Number(worker.name.split('-')[1])
 
 /** Waits until the worker has a process other than `before`, and an API answers. */
 export async function isBack({ machine }: Scene, worker: Worker, before: number | null): Promise<boolean> {

@@ -21,7 +21,7 @@ export interface Sequence {
 
 const holds = (title: string, word: string) => title.toLowerCase().includes(word.toLowerCase())
 
-export function drawQuestion(random: Random): Question {
+function drawQuestion(random: Random): Question {
   const [one, other] = random.shuffled(TOPICS)
   if (!one || !other) throw new Error('There are too few topics.')
   const order = random.pick(['asc', 'desc'] as const)

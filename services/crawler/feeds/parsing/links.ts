@@ -21,7 +21,7 @@ const MAX_HUBS = 5
 const MAX_LINKS = 100
 
 /** A link by its relation (RFC 8288), as written. */
-export interface Related {
+interface Related {
   rel: string
   href: string
 }
@@ -57,7 +57,7 @@ export function linksOfJson(feed: Record<string, unknown>, base: string | null):
 /**
  * The first link of each relation, and some hubs. Links that are no http(s) addresses are left out.
  */
-export function gatherLinks(links: Related[], base: string | null): FeedLinks {
+function gatherLinks(links: Related[], base: string | null): FeedLinks {
   const found = (wanted: string) => [
     ...new Set(
       links
