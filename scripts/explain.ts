@@ -14,7 +14,7 @@ await runCommand(
     about: [
       'Says where the title, date, authors, text and language of an article come from. It reads the stored page as the',
       'normaliser does today, and prints the candidates of each field in order of rank, and why one won. Nothing is stored.',
-      'ID is that of an article, or page:N. An ID is looked for among all articles, which takes seconds with millions.',
+      'ID is that of an article, or page:N. It is looked for in the newest articles first; an old one takes longer.',
     ].join('\n'),
     usage: ['ID | URL [--fetch] [--json]', '[ID | URL] --file page.html [--json]'],
     options: {

@@ -4,6 +4,7 @@ import { addressKey, readAddress } from '../../shared/articles/address.ts'
 import { type Origins, readOrigins } from '../../shared/origins/origins.ts'
 import type { StoredPage } from '../../shared/pages/page.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
+import { seqOf, type Wanted } from './seq.ts'
 
 /** A page of crawl memory, with the article that was made of it. */
 export interface FoundPage {
@@ -34,8 +35,8 @@ export interface StoredArticle {
 export async function findPage(pool: Pool, word: string): Promise<FoundPage | null> {
   const number = /^page:(\d{1,18})$/.exec(word)?.[1]
   const pageNo = number === undefined ? await pageAt(pool, word) : BigInt(number)
-  if (pageNo !== null) return pageOf(pool, pageNo, await articleOf(pool, { pageNo, id: null }))
-  const article = await articleOf(pool, { pageNo: null, id: await idOf(pool, word) })
+  if (pageNo !== null) return pageOf(pool, pageNo, await articleOf(pool, { pageNo }))
+  const article = await articleOf(pool, { id: await idOf(pool, word) })
   return article === null ? null : pageOf(pool, article.pageNo, article)
 }
 
@@ -91,21 +92,17 @@ interface Row {
   origins: string | null
 }
 
-// $1 page's number, $2 article's id. No index has either: all articles are read.
+// $1 article's number.
 const ARTICLE = `
   select a.id, e.page_no, t.url, t.title, a.published_at, t.body, a.language, p.origins,
          array(select name from unnest(a.author_nos) with ordinality n (author_no, place)
                  join authors using (author_no) order by place) as authors
     from articles a join article_texts t using (seq) left join embeddings e using (seq)
     left join pages p on p.page_no = e.page_no
-   where ($1::bigint is null or e.page_no = $1) and ($2::text is null or a.id = $2)
-   order by seq limit 1`
+   where a.seq = $1`
 
-async function articleOf(
-  pool: Pool,
-  { pageNo, id }: { pageNo: bigint | null; id: string | null },
-): Promise<(StoredArticle & { pageNo: bigint | null }) | null> {
-  const { rows } = await pool.query<Row>(ARTICLE, [pageNo, id])
+async function articleOf(pool: Pool, wanted: Wanted): Promise<(StoredArticle & { pageNo: bigint | null }) | null> {
+  const { rows } = await pool.query<Row>(ARTICLE, [await seqOf(pool, wanted)])
   const [row] = rows
   if (row === undefined) return null
   return {

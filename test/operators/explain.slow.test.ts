@@ -71,6 +71,13 @@ t.test('a file stands for the page, and differences from the stored article are 
   t.match(await explain(['--file', file]), { code: 2, err: /cannot be read/ })
 })
 
+t.test('an article behind a million newer ones is found by its id and its page', async t => {
+  const move = 'update ingest_clock set last_seq = last_seq + $1'
+  await database.query(move, [1_000_000])
+  t.teardown(() => database.query(move, [-1_000_000]))
+  for (const word of [id, `page:${pageNo}`]) t.match((await explain([word])).out, `Article ${id}.`, word)
+})
+
 t.test('a page that is no longer stored is fetched again, from public addresses only', async t => {
   const server = createServer((request, response) => {
     if (request.url === '/robots.txt') return response.writeHead(200).end('User-agent: *\nDisallow: /secret')
