@@ -20,6 +20,7 @@ import { createLongWaits } from './hosts/long-waits.ts'
 import { startMaintenance } from './maintenance.ts'
 import { observeOutlets } from './outlet-metrics.ts'
 import { visitHost } from './visits/visit.ts'
+import { observeSubscriptions } from './websub/metrics.ts'
 
 /**
  * ms that a request may still take after the crawler was told to stop. Then it is aborted, and its
@@ -64,6 +65,7 @@ await runService('crawler', async ({ config, log }: ServiceContext) => {
   const dispatcher = startDispatcher(crawl)
   const maintenance = startMaintenance(crawl)
   observeOutlets(pool, config)
+  observeSubscriptions(pool, config.WEBSUB_PUBLIC_URL)
   observeFleet(pool, queues)
   observeMachines(pool, config)
 

@@ -3,6 +3,8 @@ import { createServer } from 'node:http'
 import express from 'express'
 import t from 'tap'
 import { hubCalls } from '../../services/api/websub/receiver.ts'
+import { observeSubscriptions } from '../../services/crawler/websub/metrics.ts'
+import { registry } from '../../shared/metrics/registry.ts'
 import { until } from '../fleet.ts'
 import { rss, startCrawl, type TestCrawl } from './crawl.ts'
 import { startSite } from './site.ts'
@@ -224,6 +226,19 @@ t.test('a lease is renewed before its end, and the subscription stays meanwhile'
   t.equal(forms.length, 2)
   t.match(await subscription(), { state: 'active', failures: 1 })
   t.equal(forms[1]?.get('hub.callback'), forms[0]?.get('hub.callback'))
+})
+
+t.test('the figure tells active subscriptions from those whose lease has run out', async t => {
+  const figures = async (url: string) => {
+    observeSubscriptions(run.pool, url)
+    const text = await registry.getSingleMetricAsString('perscope_websub_subscriptions')
+    return Object.fromEntries([...text.matchAll(/state="(\w+)"\} (\d+)/g)].map(([, state, n]) => [state, Number(n)]))
+  }
+  const none = { wanted: 0, asked: 0, active: 0, expired: 0, denied: 0 }
+  t.same(await figures(base), { ...none, active: 1 })
+  await run.pool.query("update websub_subscriptions set lease_until = now() - interval '1 s'")
+  t.same(await figures(base), { ...none, expired: 1 })
+  t.same(await figures(''), {}, 'without a public address there are none')
 })
 
 t.test('a hub that refuses or fails is asked less and less often, and says why; the feed does not fail', async t => {
