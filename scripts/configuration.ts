@@ -9,7 +9,7 @@ const FILE = new URL('../docs/configuration.md', import.meta.url)
 await runCommand(
   {
     name: 'configuration',
-    about: 'Prints docs/configuration.md from the table of settings (shared/config/settings.ts).',
+    about: 'Writes docs/configuration.md from the table of settings (shared/config/settings.ts).',
   },
   async ({ say }) => {
     await writeFile(FILE, wrapMarkdown(page()))
