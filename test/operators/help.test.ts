@@ -10,7 +10,7 @@ const run = promisify(execFile)
 async function commands(): Promise<[string, string][]> {
   const { scripts } = JSON.parse(await readFile('package.json', 'utf8')) as { scripts: Record<string, string> }
   return Object.entries(scripts).flatMap(([name, command]) => {
-    const file = /^exec (?:.* )?node (?:.* )?(\S+)$/.exec(command)?.[1]
+    const file = /^exec (?:.* )?node (?:.* )?(\S+\.(?:ts|mjs))$/.exec(command)?.[1]
     return file === undefined ? [] : [[name, file] as [string, string]]
   })
 }
