@@ -63,6 +63,7 @@ function troubles(outlet: ListedOutlet, budget: Budget, now: Date): string[] {
     ...outlet.blocks.map(({ kind, pages }) => `${kind} ${pages}×`),
     outlet.error ?? '',
     ...outlet.sharedFeeds.map(({ url, domains }) => sharing(url, domains, outlet.domain)),
+    ...(outlet.gaps === null ? [] : [gapsInWords(outlet.gaps, now)]),
     ...budgetTroubles(outlet, budget),
     ...outlet.origins.falls.map(fall => `worse sources of ${fallInWords(fall)}`),
     ...(outlet.late > 0 ? [`late ${outlet.late}×`] : []),
@@ -81,6 +82,9 @@ function mainSources({ origins, template }: ListedOutlet): string {
 
 const sharing = (url: string, domains: string[], own: string) =>
   `shares ${url} with ${domains.filter(domain => domain !== own).join(', ')}`
+
+const gapsInWords = ({ count, to }: NonNullable<OutletHealth['gaps']>, now: Date) =>
+  `a feed rolled on unseen ${count}×, last ${ago(to, now)}`
 
 /** Budgets of today that are spent; their pages wait for the next day. */
 function budgetTroubles(outlet: ListedOutlet, budget: Budget): string[] {

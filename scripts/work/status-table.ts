@@ -1,3 +1,4 @@
+import { counted } from '../../shared/log/counted.ts'
 import { printableLine } from '../../shared/log/printable.ts'
 import type { Status } from '../../shared/status/status.ts'
 import { machineRows } from './machine-rows.ts'
@@ -33,9 +34,16 @@ export function statusTable(status: Status, metrics: Record<string, string>): st
       'outlets',
       `healthy ${status.outlets.healthy}, silent ${status.outlets.silent}, failing ${status.outlets.failing}`,
     ],
+    ['gaps', gapsInWords(status.gaps)],
     ...machineRows(status.machines),
     ...Object.entries(metrics).map(([service, address]): [string, string] => [`metrics ${service}`, address]),
   ]
   const width = Math.max(...rows.map(([name]) => name.length))
   return rows.map(([name, text]) => `${name.padEnd(width)}  ${text}`).join('\n')
+}
+
+function gapsInWords({ feeds, outlets, count, latest }: Status['gaps']): string {
+  if (latest === null) return 'no feed rolled on unseen in the last seven days'
+  const whose = `${counted(feeds, 'feed')} of ${counted(outlets, 'outlet')}`
+  return `in the last seven days ${whose} rolled on unseen, ${count}×, last at ${latest}`
 }

@@ -18,4 +18,6 @@ export const pagesDiscovered = counter(
   'pages_discovered_total',
   'Addresses that no feed of the outlet had named before.',
 )
+/** Feeds that named no known entry, so that articles may have come and gone unseen. */
+export const feedGaps = counter('feed_gaps_total', 'Feeds that rolled on between two polls.')
 export const blocksMet = counter('blocks_total', 'Pages that an outlet refused to serve, by kind.', ['kind'])

@@ -15,20 +15,7 @@ export function observeOutlets(pool: Pool, budget: Budget): void {
       set({ health }, all.filter(outlet => outlet.health === health).length)
     }
   })
-  gauge('outlet_silence_seconds', 'Time since an outlet last named a new address.', ['outlet'], outlets, (set, all) => {
-    for (const { domain, lastNew } of all) {
-      if (lastNew !== null) set({ outlet: domain }, Math.max(0, (Date.now() - lastNew.getTime()) / 1_000))
-    }
-  })
-  gauge(
-    'outlet_failures',
-    'Polls in a row that failed, of an outlet’s worst feed.',
-    ['outlet'],
-    outlets,
-    (set, all) => {
-      for (const { domain, failures } of all) set({ outlet: domain }, failures)
-    },
-  )
+  observeFeeds(outlets)
   gauge(
     'outlet_blocked_pages',
     'Pages that an outlet refused to serve, if any in the last day.',
@@ -70,6 +57,35 @@ export function observeOutlets(pool: Pool, budget: Budget): void {
     },
   )
   observeOrigins(outlets)
+}
+
+/** What polls of feeds told, by outlet. */
+function observeFeeds(outlets: () => Promise<OutletHealth[]>): void {
+  gauge('outlet_silence_seconds', 'Time since an outlet last named a new address.', ['outlet'], outlets, (set, all) => {
+    for (const { domain, lastNew } of all) {
+      if (lastNew !== null) set({ outlet: domain }, Math.max(0, (Date.now() - lastNew.getTime()) / 1_000))
+    }
+  })
+  gauge(
+    'outlet_failures',
+    'Polls in a row that failed, of an outlet’s worst feed.',
+    ['outlet'],
+    outlets,
+    (set, all) => {
+      for (const { domain, failures } of all) set({ outlet: domain }, failures)
+    },
+  )
+  gauge(
+    'outlet_gap_age_seconds',
+    'Time since a feed of an outlet last rolled on between two polls, if in the last seven days.',
+    ['outlet'],
+    outlets,
+    (set, all) => {
+      for (const { domain, gaps } of all) {
+        if (gaps !== null) set({ outlet: domain }, Math.max(0, (Date.now() - gaps.to.getTime()) / 1_000))
+      }
+    },
+  )
 }
 
 /** Where the fields of articles come from, by outlet. */

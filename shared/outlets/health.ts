@@ -1,5 +1,6 @@
 import { NO_ORIGINS, type OutletOrigins, readOutletOrigins } from '../origins/shares.ts'
 import type { Pool } from '../postgres/pool.ts'
+import { GAPS_SHOWN } from './gaps.ts'
 
 /** One outlet as operators see it. Times are those of its feeds together. */
 export interface OutletHealth {
@@ -33,6 +34,11 @@ export interface OutletHealth {
    * No page is fetched before this time because of slow answers; null: the outlet does not rest.
    */
   restsUntil: Date | null
+  /**
+   * How often its feeds rolled on between two polls, and the latest time in which articles may have
+   * come and gone unseen. Null: not in the last seven days.
+   */
+  gaps: { count: number; from: Date; to: Date } | null
   /** Where the fields of its articles came from, and which come from worse sources than before. */
   origins: OutletOrigins
 }
@@ -73,7 +79,10 @@ async function readRows(pool: Pool): Promise<Row[]> {
        left join lateral (
          select count(*)::int as feeds, count(*) filter (where failures > 0)::int as failing_feeds,
                 coalesce(max(failures), 0) as failures, max(last_success_at) as last_success, max(last_new_at) as last_new,
-                min(rhythm) as rhythm, (array_agg(last_error order by failures desc) filter (where failures > 0))[1] as error
+                min(rhythm) as rhythm, (array_agg(last_error order by failures desc) filter (where failures > 0))[1] as error,
+                sum(gaps) filter (where gap_to > now() - ${GAPS_SHOWN})::int as gaps,
+                (array_agg(gap_from order by gap_to desc) filter (where gap_to > now() - ${GAPS_SHOWN}))[1] as gap_from,
+                max(gap_to) filter (where gap_to > now() - ${GAPS_SHOWN}) as gap_to
            from feeds where feeds.outlet_no = o.outlet_no and feeds.active
        ) f on true
        left join lateral (
@@ -103,8 +112,12 @@ function healthFrom(row: Row): Omit<OutletHealth, 'origins'> {
     putOff: row.put_off,
     late: row.late,
     restsUntil: row.rests_until,
+    gaps: gapsOf(row),
   }
 }
+
+const gapsOf = ({ gaps: count, gap_from: from, gap_to: to }: Row): OutletHealth['gaps'] =>
+  count === null || from === null || to === null ? null : { count, from, to }
 
 /** The number of active outlets by health. */
 export async function outletCounts(pool: Pool): Promise<Record<OutletHealth['health'], number>> {
@@ -152,6 +165,9 @@ interface Row {
   put_off: number
   late: number
   rests_until: Date | null
+  gaps: number | null
+  gap_from: Date | null
+  gap_to: Date | null
 }
 
 /**

@@ -110,7 +110,7 @@ async function syncFeeds(client: Client, outletNo: number, { feeds, sitemaps }: 
     [outletNo, urls, urls.map((_, index) => (index < feeds.length ? 'feed' : 'sitemap')), hosts],
   )
   const removed = await client.query(
-    `update feeds set active = false, etag = null, last_modified = null
+    `update feeds set active = false, named = false, etag = null, last_modified = null
       where outlet_no = $1 and active and url <> all($2)`,
     [outletNo, urls],
   )
@@ -132,7 +132,7 @@ async function removeOthers(
   const numbers = leaving.map(({ outlet_no }) => outlet_no)
   await client.query('update outlets set active = false where outlet_no = any($1)', [numbers])
   const feeds = await client.query(
-    'update feeds set active = false, etag = null, last_modified = null where outlet_no = any($1) and active',
+    'update feeds set active = false, named = false, etag = null, last_modified = null where outlet_no = any($1) and active',
     [numbers],
   )
   for (const table of ['sitemap_parts', 'feed_archives', 'websub_subscriptions'])

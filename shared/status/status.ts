@@ -1,3 +1,4 @@
+import { type Gaps, readGaps } from '../outlets/gaps.ts'
 import { outletCounts } from '../outlets/health.ts'
 import type { Pool } from '../postgres/pool.ts'
 import type { QueueName } from '../queues/messages.ts'
@@ -30,6 +31,8 @@ export interface Status {
   /** Stored segments of the index, and the articles that have none yet. */
   index: { segments: number; backlog: number }
   outlets: { healthy: number; silent: number; failing: number }
+  /** Feeds that rolled on between two polls, in the last seven days. */
+  gaps: Omit<Gaps, 'latest'> & { latest: string | null }
   newest: { ingested_at: string | null; published_at: string | null }
   machines: Machines
 }
@@ -39,7 +42,7 @@ export interface Status {
  * millions.
  */
 export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, config: MachineSettings): Promise<Status> {
-  const [flow, articles, embedded, pages, reasons, newest, counts, outlets, machines] = await Promise.all([
+  const [flow, articles, embedded, pages, reasons, newest, counts, outlets, gaps, machines] = await Promise.all([
     readFlow(pool),
     pool.query<{ n: number }>('select count(*)::int as n from articles'),
     pool.query<{ n: number }>('select count(*)::int as n from embeddings where embedded_at is not null'),
@@ -56,6 +59,7 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
     ),
     queues.counts(),
     outletCounts(pool),
+    readGaps(pool),
     readMachines(pool, config),
   ])
   const { promised, due, failed } = flow.embeddings
@@ -72,6 +76,7 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
     queues: withDelayed(counts, promised),
     index: flow.index,
     outlets,
+    gaps: { ...gaps, latest: gaps.latest?.toISOString() ?? null },
     newest: {
       ingested_at: latest?.ingested_at?.toISOString() ?? null,
       published_at: latest?.published_at?.toISOString() ?? null,

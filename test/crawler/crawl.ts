@@ -35,8 +35,8 @@ export interface RememberedPage {
 export interface TestCrawl {
   crawl: Crawl
   pool: Pool
-  /** Makes the catalogue: feeds by domain. */
-  outlets(feeds: Record<string, string[]>): Promise<void>
+  /** Makes the catalogue: feeds by domain, and sitemaps. */
+  outlets(feeds: Record<string, string[]>, sitemaps?: Record<string, string[]>): Promise<void>
   /**
    * Visits what is due until nothing is; or, with `ms`, what becomes due in that time, at most
    * until the condition holds.
@@ -76,12 +76,12 @@ export async function startCrawl(
     pool,
     pages: () => readPages(pool),
     page: async url => (await readPages(pool)).find(page => page.url === url),
-    async outlets(feeds) {
+    async outlets(feeds, sitemaps = {}) {
       await syncOutlets(
         pool,
         Object.entries(feeds).map(([domain, urls]) => ({
-          ...{ name: domain, domain, country: 'NL', languages: ['nl'], timeZone: 'Europe/Amsterdam', sitemaps: [] },
-          feeds: urls,
+          ...{ name: domain, domain, country: 'NL', languages: ['nl'], timeZone: 'Europe/Amsterdam' },
+          ...{ feeds: urls, sitemaps: sitemaps[domain] ?? [] },
         })),
       )
     },

@@ -120,6 +120,8 @@ export interface OutletFigures {
   putOff: number
   late: number
   restsUntil: string | null
+  /** Feeds that rolled on between two polls: how often, and when last. Null: not in seven days. */
+  gaps: { count: number; from: string; to: string } | null
   origins: OriginFigures
 }
 

@@ -81,6 +81,7 @@ const sentOutlet = (outlet: OutletHealth): OutletFigures => ({
   lastSuccess: isoOf(outlet.lastSuccess),
   lastNew: isoOf(outlet.lastNew),
   restsUntil: isoOf(outlet.restsUntil),
+  gaps: outlet.gaps && { ...outlet.gaps, from: outlet.gaps.from.toISOString(), to: outlet.gaps.to.toISOString() },
 })
 
 const isoOf = (time: Date | null) => time?.toISOString() ?? null

@@ -3,8 +3,9 @@ import { NO_VALIDATORS } from '../fetch/validators.ts'
 import { pagesDiscovered } from '../metrics.ts'
 import { readDocument } from './document.ts'
 import type { Poll } from './poll-context.ts'
-import { nextUnread, noteUnreadable } from './saving/archive-memory.ts'
-import { saveArchive } from './saving/save.ts'
+import { reportGap } from './report-gap.ts'
+import { nextUnread } from './saving/archive-memory.ts'
+import { saveArchive, saveUnreadable } from './saving/save.ts'
 
 /** Pages and archive documents that one poll reads. The others wait for the next polls. */
 const MOST_IN_A_POLL = 4
@@ -29,12 +30,15 @@ export async function readArchives(poll: Poll): Promise<boolean> {
         return true
       case 'unchanged':
       case 'failure':
-        await noteUnreadable(crawl.pool, feed, unread)
+        reportGap(crawl, feed, await saveUnreadable(crawl.pool, feed, unread))
         if (document.kind === 'failure')
           crawl.log.info({ feed: feed.url, archive: unread.url, detail: document.detail }, 'could not read an archive')
         return true
-      case 'feed':
-        pagesDiscovered.inc((await saveArchive(crawl.pool, feed, unread, document.feed, crawl.config)) ?? 0)
+      case 'feed': {
+        const saved = await saveArchive(crawl.pool, feed, unread, document.feed, crawl.config)
+        pagesDiscovered.inc(saved?.discovered ?? 0)
+        reportGap(crawl, feed, saved?.gap ?? null)
+      }
     }
   }
   return true

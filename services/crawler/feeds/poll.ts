@@ -7,9 +7,11 @@ import { noteHub } from '../websub/subscription.ts'
 import { readArchives } from './archives.ts'
 import { type Document, readDocument } from './document.ts'
 import type { DueFeed } from './due-feed.ts'
+import { showsLatestAlone } from './parsing/feed.ts'
 import { NO_LINKS } from './parsing/links.ts'
 import { type PartsRead, readParts } from './parts.ts'
 import type { Poll } from './poll-context.ts'
+import { reportGap } from './report-gap.ts'
 import { type GoodPoll, savePoll } from './saving/save.ts'
 import { beforeParsing, postpone, saveFailure } from './scheduling/schedule.ts'
 
@@ -73,14 +75,16 @@ async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, 
   const result: GoodPoll = {
     named: unchanged ? [] : document.feed.named,
     links: unchanged ? NO_LINKS : document.feed.links,
+    rolls: !unchanged && showsLatestAlone(document.feed.format),
     validators: validatorsToKeep(document, parts),
     fresh: parts.any ? 0 : document.fresh,
     before: parts.discovered,
   }
-  const discovered = (await savePoll(crawl.pool, feed, result, crawl.config)) ?? 0
+  const { discovered, gap } = (await savePoll(crawl.pool, feed, result, crawl.config)) ?? { discovered: 0, gap: null }
   pagesDiscovered.inc(discovered - parts.discovered)
   feedPolls.inc({ outcome: discovered > 0 ? 'new' : unchanged ? 'unchanged' : 'nothing new' })
   crawl.log.debug({ feed: feed.url, discovered, unchanged }, 'polled')
+  reportGap(crawl, feed, gap)
 }
 
 /** Remembers the feed's hub, and asks it for a subscription when that is due. */

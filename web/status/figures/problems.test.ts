@@ -58,17 +58,32 @@ t.test('work that waits too long is named with its age', async t => {
   )
 })
 
-t.test('outlets whose articles are read from worse sources are named', async t => {
-  const outlet = (domain: string, fell: boolean): OutletFigures => ({
-    ...{ domain, name: domain, country: 'NL', health: 'healthy', lastSuccess: AT, lastNew: AT, rhythm: null },
-    ...{ feeds: 1, failingFeeds: 0, failures: 0, error: null, blocks: [], today: { hosts: 0, pages: 0, bytes: 0 } },
-    ...{ putOff: 0, late: 0, restsUntil: null },
-    origins: { shares: [], falls: fell ? [{ field: 'date', source: 'json-ld', before: 0.9, now: 0.4 }] : [] },
+t.test('feeds that rolled on unseen are named for six hours, and stay in the trouble of their outlet', async t => {
+  const outlet = (hours: number): OutletFigures => ({
+    ...outletOf('a.example', false),
+    gaps: {
+      count: 2,
+      from: '2026-02-28T12:00:00.000Z',
+      to: new Date(Date.parse(AT) - hours * 3_600_000).toISOString(),
+    },
   })
-  const outlets = [outlet('a.example', true), outlet('b.example', false)]
+  t.strictSame(texts({ outlets: [outlet(3)] }), ['Feeds of 1 outlet rolled on unseen: articles may be missing.'])
+  t.equal(troubleOf(outlet(3), Date.parse(AT)), 'a feed rolled on unseen 2×, last 3 h ago')
+  t.strictSame(texts({ outlets: [outlet(7)] }), [])
+})
+
+const outletOf = (domain: string, fell: boolean): OutletFigures => ({
+  ...{ domain, name: domain, country: 'NL', health: 'healthy', lastSuccess: AT, lastNew: AT, rhythm: null },
+  ...{ feeds: 1, failingFeeds: 0, failures: 0, error: null, blocks: [], today: { hosts: 0, pages: 0, bytes: 0 } },
+  ...{ putOff: 0, late: 0, restsUntil: null, gaps: null },
+  origins: { shares: [], falls: fell ? [{ field: 'date', source: 'json-ld', before: 0.9, now: 0.4 }] : [] },
+})
+
+t.test('outlets whose articles are read from worse sources are named', async t => {
+  const outlets = [outletOf('a.example', true), outletOf('b.example', false)]
   t.strictSame(texts({ outlets }), ['Articles are read from worse sources than before: a.example.'])
-  t.equal(troubleOf(outlets[0]!), 'worse sources of date: json-ld 90 % → 40 %')
-  const many = ['c', 'd', 'e', 'f', 'g'].map(name => outlet(`${name}.example`, true))
+  t.equal(troubleOf(outlets[0]!, Date.parse(AT)), 'worse sources of date: json-ld 90 % → 40 %')
+  const many = ['c', 'd', 'e', 'f', 'g'].map(name => outletOf(`${name}.example`, true))
   t.match(texts({ outlets: many })[0], /: c\.example, d\.example, e\.example, 2 other outlets\.$/)
 })
 

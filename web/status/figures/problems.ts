@@ -8,6 +8,8 @@ import type { Problem } from './problem.ts'
 const QUIET = 3_600
 const PAGES_LATE = 600
 const EMBEDDINGS_LATE = 1_800
+/** Seconds for which a gap of a feed is news, as in the alert. */
+const GAP_SHOWN = 21_600
 
 /** Whether the normaliser, or the embedder, is behind its work. */
 export const pagesAreLate = ({ pages }: FlowFigures) => pages.oldest > PAGES_LATE
@@ -59,11 +61,14 @@ function ofFlow(flow: FlowFigures, at: string): Problem[] {
   ]
 }
 
-function ofOutlets({ outlets }: Figures): Problem[] {
+function ofOutlets({ outlets, at }: Figures): Problem[] {
   const failing = outlets?.filter(({ health }) => health === 'failing').length ?? 0
   const fallen = outlets?.filter(({ origins }) => origins.falls.length > 0).map(({ domain }) => domain) ?? []
+  const since = Date.parse(at) - GAP_SHOWN * 1_000
+  const rolled = outlets?.filter(({ gaps }) => gaps !== null && Date.parse(gaps.to) > since).length ?? 0
   return [
     ...(failing > 0 ? [warn(`${plural(failing, 'outlet')} cannot be read.`)] : []),
+    ...(rolled > 0 ? [warn(`Feeds of ${plural(rolled, 'outlet')} rolled on unseen: articles may be missing.`)] : []),
     ...(fallen.length > 0 ? [warn(`Articles are read from worse sources than before: ${listed(fallen)}.`)] : []),
   ]
 }

@@ -31,7 +31,7 @@ export function OutletTable({ outlets, now }: { outlets: OutletFigures[]; now: n
 
 function Row({ outlet, now }: { outlet: OutletFigures; now: number }) {
   const { name, domain, country, health, lastNew, lastSuccess, rhythm } = outlet
-  const trouble = troubleOf(outlet)
+  const trouble = troubleOf(outlet, now)
   return (
     <tr class={health}>
       <th scope="row">

@@ -1,16 +1,17 @@
 import type { OriginFigures, OutletFigures } from '../../../services/api/status/figures.ts'
-import { number, plural } from '../numbers.ts'
+import { ago, number, plural } from '../numbers.ts'
 
 /** What an operator should know about an outlet; empty: nothing. */
-export function troubleOf(outlet: OutletFigures): string {
-  const { feeds, failingFeeds, failures, error, blocks, putOff, late, restsUntil, origins } = outlet
+export function troubleOf(outlet: OutletFigures, now: number): string {
+  const { feeds, failingFeeds, failures, error, blocks, putOff, late, restsUntil, gaps, origins } = outlet
   const failing =
     failingFeeds > 0 ? `${failingFeeds} of ${plural(feeds, 'feed')} failing, ${failures} in a row: ${error ?? ''}` : ''
   const kept = blocks.map(({ kind, pages }) => `${kind} ${number(pages)}×`).join(', ')
+  const unseen = gaps === null ? '' : `a feed rolled on unseen ${number(gaps.count)}×, last ${ago(gaps.to, now)}`
   const slow = late > 0 ? `${plural(late, 'page')} late${restsUntil === null ? '' : ', rests'}` : ''
   const later = putOff > 0 ? `${plural(putOff, 'page')} on new hosts put off` : ''
   const worse = origins.falls.map(fall => `worse sources of ${fallInWords(fall)}`).join(', ')
-  return [failing, kept, slow, later, worse].filter(part => part !== '').join('; ')
+  return [failing, kept, unseen, slow, later, worse].filter(part => part !== '').join('; ')
 }
 
 /** A field that is read from worse sources than before: `date: json-ld 90 % → 40 %`. */

@@ -3,6 +3,10 @@ import type { FeedLinks } from './links.ts'
 /** The formats of feeds and sitemaps that are recognised. */
 export type FeedFormat = 'rss' | 'rdf' | 'atom' | 'json' | 'news sitemap' | 'sitemap' | 'sitemap index'
 
+/** Whether older entries leave the document when new ones come. Sitemaps keep theirs for long. */
+export const showsLatestAlone = (format: FeedFormat) =>
+  format === 'rss' || format === 'rdf' || format === 'atom' || format === 'json'
+
 /**
  * One entry of a feed. Texts are raw. Addresses are as written, but resolved against `xml:base`.
  */

@@ -1,6 +1,7 @@
 import type { Client, Pool } from '../../../../shared/postgres/pool.ts'
 import type { DueFeed } from '../due-feed.ts'
 import type { FeedLinks } from '../parsing/links.ts'
+import type { Gap } from './gaps.ts'
 
 /** A page or archive document of a feed that is still to be read. */
 export interface UnreadArchive {
@@ -9,6 +10,8 @@ export interface UnreadArchive {
   depth: number
   /** Tries that failed. */
   tries: number
+  /** A gap that it may close. */
+  gap: Gap | null
 }
 
 /** Documents of one feed that are remembered. Maintenance removes older ones. */
@@ -54,27 +57,38 @@ export async function noteArchives(
  * @param deepest CRAWL_ARCHIVE_DOCUMENTS
  */
 export async function nextUnread(pool: Pool, feed: DueFeed, deepest: number): Promise<UnreadArchive | null> {
-  const { rows } = await pool.query<UnreadArchive>(
-    `select url, depth, tries from feed_archives
+  const { rows } = await pool.query<Omit<UnreadArchive, 'gap'> & { gapFrom: Date | null; gapTo: Date | null }>(
+    `select url, depth, tries, gap_from as "gapFrom", gap_to as "gapTo" from feed_archives
       where feed_no = $1 and read_at is null and depth <= $2 order by depth, url limit 1`,
     [feed.feedNo, deepest],
   )
-  return rows[0] ?? null
+  const [row] = rows
+  if (row === undefined) return null
+  const { gapFrom: from, gapTo: to, ...unread } = row
+  return { ...unread, gap: from === null || to === null ? null : { from, to } }
 }
 
 export async function markRead(client: Client, feed: DueFeed, { url }: UnreadArchive): Promise<void> {
   await client.query(
-    'update feed_archives set read_at = clock_timestamp(), tries = 0 where feed_no = $1 and url = $2',
+    `update feed_archives set read_at = clock_timestamp(), tries = 0, gap_from = null, gap_to = null
+      where feed_no = $1 and url = $2`,
     [feed.feedNo, url],
   )
 }
 
-/** Notes that a document could not be read. After some tries it counts as read. */
-export async function noteUnreadable(pool: Pool, feed: DueFeed, { url }: UnreadArchive): Promise<void> {
-  await pool.query(
+/**
+ * Notes that a document could not be read. After some tries it counts as read.
+ *
+ * @returns whether it is given up
+ */
+export async function noteUnreadable(client: Client, feed: DueFeed, { url }: UnreadArchive): Promise<boolean> {
+  const { rows } = await client.query<{ over: boolean }>(
     `update feed_archives
-        set tries = tries + 1, read_at = case when tries + 1 >= $3 then clock_timestamp() end
-      where feed_no = $1 and url = $2`,
+        set tries = tries + 1, read_at = case when tries + 1 >= $3 then clock_timestamp() end,
+            gap_from = case when tries + 1 < $3 then gap_from end, gap_to = case when tries + 1 < $3 then gap_to end
+      where feed_no = $1 and url = $2
+      returning read_at is not null as over`,
     [feed.feedNo, url, MOST_TRIES],
   )
+  return rows[0]?.over ?? false
 }

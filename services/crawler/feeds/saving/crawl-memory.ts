@@ -10,35 +10,47 @@ import { type KnownVersion, saveVersions, versionOf } from './hints.ts'
 /** The settings by which addresses are saved. */
 export type SavingSettings = Budget & Pick<Config, 'CRAWL_RECHECK'>
 
+/** What crawl memory knew of a document's addresses. */
+export interface Saved {
+  /** The number of new addresses. */
+  added: number
+  /** When the first of the others was found; null: there are no others. */
+  knownSince: Date | null
+}
+
+const NOTHING: Saved = { added: 0, knownSince: null }
+
 /**
  * Adds new addresses to crawl memory. A known page that still waits takes over an entry that holds
  * more of the article. Of one whose article is there, a change that the feed names is noted.
- *
- * @returns the number of new addresses
  */
 export async function saveNamed(
   client: Client,
   feed: DueFeed,
   named: Named[],
   settings: SavingSettings,
-): Promise<number> {
-  if (named.length === 0) return 0
+): Promise<Saved> {
+  if (named.length === 0) return NOTHING
   const known = await readKnown(client, feed, named)
   await enrichKnown(client, feed, named, known)
   if (settings.CRAWL_RECHECK > 0) await noteChanges(client, feed, named, known, settings.CRAWL_RECHECK)
   const unseen = named.filter(({ key }) => !known.has(key)).map(inFeed)
-  return unseen.length === 0 ? 0 : addPages(client, feed, unseen, settings)
+  const added = unseen.length === 0 ? 0 : await addPages(client, feed, unseen, settings)
+  return { added, knownSince: earliest([...known.values()].map(page => page.discovered)) }
 }
+
+const earliest = (times: Date[]) => times.reduce<Date | null>((a, b) => (a === null || b < a ? b : a), null)
 
 interface KnownPage extends KnownVersion {
   /** As `richness`, of the stored entry. */
   richness: number
+  discovered: Date
 }
 
 /** The pages of the outlet that are known already, by key. */
 async function readKnown(client: Client, feed: DueFeed, named: Named[]): Promise<Map<string, KnownPage>> {
   const { rows } = await client.query<KnownPage & { crawl_key: string }>(
-    `select crawl_key, state, modified, retitled, entry->>'title' as title,
+    `select crawl_key, state, modified, retitled, discovered_at as discovered, entry->>'title' as title,
             case when entry->>'content' is not null then 2 when entry->>'summary' is not null then 1 else 0 end as richness
        from pages where outlet_no = $1 and crawl_key = any($2)`,
     [feed.outletNo, named.map(({ key }) => key)],

@@ -4,12 +4,13 @@ import { transaction } from '../../../../shared/postgres/transaction.ts'
 import type { Validators } from '../../fetch/validators.ts'
 import type { DueFeed } from '../due-feed.ts'
 import type { Named } from '../parsing/addresses.ts'
-import type { FeedLinks } from '../parsing/links.ts'
+import { type FeedLinks, NO_LINKS } from '../parsing/links.ts'
 import type { ParsedFeed } from '../parsing/worker.ts'
 import { nextArticleInterval, nextPoll } from '../scheduling/poll-interval.ts'
 import { intervalRangeOf, type PollIntervalSettings } from '../scheduling/schedule.ts'
-import { markRead, noteArchives, type UnreadArchive } from './archive-memory.ts'
+import { markRead, noteArchives, noteUnreadable, type UnreadArchive } from './archive-memory.ts'
 import { type SavingSettings as MemorySettings, saveNamed } from './crawl-memory.ts'
+import { closes, type Gap, isAllNew, noteGap } from './gaps.ts'
 
 /** ms until the next poll of a feed whose hub told of a change while this poll was under way. */
 const RUNG_MEANWHILE = 10_000
@@ -21,6 +22,8 @@ export type SavingSettings = PollIntervalSettings & MemorySettings & Pick<Config
 export interface GoodPoll {
   named: Named[]
   links: FeedLinks
+  /** As `showsLatestAlone`. */
+  rolls: boolean
   /** Null: the server answered "unchanged", so the old ones hold. */
   validators: Validators | null
   /** ms for which the answer says that it stays as it is. */
@@ -29,26 +32,36 @@ export interface GoodPoll {
   before: number
 }
 
+/** The result of saving a document. */
+export interface SavedDocument {
+  /** The number of new addresses. */
+  discovered: number
+  /** A gap that nothing can close any more. */
+  gap: Gap | null
+}
+
 /**
  * Ends a successful poll. One transaction saves the new addresses, the validators of the answer
  * that named them, and the time of the next poll. If the validators were saved first, a crash could
  * lose addresses: the server would answer "unchanged" from then on.
  *
- * @returns the number of new addresses; null when the feed has left the catalogue meanwhile
+ * @returns null when the feed has left the catalogue meanwhile
  */
 export async function savePoll(
   pool: Pool,
   feed: DueFeed,
-  { named, links, validators, fresh, before }: GoodPoll,
+  { named, links, rolls, validators, fresh, before }: GoodPoll,
   config: SavingSettings,
-): Promise<number | null> {
+): Promise<SavedDocument | null> {
   return transaction(pool, async client => {
     const habits = await lockFeed(client, feed)
     if (habits === null) return null
-    const own = await saveNamed(client, feed, named, config)
-    const allNew = own > 0 && own === named.length
+    const saved = await saveNamed(client, feed, named, config)
+    const allNew = saved.added > 0 && saved.added === named.length
     await noteArchives(client, feed, links, { depth: 0, allNew }, config.CRAWL_ARCHIVE_DOCUMENTS)
-    const discovered = before + own
+    const between = habits.named && rolls && isAllNew(saved, named.length) ? habits.between : null
+    const gap = between && (await noteGap(client, feed, between, links, config.CRAWL_ARCHIVE_DOCUMENTS))
+    const discovered = before + saved.added
     const articleInterval = nextArticleInterval(habits, discovered, habits.first)
     const wait = nextPoll(
       { articleInterval, silence: discovered > 0 ? 0 : habits.silence, fresh },
@@ -66,7 +79,7 @@ export async function savePoll(
               poll_interval = $5::int, rhythm = $6,
               last_polled_at = clock_timestamp(), last_success_at = clock_timestamp(),
               last_new_at = case when $7 then clock_timestamp() else last_new_at end,
-              failures = 0, last_error = null, parsing = false
+              failures = 0, last_error = null, parsing = false, named = named or $12
         where feed_no = $1`,
       [
         feed.feedNo,
@@ -81,9 +94,10 @@ export async function savePoll(
         config.CRAWL_ARCHIVE_DOCUMENTS,
         feed.begunAt,
         RUNG_MEANWHILE,
+        named.length > 0,
       ],
     )
-    return discovered
+    return { discovered, gap }
   })
 }
 
@@ -98,7 +112,7 @@ export async function savePart(
 ): Promise<number | null> {
   return transaction(pool, async client => {
     if ((await lockFeed(client, feed)) === null) return null
-    const discovered = await saveNamed(client, feed, named, settings)
+    const { added } = await saveNamed(client, feed, named, settings)
     await client.query(
       `insert into sitemap_parts (feed_no, url, modified, etag, last_modified, read_at)
        values ($1, $2, $3, $4, $5, clock_timestamp())
@@ -106,7 +120,7 @@ export async function savePart(
           set modified = excluded.modified, etag = excluded.etag, last_modified = excluded.last_modified, read_at = excluded.read_at`,
       [feed.feedNo, part.url, part.modified, validators.etag, validators.lastModified],
     )
-    return discovered
+    return added
   })
 }
 
@@ -114,7 +128,7 @@ export async function savePart(
  * Saves the addresses that a page or archive document of a feed named. The same transaction notes
  * that it was read, and where it leads. They tell nothing of the feed's rhythm.
  *
- * @returns the number of new addresses; null when the feed has left the catalogue meanwhile
+ * @returns null when the feed has left the catalogue meanwhile
  */
 export async function saveArchive(
   pool: Pool,
@@ -122,14 +136,28 @@ export async function saveArchive(
   archive: UnreadArchive,
   { named, links }: Pick<ParsedFeed, 'named' | 'links'>,
   config: MemorySettings & Pick<Config, 'CRAWL_ARCHIVE_DOCUMENTS'>,
-): Promise<number | null> {
+): Promise<SavedDocument | null> {
   return transaction(pool, async client => {
     if ((await lockFeed(client, feed)) === null) return null
-    const discovered = await saveNamed(client, feed, named, config)
+    const saved = await saveNamed(client, feed, named, config)
     await markRead(client, feed, archive)
-    const allNew = discovered > 0 && discovered === named.length
+    const allNew = saved.added > 0 && saved.added === named.length
     await noteArchives(client, feed, links, { depth: archive.depth, allNew }, config.CRAWL_ARCHIVE_DOCUMENTS)
-    return discovered
+    const open = archive.gap === null || closes(saved, archive.gap) ? null : archive.gap
+    const gap = open && (await noteGap(client, feed, open, links, config.CRAWL_ARCHIVE_DOCUMENTS))
+    return { discovered: saved.added, gap }
+  })
+}
+
+/**
+ * Notes that a page or archive document of a feed could not be read. After some tries it is given
+ * up, and with it the hope that it closes a gap.
+ */
+export async function saveUnreadable(pool: Pool, feed: DueFeed, archive: UnreadArchive): Promise<Gap | null> {
+  return transaction(pool, async client => {
+    if ((await lockFeed(client, feed)) === null) return null
+    const isGivenUp = await noteUnreadable(client, feed, archive)
+    return isGivenUp && archive.gap !== null ? noteGap(client, feed, archive.gap, NO_LINKS, 0) : null
   })
 }
 
@@ -137,6 +165,10 @@ interface LockedFeed {
   articleInterval: number | null
   silence: number
   first: boolean
+  /** It has named an address since it is in the catalogue. */
+  named: boolean
+  /** The time since its last successful poll; null: this is the first one. */
+  between: Gap | null
 }
 
 /**
@@ -144,13 +176,17 @@ interface LockedFeed {
  * removes the pages that we added.
  */
 async function lockFeed(client: Client, feed: DueFeed): Promise<LockedFeed | null> {
-  const { rows } = await client.query<LockedFeed>(
-    `select f.rhythm as "articleInterval", f.last_success_at is null as first,
+  const { rows } = await client.query<Omit<LockedFeed, 'between'> & { from: Date | null; to: Date }>(
+    `select f.rhythm as "articleInterval", f.last_success_at is null as first, f.named,
+            f.last_success_at as from, now() as to,
             coalesce(extract(epoch from clock_timestamp() - coalesce(f.last_new_at, f.last_success_at)) * 1000, 0)::float8 as silence
        from feeds f join outlets o using (outlet_no)
       where f.feed_no = $1 and f.active and o.active
         for share of o for no key update of f`,
     [feed.feedNo],
   )
-  return rows[0] ?? null
+  const [row] = rows
+  if (row === undefined) return null
+  const { from, to, ...habits } = row
+  return { ...habits, between: from === null ? null : { from, to } }
 }

@@ -1,0 +1,240 @@
+import { execFile } from 'node:child_process'
+import { pino } from 'pino'
+import t from 'tap'
+import { feedGaps } from '../../services/crawler/metrics.ts'
+import { observeOutlets } from '../../services/crawler/outlet-metrics.ts'
+import { registry } from '../../shared/metrics/registry.ts'
+import { outletHealth } from '../../shared/outlets/health.ts'
+import { rss, startCrawl } from './crawl.ts'
+import { startSite } from './site.ts'
+
+t.setTimeout(240_000)
+
+const site = await startSite()
+const run = await startCrawl({
+  ...{ POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h', CRAWL_ARCHIVE_DOCUMENTS: '3' },
+})
+t.teardown(() => Promise.all([site.close(), run.close()]))
+const at = (path: string) => site.origin + path
+
+/** Polls every feed of the catalogue once, and fetches nothing but feeds. */
+async function poll(): Promise<void> {
+  run.crawl.backlogged = true
+  await run.hurry('feeds')
+  await run.workOff()
+}
+
+const catalogue = (feeds: string[], sitemaps: string[] = []) =>
+  run.outlets({ 'x.example': feeds.map(at) }, { 'x.example': sitemaps.map(at) })
+
+/** Only this outlet, with these feeds, and nothing remembered of it. */
+async function only(feeds: string[], sitemaps: string[] = []): Promise<void> {
+  await run.outlets({})
+  await run.pool.query('truncate pages, feeds, outlets cascade')
+  await catalogue(feeds, sitemaps)
+}
+
+/** The gaps of all feeds, in the order of the catalogue. */
+async function gaps(): Promise<number[]> {
+  const { rows } = await run.pool.query<{ gaps: number }>('select gaps from feeds order by feed_no')
+  return rows.map(row => row.gaps)
+}
+
+/** A feed that names these paths, with a link of one relation. */
+const atom = (paths: string[], rel?: string, href?: string) =>
+  `<feed xmlns="http://www.w3.org/2005/Atom"><title>x</title>${
+    rel === undefined ? '' : `<link rel="${rel}" href="${href}"/>`
+  }${paths.map(path => `<entry><id>${at(path)}</id><title>Over ${path}</title></entry>`).join('')}</feed>`
+
+/** A feed in pages of two entries, newest first, the last page empty. */
+function pages(path: string, all: string[]): void {
+  for (let n = 0; n * 2 <= all.length; n += 1)
+    site.on(
+      n === 0 ? path : `${path}?page=${n + 1}`,
+      n * 2 === all.length ? atom([]) : atom(all.slice(n * 2, n * 2 + 2), 'next', `${path}?page=${n + 2}`),
+    )
+}
+
+const show = (paths: string[]) => rss(...paths.map(at))
+
+t.test('a feed that shows none of the known entries has rolled on; it is counted, logged and shown', async t => {
+  const lines: { msg: string; feed: string; from: string; to: string }[] = []
+  run.crawl.log = pino({ level: 'info' }, { write: line => void lines.push(JSON.parse(line)) })
+  const counted = async () => (await feedGaps.get()).values[0]?.value ?? 0
+  const before = await counted()
+  await only(['/feed.xml'])
+  site.on('/feed.xml', show(['/c', '/b', '/a']))
+  await poll()
+  t.same(await gaps(), [0], 'everything is new in the first poll')
+  t.match(await outletHealth(run.pool), [{ gaps: null }])
+  site.on('/feed.xml', show(['/e', '/d', '/c']))
+  await poll()
+  t.same(await gaps(), [0], 'one known entry is enough')
+
+  const seen = await lastSuccess()
+  site.on('/feed.xml', show(['/i', '/h', '/g']))
+  await poll()
+  t.same(await gaps(), [1])
+  const [outlet] = await outletHealth(run.pool)
+  t.same(outlet?.gaps?.from, seen, 'the gap began when the feed was last read')
+  t.ok(outlet?.gaps && outlet.gaps.to > seen && outlet.gaps.to <= (await lastSuccess()))
+  t.equal(outlet?.health, 'healthy')
+  await poll()
+  t.same(await gaps(), [1], 'the same entries are known now')
+  site.on('/feed.xml', show(['/m', '/l']))
+  await poll()
+  t.same(await gaps(), [2])
+
+  t.equal((await counted()) - before, 2)
+  observeOutlets(run.pool, run.crawl.config)
+  const [age] = (await registry.getSingleMetric('perscope_outlet_gap_age_seconds')?.get())?.values ?? []
+  t.match(age, { labels: { outlet: 'x.example' }, value: Number })
+  const said = lines.filter(({ msg }) => msg.startsWith('a feed rolled on'))
+  t.equal(said.length, 2)
+  t.match(said[0], { feed: at('/feed.xml'), from: seen.toISOString(), to: outlet?.gaps?.to.toISOString() })
+})
+
+async function lastSuccess(): Promise<Date> {
+  const { rows } = await run.pool.query<{ at: Date }>('select last_success_at as at from feeds')
+  return rows[0]?.at ?? new Date(0)
+}
+
+t.test('npm run outlets -- list and npm run status show it for seven days', async t => {
+  await run.pool.query("update feeds set gap_to = now() - interval '3 hours'")
+  t.match(await command('outlets', 'list'), /a feed rolled on unseen 2×, last 3h ago/)
+  t.match(JSON.parse(await command('outlets', 'list', '--json')), { gaps: { count: 2, from: String, to: String } })
+  t.match(await command('status'), /gaps +in the last seven days 1 feed of 1 outlet rolled on unseen, 2×, last at 20/)
+  t.match(JSON.parse(await command('status', '--json')), { gaps: { feeds: 1, outlets: 1, count: 2, latest: String } })
+
+  await run.pool.query("update feeds set gap_to = now() - interval '8 days'")
+  t.notMatch(await command('outlets', 'list'), 'rolled on')
+  t.match(JSON.parse(await command('status', '--json')), { gaps: { feeds: 0, outlets: 0, count: 0, latest: null } })
+  site.on('/feed.xml', show(['/q', '/p']))
+  await poll()
+  t.same(await gaps(), [1], 'counted anew')
+})
+
+/** Standard output of `npm run NAME`, on the database of this test. */
+async function command(name: string, ...words: string[]): Promise<string> {
+  const script = new URL(`../../scripts/${name}.ts`, import.meta.url).pathname
+  const env = { ...process.env, DATABASE_URL: run.crawl.config.DATABASE_URL, QDRANT_URL: '', OPENSEARCH_URL: '' }
+  return new Promise((resolve, reject) => {
+    execFile(process.execPath, [script, ...words], { env }, (error, out) => (error ? reject(error) : resolve(out)))
+  })
+}
+
+t.test('one entry, an empty feed, a feed that comes back and a sitemap prove no gap', async t => {
+  await only(['/one.xml', '/empty.xml', '/left.xml', '/map.xml'])
+  const map = (paths: string[]) => `<urlset>${paths.map(path => `<url><loc>${at(path)}</loc></url>`).join('')}</urlset>`
+  site.on('/one.xml', show(['/one-1']))
+  site.on('/empty.xml', show([]))
+  site.on('/left.xml', show(['/left-1', '/left-2']))
+  site.on('/map.xml', map(['/map-1', '/map-2']))
+  await poll()
+  await catalogue(['/one.xml', '/empty.xml', '/map.xml'])
+  await catalogue(['/one.xml', '/empty.xml', '/left.xml', '/map.xml'])
+  site.on('/one.xml', show(['/one-2']))
+  site.on('/empty.xml', show(['/no-longer-1', '/no-longer-2']))
+  site.on('/left.xml', show(['/left-3', '/left-4']))
+  site.on('/map.xml', map(['/map-3', '/map-4']))
+  await poll()
+  t.same(await gaps(), [0, 0, 0, 0])
+  site.on('/empty.xml', show(['/no-longer-3', '/no-longer-4']))
+  site.on('/left.xml', show(['/left-5', '/left-6']))
+  await poll()
+  t.same(await gaps(), [0, 1, 1, 0], 'from the next poll on they may')
+})
+
+t.test('a sitemap that names the pages in time leaves no gap', async t => {
+  const map = (paths: string[]) => `<urlset>${paths.map(path => `<url><loc>${at(path)}</loc></url>`).join('')}</urlset>`
+  await only(['/feed.xml'], ['/map.xml'])
+  site.on('/feed.xml', show(['/a-2', '/a-1']))
+  site.on('/map.xml', map(['/a-2', '/a-1']))
+  await poll()
+  site.on('/map.xml', map(['/a-6', '/a-5', '/a-4', '/a-3', '/a-2', '/a-1']))
+  await poll()
+  site.on('/feed.xml', show(['/a-6', '/a-5']))
+  await poll()
+  t.same(await gaps(), [0, 0])
+})
+
+t.test('promise 1: a crash before the commit loses neither the entries nor the gap', async t => {
+  await only(['/feed.xml'])
+  site.on('/feed.xml', show(['/k-1', '/k-2']))
+  await poll()
+  site.on('/feed.xml', show(['/k-8', '/k-9']))
+  await run.pool.query(
+    `create function crash() returns trigger language plpgsql as $$ begin raise exception 'crash'; end $$`,
+  )
+  await run.pool.query(
+    'create constraint trigger crash after insert on pages deferrable initially deferred for each row execute function crash()',
+  )
+  await poll()
+  t.same(await gaps(), [0])
+  await run.pool.query('drop function crash() cascade')
+  await poll()
+  t.same(await gaps(), [1])
+  await poll()
+  t.same(await gaps(), [1])
+})
+
+t.test('a feed in pages closes its gap where a page behind it overlaps, and has one where none does', async t => {
+  await only(['/paged.xml'])
+  pages('/paged.xml', ['/b', '/a'])
+  await poll()
+  await poll()
+  pages('/paged.xml', ['/f', '/e', '/d', '/c', '/b', '/a'])
+  for (let n = 0; n < 3; n += 1) await poll()
+  t.equal((await run.pages()).length, 6)
+  t.same(await gaps(), [0], 'the third page held a known entry')
+
+  const many = Array.from({ length: 12 }, (_, n) => `/m-${n}`)
+  pages('/paged.xml', [...many, '/f', '/e', '/d', '/c', '/b', '/a'])
+  await poll()
+  t.same(await gaps(), [0], 'the pages behind it are not read yet')
+  for (let n = 0; n < 3; n += 1) await poll()
+  t.equal((await run.pages()).length, 14, 'the feed and CRAWL_ARCHIVE_DOCUMENTS pages behind it')
+  t.same(await gaps(), [1])
+
+  pages('/paged.xml', ['/z-4', '/z-3', '/z-2', '/z-1'])
+  for (let n = 0; n < 3; n += 1) await poll()
+  t.same(await gaps(), [2], 'the last page was reached, and nothing of it was known')
+})
+
+t.test('entries that moved to the next page since the gap was found do not close it', async t => {
+  await only(['/moving.xml'])
+  pages('/moving.xml', ['/b', '/a'])
+  await poll()
+  await poll()
+  pages('/moving.xml', ['/h', '/g', '/f', '/e', '/d', '/c', '/b', '/a'])
+  await poll()
+  pages('/moving.xml', ['/j', '/i', '/h', '/g', '/f', '/e', '/d', '/c', '/b', '/a'])
+  await poll()
+  site.on('/moving.xml?page=3', atom([]))
+  for (let n = 0; n < 3; n += 1) await poll()
+  t.same(await gaps(), [1])
+})
+
+t.test('an archive document closes a gap, one that is given up does not, and neither does one never read', async t => {
+  await only(['/live.xml'])
+  site.on('/archive-1.xml', atom(['/o-1', '/o-2']))
+  site.on('/live.xml', atom(['/o-4', '/o-3'], 'prev-archive', '/archive-1.xml'))
+  for (let n = 0; n < 2; n += 1) await poll()
+  site.on('/archive-2.xml', atom(['/o-3', '/o-4', '/o-5', '/o-6'], 'prev-archive', '/archive-1.xml'))
+  site.on('/live.xml', atom(['/o-8', '/o-7'], 'prev-archive', '/archive-2.xml'))
+  for (let n = 0; n < 2; n += 1) await poll()
+  t.same(await gaps(), [0])
+  t.ok(await run.page(at('/o-6')))
+
+  site.on('/archive-3.xml', 'no feed')
+  site.on('/live.xml', atom(['/p-2', '/p-1'], 'prev-archive', '/archive-3.xml'))
+  for (let n = 0; n < 5; n += 1) await poll()
+  t.same(await gaps(), [0], 'it may be read yet')
+  await poll()
+  t.same(await gaps(), [1])
+
+  run.crawl.config = { ...run.crawl.config, CRAWL_ARCHIVE_DOCUMENTS: 0 }
+  site.on('/live.xml', atom(['/q-2', '/q-1'], 'prev-archive', '/archive-4.xml'))
+  await poll()
+  t.same(await gaps(), [2])
+})
