@@ -15,6 +15,7 @@ import { createFleet, type Fleet } from '../../test/fleet.ts'
 import type { BenchOptions } from '../main.ts'
 import { createDatabase } from '../search/database.ts'
 import type { Order, Said } from './messages.ts'
+import { readMissed } from './missed.ts'
 import { weekOutlets } from './outlets.ts'
 import { drawWeek, figuresOf } from './report.ts'
 import { type Sample, takeSample } from './sample.ts'
@@ -76,9 +77,16 @@ async function simulate({ servers, folder, speed, perDay, options }: Week): Prom
     say(`${perDay} articles a day of ${OUTLETS} outlets, ${Math.round(speed)} times as fast …`)
     const { samples, published, requests } = await watch(pool, site, speed, options.signal)
     const lags = await readLags(pool, published, speed)
+    const missed = await readMissed(pool, published.length, new Set(lags.map(({ number }) => number)))
     await drawWeek(join(readConfig().DATA_DIR, 'bench-week'), samples, lags)
     say(`load ${loadavg()[0]!.toFixed(1)}`)
-    return { speed: Math.round(speed), per_day: perDay, ...figuresOf(samples, lags, published.length), ...requests }
+    return {
+      speed: Math.round(speed),
+      per_day: perDay,
+      ...figuresOf(samples, lags, published.length),
+      ...missed,
+      ...requests,
+    }
   } finally {
     site.kill()
     await fleet.stop()
@@ -134,17 +142,22 @@ async function watch(pool: Pool, site: ChildProcess, speed: number, signal: Abor
   }
 }
 
-/** For each article that arrived: its hour of publication, and its lag in simulated minutes. */
+/**
+ * For each article that arrived: its number, its hour of publication, and its lag in simulated
+ * minutes.
+ */
 async function readLags(pool: Pool, published: number[], speed: number) {
   const { rows } = await pool.query<{ title: string; ingested_at: Date }>(
     'select title, ingested_at from articles join article_texts using (seq)',
   )
   const start = published[0] ?? 0
   return rows.flatMap(({ title, ingested_at }) => {
-    const at = published[(numberIn(title) ?? 0) - 1]
-    if (at === undefined) return []
+    const number = numberIn(title)
+    const at = published[(number ?? 0) - 1]
+    if (number === null || at === undefined) return []
     return [
       {
+        number,
         hour: ((at - start) / 3_600_000) * speed,
         minutes: (Math.max(0, ingested_at.getTime() - at) / 60_000) * speed,
       },
