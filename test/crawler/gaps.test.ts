@@ -215,6 +215,21 @@ t.test('entries that moved to the next page since the gap was found do not close
   t.same(await gaps(), [1])
 })
 
+t.test('pages are read anew until the gap is closed, also when its entries have moved on by then', async t => {
+  await only(['/anew.xml'])
+  const before = run.crawl.config
+  run.crawl.config = { ...before, CRAWL_ARCHIVE_DOCUMENTS: 5 }
+  pages('/anew.xml', ['/f', '/e', '/d', '/c', '/b', '/a'])
+  for (let n = 0; n < 3; n += 1) await poll()
+  pages('/anew.xml', ['/j', '/i', '/h', '/g', '/f', '/e', '/d', '/c', '/b', '/a'])
+  await poll()
+  pages('/anew.xml', ['/l', '/k', '/j', '/i', '/h', '/g', '/f', '/e', '/d', '/c', '/b', '/a'])
+  for (let n = 0; n < 3; n += 1) await poll()
+  t.equal((await run.pages()).length, 12, 'page 3 was read before, and has /h and /g now')
+  t.same(await gaps(), [0])
+  run.crawl.config = before
+})
+
 t.test('an archive document closes a gap, one that is given up does not, and neither does one never read', async t => {
   await only(['/live.xml'])
   site.on('/archive-1.xml', atom(['/o-1', '/o-2']))

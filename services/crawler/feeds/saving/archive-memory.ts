@@ -22,23 +22,25 @@ const MOST_TRIES = 5
 /**
  * Remembers the documents that a feed, or one of its archive documents, links to. A known document
  * is not read again, with one exception: the pages of a feed move on as entries are added. When
- * every entry of a page was new, the page behind it may hold more that we missed.
+ * every entry of a page was new, or a gap is not closed yet, the page behind it may hold more that
+ * we missed.
  *
  * @param from.depth 0 for the feed itself
- * @param from.allNew the document named entries, and none of them was known
+ * @param from.again the page behind it is read again: none of the document's entries was known, or
+ * a gap is still open
  * @param deepest CRAWL_ARCHIVE_DOCUMENTS
  */
 export async function noteArchives(
   client: Client,
   feed: DueFeed,
   links: FeedLinks,
-  from: { depth: number; allNew: boolean },
+  from: { depth: number; again: boolean },
   deepest: number,
 ): Promise<void> {
   const depth = from.depth + 1
   if (depth > deepest) return
   for (const [url, again] of [
-    [links.next, from.allNew],
+    [links.next, from.again],
     [links.prevArchive, false],
   ] as const) {
     if (url === null || url === feed.url) continue

@@ -57,8 +57,8 @@ export async function savePoll(
     const habits = await lockFeed(client, feed)
     if (habits === null) return null
     const saved = await saveNamed(client, feed, named, config)
-    const allNew = saved.added > 0 && saved.added === named.length
-    await noteArchives(client, feed, links, { depth: 0, allNew }, config.CRAWL_ARCHIVE_DOCUMENTS)
+    const again = saved.added > 0 && saved.added === named.length
+    await noteArchives(client, feed, links, { depth: 0, again }, config.CRAWL_ARCHIVE_DOCUMENTS)
     const between = habits.named && rolls && isAllNew(saved, named.length) ? habits.between : null
     const gap = between && (await noteGap(client, feed, between, links, config.CRAWL_ARCHIVE_DOCUMENTS))
     const discovered = before + saved.added
@@ -141,9 +141,9 @@ export async function saveArchive(
     if ((await lockFeed(client, feed)) === null) return null
     const saved = await saveNamed(client, feed, named, config)
     await markRead(client, feed, archive)
-    const allNew = saved.added > 0 && saved.added === named.length
-    await noteArchives(client, feed, links, { depth: archive.depth, allNew }, config.CRAWL_ARCHIVE_DOCUMENTS)
     const open = archive.gap === null || closes(saved, archive.gap) ? null : archive.gap
+    const again = open !== null || (saved.added > 0 && saved.added === named.length)
+    await noteArchives(client, feed, links, { depth: archive.depth, again }, config.CRAWL_ARCHIVE_DOCUMENTS)
     const gap = open && (await noteGap(client, feed, open, links, config.CRAWL_ARCHIVE_DOCUMENTS))
     return { discovered: saved.added, gap }
   })
