@@ -230,6 +230,30 @@ t.test('pages are read anew until the gap is closed, also when its entries have 
   run.crawl.config = before
 })
 
+t.test('one gap has each page read once, also where pages lead in a circle', async t => {
+  await only(['/circle.xml'])
+  site.on('/circle.xml', atom(['/b', '/a']))
+  await poll()
+  site.on('/circle.xml?page=2', atom(['/f', '/e'], 'next', '/circle.xml?page=3'))
+  site.on('/circle.xml?page=3', atom([], 'next', '/circle.xml?page=2'))
+  site.on('/circle.xml', atom(['/d', '/c'], 'next', '/circle.xml?page=2'))
+  for (let n = 0; n < 3; n += 1) await poll()
+  t.same(await gaps(), [1], 'nothing behind the circle can close it')
+  t.equal(site.to('/circle.xml?page=2').length, 1)
+  t.equal(site.to('/circle.xml?page=3').length, 1)
+
+  // A crawler of the version before leaves the gap of a page that it reads.
+  await run.pool.query("update feed_archives set gap_from = '2001-01-01', gap_to = '2001-01-02'")
+  const seen = await lastSuccess()
+  site.on('/circle.xml?page=2', atom(['/h', '/g'], 'next', '/circle.xml?page=3'))
+  site.on('/circle.xml', atom(['/j', '/i'], 'next', '/circle.xml?page=2'))
+  for (let n = 0; n < 3; n += 1) await poll()
+  t.same(await gaps(), [2])
+  t.same((await outletHealth(run.pool))[0]?.gaps?.from, seen, 'the times are those of the new gap')
+  t.equal(site.to('/circle.xml?page=2').length, 2, 'another gap has it read again')
+  t.equal(site.to('/circle.xml?page=3').length, 2)
+})
+
 t.test('an archive document closes a gap, one that is given up does not, and neither does one never read', async t => {
   await only(['/live.xml'])
   site.on('/archive-1.xml', atom(['/o-1', '/o-2']))

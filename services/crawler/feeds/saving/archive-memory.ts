@@ -20,35 +20,43 @@ export const MOST_ARCHIVES = 400
 const MOST_TRIES = 5
 
 /**
+ * When a known page is read again: it was read before this time. `infinity`: whenever that was;
+ * null: never.
+ */
+type RereadBefore = Date | 'infinity' | null
+
+/**
  * Remembers the documents that a feed, or one of its archive documents, links to. A known document
  * is not read again, with one exception: the pages of a feed move on as entries are added. When
  * every entry of a page was new, or a gap is not closed yet, the page behind it may hold more that
  * we missed.
  *
  * @param from.depth 0 for the feed itself
- * @param from.again the page behind it is read again: none of the document's entries was known, or
- * a gap is still open
+ * @param from.reread of the page behind it. While a gap is open: the time of the gap, so that pages
+ * that lead in a circle are not read without end
  * @param deepest CRAWL_ARCHIVE_DOCUMENTS
  */
 export async function noteArchives(
   client: Client,
   feed: DueFeed,
   links: FeedLinks,
-  from: { depth: number; again: boolean },
+  from: { depth: number; reread: RereadBefore },
   deepest: number,
 ): Promise<void> {
   const depth = from.depth + 1
   if (depth > deepest) return
-  for (const [url, again] of [
-    [links.next, from.again],
-    [links.prevArchive, false],
+  for (const [url, reread] of [
+    [links.next, from.reread],
+    [links.prevArchive, null],
   ] as const) {
     if (url === null || url === feed.url) continue
+    // A crawler of the version before may have left an old gap on a page that it read.
     await client.query(
       `insert into feed_archives as known (feed_no, url, depth)
        select $1, $2, $3 where $3 = 1 or (select count(*) from feed_archives where feed_no = $1) < $5
-       on conflict (feed_no, url) do update set read_at = null, tries = 0 where $4 and known.read_at is not null`,
-      [feed.feedNo, url, depth, again, MOST_ARCHIVES],
+       on conflict (feed_no, url) do update set read_at = null, tries = 0, gap_from = null, gap_to = null
+        where known.read_at < $4::timestamptz`,
+      [feed.feedNo, url, depth, reread, MOST_ARCHIVES],
     )
   }
 }

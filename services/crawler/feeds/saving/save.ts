@@ -9,7 +9,7 @@ import type { ParsedFeed } from '../parsing/worker.ts'
 import { nextArticleInterval, nextPoll } from '../scheduling/poll-interval.ts'
 import { intervalRangeOf, type PollIntervalSettings } from '../scheduling/schedule.ts'
 import { markRead, noteArchives, noteUnreadable, type UnreadArchive } from './archive-memory.ts'
-import { type SavingSettings as MemorySettings, saveNamed } from './crawl-memory.ts'
+import { type SavingSettings as MemorySettings, type Saved, saveNamed } from './crawl-memory.ts'
 import { closes, type Gap, isAllNew, noteGap } from './gaps.ts'
 
 /** ms until the next poll of a feed whose hub told of a change while this poll was under way. */
@@ -57,8 +57,8 @@ export async function savePoll(
     const habits = await lockFeed(client, feed)
     if (habits === null) return null
     const saved = await saveNamed(client, feed, named, config)
-    const again = saved.added > 0 && saved.added === named.length
-    await noteArchives(client, feed, links, { depth: 0, again }, config.CRAWL_ARCHIVE_DOCUMENTS)
+    const reread = namesOnlyNew(saved, named.length) ? 'infinity' : null
+    await noteArchives(client, feed, links, { depth: 0, reread }, config.CRAWL_ARCHIVE_DOCUMENTS)
     const between = habits.named && rolls && isAllNew(saved, named.length) ? habits.between : null
     const gap = between && (await noteGap(client, feed, between, links, config.CRAWL_ARCHIVE_DOCUMENTS))
     const discovered = before + saved.added
@@ -142,12 +142,14 @@ export async function saveArchive(
     const saved = await saveNamed(client, feed, named, config)
     await markRead(client, feed, archive)
     const open = archive.gap === null || closes(saved, archive.gap) ? null : archive.gap
-    const again = open !== null || (saved.added > 0 && saved.added === named.length)
-    await noteArchives(client, feed, links, { depth: archive.depth, again }, config.CRAWL_ARCHIVE_DOCUMENTS)
+    const reread = namesOnlyNew(saved, named.length) ? 'infinity' : (open?.to ?? null)
+    await noteArchives(client, feed, links, { depth: archive.depth, reread }, config.CRAWL_ARCHIVE_DOCUMENTS)
     const gap = open && (await noteGap(client, feed, open, links, config.CRAWL_ARCHIVE_DOCUMENTS))
     return { discovered: saved.added, gap }
   })
 }
+
+const namesOnlyNew = ({ added }: Saved, named: number) => added > 0 && added === named
 
 /**
  * Notes that a page or archive document of a feed could not be read. After some tries it is given
