@@ -12,6 +12,9 @@ t.setTimeout(180_000)
 /** ms, well above what makes a request slow. */
 const LONG = 600
 
+/** ms after which a busy machine, too, has let a request in and looks for new articles. */
+const LET_IN = 5_000
+
 interface Line {
   level: string
   msg: string
@@ -26,14 +29,14 @@ t.test('the line of a slow request is a warning, and names what the request wait
   const client = new pg.Client(database.url)
   await client.connect()
   t.teardown(() => client.end())
-  const fleet = createFleet({ DATABASE_URL: database.url, WEB_CONCURRENCY: '1' })
+  const fleet = createFleet({ DATABASE_URL: database.url, WEB_CONCURRENCY: '1', SEARCH_TIMEOUT: '2m' })
   t.teardown(fleet.stop)
   const api = await fleet.start('api')
   await until(async () => (await fetch(`${fleet.base()}/readyz`)).ok, 60_000)
   const plan = {
     countries: ['NL' as const],
     history: { kind: 'fixed' as const, at: new Date(0) },
-    rate: 100,
+    rate: 10_000,
     quota: null,
   }
   const { secret } = await createKey(client, 'test', plan)
@@ -47,21 +50,22 @@ t.test('the line of a slow request is a warning, and names what the request wait
       headers: { authorization: `Bearer ${secret}`, 'x-request-id': request },
     }).then(response => t.equal(response.status, 200))
   const lineOf = async (request: string): Promise<Line> => {
-    const lines = () => api.log().split('\n').filter(Boolean)
-    await until(() => lines().some(line => line.includes(`"request":"${request}"`)), 60_000)
-    return lines()
-      .map(line => JSON.parse(line) as Line)
-      .find(line => line.request === request)!
+    const written = () => api.log().split('\n').slice(0, -1)
+    const line = () => written().find(one => one.includes(`"request":"${request}"`))
+    await until(() => line() !== undefined, 60_000)
+    return JSON.parse(line() ?? '') as Line
   }
   const isWaiting = async () =>
     (await database.query("select from pg_stat_activity where wait_event_type = 'Lock'")).length > 0
 
-  // The first request may well be slow: nothing is in memory yet.
+  // The first requests may well be slow: nothing is in memory yet, and the machine may be busy.
+  let tries = 0
   await until(async () => {
-    await ask('quick')
-    return (await lineOf('quick')).level === 'info'
+    tries += 1
+    await ask(`quick-${tries}`)
+    return (await lineOf(`quick-${tries}`)).level === 'info'
   }, 60_000)
-  t.notOk((await lineOf('quick')).waited)
+  t.notOk((await lineOf(`quick-${tries}`)).waited)
 
   // A process that is stopped reads nothing.
   api.process.kill('SIGSTOP')
@@ -71,7 +75,7 @@ t.test('the line of a slow request is a warning, and names what the request wait
   const answered = ask('locked')
   api.process.kill('SIGCONT')
   await until(isWaiting, 60_000)
-  await pause(LONG)
+  await pause(LET_IN)
   api.process.kill('SIGSTOP')
   await pause(LONG)
   api.process.kill('SIGCONT')
@@ -82,5 +86,5 @@ t.test('the line of a slow request is a warning, and names what the request wait
   t.equal(locked.level, 'warn')
   const { 'new articles': articles = 0, held = 0 } = locked.waited ?? {}
   t.ok(articles >= 2 * LONG && articles <= locked.ms + 1, `${JSON.stringify(locked.waited)} of ${locked.ms}`)
-  t.ok(held >= LONG / 2 && held < articles, `held for ${held} ms`)
+  t.ok(held >= LONG / 2 && held <= locked.ms, `held for ${held} ms`)
 })
