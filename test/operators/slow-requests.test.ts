@@ -51,7 +51,8 @@ t.test('the line of a slow request is a warning, and names what the request wait
     }).then(response => t.equal(response.status, 200))
   const lineOf = async (request: string): Promise<Line> => {
     const written = () => api.log().split('\n').slice(0, -1)
-    const line = () => written().find(one => one.includes(`"request":"${request}"`))
+    const isIts = (one: string) => one.includes(`"request":"${request}"`) && one.includes('"msg":"request"')
+    const line = () => written().find(isIts)
     await until(() => line() !== undefined, 60_000)
     return JSON.parse(line() ?? '') as Line
   }
