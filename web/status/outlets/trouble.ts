@@ -7,7 +7,7 @@ export function troubleOf(outlet: OutletFigures, now: number): string {
   const failing =
     failingFeeds > 0 ? `${failingFeeds} of ${plural(feeds, 'feed')} failing, ${failures} in a row: ${error ?? ''}` : ''
   const kept = blocks.map(({ kind, pages }) => `${kind} ${number(pages)}×`).join(', ')
-  const unseen = gaps === null ? '' : `a feed rolled on unseen ${number(gaps.count)}×, last ${ago(gaps.to, now)}`
+  const unseen = gaps ? `a feed rolled on unseen ${number(gaps.count)}×, last ${ago(gaps.to, now)}` : ''
   const slow = late > 0 ? `${plural(late, 'page')} late${restsUntil === null ? '' : ', rests'}` : ''
   const later = putOff > 0 ? `${plural(putOff, 'page')} on new hosts put off` : ''
   const worse = origins.falls.map(fall => `worse sources of ${fallInWords(fall)}`).join(', ')
