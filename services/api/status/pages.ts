@@ -56,7 +56,7 @@ export function openOperatorPages(parts: {
   })
   router.get('/status', pageSecurity(), async (request, response) => {
     const { pages } = await webBundle()
-    sendFile(request, response, pages.status, 'private, no-cache')
+    await sendFile(request, response, pages.status, 'private, no-cache')
   })
   if (board) router.use('/queues', board.router)
   router.use(['/status', '/queues'], (_request, _response, next) => {

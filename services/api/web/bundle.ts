@@ -13,12 +13,14 @@ export type PageName = (typeof PAGES)[number]
 /** Where browsers find the bundled files. Their names hold a digest of what is in them. */
 export const ASSETS_PATH = '/explore/assets/'
 
-/** A file as it is sent, compressed once. */
+export type Coding = 'identity' | 'gzip' | 'br'
+
+/** A file as it is sent. */
 export interface WebFile {
   contentType: string
   etag: string
-  /** By content coding; `identity` is the file itself. */
-  bodies: { identity: Buffer; gzip: Buffer; br: Buffer }
+  /** `identity` is the file itself. The others are made when they are first asked for, and kept. */
+  body(coding: Coding): Promise<Buffer>
 }
 
 export interface WebBundle {
@@ -35,20 +37,18 @@ const TYPES: Record<string, string> = {
 }
 
 /**
- * Makes all pages from their sources, in memory. Takes 0.6 s of processor time: most of it in
- * esbuild's own process, and in threads that compress.
+ * Makes all pages from their sources, in memory. Takes 0.15 s of processor time, most of it in
+ * esbuild's own process. To compress all files takes 0.3 s more. A process that has just started
+ * does not: it warms up then, and often others answer requests on the same processors.
  *
  * @throws when a source is wrong, or esbuild's program is not installed for this platform
  */
 export async function bundlePages(): Promise<WebBundle> {
   const built = await runEsbuild()
-  const assets = new Map<string, WebFile>()
-  await Promise.all(
-    built.outputFiles.map(async file => {
-      assets.set(pathOf(file), await compressed(typeOf(file.path), Buffer.from(file.contents)))
-    }),
+  const assets = new Map(
+    built.outputFiles.map(file => [pathOf(file), webFile(typeOf(file.path), Buffer.from(file.contents))]),
   )
-  const page = async (name: PageName) => compressed('text/html; charset=utf-8', await pageOf(name, built))
+  const page = async (name: PageName) => webFile('text/html; charset=utf-8', await pageOf(name, built))
   return { pages: { explorer: await page('explorer'), status: await page('status') }, assets }
 }
 
@@ -104,13 +104,25 @@ const typeOf = (path: string) => TYPES[path.slice(path.lastIndexOf('.') + 1)] ??
 const gzipped = promisify(gzip)
 const brotli = promisify(brotliCompress)
 
-async function compressed(contentType: string, identity: Buffer): Promise<WebFile> {
-  const [small, smaller] = await Promise.all([
-    gzipped(identity, { level: 9 }),
-    brotli(identity, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: identity.length },
+function webFile(contentType: string, file: Buffer): WebFile {
+  const etag = `W/"${createHash('sha256').update(file).digest('base64url').slice(0, 27)}"`
+  const made = new Map<Coding, Promise<Buffer>>()
+  return {
+    contentType,
+    etag,
+    body(coding) {
+      const body = made.get(coding) ?? COMPRESS[coding](file)
+      made.set(coding, body)
+      return body
+    },
+  }
+}
+
+const COMPRESS: Record<Coding, (file: Buffer) => Promise<Buffer>> = {
+  identity: async file => file,
+  gzip: file => gzipped(file, { level: 9 }),
+  br: file =>
+    brotli(file, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: file.length },
     }),
-  ])
-  const etag = `W/"${createHash('sha256').update(identity).digest('base64url').slice(0, 27)}"`
-  return { contentType, etag, bodies: { identity, gzip: small, br: smaller } }
 }

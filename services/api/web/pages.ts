@@ -1,7 +1,7 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { matchesEtag } from '../http/answer.ts'
 import { pageSecurity } from '../http/page-security.ts'
-import { ASSETS_PATH, bundlePages, type WebBundle, type WebFile } from './bundle.ts'
+import { ASSETS_PATH, bundlePages, type Coding, type WebBundle, type WebFile } from './bundle.ts'
 
 const YEAR = 31_536_000
 
@@ -33,13 +33,13 @@ export function webPages(): Router {
   router.get('/', asBrowsersAsk, pageSecurity(), async (request, response) => {
     const { pages } = await webBundle()
     response.vary('Accept')
-    sendFile(request, response, pages.explorer, 'no-cache')
+    await sendFile(request, response, pages.explorer, 'no-cache')
   })
   router.get(ASSET_PATH, async (request, response, next) => {
     const { assets } = await webBundle()
     const file = assets.get(request.path)
     if (file === undefined) next()
-    else sendFile(request, response, file, `public, max-age=${YEAR}, immutable`)
+    else await sendFile(request, response, file, `public, max-age=${YEAR}, immutable`)
   })
   return router
 }
@@ -50,20 +50,25 @@ const asBrowsersAsk: RequestHandler = (request, _response, next) => {
 }
 
 /** Sends a bundled file in the best coding that the browser takes, or 304. */
-export function sendFile(request: Request, response: Response, file: WebFile, cacheControl: string): void {
+export async function sendFile(
+  request: Request,
+  response: Response,
+  file: WebFile,
+  cacheControl: string,
+): Promise<void> {
   response.vary('Accept-Encoding').set({ 'Cache-Control': cacheControl, ETag: file.etag })
   if (matchesEtag(request.headers['if-none-match'], file.etag)) {
     response.status(304).end()
     return
   }
   const coding = codingFor(request)
-  const body = file.bodies[coding]
+  const body = await file.body(coding)
   if (coding !== 'identity') response.set('Content-Encoding', coding)
   response.set({ 'Content-Type': file.contentType, 'Content-Length': String(body.length) }).end(body)
 }
 
 /** The smaller one that the browser takes: browsers name both alike. */
-function codingFor(request: Request): keyof WebFile['bodies'] {
+function codingFor(request: Request): Coding {
   if (request.acceptsEncodings('br') === 'br') return 'br'
   return request.acceptsEncodings('gzip') === 'gzip' ? 'gzip' : 'identity'
 }
