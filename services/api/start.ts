@@ -16,7 +16,7 @@ import { createHttpServer, HTTP_LIMITS } from './http/server.ts'
 import { trustProxy } from './http/trust-proxy.ts'
 import type { Servers } from './reading/servers.ts'
 import type { SemanticSearch } from './semantic/query.ts'
-import { openOperatorPages } from './status/pages.ts'
+import type { OperatorParts } from './status/pages.ts'
 import { startWarmUp } from './warm-up.ts'
 
 /** How long requests in hand may take to finish when the process is to stop. */
@@ -61,7 +61,7 @@ export async function startApi(
   const prepare = () => prepareAdmissions(pool, config.DATABASE_POOL)
   const warmUp = startWarmUp(index, log, { prepare })
   const readiness = { required, semantic: () => semantic.missing(), warmUp }
-  const pages = config.OPERATOR_KEY === '' ? null : openOperatorPages({ config, log, lock, readiness })
+  const pages = config.OPERATOR_KEY === '' ? null : await operatorPages({ config, log, lock, readiness })
   const operators = pages?.router ?? null
   const app = createApp({ config, log, ...opened, lock, cursorSecret, publicUrl, readiness, operators })
   // Behind a proxy all clients have one address.
@@ -96,6 +96,12 @@ export async function startApi(
       await pool.end()
     },
   }
+}
+
+/** They alone need the library of the queues, a tenth of all modules. */
+async function operatorPages(parts: OperatorParts) {
+  const { openOperatorPages } = await import('./status/pages.ts')
+  return openOperatorPages(parts)
 }
 
 /**

@@ -1,4 +1,3 @@
-import { Redis } from 'ioredis'
 import { type RedisSettings, redisConnection, usesRedis } from './redis.ts'
 
 /** The Redis of the queues, and those that follow it. */
@@ -14,6 +13,7 @@ const TIMEOUT = 3_000
 /** @returns null when the queues are in Postgres */
 export async function readRedis(config: RedisSettings): Promise<RedisServers | null> {
   if (!usesRedis(config)) return null
+  const { Redis } = await import('ioredis')
   const { url, ...options } = redisConnection(config, false)
   const once = {
     ...options,

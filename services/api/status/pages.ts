@@ -10,7 +10,7 @@ import { ApiError } from '../contract/api-error.ts'
 import type { Readiness } from '../http/health.ts'
 import { pageSecurity } from '../http/page-security.ts'
 import { sendFile, webBundle } from '../web/pages.ts'
-import { type Board, openBoard } from './board.ts'
+import type { Board } from './board.ts'
 import { requireOperator } from './operator.ts'
 import { openFigures } from './read-figures.ts'
 
@@ -18,6 +18,13 @@ import { openFigures } from './read-figures.ts'
 export interface OperatorPages {
   router: Router
   close(): Promise<void>
+}
+
+export interface OperatorParts {
+  config: Config
+  log: Logger
+  lock: AddressLock
+  readiness: Readiness
 }
 
 /** Longest a statement for the page may run, in ms. */
@@ -31,12 +38,7 @@ const CLOSE_TIMEOUT = 2_000
  * own, so that watching takes nothing from searches. The page's script and style are open files,
  * as those of all pages are: they hold the program and no figure.
  */
-export function openOperatorPages(parts: {
-  config: Config
-  log: Logger
-  lock: AddressLock
-  readiness: Readiness
-}): OperatorPages {
+export async function openOperatorPages(parts: OperatorParts): Promise<OperatorPages> {
   const { config, log, lock, readiness } = parts
   const pool = createPool(config.DATABASE_URL, 'status', error => log.debug({ err: error.message }, 'status'), {
     max: 3,
@@ -46,7 +48,7 @@ export function openOperatorPages(parts: {
     mayBeStandby: true,
   })
   const queues = openQueues(config, log)
-  const board: Board | null = usesRedis(config) ? openBoard(config, '/queues', log) : null
+  const board = usesRedis(config) ? await boardOf(config, log) : null
   const figures = openFigures({ pool, queues, readiness, config, service: config.SERVICE_NAME, board: board !== null })
 
   const router = Router({ strict: true, caseSensitive: true })
@@ -77,6 +79,12 @@ export function openOperatorPages(parts: {
       await withTimeLimit(closed, CLOSE_TIMEOUT, () => {})
     },
   }
+}
+
+/** bull-board is loaded only where the queues are in Redis. */
+async function boardOf(config: Config, log: Logger): Promise<Board> {
+  const { openBoard } = await import('./board.ts')
+  return openBoard(config, '/queues', log)
 }
 
 const onlyReading: RequestHandler = (request, _response, next) => {
