@@ -1,4 +1,6 @@
-import { runService } from '../../shared/process/service.ts'
-import { startNormaliser } from './start.ts'
+import { startService } from '../../shared/process/start-service.ts'
 
-await runService('normaliser', startNormaliser)
+await startService('normaliser', async () => {
+  const { startNormaliser } = await import('./start.ts')
+  return startNormaliser
+})

@@ -1,11 +1,14 @@
+import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
 import { type Config, ConfigError, readConfig, unknownSettings } from '../config/config.ts'
 import { withEmbeddedKeys } from '../config/embedded-keys.ts'
 import { createLogger, type Logger } from '../log/logger.ts'
 import { printable } from '../log/printable.ts'
 import { observeProcess, registry } from '../metrics/registry.ts'
+import { ACCOUNTS } from './accounts.ts'
 import { RUNNING } from './beside.ts'
 import { sentenceOf } from './command.ts'
+import { keepCompiledForThreads, makeCompiledFolder } from './compiled.ts'
 import { watchEventLoop } from './event-loop.ts'
 import { type HealthServer, type Missing, startHealthServer } from './health.ts'
 import { processNumber } from './number.ts'
@@ -36,6 +39,9 @@ export interface Running {
   metrics?(): Promise<string>
 }
 
+/** Imports what a service needs, and returns what starts it. */
+export type LoadService = (config: Config) => Promise<(context: ProcessContext) => Promise<Running>>
+
 /**
  * Runs one service of the fleet: configuration, logs, health and metrics on a port of their own,
  * and an orderly end. One of several processes of a service has no such port: their primary shows
@@ -46,7 +52,7 @@ export interface Running {
  * supervisor starts a fresh one.
  * - A process whose event loop stands still ends itself (SIGKILL), for the same reason.
  */
-export async function runService(name: string, start: (context: ProcessContext) => Promise<Running>): Promise<void> {
+export async function runService(name: string, load: LoadService): Promise<void> {
   if (process.argv.length > 2) return explain(name, process.argv.slice(2))
   const config = readServiceConfig(name)
   const number = processNumber()
@@ -71,6 +77,11 @@ export async function runService(name: string, start: (context: ProcessContext) 
     // read anything foreign.
     const needsRoot = name === 'api' && number === null && config.PORT < firstOpenPort()
     if (!needsRoot) giveUpRights(log)
+    keepCompiledForThreads()
+    const start = await load(config)
+    // Before the first request, because it holds the event loop; and not at the end, because a
+    // process may be killed.
+    flushCompileCache()
     service.running = await start({ config, log, end: reason => void stop(service, reason, log) })
     if (needsRoot) giveUpRights(log)
     log.info(service.health ? { metrics: service.health.port } : {}, 'started')
@@ -153,6 +164,7 @@ function endOnUnhandledError(log: Logger): void {
 }
 
 function giveUpRights(log: Logger): void {
+  if (process.geteuid?.() === 0) makeCompiledFolder(ACCOUNTS.services)
   const problem = dropRights()
   if (problem !== null) log.warn(problem)
 }

@@ -11,6 +11,8 @@ t.setTimeout(60_000)
 const run = promisify(execFile)
 const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 const FOLDER = 'infra/ha/systemd'
+/** Variables that Node itself reads. */
+const OF_NODE = ['NODE_ENV', 'NODE_COMPILE_CACHE', 'UV_THREADPOOL_SIZE']
 const read = (name: string) => readFileSync(at(`${FOLDER}/${name}`), 'utf8')
 const units = readdirSync(at(FOLDER)).filter(name => /\.(service|timer|target)$/.test(name))
 
@@ -68,7 +70,7 @@ t.test('units set settings that exist, and hand over each secret as a credential
     const credentials = new Set(valuesOf(text, 'LoadCredential').map(value => value.split(':')[0]))
     for (const [setting = '', value = ''] of valuesOf(text, 'Environment').map(line => line.split('='))) {
       const plain = setting.replace(/_FILE$/, '')
-      t.ok(plain in SETTINGS || ['NODE_ENV', 'UV_THREADPOOL_SIZE'].includes(plain), `${name} sets ${setting}`)
+      t.ok(plain in SETTINGS || OF_NODE.includes(plain), `${name} sets ${setting}`)
       if (setting !== plain) t.ok(credentials.delete(value.replace('%d/', '')), `${setting} is a credential`)
     }
     t.same(credentials, new Set(), `${name} uses each of its credentials`)

@@ -1,0 +1,79 @@
+import { createOutageLog } from '../../shared/log/outage.ts'
+import { postgresOutageLog } from '../../shared/postgres/outage.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
+import { isTransient } from '../../shared/postgres/transaction.ts'
+import { missingAmong } from '../../shared/process/missing.ts'
+import type { Running, ServiceContext } from '../../shared/process/service.ts'
+import { EMBED_DUE, type EmbedDue, startBoss } from '../../shared/queues/delayed-jobs.ts'
+import { openQueues } from '../../shared/queues/queues.ts'
+import { usesRedis } from '../../shared/queues/redis.ts'
+import { observeFleet } from '../../shared/status/fleet-metrics.ts'
+import { observeMachines, observeVectorNodes } from '../../shared/status/machine-metrics.ts'
+import { openVectorStore } from '../../shared/vectors/store.ts'
+import { embedBatch } from './batch/embed.ts'
+import { openEmbeddingCollections } from './collections/embedding-collections.ts'
+import { watchCollections } from './collections/watch.ts'
+import { startDueDispatcher } from './due/due-dispatcher.ts'
+import { startMaintenance } from './maintenance.ts'
+
+const VECTOR_TIMEOUT = 15_000
+
+export async function startEmbedder({ config, log }: ServiceContext): Promise<Running> {
+  const postgres = postgresOutageLog(log, () => pool)
+  const pool = createPool(config.DATABASE_URL, 'embedder', postgres.met, { max: config.DATABASE_POOL })
+  const boss = await startBoss(config.DATABASE_URL, postgres, { supervise: true })
+  const queues = openQueues(config, log)
+  const vectors = openVectorStore(config, VECTOR_TIMEOUT)
+  const embeddingCollections = openEmbeddingCollections(config, pool, vectors, log)
+
+  const outage = createOutageLog(log, {
+    begins: 'the model or the vector store does not answer: articles wait',
+    ends: 'articles are embedded again',
+  })
+  const worker = queues.work(
+    'embed',
+    async ({ seqs }, signal) => {
+      try {
+        await embedBatch({ pool, vectors, embeddingCollections, log, outage }, seqs.map(BigInt), signal)
+      } catch (error) {
+        // The articles are still due, and are called again when Postgres answers.
+        if (!isTransient(error)) throw error
+        postgres.met(error)
+      }
+    },
+    { concurrency: config.EMBED_CONCURRENCY },
+  )
+  const dueDispatcher = startDueDispatcher(
+    pool,
+    queues,
+    log,
+    () => (vectors.obstacle() ?? embeddingCollections.obstacle()) !== null,
+  )
+  const watch = watchCollections(pool, vectors, embeddingCollections, log)
+  await boss.work<EmbedDue>(EMBED_DUE, { batchSize: 20, pollingIntervalSeconds: 1 }, async jobs => {
+    const seqs = jobs.flatMap(({ data }) => data.seqs.map(BigInt))
+    await dueDispatcher.dispatch(seqs)
+  })
+  await startMaintenance(boss, pool, log)
+  observeFleet(pool, queues)
+  observeMachines(pool, config)
+  observeVectorNodes(pool, config)
+
+  return {
+    async stop() {
+      await Promise.allSettled([dueDispatcher.close(), watch.close(), worker.close()])
+      await Promise.allSettled([boss.stop({ graceful: false }), queues.close()])
+      await pool.end()
+    },
+    missing: () =>
+      missingAmong({
+        postgres: () => pool.query('select 1'),
+        vectors: () => vectors.ping(),
+        model: async () => {
+          const obstacle = embeddingCollections.obstacle()
+          if (obstacle) throw new Error(obstacle.reason)
+        },
+        ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
+      }),
+  }
+}

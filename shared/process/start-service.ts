@@ -1,0 +1,15 @@
+import { keepCompiledForThreads } from './compiled.ts'
+import type { LoadService } from './service.ts'
+
+/**
+ * Runs a service as `runService` does. Everything else is loaded afterwards, so that its code comes
+ * from the compile cache.
+ *
+ * @param load imports what the service needs, and returns what starts it
+ */
+export async function startService(name: string, load: LoadService): Promise<void> {
+  // Root changes to another account first. What that account can write to, root must not run.
+  if (process.geteuid?.() !== 0) keepCompiledForThreads()
+  const { runService } = await import('./service.ts')
+  await runService(name, load)
+}
