@@ -12,7 +12,7 @@ await runCommand(
     usage: [
       'NAME [--data DIR] [--rows N] [--json]',
       `search --peers [${PEERS.join(',')}]`,
-      'search [--writing [--seconds N]] [--import] [--counts] [--http [--requests N]] [--cold | --rolling]',
+      'search [--writing [--seconds N]] [--import] [--counts] [--http [--requests N]] [--cold | --rolling] [--starts]',
       'semantic [--recipes]',
       'ingestion [--folds | --misses [--fold N] | --fetch] [--sets DIR]',
       'mixed | week | standbys [--seconds N]',
@@ -48,6 +48,7 @@ await runCommand(
           'search: a process that has just started, the hardest queries asked for the first time, a rolling restart',
       },
       rolling: { type: 'boolean', about: 'search: the rolling restart of --cold alone' },
+      starts: { type: 'boolean', about: 'search: processor time of a start, with and without the compile cache' },
       folds: { type: 'boolean', about: 'ingestion: only the figures by folds of publishers' },
       misses: { type: 'boolean', about: 'ingestion: what was missed of one fold, with --fold' },
       fold: { type: 'string', value: 'N', about: 'ingestion: the fold of --misses (default 0, the open one)' },
@@ -77,6 +78,7 @@ await runCommand(
       requests: numberOf('requests', options.requests),
       cold: options.cold === true,
       rolling: options.rolling === true,
+      starts: options.starts === true,
       folds: options.folds === true,
       misses: options.misses === true ? foldNumber(options.fold) : null,
       sets: typeof options.sets === 'string' ? options.sets : new URL('../../sets', import.meta.url).pathname,
@@ -134,6 +136,8 @@ export interface BenchOptions {
   cold: boolean
   /** The rolling restart of the part before, alone. */
   rolling: boolean
+  /** What the start of a process costs. */
+  starts: boolean
   /** Parts of `ingestion`. */
   folds: boolean
   /** The fold whose misses are printed, or null. */

@@ -8,8 +8,10 @@ import type { BenchOptions } from '../main.ts'
 import { buildArchive } from './build.ts'
 import { queryClasses } from './classes.ts'
 import { measureCold } from './cold/main.ts'
+import { measureStarts } from './cold/starts.ts'
 import { measureCounts } from './counts.ts'
 import type { Archive } from './generator.ts'
+import { startApiProcess } from './http/api.ts'
 import { measureHttp } from './http/main.ts'
 import { measureImport } from './importing/main.ts'
 import { type ClassTimes, measureClass, quantile } from './measure.ts'
@@ -47,7 +49,19 @@ export async function run(options: BenchOptions): Promise<Record<string, number>
 
 /** Builds the archive, or takes the one that stands, and measures what is asked for. */
 async function measure(
-  { peers, writing, importing, counts, seconds: writingSeconds, http, requests, cold, rolling, signal }: BenchOptions,
+  {
+    peers,
+    writing,
+    importing,
+    counts,
+    seconds: writingSeconds,
+    http,
+    requests,
+    cold,
+    rolling,
+    starts,
+    signal,
+  }: BenchOptions,
   rows: number,
   dataDir: DataDirectory,
   servers: EmbeddedServers,
@@ -64,6 +78,10 @@ async function measure(
   if (http) parts.push(() => measureHttp({ dataDir, servers, url, classes, requests, signal, say }))
   if (cold || rolling)
     parts.push(() => measureCold({ dataDir, servers, url, archive, classes, rollingAlone: !cold, signal, say }))
+  if (starts) {
+    const start = (env: Record<string, string>) => startApiProcess(servers, dataDir, url, { env })
+    parts.push(() => measureStarts({ start, signal, say }))
+  }
   if (parts.length === 0)
     parts.push(
       () => measureClasses(url, archive, signal),
