@@ -5,6 +5,8 @@ import type { Outages, Part } from '../outages.ts'
 /** A page of articles, as far as the readers look at it. */
 export interface Page {
   total_results: number
+  /** There are that many or more. */
+  total_results_is_estimate?: true
   next_cursor: string | null
   articles: { id: string; title: string; url: string; published_at: string | null; ingested_at: string | null }[]
 }
