@@ -136,7 +136,7 @@ export interface BenchOptions {
   cold: boolean
   /** The rolling restart of the part before, alone. */
   rolling: boolean
-  /** What the start of a process costs. */
+  /** Whether the bench measures the start of a process. */
   starts: boolean
   /** Parts of `ingestion`. */
   folds: boolean

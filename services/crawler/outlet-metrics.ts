@@ -59,7 +59,7 @@ export function observeOutlets(pool: Pool, budget: Budget): void {
   observeOrigins(outlets)
 }
 
-/** What polls of feeds told, by outlet. */
+/** Offers silence, failures and gaps of feeds as metrics, by outlet. */
 function observeFeeds(outlets: () => Promise<OutletHealth[]>): void {
   gauge('outlet_silence_seconds', 'Time since an outlet last named a new address.', ['outlet'], outlets, (set, all) => {
     for (const { domain, lastNew } of all) {

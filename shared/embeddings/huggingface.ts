@@ -7,7 +7,7 @@ import type { Ask, Source } from './source.ts'
  */
 export function askHuggingFace({ url, model, token }: Source): Ask {
   const client = openClient(token)
-  // Whoever asks is told.
+  // Each question awaits the client, and throws its error.
   client.catch(() => {})
   const where = url === '' ? { model: model.name, provider: 'hf-inference' as const } : { endpointUrl: url }
   return async (texts, kind, signal) => {

@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
- * What the work in hand waited for: ms by name. Waits at the same time are added up, so the sum may
- * be longer than the work.
+ * The waits of the work in hand: ms by name. Waits at the same time are added up, so the sum may be
+ * longer than the work.
  */
 export type Waits = Map<string, number>
 

@@ -10,7 +10,7 @@ import { type KnownVersion, saveVersions, versionOf } from './hints.ts'
 /** The settings by which addresses are saved. */
 export type SavingSettings = Budget & Pick<Config, 'CRAWL_RECHECK'>
 
-/** What crawl memory knew of a document's addresses. */
+/** The addresses of a document that crawl memory added, and since when it knew the others. */
 export interface Saved {
   /** The number of new addresses. */
   added: number
