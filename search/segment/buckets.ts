@@ -2,7 +2,7 @@ import { hashOf } from './hashing.ts'
 import { release } from './large.ts'
 import type { Pace } from './pace.ts'
 import { bucketOfHash, entryBytes, writeEntry } from './postings.ts'
-import { createNumbers, createPostings, type PostingLists } from './postings-builder.ts'
+import { createPostings, type PostingLists } from './postings-builder.ts'
 import type { DictionaryBuilder } from './segment-texts.ts'
 import { createTermFilterBuilder, type TermFilter } from './term-filter.ts'
 
@@ -84,20 +84,13 @@ interface Part {
 
 function readPart(add: (dictionary: DictionaryBuilder) => void): Part {
   const names: string[] = []
-  const latest = createNumbers()
   const postings = createPostings()
   add({
     term(text) {
       names.push(text)
-      latest.push(-1)
-      return names.length - 1
+      return postings.list()
     },
-    add(term, doc) {
-      if (latest.at(term) === doc) return false
-      latest.set(term, doc)
-      postings.add(term, doc)
-      return true
-    },
+    add: postings.add,
   })
   return { names, lists: postings.lists() }
 }

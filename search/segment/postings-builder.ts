@@ -1,15 +1,18 @@
 import { moved, release } from './large.ts'
 
-/** Collects pairs of a term's id and a document, in order of documents. */
+/** Collects pairs of a list and a document, in order of documents. */
 export interface Postings {
+  /** Makes an empty list. Returns its number: 0, 1, 2 … */
+  list(): number
+  /** Adds a document to a list. A second call for the same document does nothing. */
   add(list: number, doc: number): void
   /** All pairs as lists. Nothing can be added afterwards. */
   lists(): PostingLists
 }
 
 /**
- * Lists by id. List n is `docs` from `starts[n]` to before `starts[n + 1]`, in ascending order; it
- * may be empty.
+ * Lists by number. List n is `docs` from `starts[n]` to before `starts[n + 1]`, in ascending order;
+ * it may be empty.
  */
 export interface PostingLists {
   count: number
@@ -27,16 +30,32 @@ export function createPostings(): Postings {
   const pieces: Int32Array[] = []
   // Pairs of one document follow each other, so a document is kept once and not with each pair.
   const runs = { docs: createNumbers(), starts: createNumbers() }
-  let lists = new Int32Array(0)
+  // Two numbers of each list, side by side because both are wanted at each pair: the last document
+  // + 1, and how many there are.
+  let heads = new Int32Array(1 << 12)
+  let count = 0
+  let piece = new Int32Array(0)
   let end = 0
   let latest = -1
-  let highest = -1
   const total = () => Math.max(pieces.length - 1, 0) * PIECE + end
+  const startsOfLists = (): Uint32Array => {
+    const starts = new Uint32Array(count + 1)
+    for (let list = 0; list < count; list++) starts[list + 1] = starts[list]! + heads[list * 2 + 1]!
+    return starts
+  }
   return {
+    list() {
+      if (count * 2 === heads.length) heads = moved(heads, heads.length * 2)
+      return count++
+    },
     add(list, doc) {
-      if (end === lists.length) {
-        lists = new Int32Array(PIECE)
-        pieces.push(lists)
+      const head = list * 2
+      if (heads[head] === doc + 1) return
+      heads[head] = doc + 1
+      heads[head + 1]!++
+      if (end === piece.length) {
+        piece = new Int32Array(PIECE)
+        pieces.push(piece)
         end = 0
       }
       if (doc !== latest) {
@@ -44,35 +63,31 @@ export function createPostings(): Postings {
         runs.starts.push(total())
         latest = doc
       }
-      lists[end++] = list
-      if (list > highest) highest = list
+      piece[end++] = list
     },
     lists() {
       const size = total()
       // A counting sort is linear, and stable: documents stay in order.
-      const starts = new Uint32Array(highest + 2)
-      for (const [number, piece] of pieces.entries()) countLists(piece, size - number * PIECE, starts)
-      for (let list = 0; list <= highest; list++) starts[list + 1]! += starts[list]!
+      const starts = startsOfLists()
       const docs = new Uint16Array(size)
       const next = starts.slice()
-      let run = -1
-      let doc = 0
+      runs.starts.push(size)
       let place = 0
-      for (const piece of pieces) {
-        for (let at = 0; at < piece.length && place < size; at++, place++) {
-          if (run + 1 < runs.starts.length && runs.starts.at(run + 1) === place) doc = runs.docs.at(++run)
-          docs[next[piece[at]!]!++] = doc
+      for (let run = 0; run < runs.docs.length; run++) {
+        const doc = runs.docs.at(run)
+        const runEnd = runs.starts.at(run + 1)
+        while (place < runEnd) {
+          const lists = pieces[Math.floor(place / PIECE)]!
+          const from = place % PIECE
+          const to = Math.min(from + runEnd - place, PIECE)
+          for (let at = from; at < to; at++) docs[next[lists[at]!]!++] = doc
+          place += to - from
+          if (to === PIECE) release(lists)
         }
-        release(piece)
       }
-      return { count: highest + 1, docs, starts }
+      return { count, docs, starts }
     },
   }
-}
-
-function countLists(lists: Int32Array, size: number, starts: Uint32Array): void {
-  const end = Math.min(size, lists.length)
-  for (let at = 0; at < end; at++) starts[lists[at]! + 1]!++
 }
 
 /** A list of numbers that grows. */

@@ -22,8 +22,6 @@ export interface DictionaryBuilder {
   /**
    * Notes that a document has a term; a second call for the same document does nothing. Documents
    * come in ascending order.
-   *
-   * @returns whether it was new
    */
-  add(term: number, doc: number): boolean
+  add(term: number, doc: number): void
 }
