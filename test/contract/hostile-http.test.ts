@@ -135,7 +135,12 @@ t.test('decision 7: every form of address that HTTP knows is answered as any oth
     ['GET //v1/articles HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
     ['GET /v1/%61rticles HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
     ['GET /%ff HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
-    ['GET /v1/articles#a?q=1 HTTP/1.1', /^HTTP\/1\.1 (200|404) /],
+    ['GET /v1/articles#a?q=1 HTTP/1.1', /^HTTP\/1\.1 200 /],
+    ['GET /v1/articles?foo=1#a HTTP/1.1', /^HTTP\/1\.1 422 [\s\S]*"foo":/],
+    ['GET //x@#a HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
+    ['GET //x@?#a HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
+    ['GET //x# HTTP/1.1', /^HTTP\/1\.1 404 [\s\S]*"not_found"/],
+    ['GET http://x/v1/articles#a HTTP/1.1', /^HTTP\/1\.1 200 /],
   ] as const) {
     const { text } = await raw(`${line}\r\n${key}`)
     t.match(text, expected, line)

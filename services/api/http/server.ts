@@ -146,9 +146,10 @@ function problemOf({ headersDistinct, httpVersion, rawHeaders }: IncomingMessage
 
 /**
  * A target in one of the other forms (RFC 9112 §3.2: with scheme and host, host alone, `*`) as path
- * and query.
+ * and query. A fragment is no part of any form; Express finds no path in `//a@#b`, and answers in
+ * our place.
  */
 function originForm(target: string): string {
-  const path = target.replace(/^https?:\/\/[^/?#]*/i, '')
+  const path = target.replace(/#.*$/s, '').replace(/^https?:\/\/[^/?]*/i, '')
   return path.startsWith('/') ? path : `/${path}`
 }
