@@ -50,6 +50,9 @@ t.test('decision 28: a cursor outlives its set by five minutes; then it is expir
 })
 
 t.test('each new set removes some of those that no cursor can name any more, without an embedder', async t => {
+  // As autovacuum may have left it: Postgres plans for one set.
+  await world.pool.query('delete from semantic_sets where ctid <> (select min(ctid) from semantic_sets)')
+  await world.pool.query('analyze semantic_sets')
   await world.pool.query(
     `insert into semantic_sets (set_id, question, made_at, seqs, relevances)
      select 'old ' || n, '\\x00'::bytea, now() - interval '1 hour', '{1}'::bigint[], '{1}'::smallint[] from generate_series(1, 50) n

@@ -97,11 +97,13 @@ const FIND = `
   where question = $1 and made_at > clock_timestamp() - interval '5 minutes'
   order by made_at desc limit 1`
 
-// $1 how many at most. A set serves its cursors for ten minutes. Index: semantic_sets_made
+// $1 how many at most. A set serves its cursors for ten minutes. Index: semantic_sets_made. An
+// array, because a join may run the inner statement once for each row, and then removes all of
+// them.
 const REMOVE = `
-  delete from semantic_sets where set_id in (
+  delete from semantic_sets where set_id = any (array(
     select set_id from semantic_sets where made_at < now() - interval '11 minutes'
-    order by made_at limit $1 for update skip locked)`
+    order by made_at limit $1 for update skip locked))`
 
 // $1 number of the lock, $2 set_id, $3 question, $4 seqs, $5 relevances
 const KEEP = 'select keep_semantic_set($1, $2, $3, $4, $5) as set_id'

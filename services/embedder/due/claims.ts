@@ -37,19 +37,22 @@ export async function giveBack(db: Queryable, seqs: bigint[], ms: number): Promi
 const OPEN = 'embedded_at is null and failed_at is null'
 const FREE = `${OPEN} and due_at <= clock_timestamp() and (claimed_until is null or claimed_until <= clock_timestamp())`
 
+// `with`, because a join may run a statement in `from` more than once, and then claims more than it
+// should.
+
 // $1 ms, $2 limit. Index: embeddings_due.
 const CLAIM_DUE = `
+  with due as (select seq from embeddings where ${FREE} order by due_at limit $2 for update skip locked)
   update embeddings e set claimed_until = clock_timestamp() + $1 * interval '1 ms'
-  from (select seq from embeddings where ${FREE} order by due_at limit $2 for update skip locked) as due
-  where e.seq = due.seq
+  from due where e.seq = due.seq
   returning e.seq`
 
 // $1 ms, $2 limit, $3 seqs. Index: the primary key.
 const CLAIM_THESE = `
+  with due as (select seq from embeddings where seq = any ($3::bigint[]) and ${FREE}
+               order by seq limit $2 for update skip locked)
   update embeddings e set claimed_until = clock_timestamp() + $1 * interval '1 ms'
-  from (select seq from embeddings where seq = any ($3::bigint[]) and ${FREE}
-        order by seq limit $2 for update skip locked) as due
-  where e.seq = due.seq
+  from due where e.seq = due.seq
   returning e.seq`
 
 // $1 ms, $2 seqs. Index: the primary key.
