@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createReadStream, type ReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
-import { openIndexer } from '../search/indexer.ts'
+import { lowerPriority, openIndexer } from '../search/indexer.ts'
 import { type ArticleWriter, openArticleWriter } from '../shared/indexing/article-writer.ts'
 import { counted } from '../shared/log/counted.ts'
 import { createPool } from '../shared/postgres/pool.ts'
@@ -35,6 +35,8 @@ await runCommand(
     if (file === undefined || rest.length > 0) throw new UsageError('Name one file, or - for standard input.')
     const size = file === '-' ? null : (await stat(file)).size
     const source = file === '-' ? process.stdin : await openFile(file)
+    // Searches beside it wait for its articles to be taken in, and must not wait for it as well.
+    lowerPriority()
     const problem = dropRights()
     if (problem !== null) context.say(problem)
     const stream = file.endsWith('.gz') ? source.pipe(createGunzip()) : source

@@ -19,6 +19,7 @@ export { type ArchiveWriter, type ArchiveWriterOptions, openArchiveWriter } from
 export { createKnownWords, type KnownWords } from './merge/known-words.ts'
 export { KINDS, type MakeOptions, makeSegments } from './merge/make-segments.ts'
 export { SEGMENT_SIZES, type SegmentSizes } from './merge/policy.ts'
+export { lowerPriority } from './merge/priority.ts'
 export type { RebuildWork } from './merge/rebuild-segment.ts'
 export type { Tokeniser } from './merge/tokeniser.ts'
 export { type IndexState, readIndexState } from './store/index-state.ts'
@@ -31,7 +32,8 @@ export interface Indexer {
    * threads and on connections of their own. Resolves when it is decided what to start.
    *
    * @param last `seq` of the newest article
-   * @param bulk many more articles follow at once: waits while too many have no stored segment
+   * @param bulk many more articles follow at once: waits so that they come about as
+   *   fast as segments are made, and while too many have none
    */
   notify(last: bigint, bulk: boolean): Promise<void>
   /** Makes all segments that are due. Resolves when that is done. */

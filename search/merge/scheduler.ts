@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { openSegmentWriter } from '../store/open.ts'
 import type { SegmentWork } from '../store/segment-store.ts'
+import { createBulkPace } from './bulk-pace.ts'
 import { KINDS, type MadeSegment } from './make-segments.ts'
 import { isFlushDue, mergesDue, SEGMENT_SIZES } from './policy.ts'
 import { createSegmentThread, type SegmentThread, type Task, type TaskResult } from './thread.ts'
@@ -12,7 +13,8 @@ export interface Scheduler {
    * Called after every batch of articles; cheap. Resolves when it is decided what to start.
    *
    * @param last `seq` of the newest article
-   * @param bulk many more articles follow at once: waits while too many have no stored segment
+   * @param bulk many more articles follow at once: waits so that they come about as
+   *   fast as segments are made, and while too many have none
    */
   notify(last: bigint, bulk: boolean): Promise<void>
   /** Makes all segments that are due. Resolves when that is done. */
@@ -43,6 +45,7 @@ const KEEP_ALIVE = 60_000
 export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler {
   const writer = openSegmentWriter(pool)
   const threads = createThreads(pool, events)
+  const pace = createBulkPace(SEGMENT_SIZES.flushed)
   /** Articles up to here had a segment at the last look; the newest article that was heard of. */
   let [covered, newest] = [0n, 0n]
   /**
@@ -72,8 +75,13 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
     })
   }
 
-  /** Waits until few enough articles have no segment, or until no flush is running. */
+  /**
+   * Spreads the articles of an import, and waits until few enough of them have no segment, or until
+   * no flush is running.
+   */
   async function waitForFlushes(last: bigint): Promise<void> {
+    covered = await readCovered()
+    await holdingProcess(pause(pace.pause(last, covered, performance.now())))
     while (flushing !== null && last - covered > MOST_BACKLOG) {
       await holdingProcess(Promise.race([flushing, pause(LOOK_AGAIN)]))
       covered = await readCovered()

@@ -10,12 +10,13 @@ import type { QueryClass } from '../classes.ts'
 import { copyArchive } from '../copy.ts'
 import type { Archive } from '../generator.ts'
 import { quantile } from '../measure.ts'
-import { readFor } from '../writing/readers.ts'
+import { readSteadily } from './steady.ts'
 
 /** As many as the archive has, and at most so many. */
 const MOST_ARTICLES = 100_000
-/** Seconds of reading alone. */
+/** Seconds of reading alone, and searches a second. */
 const ALONE = 30
+const PER_SECOND = 100
 /** Articles generated at a time. */
 const PART = 1_000
 
@@ -33,8 +34,8 @@ export interface ImportBench {
 
 /**
  * Measures `npm run import` of 100,000 articles of 2,000 characters with nobody reading, and
- * `npm run reindex` of the same articles. Then two clients search alone, and beside an import of
- * 100,000 more. The time of an import ends with its last segment.
+ * `npm run reindex` of the same articles. Then searches come at fixed moments, alone and beside an
+ * import of 100,000 more. The time of an import ends with its last segment.
  */
 export async function measureImport(bench: ImportBench): Promise<Record<string, number>> {
   const { archive, rows, classes, signal, say } = bench
@@ -55,11 +56,16 @@ export async function measureImport(bench: ImportBench): Promise<Record<string, 
     const index = openIndex(pool)
     const queries = classes.flatMap(one => one.queries)
     for (const query of queries) await index.search(query)
-    const alone = await readFor(index, queries, ALONE, signal)
+    const alone = await readSteadily(
+      index,
+      queries,
+      PER_SECOND,
+      AbortSignal.any([signal, AbortSignal.timeout(ALONE * 1_000)]),
+    )
     const reading = new AbortController()
     const [seconds, beside] = await Promise.all([
       runImport(copy.url, file, signal).finally(() => reading.abort()),
-      readFor(index, queries, Infinity, AbortSignal.any([signal, reading.signal])),
+      readSteadily(index, queries, PER_SECOND, AbortSignal.any([signal, reading.signal])),
     ])
     return {
       import_per_s: Math.round(quiet),
@@ -68,6 +74,8 @@ export async function measureImport(bench: ImportBench): Promise<Record<string, 
       import_alone_p95_ms: rounded(quantile(alone, 0.95)),
       import_reading_p50_ms: rounded(quantile(beside, 0.5)),
       import_reading_p95_ms: rounded(quantile(beside, 0.95)),
+      import_reading_p99_ms: rounded(quantile(beside, 0.99)),
+      import_reading_worst_ms: rounded(Math.max(...beside)),
       import_p95_ratio: rounded(quantile(beside, 0.95) / quantile(alone, 0.95)),
     }
   } finally {
