@@ -93,11 +93,12 @@ interface NextRequest {
   read(status: number, etag: unknown, text: string): void
 }
 
-function createRequests({ key, searches, feeds, words, newest }: Asking) {
-  const random = createRandom(5)
+function createRequests({ key, searches, feeds, words, newest, seed }: Asking) {
+  const random = createRandom(seed)
   const headers = { authorization: `Bearer ${key}` }
   const readers = Array.from({ length: READERS }, () => ({ after: newest, etag: '' }))
-  const popular = Array.from({ length: POPULAR }, () => question(random, words))
+  const always = createRandom(5)
+  const popular = Array.from({ length: POPULAR }, () => question(always, words))
   const plain = (kind: Kind, path: string): NextRequest => ({ kind, path, headers, read() {} })
   const make: Record<Kind, () => NextRequest> = {
     search: () => plain('search', random.one(searches)),

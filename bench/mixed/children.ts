@@ -30,6 +30,8 @@ export async function startAsker(signal: AbortSignal): Promise<Asker> {
 
 /** A process that writes as a normaliser does. */
 export interface Writer {
+  /** Makes the articles of a job, so that the job need not. */
+  make(job: Job): Promise<void>
   write(job: Job): Promise<Written>
   end(): void
 }
@@ -41,10 +43,12 @@ export async function startWriter(url: string, rows: number, signal: AbortSignal
     signal,
   )
   return {
-    async write(job) {
+    async make(job) {
       const articles = Math.ceil((job.perSecond ?? 0) * job.seconds) + BATCH
       child.send({ from: job.from, articles } satisfies Making)
       await child.next()
+    },
+    write(job) {
       child.send(job)
       return child.next()
     },

@@ -14,7 +14,7 @@ import { copyArchive } from '../search/copy.ts'
 import { type LoggedRequest, startApiProcess } from '../search/http/api.ts'
 import { pathOf } from '../search/http/urls.ts'
 import { quantile } from '../search/measure.ts'
-import { startAsker, startWriter } from './children.ts'
+import { type Asker, startAsker, startWriter, type Writer } from './children.ts'
 import { type Asking, KINDS, type Minute } from './messages.ts'
 import { picture } from './picture.ts'
 import { fillVectors } from './vectors.ts'
@@ -24,8 +24,8 @@ const SECONDS = 3_600
 /** Articles that have vectors, of the newest. */
 const VECTORS = 50_000
 const CONNECTIONS = 64
-/** Seconds for which the limit is looked for. */
-const LIMIT_SECONDS = 30
+/** Seconds for which the limit is looked for; before, as many to warm up. */
+const LIMIT_SECONDS = 60
 /** Of the limit. */
 const LOAD = 0.6
 /** Articles a second that come in. */
@@ -91,11 +91,12 @@ async function measure({ options, rows, servers, dataDir, url, archive }: Place)
   const writer = await startWriter(url, rows, options.signal)
   try {
     const asking = { ...(await questions(url, archive)), base: api.base, connections: CONNECTIONS }
-    say('Looking for the limit …')
-    await asker.ask({ ...asking, perSecond: null, seconds: LIMIT_SECONDS })
-    const limit = await asker.ask({ ...asking, perSecond: null, seconds: LIMIT_SECONDS })
-    const perSecond = Math.floor((LOAD * sum(limit.map(minute => minute.requests))) / LIMIT_SECONDS)
+    const { limit, from } = await findLimit(asker, writer, asking, rows)
+    const perSecond = Math.floor(LOAD * limit)
     const seconds = options.seconds ?? SECONDS
+    const job = { perSecond: WRITTEN, seconds, from }
+    await writer.make(job)
+    const newest = await withDatabase(url, newestOf)
     say(`${perSecond} requests/s and ${WRITTEN} articles/s for ${seconds} s …`)
 
     const memory: number[] = []
@@ -104,8 +105,8 @@ async function measure({ options, rows, servers, dataDir, url, archive }: Place)
     const watch = setInterval(() => {
       api.usage().then(({ memory: now }) => memory.push(now), say)
     }, 60_000)
-    const written = writer.write({ perSecond: WRITTEN, seconds, from: rows })
-    const minutes = await asker.ask({ ...asking, perSecond, seconds }, tellMinute)
+    const written = writer.write(job)
+    const minutes = await asker.ask({ ...asking, newest, perSecond, seconds, seed: 3 }, tellMinute)
     clearInterval(watch)
     const { transactions, batches } = await written
     const ended = await api.usage()
@@ -115,7 +116,7 @@ async function measure({ options, rows, servers, dataDir, url, archive }: Place)
     say(`load ${loadavg()[0]!.toFixed(1)}`)
     return {
       rows,
-      limit_per_s: Math.round(perSecond / LOAD),
+      limit_per_s: Math.round(limit),
       asked_per_s: perSecond,
       minutes: minutes.length,
       failures: sum(minutes.map(minute => minute.failures)),
@@ -135,32 +136,60 @@ async function measure({ options, rows, servers, dataDir, url, archive }: Place)
   }
 }
 
+/**
+ * The requests/s of clients that ask one request after the other, while articles come in and every
+ * second question is new: both take a large part of what the machine can do.
+ *
+ * @param from number of the first article to write
+ * @returns also the number of the next one
+ */
+async function findLimit(asker: Asker, writer: Writer, asking: Omit<Asking, Load>, from: number) {
+  say('Looking for the limit …')
+  const job = { perSecond: WRITTEN, seconds: 2 * LIMIT_SECONDS, from }
+  await writer.make(job)
+  const written = writer.write(job)
+  await asker.ask({ ...asking, perSecond: null, seconds: LIMIT_SECONDS, seed: 1 })
+  const minutes = await asker.ask({ ...asking, perSecond: null, seconds: LIMIT_SECONDS, seed: 2 })
+  const { articles } = await written
+  return { limit: sum(minutes.map(minute => minute.requests)) / LIMIT_SECONDS, from: from + articles }
+}
+
+type Load = 'perSecond' | 'seconds' | 'seed'
+
 /** The requests: first pages of all classes, words of the archive, and polls from its end on. */
-async function questions(
-  url: string,
-  archive: Place['archive'],
-): Promise<Omit<Asking, 'base' | 'connections' | 'perSecond' | 'seconds'>> {
-  const database = new pg.Client(url)
-  await database.connect()
-  try {
+function questions(url: string, archive: Place['archive']): Promise<Omit<Asking, 'base' | 'connections' | Load>> {
+  return withDatabase(url, async database => {
     const { secret } = await createKey(database, 'bench', {
       countries: [...COUNTRIES],
       history: { kind: 'fixed', at: new Date('2000-01-01T00:00:00Z') },
       rate: 1_000_000_000,
       quota: null,
     })
-    const { rows } = await database.query<{ newest: Date }>('select max(ingested_at) as newest from articles')
     const searches = queryClasses(archive, 5).flatMap(one => one.queries.map(pathOf))
     return {
       key: secret,
       searches,
       feeds: searches.map(path => path.replace('/v1/articles?', '/v1/articles.rss?')),
       words: archive.vocabularies.nl.words.slice(200, 5_000),
-      newest: rows[0]!.newest.toISOString(),
+      newest: await newestOf(database),
     }
+  })
+}
+
+async function withDatabase<T>(url: string, work: (database: pg.Client) => Promise<T>): Promise<T> {
+  const database = new pg.Client(url)
+  await database.connect()
+  try {
+    return await work(database)
   } finally {
     await database.end()
   }
+}
+
+/** ISO 8601; ingestion time of the newest article. */
+async function newestOf(database: pg.Client): Promise<string> {
+  const { rows } = await database.query<{ newest: Date }>('select max(ingested_at) as newest from articles')
+  return rows[0]!.newest.toISOString()
 }
 
 function tellMinute({ minute, requests, failures, times, slowest }: Minute): void {

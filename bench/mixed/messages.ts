@@ -21,6 +21,8 @@ export interface Asking {
   perSecond: number | null
   connections: number
   seconds: number
+  /** Of the choice of requests. With the same one, every question would have been asked before. */
+  seed: number
 }
 
 /** A request that took long. */
