@@ -97,6 +97,7 @@ function createRequests({ key, searches, feeds, words, newest, seed }: Asking) {
   const random = createRandom(seed)
   const headers = { authorization: `Bearer ${key}` }
   const readers = Array.from({ length: READERS }, () => ({ after: newest, etag: '' }))
+  // What many ask stays the same, whatever the seed.
   const always = createRandom(5)
   const popular = Array.from({ length: POPULAR }, () => question(always, words))
   const plain = (kind: Kind, path: string): NextRequest => ({ kind, path, headers, read() {} })
