@@ -15,7 +15,8 @@ await runCommand(
       'search [--writing [--seconds N]] [--import] [--counts] [--http [--requests N]] [--cold | --rolling] [--starts]',
       'semantic [--recipes]',
       'ingestion [--folds | --misses [--fold N] | --fetch] [--sets DIR]',
-      'mixed | week | standbys [--seconds N]',
+      'mixed [--rate N] [--seconds N]',
+      'week | standbys [--seconds N]',
       'growth | archive [--words N]',
     ],
     options: {
@@ -40,6 +41,7 @@ await runCommand(
         about:
           'how long with --writing (default 300), mixed (default 3600), week (default 7200) or each fault of standbys (default 20)',
       },
+      rate: { type: 'string', value: 'N', about: 'mixed: requests a second, instead of 60 % of the limit' },
       counts: { type: 'boolean', about: 'search: counts by time, outlet, language and country' },
       http: { type: 'boolean', about: 'search: an API process over HTTP' },
       cold: {
@@ -73,6 +75,7 @@ await runCommand(
       writing: options.writing === true,
       importing: options.import === true,
       seconds: numberOf('seconds', options.seconds),
+      rate: numberOf('rate', options.rate),
       counts: options.counts === true,
       http: options.http === true,
       requests: numberOf('requests', options.requests),
@@ -130,6 +133,8 @@ export interface BenchOptions {
   writing: boolean
   importing: boolean
   seconds: number | null
+  /** `--rate`, or null: the bench finds one. */
+  rate: number | null
   counts: boolean
   http: boolean
   requests: number | null

@@ -91,8 +91,8 @@ async function measure({ options, rows, servers, dataDir, url, archive }: Place)
   const writer = await startWriter(url, rows, options.signal)
   try {
     const asking = { ...(await questions(url, archive)), base: api.base, connections: CONNECTIONS }
-    const { limit, from } = await findLimit(asker, writer, asking, rows)
-    const perSecond = Math.floor(LOAD * limit)
+    const { limit, from } = await findLimit(asker, writer, asking, rows, options.rate)
+    const perSecond = options.rate ?? Math.floor(LOAD * limit)
     const seconds = options.seconds ?? SECONDS
     const job = { perSecond: WRITTEN, seconds, from }
     await writer.make(job)
@@ -116,7 +116,8 @@ async function measure({ options, rows, servers, dataDir, url, archive }: Place)
     say(`load ${loadavg()[0]!.toFixed(1)}`)
     return {
       rows,
-      limit_per_s: Math.round(limit),
+      // With `--rate` it was not looked for.
+      ...(options.rate === null ? { limit_per_s: Math.round(limit) } : {}),
       asked_per_s: perSecond,
       minutes: minutes.length,
       failures: sum(minutes.map(minute => minute.failures)),
@@ -141,15 +142,17 @@ async function measure({ options, rows, servers, dataDir, url, archive }: Place)
  * second question is new: both take a large part of what the machine can do.
  *
  * @param from number of the first article to write
+ * @param rate requests/s; null: as many as the clients can ask
  * @returns also the number of the next one
  */
-async function findLimit(asker: Asker, writer: Writer, asking: Omit<Asking, Load>, from: number) {
-  say('Looking for the limit …')
-  const job = { perSecond: WRITTEN, seconds: 2 * LIMIT_SECONDS, from }
+async function findLimit(asker: Asker, writer: Writer, asking: Omit<Asking, Load>, from: number, rate: number | null) {
+  say(rate === null ? 'Looking for the limit …' : 'Warming up …')
+  const rounds = rate === null ? [1, 2] : [1]
+  const job = { perSecond: WRITTEN, seconds: rounds.length * LIMIT_SECONDS, from }
   await writer.make(job)
   const written = writer.write(job)
-  await asker.ask({ ...asking, perSecond: null, seconds: LIMIT_SECONDS, seed: 1 })
-  const minutes = await asker.ask({ ...asking, perSecond: null, seconds: LIMIT_SECONDS, seed: 2 })
+  let minutes: Minute[] = []
+  for (const seed of rounds) minutes = await asker.ask({ ...asking, perSecond: rate, seconds: LIMIT_SECONDS, seed })
   const { articles } = await written
   return { limit: sum(minutes.map(minute => minute.requests)) / LIMIT_SECONDS, from: from + articles }
 }
