@@ -14,7 +14,7 @@ import type { Plan } from '../../shared/plans/plan.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { chargeMonth, checkKey, checkQuota } from './access/access.ts'
 import { type Admissions, createAdmissions } from './access/admissions.ts'
-import { createCountPermits, createSearchPermits, withPermitOf } from './access/key-permits.ts'
+import { createCountPermits, createQuestionPermits, createSearchPermits, withPermitOf } from './access/key-permits.ts'
 import { accessOf } from './access/locals.ts'
 import type { AddressLock } from './access/lock.ts'
 import { limitRate } from './access/rate.ts'
@@ -197,6 +197,7 @@ const toolsOf = (parts: Parts, admissions: Admissions) => ({
   ...parts,
   admissions,
   permits: createSearchPermits(parts.config),
+  questionPermits: createQuestionPermits(parts.config),
   send: createSender(parts.config.SEARCH_CACHE_COMPRESSED),
 })
 
@@ -211,7 +212,7 @@ type QueryOf = (request: Request, response: Response) => string
  * Runs an operation: the month first, then the question, then the answer, which alone is charged.
  */
 function operate(
-  { index, semantic, permits, admissions, send }: Tools,
+  { index, semantic, permits, questionPermits, admissions, send }: Tools,
   answer: Operation,
   queryOf: QueryOf = request => rawQueryOf(request.originalUrl),
 ): RequestHandler {
@@ -219,8 +220,9 @@ function operate(
     checkQuota(response)
     const { plan } = accessOf(response).key
     const withPermit = withPermitOf(permits, response)
+    const withQuestionPermit = withPermitOf(questionPermits, response)
     const found = await answer(
-      { index, semantic, withPermit, state: response.locals.indexState },
+      { index, semantic, withPermit, withQuestionPermit, state: response.locals.indexState },
       queryOf(request, response),
       plan,
       request,

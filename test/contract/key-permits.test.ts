@@ -78,6 +78,32 @@ t.test('issue 18.11: slow searches of one key leave connections for all others',
   t.strictSame([...new Set((await Promise.all(searches)).map(({ status }) => status))], [200], 'none was refused')
 })
 
+t.test('issue 22.9: questions that wait for the model hold up no other search of their key', async t => {
+  const base = world.fleet.base()
+  const { secret } = await issue(null)
+  t.equal((await ask(`${base}/v1/articles?q=water`, secret)).status, 200)
+  // Less than a question may take.
+  world.model.delay = 1_000
+  t.teardown(() => {
+    world.model.delay = 0
+  })
+  let beside = 0
+  // On a busy machine, the questions may be answered before the searches are.
+  for (let round = 0; round < 20 && beside === 0; round++) {
+    let answered = 0
+    const questions = [1, 2, 3, 4].map(n =>
+      ask(`${base}/v1/articles?search=semantic&q=beside+${round}+${n}`, secret).finally(() => answered++),
+    )
+    await until(() => answered > 0 || world.model.underWay === 4, 30_000)
+    for (const path of ['/v1/articles?q=water', '/v1/articles.rss?q=water']) {
+      t.equal((await ask(base + path, secret)).status, 200)
+      if (world.model.underWay === 4) beside++
+    }
+    for (const { status } of await Promise.all(questions)) t.ok([200, 503].includes(status))
+  }
+  t.ok(beside > 0, 'searches were answered while four questions were with the model')
+})
+
 for (const table of ['rate_windows', 'quota_months']) {
   t.test(`issue 18.11: a key whose row in ${table} is busy leaves connections for all others`, async t => {
     const base = world.fleet.base()

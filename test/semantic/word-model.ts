@@ -17,6 +17,8 @@ export interface WordModel {
   requests: { input: string[]; model: string; input_type?: string }[]
   /** ms that each request takes. */
   delay: number
+  /** Requests in their delay. */
+  underWay: number
   /** Ends it; `start` on the same port brings it back. */
   stop(): Promise<void>
   start(): Promise<void>
@@ -33,13 +35,16 @@ export async function startWordModel(refused: string | null = 'refused'): Promis
     mood: 'answers',
     requests: [],
     delay: 0,
+    underWay: 0,
     async start() {
       server = createServer(async (request, response) => {
         let body = ''
         for await (const chunk of request) body += chunk
         const asked = JSON.parse(body) as WordModel['requests'][number]
         model.requests.push(asked)
+        model.underWay++
         if (model.delay > 0) await pause(model.delay)
+        model.underWay--
         if (model.mood === 'hangs') return
         const answer = (status: number, value: unknown, headers = {}) =>
           response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value))

@@ -26,6 +26,18 @@ export function createSearchPermits({ DATABASE_POOL, SEARCH_TIMEOUT }: SearchPer
 }
 
 /**
+ * Questions of one key that model and vector store answer at a time. Such a question holds no
+ * connection to Postgres, so the size of the pool says nothing. More would only wait in the model,
+ * before those of other keys.
+ */
+const QUESTIONS = 4
+
+/** Permits for what a search by meaning asks outside of Postgres. */
+export function createQuestionPermits({ SEARCH_TIMEOUT }: Pick<Config, 'SEARCH_TIMEOUT'>): Permits {
+  return createPermits({ atOnce: QUESTIONS, waiting: WAITING, patience: SEARCH_TIMEOUT })
+}
+
+/**
  * Permits for the statements that count a key's minute and month. They write one row, so the
  * database runs one at a time; the others would wait there and occupy a connection each.
  */

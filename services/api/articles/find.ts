@@ -6,18 +6,22 @@ import { RETRY_SEMANTIC } from '../contract/limits.ts'
 import type { Cursor } from '../cursor/cursor.ts'
 import { ceilMs, nextMidnight } from '../parameters/instants.ts'
 import type { ArticlesRequest } from '../parameters/request.ts'
-import { type SemanticSearch, SemanticUnavailable, SetExpired } from '../semantic/query.ts'
+import { type SemanticSearch, SemanticUnavailable, SetExpired, type Turns } from '../semantic/query.ts'
 import type { Listed, ShownArticle } from './shown-article.ts'
 
 /** What both operations search with. */
 export interface Searches {
   index: SearchIndex<ShownArticle>
   semantic: SemanticSearch<ShownArticle>
-  /** Runs a search with a permit of its key. */
-  withPermit: <T>(search: () => Promise<T>) => Promise<T>
+  /** Runs a search, or a part of one, with a permit of its key. */
+  withPermit: WithPermit
+  /** Asks model and vector store with another permit of its key, of which there are others. */
+  withQuestionPermit: WithPermit
   /** The state of the index when the request was counted; absent: a search reads it. */
   state: IndexState | undefined
 }
+
+export type WithPermit = <T>(work: () => Promise<T>) => Promise<T>
 
 /** A page, whichever way it was searched. */
 export interface Found {
@@ -25,7 +29,7 @@ export interface Found {
   total: number
   estimate: boolean
   next: Cursor['at'] | null
-  /** What finding it took, without the wait for a permit. */
+  /** What finding it took, without the waits for permits. */
   ms: number
 }
 
@@ -48,36 +52,30 @@ export async function findArticles(
   planned: PlannedRequest,
   at: Cursor['at'] | null,
 ): Promise<Found> {
-  return searches.withPermit(async () => {
-    const start = performance.now()
-    const found = await findPage(searches, planned, at)
-    return { ...found, ms: performance.now() - start }
-  })
+  const { turns, spent } = turnsOf(searches)
+  const page = await findPage(searches, planned, at, turns)
+  return { ...page, ms: spent() }
 }
 
 async function findPage(
-  searches: Searches,
+  { index, semantic, state }: Searches,
   planned: PlannedRequest,
   at: Cursor['at'] | null,
+  turns: Turns,
 ): Promise<Omit<Found, 'ms'>> {
   const { question, order, perPage } = planned.request
   const filter = filterOf(planned)
   if (question.search === 'semantic') {
-    try {
-      const page = await searches.semantic.search(
-        { ...filter, text: question.q, planCountries: planned.plan.countries, sort: question.sort, order, perPage },
-        at?.kind === 'semantic' ? at : null,
-      )
-      return { ...page, estimate: false, next: page.next && { kind: 'semantic', ...page.next } }
-    } catch (error) {
+    const asked = { text: question.q, planCountries: planned.plan.countries, sort: question.sort, order, perPage }
+    const position = at?.kind === 'semantic' ? at : null
+    const page = await semantic.search({ ...filter, ...asked }, position, turns).catch((error: unknown) => {
       throw explain(error)
-    }
+    })
+    return { ...page, estimate: false, next: page.next && { kind: 'semantic', ...page.next } }
   }
   const { match, searchIn, sort } = question
-  const page = await searches.index.search(
-    { ...filter, match, searchIn, sort, order, perPage },
-    at?.kind === 'words' ? at : null,
-    { state: searches.state },
+  const page = await turns.statements(() =>
+    index.search({ ...filter, match, searchIn, sort, order, perPage }, at?.kind === 'words' ? at : null, { state }),
   )
   return { ...page, next: page.next && { kind: 'words', ...page.next } }
 }
@@ -93,25 +91,48 @@ export async function countArticles(
   planned: PlannedRequest,
   breakdown: Breakdown,
 ): Promise<{ counts: Counts; ms: number }> {
-  return searches.withPermit(async () => {
-    const start = performance.now()
-    const counts = await countAll(searches, planned, breakdown)
-    return { counts, ms: performance.now() - start }
-  })
+  const { turns, spent } = turnsOf(searches)
+  const counts = await countAll(searches, planned, breakdown, turns)
+  return { counts, ms: spent() }
 }
 
-async function countAll({ index, semantic }: Searches, planned: PlannedRequest, breakdown: Breakdown): Promise<Counts> {
+async function countAll(
+  { index, semantic }: Searches,
+  planned: PlannedRequest,
+  breakdown: Breakdown,
+  turns: Turns,
+): Promise<Counts> {
   const { question } = planned.request
   const filter = filterOf(planned)
   if (question.search !== 'semantic') {
     const { match, searchIn, sort } = question
-    return index.countBy({ ...filter, match, searchIn, sort }, breakdown)
+    return turns.statements(() => index.countBy({ ...filter, match, searchIn, sort }, breakdown))
   }
   const asked = { text: question.q, planCountries: planned.plan.countries, coverage: filter.coverage }
-  const seqs = await semantic.candidates(asked).catch((error: unknown) => {
+  const seqs = await semantic.candidates(asked, turns).catch((error: unknown) => {
     throw explain(error)
   })
-  return index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown)
+  return turns.statements(() => index.countAmong(seqs, { ...filter, sort: question.sort }, breakdown))
+}
+
+/** The turns of one search. `spent` returns ms that its parts took, without the waits for turns. */
+function turnsOf({ withPermit, withQuestionPermit }: Searches): { turns: Turns; spent: () => number } {
+  let ms = 0
+  const timed = async <T>(work: () => Promise<T>): Promise<T> => {
+    const start = performance.now()
+    try {
+      return await work()
+    } finally {
+      ms += performance.now() - start
+    }
+  }
+  return {
+    turns: {
+      statements: work => withPermit(() => timed(work)),
+      question: work => withQuestionPermit(() => timed(work)),
+    },
+    spent: () => ms,
+  }
 }
 
 /** The filters of a request, bounded by its plan. */

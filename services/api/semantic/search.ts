@@ -9,10 +9,18 @@ import type { Coverage } from '../../../shared/vectors/store.ts'
 import { VectorFailure } from '../../../shared/vectors/vector-failure.ts'
 import { timed } from './metrics.ts'
 import { readPage } from './page.ts'
-import { type SemanticQuestion, type SemanticSearch, SemanticUnavailable, SetExpired } from './query.ts'
+import {
+  NO_TURNS,
+  type SemanticPosition,
+  type SemanticQuestion,
+  type SemanticSearch,
+  SemanticUnavailable,
+  SetExpired,
+  type Turns,
+} from './query.ts'
 import { relevanceOf } from './relevance.ts'
 import { type Candidates, type FrozenSet, findSet, keepSet, readSet, removeOldSets } from './sets.ts'
-import { openVectorSearch } from './vector-search.ts'
+import { openVectorSearch, type VectorSearch } from './vector-search.ts'
 
 /**
  * Search by meaning: the nearest 500 articles of the plan's coverage, frozen for some minutes in
@@ -25,20 +33,9 @@ export async function openSemanticSearch<A extends KeptArticle>(
   log: Logger,
 ): Promise<SemanticSearch<A>> {
   const vectorSearch = openVectorSearch(config, pool)
-  const making = new Map<string, Promise<FrozenSet | null>>()
+  const nearest = createNearest(vectorSearch)
   let removing: Promise<void> | null = null
   let lastComplaint = ''
-
-  /** Equal questions asked at the same time are asked once. */
-  function setFor(query: SemanticQuestion): Promise<FrozenSet | null> {
-    const asked = JSON.stringify([query.text, coverageOf(query)])
-    let set = making.get(asked)
-    if (!set) {
-      set = findOrMakeSet(query).finally(() => making.delete(asked))
-      making.set(asked, set)
-    }
-    return set
-  }
 
   function explain(error: unknown): unknown {
     if (!(error instanceof EmbeddingFailure || error instanceof VectorFailure)) return error
@@ -48,17 +45,20 @@ export async function openSemanticSearch<A extends KeptArticle>(
   }
 
   /** The question's set; null: there are no candidates, and nothing to keep stable. */
-  async function findOrMakeSet(query: SemanticQuestion): Promise<FrozenSet | null> {
-    const serving = await vectorSearch.serving()
+  async function findOrMakeSet(query: SemanticQuestion, turns: Turns): Promise<FrozenSet | null> {
     const coverage = coverageOf(query)
-    const question = createHash('sha256')
-      .update(JSON.stringify([serving?.collection.name, query.text, coverage]))
-      .digest()
-    const known = await timed('set', () => findSet(pool, question))
+    const { question, known } = await turns.statements(async () => {
+      const serving = await vectorSearch.serving()
+      const question = createHash('sha256')
+        .update(JSON.stringify([serving?.collection.name, query.text, coverage]))
+        .digest()
+      return { question, known: await timed('set', () => findSet(pool, question)) }
+    })
     if (known) return known
-    const nearest = await vectorSearch.nearest(query.text, coverage)
-    if (nearest.length === 0) return null
-    const set = await timed('set', () => keepSet(pool, question, candidatesOf(nearest)))
+    const found = await turns.question(() => nearest.ask(query.text, coverage))
+    if (found.length === 0) return null
+    // Of equal questions that were asked at the same time, all get the set of the first.
+    const set = await turns.statements(() => timed('set', () => keepSet(pool, question, candidatesOf(found))))
     // No search waits for it.
     removing ??= removeOldSets(pool).finally(() => {
       removing = null
@@ -66,21 +66,25 @@ export async function openSemanticSearch<A extends KeptArticle>(
     return set
   }
 
+  const setAt = (position: SemanticPosition, turns: Turns) =>
+    turns.statements(() => timed('set', () => readSet(pool, position.setId)))
+
   return {
-    async search(query, position) {
+    async search(query, position, turns = NO_TURNS) {
       try {
-        const set = position === null ? await setFor(query) : await timed('set', () => readSet(pool, position.setId))
+        const set = position === null ? await findOrMakeSet(query, turns) : await setAt(position, turns)
         lastComplaint = ''
-        if (set !== null) return await timed('page', () => readPage(index, set, query, position))
+        if (set !== null)
+          return await turns.statements(() => timed('page', () => readPage(index, set, query, position)))
         if (position !== null) throw new SetExpired('The candidates of this sequence are gone.')
         return { rows: [], total: 0, next: null }
       } catch (error) {
         throw explain(error)
       }
     },
-    async candidates(question) {
+    async candidates(question, turns = NO_TURNS) {
       try {
-        const set = await setFor(question)
+        const set = await findOrMakeSet(question, turns)
         lastComplaint = ''
         return set?.candidates.seqs ?? []
       } catch (error) {
@@ -89,8 +93,25 @@ export async function openSemanticSearch<A extends KeptArticle>(
     },
     missing: () => vectorSearch.missing(),
     async close() {
-      await Promise.allSettled([...making.values(), removing])
+      await Promise.allSettled([...nearest.underWay(), removing])
     },
+  }
+}
+
+/** Equal questions asked at the same time are asked once, whatever their keys. */
+function createNearest(vectorSearch: VectorSearch) {
+  const asking = new Map<string, Promise<Candidate[]>>()
+  return {
+    /** As `VectorSearch.nearest`. */
+    ask(text: string, coverage: Coverage): Promise<Candidate[]> {
+      const asked = JSON.stringify([text, coverage])
+      const known = asking.get(asked)
+      if (known) return known
+      const found = vectorSearch.nearest(text, coverage).finally(() => asking.delete(asked))
+      asking.set(asked, found)
+      return found
+    },
+    underWay: () => asking.values(),
   }
 }
 
