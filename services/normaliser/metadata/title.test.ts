@@ -136,3 +136,21 @@ t.test('the headline that readers see comes before a title for search engines', 
   t.equal(titled(jsonLd + document, page), 'Brug Maas: alles over de sluiting', 'Open Graph does not agree')
   t.equal(titled(jsonLd + og, page), 'Brug Maas: alles over de sluiting', 'the document does not agree')
 })
+
+const jsonLd = (headline: string) =>
+  `<script type="application/ld+json">{"@type":"NewsArticle","headline":"${headline}"}</script>`
+const social = (title: string) => `<meta property="og:title" content="${title}">`
+
+t.test('of titles with the same words, the separators that most sources have', async t => {
+  const colon = `${social('Verkeer: Brug dicht')}<title>Verkeer: Brug dicht | De Dagkoerier</title>`
+  t.equal(titled(colon, '<h1>Verkeer Brug dicht</h1>'), 'Verkeer: Brug dicht')
+  t.equal(titled(jsonLd('Verkeer - Brug dicht') + colon, '<h1>Verkeer Brug dicht</h1>'), 'Verkeer: Brug dicht')
+  t.equal(titled(jsonLd('Verkeer - Brug dicht') + social('Verkeer: Brug dicht')), 'Verkeer - Brug dicht', 'one of each')
+  t.equal(titled(`${jsonLd('Brug dicht')}${social('Brug DICHT')}<title>Brug DICHT</title>`), 'Brug dicht')
+})
+
+t.test('a dash is taken where other sources have a hyphen in its place', async t => {
+  const hyphens = `${jsonLd('Brug dicht - wat nu')}<title>Brug dicht - wat nu</title>`
+  t.equal(titled(hyphens, '<h1>Brug dicht – wat nu</h1>'), 'Brug dicht – wat nu')
+  t.equal(titled(jsonLd('Brug dicht – wat nu') + social('Brug dicht - wat nu')), 'Brug dicht – wat nu')
+})

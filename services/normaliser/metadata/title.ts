@@ -6,6 +6,7 @@ import { fold } from './fold.ts'
 import type { PageMetadata } from './metadata.ts'
 import { oneLine } from './plain.ts'
 import { isOwn, withoutTemplate } from './title-parts.ts'
+import { withBetterForm } from './title-rank.ts'
 
 /** In characters. A longer text is a paragraph in the place of a title. */
 const TITLE_LIMIT = 500
@@ -15,7 +16,7 @@ const TITLE_LIMIT = 500
  * one. The sources are tried in this order: JSON-LD, the headline on the page, Open Graph, the
  * feed, the document's title. The order is that of their agreement with the titles that people gave
  * 318 pages. A headline that no other source repeats is tried last, and one that JSON-LD replaces
- * for search engines first.
+ * for search engines first. Where two sources say the same, the better form of the two wins.
  */
 export function chooseTitle(
   meta: PageMetadata,
@@ -59,11 +60,12 @@ export function titleCandidates(
     ? [stated, shown, ...rest]
     : [stated, ...rest, shown]
   const order = isForSearch(structured, meta, clean) ? [shown, stated, ...rest] : usual
-  return order.flatMap(({ source, text }) => {
+  const ranked = order.flatMap(({ source, text }) => {
     if (text === null) return []
     const value = clean(text, titlesBeside(text, [structured, headline, social, fed, document], clean))
     return [{ source, value, against: againstTitle(value, own) }]
   })
+  return withBetterForm(ranked)
 }
 
 interface Title {
