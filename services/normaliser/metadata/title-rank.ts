@@ -1,17 +1,36 @@
 import type { Candidate } from '../candidates/candidate.ts'
+import { fold } from './fold.ts'
 
 type Title = Candidate<string>
 
 /**
- * Puts another source's title first where that one says the same as the first, better: with the
- * separators that most sources have.
+ * Puts another source's title first where that one says the same as the first, better: without a
+ * kicker, or with the separators that most sources have.
  */
 export function withBetterForm(candidates: Title[]): Title[] {
   const usable = candidates.filter(({ against }) => against === null)
   const [first] = usable
   if (first === undefined) return candidates
-  const better = bestSpelled(first, usable)
+  const better = bestSpelled(withoutKicker(first, usable), usable)
   return better === first ? candidates : [better, ...candidates.filter(candidate => candidate !== better)]
+}
+
+/** Fewest words of a title that another one may end with. Fewer may be a part of a headline. */
+const TITLE_WORDS = 3
+
+/**
+ * The whole title of another source, at the end of a title that no source repeats: the rest is a
+ * kicker, also without a separator. A kicker is not longer than its headline.
+ */
+function withoutKicker(first: Title, titles: Title[]): Title {
+  const text = fold(first.value)
+  if (titles.some(title => title !== first && fold(title.value) === text)) return first
+  const isHeadline = (title: Title) => {
+    const headline = fold(title.value)
+    const words = headline.split(' ').length
+    return words >= TITLE_WORDS && text.endsWith(` ${headline}`) && text.split(' ').length <= words * 2
+  }
+  return titles.find(isHeadline) ?? first
 }
 
 /**

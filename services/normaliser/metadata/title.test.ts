@@ -141,6 +141,17 @@ const jsonLd = (headline: string) =>
   `<script type="application/ld+json">{"@type":"NewsArticle","headline":"${headline}"}</script>`
 const social = (title: string) => `<meta property="og:title" content="${title}">`
 
+t.test('a kicker without a separator is cut off where another source does without it', async t => {
+  const page = '<h1>Brug over de Maas dicht</h1>'
+  t.equal(titled(jsonLd('Verkeer Brug over de Maas dicht'), page), 'Brug over de Maas dicht')
+  const both = jsonLd('Verkeer Brug over de Maas dicht') + social('Verkeer: Brug over de Maas dicht')
+  t.equal(titled(both, page), 'Verkeer Brug over de Maas dicht', 'two sources have it')
+  const short = '<h1>Maas dicht</h1>'
+  t.equal(titled(jsonLd('Brug over de Maas dicht'), short), 'Brug over de Maas dicht', 'two words may be a part')
+  const long = 'Na een week van omrijden en wachten weten de bakkers het: de brug is open'
+  t.equal(titled(jsonLd(long), '<h1>De brug is open</h1>'), long, 'a kicker is not longer than its headline')
+})
+
 t.test('of titles with the same words, the separators that most sources have', async t => {
   const colon = `${social('Verkeer: Brug dicht')}<title>Verkeer: Brug dicht | De Dagkoerier</title>`
   t.equal(titled(colon, '<h1>Verkeer Brug dicht</h1>'), 'Verkeer: Brug dicht')
