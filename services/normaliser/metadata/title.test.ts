@@ -92,6 +92,15 @@ t.test('the name of a site with a separator in it, and of a part of the outlet',
   t.equal(titled('<title>Nieuws en sport | Oranje wint</title>', '', null, nos), 'Nieuws en sport | Oranje wint')
 })
 
+t.test('the name in the address of the outlet, behind a headline', async t => {
+  const of = { name: 'Dagblad', domain: 'dag-koerier.example' }
+  const page = (document: string) => titled(`<title>${document}</title>`, '', null, of)
+  t.equal(page('Brug dicht | Dag Koerier'), 'Brug dicht')
+  t.equal(page('Brug dicht – DAGKOERIER'), 'Brug dicht')
+  t.equal(page('Dag-Koerier – de brug is dicht'), 'Dag-Koerier – de brug is dicht')
+  t.equal(page('Dag, koerier'), 'Dag, koerier')
+})
+
 t.test('a section of the address is no part of the headline', async t => {
   const of = (document: string) =>
     chooseTitle(

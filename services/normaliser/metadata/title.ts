@@ -1,3 +1,4 @@
+import { getDomainWithoutSuffix } from 'tldts'
 import type { Source } from '../../../shared/origins/origins.ts'
 import type { Outlet } from '../../../shared/outlets/outlet.ts'
 import type { FeedEntry } from '../../../shared/pages/page.ts'
@@ -53,9 +54,10 @@ export function titleCandidates(
     { source: 'feed', text: fed },
     { source: 'document', text: document },
   ]
+  const labels = labelsOf(meta, outlet)
   const sections = sectionsOf(meta)
   const clean = (title: string | null, titles: ReadonlySet<string> = NONE) =>
-    title === null ? '' : withoutTemplate(title, { own, sections, titles })
+    title === null ? '' : withoutTemplate(title, { own, labels, sections, titles })
   const usual = repeats(headline, [structured, social, fed, document], own)
     ? [stated, shown, ...rest]
     : [stated, ...rest, shown]
@@ -96,6 +98,12 @@ function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): 
   const host = (URL.parse(meta.url)?.hostname ?? '').replace(/^www\./, '')
   const names = [outlet.name, outlet.domain, `www.${outlet.domain}`, host, ...meta.siteNames].map(fold)
   return new Set([...names, ...names.map(name => name.replaceAll(' ', ''))].filter(name => name !== ''))
+}
+
+/** `dagkoerier` of `www.dag-koerier.example`. */
+function labelsOf(meta: PageMetadata, outlet: Pick<Outlet, 'domain'>): Set<string> {
+  const labels = [outlet.domain, meta.url].map(of => getDomainWithoutSuffix(of, { allowPrivateDomains: true }))
+  return new Set(labels.map(label => fold(label ?? '').replaceAll(' ', '')).filter(label => label !== ''))
 }
 
 const NONE: ReadonlySet<string> = new Set()
