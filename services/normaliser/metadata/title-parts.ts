@@ -4,6 +4,11 @@ import { fold } from './fold.ts'
 export interface TitleContext {
   /** Folded names of the outlet. */
   own: ReadonlySet<string>
+  /**
+   * The outlet's domains without their suffixes, folded, in one word. They may be words of a
+   * headline too, so they count only behind it.
+   */
+  labels: ReadonlySet<string>
   /** Folded names of the sections in which the page stands. */
   sections: ReadonlySet<string>
   /** Folded titles of the page's other sources. */
@@ -32,7 +37,7 @@ export function withoutTemplate(text: string, context: TitleContext): string {
 function withoutNames(text: string, context: TitleContext): string {
   const cuts = cutsOf(text)
   // The name of a site may hold a separator itself, so the longest ending counts.
-  const named = cuts.find(cut => isOwn(text.slice(cut.end), context.own) || isOwnEdition(text, cut, context.own))
+  const named = cuts.find(cut => isOwnEnding(text.slice(cut.end), context) || isOwnEdition(text, cut, context.own))
   if (named !== undefined) return withoutSection(text.slice(0, named.at), named, context)
   const [first] = cuts
   if (first !== undefined && isOwn(text.slice(0, first.at), context.own)) return text.slice(first.end).trim()
@@ -71,6 +76,10 @@ function partOfOtherTitle(text: string, { titles }: TitleContext): string {
     if (isTitle(before)) return before.trim()
   }
   return text
+}
+
+function isOwnEnding(text: string, { own, labels }: TitleContext): boolean {
+  return isOwn(text, own) || isOwn(text, labels)
 }
 
 const EDITION_WORDS = 4

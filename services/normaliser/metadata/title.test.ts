@@ -92,6 +92,15 @@ t.test('the name of a site with a separator in it, and of a part of the outlet',
   t.equal(titled('<title>Nieuws en sport | Oranje wint</title>', '', null, nos), 'Nieuws en sport | Oranje wint')
 })
 
+t.test('the name in the address of the outlet, behind a headline', async t => {
+  const of = { name: 'Dagblad', domain: 'dag-koerier.example' }
+  const page = (document: string) => titled(`<title>${document}</title>`, '', null, of)
+  t.equal(page('Brug dicht | Dag Koerier'), 'Brug dicht')
+  t.equal(page('Brug dicht – DAGKOERIER'), 'Brug dicht')
+  t.equal(page('Dag-Koerier – de brug is dicht'), 'Dag-Koerier – de brug is dicht')
+  t.equal(page('Dag, koerier'), 'Dag, koerier')
+})
+
 t.test('a section of the address is no part of the headline', async t => {
   const of = (document: string) =>
     chooseTitle(
@@ -135,4 +144,33 @@ t.test('the headline that readers see comes before a title for search engines', 
   t.equal(titled(jsonLd + document + og, page), 'Een week omrijden voor de bakker')
   t.equal(titled(jsonLd + document, page), 'Brug Maas: alles over de sluiting', 'Open Graph does not agree')
   t.equal(titled(jsonLd + og, page), 'Brug Maas: alles over de sluiting', 'the document does not agree')
+})
+
+const jsonLd = (headline: string) =>
+  `<script type="application/ld+json">{"@type":"NewsArticle","headline":"${headline}"}</script>`
+const social = (title: string) => `<meta property="og:title" content="${title}">`
+
+t.test('a kicker without a separator is cut off where another source does without it', async t => {
+  const page = '<h1>Brug over de Maas dicht</h1>'
+  t.equal(titled(jsonLd('Verkeer Brug over de Maas dicht'), page), 'Brug over de Maas dicht')
+  const both = jsonLd('Verkeer Brug over de Maas dicht') + social('Verkeer: Brug over de Maas dicht')
+  t.equal(titled(both, page), 'Verkeer Brug over de Maas dicht', 'two sources have it')
+  const short = '<h1>Maas dicht</h1>'
+  t.equal(titled(jsonLd('Brug over de Maas dicht'), short), 'Brug over de Maas dicht', 'two words may be a part')
+  const long = 'Na een week van omrijden en wachten weten de bakkers het: de brug is open'
+  t.equal(titled(jsonLd(long), '<h1>De brug is open</h1>'), long, 'a kicker is not longer than its headline')
+})
+
+t.test('of titles with the same words, the separators that most sources have', async t => {
+  const colon = `${social('Verkeer: Brug dicht')}<title>Verkeer: Brug dicht | De Dagkoerier</title>`
+  t.equal(titled(colon, '<h1>Verkeer Brug dicht</h1>'), 'Verkeer: Brug dicht')
+  t.equal(titled(jsonLd('Verkeer - Brug dicht') + colon, '<h1>Verkeer Brug dicht</h1>'), 'Verkeer: Brug dicht')
+  t.equal(titled(jsonLd('Verkeer - Brug dicht') + social('Verkeer: Brug dicht')), 'Verkeer - Brug dicht', 'one of each')
+  t.equal(titled(`${jsonLd('Brug dicht')}${social('Brug DICHT')}<title>Brug DICHT</title>`), 'Brug dicht')
+})
+
+t.test('a dash is taken where other sources have a hyphen in its place', async t => {
+  const hyphens = `${jsonLd('Brug dicht - wat nu')}<title>Brug dicht - wat nu</title>`
+  t.equal(titled(hyphens, '<h1>Brug dicht – wat nu</h1>'), 'Brug dicht – wat nu')
+  t.equal(titled(jsonLd('Brug dicht – wat nu') + social('Brug dicht - wat nu')), 'Brug dicht – wat nu')
 })

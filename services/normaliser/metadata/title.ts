@@ -1,3 +1,4 @@
+import { getDomainWithoutSuffix } from 'tldts'
 import type { Source } from '../../../shared/origins/origins.ts'
 import type { Outlet } from '../../../shared/outlets/outlet.ts'
 import type { FeedEntry } from '../../../shared/pages/page.ts'
@@ -6,6 +7,7 @@ import { fold } from './fold.ts'
 import type { PageMetadata } from './metadata.ts'
 import { oneLine } from './plain.ts'
 import { isOwn, withoutTemplate } from './title-parts.ts'
+import { withBetterForm } from './title-rank.ts'
 
 /** In characters. A longer text is a paragraph in the place of a title. */
 const TITLE_LIMIT = 500
@@ -15,7 +17,7 @@ const TITLE_LIMIT = 500
  * one. The sources are tried in this order: JSON-LD, the headline on the page, Open Graph, the
  * feed, the document's title. The order is that of their agreement with the titles that people gave
  * 318 pages. A headline that no other source repeats is tried last, and one that JSON-LD replaces
- * for search engines first.
+ * for search engines first. Where two sources say the same, the better form of the two wins.
  */
 export function chooseTitle(
   meta: PageMetadata,
@@ -52,18 +54,20 @@ export function titleCandidates(
     { source: 'feed', text: fed },
     { source: 'document', text: document },
   ]
+  const labels = labelsOf(meta, outlet)
   const sections = sectionsOf(meta)
   const clean = (title: string | null, titles: ReadonlySet<string> = NONE) =>
-    title === null ? '' : withoutTemplate(title, { own, sections, titles })
+    title === null ? '' : withoutTemplate(title, { own, labels, sections, titles })
   const usual = repeats(headline, [structured, social, fed, document], own)
     ? [stated, shown, ...rest]
     : [stated, ...rest, shown]
   const order = isForSearch(structured, meta, clean) ? [shown, stated, ...rest] : usual
-  return order.flatMap(({ source, text }) => {
+  const ranked = order.flatMap(({ source, text }) => {
     if (text === null) return []
     const value = clean(text, titlesBeside(text, [structured, headline, social, fed, document], clean))
     return [{ source, value, against: againstTitle(value, own) }]
   })
+  return withBetterForm(ranked)
 }
 
 interface Title {
@@ -94,6 +98,12 @@ function ownNames(meta: PageMetadata, outlet: Pick<Outlet, 'name' | 'domain'>): 
   const host = (URL.parse(meta.url)?.hostname ?? '').replace(/^www\./, '')
   const names = [outlet.name, outlet.domain, `www.${outlet.domain}`, host, ...meta.siteNames].map(fold)
   return new Set([...names, ...names.map(name => name.replaceAll(' ', ''))].filter(name => name !== ''))
+}
+
+/** `dagkoerier` of `www.dag-koerier.example`. */
+function labelsOf(meta: PageMetadata, outlet: Pick<Outlet, 'domain'>): Set<string> {
+  const labels = [outlet.domain, meta.url].map(of => getDomainWithoutSuffix(of, { allowPrivateDomains: true }))
+  return new Set(labels.map(label => fold(label ?? '').replaceAll(' ', '')).filter(label => label !== ''))
 }
 
 const NONE: ReadonlySet<string> = new Set()
