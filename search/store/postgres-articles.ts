@@ -73,13 +73,13 @@ export function postgresArticles(reads: IndexReads): ArticleSource {
     },
 
     async readSources(of) {
-      const rows = Array.isArray(of)
-        ? await reads.rows<SourceRow>(
-            { name: 'search-sources', text: SOURCES, values: [of] },
-            { lastSeq: newestOf(of) },
-          )
-        : await reads.newest<SourceRow>({ text: SOURCES_OF_RANGE, values: [of.first, of.last] })
-      return rows.map(sourceOf)
+      if (!Array.isArray(of)) {
+        const rows = await reads.newest<SourceRow>({ text: SOURCES_OF_RANGE, values: [of.first, of.last] })
+        return rows.map(sourceOf)
+      }
+      const statement = { name: 'search-sources', text: SOURCES, values: [of] }
+      const [row] = await reads.rows<SourceColumns>(statement, { lastSeq: newestOf(of) })
+      return sourcesOf(row!)
     },
 
     readWords: range => readWords(reads, range),
@@ -111,12 +111,44 @@ interface SourceRow {
 
 /** Of `articles a`. Times in ms since 1970. */
 const SOURCE_COLUMNS = `
-  a.seq, a.id, (extract(epoch from a.published_at) * 1000)::float8 as published,
-  (extract(epoch from a.ingested_at) * 1000)::float8 as ingested, a.publisher_no, a.author_nos, a.country, a.language`
+  a.seq, a.id, ${msOf('published_at')} as published, ${msOf('ingested_at')} as ingested, a.publisher_no,
+  a.author_nos, a.country, a.language`
+
+/** `extract` computes with decimal digits, which takes longer. The times are whole ms. */
+function msOf(time: 'published_at' | 'ingested_at'): string {
+  return `round(date_part('epoch', a.${time}) * 1000)`
+}
 
 function sourceOf(row: SourceRow): SegmentSource {
   const { seq, id, published, ingested, country, language, publisher_no, author_nos } = row
   return { seq, id, published, ingested, country, language, publisherNo: publisher_no, authorNos: author_nos }
+}
+
+/** Columns of articles as JSON; null: there are no articles. */
+interface SourceColumns {
+  /** Joined by commas. */
+  seqs: string | null
+  ids: string[]
+  published: (number | null)[]
+  ingested: (number | null)[]
+  publisher_nos: number[]
+  author_nos: number[][]
+  countries: Country[]
+  languages: Language[]
+}
+
+function sourcesOf({ seqs, ids, published, ingested, ...columns }: SourceColumns): SegmentSource[] {
+  if (seqs === null) return []
+  return seqs.split(',').map((seq, at) => ({
+    seq: BigInt(seq),
+    id: ids[at]!,
+    published: published[at]!,
+    ingested: ingested[at]!,
+    country: columns.countries[at]!,
+    language: columns.languages[at]!,
+    publisherNo: columns.publisher_nos[at]!,
+    authorNos: columns.author_nos[at]!,
+  }))
 }
 
 interface NewRow extends SourceRow {
@@ -184,8 +216,14 @@ function numbersOf(bytes: Buffer | null): Int32Array {
   return Int32Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readInt32BE(at * 4))
 }
 
-// $1 seqs. Index: the primary key.
-const SOURCES = `select ${SOURCE_COLUMNS} from articles a where a.seq = any ($1::bigint[])`
+// $1 seqs. Index: the primary key. One row for the 500 candidates of a search by meaning: parsing a
+// row for each takes the API most of a millisecond. All columns are in the order of the scan.
+const SOURCES = `
+  select string_agg(a.seq::text, ',') as seqs, json_agg(a.id) as ids,
+    json_agg(${msOf('published_at')}) as published, json_agg(${msOf('ingested_at')}) as ingested,
+    json_agg(a.publisher_no) as publisher_nos, json_agg(a.author_nos) as author_nos,
+    json_agg(a.country) as countries, json_agg(a.language) as languages
+  from articles a where a.seq = any ($1::bigint[])`
 
 // $1 $2 range. Index: the primary key.
 const SOURCES_OF_RANGE = `select ${SOURCE_COLUMNS} from articles a where a.seq between $1 and $2`

@@ -38,11 +38,12 @@ export function createSecondTry({ after, limit, most, again }: SecondTryOptions)
         return await Promise.any([first, ask(signal)])
       } finally {
         under -= 1
+        // Ends the other one. An answer that came alone leaves nothing to end, and each abort makes
+        // an error with its stack.
+        over.abort()
       }
     } catch (error) {
       throw error instanceof AggregateError ? error.errors.at(-1) : error
-    } finally {
-      over.abort()
     }
   }
 }

