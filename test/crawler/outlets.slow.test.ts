@@ -230,9 +230,10 @@ t.test(
     moved.on(
       '/',
       `<html><head><link rel="alternate" type="application/rss+xml" href="/comments/feed">
-    <link rel="alternate" type="application/rss+xml" title="Nieuws" href="/nieuws/feed"></head></html>`,
+    <link rel="alternate" type="application/rss+xml" title="Nieuws" href="/nieuws/feed/"></head></html>`,
     )
     moved.on('/nieuws/feed', rss(`${moved.origin}/1`))
+    moved.on('/nieuws/feed/', (_request, response) => response.writeHead(308, { location: '/nieuws/feed' }).end())
     moved.on('/comments/feed', rss(`${moved.origin}/1#c`))
     moved.on('/there.xml', rss(`${moved.origin}/2`))
     moved.on('/permanent.xml', (_request, response) => response.writeHead(301, { location: '/there.xml' }).end())

@@ -86,8 +86,8 @@ function judgeOutlet(outlet: Outlet, listed: CheckedFeed[], found: CheckedFeed[]
   const byUrl = new Map(listed.map(feed => [feed.url, feed]))
   const kept = (urls: string[]) => urls.flatMap(url => addressToKeep(url, byUrl.get(url)) ?? [])
   const isSitemap = ({ format }: CheckedFeed) => format?.startsWith('sitemap') || format === 'news sitemap'
-  const feeds = unique([...kept(outlet.feeds), ...found.filter(feed => !isSitemap(feed)).map(({ url }) => url)])
-  const sitemaps = unique([...kept(outlet.sitemaps), ...found.filter(isSitemap).map(({ url }) => url)])
+  const feeds = unique([...kept(outlet.feeds), ...found.filter(feed => !isSitemap(feed)).map(addressOf)])
+  const sitemaps = unique([...kept(outlet.sitemaps), ...found.filter(isSitemap).map(addressOf)])
   const before = [...outlet.feeds, ...outlet.sitemaps]
   const after = [...feeds, ...sitemaps.filter(url => !feeds.includes(url))]
   const working = [...listed, ...found].filter(({ ok }) => ok).length
@@ -109,8 +109,11 @@ function judgeOutlet(outlet: Outlet, listed: CheckedFeed[], found: CheckedFeed[]
 
 function addressToKeep(url: string, checked: CheckedFeed | undefined): string | null {
   if (checked?.dead) return null
-  return checked?.ok && checked.permanent && checked.moved !== null ? checked.moved : url
+  return checked?.ok ? addressOf(checked) : url
 }
+
+/** The address of a feed that was read. A move for good counts, any other redirect does not. */
+const addressOf = ({ url, moved, permanent }: CheckedFeed) => (permanent && moved !== null ? moved : url)
 
 function sentence({ result, dropped, found }: Omit<CheckedOutlet, 'sentence'>, listed: CheckedFeed[]): string {
   const read = listed.filter(({ ok }) => ok).length
