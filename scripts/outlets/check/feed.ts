@@ -71,7 +71,8 @@ async function describe(
   const feed = await parser.parse({ bytes, contentType: type, url: url.href }, url.host)
   if (feed === null) {
     const detail = `no feed, but ${type ?? 'something without a type'}`
-    // A temporary redirect to another site leads to a consent page: the feed may be there for others.
+    // A temporary redirect to another site leads to a consent page: the feed may be there for
+    // others.
     if (at.permanent || isSameSite(new URL(from), url)) return { ok: false, ...at, detail, dead: true }
     return { ok: false, ...at, detail: `${detail} of ${url.host}, as consent pages are` }
   }
