@@ -305,6 +305,17 @@ t.test(
       [`${moved.origin}/nieuws/feed`, `${moved.origin}/there.xml`, `${mapped.origin}/news.xml`].sort(),
     )
     t.match(await outlets('sync', corrected, '--dry-run'), { code: 0, err: /has neither feeds nor sitemaps/ })
+
+    gone.on('/feed.xml', rss(`${gone.origin}/1`))
+    const mended = `${corrected}.mended`
+    await outlets('check', corrected, '--write', mended)
+    const { outlets: later } = JSON.parse(await readFile(mended, 'utf8'))
+    t.match(
+      later[0].tried,
+      { result: 'works', dropped: [`${moved.origin}/old.xml`] },
+      'what is still gone is remembered',
+    )
+    t.match(later[1], { feeds: [`${gone.origin}/feed.xml`], tried: { on, result: 'corrected', dropped: undefined } })
   },
 )
 
