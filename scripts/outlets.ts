@@ -9,7 +9,7 @@ import { dropRights } from '../shared/process/rights.ts'
 import { add, readOutlets, remove, sync, warnOfSharedFeeds } from './outlets/change.ts'
 import { checkOutlets } from './outlets/check/outlet.ts'
 import { checkTable } from './outlets/check/table.ts'
-import { writeCatalogue } from './outlets/check/write.ts'
+import { droppedBefore, writeCatalogue } from './outlets/check/write.ts'
 import { ENTRY_OPTIONS } from './outlets/entry.ts'
 import { healthTable } from './outlets/table.ts'
 import { outletsBar } from './terminal/progress-bar.ts'
@@ -78,7 +78,11 @@ async function check(context: CommandContext, file: string): Promise<number> {
   if (problem !== null) say(problem)
   const bar = outletsBar(options.json === true ? null : outlets.length)
   let done = 0
-  const checked = await checkOutlets(config, outlets, signal, {
+  const earlier = droppedBefore(
+    text,
+    outlets.map(({ domain }) => domain),
+  )
+  const checked = await checkOutlets(config, outlets, earlier, signal, {
     feed(result) {
       if (options.json === true) print(JSON.stringify(result))
       else bar.say(printableLine(`${result.ok ? 'ok  ' : 'FAIL'} ${result.domain} ${result.url} ${result.detail}`))

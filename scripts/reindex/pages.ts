@@ -45,12 +45,13 @@ export async function reindexPages(
   const changes = options['dry-run'] !== true
   try {
     const untaught = await untaughtOutlets(pool)
+    const articles = await articlesOfPages(pool)
     for (let after = 0n; !signal.aborted; ) {
       const part = await nextPages(pool, outlet, after)
       const last = part.at(-1)
       if (last === undefined) break
       after = last.page_no
-      await readPart({ pool, composer, changes, untaught }, part, run)
+      await readPart({ pool, composer, changes, untaught, articles }, part, run)
       run.pages += part.length
       bar.update(run.pages)
       await pace(part.length)
@@ -70,6 +71,8 @@ interface Part {
   composer: Composer
   changes: boolean
   untaught: ReadonlySet<number>
+  /** `seq` of the article that was made of each page. */
+  articles: ReadonlyMap<bigint, bigint>
 }
 interface Row {
   page_no: bigint
@@ -77,9 +80,14 @@ interface Row {
   state: 'done' | 'refused'
 }
 
-async function readPart({ pool, composer, changes, untaught }: Part, rows: Row[], run: Reread): Promise<void> {
+async function readPart(
+  { pool, composer, changes, untaught, articles }: Part,
+  rows: Row[],
+  run: Reread,
+): Promise<void> {
   const compositions = await Promise.all(rows.map(row => reread(pool, composer, row.page_no)))
-  const stored = await storedArticles(pool, rows)
+  const seqs = rows.flatMap(({ page_no }) => articles.get(page_no) ?? [])
+  const stored = await storedArticles(pool, seqs)
   const lessons: Parameters<typeof teach>[1] = []
   const returned: bigint[] = []
   for (const [at, { page_no: pageNo, outlet_no: outletNo, state }] of rows.entries()) {
@@ -128,16 +136,25 @@ function differences({ article }: Extract<Composition, { kind: 'article' }>, bef
 }
 
 /**
- * The articles that were made of the pages. Reads all of `embeddings`, which has no index by page.
+ * The articles that were made of stored pages, by page. Read once: `embeddings` has no index by
+ * page, so this reads all of it. Articles that are made during the run are not compared.
  */
-async function storedArticles(pool: Pool, rows: Row[]): Promise<Map<bigint, Stored>> {
+async function articlesOfPages(pool: Pool): Promise<Map<bigint, bigint>> {
+  const { rows } = await pool.query<{ page_no: bigint; seq: bigint }>(
+    'select e.page_no, e.seq from embeddings e join page_sources s using (page_no) where s.body is not null',
+  )
+  return new Map(rows.map(row => [row.page_no, row.seq]))
+}
+
+/** The articles, by page. Indexes: the primary keys. */
+async function storedArticles(pool: Pool, seqs: bigint[]): Promise<Map<bigint, Stored>> {
   const found = await pool.query<Stored>(
     `select e.page_no, t.title, a.published_at as date, t.body as text,
             array(select name from unnest(a.author_nos) with ordinality n (author_no, place)
                     join authors using (author_no) order by place) as authors
        from embeddings e join articles a using (seq) join article_texts t using (seq)
-      where e.page_no = any ($1)`,
-    [rows.map(row => row.page_no)],
+      where e.seq = any ($1)`,
+    [seqs],
   )
   return new Map(found.rows.map(row => [row.page_no, row]))
 }

@@ -222,17 +222,18 @@ t.test('check says as JSON what came back, waits as robots.txt asks, and leaves 
 t.test(
   'check --write corrects a catalogue: a feed that moved, one that is gone, an outlet with only a sitemap',
   async t => {
-    const sites = await Promise.all(['127.0.0.4', '127.0.0.5', '127.0.0.6', '127.0.0.7'].map(startSite))
-    const [moved, gone, mapped, busy] = sites
-    if (!moved || !gone || !mapped || !busy) throw new Error('four sites were asked for')
+    const sites = await Promise.all(['127.0.0.4', '127.0.0.5', '127.0.0.6', '127.0.0.7', '127.0.0.9'].map(startSite))
+    const [moved, gone, mapped, busy, walled] = sites
+    if (!moved || !gone || !mapped || !busy || !walled) throw new Error('five sites were asked for')
     t.teardown(() => Promise.all(sites.map(one => one.close())))
 
     moved.on(
       '/',
       `<html><head><link rel="alternate" type="application/rss+xml" href="/comments/feed">
-    <link rel="alternate" type="application/rss+xml" title="Nieuws" href="/nieuws/feed"></head></html>`,
+    <link rel="alternate" type="application/rss+xml" title="Nieuws" href="/nieuws/feed/"></head></html>`,
     )
     moved.on('/nieuws/feed', rss(`${moved.origin}/1`))
+    moved.on('/nieuws/feed/', (_request, response) => response.writeHead(308, { location: '/nieuws/feed' }).end())
     moved.on('/comments/feed', rss(`${moved.origin}/1#c`))
     moved.on('/there.xml', rss(`${moved.origin}/2`))
     moved.on('/permanent.xml', (_request, response) => response.writeHead(301, { location: '/there.xml' }).end())
@@ -245,6 +246,7 @@ t.test(
     <news:news><news:title>Een</news:title></news:news></url></urlset>`,
     )
     busy.on('/feed.xml', (_request, response) => response.writeHead(503).end())
+    walled.on('/feed.xml', (_request, response) => response.writeHead(302, { location: `${gone.origin}/` }).end())
 
     const untried = (one: { host: string; origin: string }, feeds: string[]) => ({
       ...{ ...A, name: one.host, domain: one.host, sections: ['binnenland'], tried: null, note: 'stays' },
@@ -255,12 +257,13 @@ t.test(
       untried(gone, ['/feed.xml']),
       { ...untried(mapped, ['/rss.xml']) },
       untried(busy, ['/feed.xml']),
+      untried(walled, ['/feed.xml']),
     )
     const corrected = join(t.testdir({}), 'corrected.json')
     const { code, out, err } = await outlets('check', file, '--write', corrected)
     t.equal(code, 1, 'a listed feed cannot be read')
-    t.match(err, /4 outlets are marked as untried/)
-    t.match(out, /^1 of 5 feeds read, 2 of 4 outlets with at least one\./)
+    t.match(err, /5 outlets are marked as untried/)
+    t.match(out, /^1 of 6 feeds read, 2 of 5 outlets with at least one\./)
     const line = ({ host }: { host: string }) => out.split('\n').filter(text => text.startsWith(`${host}  `))
     t.same(line(gone).length, 1)
     t.match(line(gone)[0], /gone: 0 of 1 listed address read; no feed any more: \S+\/feed\.xml/)
@@ -269,6 +272,11 @@ t.test(
       /corrected: 1 of 2 .*no feed any more: \S+\/old\.xml; found: \S+\/there\.xml \S+\/nieuws\/feed/,
     )
     t.match(line(busy)[0], /unclear: 0 of 1 .*kept, although it answers 503/)
+    t.match(
+      line(walled)[0],
+      /unclear: 0 of 1 .*kept, although no feed, but text\/html/,
+      'a consent page on another site',
+    )
 
     const on = new Date().toISOString().slice(0, 10)
     const { outlets: written } = JSON.parse(await readFile(corrected, 'utf8'))
@@ -280,6 +288,7 @@ t.test(
       { feeds: [], tried: { on, result: 'gone', dropped: [`${gone.origin}/feed.xml`] } },
       { feeds: [], sitemaps: [`${mapped.origin}/news.xml`], tried: { on, result: 'corrected' } },
       { feeds: [`${busy.origin}/feed.xml`], tried: { on, result: 'unclear' } },
+      { feeds: [`${walled.origin}/feed.xml`], tried: { on, result: 'unclear' } },
     ])
     t.equal(moved.to('/comments/feed').length, 0)
     t.equal(busy.to('/').length, 0, 'what may work again is not searched for')
@@ -296,6 +305,17 @@ t.test(
       [`${moved.origin}/nieuws/feed`, `${moved.origin}/there.xml`, `${mapped.origin}/news.xml`].sort(),
     )
     t.match(await outlets('sync', corrected, '--dry-run'), { code: 0, err: /has neither feeds nor sitemaps/ })
+
+    gone.on('/feed.xml', rss(`${gone.origin}/1`))
+    const mended = `${corrected}.mended`
+    await outlets('check', corrected, '--write', mended)
+    const { outlets: later } = JSON.parse(await readFile(mended, 'utf8'))
+    t.match(
+      later[0].tried,
+      { result: 'works', dropped: [`${moved.origin}/old.xml`] },
+      'what is still gone is remembered',
+    )
+    t.match(later[1], { feeds: [`${gone.origin}/feed.xml`], tried: { on, result: 'corrected', dropped: undefined } })
   },
 )
 

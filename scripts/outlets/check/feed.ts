@@ -1,3 +1,4 @@
+import { getDomain } from 'tldts'
 import type { FeedFormat } from '../../../services/crawler/feeds/parsing/feed.ts'
 import { gunzipFile } from '../../../services/crawler/fetch/compression.ts'
 import { RequestFailure } from '../../../services/crawler/fetch/request-failure.ts'
@@ -69,7 +70,11 @@ async function describe(
   const bytes = await gunzipFile(answer.body, config.CRAWL_MAX_BYTES)
   const feed = await parser.parse({ bytes, contentType: type, url: url.href }, url.host)
   if (feed === null) {
-    return { ok: false, ...at, detail: `no feed, but ${type ?? 'something without a type'}`, dead: true }
+    const detail = `no feed, but ${type ?? 'something without a type'}`
+    // A temporary redirect to another site leads to a consent page: the feed may be there for
+    // others.
+    if (at.permanent || isSameSite(new URL(from), url)) return { ok: false, ...at, detail, dead: true }
+    return { ok: false, ...at, detail: `${detail} of ${url.host}, as consent pages are` }
   }
   const { format, total: named, newest } = feed
   const parts = [
@@ -78,4 +83,9 @@ async function describe(
     ...(moved === null ? [] : [`moved to ${moved}`]),
   ]
   return { ok: named > 0, ...at, format, named, newest, detail: parts.join(', ') }
+}
+
+/** Whether two addresses have the same registrable domain; hosts without one must be equal. */
+function isSameSite(one: URL, other: URL): boolean {
+  return one.host === other.host || (getDomain(one.hostname) ?? one.host) === getDomain(other.hostname)
 }

@@ -15,7 +15,7 @@ export interface CheckedOutlet {
   result: 'works' | 'corrected' | 'unclear' | 'gone'
   feeds: string[]
   sitemaps: string[]
-  /** Addresses of the catalogue that lead to no feed. */
+  /** Addresses that lead to no feed: of the catalogue, then those that earlier checks dropped. */
   dropped: string[]
   /** Addresses that the check found, or to which others have moved for good. */
   found: string[]
@@ -31,12 +31,14 @@ const MOST_FOUND = 5
  * Tries every listed address once, from this machine, without a database, with the crawler's own
  * manners. Where an address is dead, or an outlet has none, it looks for others.
  *
+ * @param earlier by domain, addresses that earlier checks dropped: they are tried once more
  * @param report.feed called with each result as it comes
  * @param report.outlet called when an outlet is done
  */
 export async function checkOutlets(
   config: Config,
   outlets: Outlet[],
+  earlier: ReadonlyMap<string, string[]>,
   signal: AbortSignal,
   report: { feed(result: CheckedFeed): void; outlet(result: CheckedOutlet): void },
 ): Promise<{ feeds: CheckedFeed[]; outlets: CheckedOutlet[] }> {
@@ -50,7 +52,7 @@ export async function checkOutlets(
   const queue = [...outlets]
   const work = async () => {
     for (let outlet = queue.shift(); outlet !== undefined && !signal.aborted; outlet = queue.shift()) {
-      const checked = await checkOutlet(trial, outlet, note)
+      const checked = await checkOutlet(trial, outlet, earlier.get(outlet.domain) ?? [], note)
       if (checked === null) return
       done.set(outlet.domain, checked)
       report.outlet(checked)
@@ -64,30 +66,36 @@ export async function checkOutlets(
 async function checkOutlet(
   trial: Trial,
   outlet: Outlet,
+  earlier: string[],
   report: (result: CheckedFeed) => void,
 ): Promise<CheckedOutlet | null> {
-  const { domain } = outlet
-  const listed: CheckedFeed[] = []
-  for (const url of [...outlet.feeds, ...outlet.sitemaps]) {
-    const result = await checkFeed(trial, { domain, url, listed: true })
+  const { domain, feeds, sitemaps } = outlet
+  const tried: CheckedFeed[] = []
+  for (const url of new Set([...feeds, ...sitemaps, ...earlier])) {
+    const result = await checkFeed(trial, { domain, url, listed: feeds.includes(url) || sitemaps.includes(url) })
     if (trial.signal.aborted) return null
-    listed.push(result)
+    tried.push(result)
     report(result)
   }
-  const dead = listed.filter(feed => feed.dead).length
-  const readable = listed.some(({ ok }) => ok)
+  const listed = tried.filter(feed => feed.listed)
+  const back = tried.filter(feed => !feed.listed && feed.ok)
+  const missing = listed.filter(feed => feed.dead).length - back.length
+  const readable = tried.some(({ ok }) => ok)
   const found =
-    dead > 0 || listed.length === 0 ? await findFeeds(trial, outlet, listed, readable ? dead : MOST_FOUND, report) : []
-  return trial.signal.aborted ? null : judgeOutlet(outlet, listed, found)
+    missing > 0 || !(readable || listed.length > 0)
+      ? await findFeeds(trial, outlet, tried, readable ? missing : MOST_FOUND, report)
+      : []
+  return trial.signal.aborted ? null : judgeOutlet(outlet, tried, [...back, ...found])
 }
 
 /** Decides which addresses stay. An address that might answer tomorrow stays. */
-function judgeOutlet(outlet: Outlet, listed: CheckedFeed[], found: CheckedFeed[]): CheckedOutlet {
+function judgeOutlet(outlet: Outlet, tried: CheckedFeed[], found: CheckedFeed[]): CheckedOutlet {
+  const listed = tried.filter(feed => feed.listed)
   const byUrl = new Map(listed.map(feed => [feed.url, feed]))
   const kept = (urls: string[]) => urls.flatMap(url => addressToKeep(url, byUrl.get(url)) ?? [])
   const isSitemap = ({ format }: CheckedFeed) => format?.startsWith('sitemap') || format === 'news sitemap'
-  const feeds = unique([...kept(outlet.feeds), ...found.filter(feed => !isSitemap(feed)).map(({ url }) => url)])
-  const sitemaps = unique([...kept(outlet.sitemaps), ...found.filter(isSitemap).map(({ url }) => url)])
+  const feeds = unique([...kept(outlet.feeds), ...found.filter(feed => !isSitemap(feed)).map(addressOf)])
+  const sitemaps = unique([...kept(outlet.sitemaps), ...found.filter(isSitemap).map(addressOf)])
   const before = [...outlet.feeds, ...outlet.sitemaps]
   const after = [...feeds, ...sitemaps.filter(url => !feeds.includes(url))]
   const working = [...listed, ...found].filter(({ ok }) => ok).length
@@ -101,7 +109,7 @@ function judgeOutlet(outlet: Outlet, listed: CheckedFeed[], found: CheckedFeed[]
         : 'gone'
   const checked = {
     ...{ domain: outlet.domain, result, feeds, sitemaps: sitemaps.filter(url => !feeds.includes(url)) },
-    dropped: listed.filter(({ dead }) => dead).map(({ url }) => url),
+    dropped: tried.filter(({ dead, listed, ok }) => (listed ? dead : !ok)).map(({ url }) => url),
     found: after.filter(url => !before.includes(url)),
   } satisfies Omit<CheckedOutlet, 'sentence'>
   return { ...checked, sentence: sentence(checked, listed) }
@@ -109,15 +117,19 @@ function judgeOutlet(outlet: Outlet, listed: CheckedFeed[], found: CheckedFeed[]
 
 function addressToKeep(url: string, checked: CheckedFeed | undefined): string | null {
   if (checked?.dead) return null
-  return checked?.ok && checked.permanent && checked.moved !== null ? checked.moved : url
+  return checked?.ok ? addressOf(checked) : url
 }
 
-function sentence({ result, dropped, found }: Omit<CheckedOutlet, 'sentence'>, listed: CheckedFeed[]): string {
+/** The address of a feed that was read. A move for good counts, any other redirect does not. */
+const addressOf = ({ url, moved, permanent }: CheckedFeed) => (permanent && moved !== null ? moved : url)
+
+function sentence({ result, found }: Omit<CheckedOutlet, 'sentence'>, listed: CheckedFeed[]): string {
   const read = listed.filter(({ ok }) => ok).length
-  const unclear = listed.filter(({ ok, dead }) => !ok && !dead)
+  const dead = listed.filter(feed => feed.dead).map(({ url }) => url)
+  const unclear = listed.filter(feed => !feed.ok && !feed.dead)
   return [
     `${result}: ${read} of ${counted(listed.length, 'listed address', 'listed addresses')} read`,
-    ...(dropped.length > 0 ? [`no feed any more: ${dropped.join(' ')}`] : []),
+    ...(dead.length > 0 ? [`no feed any more: ${dead.join(' ')}`] : []),
     ...(found.length > 0 ? [`found: ${found.join(' ')}`] : []),
     ...unclear.map(({ url, detail }) => `kept, although ${detail}: ${url}`),
   ].join('; ')
