@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { Problem } from '../../infra/embedded/problem.ts'
 import type { Program } from '../../infra/embedded/supervision/program.ts'
 import { askHttp } from '../../infra/embedded/supervision/silence.ts'
+import { API_NODE_OPTIONS } from '../../shared/process/api-node-options.ts'
 import { reachable } from './address.ts'
 
 export const SERVICES = ['crawler', 'normaliser', 'embedder', 'api'] as const
@@ -35,7 +36,7 @@ export function serviceProgram(
   return {
     name: `The ${name}`,
     command: process.execPath,
-    args: [join('services', name, 'main.ts')],
+    args: [...(name === 'api' ? API_NODE_OPTIONS : []), join('services', name, 'main.ts')],
     cwd: CHECKOUT,
     env: { ...RESOLVER_THREADS, ...env, METRICS_PORT: String(healthPort) },
     owner: null,

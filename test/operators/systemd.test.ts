@@ -56,7 +56,7 @@ t.test('every service of the Procfile has a unit that runs the same program', as
   for (const [, name = ''] of readFileSync(at('Procfile'), 'utf8').matchAll(/^(\w+):/gm)) {
     const unit = units.find(file => [`perscope-${name}.service`, `perscope-${name}@.service`].includes(file)) ?? ''
     const text = read(unit)
-    const [, program] = /(services\/\w+\/main\.ts)$/.exec(valuesOf(text, 'ExecStart')[0] ?? '') ?? []
+    const [, program] = /node ((?:--\S+ )*services\/\w+\/main\.ts)$/.exec(valuesOf(text, 'ExecStart')[0] ?? '') ?? []
     t.ok(program && scripts[name]?.endsWith(`node ${program}`), `${unit} runs ${program}`)
     t.match(text, /^MemoryMax=\d+[MG]$/m)
     t.match(text, /^WantedBy=perscope\.target$/m)

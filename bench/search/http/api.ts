@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import type { DataDirectory } from '../../../infra/embedded/data-directory/open.ts'
 import { freePort } from '../../../infra/embedded/data-directory/ports.ts'
 import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
+import { API_NODE_OPTIONS } from '../../../shared/process/api-node-options.ts'
 
 /** Seconds that the processes after the first may take to start. */
 const START_TRIES = 120
@@ -64,7 +65,7 @@ export async function startApiProcess(
   const supervised = await servers.supervise({
     name: 'The API',
     command: process.execPath,
-    args: [join(CHECKOUT, 'services/api/main.ts')],
+    args: [...API_NODE_OPTIONS, join(CHECKOUT, 'services/api/main.ts')],
     cwd: CHECKOUT,
     env: {
       PATH: process.env.PATH,
