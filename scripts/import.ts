@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createReadStream, type ReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
-import { lowerPriority, openIndexer } from '../search/indexer.ts'
+import { lowerPriority, openIndexer, showAll, showGently } from '../search/indexer.ts'
 import { type ArticleWriter, openArticleWriter } from '../shared/indexing/article-writer.ts'
 import { counted } from '../shared/log/counted.ts'
 import { createPool } from '../shared/postgres/pool.ts'
@@ -96,7 +96,7 @@ async function importArchive(context: CommandContext, { groups, bar }: Archive):
       for await (const group of groups) {
         countLines(counts, group, bar)
         // The next try knows the articles that an interrupted one has written.
-        const written = await whileAway(() => writer.write(group.articles, { bulk: true }), context)
+        const written = await whileAway(() => writer.write(group.articles, { bulk: true, hidden: true }), context)
         for (const { outcome } of written) counts[outcome]++
         bar.update(group.end, { articles: counts.indexed + counts.known })
         if (signal.aborted) return
@@ -131,8 +131,12 @@ async function withWriter(
   const indexer = openIndexer(pool)
   try {
     await work(openArticleWriter({ pool, boss, indexer, embedDelay: config.EMBED_DELAY }), indexer.finish)
+    if (!context.signal.aborted) await whileAway(() => showGently(pool), context)
   } finally {
     await boss.stop({ graceful: false }).catch(() => {})
+    // After an error or an interruption. Where this fails too, they are shown when their time is
+    // over.
+    await showAll(pool).catch(() => {})
     await indexer.close()
     await pool.end()
   }

@@ -82,7 +82,8 @@ async function goOn(pool: Pool, seen: Date | null): Promise<{ articles: number; 
        from ingest_clock for update`,
     )
     const after = await client.query<{ clock: Date }>(
-      `update ingest_clock set last_at = greatest(last_at, date_trunc('milliseconds', clock_timestamp()), $1)
+      `update ingest_clock set last_at = greatest(last_at, date_trunc('milliseconds', clock_timestamp()), $1),
+         hidden_after = null, hidden_mark = null, hidden_until = null
        returning last_at as clock`,
       [seen],
     )

@@ -3,6 +3,7 @@ import type { Client, Pool } from '../../shared/postgres/pool.ts'
 import { transaction } from '../../shared/postgres/transaction.ts'
 import type { BuiltSegment } from '../segment/builder.ts'
 import { immediately, type Pace } from '../segment/pace.ts'
+import { showUpTo } from './hidden-articles.ts'
 import type { NewSegment, SegmentRange, SegmentWork, SegmentWriter } from './segment-store.ts'
 
 /**
@@ -118,6 +119,8 @@ async function replaceSegments(
     ])
   }
   await client.query('update segments_version set version = version + 1')
+  // Last, because nobody can write articles from here to the commit.
+  await showUpTo(client, range.last)
   return { replaced, added: number }
 }
 

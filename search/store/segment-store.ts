@@ -102,13 +102,13 @@ export type SegmentWork = 'flush' | 'merge'
 export interface SegmentWriter {
   /** Ranges of the stored segments, ascending. */
   readRanges(): Promise<SegmentRange[]>
-  /** `seq` of the newest visible article. */
+  /** `seq` of the newest article, which may be hidden yet. */
   readLastSeq(): Promise<bigint>
   /** Numbers of the segments within a range, ascending. */
   readNumbers(range: SegmentRange): Promise<number[]>
   /**
    * Stores a segment in place of the ones within its range, in one transaction: a search sees the
-   * old state or the new one.
+   * old state or the new one. Its hidden articles are shown.
    *
    * @param options.expects numbers of the segments to be replaced; throws when there are others
    * @param options.within more work in Postgres, for the transaction in which the segment becomes

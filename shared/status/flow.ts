@@ -38,19 +38,20 @@ export interface Flow {
   newest: Date | null
 }
 
-// `last_seq` counts articles: numbers are drawn in the transaction that inserts them, and none is
-// ever removed. Every article has its row in `embeddings`, except the few that an operator gave up
-// (`queues -- drain quarantine`); those without a vector are in its partial indexes. Indexes:
-// pages_waiting, pages_stored, pages_failed, embeddings_due, embeddings_failed.
+// `last_seq` counts articles, `shown_seq` those that searches show: numbers are drawn in the
+// transaction that inserts them, and none is ever removed. Every article has its row in
+// `embeddings`, except the few that an operator gave up (`queues -- drain quarantine`); those
+// without a vector are in its partial indexes. Indexes: pages_waiting, pages_stored, pages_failed,
+// embeddings_due, embeddings_failed.
 const READ = `
   with articles as (
-    select last_seq as known, case when last_seq > 0 then last_at end as newest from ingest_clock
+    select shown_seq as shown, last_seq as known, case when last_seq > 0 then last_at end as newest from ingest_clock
   ), open as (
     select count(*) as all, count(*) filter (where due_at <= now()) as due,
            extract(epoch from now() - min(due_at)) as oldest
       from embeddings where embedded_at is null and failed_at is null
   )
-  select known as articles, newest,
+  select shown as articles, newest,
          greatest(0, known - open.all - embeddings_failed) as embedded,
          open.all - open.due as promised, open.due, greatest(0, open.oldest)::float8 as embed_oldest, embeddings_failed,
          waiting, waiting_due, (select count(*) from pages where state = 'stored') as stored, greatest(0, normalise_oldest)::float8 as normalise_oldest,

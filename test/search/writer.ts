@@ -8,11 +8,12 @@ import { randomArticles } from './archive.ts'
 import { createRandom } from './random.ts'
 
 /*
- * One of several processes that index at the same time, at random speed: `writer.ts URL SEED MS`.
+ * One of several processes that index at the same time, at random speed:
+ * `writer.ts URL SEED MS [hidden]`.
  * Its transactions are open for a random while before they take the clock, as a normaliser's are
  * that marks its pages.
  */
-const [url = '', seed = '1', duration = '1000'] = process.argv.slice(2)
+const [url = '', seed = '1', duration = '1000', hidden] = process.argv.slice(2)
 const random = createRandom(Number(seed))
 const pool = createPool(url, 'writer', () => {}, { max: 2, ...PATIENT })
 const boss = createBoss(url, () => {}, { supervise: false })
@@ -25,7 +26,10 @@ for (let batch = 0; Date.now() < end; batch++) {
     const address = `writer${seed}.example/${batch}/${index}`
     return { ...article, url: `https://${address}`, addresses: [address] }
   })
-  await writer.write(articles, { within: () => setTimeout(random.below(25)) })
+  await writer.write(articles, {
+    within: () => setTimeout(random.below(25)),
+    hidden: hidden === 'hidden',
+  })
   await setTimeout(random.below(10))
 }
 await boss.stop({ graceful: false })

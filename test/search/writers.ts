@@ -9,8 +9,12 @@ export interface Writers {
   killOne(): void
 }
 
-/** Starts processes that index for some ms. */
-export function startWriters(url: string, count: number, duration: number): Writers {
+/**
+ * Starts processes that index for some ms.
+ *
+ * @param hiding every so manyth hides its articles, as an import does
+ */
+export function startWriters(url: string, count: number, duration: number, hiding = Infinity): Writers {
   let seed = 0
   let open = 0
   let finish = () => {}
@@ -20,7 +24,9 @@ export function startWriters(url: string, count: number, duration: number): Writ
   const end = Date.now() + duration
   const running: ChildProcess[] = []
   const start = () => {
-    const args = [SCRIPT, url, String(++seed), String(Math.max(0, end - Date.now()))]
+    seed++
+    const hides = seed % hiding === 0 ? ['hidden'] : []
+    const args = [SCRIPT, url, String(seed), String(Math.max(0, end - Date.now())), ...hides]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
     open++
     running.push(child)

@@ -79,6 +79,7 @@ async function isAnythingDue(pool: Pool): Promise<boolean> {
     text: `select from embeddings
            where embedded_at is null and failed_at is null and due_at <= clock_timestamp()
              and (claimed_until is null or claimed_until <= clock_timestamp())
+             and seq <= coalesce((select hidden_after from ingest_clock), seq)
            limit 1`,
   })
   return rowCount !== 0

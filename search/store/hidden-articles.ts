@@ -1,0 +1,79 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Queryable } from '../../shared/postgres/pool.ts'
+
+/*
+ * Articles that are written and not shown yet: those of an import, until their segment is stored,
+ * and whatever is written meanwhile, because articles are shown in the order of their numbers.
+ * `ingest_clock.shown_seq` is the newest article that is shown. It is stored and only grows: if it
+ * followed from the time of day, a search could show an article and a later one could not.
+ */
+
+/**
+ * Articles that are there when the time begins are shown when it ends, at the latest. The time
+ * begins again when all of them are shown, so no article waits for more than twice as long. On two
+ * cores an article has its segment after eight seconds.
+ */
+const LONGEST = "interval '30 s'"
+
+/**
+ * Assignments for an `update ingest_clock` that adds articles.
+ *
+ * @param hides a parameter: whether the new articles are hidden. Articles behind hidden ones are
+ *   hidden in any case, and shown in any case when hidden ones have waited for too long
+ * @param added SQL: their number
+ */
+export const hidingSql = (hides: string, added: string): string => `
+  hidden_after = case when hidden_until <= clock_timestamp() then null
+                      when ${hides} then coalesce(hidden_after, last_seq) else hidden_after end,
+  hidden_mark  = case when hidden_until <= clock_timestamp() then null
+                      when ${hides} then coalesce(hidden_mark, last_seq + ${added}) else hidden_mark end,
+  hidden_until = case when hidden_until <= clock_timestamp() then null
+                      when ${hides} then coalesce(hidden_until, clock_timestamp() + ${LONGEST}) else hidden_until end`
+
+/** Shows articles up to this one, within the transaction that stores their segment. */
+export async function showUpTo(client: Queryable, seq: bigint): Promise<void> {
+  await client.query(SHOW_UP_TO, [seq])
+}
+
+/** Shows all articles. */
+export async function showAll(db: Queryable): Promise<void> {
+  await db.query(`${SHOW} where hidden_after is not null`)
+}
+
+/** Articles that are shown at a time, and ms between: processes that search take each one in. */
+const STEP = 128
+const REST = 40
+
+/** Shows all articles that are there now, so slowly that searches need not wait. */
+export async function showGently(db: Queryable): Promise<void> {
+  const { rows } = await db.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
+  const last = rows[0]!.last_seq
+  for (;;) {
+    const shown = await db.query<{ more: boolean }>(SHOW_NEXT, [STEP, last])
+    if (shown.rows[0]?.more !== true) return
+    await pause(REST)
+  }
+}
+
+/** Shows all articles when hidden ones have waited for too long: an import may be killed. */
+export async function showOverdue(db: Queryable): Promise<void> {
+  await db.query({ name: 'show-overdue', text: `${SHOW} where hidden_until <= clock_timestamp()` })
+}
+
+const SHOW = 'update ingest_clock set hidden_after = null, hidden_mark = null, hidden_until = null'
+
+// $1 how many, $2 the last one
+const SHOW_NEXT = `
+  update ingest_clock set (hidden_after, hidden_mark, hidden_until) =
+    (select next, hidden_mark, hidden_until from least(hidden_after + $1::bigint, $2::bigint) as next where next < last_seq)
+  where hidden_after < $2::bigint
+  returning shown_seq < $2::bigint as more`
+
+// $1 seq
+const SHOW_UP_TO = `
+  update ingest_clock set
+    hidden_after = case when last_seq > $1 then $1::bigint end,
+    hidden_mark  = case when last_seq > $1 then case when hidden_mark > $1 then hidden_mark else last_seq end end,
+    hidden_until = case when last_seq > $1
+                        then case when hidden_mark > $1 then hidden_until else clock_timestamp() + ${LONGEST} end end
+  where hidden_after < $1`
