@@ -16,6 +16,15 @@ import type { Queryable } from '../../shared/postgres/pool.ts'
 const LONGEST = "interval '30 s'"
 
 /**
+ * One time for a whole statement. `clock_timestamp()` goes on between two columns, and a row that
+ * says half of the time that it is over would hide its articles for good.
+ */
+const NOW = 'statement_timestamp()'
+
+/** Far ahead is a time that was written before the server's clock was set back. */
+const OVERDUE = `(hidden_until <= ${NOW} or hidden_until > ${NOW} + 2 * ${LONGEST})`
+
+/**
  * Assignments for an `update ingest_clock` that adds articles.
  *
  * @param hides a parameter: whether the new articles are hidden. Articles behind hidden ones are
@@ -23,12 +32,12 @@ const LONGEST = "interval '30 s'"
  * @param added SQL: their number
  */
 export const hidingSql = (hides: string, added: string): string => `
-  hidden_after = case when hidden_until <= clock_timestamp() then null
+  hidden_after = case when ${OVERDUE} then null
                       when ${hides} then coalesce(hidden_after, last_seq) else hidden_after end,
-  hidden_mark  = case when hidden_until <= clock_timestamp() then null
+  hidden_mark  = case when ${OVERDUE} then null
                       when ${hides} then coalesce(hidden_mark, last_seq + ${added}) else hidden_mark end,
-  hidden_until = case when hidden_until <= clock_timestamp() then null
-                      when ${hides} then coalesce(hidden_until, clock_timestamp() + ${LONGEST}) else hidden_until end`
+  hidden_until = case when ${OVERDUE} then null
+                      when ${hides} then coalesce(hidden_until, ${NOW} + ${LONGEST}) else hidden_until end`
 
 /** Shows articles up to this one, within the transaction that stores their segment. */
 export async function showUpTo(client: Queryable, seq: bigint): Promise<void> {
@@ -57,7 +66,7 @@ export async function showGently(db: Queryable): Promise<void> {
 
 /** Shows all articles when hidden ones have waited for too long: an import may be killed. */
 export async function showOverdue(db: Queryable): Promise<void> {
-  await db.query({ name: 'show-overdue', text: `${SHOW} where hidden_until <= clock_timestamp()` })
+  await db.query({ name: 'show-overdue', text: `${SHOW} where ${OVERDUE}` })
 }
 
 const SHOW = 'update ingest_clock set hidden_after = null, hidden_mark = null, hidden_until = null'
@@ -75,5 +84,5 @@ const SHOW_UP_TO = `
     hidden_after = case when last_seq > $1 then $1::bigint end,
     hidden_mark  = case when last_seq > $1 then case when hidden_mark > $1 then hidden_mark else last_seq end end,
     hidden_until = case when last_seq > $1
-                        then case when hidden_mark > $1 then hidden_until else clock_timestamp() + ${LONGEST} end end
+                        then case when hidden_mark > $1 then hidden_until else ${NOW} + ${LONGEST} end end
   where hidden_after < $1`

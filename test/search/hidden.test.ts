@@ -4,10 +4,12 @@ import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { readArchive } from '../../scripts/archive/export.ts'
 import type { Position, SearchIndex } from '../../search/index.ts'
-import { openIndexer, showAll, showGently } from '../../search/indexer.ts'
+import { openIndexer, showAll, showGently, showOverdue } from '../../search/indexer.ts'
 import { claimDue } from '../../services/embedder/due/claims.ts'
+import { startDueDispatcher } from '../../services/embedder/due/due-dispatcher.ts'
 import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
 import type { NewArticle } from '../../shared/indexing/new-article.ts'
+import { createLogger } from '../../shared/log/logger.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { createBoss } from '../../shared/queues/delayed-jobs.ts'
 import { readFlow } from '../../shared/status/flow.ts'
@@ -147,6 +149,34 @@ t.test('when the time is over, the next writer shows all', async t => {
   t.same(await shown(search), upTo(5))
   await write(1, true)
   t.same(await shown(search), upTo(5), 'and hides again')
+})
+
+t.test('a time that lies far ahead is over, because the clock of the server was set back', async t => {
+  const { pool, search, write } = await openHidden(t)
+  await write(3, true)
+  await passTime(pool, -3_600)
+  await write(1, true)
+  t.same(await shown(search), upTo(4))
+  await write(1, true)
+  await passTime(pool, -3_600)
+  await showOverdue(pool)
+  t.same(await shown(search), upTo(5))
+})
+
+t.test('an embedder alone shows what an import that was killed left', async t => {
+  const { pool, search, write } = await openHidden(t)
+  await write(3, true)
+  await passTime(pool, 31)
+  const queued: unknown[] = []
+  const none = { waiting: 0, active: 0, delayed: 0, failed: 0 }
+  const queues: Parameters<typeof startDueDispatcher>[1] = {
+    add: async (_queue, messages) => void queued.push(...messages),
+    counts: async () => ({ visit: none, normalise: none, embed: none }),
+  }
+  const dispatcher = startDueDispatcher(pool, queues, createLogger('embedder', 'silent'), () => false)
+  t.teardown(() => dispatcher.close())
+  await until(async () => queued.length > 0, 60_000)
+  t.same(await shown(search), upTo(3))
 })
 
 t.test('a segment prolongs the time when it shows all that were there when the time began', async t => {

@@ -1,5 +1,6 @@
 import t from 'tap'
-import { SemanticUnavailable } from '../../services/api/semantic/query.ts'
+import { createPermits } from '../../services/api/access/permits.ts'
+import { NO_TURNS, SemanticUnavailable } from '../../services/api/semantic/query.ts'
 import { until } from '../fleet.ts'
 import { startHole } from './hole.ts'
 import { createWorld, query } from './world.ts'
@@ -44,6 +45,16 @@ t.test('a search without the model or the vector store (decision 29)', async t =
 
   world.model.mood = 'hangs'
   await Promise.all(Array.from({ length: 5 }, (_, n) => t.rejects(search.search(query(`hangs ${n}`), null))))
+  // As the questions of one key.
+  const permits = createPermits({ atOnce: 4, waiting: 100, patience: 60_000 })
+  const turns = { ...NO_TURNS, question: <T>(work: () => Promise<T>) => permits.take('key', work) }
+  const fresh = await world.openSearch()
+  const began = Date.now()
+  await Promise.all(
+    Array.from({ length: 40 }, () => t.rejects(fresh.search(query('hangs'), null, turns), SemanticUnavailable)),
+  )
+  // Four at a time, and three in a row before the others fail at once, would take 4.5 s.
+  t.ok(Date.now() - began < 4_000, `equal questions fail together, after ${Date.now() - began} ms`)
   world.model.mood = 'answers'
   await until(async () => (await search.search(query('back again'), null)).total === 2, 60_000)
   t.pass('recovered within seconds')

@@ -57,6 +57,8 @@ export function withPermitOf(permits: Permits, response: Response): <T>(search: 
     const gone = new AbortController()
     const leave = () => gone.abort()
     response.once('close', leave)
+    // It is told once, and a search takes several turns.
+    if (response.closed) leave()
     const start = performance.now()
     const begin = () => {
       noteWait('permit', performance.now() - start)

@@ -49,6 +49,11 @@ t.test('issue 18.11: a wait has an end, a line too, and who leaves it makes room
   held.resolve()
   await first
   t.equal(await permits.take('a', async () => 'again'), 'again')
+  await t.rejects(
+    permits.take('a', async () => 'never', AbortSignal.abort()),
+    NoPermit,
+    'nothing is begun for who has left, though a permit is free',
+  )
 })
 
 t.test('issue 18.11: whatever fails, leaves or waits too long, no permit is lost and none is given twice', async () => {

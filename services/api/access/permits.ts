@@ -6,7 +6,7 @@ export interface Permits {
    * Does the work once fewer than `atOnce` of the same name are under way; others of that name come
    * first come, first served. Work of other names never waits for it.
    *
-   * @param leaves ends the wait: the caller has left
+   * @param leaves the caller has left: ends the wait, and what was not begun is not
    * @throws NoPermit when it would have to wait for too long, or too many wait already; whatever
    * `work` throws
    */
@@ -32,6 +32,7 @@ export function createPermits({ atOnce, waiting, patience }: PermitLimits): Perm
   const lines = new Map<string, { semaphore: Semaphore; callers: number }>()
   return {
     async take(name, work, leaves) {
+      if (leaves?.aborted) throw new NoPermit('The caller has left.')
       const line = lines.get(name) ?? { semaphore: createSemaphore(atOnce), callers: 0 }
       if (line.callers >= atOnce + waiting) throw new NoPermit('Too many wait for a permit.')
       lines.set(name, line)
@@ -55,7 +56,6 @@ function openWait(patience: number, leaves: AbortSignal | undefined) {
   const late = setTimeout(end('No permit came in time.'), patience)
   const left = end('The caller has left.')
   leaves?.addEventListener('abort', left, { once: true })
-  if (leaves?.aborted) left()
   return {
     signal: ending.signal,
     close() {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { waitFor } from '../../../shared/log/waits.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Candidate } from '../../../shared/vectors/candidate.ts'
 import type { Coverage } from '../../../shared/vectors/store.ts'
@@ -56,7 +57,7 @@ export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 
         return { question, known: await timed('set', () => findSet(pool, question)) }
       })
       if (known) return { likely: known, keep: async () => known }
-      const found = await turns.question(() => nearest.ask(query.text, coverage))
+      const found = await nearest.ask(query.text, coverage, turns)
       if (found.length === 0) return null
       const likely = newSet(question, candidatesOf(found))
       return { likely, keep: () => keep(question, likely) }
@@ -71,14 +72,22 @@ export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 
 function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
   const asking = new Map<string, Promise<Candidate[]>>()
   return {
-    /** As `VectorSearch.nearest`. */
-    ask(text: string, coverage: Coverage): Promise<Candidate[]> {
+    /**
+     * As `VectorSearch.nearest`. Who joins a question that is under way needs no turn. With one,
+     * equal questions would find out four at a time that the model hangs.
+     */
+    ask(text: string, coverage: Coverage, turns: Turns): Promise<Candidate[]> {
       const asked = JSON.stringify([text, coverage])
-      const known = asking.get(asked)
-      if (known) return known
-      const found = vectorSearch.nearest(text, coverage).finally(() => asking.delete(asked))
-      asking.set(asked, found)
-      return found
+      const begin = () => {
+        const found = vectorSearch.nearest(text, coverage).finally(() => asking.delete(asked))
+        asking.set(asked, found)
+        return found
+      }
+      const joined = () => {
+        const known = asking.get(asked)
+        return known && waitFor('equal question', known)
+      }
+      return joined() ?? turns.question(() => joined() ?? begin())
     },
     underWay: () => asking.values(),
   }

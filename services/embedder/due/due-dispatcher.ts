@@ -1,3 +1,4 @@
+import { showOverdue } from '../../../search/indexer.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
@@ -33,7 +34,10 @@ export function startDueDispatcher(
   let last: Promise<unknown> = Promise.resolve()
 
   async function dispatchNow(only: bigint[] | null): Promise<void> {
-    if (closed || halted()) return
+    if (closed) return
+    // An import may be killed where no API runs.
+    if (only === null) await showOverdue(pool)
+    if (halted()) return
     if (only === null && !(await isAnythingDue(pool))) return
     const { waiting } = (await queues.counts()).embed
     const seqs = await claimDue(pool, (ROOM - waiting) * BATCH, only)
