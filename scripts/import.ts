@@ -134,8 +134,8 @@ async function withWriter(
     if (!context.signal.aborted) await whileAway(() => showGently(pool), context)
   } finally {
     await boss.stop({ graceful: false }).catch(() => {})
-    // After an error or an interruption. Where this fails too, they are shown when their time is
-    // over.
+    // Also what was crawled meanwhile, or all after an error or an interruption. Where this fails
+    // too, they are shown when their time is over.
     await showAll(pool).catch(() => {})
     await indexer.close()
     await pool.end()
