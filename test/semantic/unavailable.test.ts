@@ -49,12 +49,13 @@ t.test('a search without the model or the vector store (decision 29)', async t =
   const permits = createPermits({ atOnce: 4, waiting: 100, patience: 60_000 })
   const turns = { ...NO_TURNS, question: <T>(work: () => Promise<T>) => permits.take('key', work) }
   const fresh = await world.openSearch()
-  const began = Date.now()
+  const asked = world.model.requests.length
   await Promise.all(
     Array.from({ length: 40 }, () => t.rejects(fresh.search(query('hangs'), null, turns), SemanticUnavailable)),
   )
-  // Four at a time, and three in a row before the others fail at once, would take 4.5 s.
-  t.ok(Date.now() - began < 4_000, `equal questions fail together, after ${Date.now() - began} ms`)
+  // Four at a time, and three in a row before the others fail at once, would be three requests, and
+  // 4.5 s. On a busy machine some may come after the first ones have failed.
+  t.ok(world.model.requests.length - asked < 3, 'equal questions fail together')
   world.model.mood = 'answers'
   await until(async () => (await search.search(query('back again'), null)).total === 2, 60_000)
   t.pass('recovered within seconds')
