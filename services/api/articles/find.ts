@@ -29,7 +29,7 @@ export interface Found {
   total: number
   estimate: boolean
   next: Cursor['at'] | null
-  /** What finding it took, without the waits for permits. */
+  /** ms that finding it took, without the waits for permits. */
   ms: number
 }
 
