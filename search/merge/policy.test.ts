@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { SegmentRange } from '../store/segment-store.ts'
-import { mergesDue, nextFlush } from './policy.ts'
+import { mergesDue, nextFlush, partOfTime } from './policy.ts'
 
 const SIZES = { flushed: 2n, merged: 16n }
 
@@ -80,4 +80,15 @@ t.test('sizes may change: what is larger, or crosses a block, stays as it is', a
     { first: 1n, last: 16n },
     'whatever sizes its parts have',
   )
+})
+
+t.test('a segment is made gently, until the next one waits for it', async t => {
+  const block = { first: 17n, last: 32n }
+  const [small] = ranges(2n, 1, 33n)
+  const gentle = partOfTime('flush', small!, { newest: 34n, covered: 32n }, SIZES)
+  t.ok(gentle > 0 && gentle < 1, `${gentle} of the time`)
+  t.equal(partOfTime('flush', small!, { newest: 35n, covered: 32n }, SIZES), gentle)
+  t.equal(partOfTime('flush', small!, { newest: 36n, covered: 32n }, SIZES), 1)
+  t.equal(partOfTime('merge', block, { newest: 41n, covered: 38n }, SIZES), gentle)
+  t.equal(partOfTime('merge', block, { newest: 41n, covered: 40n }, SIZES), 1)
 })

@@ -1,4 +1,4 @@
-import type { SegmentRange } from '../store/segment-store.ts'
+import type { SegmentRange, SegmentWork } from '../store/segment-store.ts'
 
 /** Articles in a segment of each kind. Both are powers of two, and at most 65,536. */
 export interface SegmentSizes {
@@ -59,6 +59,28 @@ export function mergesDue(stored: SegmentRange[], { merged }: Pick<SegmentSizes,
 }
 
 const isWithin = (one: SegmentRange, other: SegmentRange) => one.first >= other.first && one.last <= other.last
+
+/** A flush at full speed takes most of a core for three seconds, a merge for a quarter of a minute. */
+const GENTLE = 1 / 8
+
+/**
+ * The part of the time to work on a segment that is due. Its articles can be searched meanwhile, in
+ * memory or in smaller segments, so there is time. Searches on the same processors then hardly wait
+ * for it.
+ *
+ * @param newest `seq` of the newest article
+ * @param covered articles up to this `seq` have a segment
+ * @returns 1: it is late, because the next one is due or soon will be
+ */
+export function partOfTime(
+  kind: SegmentWork,
+  range: SegmentRange,
+  { newest, covered }: { newest: bigint; covered: bigint },
+  { flushed, merged }: SegmentSizes,
+): number {
+  const isLate = kind === 'flush' ? newest - range.last >= flushed : covered - range.last >= merged / 2n
+  return isLate ? 1 : GENTLE
+}
 
 /** Whether a flush would find something to do. */
 export function isFlushDue(covered: bigint, last: bigint, { flushed }: SegmentSizes): boolean {
