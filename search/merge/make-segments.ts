@@ -1,5 +1,5 @@
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { createSegmentBuilder } from '../segment/builder.ts'
+import { createSegmentBuilder, type SegmentSource } from '../segment/builder.ts'
 import { release } from '../segment/large.ts'
 import { createPace, immediately, type Pace } from '../segment/pace.ts'
 import type { ArticleSource } from '../store/article-source.ts'
@@ -8,7 +8,7 @@ import { openSegmentWriter } from '../store/open.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
 import type { SegmentRange, SegmentWork, SegmentWriter } from '../store/segment-store.ts'
 import type { KnownWords } from './known-words.ts'
-import { mergesDue, nextFlush, SEGMENT_SIZES, type SegmentSizes } from './policy.ts'
+import { mergesDue, nextFlush, partOfTime, SEGMENT_SIZES, type SegmentSizes } from './policy.ts'
 
 /**
  * The two kinds of work never touch the same articles, so they may run at the same time: a merge
@@ -77,6 +77,7 @@ async function makeNext(store: Store, sizes: SegmentSizes, kind: SegmentWork, op
     const pace = options.gently && due.part < 1 ? createPace(due.part) : immediately
     const articles = await make(store, due, { pace, knownWords: options.knownWords })
     options.onMade?.({ kind, articles, ms: performance.now() - start })
+    await writer.removeUnused(pace)
     return true
   })
   return isMade ?? false
@@ -91,18 +92,16 @@ interface Due {
 }
 
 async function nextDue(writer: SegmentWriter, kind: SegmentWork, sizes: SegmentSizes): Promise<Due | null> {
-  const last = await writer.readLastSeq()
+  const newest = await writer.readLastSeq()
   const stored = await writer.readRanges()
-  if (kind === 'flush') {
-    const range = nextFlush(stored, last, sizes)
-    return range && { range, isPart: range.last - range.first + 1n < sizes.merged, part: 1 }
+  const range = kind === 'flush' ? nextFlush(stored, newest, sizes) : (mergesDue(stored, sizes)[0] ?? null)
+  if (range === null) return null
+  const covered = stored.at(-1)?.last ?? 0n
+  return {
+    range,
+    isPart: kind === 'flush' && range.last - range.first + 1n < sizes.merged,
+    part: partOfTime(kind, range, { newest, covered }, sizes),
   }
-  const [range] = mergesDue(stored, sizes)
-  if (range === undefined) return null
-  // A merge has time, because smaller segments are searched as well; but not when half of the next
-  // block is there.
-  const isLate = stored.at(-1)!.last - range.last >= sizes.merged / 2n
-  return { range, isPart: false, part: isLate ? 1 : 1 / 2 }
 }
 
 /** @returns the number of articles in the segment */
@@ -112,7 +111,7 @@ async function make(
   { pace, knownWords }: { pace: Pace; knownWords: KnownWords | undefined },
 ): Promise<number> {
   const expects = await writer.readNumbers(range)
-  const articles = await source.readSources(range)
+  const articles = await readSources(source, range, pace)
   const known = knownWords?.take(expects) ?? null
   const words = known?.reduce((sum, texts) => sum + texts.words.length, 0)
   const builder = createSegmentBuilder(articles, range.first, { pace, words, vocabulary: knownWords?.vocabulary })
@@ -128,4 +127,17 @@ async function make(
   const segmentNo = await writer.replace({ range, articles, built: builder.build() }, { pace, expects })
   if (texts !== null) knownWords?.keep(segmentNo, texts)
   return articles.length
+}
+
+/** Articles of one statement. */
+const SOURCES_PER_STATEMENT = 2_048n
+
+async function readSources(source: ArticleSource, { first, last }: SegmentRange, pace: Pace): Promise<SegmentSource[]> {
+  const articles: SegmentSource[] = []
+  for (let from = first; from <= last; from += SOURCES_PER_STATEMENT) {
+    pace()
+    const to = from + SOURCES_PER_STATEMENT - 1n
+    articles.push(...(await source.readSources({ first: from, last: to < last ? to : last })))
+  }
+  return articles
 }

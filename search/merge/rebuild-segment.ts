@@ -43,7 +43,8 @@ export async function rebuildSegment(pool: Pool, range: SegmentRange, work: Rebu
   }
   const built = builder.build()
   if (work.signal.aborted) return false
-  await openSegmentWriter(pool).replace(
+  const writer = openSegmentWriter(pool)
+  await writer.replace(
     { range, articles, built },
     {
       async within(client) {
@@ -52,6 +53,7 @@ export async function rebuildSegment(pool: Pool, range: SegmentRange, work: Rebu
       },
     },
   )
+  await writer.removeUnused()
   return true
 }
 

@@ -52,6 +52,11 @@ export function postgresSegmentWriter(pool: Pool): SegmentWriter {
       })
     },
 
+    async removeUnused(pace = immediately) {
+      const { rows } = await pool.query<{ no: number }>(UNUSED)
+      for (const { no } of rows) await removeBuckets(pool, no, pace)
+    },
+
     async exclusively(kind, wait, work) {
       const client = await pool.connect()
       try {
@@ -97,19 +102,8 @@ async function replaceSegments(
   { range, articles, built }: NewSegment,
   pace: Pace,
 ): Promise<{ replaced: number[]; added: number }> {
-  const replaced = await deleteWithin(client, range)
-  const published = extent(articles.map(article => article.published))
-  const ingested = extent(articles.map(article => article.ingested))
-  const added = await client.query<{ segment_no: number }>(ADD_SEGMENT, [
-    range.first,
-    range.last,
-    built.bucketBits,
-    ...published,
-    ...ingested,
-    articles.filter(article => article.published === null).length,
-    built.columns,
-  ])
-  const number = added.rows[0]!.segment_no
+  const { rows } = await client.query<{ segment_no: number }>(NEXT_NUMBER)
+  const number = rows[0]!.segment_no
   for (const part of parts(built.buckets)) {
     pace()
     await client.query('insert into segment_buckets select $1, * from unnest($2::int[], $3::bytea[])', [
@@ -118,28 +112,80 @@ async function replaceSegments(
       byteaArray(part.map(one => one.block)),
     ])
   }
+  // From here on nothing rests: others may wait for the rows of the old segments.
+  const replaced = await deleteWithin(client, range)
+  const published = extent(articles.map(article => article.published))
+  const ingested = extent(articles.map(article => article.ingested))
+  await client.query(ADD_SEGMENT, [
+    number,
+    range.first,
+    range.last,
+    built.bucketBits,
+    ...published,
+    ...ingested,
+    articles.filter(article => article.published === null).length,
+    built.columns,
+  ])
   await client.query('update segments_version set version = version + 1')
   // Last, because nobody can write articles from here to the commit.
   await showUpTo(client, range.last)
   return { replaced, added: number }
 }
 
+/** Their buckets stay, and are removed by `removeUnused`. @returns their numbers, ascending */
 async function deleteWithin(client: Client, { first, last }: SegmentRange): Promise<number[]> {
   const { rows } = await client.query<{ segment_no: number }>(
     'delete from segments where first_seq >= $1 and last_seq <= $2 returning segment_no',
     [first, last],
   )
-  const numbers = rows.map(row => row.segment_no).sort((a, b) => a - b)
-  await client.query('delete from segment_buckets where segment_no = any($1::int[])', [numbers])
-  return numbers
+  return rows.map(row => row.segment_no).sort((a, b) => a - b)
 }
 
-// $1 $2 range, $3 bits, $4 $5 published, $6 $7 ingested, $8 undated, $9 columns
+/** Buckets of one statement: some hundred kB. */
+const BUCKETS_PER_STATEMENT = 256
+
+/** Removes the buckets of a segment in small steps. */
+async function removeBuckets(pool: Pool, segmentNo: number, pace: Pace): Promise<void> {
+  for (let after: number | null = -1; after !== null; ) {
+    pace()
+    const { rows }: { rows: { last: number | null }[] } = await pool.query({
+      name: 'remove-buckets',
+      text: REMOVE_BUCKETS,
+      values: [segmentNo, after, BUCKETS_PER_STATEMENT],
+    })
+    after = rows[0]!.last
+  }
+}
+
+// $1 segment, $2 after which bucket, $3 how many. Index: the primary key.
+const REMOVE_BUCKETS = `
+  with removed as (
+    delete from segment_buckets where segment_no = $1 and bucket in (
+      select bucket from segment_buckets where segment_no = $1 and bucket > $2 order by bucket limit $3)
+    returning bucket
+  )
+  select max(bucket) as last from removed`
+
+// The numbers in `segment_buckets` that no segment has any more. Each number is one step in the
+// primary key. A segment and its buckets are added in one transaction.
+const UNUSED = `
+  with recursive numbers (no) as (
+    select min(segment_no) from segment_buckets
+    union all
+    select (select min(segment_no) from segment_buckets where segment_no > numbers.no)
+    from numbers where numbers.no is not null
+  )
+  select no from numbers
+  where no is not null and not exists (select from segments where segment_no = no)`
+
+const NEXT_NUMBER = "select nextval(pg_get_serial_sequence('segments', 'segment_no'))::int as segment_no"
+
+// $1 number, $2 $3 range, $4 bits, $5 $6 published, $7 $8 ingested, $9 undated, $10 columns
 const ADD_SEGMENT = `
-  insert into segments (first_seq, last_seq, bucket_bits,
+  insert into segments (segment_no, first_seq, last_seq, bucket_bits,
     first_published, last_published, first_ingested, last_ingested, undated, columns)
-  values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
-  returning segment_no`
+  overriding system value
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
 
 function extent(times: (number | null)[]): [Date | null, Date | null] {
   let [first, last] = [Infinity, -Infinity]
@@ -151,8 +197,8 @@ function extent(times: (number | null)[]): [Date | null, Date | null] {
   return first > last ? [null, null] : [new Date(first), new Date(last)]
 }
 
-/** Bytes of one insert. */
-const INSERT_BYTES = 1_000_000
+/** Bytes of one insert. Searches on the same server wait behind it. */
+const INSERT_BYTES = 250_000
 
 function* parts(buckets: BuiltSegment['buckets']): Generator<BuiltSegment['buckets']> {
   let part: BuiltSegment['buckets'] = []

@@ -108,7 +108,7 @@ export interface SegmentWriter {
   readNumbers(range: SegmentRange): Promise<number[]>
   /**
    * Stores a segment in place of the ones within its range, in one transaction: a search sees the
-   * old state or the new one. Its hidden articles are shown.
+   * old state or the new one. Its hidden articles are shown. `removeUnused` is called afterwards.
    *
    * @param options.expects numbers of the segments to be replaced; throws when there are others
    * @param options.within more work in Postgres, for the transaction in which the segment becomes
@@ -119,6 +119,12 @@ export interface SegmentWriter {
     segment: NewSegment,
     options?: { pace?: Pace; expects?: number[]; within?: (client: Client) => Promise<void> },
   ): Promise<number>
+  /**
+   * Removes the posting lists of replaced segments, also those that a killed process left. They are
+   * as large as the new segment: within the transaction that replaces them, searches would wait for
+   * a second.
+   */
+  removeUnused(pace?: Pace): Promise<void>
   /**
    * Runs work while no other process does this kind.
    *
