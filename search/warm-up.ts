@@ -36,6 +36,7 @@ export function startWarmUp(
   const ending = new AbortController()
   const { signal } = ending
   const first = Promise.withResolvers<void>()
+  const ahead = readSegmentsAhead(index, sizes, onFailure)
   const run = async () => {
     let warmed: bigint | null = null
     let rehearsed = false
@@ -47,6 +48,7 @@ export function startWarmUp(
           await index.showOverdue()
           looked = performance.now()
         }
+        ahead.look()
         ;[warmed] = await Promise.all([readAhead(index, sizes, warmed, signal), index.names.readAll()])
         if (!rehearsed && warmed !== null) {
           rehearsed = true
@@ -67,11 +69,32 @@ export function startWarmUp(
   const running = run()
   return {
     warm: first.promise,
-    stop() {
+    async stop() {
       ending.abort()
       first.resolve()
-      return running
+      await running
+      await ahead.idle()
     },
+  }
+}
+
+/**
+ * Reads the segments that are stored and not used yet. Nothing waits for it, because new articles
+ * are read ahead meanwhile.
+ */
+function readSegmentsAhead({ segments, cache }: IndexParts, sizes: SearchSizes, onFailure: (error: unknown) => void) {
+  let reading: Promise<void> | null = null
+  const read = async () => cache.readAhead(await segments.readAhead(), sizes.prefetch)
+  return {
+    /** Looks for them, unless it is reading. */
+    look(): void {
+      reading ??= read()
+        .catch(onFailure)
+        .finally(() => {
+          reading = null
+        })
+    },
+    idle: () => reading ?? Promise.resolve(),
   }
 }
 

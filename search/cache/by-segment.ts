@@ -9,6 +9,8 @@ export interface OfSegment {
 
 /** Values by key and segment. */
 export interface CacheBySegment<V> extends Cache<OfSegment, V> {
+  /** The keys that were used most recently, of any segment. */
+  latestKeys(most: number): string[]
   /** Looks a key up once, for many segments. The result holds until the next wait. */
   ofKey(key: string): (segment: SegmentMeta) => V | undefined
 }
@@ -58,6 +60,15 @@ export function createCacheBySegment<V>(limit: number): CacheBySegment<V> {
       bySegment.set(segment.no, part)
       // A new object: `lru-cache` counts the size of an entry only when its value is another one.
       entries.set(key, { bytes: sum, bySegment }, sum)
+    },
+
+    latestKeys(most) {
+      const keys: string[] = []
+      for (const key of entries.keys()) {
+        if (keys.length === most) break
+        keys.push(key)
+      }
+      return keys
     },
 
     stats: () => entries.stats(),

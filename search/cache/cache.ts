@@ -8,6 +8,11 @@ export interface Cache<K, V> {
   stats(): CacheStats
 }
 
+export interface RecencyCache<K, V> extends Cache<K, V> {
+  /** All keys, the most recently used first. */
+  keys(): Iterable<K>
+}
+
 /** In bytes, as estimated by those who put values in. */
 export interface CacheStats {
   limit: number
@@ -18,12 +23,13 @@ export interface CacheStats {
 export const ENTRY_BYTES = 200
 
 /** @param limit bytes */
-export function createCache<K extends {}, V extends {}>(limit: number): Cache<K, V> {
+export function createCache<K extends {}, V extends {}>(limit: number): RecencyCache<K, V> {
   const maxSize = Math.max(1, Math.floor(limit))
   const cache = new LRUCache<K, V>({ maxSize })
   return {
     get: key => cache.get(key),
     set: (key, value, bytes) => void cache.set(key, value, { size: bytes + ENTRY_BYTES }),
+    keys: () => cache.keys(),
     stats: () => ({ limit: maxSize, used: cache.calculatedSize }),
   }
 }

@@ -1,23 +1,14 @@
 import { createPace } from '../pace.ts'
-import { type DocIdSet, emptySet } from '../segment/doc-id-set.ts'
-import { bucketOf, entryStart, readEntry } from '../segment/postings.ts'
-import {
-  type IndexMeta,
-  type SegmentMeta,
-  type SegmentStore,
-  SegmentsChanged,
-  sizeOf,
-  type TermDictionary,
-} from '../store/segment-store.ts'
+import { type IndexMeta, type SegmentMeta, type SegmentStore, SegmentsChanged, sizeOf } from '../store/segment-store.ts'
 import { frequentTerms } from './frequent-terms.ts'
+import { createPrefetchedParts, type PrefetchedParts } from './prefetched.ts'
 
 /**
- * The whole term dictionaries of the newest segments. These are small, come every few seconds under
- * load, and are soon merged. Without a prefetch the first search for any term would wait for each.
+ * Reads the whole term dictionaries of the newest segments. These are small, come every few seconds
+ * under load, and are soon merged. Without a prefetch the first search for any term would wait for
+ * each.
  */
-export interface Prefetch {
-  /** The documents with a term; undefined: this segment is not prefetched. */
-  list(segment: SegmentMeta, term: string): DocIdSet | undefined
+export interface Prefetch extends Pick<PrefetchedParts, 'list' | 'has' | 'announce' | 'add' | 'bytes'> {
   /**
    * Prefetches the newest segments that hold `articles` articles together, and drops all others.
    * Returns at once. The dictionaries are read in the background, and nothing waits for them.
@@ -29,8 +20,6 @@ export interface Prefetch {
   idle(): Promise<void>
   /** Reads nothing more. Resolves when nothing is being read. */
   close(): Promise<void>
-  /** Bytes of the dictionaries in memory. */
-  bytes(): number
 }
 
 /**
@@ -39,7 +28,7 @@ export interface Prefetch {
 export const PREFETCHED_ARTICLES = 32_768
 
 export function createPrefetch(store: SegmentStore): Prefetch {
-  const dictionaries = new Map<number, TermDictionary>()
+  const parts = createPrefetchedParts()
   let goal: { version: bigint; articles: number; segments: SegmentMeta[] } | null = null
   let newest = -1n
   let warned = -1n
@@ -49,14 +38,14 @@ export function createPrefetch(store: SegmentStore): Prefetch {
   async function readAll(): Promise<void> {
     for (;;) {
       const current = goal
-      const missing = current?.segments.find(segment => !dictionaries.has(segment.no))
+      const missing = current?.segments.find(segment => !parts.hasDictionary(segment))
       if (current === null || missing === undefined) return
       const dictionary = await store.readDictionary(missing, current.version).catch((error: unknown) => {
         warnOnce(error, current.version)
         return null
       })
       if (dictionary !== null) {
-        if (goal?.segments.some(segment => segment.no === missing.no)) dictionaries.set(missing.no, dictionary)
+        if (goal?.segments.some(segment => segment.no === missing.no)) parts.add(missing, { dictionary, lists: null })
       } else if (goal === current) {
         // Replaced, or the database is away. The next search sets a new goal; until then lists are
         // read on demand.
@@ -72,30 +61,22 @@ export function createPrefetch(store: SegmentStore): Prefetch {
   }
 
   return {
-    list(segment, term) {
-      const dictionary = dictionaries.get(segment.no)
-      if (dictionary === undefined) return undefined
-      const { blocks, starts } = dictionary
-      const bucket = bucketOf(term, segment.bucketBits)
-      const size = sizeOf(segment)
-      const block = blocks.subarray(starts[bucket], starts[bucket + 1])
-      return readEntry(block, entryStart(term), size) ?? emptySet(size)
-    },
+    ...parts,
 
     follow(meta, articles) {
       const { version } = meta
       if (closed || version < newest || (goal?.version === version && goal.articles === articles)) return
+      const wanted = newestSegments(meta, articles)
+      if (version > newest) parts.prune(meta, wanted)
       newest = version
-      goal = { version, articles, segments: newestSegments(meta, articles) }
-      const wanted = new Set(goal.segments.map(segment => segment.no))
-      for (const no of dictionaries.keys()) if (!wanted.has(no)) dictionaries.delete(no)
+      goal = { version, articles, segments: wanted }
       reading ??= readAll().finally(() => {
         reading = null
       })
     },
 
     async frequentTerms(most) {
-      const [largest] = [...dictionaries.values()].sort((a, b) => b.blocks.length - a.blocks.length)
+      const largest = parts.largestDictionary()
       return largest === undefined ? [] : frequentTerms(largest, most, createPace())
     },
 
@@ -106,8 +87,6 @@ export function createPrefetch(store: SegmentStore): Prefetch {
       goal = null
       await reading
     },
-
-    bytes: () => dictionaries.values().reduce((sum, { blocks, starts }) => sum + blocks.length + starts.byteLength, 0),
   }
 }
 

@@ -1,14 +1,14 @@
-import { createPace } from '../pace.ts'
 import type { Columns } from '../segment/columns.ts'
 import { bytesOf, type DocIdSet, emptySet } from '../segment/doc-id-set.ts'
 import { hashOf } from '../segment/hashing.ts'
-import { entryStart, readEntry } from '../segment/postings.ts'
 import { isFiltered, lacks } from '../segment/term-filter.ts'
 import { type ListKey, type SegmentMeta, type SegmentStore, sizeOf } from '../store/segment-store.ts'
 import { createCacheBySegment, type OfSegment } from './by-segment.ts'
 import { type Cache, type CacheStats, createCache } from './cache.ts'
 import { type CountCache, createCountCache } from './count-cache.ts'
 import { createPrefetch, type Prefetch } from './prefetch.ts'
+import { readSegmentAhead } from './read-ahead.ts'
+import { readLists } from './read-lists.ts'
 import type { CacheSizes } from './sizes.ts'
 
 /**
@@ -29,6 +29,14 @@ export interface SegmentCache {
   /** Numbers of matches, by what is searched for. */
   counts: CountCache
   prefetch: Prefetch
+  /**
+   * Reads segments that are stored and not used yet: columns, and the dictionary of a small one or
+   * the lists of a large one that searches used lately. The first searches then find them here.
+   *
+   * @param ahead all such segments; those that were read before are not read again
+   * @param small articles of a segment whose dictionary is read whole
+   */
+  readAhead(ahead: SegmentMeta[], small: number): Promise<void>
   stats(): Record<'postings' | 'columns' | 'verified' | 'counts', CacheStats> & { prefetched: number }
 }
 
@@ -83,18 +91,22 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
       }
     },
 
-    async readLists(wanted, version) {
-      const blocks = await store.readBuckets(wanted, version)
-      const pace = createPace()
-      const sets: DocIdSet[] = []
-      for (const [index, { segment, term }] of wanted.entries()) {
-        const block = blocks[index]
-        const size = sizeOf(segment)
-        const set = (block && readEntry(block, entryStart(term), size)) ?? emptySet(size)
-        keep(segment, term, set)
-        sets.push(set)
-        if (pace.isDue()) await pace.rest()
+    async readAhead(ahead, small) {
+      prefetch.announce(ahead)
+      for (const segment of ahead) {
+        if (prefetch.has(segment)) continue
+        const read = await readSegmentAhead(store, segment, small, lists.latestKeys)
+        if (read === null) continue
+        columns.set(segment.no, read.columns, read.bytes)
+        prefetch.add(segment, read)
       }
+    },
+
+    async readLists(wanted, version) {
+      const sets = await readLists(store, wanted, version)
+      wanted.forEach(({ segment, term }, index) => {
+        keep(segment, term, sets[index]!)
+      })
       return sets
     },
 

@@ -1,12 +1,14 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { createSegmentBuilder, type SegmentSource } from '../segment/builder.ts'
 import { release } from '../segment/large.ts'
 import { createPace, immediately, type Pace } from '../segment/pace.ts'
+import type { KnownTexts } from '../segment/segment-texts.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { openReads } from '../store/index-reads.ts'
 import { openSegmentWriter } from '../store/open.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
-import type { SegmentRange, SegmentWork, SegmentWriter } from '../store/segment-store.ts'
+import type { NewSegment, SegmentRange, SegmentWork, SegmentWriter } from '../store/segment-store.ts'
 import type { KnownWords } from './known-words.ts'
 import { mergesDue, nextFlush, partOfTime, SEGMENT_SIZES, type SegmentSizes } from './policy.ts'
 
@@ -22,6 +24,11 @@ export interface MakeOptions {
   waitFor?: readonly SegmentWork[]
   /** Works for a part of the time only, where that is enough. */
   gently?: boolean
+  /**
+   * ms for which a segment is stored before searches use it, so that they can read it ahead;
+   * absent: they use it at once. Unless it works gently, it builds the next one meanwhile.
+   */
+  ahead?: number
   /**
    * Keeps the words of flushed segments for the merge. The caller uses it for one call at a time.
    */
@@ -49,14 +56,17 @@ export async function makeSegments(
 ): Promise<number> {
   const store = { writer: openSegmentWriter(pool), source: postgresArticles(openReads(pool)) }
   let made = 0
-  while (await makeFirst(store, sizes, options)) made++
+  for (let more = -1; more !== 0; made += more) more = await makeFirst(store, sizes, options)
   return made
 }
 
-/** Makes the first segment that is due. A flush, also of another process, may make a merge due. */
-async function makeFirst(store: Store, sizes: SegmentSizes, options: MakeOptions): Promise<boolean> {
-  for (const kind of options.kinds ?? KINDS) if (await makeNext(store, sizes, kind, options)) return true
-  return false
+/** Makes the first that is due. A flush, also of another process, may make a merge due. */
+async function makeFirst(store: Store, sizes: SegmentSizes, options: MakeOptions): Promise<number> {
+  for (const kind of options.kinds ?? KINDS) {
+    const made = await makeNext(store, sizes, kind, options)
+    if (made > 0) return made
+  }
+  return 0
 }
 
 interface Store {
@@ -65,22 +75,79 @@ interface Store {
 }
 
 /**
- * Makes one segment, so that others who wait for the lock get a turn. Returns whether one was due.
+ * Makes the next segment, or several flushes up to the next merge, so that others who wait for the
+ * lock get a turn.
+ *
+ * @returns how many were made
  */
-async function makeNext(store: Store, sizes: SegmentSizes, kind: SegmentWork, options: MakeOptions): Promise<boolean> {
-  const { writer } = store
+async function makeNext(store: Store, sizes: SegmentSizes, kind: SegmentWork, options: MakeOptions): Promise<number> {
   const wait = options.waitFor?.includes(kind) === true
-  const isMade = await writer.exclusively(kind, wait, async () => {
-    const due = await nextDue(writer, kind, sizes)
-    if (due === null) return false
-    const start = performance.now()
-    const pace = options.gently && due.part < 1 ? createPace(due.part) : immediately
-    const articles = await make(store, due, { pace, knownWords: options.knownWords })
-    options.onMade?.({ kind, articles, ms: performance.now() - start })
+  const made = await store.writer.exclusively(kind, wait, () => makeRun(store, sizes, kind, options))
+  return made ?? 0
+}
+
+/** ms between two looks for the next articles while a segment is stored ahead. */
+const LOOK_AGAIN = 100
+
+async function makeRun(store: Store, sizes: SegmentSizes, kind: SegmentWork, options: MakeOptions): Promise<number> {
+  const { ahead = 0, gently = false } = options
+  let last: Stored | null = null
+  let made = 0
+  try {
+    for (;;) {
+      const due = await nextDue(store.writer, kind, sizes, last?.range ?? null)
+      if (due !== null) {
+        last = await makeOne(store, kind, due, options, last)
+        made++
+        if (ahead === 0 || gently || kind === 'merge' || due.range.last % sizes.merged === 0n) return made
+      } else if (last === null || last.used) return made
+      else await Promise.race([last.using, pause(LOOK_AGAIN)])
+    }
+  } finally {
+    await last?.using
+  }
+}
+
+/** A segment that is stored. */
+interface Stored {
+  range: SegmentRange
+  /** Whether searches use it. */
+  used: boolean
+  /** Resolves when they do, and nothing of those before it is left. */
+  using: Promise<void>
+}
+
+/** @param before it is used before this one is stored; null: there is none */
+async function makeOne(
+  store: Store,
+  kind: SegmentWork,
+  due: Due,
+  { ahead = 0, gently = false, onMade = () => {}, knownWords }: MakeOptions,
+  before: Stored | null,
+): Promise<Stored> {
+  const { writer } = store
+  const start = performance.now()
+  const pace = gently && due.part < 1 ? createPace(due.part) : immediately
+  const { segment, expects, texts } = await build(store, due, { pace, knownWords })
+  await before?.using
+  const number =
+    ahead > 0 ? await writer.prepare(kind, segment, pace) : await writer.replace(segment, { pace, expects })
+  if (texts !== null) knownWords?.keep(number, texts)
+  const ms = performance.now() - start
+  const use = async () => {
+    if (ahead > 0) {
+      await pause(ahead)
+      await writer.publish(number, expects)
+    }
+    onMade({ kind, articles: segment.articles.length, ms })
     await writer.removeUnused(pace)
-    return true
-  })
-  return isMade ?? false
+    stored.used = true
+  }
+  const stored: Stored = { range: due.range, used: false, using: Promise.resolve() }
+  stored.using = use()
+  // An error is thrown where this is waited for.
+  stored.using.catch(() => {})
+  return stored
 }
 
 /** A range that is due, and the part of the time to work on it where nobody waits. */
@@ -91,25 +158,40 @@ interface Due {
   part: number
 }
 
-async function nextDue(writer: SegmentWriter, kind: SegmentWork, sizes: SegmentSizes): Promise<Due | null> {
+/** @param made the last one of this kind, which may not be used yet; null: there is none */
+async function nextDue(
+  writer: SegmentWriter,
+  kind: SegmentWork,
+  sizes: SegmentSizes,
+  made: SegmentRange | null,
+): Promise<Due | null> {
   const newest = await writer.readLastSeq()
-  const stored = await writer.readRanges()
+  const used = await writer.readRanges()
+  const covered = used.at(-1)?.last ?? 0n
+  const stored = made === null || made.last <= covered ? used : [...used, made]
   const range = kind === 'flush' ? nextFlush(stored, newest, sizes) : (mergesDue(stored, sizes)[0] ?? null)
   if (range === null) return null
-  const covered = stored.at(-1)?.last ?? 0n
   return {
     range,
     isPart: kind === 'flush' && range.last - range.first + 1n < sizes.merged,
-    part: partOfTime(kind, range, { newest, covered }, sizes),
+    part: partOfTime(kind, range, { newest, covered: stored.at(-1)?.last ?? 0n }, sizes),
   }
 }
 
-/** @returns the number of articles in the segment */
-async function make(
+/**
+ * A segment to be stored, the numbers of those that it replaces, and its words where they are kept.
+ */
+interface Built {
+  segment: NewSegment
+  expects: number[]
+  texts: KnownTexts | null
+}
+
+async function build(
   { writer, source }: Store,
   { range, isPart }: Due,
   { pace, knownWords }: { pace: Pace; knownWords: KnownWords | undefined },
-): Promise<number> {
+): Promise<Built> {
   const expects = await writer.readNumbers(range)
   const articles = await readSources(source, range, pace)
   const known = knownWords?.take(expects) ?? null
@@ -124,9 +206,7 @@ async function make(
     }
   }
   const texts = isPart && knownWords !== undefined ? builder.knownTexts() : null
-  const segmentNo = await writer.replace({ range, articles, built: builder.build() }, { pace, expects })
-  if (texts !== null) knownWords?.keep(segmentNo, texts)
-  return articles.length
+  return { segment: { range, articles, built: builder.build() }, expects, texts }
 }
 
 /** Articles of one statement. */

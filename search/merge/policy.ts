@@ -60,7 +60,9 @@ export function mergesDue(stored: SegmentRange[], { merged }: Pick<SegmentSizes,
 
 const isWithin = (one: SegmentRange, other: SegmentRange) => one.first >= other.first && one.last <= other.last
 
-/** A flush at full speed takes most of a core for three seconds, a merge for a quarter of a minute. */
+/**
+ * A flush at full speed takes most of a core for three seconds, a merge for a quarter of a minute.
+ */
 const GENTLE = 1 / 8
 
 /**

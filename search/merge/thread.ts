@@ -9,6 +9,8 @@ export interface Task {
   waitFor: readonly SegmentWork[]
   /** Works for a part of the time only, where that is enough. */
   paced: boolean
+  /** ms for which searches can read a segment before they use it. */
+  ahead: number
   /** Keeps the words of flushed segments for the merge, as long as the thread lives. */
   keepsWords: boolean
 }

@@ -16,14 +16,14 @@ parentPort?.on('message', (task: Task) => {
 
 let knownWords: KnownWords | undefined
 
-async function run({ url, kinds, waitFor, paced, keepsWords }: Task): Promise<TaskResult> {
+async function run({ url, kinds, waitFor, paced, ahead, keepsWords }: Task): Promise<TaskResult> {
   const made: MadeSegment[] = []
   if (keepsWords) knownWords ??= createKnownWords()
   // A pool for each task: an idle thread holds no connections.
   const pool = createPool(url, 'indexer', () => {}, { max: 2, statementTimeout: 0 })
   try {
     await makeSegments(pool, SEGMENT_SIZES, {
-      ...{ kinds, waitFor, gently: paced, onMade: one => made.push(one) },
+      ...{ kinds, waitFor, gently: paced, ahead, onMade: one => made.push(one) },
       ...(keepsWords && knownWords && { knownWords }),
     })
     return { made, failure: null }

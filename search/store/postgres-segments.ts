@@ -1,6 +1,6 @@
 import { decodeColumns } from '../segment/columns.ts'
 import { bucketOf, entryStart } from '../segment/postings.ts'
-import type { IndexReads } from './index-reads.ts'
+import type { IndexReads, Statement } from './index-reads.ts'
 import {
   type IndexMeta,
   type IndexState,
@@ -33,12 +33,8 @@ export function postgresSegments(reads: IndexReads): SegmentStore {
     },
 
     async readColumns(segmentNos, version) {
-      const rows = await reads.rows<Versioned & { segment_no: number | null; columns: Buffer }>(
-        { name: 'search-columns', text: COLUMNS, values: [segmentNos] },
-        { version },
-        isOf(version),
-      )
-      expectVersion(version, rows[0]?.version)
+      const statement = { name: 'search-columns', text: COLUMNS, values: [segmentNos] }
+      const rows = await readAt<Versioned & { segment_no: number | null; columns: Buffer }>(reads, statement, version)
       return rows.flatMap(({ segment_no: no, columns }) =>
         no === null ? [] : [{ no, columns: decodeColumns(columns), bytes: columns.length }],
       )
@@ -53,6 +49,23 @@ export function postgresSegments(reads: IndexReads): SegmentStore {
     },
 
     readDictionary: (segment, version) => readDictionary(reads, segment, version),
+
+    async readAhead() {
+      const rows = await reads.newest<SegmentRow>({ name: 'search-ahead', text: AHEAD })
+      return rows.map(segmentMetaOf)
+    },
+
+    async readColumnsAhead(segmentNo) {
+      const statement = { name: 'search-columns-ahead', text: COLUMNS_AHEAD, values: [segmentNo] }
+      const [row] = await reads.newest<{ columns: Buffer }>(statement)
+      return row === undefined ? null : { columns: decodeColumns(row.columns), bytes: row.columns.length }
+    },
+
+    async isStored(segmentNo) {
+      const statement = { name: 'search-is-stored', text: IS_STORED, values: [segmentNo] }
+      const [row] = await reads.newest<{ stored: boolean }>(statement)
+      return row!.stored
+    },
   }
 }
 
@@ -62,7 +75,11 @@ export function postgresSegments(reads: IndexReads): SegmentStore {
  */
 const KEYS_PER_STATEMENT = 1_024
 
-async function readBuckets(reads: IndexReads, keys: ListKey[], version: bigint): Promise<(Buffer | undefined)[]> {
+async function readBuckets(
+  reads: IndexReads,
+  keys: ListKey[],
+  version: bigint | null,
+): Promise<(Buffer | undefined)[]> {
   const starts = new Map<string, Buffer>()
   const startOf = (term: string) => {
     const start = starts.get(term) ?? entryStart(term)
@@ -74,12 +91,8 @@ async function readBuckets(reads: IndexReads, keys: ListKey[], version: bigint):
     keys.map(({ segment, term }) => bucketOf(term, segment.bucketBits)),
     keys.map(({ term }) => startOf(term)),
   ]
-  const rows = await reads.rows<Versioned & { place: number | null; block: Buffer }>(
-    { name: 'search-buckets', text: BUCKETS, values },
-    { version },
-    isOf(version),
-  )
-  expectVersion(version, rows[0]?.version)
+  const statement = { name: 'search-buckets', text: BUCKETS, values }
+  const rows = await readAt<Versioned & { place: number | null; block: Buffer }>(reads, statement, version)
   const blocks: (Buffer | undefined)[] = keys.map(() => undefined)
   for (const { place, block } of rows) if (place !== null) blocks[place - 1] = block
   return blocks
@@ -87,6 +100,22 @@ async function readBuckets(reads: IndexReads, keys: ListKey[], version: bigint):
 
 interface Versioned {
   version: bigint
+}
+
+/**
+ * The rows of a statement that must have seen a version.
+ *
+ * @param version null: of a segment that is read ahead; any version, on the primary
+ */
+async function readAt<Row extends Versioned>(
+  reads: IndexReads,
+  statement: Statement,
+  version: bigint | null,
+): Promise<Row[]> {
+  if (version === null) return reads.newest<Row>(statement)
+  const rows = await reads.rows<Row>(statement, { version }, isOf(version))
+  expectVersion(version, rows[0]?.version)
+  return rows
 }
 
 /**
@@ -126,10 +155,8 @@ export const indexStateOf = (row: IndexStateRow): IndexState => ({
 
 const STATE = `select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`
 
-interface MetaRow {
-  version: bigint
-  released_to: bigint
-  segment_no: number | null
+interface SegmentRow {
+  segment_no: number
   first_seq: bigint
   last_seq: bigint
   bucket_bits: number
@@ -140,11 +167,13 @@ interface MetaRow {
   undated: number
 }
 
-function segmentMetaOf(row: MetaRow): SegmentMeta {
+type MetaRow = { version: bigint; released_to: bigint } & (SegmentRow | { segment_no: null })
+
+function segmentMetaOf(row: SegmentRow): SegmentMeta {
   const span = (first: Date | null, last: Date | null) =>
     first === null || last === null ? null : { first: first.getTime(), last: last.getTime() }
   return {
-    no: row.segment_no!,
+    no: row.segment_no,
     first: row.first_seq,
     last: row.last_seq,
     bucketBits: row.bucket_bits,
@@ -159,6 +188,19 @@ const META = `
     s.first_published, s.last_published, s.first_ingested, s.last_ingested, s.undated
   from segments_version v left join segments s on true
   order by s.first_seq`
+
+const AHEAD = `
+  select segment_no, first_seq, last_seq, bucket_bits,
+    first_published, last_published, first_ingested, last_ingested, undated
+  from segments_ahead`
+
+// $1 segment. Index: the primary key.
+const COLUMNS_AHEAD = 'select columns from segments_ahead where segment_no = $1'
+
+// $1 segment. Indexes: the primary keys.
+const IS_STORED = `
+  select exists (select from segments where segment_no = $1)
+    or exists (select from segments_ahead where segment_no = $1) as stored`
 
 // Most terms of a long query are in few segments or none (stems of five languages), so a bucket is
 // sent only where the bytes of the entry's start occur in it. They may also occur by chance: the
@@ -182,7 +224,11 @@ const COLUMNS = `
 /** Buckets of one statement: some hundred kB, which hold the event loop for about a millisecond. */
 const BUCKETS_PER_STATEMENT = 256
 
-async function readDictionary(reads: IndexReads, segment: SegmentMeta, version: bigint): Promise<TermDictionary> {
+async function readDictionary(
+  reads: IndexReads,
+  segment: SegmentMeta,
+  version: bigint | null,
+): Promise<TermDictionary> {
   const buckets = 1 << segment.bucketBits
   const starts = new Uint32Array(buckets + 1)
   const blocks: Buffer[] = []
@@ -192,16 +238,9 @@ async function readDictionary(reads: IndexReads, segment: SegmentMeta, version: 
     while (next <= bucket) starts[next++] = bytes
   }
   for (let from = 0; from < buckets; from += BUCKETS_PER_STATEMENT) {
-    const rows = await reads.rows<Versioned & { bucket: number | null; block: Buffer }>(
-      {
-        name: 'search-dictionary',
-        text: DICTIONARY,
-        values: [segment.no, from, from + BUCKETS_PER_STATEMENT - 1],
-      },
-      { version },
-      isOf(version),
-    )
-    expectVersion(version, rows[0]?.version)
+    const values = [segment.no, from, from + BUCKETS_PER_STATEMENT - 1]
+    const statement = { name: 'search-dictionary', text: DICTIONARY, values }
+    const rows = await readAt<Versioned & { bucket: number | null; block: Buffer }>(reads, statement, version)
     for (const { bucket, block } of rows) {
       if (bucket === null) continue
       startUpTo(bucket)

@@ -73,6 +73,9 @@ export interface TermDictionary {
  * Where segments are stored, as a search reads them. `version` is the version that the search
  * began with; every method that takes it throws `SegmentsChanged` when the stored segments have
  * another one, because articles may have moved since.
+ *
+ * Segments that are stored and not used yet are read ahead. A segment never changes, and no other
+ * one ever gets its number. So what was read of it is whole when it is still stored afterwards.
  */
 export interface SegmentStore {
   readSnapshot(): Promise<IndexState>
@@ -83,9 +86,18 @@ export interface SegmentStore {
   /**
    * For each key, the bucket of its term, in the order of the keys. undefined: the segment does not
    * have the term.
+   *
+   * @param version null: the segments are read ahead
    */
-  readBuckets(keys: ListKey[], version: bigint): Promise<(Buffer | undefined)[]>
-  readDictionary(segment: SegmentMeta, version: bigint): Promise<TermDictionary>
+  readBuckets(keys: ListKey[], version: bigint | null): Promise<(Buffer | undefined)[]>
+  /** @param version null: the segment is read ahead */
+  readDictionary(segment: SegmentMeta, version: bigint | null): Promise<TermDictionary>
+  /** The segments that are stored and not used yet. */
+  readAhead(): Promise<SegmentMeta[]>
+  /** Columns of such a segment, with their bytes; null: it is used by now, or gone. */
+  readColumnsAhead(segmentNo: number): Promise<{ columns: Columns; bytes: number } | null>
+  /** Whether a segment is stored, used or not. */
+  isStored(segmentNo: number): Promise<boolean>
 }
 
 /** A segment that is ready to be stored. */
@@ -104,11 +116,14 @@ export interface SegmentWriter {
   readRanges(): Promise<SegmentRange[]>
   /** `seq` of the newest article, which may be hidden yet. */
   readLastSeq(): Promise<bigint>
+  /** Articles up to this `seq` have a segment that is stored, used or not; 0: none has. */
+  readStoredTo(): Promise<bigint>
   /** Numbers of the segments within a range, ascending. */
   readNumbers(range: SegmentRange): Promise<number[]>
   /**
    * Stores a segment in place of the ones within its range, in one transaction: a search sees the
    * old state or the new one. Its hidden articles are shown. `removeUnused` is called afterwards.
+   * Searches then have to read the segment while they need it (`prepare`).
    *
    * @param options.expects numbers of the segments to be replaced; throws when there are others
    * @param options.within more work in Postgres, for the transaction in which the segment becomes
@@ -119,6 +134,19 @@ export interface SegmentWriter {
     segment: NewSegment,
     options?: { pace?: Pace; expects?: number[]; within?: (client: Client) => Promise<void> },
   ): Promise<number>
+  /**
+   * Stores a segment that searches do not use yet, so that they can read it ahead. The caller works
+   * exclusively until it is published. What a killed process has prepared of this kind goes.
+   *
+   * @returns its number; no other segment ever has it
+   */
+  prepare(kind: SegmentWork, segment: NewSegment, pace?: Pace): Promise<number>
+  /**
+   * Puts a prepared segment in place of the ones within its range, as `replace` does.
+   *
+   * @param expects numbers of the segments to be replaced; throws when there are others
+   */
+  publish(segmentNo: number, expects: number[]): Promise<void>
   /**
    * Removes the posting lists of replaced segments, also those that a killed process left. They are
    * as large as the new segment: within the transaction that replaces them, searches would wait for

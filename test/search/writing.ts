@@ -28,9 +28,13 @@ export interface Writing {
 export async function askWhileWriting(seed: number, questions: number): Promise<Writing> {
   const index = await openArchiveIndex()
   const random = createRandom(seed)
+  const ofSegments = createRandom(seed + 1)
   let open = true
   let besides: Promise<unknown> = Promise.resolve()
+  const failures: unknown[] = []
   try {
+    // It reads segments ahead, those that come and those that are there.
+    void index.search.warm(error => failures.push(error))
     await index.add([...longArticles(random), ...randomArticles(random, 150)])
     const known = await readKnown(index.pool, 0n)
     // The oracle reads the longest texts now: seconds in which no connection of this process would
@@ -46,7 +50,10 @@ export async function askWhileWriting(seed: number, questions: number): Promise<
       while (open) {
         // Sizes may grow, never shrink.
         const flushed = writing.questions < questions / 2 ? 8n : 32n
-        const works = KINDS.map(kind => makeSegments(index.pool, { flushed, merged: 8n * flushed }, { kinds: [kind] }))
+        const ahead = ofSegments.one([0, 1, 50])
+        const works = KINDS.map(kind =>
+          makeSegments(index.pool, { flushed, merged: 8n * flushed }, { kinds: [kind], ahead }),
+        )
         for (const made of await Promise.all(works)) writing.made += made
         await setTimeout(100)
       }
@@ -73,6 +80,7 @@ export async function askWhileWriting(seed: number, questions: number): Promise<
     open = false
     await Promise.all([written, indexing])
     writing.articles[1] = known.length
+    if (failures.length > 0) throw failures[0]
     return writing
   } finally {
     open = false

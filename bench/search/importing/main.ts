@@ -5,7 +5,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openIndex, SEARCH_SETTINGS } from '../../../search/index.ts'
-import { createPool } from '../../../shared/postgres/pool.ts'
+import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
 import { copyArchive } from '../copy.ts'
 import type { Archive } from '../generator.ts'
@@ -38,7 +38,7 @@ export interface ImportBench {
  * import of 100,000 more. The time of an import ends with its last segment.
  */
 export async function measureImport(bench: ImportBench): Promise<Record<string, number>> {
-  const { archive, rows, classes, signal, say } = bench
+  const { archive, rows, signal, say } = bench
   const articles = Math.min(rows, MOST_ARTICLES)
   bench.say('Copying the archive …')
   const copy = await copyArchive(bench.server, bench.url, 'written')
@@ -53,20 +53,7 @@ export async function measureImport(bench: ImportBench): Promise<Record<string, 
     const reindexed = await runReindex(copy.url, archive.end, signal)
     say(`Reindexed: ${reindexed.toFixed(0)} articles/s`)
     await writeArchive(archive, rows + articles, articles, file)
-    const index = openIndex(pool)
-    const queries = classes.flatMap(one => one.queries)
-    for (const query of queries) await index.search(query)
-    const alone = await readSteadily(
-      index,
-      queries,
-      PER_SECOND,
-      AbortSignal.any([signal, AbortSignal.timeout(ALONE * 1_000)]),
-    )
-    const reading = new AbortController()
-    const [seconds, beside] = await Promise.all([
-      runImport(copy.url, file, signal).finally(() => reading.abort()),
-      readSteadily(index, queries, PER_SECOND, AbortSignal.any([signal, reading.signal])),
-    ])
+    const { alone, beside, seconds } = await readBeside(bench, pool, () => runImport(copy.url, file, signal))
     return {
       import_per_s: Math.round(quiet),
       reindex_per_s: Math.round(reindexed),
@@ -82,6 +69,25 @@ export async function measureImport(bench: ImportBench): Promise<Record<string, 
     await pool.end()
     await rm(folder, { recursive: true, force: true })
     await copy.drop()
+  }
+}
+
+/**
+ * Searches alone, then beside an import; with its seconds. The process reads ahead, as an API does.
+ */
+async function readBeside({ classes, signal }: ImportBench, pool: Pool, runImport: () => Promise<number>) {
+  const index = openIndex(pool)
+  try {
+    await index.warm()
+    const queries = classes.flatMap(one => one.queries)
+    for (const query of queries) await index.search(query)
+    const until = (ended: AbortSignal) => readSteadily(index, queries, PER_SECOND, AbortSignal.any([signal, ended]))
+    const alone = await until(AbortSignal.timeout(ALONE * 1_000))
+    const reading = new AbortController()
+    const [seconds, beside] = await Promise.all([runImport().finally(() => reading.abort()), until(reading.signal)])
+    return { alone, beside, seconds }
+  } finally {
+    await index.close()
   }
 }
 

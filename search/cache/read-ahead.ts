@@ -1,0 +1,38 @@
+import type { Columns } from '../segment/columns.ts'
+import { type SegmentMeta, type SegmentStore, sizeOf } from '../store/segment-store.ts'
+import type { ReadSegment } from './prefetched.ts'
+import { readLists } from './read-lists.ts'
+
+/** Lists of a large segment that are read ahead. A list of 65,536 articles takes at most 8 kB. */
+const LISTS_AHEAD = 4_096
+
+/**
+ * Reads a segment that is stored and not used yet: columns, and the dictionary of a small one or
+ * the lists of a large one that searches are likely to ask for.
+ *
+ * @param small articles of a segment whose dictionary is read whole
+ * @param latestTerms the terms that were used most recently
+ * @returns null: it was used, or it is gone, before all was read
+ */
+export async function readSegmentAhead(
+  store: SegmentStore,
+  segment: SegmentMeta,
+  small: number,
+  latestTerms: (most: number) => string[],
+): Promise<(ReadSegment & { columns: Columns; bytes: number }) | null> {
+  const columns = await store.readColumnsAhead(segment.no)
+  if (columns === null) return null
+  const read: ReadSegment =
+    sizeOf(segment) <= small
+      ? { dictionary: await store.readDictionary(segment, null), lists: null }
+      : { dictionary: null, lists: await listsOf(store, segment, latestTerms(LISTS_AHEAD)) }
+  // What is gone by now may have been gone before it was read, and an empty list would be taken for
+  // the truth.
+  return (await store.isStored(segment.no)) ? { ...columns, ...read } : null
+}
+
+async function listsOf(store: SegmentStore, segment: SegmentMeta, terms: string[]) {
+  const wanted = terms.map(term => ({ segment, term }))
+  const lists = await readLists(store, wanted, null)
+  return new Map(terms.map((term, at) => [term, lists[at]!]))
+}

@@ -1,0 +1,179 @@
+import { byteaArray } from '../../shared/postgres/binary-arrays.ts'
+import type { Client, Pool } from '../../shared/postgres/pool.ts'
+import type { BuiltSegment } from '../segment/builder.ts'
+import type { Pace } from '../segment/pace.ts'
+import { showUpTo } from './hidden-articles.ts'
+import type { NewSegment, SegmentRange, SegmentWork } from './segment-store.ts'
+
+/*
+ * Segments as rows: `segments`, `segments_ahead`, `segment_buckets`, `segments_version`. A segment
+ * is stored ahead, then used, then replaced. Its buckets come with the first step, and go some time
+ * after the last.
+ */
+
+/** Stores a segment that is not used yet. @returns its number */
+export async function storeAhead(
+  client: Client,
+  kind: SegmentWork,
+  { range, articles, built }: NewSegment,
+  pace: Pace,
+): Promise<number> {
+  const { rows } = await client.query<{ segment_no: number }>(NEXT_NUMBER)
+  const number = rows[0]!.segment_no
+  for (const part of parts(built.buckets)) {
+    pace()
+    await client.query('insert into segment_buckets select $1, * from unnest($2::int[], $3::bytea[])', [
+      number,
+      part.map(one => one.bucket),
+      byteaArray(part.map(one => one.block)),
+    ])
+  }
+  const published = extent(articles.map(article => article.published))
+  const ingested = extent(articles.map(article => article.ingested))
+  await client.query(ADD_AHEAD, [
+    number,
+    kind,
+    range.first,
+    range.last,
+    built.bucketBits,
+    ...published,
+    ...ingested,
+    articles.filter(article => article.published === null).length,
+    built.columns,
+  ])
+  return number
+}
+
+/**
+ * Puts a stored segment in place of those within its range.
+ *
+ * @param expects numbers of the segments to be replaced; throws when there are others
+ */
+export async function replaceSegments(client: Client, segmentNo: number, expects: number[] | undefined): Promise<void> {
+  const { rows } = await client.query<SegmentRange>(RANGE_AHEAD, [segmentNo])
+  const range = rows[0]
+  if (range === undefined) throw new Error('another process removed a segment before it was used')
+  const replaced = await deleteWithin(client, range)
+  // A process of another version may hold other locks. Its newer segments are not replaced by older
+  // data.
+  if (expects !== undefined && replaced.join() !== expects.join())
+    throw new Error('another process stored segments of the same articles; the next attempt starts from those')
+  await client.query(USE, [segmentNo])
+  await client.query('delete from segments_ahead where segment_no = $1', [segmentNo])
+  await client.query('update segments_version set version = version + 1')
+  // Last, because nobody can write articles from here to the commit.
+  await showUpTo(client, range.last)
+}
+
+/** Their buckets stay, and are removed by `removeUnused`. @returns their numbers, ascending */
+async function deleteWithin(client: Client, { first, last }: SegmentRange): Promise<number[]> {
+  const { rows } = await client.query<{ segment_no: number }>(
+    'delete from segments where first_seq >= $1 and last_seq <= $2 returning segment_no',
+    [first, last],
+  )
+  return rows.map(row => row.segment_no).sort((a, b) => a - b)
+}
+
+/** Articles up to this `seq` have a segment that is stored, used or not; 0: none has. */
+export async function readStoredTo(pool: Pool): Promise<bigint> {
+  const { rows } = await pool.query<{ last: bigint }>(STORED_TO)
+  return rows[0]!.last
+}
+
+const STORED_TO = `
+  select greatest(0, (select max(last_seq) from segments), (select max(last_seq) from segments_ahead)) as last`
+
+/** Removes the buckets of all segments that are stored no longer. */
+export async function removeUnused(pool: Pool, pace: Pace): Promise<void> {
+  const { rows } = await pool.query<{ no: number }>(UNUSED)
+  for (const { no } of rows) await removeBuckets(pool, no, pace)
+}
+
+/** Buckets of one statement: some hundred kB. */
+const BUCKETS_PER_STATEMENT = 256
+
+/** Removes them in small steps. */
+async function removeBuckets(pool: Pool, segmentNo: number, pace: Pace): Promise<void> {
+  for (let after: number | null = -1; after !== null; ) {
+    pace()
+    const { rows }: { rows: { last: number | null }[] } = await pool.query({
+      name: 'remove-buckets',
+      text: REMOVE_BUCKETS,
+      values: [segmentNo, after, BUCKETS_PER_STATEMENT],
+    })
+    after = rows[0]!.last
+  }
+}
+
+// $1 segment, $2 after which bucket, $3 how many. Index: the primary key; a range needs it whatever
+// the planner thinks of the table.
+const REMOVE_BUCKETS = `
+  with step as materialized (
+    select bucket from segment_buckets where segment_no = $1 and bucket > $2 order by bucket limit $3
+  ), removed as (
+    delete from segment_buckets
+    where segment_no = $1 and bucket > $2 and bucket <= (select max(bucket) from step)
+  )
+  select max(bucket) as last from step`
+
+// The numbers in `segment_buckets` that no segment has any more. Each number is one step in the
+// primary key. A segment and its buckets are added in one transaction, and it is moved in one.
+const UNUSED = `
+  with recursive numbers (no) as (
+    select min(segment_no) from segment_buckets
+    union all
+    select (select min(segment_no) from segment_buckets where segment_no > numbers.no)
+    from numbers where numbers.no is not null
+  )
+  select no from numbers
+  where no is not null
+    and not exists (select from segments where segment_no = no)
+    and not exists (select from segments_ahead where segment_no = no)`
+
+const NEXT_NUMBER = "select nextval(pg_get_serial_sequence('segments', 'segment_no'))::int as segment_no"
+
+/** The columns of both tables. */
+const COLUMNS = `segment_no, first_seq, last_seq, bucket_bits,
+  first_published, last_published, first_ingested, last_ingested, undated, columns`
+
+// $1 number, $2 kind, $3 $4 range, $5 bits, $6 $7 published, $8 $9 ingested, $10 undated, $11
+// columns
+const ADD_AHEAD = `
+  insert into segments_ahead (segment_no, kind, first_seq, last_seq, bucket_bits,
+    first_published, last_published, first_ingested, last_ingested, undated, columns)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
+
+// $1 number
+const RANGE_AHEAD = 'select first_seq as first, last_seq as last from segments_ahead where segment_no = $1'
+
+// $1 number
+const USE = `
+  insert into segments (${COLUMNS}) overriding system value
+  select ${COLUMNS} from segments_ahead where segment_no = $1`
+
+function extent(times: (number | null)[]): [Date | null, Date | null] {
+  let [first, last] = [Infinity, -Infinity]
+  for (const time of times) {
+    if (time === null) continue
+    if (time < first) first = time
+    if (time > last) last = time
+  }
+  return first > last ? [null, null] : [new Date(first), new Date(last)]
+}
+
+/** Bytes of one insert. Searches on the same server wait behind it. */
+const INSERT_BYTES = 250_000
+
+function* parts(buckets: BuiltSegment['buckets']): Generator<BuiltSegment['buckets']> {
+  let part: BuiltSegment['buckets'] = []
+  let bytes = 0
+  for (const one of buckets) {
+    part.push(one)
+    bytes += one.block.length
+    if (bytes < INSERT_BYTES) continue
+    yield part
+    part = []
+    bytes = 0
+  }
+  if (part.length > 0) yield part
+}
