@@ -36,7 +36,7 @@ export function startWarmUp(
   const ending = new AbortController()
   const { signal } = ending
   const first = Promise.withResolvers<void>()
-  const ahead = readSegmentsAhead(index, sizes, onFailure)
+  const ahead = followSegmentsAhead(index, sizes, signal, onFailure)
   const run = async () => {
     let warmed: bigint | null = null
     let rehearsed = false
@@ -48,7 +48,6 @@ export function startWarmUp(
           await index.showOverdue()
           looked = performance.now()
         }
-        ahead.look()
         ;[warmed] = await Promise.all([readAhead(index, sizes, warmed, signal), index.names.readAll()])
         if (!rehearsed && warmed !== null) {
           rehearsed = true
@@ -73,28 +72,30 @@ export function startWarmUp(
       ending.abort()
       first.resolve()
       await running
-      await ahead.idle()
+      await ahead
     },
   }
 }
 
 /**
- * Reads the segments that are stored and not used yet. Nothing waits for it, because new articles
- * are read ahead meanwhile.
+ * Reads the segments that are stored and not used yet, until it is stopped. A loop of its own: they
+ * are used a second later, and a look for new articles may take longer.
  */
-function readSegmentsAhead({ segments, cache }: IndexParts, sizes: SearchSizes, onFailure: (error: unknown) => void) {
-  let reading: Promise<void> | null = null
-  const read = async () => cache.readAhead(await segments.readAhead(), sizes.prefetch)
-  return {
-    /** Looks for them, unless it is reading. */
-    look(): void {
-      reading ??= read()
-        .catch(onFailure)
-        .finally(() => {
-          reading = null
-        })
-    },
-    idle: () => reading ?? Promise.resolve(),
+async function followSegmentsAhead(
+  { segments, cache }: IndexParts,
+  sizes: SearchSizes,
+  signal: AbortSignal,
+  onFailure: (error: unknown) => void,
+): Promise<void> {
+  while (!signal.aborted) {
+    let wait = INTERVAL
+    try {
+      await cache.readAhead(await segments.readAhead(), sizes.prefetch)
+    } catch (error) {
+      wait = INTERVAL_AFTER_FAILURE
+      onFailure(error)
+    }
+    await pause(wait, undefined, { signal, ref: false }).catch(() => {})
   }
 }
 

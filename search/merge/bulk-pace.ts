@@ -7,7 +7,7 @@
 export interface BulkPace {
   /**
    * @param last `seq` of the newest article, which was just written
-   * @param covered articles up to this `seq` are in segments
+   * @param covered articles up to this `seq` are in segments that are stored, used or not
    * @param now ms of any clock
    * @returns ms to wait before more is written
    */

@@ -86,68 +86,75 @@ async function makeNext(store: Store, sizes: SegmentSizes, kind: SegmentWork, op
   return made ?? 0
 }
 
-/** ms between two looks for the next articles while a segment is stored ahead. */
+/** ms between two looks for the next articles while a segment is read ahead. */
 const LOOK_AGAIN = 100
 
 async function makeRun(store: Store, sizes: SegmentSizes, kind: SegmentWork, options: MakeOptions): Promise<number> {
   const { ahead = 0, gently = false } = options
-  let last: Stored | null = null
+  let stored: Stored | null = null
+  const useStored = async () => {
+    const before = stored
+    stored = null
+    await before?.use()
+  }
   let made = 0
   try {
     for (;;) {
-      const due = await nextDue(store.writer, kind, sizes, last?.range ?? null)
+      const due = await nextDue(store.writer, kind, sizes, stored)
       if (due !== null) {
-        last = await makeOne(store, kind, due, options, last)
+        const { built, pace } = await build(store, due, options)
+        await useStored()
+        stored = await storeBuilt(store.writer, kind, built, { ...options, pace })
         made++
         if (ahead === 0 || gently || kind === 'merge' || due.range.last % sizes.merged === 0n) return made
-      } else if (last === null || last.used) return made
-      else await Promise.race([last.using, pause(LOOK_AGAIN)])
+      } else if (isWaiting(stored)) await pause(LOOK_AGAIN)
+      else if (stored === null) return made
+      else await useStored()
     }
   } finally {
-    await last?.using
+    // Also when the next one cannot be made.
+    await useStored()
   }
 }
 
-/** A segment that is stored. */
+/** A segment that is stored and not used yet. */
 interface Stored {
   range: SegmentRange
-  /** Whether searches use it. */
-  used: boolean
-  /** Resolves when they do, and nothing of those before it is left. */
-  using: Promise<void>
+  /** On the clock of `performance`. */
+  usedFrom: number
+  /**
+   * Lets searches use it, as soon as they had time to read it. Nothing else may work meanwhile: to
+   * build a segment holds the thread for seconds, and the transaction of this one would stay open.
+   */
+  use(): Promise<void>
 }
 
-/** @param before it is used before this one is stored; null: there is none */
-async function makeOne(
-  store: Store,
+const isWaiting = (stored: Stored | null) => stored !== null && performance.now() < stored.usedFrom
+
+async function storeBuilt(
+  writer: SegmentWriter,
   kind: SegmentWork,
-  due: Due,
-  { ahead = 0, gently = false, onMade = () => {}, knownWords }: MakeOptions,
-  before: Stored | null,
+  { segment, expects, texts, start }: Built,
+  { ahead = 0, onMade = () => {}, knownWords, pace }: MakeOptions & { pace: Pace },
 ): Promise<Stored> {
-  const { writer } = store
-  const start = performance.now()
-  const pace = gently && due.part < 1 ? createPace(due.part) : immediately
-  const { segment, expects, texts } = await build(store, due, { pace, knownWords })
-  await before?.using
   const number =
     ahead > 0 ? await writer.prepare(kind, segment, pace) : await writer.replace(segment, { pace, expects })
   if (texts !== null) knownWords?.keep(number, texts)
-  const ms = performance.now() - start
-  const use = async () => {
-    if (ahead > 0) {
-      await pause(ahead)
-      await writer.publish(number, expects)
-    }
-    onMade({ kind, articles: segment.articles.length, ms })
-    await writer.removeUnused(pace)
-    stored.used = true
+  const now = performance.now()
+  const made: MadeSegment = { kind, articles: segment.articles.length, ms: now - start }
+  const usedFrom = now + ahead
+  return {
+    range: segment.range,
+    usedFrom,
+    async use() {
+      if (ahead > 0) {
+        await pause(Math.max(0, usedFrom - performance.now()))
+        await writer.publish(number, expects)
+      }
+      onMade(made)
+      await writer.removeUnused(pace)
+    },
   }
-  const stored: Stored = { range: due.range, used: false, using: Promise.resolve() }
-  stored.using = use()
-  // An error is thrown where this is waited for.
-  stored.using.catch(() => {})
-  return stored
 }
 
 /** A range that is due, and the part of the time to work on it where nobody waits. */
@@ -156,42 +163,50 @@ interface Due {
   /** It will be merged. */
   isPart: boolean
   part: number
+  /** Whether to hurry by now. */
+  isLate(): Promise<boolean>
 }
 
-/** @param made the last one of this kind, which may not be used yet; null: there is none */
+/** @param ahead the segment of this kind that is not used yet; null: there is none */
 async function nextDue(
   writer: SegmentWriter,
   kind: SegmentWork,
   sizes: SegmentSizes,
-  made: SegmentRange | null,
+  ahead: Pick<Stored, 'range'> | null,
 ): Promise<Due | null> {
   const newest = await writer.readLastSeq()
   const used = await writer.readRanges()
-  const covered = used.at(-1)?.last ?? 0n
-  const stored = made === null || made.last <= covered ? used : [...used, made]
+  const stored = kind === 'merge' || ahead === null ? used : [...used, ahead.range]
   const range = kind === 'flush' ? nextFlush(stored, newest, sizes) : (mergesDue(stored, sizes)[0] ?? null)
   if (range === null) return null
+  const partOf = (last: bigint, covered: bigint) => partOfTime(kind, range, { newest: last, covered }, sizes)
   return {
     range,
     isPart: kind === 'flush' && range.last - range.first + 1n < sizes.merged,
-    part: partOfTime(kind, range, { newest, covered: stored.at(-1)?.last ?? 0n }, sizes),
+    part: partOf(newest, stored.at(-1)?.last ?? 0n),
+    isLate: async () => partOf(await writer.readLastSeq(), await writer.readStoredTo()) === 1,
   }
 }
 
-/**
- * A segment to be stored, the numbers of those that it replaces, and its words where they are kept.
- */
+/** A segment to be stored. */
 interface Built {
   segment: NewSegment
+  /** Numbers of those that it replaces. */
   expects: number[]
+  /** Its words, where they are kept. */
   texts: KnownTexts | null
+  /** When it was begun, on the clock of `performance`. */
+  start: number
 }
 
 async function build(
   { writer, source }: Store,
-  { range, isPart }: Due,
-  { pace, knownWords }: { pace: Pace; knownWords: KnownWords | undefined },
-): Promise<Built> {
+  { range, isPart, part, isLate }: Due,
+  { gently = false, knownWords }: MakeOptions,
+): Promise<{ built: Built; pace: Pace }> {
+  const start = performance.now()
+  let ownPace = gently && part < 1 ? createPace(part) : immediately
+  const pace = () => ownPace()
   const expects = await writer.readNumbers(range)
   const articles = await readSources(source, range, pace)
   const known = knownWords?.take(expects) ?? null
@@ -205,8 +220,10 @@ async function build(
       release(texts.words)
     }
   }
+  // Many articles may have come meanwhile, for instance of an import.
+  if (ownPace !== immediately && (await isLate())) ownPace = immediately
   const texts = isPart && knownWords !== undefined ? builder.knownTexts() : null
-  return { segment: { range, articles, built: builder.build() }, expects, texts }
+  return { built: { segment: { range, articles, built: builder.build() }, expects, texts, start }, pace }
 }
 
 /** Articles of one statement. */

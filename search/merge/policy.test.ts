@@ -89,6 +89,7 @@ t.test('a segment is made gently, until the next one waits for it', async t => {
   t.ok(gentle > 0 && gentle < 1, `${gentle} of the time`)
   t.equal(partOfTime('flush', small!, { newest: 35n, covered: 32n }, SIZES), gentle)
   t.equal(partOfTime('flush', small!, { newest: 36n, covered: 32n }, SIZES), 1)
+  t.equal(partOfTime('flush', block, { newest: 32n, covered: 16n }, SIZES), 1, 'a whole block waits in memory')
   t.equal(partOfTime('merge', block, { newest: 41n, covered: 38n }, SIZES), gentle)
   t.equal(partOfTime('merge', block, { newest: 41n, covered: 40n }, SIZES), 1)
 })

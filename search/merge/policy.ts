@@ -72,7 +72,7 @@ const GENTLE = 1 / 8
  *
  * @param newest `seq` of the newest article
  * @param covered articles up to this `seq` have a segment
- * @returns 1: it is late, because the next one is due or soon will be
+ * @returns 1: it is late, because another one is due or soon will be
  */
 export function partOfTime(
   kind: SegmentWork,
@@ -80,7 +80,7 @@ export function partOfTime(
   { newest, covered }: { newest: bigint; covered: bigint },
   { flushed, merged }: SegmentSizes,
 ): number {
-  const isLate = kind === 'flush' ? newest - range.last >= flushed : covered - range.last >= merged / 2n
+  const isLate = kind === 'flush' ? newest - range.first + 1n >= 2n * flushed : covered - range.last >= merged / 2n
   return isLate ? 1 : GENTLE
 }
 

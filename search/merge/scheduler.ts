@@ -52,7 +52,10 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
   const writer = openSegmentWriter(pool)
   const threads = createThreads(pool, events)
   const pace = createBulkPace(SEGMENT_SIZES.flushed)
-  /** Articles up to here had a segment at the last look; the newest article that was heard of. */
+  /**
+   * Articles up to here had a stored segment at the last look; the newest article that was heard
+   * of.
+   */
   let [covered, newest] = [0n, 0n]
   /**
    * The next look at the database is due when this article is there; for flushes, and for merges.
@@ -87,11 +90,11 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
    */
   async function waitForFlushes(last: bigint): Promise<void> {
     // A segment that is stored and not used yet is work that is done.
-    let stored = await writer.readStoredTo()
-    await holdingProcess(pause(pace.pause(last, stored, performance.now())))
-    while (flushing !== null && last - stored > MOST_BACKLOG) {
+    covered = await writer.readStoredTo()
+    await holdingProcess(pause(pace.pause(last, covered, performance.now())))
+    while (flushing !== null && last - covered > MOST_BACKLOG) {
       await holdingProcess(Promise.race([flushing, pause(LOOK_AGAIN)]))
-      stored = await writer.readStoredTo()
+      covered = await writer.readStoredTo()
     }
   }
 

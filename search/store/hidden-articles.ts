@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Queryable } from '../../shared/postgres/pool.ts'
 
 /*
- * Articles that are written and not shown yet: those of an import, until their segment is stored,
+ * Articles that are written and not shown yet: those of an import, until their segment is used,
  * and whatever is written meanwhile, because articles are shown in the order of their numbers.
  * `ingest_clock.shown_seq` is the newest article that is shown. It is stored and only grows: if it
  * followed from the time of day, a search could show an article and a later one could not.
@@ -11,7 +11,7 @@ import type { Queryable } from '../../shared/postgres/pool.ts'
 /**
  * Articles that are there when the time begins are shown when it ends, at the latest. The time
  * begins again when all of them are shown, so no article waits for more than twice as long. On two
- * cores an article has its segment after eight seconds.
+ * cores an article has its segment after some ten seconds.
  */
 const LONGEST = "interval '30 s'"
 
@@ -39,7 +39,7 @@ export const hidingSql = (hides: string, added: string): string => `
   hidden_until = case when ${OVERDUE} then null
                       when ${hides} then coalesce(hidden_until, ${NOW} + ${LONGEST}) else hidden_until end`
 
-/** Shows articles up to this one, within the transaction that stores their segment. */
+/** Shows articles up to this one, within the transaction from which their segment is used. */
 export async function showUpTo(client: Queryable, seq: bigint): Promise<void> {
   await client.query(SHOW_UP_TO, [seq])
 }

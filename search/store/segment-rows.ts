@@ -52,18 +52,23 @@ export async function storeAhead(
 export async function replaceSegments(client: Client, segmentNo: number, expects: number[] | undefined): Promise<void> {
   const { rows } = await client.query<SegmentRange>(RANGE_AHEAD, [segmentNo])
   const range = rows[0]
-  if (range === undefined) throw new Error('another process removed a segment before it was used')
+  if (range === undefined) throw new Error(REMOVED)
   const replaced = await deleteWithin(client, range)
   // A process of another version may hold other locks. Its newer segments are not replaced by older
   // data.
   if (expects !== undefined && replaced.join() !== expects.join())
     throw new Error('another process stored segments of the same articles; the next attempt starts from those')
-  await client.query(USE, [segmentNo])
-  await client.query('delete from segments_ahead where segment_no = $1', [segmentNo])
+  const used = await client.query(USE, [segmentNo])
+  // Without this one, the articles of those that it replaces would be in no segment.
+  if (used.rowCount !== 1) throw new Error(REMOVED)
+  // With what a killed process has left of these articles.
+  await client.query('delete from segments_ahead where first_seq >= $1 and last_seq <= $2', [range.first, range.last])
   await client.query('update segments_version set version = version + 1')
   // Last, because nobody can write articles from here to the commit.
   await showUpTo(client, range.last)
 }
+
+const REMOVED = 'another process removed a segment before it was used'
 
 /** Their buckets stay, and are removed by `removeUnused`. @returns their numbers, ascending */
 async function deleteWithin(client: Client, { first, last }: SegmentRange): Promise<number[]> {
@@ -106,10 +111,15 @@ async function removeBuckets(pool: Pool, segmentNo: number, pace: Pace): Promise
 }
 
 // $1 segment, $2 after which bucket, $3 how many. Index: the primary key; a range needs it whatever
-// the planner thinks of the table.
+// the planner thinks of the table. Each step looks again: the connection may have come to another
+// server, whose last commits are missing.
 const REMOVE_BUCKETS = `
   with step as materialized (
-    select bucket from segment_buckets where segment_no = $1 and bucket > $2 order by bucket limit $3
+    select bucket from segment_buckets
+    where segment_no = $1 and bucket > $2
+      and not exists (select from segments where segment_no = $1)
+      and not exists (select from segments_ahead where segment_no = $1)
+    order by bucket limit $3
   ), removed as (
     delete from segment_buckets
     where segment_no = $1 and bucket > $2 and bucket <= (select max(bucket) from step)
@@ -144,7 +154,7 @@ const ADD_AHEAD = `
   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
 
 // $1 number
-const RANGE_AHEAD = 'select first_seq as first, last_seq as last from segments_ahead where segment_no = $1'
+const RANGE_AHEAD = 'select first_seq as first, last_seq as last from segments_ahead where segment_no = $1 for update'
 
 // $1 number
 const USE = `

@@ -45,7 +45,7 @@ export interface WriteOptions {
    */
   bulk?: boolean
   /**
-   * Searches show the articles when their segment is stored, a minute later at most, or when
+   * Searches show the articles when their segment is used, a minute later at most, or when
    * `showAll` is called. Articles that others write meanwhile wait for them.
    */
   hidden?: boolean
