@@ -2,7 +2,7 @@ import { bytesOf, type DocIdSet, emptySet } from '../segment/doc-id-set.ts'
 import { bucketOf, entryStart, readEntry } from '../segment/postings.ts'
 import { type IndexMeta, type SegmentMeta, sizeOf, type TermDictionary } from '../store/segment-store.ts'
 
-/** What was read of a segment: its whole dictionary, or some lists by their terms. */
+/** The parts of a segment that were read: its whole dictionary, or some lists by their terms. */
 export type ReadSegment =
   | { dictionary: TermDictionary; lists: null }
   | { dictionary: null; lists: ReadonlyMap<string, DocIdSet> }
@@ -19,7 +19,7 @@ export interface PrefetchedParts {
   has(segment: SegmentMeta): boolean
   hasDictionary(segment: SegmentMeta): boolean
   add(segment: SegmentMeta, read: ReadSegment): void
-  /** All segments that are stored and not used yet. What is here of them stays. */
+  /** All segments that are stored and not used yet. Their parts stay. */
   announce(ahead: SegmentMeta[]): void
   /**
    * Drops what no search will ask for.

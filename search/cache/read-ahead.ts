@@ -26,8 +26,8 @@ export async function readSegmentAhead(
     sizeOf(segment) <= small
       ? { dictionary: await store.readDictionary(segment, null), lists: null }
       : { dictionary: null, lists: await listsOf(store, segment, latestTerms(LISTS_AHEAD)) }
-  // What is gone by now may have been gone before it was read, and an empty list would be taken for
-  // the truth.
+  // A segment that is gone by now may have been gone before it was read, and a search would take
+  // an empty list for the truth.
   return (await store.isStored(segment.no)) ? { ...columns, ...read } : null
 }
 

@@ -61,7 +61,7 @@ export function mergesDue(stored: SegmentRange[], { merged }: Pick<SegmentSizes,
 const isWithin = (one: SegmentRange, other: SegmentRange) => one.first >= other.first && one.last <= other.last
 
 /**
- * A flush at full speed takes most of a core for three seconds, a merge for a quarter of a minute.
+ * At full speed a flush takes half of a core for three seconds, and a merge longer.
  */
 const GENTLE = 1 / 8
 

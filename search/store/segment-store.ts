@@ -136,7 +136,8 @@ export interface SegmentWriter {
   ): Promise<number>
   /**
    * Stores a segment that searches do not use yet, so that they can read it ahead. The caller works
-   * exclusively until it is published. What a killed process has prepared of this kind goes.
+   * exclusively until it is published. It removes a segment of this kind that a killed process has
+   * prepared.
    *
    * @returns its number; no other segment ever has it
    */
