@@ -2,29 +2,16 @@ import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { type ArticleQuery, openIndex } from '../../search/index.ts'
 import { makeSegments, type SegmentSizes } from '../../search/indexer.ts'
-import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { type ArchiveIndex, openArchiveIndex } from './archive-index.ts'
 import { overheard } from './overheard.ts'
 import { EVERYTHING } from './poller.ts'
+import { shortArticles } from './short-articles.ts'
 
 t.setTimeout(280_000)
 
 const SIZES: SegmentSizes = { flushed: 16n, merged: 64n }
 /** ms; enough for a process to read a segment of some articles on a busy machine. */
 const AHEAD = 2_000
-
-const articles = (from: number, count: number): NewArticle[] =>
-  Array.from({ length: count }, (_, at) => ({
-    title: `Gemeente woord${from + at}`,
-    body: null,
-    url: `https://example.org/${from + at}`,
-    addresses: [`https://example.org/${from + at}`],
-    publishedAt: new Date(Date.parse('2026-03-01T12:00:00Z') + (from + at) * 1_000),
-    authors: [],
-    outlet: { name: 'Voorbeeld', domain: 'example.org' },
-    country: 'NL',
-    language: 'nl',
-  }))
 
 const WORD: ArticleQuery = { ...EVERYTHING, match: { kind: 'keyword', words: ['gemeente'] } }
 
@@ -38,7 +25,7 @@ async function isPrepared(index: ArchiveIndex): Promise<void> {
 t.test('a segment is not used while it is stored ahead', async t => {
   const index = await openArchiveIndex()
   t.teardown(() => index.close())
-  await index.add(articles(0, 20))
+  await index.add(shortArticles(0, 20))
   const made = makeSegments(index.pool, SIZES, { ahead: AHEAD })
   await isPrepared(index)
   t.equal(await rowsOf(index, 'segments'), 0)
@@ -53,7 +40,7 @@ t.test('a segment is not used while it is stored ahead', async t => {
 t.test('several are made one after the other, each in its turn', async t => {
   const index = await openArchiveIndex()
   t.teardown(() => index.close())
-  await index.add(articles(0, 150))
+  await index.add(shortArticles(0, 150))
   const made: string[] = []
   const options = {
     ahead: 20,
@@ -61,7 +48,7 @@ t.test('several are made one after the other, each in its turn', async t => {
   }
   t.equal(await makeSegments(index.pool, { flushed: 16n, merged: 256n }, options), 9)
   t.same(made, Array(9).fill('flush 16'))
-  await index.add(articles(150, 120))
+  await index.add(shortArticles(150, 120))
   t.equal(await makeSegments(index.pool, { flushed: 16n, merged: 256n }, options), 8)
   t.same(made.slice(9), [...Array(7).fill('flush 16'), 'merge 256'])
   t.equal(await index.search.count(WORD), 270)
@@ -70,14 +57,14 @@ t.test('several are made one after the other, each in its turn', async t => {
 t.test('what a killed process has stored ahead goes with the next segment', async t => {
   const index = await openArchiveIndex()
   t.teardown(() => index.close())
-  await index.add(articles(0, 16))
+  await index.add(shortArticles(0, 16))
   await makeSegments(index.pool, SIZES)
   await index.database.query(
     `insert into segments_ahead select 1000000, 'flush', 17, 32, bucket_bits, first_published, last_published,
        first_ingested, last_ingested, undated, columns from segments`,
   )
   await index.database.query('insert into segment_buckets select 1000000, bucket, block from segment_buckets')
-  await index.add(articles(16, 16))
+  await index.add(shortArticles(16, 16))
   t.equal(await makeSegments(index.pool, SIZES, { ahead: 1 }), 1)
   t.same([await rowsOf(index, 'segments_ahead'), await rowsOf(index, 'segment_buckets')], [0, 2])
   t.equal(await index.search.count(WORD), 32)
@@ -86,7 +73,7 @@ t.test('what a killed process has stored ahead goes with the next segment', asyn
 t.test('a process that reads ahead has a segment in memory when searches begin to use it', async t => {
   const index = await openArchiveIndex()
   t.teardown(() => index.close())
-  await index.add(articles(0, 16))
+  await index.add(shortArticles(0, 16))
   await makeSegments(index.pool, SIZES)
   const { db, names } = overheard(index.pool)
   const failures: unknown[] = []
@@ -94,7 +81,7 @@ t.test('a process that reads ahead has a segment in memory when searches begin t
   t.teardown(() => search.close())
   await search.warm(error => failures.push(error))
   await search.search(WORD)
-  await index.add(articles(16, 16))
+  await index.add(shortArticles(16, 16))
   await makeSegments(index.pool, SIZES, { ahead: AHEAD })
   names.length = 0
   t.equal((await search.search(WORD)).total, 32)

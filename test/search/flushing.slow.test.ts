@@ -1,25 +1,11 @@
 import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { openIndexer, SEGMENT_SIZES } from '../../search/indexer.ts'
-import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { EVERYTHING } from './poller.ts'
+import { shortArticles } from './short-articles.ts'
 
 t.setTimeout(280_000)
-
-/** Short ones, so that thousands are soon there. */
-const articles = (from: number, count: number): NewArticle[] =>
-  Array.from({ length: count }, (_, at) => ({
-    title: `Gemeente woord${from + at}`,
-    body: null,
-    url: `https://example.org/${from + at}`,
-    addresses: [`https://example.org/${from + at}`],
-    publishedAt: new Date(Date.parse('2026-03-01T12:00:00Z') + (from + at) * 1_000),
-    authors: [],
-    outlet: { name: 'Voorbeeld', domain: 'example.org' },
-    country: 'NL',
-    language: 'nl',
-  }))
 
 t.test('a process that writes articles flushes them to segments, and merges these into a large one', async t => {
   const index = await openArchiveIndex()
@@ -28,7 +14,7 @@ t.test('a process that writes articles flushes them to segments, and merges thes
   const { ranges } = openIndexer(index.pool).rebuild
   let written = 0
   const write = async (count: number) => {
-    for (const end = written + count; written < end; written += 512) await index.add(articles(written, 512))
+    for (const end = written + count; written < end; written += 512) await index.add(shortArticles(written, 512))
   }
   /** Waits for segments that hold all that was written, and returns their sizes. */
   const sizes = async (isThere: (sizes: bigint[]) => boolean): Promise<bigint[]> => {
