@@ -62,11 +62,11 @@ async function measureInTurn(
   const seen: Record<'small' | 'large', Figures[]> = { small: [], large: [] }
   for (let round = 1; round <= ROUNDS; round++) {
     for (const name of ['small', 'large'] as const) {
-      const { url, archive } = archives[name]
+      const { url, rows, archive } = archives[name]
       say(`Round ${round}, the ${name} archive, in process …`)
       const searched = await measureClasses(url, archive, by.signal)
       say(`Round ${round}, the ${name} archive, an API process …`)
-      seen[name].push({ ...searched, ...(await measureProcess({ ...by, url, archive, say })) })
+      seen[name].push({ ...searched, ...(await measureProcess({ ...by, url, rows, archive, say })) })
     }
   }
   const small = medians(seen.small)

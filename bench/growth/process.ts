@@ -23,9 +23,9 @@ export interface ServedBy {
 
 /** An API process on an archive: its start, its first seconds, warm, and its memory at the end. */
 export async function measureProcess(
-  bench: ServedBy & { url: string; archive: Archive; signal: AbortSignal; say: (line: string) => void },
+  bench: ServedBy & { url: string; archive: Archive; rows: number; signal: AbortSignal; say: (line: string) => void },
 ): Promise<Record<string, number>> {
-  const { dataDir, servers, url, archive, signal, say } = bench
+  const { dataDir, servers, url, archive, rows, signal, say } = bench
   const classes = queryClasses(archive, QUERIES)
   const paths = shuffled(classes.flatMap(one => one.queries.map(pathOf)))
   const pool = createPool(url, 'bench', () => {})
@@ -40,7 +40,7 @@ export async function measureProcess(
     try {
       const readyMs = performance.now() - begun
       const ready = await api.usage()
-      const started = await measureStart({ api, readyMs, client, classes, paths, signal, say })
+      const started = await measureStart({ api, rows, readyMs, client, classes, paths, signal, say })
       const warm = await api.usage()
       return { ...started, ready_rss_mb: rounded(ready.memory), warm_rss_mb: rounded(warm.memory) }
     } finally {

@@ -10,6 +10,7 @@ import { type Archive, BODY_WORDS, createArchive } from './generator.ts'
 
 export interface BuiltArchive {
   url: string
+  rows: number
   archive: Archive
   /** Seconds that the building took; null: some of it stood from an earlier run. */
   seconds: { insert: number; index: number } | null
@@ -43,9 +44,9 @@ export async function buildArchive(
   }
   await migrate(url)
   const { articles, whole } = await readState(url)
-  if (whole) return { url, archive, seconds: null }
+  if (whole) return { url, rows, archive, seconds: null }
   const seconds = await fill({ url, archive }, articles, rows, signal)
-  return { url, archive, seconds: articles === 0 ? seconds : null }
+  return { url, rows, archive, seconds: articles === 0 ? seconds : null }
 }
 
 /** @param present articles that are in already */

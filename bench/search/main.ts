@@ -77,7 +77,7 @@ async function measure(
   if (counts) parts.push(() => measureCounts({ url, archive, queries: QUERIES, signal, say }))
   if (http) parts.push(() => measureHttp({ dataDir, servers, url, classes, requests, signal, say }))
   if (cold || rolling)
-    parts.push(() => measureCold({ dataDir, servers, url, archive, classes, rollingAlone: !cold, signal, say }))
+    parts.push(() => measureCold({ dataDir, servers, url, archive, rows, classes, rollingAlone: !cold, signal, say }))
   if (starts) {
     const start = (env: Record<string, string>) => startApiProcess(servers, dataDir, url, { env })
     parts.push(() => measureStarts({ start, signal, say }))

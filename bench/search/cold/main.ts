@@ -20,6 +20,7 @@ const QUERIES = 3
 export interface ColdBench {
   /** The rolling restart alone. */
   rollingAlone: boolean
+  rows: number
   dataDir: DataDirectory
   servers: EmbeddedServers
   url: string
@@ -35,7 +36,7 @@ export interface ColdBench {
  * under load.
  */
 export async function measureCold(bench: ColdBench): Promise<Record<string, number>> {
-  const { servers, dataDir, url, archive, classes, rollingAlone, signal, say } = bench
+  const { servers, dataDir, url, archive, rows, classes, rollingAlone, signal, say } = bench
   const pool = createPool(url, 'bench', () => {})
   const paths = shuffled(classes.flatMap(one => one.queries.map(pathOf)))
   const key = await benchKey(pool, null)
@@ -47,7 +48,9 @@ export async function measureCold(bench: ColdBench): Promise<Record<string, numb
     const begun = performance.now()
     const api = await start(1)
     const readyMs = performance.now() - begun
-    const started = await measureStart({ api, readyMs, client, classes, paths, signal, say }).finally(() => api.stop())
+    const started = await measureStart({ api, rows, readyMs, client, classes, paths, signal, say }).finally(() =>
+      api.stop(),
+    )
     const light = classes.filter(one => /^(listing|medium|rare) · .* · (first page|ascending)$/.test(one.name))
     const hard = await measureHard({ url, hard: hardClasses(archive, QUERIES), light, signal, say })
     const rolling = await rollingOf()
