@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createReadStream, type ReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
-import { lowerPriority, openIndexer, showAll, showGently } from '../search/indexer.ts'
+import { type Indexer, lowerPriority, openIndexer, showAll, showGently } from '../search/indexer.ts'
 import { type ArticleWriter, openArticleWriter } from '../shared/indexing/article-writer.ts'
 import { counted } from '../shared/log/counted.ts'
 import { createPool } from '../shared/postgres/pool.ts'
@@ -101,7 +101,7 @@ async function importArchive(context: CommandContext, { groups, bar }: Archive):
         bar.update(group.end, { articles: counts.indexed + counts.known })
         if (signal.aborted) return
       }
-      await finish()
+      await whileAway(() => finish('whole'), context)
     })
   } finally {
     bar.stop()
@@ -116,12 +116,12 @@ function countLines(counts: Counts, { articles, bad }: Group, bar: ProgressBar):
 }
 
 /**
- * Opens all that indexing needs, and closes it after `work`. `work` calls `finish` to flush the
- * last articles and to wait for merges under way, so that searches are fast when the command ends.
+ * Opens all that indexing needs, and closes it after `work`. `work` calls `finish` to make the last
+ * segments, so that searches are fast when the command ends.
  */
 async function withWriter(
   context: CommandContext,
-  work: (writer: ArticleWriter, finish: () => Promise<void>) => Promise<void>,
+  work: (writer: ArticleWriter, finish: Indexer['finish']) => Promise<void>,
 ): Promise<void> {
   const { config, say } = context
   const boss = await whileAway(() => openBoss(context), context)

@@ -3,7 +3,7 @@ import { counter, histogram } from '../shared/metrics/registry.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { type RebuildWork, rebuildSegment } from './merge/rebuild-segment.ts'
 import { rebuildWords } from './merge/rebuild-words.ts'
-import { createScheduler } from './merge/scheduler.ts'
+import { createScheduler, type Finish } from './merge/scheduler.ts'
 import type { Tokeniser } from './merge/tokeniser.ts'
 import { openSegmentWriter } from './store/open.ts'
 import type { SegmentRange } from './store/segment-store.ts'
@@ -37,8 +37,12 @@ export interface Indexer {
    *   fast as segments are made, and while too many have none
    */
   notify(last: bigint, bulk: boolean): Promise<void>
-  /** Makes all segments that are due. Resolves when that is done. */
-  finish(): Promise<void>
+  /**
+   * Makes segments of what was written. Resolves when that is done, or failed.
+   *
+   * @param how absent: all segments that are due
+   */
+  finish(how?: Finish): Promise<void>
   /** For `reindex`: segments and words anew, from the texts. */
   rebuild: {
     /** Ranges of the stored segments, ascending. */

@@ -10,7 +10,7 @@ import { openSegmentWriter } from '../store/open.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
 import type { NewSegment, SegmentRange, SegmentWork, SegmentWriter } from '../store/segment-store.ts'
 import type { KnownWords } from './known-words.ts'
-import { mergesDue, nextFlush, partOfTime, SEGMENT_SIZES, type SegmentSizes } from './policy.ts'
+import { mergesDue, nextFlush, partOfTime, remainderToFlush, SEGMENT_SIZES, type SegmentSizes } from './policy.ts'
 
 /**
  * The two kinds of work never touch the same articles, so they may run at the same time: a merge
@@ -29,6 +29,11 @@ export interface MakeOptions {
    * absent: they use it at once. Unless it works gently, it builds the next one meanwhile.
    */
   ahead?: number
+  /**
+   * Flushes articles up to this `seq` and no later ones, which others may be writing: all of them,
+   * unless the last ones are too few for a segment. Absent: only full segments, of all articles.
+   */
+  flushTo?: bigint
   /**
    * Keeps the words of flushed segments for the merge. The caller uses it for one call at a time.
    */
@@ -100,7 +105,7 @@ async function makeRun(store: Store, sizes: SegmentSizes, kind: SegmentWork, opt
   let made = 0
   try {
     for (;;) {
-      const due = await nextDue(store.writer, kind, sizes, stored)
+      const due = await nextDue(store.writer, kind, { sizes, flushTo: options.flushTo }, stored)
       if (due !== null) {
         const { built, pace } = await build(store, due, options)
         await useStored()
@@ -171,13 +176,17 @@ interface Due {
 async function nextDue(
   writer: SegmentWriter,
   kind: SegmentWork,
-  sizes: SegmentSizes,
+  { sizes, flushTo }: { sizes: SegmentSizes; flushTo: bigint | undefined },
   ahead: Pick<Stored, 'range'> | null,
 ): Promise<Due | null> {
   const newest = await writer.readLastSeq()
   const used = await writer.readRanges()
   const stored = kind === 'merge' || ahead === null ? used : [...used, ahead.range]
-  const range = kind === 'flush' ? nextFlush(stored, newest, sizes) : (mergesDue(stored, sizes)[0] ?? null)
+  const flush = () =>
+    flushTo === undefined
+      ? nextFlush(stored, newest, sizes)
+      : (nextFlush(stored, flushTo, sizes) ?? remainderToFlush(stored, flushTo, sizes))
+  const range = kind === 'flush' ? flush() : (mergesDue(stored, sizes)[0] ?? null)
   if (range === null) return null
   const partOf = (last: bigint, covered: bigint) => partOfTime(kind, range, { newest: last, covered }, sizes)
   return {

@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { SegmentRange } from '../store/segment-store.ts'
-import { mergesDue, nextFlush, partOfTime } from './policy.ts'
+import { endOfFlush, mergesDue, nextFlush, partOfTime, remainderToFlush } from './policy.ts'
 
 const SIZES = { flushed: 2n, merged: 16n }
 
@@ -52,6 +52,32 @@ t.test('an archive that comes at once goes straight into the largest segments th
   t.same(nextRange(ranges(16n, 1), 40n), { first: 17n, last: 32n })
   t.same(nextRange(ranges(16n, 2), 40n), { first: 33n, last: 34n })
   t.same(nextRange(ranges(2n, 1), 40n), { first: 3n, last: 4n }, 'a small one stands where a larger would begin')
+})
+
+t.test('the last articles of an import get a segment, unless they are few', async t => {
+  const sizes = { flushed: 8n, merged: 16n }
+  const stored = ranges(8n, 1)
+  t.equal(remainderToFlush(stored, 7n, sizes), null, 'another process has made it')
+  t.equal(remainderToFlush(stored, 8n, sizes), null)
+  t.equal(remainderToFlush(stored, 8n, SIZES), null)
+  t.equal(remainderToFlush(stored, 9n, sizes), null)
+  t.same(remainderToFlush(stored, 10n, sizes), { first: 9n, last: 10n })
+  t.same(remainderToFlush([], 2n, sizes), { first: 1n, last: 2n })
+  const rest = { first: 9n, last: 10n }
+  t.same(nextFlush([...stored, rest], 18n, sizes), { first: 11n, last: 16n }, 'later ones end where they would have')
+  t.same(mergesDue([...stored, rest, { first: 11n, last: 16n }], sizes), [{ first: 1n, last: 16n }])
+})
+
+t.test('the next segment takes the articles of one that would be very short, within its block', t => {
+  const sizes = { flushed: 8n, merged: 32n }
+  t.equal(endOfFlush(0n, sizes), 8n)
+  t.equal(endOfFlush(6n, sizes), 8n)
+  t.equal(endOfFlush(7n, sizes), 16n)
+  t.equal(nextFlush([{ first: 1n, last: 7n }], 15n, sizes), null)
+  t.same(nextFlush([{ first: 1n, last: 7n }], 16n, sizes), { first: 8n, last: 16n })
+  t.equal(endOfFlush(31n, sizes), 32n, 'no segment crosses a block')
+  t.equal(endOfFlush(32n, sizes), 40n)
+  t.end()
 })
 
 t.test('what is new and what becomes one never overlap, so that both may be made at once', async t => {

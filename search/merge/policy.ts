@@ -29,11 +29,38 @@ export function nextFlush(
   { flushed, merged }: SegmentSizes,
 ): SegmentRange | null {
   const covered = stored.at(-1)?.last ?? 0n
-  // Up to the next multiple of the size. Otherwise a former size would shift all later blocks for
-  // good.
-  const endOf = (size: bigint) => (covered / size + 1n) * size
-  const end = covered % merged === 0n && endOf(merged) <= last ? endOf(merged) : endOf(flushed)
+  const isWhole = covered % merged === 0n && covered + merged <= last
+  const end = isWhole ? covered + merged : endOfFlush(covered, { flushed, merged })
   return end <= last ? { first: covered + 1n, last: end } : null
+}
+
+/**
+ * The last article of the next flushed segment: that is due when the article is there. A multiple
+ * of the size, because otherwise a former size, or the end of an import, would shift all later
+ * blocks for good.
+ *
+ * @param covered articles up to this `seq` have a segment
+ */
+export function endOfFlush(covered: bigint, { flushed, merged }: SegmentSizes): bigint {
+  const end = (covered / flushed + 1n) * flushed
+  // The next segment takes the articles of one that would be very short, unless a block ends there.
+  return end - covered < leastOf(flushed) && end % merged !== 0n ? end + flushed : end
+}
+
+/** Fewer articles are not worth a segment of their own. */
+const leastOf = (flushed: bigint) => flushed / 4n
+
+/**
+ * The last articles of an import, after the last segment. A segment of their own saves every
+ * process that searches from taking them in. Fewer than a quarter of a segment are taken in within
+ * half a second, and each segment more makes every search longer.
+ *
+ * @param last `seq` of the last article of the import
+ * @returns null: they are too few
+ */
+export function remainderToFlush(stored: SegmentRange[], last: bigint, { flushed }: SegmentSizes): SegmentRange | null {
+  const covered = stored.at(-1)?.last ?? 0n
+  return last > covered && last - covered >= leastOf(flushed) ? { first: covered + 1n, last } : null
 }
 
 /**
@@ -82,9 +109,4 @@ export function partOfTime(
 ): number {
   const isLate = kind === 'flush' ? newest - range.first + 1n >= 2n * flushed : covered - range.last >= merged / 2n
   return isLate ? 1 : GENTLE
-}
-
-/** Whether a flush would find something to do. */
-export function isFlushDue(covered: bigint, last: bigint, { flushed }: SegmentSizes): boolean {
-  return covered + flushed <= last
 }

@@ -4,7 +4,7 @@ import { openSegmentWriter } from '../store/open.ts'
 import type { SegmentWork } from '../store/segment-store.ts'
 import { createBulkPace } from './bulk-pace.ts'
 import { KINDS, type MadeSegment } from './make-segments.ts'
-import { isFlushDue, mergesDue, SEGMENT_SIZES } from './policy.ts'
+import { endOfFlush, mergesDue, SEGMENT_SIZES } from './policy.ts'
 import { createSegmentThread, type SegmentThread, type Task, type TaskResult } from './thread.ts'
 
 /** Starts flushes and merges when they are due, in threads and on connections of their own. */
@@ -17,12 +17,22 @@ export interface Scheduler {
    *   fast as segments are made, and while too many have none
    */
   notify(last: bigint, bulk: boolean): Promise<void>
-  /** Makes all segments that are due. Resolves when that is done. */
-  finish(): Promise<void>
+  /**
+   * Makes segments of what was written. Resolves when that is done, or failed.
+   *
+   * @param how absent: all segments that are due
+   */
+  finish(how?: Finish): Promise<void>
   /** Articles without a stored segment at the last look. */
   backlog(): number
   close(): Promise<void>
 }
+
+/**
+ * `whole`: all segments that are due, and one of the last articles, unless they are few. `gently`:
+ * gives way to all other work, and leaves merges to the next process that writes.
+ */
+export type Finish = 'whole' | 'gently'
 
 /** Told of the segments that threads make, for logs and metrics. */
 export interface SchedulerEvents {
@@ -70,10 +80,8 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
   async function flushIfDue(last: bigint, bulk: boolean): Promise<void> {
     covered = await readCovered()
     if (flushing !== null) return
-    if (!isFlushDue(covered, last, SEGMENT_SIZES)) {
-      nextLook = covered + SEGMENT_SIZES.flushed
-      return
-    }
+    nextLook = endOfFlush(covered, SEGMENT_SIZES)
+    if (last < nextLook) return
     // Another process may be flushing. Then this one finds nothing to do, and need not look again
     // after each batch.
     nextLook = last + SEGMENT_SIZES.flushed / 4n
@@ -129,9 +137,10 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
         void mergeIfDue()
       }
     },
-    async finish() {
+    async finish(how) {
+      const last = await writer.readLastSeq()
       await holdingProcess(flushing)
-      await holdingProcess(threads.runAll())
+      await holdingProcess(how === undefined ? threads.runAll() : threads.runUpTo(last, how))
     },
     backlog: () => Number(newest > covered ? newest - covered : 0n),
     close: threads.close,
@@ -161,24 +170,34 @@ function createThreads(pool: Pool, events: SchedulerEvents) {
     for (const one of made) events.made(one)
     if (failure !== null) events.failed(task.kinds, failure)
   }
-  const runBulk = (waitFor: readonly SegmentWork[] = []) =>
-    run('bulk', { kinds: BULK_KINDS, waitFor, paced: false, ahead: AHEAD, keepsWords: true })
+  const runBulk = (own: Pick<Task, 'kinds' | 'waitFor' | 'flushTo'>) =>
+    run('bulk', { ...own, paced: false, ahead: AHEAD, keepsWords: true })
+  const runGently = (kind: SegmentWork, own: Pick<Task, 'waitFor' | 'flushTo'>) =>
+    run(kind, { ...own, kinds: [kind], paced: true, ahead: AHEAD, keepsWords: false })
   return {
     /** Gives way to all other work. A merge has time. */
-    run: (kind: SegmentWork) => run(kind, { kinds: [kind], waitFor: [], paced: true, ahead: AHEAD, keepsWords: false }),
+    run: (kind: SegmentWork) => runGently(kind, { waitFor: [], flushTo: null }),
     /**
      * One thread for flushes and merges of an import, which then need not both be in memory, nor
      * read the words twice.
      */
-    runBulk: () => runBulk(),
+    runBulk: () => runBulk({ kinds: BULK_KINDS, waitFor: [], flushTo: null }),
     /**
-     * Makes all that is due, also what another process is at. After an import, in the thread that
-     * has its words.
+     * Makes all that is due, also what another process is at. After bulk, in the thread that has
+     * its words.
      */
     runAll: () =>
       threads.has('bulk')
-        ? runBulk(KINDS)
-        : run('all', { kinds: KINDS, waitFor: KINDS, paced: false, ahead: 0, keepsWords: false }),
+        ? runBulk({ kinds: KINDS, waitFor: KINDS, flushTo: null })
+        : run('all', { kinds: KINDS, waitFor: KINDS, paced: false, ahead: 0, flushTo: null, keepsWords: false }),
+    /**
+     * When an import has ended. Flushes come first: its articles are hidden until then, and another
+     * process may be at a merge for minutes.
+     */
+    runUpTo: (last: bigint, how: Finish) =>
+      how === 'gently'
+        ? runGently('flush', { waitFor: ['flush'], flushTo: last })
+        : runBulk({ kinds: KINDS, waitFor: KINDS, flushTo: last }),
     async close() {
       closed = true
       await Promise.all(threads.values().map(thread => thread.close()))

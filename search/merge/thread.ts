@@ -11,6 +11,10 @@ export interface Task {
   paced: boolean
   /** ms for which searches can read a segment before they use it. */
   ahead: number
+  /**
+   * Flushes all articles up to this `seq`, and no later ones; null: full segments of all articles.
+   */
+  flushTo: bigint | null
   /** Keeps the words of flushed segments for the merge, as long as the thread lives. */
   keepsWords: boolean
 }

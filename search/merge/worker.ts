@@ -16,7 +16,7 @@ parentPort?.on('message', (task: Task) => {
 
 let knownWords: KnownWords | undefined
 
-async function run({ url, kinds, waitFor, paced, ahead, keepsWords }: Task): Promise<TaskResult> {
+async function run({ url, kinds, waitFor, paced, ahead, flushTo, keepsWords }: Task): Promise<TaskResult> {
   const made: MadeSegment[] = []
   if (keepsWords) knownWords ??= createKnownWords()
   // A pool for each task: an idle thread holds no connections.
@@ -24,6 +24,7 @@ async function run({ url, kinds, waitFor, paced, ahead, keepsWords }: Task): Pro
   try {
     await makeSegments(pool, SEGMENT_SIZES, {
       ...{ kinds, waitFor, gently: paced, ahead, onMade: one => made.push(one) },
+      ...(flushTo !== null && { flushTo }),
       ...(keepsWords && knownWords && { knownWords }),
     })
     return { made, failure: null }

@@ -49,8 +49,11 @@ export async function showAll(db: Queryable): Promise<void> {
   await db.query(`${SHOW} where hidden_after is not null`)
 }
 
-/** Articles that are shown at a time, and ms between: processes that search take each one in. */
-const STEP = 128
+/**
+ * Articles that are shown at a time, and ms between: processes that search take each one in, and a
+ * search waits until all of them are.
+ */
+const STEP = 32
 const REST = 40
 
 /** Shows all articles that are there now, so slowly that searches need not wait. */

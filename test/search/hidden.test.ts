@@ -231,6 +231,7 @@ t.test('an import that is killed loses nothing and hides nothing for long', { ti
   const [code] = await once(again, 'exit')
   t.equal(code, 0)
   t.equal(await total(), 2_400, 'each article once, all shown when the import has ended')
+  t.same(await openIndexer(pool).rebuild.ranges(), [{ first: 1n, last: 2_400n }], 'a segment, though it is not full')
 })
 
 const startImport = (url: string): ChildProcess =>
