@@ -10,9 +10,15 @@ import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shar
 import { dropRights } from '../shared/process/rights.ts'
 import { createBoss } from '../shared/queues/delayed-jobs.ts'
 import { type Group, readGroups } from './archive/groups.ts'
+import { createRate } from './archive/rate.ts'
 import { openArchiveReader } from './archive/reader.ts'
 import { whileAway } from './archive/while-away.ts'
 import { archiveBar, type ProgressBar } from './terminal/progress-bar.ts'
+
+/**
+ * Articles at a rate do not wait for segments, so they must come more slowly than these are made.
+ */
+const MOST_PER_SECOND = 500
 
 await runCommand(
   {
@@ -22,9 +28,17 @@ await runCommand(
       'and domain), plus `body`, which may hold HTML unless `plain` is true. A given `ingested_at` is kept, also null; the',
       'default is now. `id` is kept when it is free. An article whose address the outlet already has is skipped. A bad line is',
       'reported by its number and skipped. Exit code: 0 when all lines were good, else 1.',
+      '',
+      'It takes all the processor time that it can get, so searches on the same machine are slower meanwhile. With `--rate`',
+      'it takes a part only, and longer.',
     ].join('\n'),
-    usage: ['FILE.ndjson [--dry-run] [--json]', 'FILE.ndjson.gz', '-      (standard input)'],
+    usage: ['FILE.ndjson [--rate N] [--dry-run] [--json]', 'FILE.ndjson.gz', '-      (standard input)'],
     options: {
+      rate: {
+        type: 'string',
+        value: 'N',
+        about: `indexes at most N articles a second, from 1 to ${MOST_PER_SECOND}`,
+      },
       json: { type: 'boolean', about: 'prints {"indexed", "known", "bad"} at the end' },
       'dry-run': { type: 'boolean', about: 'reads all lines and reports the bad ones; indexes nothing' },
     },
@@ -33,6 +47,7 @@ await runCommand(
   async context => {
     const [file, ...rest] = context.positionals
     if (file === undefined || rest.length > 0) throw new UsageError('Name one file, or - for standard input.')
+    const rate = rateOf(context.options.rate)
     const size = file === '-' ? null : (await stat(file)).size
     const source = file === '-' ? process.stdin : await openFile(file)
     // Searches beside it wait for its articles to be taken in, and must not wait for it as well.
@@ -45,13 +60,21 @@ await runCommand(
     const reader = openArchiveReader({ prepare: !dryRun })
     const archive = { groups: readGroups(stream, reader), bar: archiveBar(file.endsWith('.gz') ? null : size) }
     try {
-      const counts = dryRun ? await readThrough(context, archive) : await importArchive(context, archive)
+      const counts = dryRun ? await readThrough(context, archive) : await importArchive(context, archive, rate)
       return report(context, counts, dryRun)
     } finally {
       await reader.close()
     }
   },
 )
+
+/** @returns articles a second; null: as many as it can */
+function rateOf(option: CommandContext['options'][string]): number | null {
+  if (option === undefined) return null
+  const rate = Number(option)
+  if (Number.isInteger(rate) && rate >= 1 && rate <= MOST_PER_SECOND) return rate
+  throw new UsageError(`--rate takes a whole number from 1 to ${MOST_PER_SECOND}.`)
+}
 
 interface Archive {
   groups: AsyncIterable<Group>
@@ -88,20 +111,34 @@ async function readThrough({ signal }: CommandContext, archive: Archive): Promis
   return counts
 }
 
-async function importArchive(context: CommandContext, { groups, bar }: Archive): Promise<Counts> {
+/** @param perSecond articles; null: as many as it can */
+async function importArchive(
+  context: CommandContext,
+  { groups, bar }: Archive,
+  perSecond: number | null,
+): Promise<Counts> {
   const { signal } = context
+  const rate = createRate(perSecond, signal)
+  // Few articles a second are indexed as if they were crawled.
+  const how = { bulk: perSecond === null, hidden: perSecond === null }
   const counts: Counts = { good: 0, bad: 0, indexed: 0, known: 0 }
   try {
-    await withWriter(context, async (writer, finish) => {
+    await withWriter({ context, hides: how.hidden }, async (writer, finish) => {
       for await (const group of groups) {
         countLines(counts, group, bar)
         // The next try knows the articles that an interrupted one has written.
-        const written = await whileAway(() => writer.write(group.articles, { bulk: true, hidden: true }), context)
-        for (const { outcome } of written) counts[outcome]++
+        for await (const batch of rate.batches(group.articles)) {
+          const written = await whileAway(() => writer.write(batch, how), context)
+          for (const { outcome } of written) counts[outcome]++
+          rate.note(written.filter(({ outcome }) => outcome === 'indexed').length)
+        }
         bar.update(group.end, { articles: counts.indexed + counts.known })
         if (signal.aborted) return
       }
-      await whileAway(() => finish('whole'), context)
+      if (perSecond !== null) bar.say('Making the last segments …')
+      const finishing = whileAway(() => finish(perSecond === null ? 'whole' : 'gently'), context)
+      // Whoever interrupts need not wait: the next process that writes makes the segments.
+      await Promise.race([finishing, once(signal, 'abort')])
     })
   } finally {
     bar.stop()
@@ -120,7 +157,7 @@ function countLines(counts: Counts, { articles, bad }: Group, bar: ProgressBar):
  * segments, so that searches are fast when the command ends.
  */
 async function withWriter(
-  context: CommandContext,
+  { context, hides }: { context: CommandContext; hides: boolean },
   work: (writer: ArticleWriter, finish: Indexer['finish']) => Promise<void>,
 ): Promise<void> {
   const { config, say } = context
@@ -131,12 +168,12 @@ async function withWriter(
   const indexer = openIndexer(pool)
   try {
     await work(openArticleWriter({ pool, boss, indexer, embedDelay: config.EMBED_DELAY }), indexer.finish)
-    if (!context.signal.aborted) await whileAway(() => showGently(pool), context)
+    if (hides && !context.signal.aborted) await whileAway(() => showGently(pool), context)
   } finally {
     await boss.stop({ graceful: false }).catch(() => {})
     // Also what was crawled meanwhile, or all after an error or an interruption. Where this fails
     // too, they are shown when their time is over.
-    await showAll(pool).catch(() => {})
+    if (hides) await showAll(pool).catch(() => {})
     await indexer.close()
     await pool.end()
   }

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { createTestDatabase, type TestDatabase } from '../database.ts'
 import { openLink } from '../fleet/links/link.ts'
@@ -209,6 +210,39 @@ t.test('import: a bad line is reported by its number and skipped; the others are
     )
   })
   t.match(err, /Indexed 2 articles; 17 bad lines skipped\./)
+})
+
+t.test('import: at a rate, articles are shown as they come', async t => {
+  const database = await withDatabase(t)
+  const input = Array.from({ length: 100 }, (_, number) =>
+    JSON.stringify({ ...LINE, url: `https://dagkoerier.example/${number}` }),
+  ).join('\n')
+  const importing = run(database, 'import', ['-', '--rate', '50', '--json'], input)
+  const seen = new Set<number>()
+  while ((await Promise.race([importing, setTimeout(20)])) === undefined) {
+    const [row] = await database.query('select shown_seq::int as shown, last_seq::int as last from ingest_clock')
+    t.equal(row!.shown, row!.last)
+    seen.add(Number(row!.last))
+  }
+  t.ok(seen.size >= 5, `in small batches: ${[...seen]}`)
+  t.match(await importing, { code: 0, lines: [{ indexed: 100, known: 0, bad: 0 }] })
+  for (const rate of ['0', '1.5', '501', 'x']) {
+    const { code, err } = await run(database, 'import', ['-', '--rate', rate])
+    t.equal(code, 2)
+    t.match(err, /--rate takes a whole number from 1 to 500\./)
+  }
+})
+
+t.test('import: at a rate, the segments that are due are there at the end', async t => {
+  const database = await withDatabase(t)
+  const input = Array.from({ length: 8_200 }, (_, number) =>
+    JSON.stringify({ ...LINE, url: `https://dagkoerier.example/${number}` }),
+  ).join('\n')
+  const { code } = await run(database, 'import', ['-', '--rate', '500'], input)
+  t.equal(code, 0)
+  t.same(await database.query('select first_seq::int as first, last_seq::int as last from segments'), [
+    { first: 1, last: 8_192 },
+  ])
 })
 
 t.test('import: a line of any length takes no more memory than is allowed', async t => {

@@ -6,7 +6,9 @@ import { type Asked, askUntil, type Client } from './client.ts'
 import { rounded } from './rounded.ts'
 
 const CONNECTIONS = 8
-/** From this second on a process must be as fast as a warm one; with more than a million articles. */
+/**
+ * From this second on a process must be as fast as a warm one; with more than a million articles.
+ */
 const SETTLED = 5
 const SETTLED_LARGE = 10
 const LARGE = 1_000_000

@@ -14,6 +14,9 @@ import { readSteadily } from './steady.ts'
 
 /** As many as the archive has, and at most so many. */
 const MOST_ARTICLES = 100_000
+/** Articles a second of an import that leaves the processors to searches, and how many it has. */
+const RATE = 300
+const GENTLE_ARTICLES = 15_000
 /** Seconds of reading alone, and searches a second. */
 const ALONE = 30
 const PER_SECOND = 100
@@ -34,8 +37,9 @@ export interface ImportBench {
 
 /**
  * Measures `npm run import` of 100,000 articles of 2,000 characters with nobody reading, and
- * `npm run reindex` of the same articles. Then searches come at fixed moments, alone and beside an
- * import of 100,000 more. The time of an import ends with its last segment.
+ * `npm run reindex` of the same articles. Then searches come at fixed moments: alone, beside an
+ * import of 100,000 more, and beside one of 15,000 that comes at 300 a second. The time of an
+ * import ends with its last segment.
  */
 export async function measureImport(bench: ImportBench): Promise<Record<string, number>> {
   const { archive, rows, signal, say } = bench
@@ -53,7 +57,12 @@ export async function measureImport(bench: ImportBench): Promise<Record<string, 
     const reindexed = await runReindex(copy.url, archive.end, signal)
     say(`Reindexed: ${reindexed.toFixed(0)} articles/s`)
     await writeArchive(archive, rows + articles, articles, file)
-    const { alone, beside, seconds } = await readBeside(bench, pool, () => runImport(copy.url, file, signal))
+    const slowFile = join(folder, 'slow.ndjson')
+    await writeArchive(archive, rows + 2 * articles, Math.min(articles, GENTLE_ARTICLES), slowFile)
+    const { alone, beside, seconds, gently } = await readBeside(bench, pool, {
+      fast: () => runImport(copy.url, file, signal),
+      slow: () => runImport(copy.url, slowFile, signal, ['--rate', `${RATE}`]),
+    })
     return {
       import_per_s: Math.round(quiet),
       reindex_per_s: Math.round(reindexed),
@@ -64,6 +73,11 @@ export async function measureImport(bench: ImportBench): Promise<Record<string, 
       import_reading_p99_ms: rounded(quantile(beside, 0.99)),
       import_reading_worst_ms: rounded(Math.max(...beside)),
       import_p95_ratio: rounded(quantile(beside, 0.95) / quantile(alone, 0.95)),
+      import_rate_p50_ms: rounded(quantile(gently, 0.5)),
+      import_rate_p95_ms: rounded(quantile(gently, 0.95)),
+      import_rate_p99_ms: rounded(quantile(gently, 0.99)),
+      import_rate_worst_ms: rounded(Math.max(...gently)),
+      import_rate_p95_ratio: rounded(quantile(gently, 0.95) / quantile(alone, 0.95)),
     }
   } finally {
     await pool.end()
@@ -73,9 +87,14 @@ export async function measureImport(bench: ImportBench): Promise<Record<string, 
 }
 
 /**
- * Searches alone, then beside an import; with its seconds. The process reads ahead, as an API does.
+ * Searches alone, then beside a fast import, with its seconds, then beside a slow one. The process
+ * reads ahead, as an API does.
  */
-async function readBeside({ classes, signal }: ImportBench, pool: Pool, runImport: () => Promise<number>) {
+async function readBeside(
+  { classes, signal }: ImportBench,
+  pool: Pool,
+  { fast, slow }: Record<'fast' | 'slow', () => Promise<number>>,
+) {
   const index = openIndex(pool)
   try {
     await index.warm()
@@ -83,9 +102,13 @@ async function readBeside({ classes, signal }: ImportBench, pool: Pool, runImpor
     for (const query of queries) await index.search(query)
     const until = (ended: AbortSignal) => readSteadily(index, queries, PER_SECOND, AbortSignal.any([signal, ended]))
     const alone = await until(AbortSignal.timeout(ALONE * 1_000))
-    const reading = new AbortController()
-    const [seconds, beside] = await Promise.all([runImport().finally(() => reading.abort()), until(reading.signal)])
-    return { alone, beside, seconds }
+    const readDuring = (runImport: () => Promise<number>) => {
+      const reading = new AbortController()
+      return Promise.all([runImport().finally(() => reading.abort()), until(reading.signal)])
+    }
+    const [seconds, beside] = await readDuring(fast)
+    const [, gently] = await readDuring(slow)
+    return { alone, beside, seconds, gently }
   } finally {
     await index.close()
   }
@@ -109,8 +132,8 @@ async function writeArchive(archive: Archive, from: number, articles: number, fi
 }
 
 /** @returns its seconds */
-async function runImport(url: string, file: string, signal: AbortSignal): Promise<number> {
-  return (await runScript(url, 'import', [file], signal)).seconds
+async function runImport(url: string, file: string, signal: AbortSignal, args: string[] = []): Promise<number> {
+  return (await runScript(url, 'import', [file, ...args], signal)).seconds
 }
 
 /** Rebuilds the words of the articles published at a time or later. @returns how many a second */
