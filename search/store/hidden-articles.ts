@@ -6,6 +6,9 @@ import type { Queryable } from '../../shared/postgres/pool.ts'
  * and whatever is written meanwhile, because articles are shown in the order of their numbers.
  * `ingest_clock.shown_seq` is the newest article that is shown. It is stored and only grows: if it
  * followed from the time of day, a search could show an article and a later one could not.
+ *
+ * Articles of one transaction have one stamp, so they are shown together: a client that has read
+ * some of them asks for later stamps (decision 23).
  */
 
 /**
@@ -39,7 +42,10 @@ export const hidingSql = (hides: string, added: string): string => `
   hidden_until = case when ${OVERDUE} then null
                       when ${hides} then coalesce(hidden_until, ${NOW} + ${LONGEST}) else hidden_until end`
 
-/** Shows articles up to this one, within the transaction from which their segment is used. */
+/**
+ * Shows articles up to this one, and those that were written with it, within the transaction from
+ * which their segment is used.
+ */
 export async function showUpTo(client: Queryable, seq: bigint): Promise<void> {
   await client.query(SHOW_UP_TO, [seq])
 }
@@ -50,20 +56,23 @@ export async function showAll(db: Queryable): Promise<void> {
 }
 
 /**
- * Articles that are shown at a time, and ms between: processes that search take each one in, and a
- * search waits until all of them are.
+ * Articles that are shown at a time, if they were not written with more, and ms after each.
+ * Processes that search take each one in, and a search waits until all of them are.
  */
 const STEP = 32
-const REST = 40
+const REST = 1.25
 
 /** Shows all articles that are there now, so slowly that searches need not wait. */
 export async function showGently(db: Queryable): Promise<void> {
   const { rows } = await db.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
   const last = rows[0]!.last_seq
+  let before: bigint | null = null
   for (;;) {
-    const shown = await db.query<{ more: boolean }>(SHOW_NEXT, [STEP, last])
-    if (shown.rows[0]?.more !== true) return
-    await pause(REST)
+    const { rows: moved } = await db.query<{ shown: bigint }>(SHOW_NEXT, [STEP, last])
+    const shown = moved[0]?.shown ?? last
+    if (shown >= last) return
+    await pause(REST * (before === null ? STEP : Number(shown - before)))
+    before = shown
   }
 }
 
@@ -74,18 +83,35 @@ export async function showOverdue(db: Queryable): Promise<void> {
 
 const SHOW = 'update ingest_clock set hidden_after = null, hidden_mark = null, hidden_until = null'
 
+/**
+ * SQL: the last article that was written in the transaction of another one. Numbers of a
+ * transaction follow each other, and rows of articles never change, so `xmin` is the transaction
+ * that wrote them. In a database that was restored it is one for all, which are then shown at once.
+ */
+const writtenWith = (seq: string): string => `
+  coalesce(
+    (select later.seq - 1 from articles later
+     where later.seq > ${seq} and later.xmin <> (select one.xmin from articles one where one.seq = ${seq})
+     order by later.seq limit 1),
+    (select max(seq) from articles))`
+
 // $1 how many, $2 the last one
 const SHOW_NEXT = `
   update ingest_clock set (hidden_after, hidden_mark, hidden_until) =
-    (select next, hidden_mark, hidden_until from least(hidden_after + $1::bigint, $2::bigint) as next where next < last_seq)
+    (select next, hidden_mark, hidden_until
+     from least(hidden_after + $1::bigint, $2::bigint) as wanted, lateral ${writtenWith('wanted')} as next
+     where next < last_seq)
   where hidden_after < $2::bigint
-  returning shown_seq < $2::bigint as more`
+  returning shown_seq as shown`
 
 // $1 seq
 const SHOW_UP_TO = `
+  with shown as materialized (select ${writtenWith('$1::bigint')} as seq)
   update ingest_clock set
-    hidden_after = case when last_seq > $1 then $1::bigint end,
-    hidden_mark  = case when last_seq > $1 then case when hidden_mark > $1 then hidden_mark else last_seq end end,
-    hidden_until = case when last_seq > $1
-                        then case when hidden_mark > $1 then hidden_until else ${NOW} + ${LONGEST} end end
-  where hidden_after < $1`
+    hidden_after = case when last_seq > shown.seq then shown.seq end,
+    hidden_mark  = case when last_seq > shown.seq
+                        then case when hidden_mark > shown.seq then hidden_mark else last_seq end end,
+    hidden_until = case when last_seq > shown.seq
+                        then case when hidden_mark > shown.seq then hidden_until else ${NOW} + ${LONGEST} end end
+  from shown
+  where hidden_after < shown.seq`

@@ -4,7 +4,7 @@ import { setTimeout } from 'node:timers/promises'
 import t from 'tap'
 import { readArchive } from '../../scripts/archive/export.ts'
 import type { Position, SearchIndex } from '../../search/index.ts'
-import { openIndexer, showAll, showGently, showOverdue } from '../../search/indexer.ts'
+import { makeSegments, openIndexer, showAll, showGently, showOverdue } from '../../search/indexer.ts'
 import { claimDue } from '../../services/embedder/due/claims.ts'
 import { startDueDispatcher } from '../../services/embedder/due/due-dispatcher.ts'
 import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
@@ -76,24 +76,27 @@ t.test('hidden articles, and all that are written after them, are shown with the
   await write(1, false)
   t.same(await shown(search), upTo(2), 'an article that is not hidden waits for those before it')
   await makeTestSegments(pool, SIZES)
-  t.same(await shown(search), upTo(4))
+  t.same(await shown(search), upTo(6), 'those up to 4 have a segment, and two were written with them')
   await write(2, true)
   await makeTestSegments(pool, SIZES)
-  t.same(await shown(search), upTo(8))
-  await showAll(pool)
   t.same(await shown(search), upTo(9))
+  await write(1, true)
+  t.same(await shown(search), upTo(9))
+  await showAll(pool)
+  t.same(await shown(search), upTo(10))
   await write(1, false)
-  t.same(await shown(search), upTo(10), 'nothing is hidden any more')
+  t.same(await shown(search), upTo(11), 'nothing is hidden any more')
 })
 
 t.test('pages that were begun before stay as they are when hidden articles are shown', async t => {
   const { pool, search, write } = await openHidden(t)
   await write(3, false)
   await write(6, true)
+  await write(1, true)
   const query = { ...EVERYTHING, perPage: 1 }
   const first = await search.search(query)
   await makeTestSegments(pool, SIZES)
-  t.equal((await search.search(query)).total, 8)
+  t.equal((await search.search(query)).total, 9)
   const pages = [first]
   for (let position: Position | null = first.next; position !== null; position = pages.at(-1)!.next) {
     pages.push(await search.search(query, position))
@@ -131,6 +134,11 @@ t.test('an import that ends shows its last articles little by little, and not th
     if (totals.size === 2) await write(1, true)
   }
   t.ok(totals.size > 2, `${[...totals]}`)
+  t.same(
+    [...totals].filter(total => total % 50 !== 0),
+    [],
+    'articles of one transaction have one stamp, and are shown together',
+  )
   const { total } = await search.search(EVERYTHING)
   t.equal(total, 400)
   await showGently(pool)
@@ -181,27 +189,28 @@ t.test('an embedder alone shows what an import that was killed left', async t =>
 
 t.test('a segment prolongs the time when it shows all that were there when the time began', async t => {
   const { pool, search, write } = await openHidden(t)
-  await write(6, true)
-  await passTime(pool, 29)
-  await makeTestSegments(pool, SIZES)
+  for (let batch = 0; batch < 3; batch++) await write(4, true)
+  await makeSegments(pool, SIZES, { flushTo: 4n })
   t.same(await shown(search), upTo(4))
+  await passTime(pool, 29)
+  await makeSegments(pool, SIZES, { flushTo: 8n })
+  t.same(await shown(search), upTo(8))
   await passTime(pool, 2)
   await write(1, true)
-  t.same(await shown(search), upTo(7), 'two had waited for all of the time')
+  t.same(await shown(search), upTo(13), 'four had waited for all of the time')
 
-  await write(2, true)
   await write(3, true)
   await passTime(pool, 29)
   await makeTestSegments(pool, SIZES)
-  t.same(await shown(search), upTo(12), 'the segment holds all')
+  t.same(await shown(search), upTo(16), 'the segment holds all')
+  await write(4, true)
   await write(2, true)
-  await write(5, true)
   await passTime(pool, 29)
   await makeTestSegments(pool, SIZES)
-  t.same(await shown(search), upTo(16))
+  t.same(await shown(search), upTo(20))
   await passTime(pool, 2)
   await write(1, true)
-  t.same(await shown(search), upTo(16), 'those that remain came later')
+  t.same(await shown(search), upTo(20), 'those that remain came later')
 })
 
 t.test('an import that is killed loses nothing and hides nothing for long', { timeout: 120_000 }, async t => {
