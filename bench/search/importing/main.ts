@@ -10,6 +10,7 @@ import type { QueryClass } from '../classes.ts'
 import { copyArchive } from '../copy.ts'
 import type { Archive } from '../generator.ts'
 import { quantile } from '../measure.ts'
+import { readFor } from '../writing/readers.ts'
 import { readSteadily } from './steady.ts'
 
 /** As many as the archive has, and at most so many. */
@@ -38,8 +39,8 @@ export interface ImportBench {
 /**
  * Measures `npm run import` of 100,000 articles of 2,000 characters with nobody reading, and
  * `npm run reindex` of the same articles. Then searches come at fixed moments: alone, beside an
- * import of 100,000 more, and beside one of 15,000 that comes at 300 a second. The time of an
- * import ends with its last segment.
+ * import of 100,000 more, and beside one of 15,000 at 300 a second. Last, two clients ask without a
+ * pause, alone and beside an import of 100,000. The time of an import ends with its last segment.
  */
 export async function measureImport(bench: ImportBench): Promise<Record<string, number>> {
   const { archive, rows, signal, say } = bench
@@ -51,33 +52,21 @@ export async function measureImport(bench: ImportBench): Promise<Record<string, 
   const pool = createPool(copy.url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
   try {
     const file = join(folder, 'archive.ndjson')
-    await writeArchive(archive, rows, articles, file)
-    const quiet = articles / (await runImport(copy.url, file, signal))
+    let from = rows
+    /** Writes the next articles to the file. @returns imports them, and tells its seconds */
+    const next = async (count: number, args: string[] = []) => {
+      await writeArchive(archive, from, count, file)
+      from += count
+      return () => runImport(copy.url, file, signal, args)
+    }
+    const quiet = articles / (await (await next(articles))())
     say(`Nobody reading: ${quiet.toFixed(0)} articles/s`)
     const reindexed = await runReindex(copy.url, archive.end, signal)
     say(`Reindexed: ${reindexed.toFixed(0)} articles/s`)
-    await writeArchive(archive, rows + articles, articles, file)
-    const slowFile = join(folder, 'slow.ndjson')
-    await writeArchive(archive, rows + 2 * articles, Math.min(articles, GENTLE_ARTICLES), slowFile)
-    const { alone, beside, seconds, gently } = await readBeside(bench, pool, {
-      fast: () => runImport(copy.url, file, signal),
-      slow: () => runImport(copy.url, slowFile, signal, ['--rate', `${RATE}`]),
-    })
     return {
       import_per_s: Math.round(quiet),
       reindex_per_s: Math.round(reindexed),
-      import_beside_per_s: Math.round(articles / seconds),
-      import_alone_p95_ms: rounded(quantile(alone, 0.95)),
-      import_reading_p50_ms: rounded(quantile(beside, 0.5)),
-      import_reading_p95_ms: rounded(quantile(beside, 0.95)),
-      import_reading_p99_ms: rounded(quantile(beside, 0.99)),
-      import_reading_worst_ms: rounded(Math.max(...beside)),
-      import_p95_ratio: rounded(quantile(beside, 0.95) / quantile(alone, 0.95)),
-      import_rate_p50_ms: rounded(quantile(gently, 0.5)),
-      import_rate_p95_ms: rounded(quantile(gently, 0.95)),
-      import_rate_p99_ms: rounded(quantile(gently, 0.99)),
-      import_rate_worst_ms: rounded(Math.max(...gently)),
-      import_rate_p95_ratio: rounded(quantile(gently, 0.95) / quantile(alone, 0.95)),
+      ...(await measureBeside(bench, pool, articles, next)),
     }
   } finally {
     await pool.end()
@@ -86,31 +75,58 @@ export async function measureImport(bench: ImportBench): Promise<Record<string, 
   }
 }
 
-/**
- * Searches alone, then beside a fast import, with its seconds, then beside a slow one. The process
- * reads ahead, as an API does.
- */
-async function readBeside(
-  { classes, signal }: ImportBench,
+/** Searches alone and beside imports. The process reads ahead, as an API does. */
+async function measureBeside(
+  { classes, signal, say }: ImportBench,
   pool: Pool,
-  { fast, slow }: Record<'fast' | 'slow', () => Promise<number>>,
-) {
+  articles: number,
+  next: (count: number, args?: string[]) => Promise<() => Promise<number>>,
+): Promise<Record<string, number>> {
   const index = openIndex(pool)
   try {
     await index.warm()
     const queries = classes.flatMap(one => one.queries)
     for (const query of queries) await index.search(query)
-    const until = (ended: AbortSignal) => readSteadily(index, queries, PER_SECOND, AbortSignal.any([signal, ended]))
-    const alone = await until(AbortSignal.timeout(ALONE * 1_000))
-    const readDuring = (runImport: () => Promise<number>) => {
-      const reading = new AbortController()
-      return Promise.all([runImport().finally(() => reading.abort()), until(reading.signal)])
+    const steadily: Reading = until => readSteadily(index, queries, PER_SECOND, AbortSignal.any([signal, until]))
+    const byClients: Reading = until => readFor(index, queries, Infinity, AbortSignal.any([signal, until]))
+
+    const alone = await steadily(AbortSignal.timeout(ALONE * 1_000))
+    const fast = await readDuring(steadily, await next(articles))
+    const slow = await readDuring(steadily, await next(Math.min(articles, GENTLE_ARTICLES), ['--rate', `${RATE}`]))
+    say('Two clients …')
+    const clientsAlone = await byClients(AbortSignal.timeout(ALONE * 1_000))
+    const clients = await readDuring(byClients, await next(articles))
+    return {
+      import_alone_p95_ms: rounded(quantile(alone, 0.95)),
+      import_beside_per_s: Math.round(articles / fast.seconds),
+      ...figuresOf('import_reading', fast.times, alone),
+      ...figuresOf('import_rate', slow.times, alone),
+      import_clients_per_s: Math.round(articles / clients.seconds),
+      import_clients_alone_p95_ms: rounded(quantile(clientsAlone, 0.95)),
+      ...figuresOf('import_clients', clients.times, clientsAlone),
     }
-    const [seconds, beside] = await readDuring(fast)
-    const [, gently] = await readDuring(slow)
-    return { alone, beside, seconds, gently }
   } finally {
     await index.close()
+  }
+}
+
+/** ms of each search until the signal. */
+type Reading = (until: AbortSignal) => Promise<number[]>
+
+/** Searches as long as an import runs; with its seconds. */
+async function readDuring(read: Reading, runImport: () => Promise<number>) {
+  const ended = new AbortController()
+  const [seconds, times] = await Promise.all([runImport().finally(() => ended.abort()), read(ended.signal)])
+  return { seconds, times }
+}
+
+function figuresOf(name: string, times: number[], alone: number[]): Record<string, number> {
+  return {
+    [`${name}_p50_ms`]: rounded(quantile(times, 0.5)),
+    [`${name}_p95_ms`]: rounded(quantile(times, 0.95)),
+    [`${name}_p99_ms`]: rounded(quantile(times, 0.99)),
+    [`${name}_worst_ms`]: rounded(quantile(times, 1)),
+    [`${name}_p95_ratio`]: rounded(quantile(times, 0.95) / quantile(alone, 0.95)),
   }
 }
 
