@@ -3,13 +3,14 @@ import { COUNTRIES, type Country } from '../shared/articles/article.ts'
 import {
   type ApiKey,
   createKey,
+  type HistoryStart,
   type ListedKey,
   listKeys,
+  type Plan,
   revokeKey,
   rotateKey,
   updateKey,
 } from '../shared/plans/keys.ts'
-import type { HistoryStart, Plan } from '../shared/plans/plan.ts'
 import { listFeeds } from '../shared/plans/search-feeds.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'

@@ -1,5 +1,5 @@
 import type { Logger } from '../shared/log/logger.ts'
-import { counter, histogram } from '../shared/metrics/registry.ts'
+import { counter, histogram } from '../shared/log/registry.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { type RebuildWork, rebuildSegment } from './merge/rebuild-segment.ts'
 import { rebuildWords } from './merge/rebuild-words.ts'

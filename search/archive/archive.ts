@@ -1,4 +1,4 @@
-import { counter } from '../../shared/metrics/registry.ts'
+import { counter } from '../../shared/log/registry.ts'
 import type { Collector } from '../execute/collectors/collector.ts'
 import type { SearchPlan } from '../execute/plan.ts'
 import type { StoredPart } from '../execute/stored-part.ts'

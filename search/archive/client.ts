@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
-import { type Trust, trustOf } from '../../shared/tls/authority.ts'
-import { certificateRefusal } from '../../shared/tls/refusal.ts'
+import { certificateRefusal, type Trust, trustOf } from '../../shared/config/tls.ts'
 
 /** How the archive in OpenSearch is reached. */
 export interface ArchiveSettings {

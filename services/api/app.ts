@@ -10,7 +10,7 @@ import express, {
 import type { SearchIndex } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
-import type { Plan } from '../../shared/plans/plan.ts'
+import type { Plan } from '../../shared/plans/keys.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { chargeMonth, checkKey, checkQuota } from './access/access.ts'
 import { type Admissions, createAdmissions } from './access/admissions.ts'

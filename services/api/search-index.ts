@@ -6,7 +6,7 @@ import {
   type SearchIndex,
 } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
-import { gauge } from '../../shared/metrics/registry.ts'
+import { gauge } from '../../shared/log/registry.ts'
 import { SHOWN_ARTICLES, type ShownArticle } from './articles/shown-article.ts'
 import type { Servers } from './reading/servers.ts'
 

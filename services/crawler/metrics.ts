@@ -1,4 +1,4 @@
-import { counter, histogram } from '../../shared/metrics/registry.ts'
+import { counter, histogram } from '../../shared/log/registry.ts'
 
 export const requestSeconds = histogram(
   'request_seconds',

@@ -1,4 +1,4 @@
-import { gauge, shared } from '../../shared/metrics/registry.ts'
+import { gauge, shared } from '../../shared/log/registry.ts'
 import { type Budget, budgetsUsed } from '../../shared/outlets/budget.ts'
 import { type OutletHealth, outletHealth } from '../../shared/outlets/health.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'

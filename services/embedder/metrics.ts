@@ -1,5 +1,4 @@
-import { LAG_BUCKETS } from '../../shared/metrics/lag.ts'
-import { counter, histogram } from '../../shared/metrics/registry.ts'
+import { counter, histogram, LAG_BUCKETS } from '../../shared/log/registry.ts'
 
 const articlesEmbedded = counter('articles_embedded_total', 'Articles whose vector is stored, and noted in Postgres.')
 /** `outcome`: again, quarantined */

@@ -1,6 +1,5 @@
 import type { NewArticle } from '../../shared/indexing/new-article.ts'
-import { LAG_BUCKETS } from '../../shared/metrics/lag.ts'
-import { counter, histogram } from '../../shared/metrics/registry.ts'
+import { counter, histogram, LAG_BUCKETS } from '../../shared/log/registry.ts'
 
 /** `outcome`: indexed, known, refused:…, retry:…, failed:… */
 export const pagesNormalised = counter('pages_normalised_total', 'Stored pages, by what became of them.', ['outcome'])

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
-import { readAuthority, withAuthority } from '../tls/authority.ts'
 import { parseBytes } from './bytes.ts'
 import { parseDuration } from './durations.ts'
 import { readSecretFile } from './secret-file.ts'
 import type { Setting, SettingValue } from './setting.ts'
 import { OWN_PREFIXES, SETTINGS } from './settings.ts'
+import { readAuthority, withAuthority } from './tls.ts'
 
 export type Config = { readonly [K in keyof typeof SETTINGS]: SettingValue<(typeof SETTINGS)[K]['type']> }
 

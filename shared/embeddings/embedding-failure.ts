@@ -1,4 +1,4 @@
-import { readRetryAfter } from '../http/retry-after.ts'
+import { readRetryAfter } from '../resilience/retry-after.ts'
 
 /**
  * The reason why there are no vectors.

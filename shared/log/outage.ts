@@ -1,4 +1,4 @@
-import { certificateRefusal } from '../tls/refusal.ts'
+import { certificateRefusal } from '../config/tls.ts'
 import type { Logger } from './logger.ts'
 
 /**

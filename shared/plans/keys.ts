@@ -1,10 +1,24 @@
-import { randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import { COUNTRIES, type Country } from '../articles/article.ts'
 import type { Pool, Queryable } from '../postgres/pool.ts'
 import { transaction } from '../postgres/transaction.ts'
-import type { HistoryStart, Plan } from './plan.ts'
-import { MONTH_OF_KEY, type QuotaMonth } from './quota.ts'
-import { hashSecret, looksLikeSecret, makeSecret } from './secret.ts'
+import { MONTH_OF_KEY, type QuotaMonth } from './counting.ts'
+
+/**
+ * Start of the history that a plan may see: an instant, or midnight UTC so many days ago (decision
+ * 13).
+ */
+export type HistoryStart = { kind: 'fixed'; at: Date } | { kind: 'rolling'; days: number }
+
+/** The rights of a key. */
+export interface Plan {
+  countries: Country[]
+  history: HistoryStart
+  /** Requests per minute. */
+  rate: number
+  /** Requests per calendar month (UTC); null: no quota. */
+  quota: number | null
+}
 
 /** A key as it is stored: without the key itself. */
 export interface ApiKey {
@@ -24,7 +38,7 @@ export interface IssuedKey {
 const KEY_COLUMNS = 'id, name, countries, history_start, history_days, rate, quota, created_at, revoked_at'
 
 /** A row with these columns. */
-export interface KeyRow extends PlanRow {
+interface KeyRow extends PlanRow {
   name: string
   created_at: Date
   revoked_at: Date | null
@@ -187,4 +201,25 @@ function historyOf(row: PlanRow): HistoryStart {
   if (row.history_start) return { kind: 'fixed', at: row.history_start }
   if (row.history_days !== null) return { kind: 'rolling', days: row.history_days }
   throw new Error(`The key ${row.id} has no history start.`) // the table's check forbids it
+}
+
+/** Prefix of all keys: scanners recognise a key in a log or a commit by it. */
+const PREFIX = 'psk_'
+
+/** A new API key: 256 random bits, 47 characters. Shown once, stored only as its hash. */
+export function makeSecret(): string {
+  return PREFIX + randomBytes(32).toString('base64url')
+}
+
+/** Whether a text has the form of a key. Other texts need no query. */
+export function looksLikeSecret(text: string): boolean {
+  return /^psk_[\w-]{43}$/.test(text)
+}
+
+/**
+ * SHA-256 of a key. A slow hash would protect guessable passwords; 256 random bits cannot be
+ * guessed, and the hash is taken with every request.
+ */
+export function hashSecret(secret: string): Buffer {
+  return hash('sha256', secret, 'buffer')
 }

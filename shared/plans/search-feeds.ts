@@ -1,10 +1,9 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import type { Client, Pool, Queryable } from '../postgres/pool.ts'
+import { loadSharedSecret } from '../postgres/shared-secret.ts'
 import { transaction } from '../postgres/transaction.ts'
-import { loadTokenMaker, looksLikeToken, makeNonce } from './feed-token.ts'
-import { type FoundKey, foundKey, PLAN_COLUMNS, type PlanRow } from './keys.ts'
-import { MONTH_OF_KEY, type QuotaMonth } from './quota.ts'
-import { hashSecret } from './secret.ts'
+import { MONTH_OF_KEY, type QuotaMonth } from './counting.ts'
+import { type FoundKey, foundKey, hashSecret, PLAN_COLUMNS, type PlanRow } from './keys.ts'
 
 /**
  * Feeds of one key that are in force. As many revoked ones are remembered, to be told from unknown
@@ -152,7 +151,7 @@ export async function feedOfToken(db: Queryable, token: string): Promise<string 
  * What an address leads to: a feed with its key, or one that has ended, as has one whose key was
  * revoked.
  */
-export type FoundFeed = { ended: true } | { ended: false; id: string; search: string; access: FoundKey }
+type FoundFeed = { ended: true } | { ended: false; id: string; search: string; access: FoundKey }
 
 // One statement for feed, key and month: every request pays for it. $1 token_hash. Index:
 // search_feeds_token_hash_key
@@ -202,3 +201,34 @@ function fromRow(row: FeedRow): SearchFeed {
     requests: row.requests,
   }
 }
+
+/** So that a token is known for one when it turns up in a log or a commit. */
+const PREFIX = 'psf_'
+
+/** What a feed's token is made of. */
+interface TokenSource {
+  feedId: string
+  keyId: string
+  nonce: Buffer
+}
+
+/**
+ * Makes the tokens of feeds: the same source gives the same token for as long as the secret stays.
+ */
+type TokenMaker = (source: TokenSource) => string
+
+/** 256 random bits. */
+const makeNonce = (): Buffer => randomBytes(32)
+
+/**
+ * Tokens are HMAC-SHA-256 of their source, 256 bits, 47 characters. So their table holds hashes
+ * only, and an address can still be shown to the key's owner again.
+ */
+async function loadTokenMaker(db: Queryable): Promise<TokenMaker> {
+  const secret = await loadSharedSecret(db, 'feeds')
+  return ({ feedId, keyId, nonce }) =>
+    PREFIX + createHmac('sha256', secret).update(`${feedId} ${keyId} `).update(nonce).digest('base64url')
+}
+
+/** Whether a text has the form of a token; what has not needs no look into the database. */
+const looksLikeToken = (text: string): boolean => /^psf_[\w-]{43}$/.test(text)

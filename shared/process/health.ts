@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { gauge, registry, shared } from '../metrics/registry.ts'
+import { gauge, registry, shared } from '../log/registry.ts'
 
 /** Dependencies that do not answer: name → a short reason without addresses. */
 export type Missing = Record<string, string>

@@ -4,7 +4,7 @@ import { type Config, ConfigError, readConfig, unknownSettings } from '../config
 import { withEmbeddedKeys } from '../config/embedded-keys.ts'
 import { createLogger, type Logger } from '../log/logger.ts'
 import { printable } from '../log/printable.ts'
-import { observeProcess, registry } from '../metrics/registry.ts'
+import { observeProcess, registry } from '../log/registry.ts'
 import { ACCOUNTS } from './accounts.ts'
 import { RUNNING } from './beside.ts'
 import { sentenceOf } from './command.ts'

@@ -1,4 +1,4 @@
-import { gauge, shared } from '../metrics/registry.ts'
+import { gauge, shared } from '../log/registry.ts'
 import type { Pool } from '../postgres/pool.ts'
 import { QUEUE_NAMES } from '../queues/messages.ts'
 import type { QueueCounts, Queues } from '../queues/queues.ts'

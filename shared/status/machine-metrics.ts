@@ -1,5 +1,5 @@
 import type { ArchiveConfig } from '../../search/indexer.ts'
-import { gauge, shared } from '../metrics/registry.ts'
+import { gauge, shared } from '../log/registry.ts'
 import type { Pool } from '../postgres/pool.ts'
 import type { RedisSettings } from '../queues/redis.ts'
 import { readRedis } from '../queues/replication.ts'

@@ -1,6 +1,6 @@
 import { Agent, fetch } from 'undici'
+import { trustOf } from '../config/tls.ts'
 import { isRecord } from '../json/is-record.ts'
-import { trustOf } from '../tls/authority.ts'
 import type { QdrantSettings } from './qdrant.ts'
 
 /** The nodes of Qdrant, and the copies of a collection's shards on them. */

@@ -1,8 +1,8 @@
 import { QdrantClient } from '@qdrant/js-client-rest'
 import { Agent } from 'undici'
 import type { Config } from '../config/config.ts'
+import { trustOf } from '../config/tls.ts'
 import { createCircuit, type Obstacle } from '../resilience/circuit.ts'
-import { trustOf } from '../tls/authority.ts'
 import { type AskNearest, openNearest, type QdrantAddress } from './nearest.ts'
 import { VectorFailure, vectorFailure } from './vector-failure.ts'
 

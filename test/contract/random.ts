@@ -1,5 +1,5 @@
 import { makeSegments } from '../../search/indexer.ts'
-import type { Plan } from '../../shared/plans/plan.ts'
+import type { Plan } from '../../shared/plans/keys.ts'
 import { longArticles, randomArticles } from '../search/archive.ts'
 import { readKnown } from '../search/known.ts'
 import { answer, type Question } from '../search/oracle.ts'

@@ -1,6 +1,6 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
+import type { QuotaMonth } from '../../../shared/plans/counting.ts'
 import type { FoundKey } from '../../../shared/plans/keys.ts'
-import type { QuotaMonth } from '../../../shared/plans/quota.ts'
 import { ApiError } from '../contract/api-error.ts'
 import type { Admissions } from './admissions.ts'
 import { readCredentials } from './bearer.ts'
@@ -29,7 +29,7 @@ export function checkKey(admissions: Admissions, lock: AddressLock): RequestHand
       })
     }
     response.locals.minute = found.minute
-    response.locals.indexState = found.beside
+    response.locals.indexState = found.state
     admit(response, found.found)
     next()
   }

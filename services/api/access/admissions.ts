@@ -1,9 +1,25 @@
-import { INDEX_STATE, type IndexState, indexStateOf } from '../../../search/index.ts'
-import { type Admission, type Admit, createAdmit } from '../../../shared/plans/admission.ts'
-import { chargeQuota, type QuotaMonth } from '../../../shared/plans/quota.ts'
-import { hashSecret, looksLikeSecret, makeSecret } from '../../../shared/plans/secret.ts'
+import { timingSafeEqual } from 'node:crypto'
+import { INDEX_STATE, type IndexState, type IndexStateRow, indexStateOf } from '../../../search/index.ts'
+import {
+  type CountedMinute,
+  chargeQuota,
+  countMinute,
+  MINUTE_COLUMNS,
+  type MinuteRow,
+  MONTH_OF_KEY,
+  minuteOf,
+  type QuotaMonth,
+} from '../../../shared/plans/counting.ts'
+import {
+  type FoundKey,
+  foundKey,
+  hashSecret,
+  looksLikeSecret,
+  makeSecret,
+  PLAN_COLUMNS,
+  type PlanRow,
+} from '../../../shared/plans/keys.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
-import { createBatches } from './batches.ts'
 
 /** One writes, the next one is on its way: more statements of one key would wait for its rows. */
 const ENTRIES_AT_ONCE = 2
@@ -16,14 +32,13 @@ export interface Admissions {
    * Finds the key and counts the request in its minute, with the state of the index at that
    * moment. Null when the key is unknown or revoked.
    */
-  admit(secret: string): Promise<Admission<IndexState> | null>
+  admit(secret: string): Promise<Admission | null>
   /** Takes one request of the month; null when none is left. */
   charge(keyId: string, quota: number): Promise<QuotaMonth | null>
 }
 
 export function createAdmissions(db: Queryable): Admissions {
-  const admit = createAdmit(db, { ...INDEX_STATE, read: indexStateOf })
-  const entries = createBatches(ENTRIES_AT_ONCE, (keyHash: Buffer, requests) => admitAll(admit, keyHash, requests))
+  const entries = createBatches(ENTRIES_AT_ONCE, (keyHash: Buffer, requests) => admitAll(db, keyHash, requests))
   const charges = createBatches(CHARGES_AT_ONCE, (key: ChargedKey, requests) => chargeAll(db, key, requests))
   return {
     async admit(secret) {
@@ -45,19 +60,47 @@ export async function prepareAdmissions(db: Queryable, connections: number): Pro
 }
 
 /** Each request with its own place in the minute. */
-async function admitAll<Read>(
-  admit: Admit<Read>,
-  keyHash: Buffer,
-  requests: number,
-): Promise<(Admission<Read> | null)[]> {
-  const all = await admit(keyHash, requests)
+async function admitAll(db: Queryable, keyHash: Buffer, requests: number): Promise<(Admission | null)[]> {
+  const all = await admitTogether(db, keyHash, requests)
   if (all === null) return Array(requests).fill(null)
   const { allowed, used } = all.minute
   if (allowed) return places(requests, used).map(place => ({ ...all, minute: { ...all.minute, used: place } }))
   // None was counted. The first ones take what is left, and the others are refused.
   const room = Math.max(0, all.found.key.plan.rate - used)
-  const first = room > 0 && room < requests ? await admitAll(admit, keyHash, room) : []
+  const first = room > 0 && room < requests ? await admitAll(db, keyHash, room) : []
   return [...first, ...Array(requests - first.length).fill(all)]
+}
+
+/** The answer of the database about requests that came with the same key. */
+interface Admission {
+  found: FoundKey
+  minute: CountedMinute
+  /** The state of the index at the same moment. */
+  state: IndexState
+}
+
+// The one statement that every request runs: the key with its plan and month, its minute, and the
+// state of the index. An unknown key counts nothing.
+// $1 key_hash, $2 requests. Indexes: api_keys_key_hash_key, the primary keys.
+const ADMIT = `
+  with k as materialized (
+    select ${PLAN_COLUMNS}, key_hash from api_keys where key_hash = $1 and revoked_at is null), ${countMinute('$2::int')}
+  select k.*, ${MINUTE_COLUMNS}, m.*, ${INDEX_STATE.columns}
+  from k cross join counted left join lateral (${MONTH_OF_KEY}) m on k.quota is not null, ${INDEX_STATE.tables}`
+
+type AdmitRow = PlanRow & { key_hash: Buffer } & MinuteRow & QuotaMonth & IndexStateRow
+
+/**
+ * Finds the key with this hash and counts requests in its minute. Null when the key is unknown or
+ * revoked.
+ */
+async function admitTogether(db: Queryable, keyHash: Buffer, requests: number): Promise<Admission | null> {
+  const { rows } = await db.query<AdmitRow>({ name: 'admit', text: ADMIT, values: [keyHash, requests] })
+  const row = rows[0]
+  // The database has found the row by its hash; no difference of time tells how near another was.
+  return row && timingSafeEqual(row.key_hash, keyHash)
+    ? { found: foundKey(row), minute: minuteOf(row), state: indexStateOf(row) }
+    : null
 }
 
 interface ChargedKey {
@@ -78,3 +121,75 @@ async function chargeAll(db: Queryable, key: ChargedKey, requests: number): Prom
 /** The places of so many requests, of which `last` is the last one's. */
 const places = (requests: number, last: number): number[] =>
   Array.from({ length: requests }, (_, at) => last - requests + 1 + at)
+
+/**
+ * Batches by name: requests of one name that come at the same time share a statement. Those that
+ * come while `atOnce` statements of the name are under way wait for the next one. A key's rows are
+ * locked by one statement at a time, so more statements would only wait in the database and hold a
+ * connection each. Names never wait for each other.
+ */
+interface Batches<Context, Answer> {
+  /**
+   * Joins the next batch of a name. Its statement begins after this call.
+   *
+   * @param context the same for all that have the same name
+   */
+  join(name: string, context: Context): Promise<Answer>
+}
+
+interface Member<Context, Answer> {
+  context: Context
+  resolve(answer: Answer): void
+  reject(error: unknown): void
+}
+
+interface Line<Context, Answer> {
+  underWay: number
+  waiting: Member<Context, Answer>[]
+  /** Whether a batch begins at the end of this turn of the event loop. */
+  begins: boolean
+}
+
+/** @param run answers all members of a batch, in their order */
+function createBatches<Context, Answer>(
+  atOnce: number,
+  run: (context: Context, members: number) => Promise<Answer[]>,
+): Batches<Context, Answer> {
+  const lines = new Map<string, Line<Context, Answer>>()
+
+  function beginSoon(name: string, line: Line<Context, Answer>): void {
+    if (line.begins || line.underWay === atOnce || line.waiting.length === 0) return
+    line.begins = true
+    // All requests that the sockets held in this turn join.
+    setImmediate(() => {
+      line.begins = false
+      void begin(name, line)
+    })
+  }
+
+  async function begin(name: string, line: Line<Context, Answer>): Promise<void> {
+    const members = line.waiting
+    line.waiting = []
+    line.underWay++
+    try {
+      const answers = await run(members[0]!.context, members.length)
+      for (const [at, member] of members.entries()) member.resolve(answers[at]!)
+    } catch (error) {
+      for (const member of members) member.reject(error)
+    }
+    line.underWay--
+    if (line.underWay === 0 && line.waiting.length === 0) lines.delete(name)
+    else beginSoon(name, line)
+  }
+
+  return {
+    join(name, context) {
+      const line = lines.get(name) ?? { underWay: 0, waiting: [], begins: false }
+      lines.set(name, line)
+      return new Promise((resolve, reject) => {
+        line.waiting.push({ context, resolve, reject })
+        beginSoon(name, line)
+      })
+    },
+  }
+}

@@ -1,8 +1,8 @@
 import type { Response } from 'express'
 import type { RateLimitInfo } from 'express-rate-limit'
 import type { IndexState } from '../../../search/index.ts'
+import type { CountedMinute } from '../../../shared/plans/counting.ts'
 import type { FoundKey } from '../../../shared/plans/keys.ts'
-import type { CountedMinute } from '../../../shared/plans/minute.ts'
 
 declare global {
   namespace Express {

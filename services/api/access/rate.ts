@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { rateLimit, type Store } from 'express-rate-limit'
-import type { CountedMinute } from '../../../shared/plans/minute.ts'
+import type { CountedMinute } from '../../../shared/plans/counting.ts'
 import { ApiError } from '../contract/api-error.ts'
 import { accessOf } from './locals.ts'
 

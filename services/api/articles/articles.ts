@@ -1,4 +1,4 @@
-import type { Plan } from '../../../shared/plans/plan.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
 import { ApiError } from '../contract/api-error.ts'
 import { bindingOf } from '../cursor/binding.ts'
 import { type Cursor, type CursorSecret, readCursor, writeCursor } from '../cursor/cursor.ts'

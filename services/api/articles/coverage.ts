@@ -1,5 +1,5 @@
 import type { Country } from '../../../shared/articles/article.ts'
-import type { HistoryStart, Plan } from '../../../shared/plans/plan.ts'
+import type { HistoryStart, Plan } from '../../../shared/plans/keys.ts'
 import { ApiError } from '../contract/api-error.ts'
 import type { ArticlesRequest } from '../parameters/request.ts'
 

@@ -1,6 +1,6 @@
 import type { ArticleFilter, Breakdown, Counts, IndexState, SearchIndex } from '../../../search/index.ts'
 import type { Country } from '../../../shared/articles/article.ts'
-import type { Plan } from '../../../shared/plans/plan.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
 import { ApiError } from '../contract/api-error.ts'
 import { RETRY_SEMANTIC } from '../contract/limits.ts'
 import type { Cursor } from '../cursor/cursor.ts'

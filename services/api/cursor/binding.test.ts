@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Plan } from '../../../shared/plans/plan.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
 import { readRequest } from '../parameters/request.ts'
 import { spellingsOf } from '../parameters/spelling.ts'
 import { bindingFor, bindingOf } from './binding.ts'

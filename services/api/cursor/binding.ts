@@ -1,4 +1,4 @@
-import type { HistoryStart, Plan } from '../../../shared/plans/plan.ts'
+import type { HistoryStart, Plan } from '../../../shared/plans/keys.ts'
 import type { ArticlesRequest } from '../parameters/request.ts'
 import { type Spelling, type Spellings, spellingsOf } from '../parameters/spelling.ts'
 

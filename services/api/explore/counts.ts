@@ -1,5 +1,5 @@
 import { type Breakdown, type Counts, MOST_BUCKETS, TooManyBuckets, timeZoneNamed } from '../../../search/index.ts'
-import type { Plan } from '../../../shared/plans/plan.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
 import { checkPlan, historyStart } from '../articles/coverage.ts'
 import { countArticles, type PlannedRequest, type Searches } from '../articles/find.ts'
 import { ApiError } from '../contract/api-error.ts'

@@ -1,6 +1,6 @@
 import { foldName } from '../../../search/analysis/index.ts'
 import type { SearchIndex, Suggestion } from '../../../search/index.ts'
-import type { Plan } from '../../../shared/plans/plan.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
 import { ApiError } from '../contract/api-error.ts'
 import { LIMITS } from '../contract/limits.ts'
 import { type Content, wholeContent } from '../http/answer.ts'

@@ -1,4 +1,4 @@
-import type { Plan } from '../../../shared/plans/plan.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
 import { checkPlan, historyStart } from '../articles/coverage.ts'
 import { findArticles, type Searches } from '../articles/find.ts'
 import { digestOf } from '../articles/shown-article.ts'

@@ -1,7 +1,7 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { type Logger, patientLogger } from '../../../shared/log/logger.ts'
+import { counter, histogram } from '../../../shared/log/registry.ts'
 import { trackWaits, type Waits } from '../../../shared/log/waits.ts'
-import { counter, histogram } from '../../../shared/metrics/registry.ts'
 import { watchHolds } from '../../../shared/process/holds.ts'
 import { withoutSecrets } from './without-secrets.ts'
 

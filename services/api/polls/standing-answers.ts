@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { IndexState } from '../../../search/index.ts'
-import type { Plan } from '../../../shared/plans/plan.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
 import { historyStart } from '../articles/coverage.ts'
 import { type Answer, etagOf, matchesEtag } from '../http/answer.ts'
 

@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import { Socket } from 'node:net'
-import { registry } from '../../../shared/metrics/registry.ts'
+import { registry } from '../../../shared/log/registry.ts'
 import type { ProcessContext, Running } from '../../../shared/process/service.ts'
 import type { Door } from '../http/door.ts'
 import { isOrder, type Question, type Report } from './messages.ts'

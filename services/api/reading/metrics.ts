@@ -1,4 +1,4 @@
-import { counter, gauge } from '../../../shared/metrics/registry.ts'
+import { counter, gauge } from '../../../shared/log/registry.ts'
 
 /** `server`: standby, primary */
 export const statements = counter(

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { Plan } from '../../../shared/plans/plan.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
 import { ApiError } from '../contract/api-error.ts'
 import { readRequest } from '../parameters/request.ts'
 import { FEED_LIMITS } from './limits.ts'

@@ -1,4 +1,4 @@
-import type { Plan } from '../../../shared/plans/plan.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
 import { checkPlan, historyStart } from '../articles/coverage.ts'
 import { ApiError } from '../contract/api-error.ts'
 import { searchOf, titleOf } from '../feed/filters.ts'

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from 'express'
-import { countInMinute } from '../../../shared/plans/minute.ts'
+import { countInMinute } from '../../../shared/plans/counting.ts'
 import { countRequest, findFeed } from '../../../shared/plans/search-feeds.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { admit, refuseLocked } from '../access/access.ts'

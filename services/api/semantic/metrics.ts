@@ -1,5 +1,5 @@
+import { counter, gauge, histogram } from '../../../shared/log/registry.ts'
 import { noteWait } from '../../../shared/log/waits.ts'
-import { counter, gauge, histogram } from '../../../shared/metrics/registry.ts'
 
 /** `vector`: kept, joined (equal questions under way), embedded, failed */
 export const questions = counter(

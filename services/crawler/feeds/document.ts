@@ -1,4 +1,4 @@
-import { LONGEST_RETRY_AFTER, readRetryAfter } from '../../../shared/http/retry-after.ts'
+import { LONGEST_RETRY_AFTER, readRetryAfter } from '../../../shared/resilience/retry-after.ts'
 import { gunzipFile } from '../fetch/compression.ts'
 import type { FetchedResponse } from '../fetch/request.ts'
 import { RequestFailure } from '../fetch/request-failure.ts'

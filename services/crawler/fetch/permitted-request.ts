@@ -1,5 +1,5 @@
 import type { X509Certificate } from 'node:crypto'
-import { readRetryAfter } from '../../../shared/http/retry-after.ts'
+import { readRetryAfter } from '../../../shared/resilience/retry-after.ts'
 import type { Crawl } from '../crawl.ts'
 import type { Lease } from '../hosts/leases.ts'
 import { endPermit, type Permit, takePermit } from '../hosts/permits.ts'

@@ -1,5 +1,5 @@
 import { readAddress } from '../../../shared/articles/address.ts'
-import { readRetryAfter } from '../../../shared/http/retry-after.ts'
+import { readRetryAfter } from '../../../shared/resilience/retry-after.ts'
 import { spend } from '../budgets/budget.ts'
 import { admitsHost, OTHER_DAY } from '../budgets/new-hosts.ts'
 import type { Crawl } from '../crawl.ts'

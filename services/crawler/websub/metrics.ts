@@ -1,4 +1,4 @@
-import { gauge } from '../../../shared/metrics/registry.ts'
+import { gauge } from '../../../shared/log/registry.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 
 /** The states of the table, and `expired`: an active one whose lease has run out. */

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
-import { trustOf } from '../../../shared/tls/authority.ts'
+import { trustOf } from '../../../shared/config/tls.ts'
 import { certify } from '../../crawler/certificates.ts'
 import { until } from '../../fleet.ts'
 import type { Box } from '../hosts/box.ts'
