@@ -1,4 +1,4 @@
-import { CSV_COLUMNS, csvLine } from './csv.ts'
+import { CSV_COLUMNS, csvHead, csvLine } from '../../shared/articles/csv.ts'
 import type { ArchiveFormat } from './exported.ts'
 import { createParquet } from './parquet.ts'
 
@@ -17,8 +17,8 @@ export function createFormat(name: FormatName, withBody: boolean): ArchiveFormat
 }
 
 function createCsv(withBody: boolean): ArchiveFormat {
-  const columns = CSV_COLUMNS.filter(name => withBody || name !== 'body')
-  let head = `${columns.join(',')}\r\n`
+  const columns = CSV_COLUMNS.filter(name => name !== 'relevance' && (withBody || name !== 'body'))
+  let head = csvHead(columns)
   return {
     async add(lines) {
       const text = head + lines.map(line => csvLine(JSON.parse(line), columns)).join('')

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { parquetReadObjects } from 'hyparquet'
 import t from 'tap'
-import { csvLine } from '../../scripts/archive/csv.ts'
+import { csvLine } from '../../shared/articles/csv.ts'
 import { startTestApi } from '../contract/api.ts'
 
 const api = await startTestApi()

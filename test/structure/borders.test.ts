@@ -55,6 +55,7 @@ t.test('pages import pure parts alone: how queries are read, and what the contra
     'services/api/contract/parameters.ts',
     'services/api/contract/resources.ts',
     'shared/articles/article.ts',
+    'shared/articles/csv.ts',
   ]
   const types = ['services/api/status/figures.ts']
   const mayImport = ({ to, typeOnly }: (typeof imports)[number]) =>

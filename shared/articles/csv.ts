@@ -1,0 +1,59 @@
+import { printable } from '../log/printable.ts'
+
+/** The columns of all CSV that is written here, in their order. */
+export const CSV_COLUMNS = [
+  'id',
+  'title',
+  'url',
+  'snippet',
+  'body',
+  'published_at',
+  'ingested_at',
+  'authors',
+  'language',
+  'country',
+  'outlet_name',
+  'outlet_domain',
+  'relevance',
+] as const
+export type CsvColumn = (typeof CSV_COLUMNS)[number]
+
+/** An article as the API or `export` writes it: authors are names, or objects with a `name`. */
+export type CsvArticle = Partial<Record<Exclude<CsvColumn, 'outlet_name' | 'outlet_domain'> | 'outlet', unknown>>
+
+export const csvHead = (columns: readonly CsvColumn[]): string => `${columns.join(',')}\r\n`
+
+/** A record of CSV (RFC 4180). What is null is empty. Several authors are joined by `; `. */
+export const csvLine = (article: CsvArticle, columns: readonly CsvColumn[]): string =>
+  `${columns.map(column => cell(memberFor(article, column))).join(',')}\r\n`
+
+function memberFor(article: CsvArticle, column: CsvColumn): unknown {
+  switch (column) {
+    case 'authors':
+      return namesOf(article.authors).join('; ')
+    case 'outlet_name':
+      return memberOf(article.outlet, 'name')
+    case 'outlet_domain':
+      return memberOf(article.outlet, 'domain')
+    default:
+      return article[column]
+  }
+}
+
+const namesOf = (authors: unknown): unknown[] =>
+  Array.isArray(authors) ? authors.map(author => memberOf(author, 'name') ?? author) : []
+
+const memberOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Object.entries(value).find(([key]) => key === name)?.[1] : null
+
+/**
+ * A cell. A spreadsheet takes a text that begins with `=`, `+`, `-` or `@` for a formula; titles
+ * are written by others, so such a text gets an apostrophe. So does what follows a semicolon: Excel
+ * begins a cell there where decimals have a comma, as in Dutch, French and German. Control
+ * characters are escaped as for a terminal, where the file may be shown.
+ */
+function cell(value: unknown): string {
+  if (typeof value !== 'string') return typeof value === 'number' ? String(value) : ''
+  const harmless = printable(value.replace(/(^|[;\r\n]\s*)(?=[=+\-@\t\r])/g, "$1'"))
+  return /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
+}
