@@ -3,10 +3,6 @@ import { counter, histogram, LAG_BUCKETS } from '../../shared/log/registry.ts'
 
 /** `outcome`: indexed, known, refused:…, retry:…, failed:… */
 export const pagesNormalised = counter('pages_normalised_total', 'Stored pages, by what became of them.', ['outcome'])
-/** `outcome`: same, changed, modified, replaced, unreadable, retry:…, failed:… */
-export const pagesCompared = counter('pages_compared_total', 'Versions of pages that looks brought, by outcome.', [
-  'outcome',
-])
 export const interstitialsMet = counter(
   'walls_total',
   'Pages on which something else stood in the article’s place, by kind.',

@@ -129,12 +129,11 @@ async function bringToEnd(
       await finishRefused(pool, { pageNo, outletNo }, composition)
       return { outcome: `refused: ${composition.reason}` }
     }
-    const { article, interstitial, reading, origins } = composition
-    const { publishedAt } = article
+    const { article, interstitial, origins } = composition
     const lesson = teaches ? composition.lesson : null
     const indexed = await index.add({
       article: { ...article, pageNo },
-      page: { pageNo, outletNo, interstitial, fingerprint, reading, publishedAt, origins, lesson },
+      page: { pageNo, outletNo, interstitial, fingerprint, origins, lesson },
     })
     if (indexed.outcome === 'indexed') observeArticle(article)
     return { outcome: indexed.outcome, article: indexed.id }

@@ -14,7 +14,6 @@ import { createSemaphore } from '../../shared/resilience/semaphore.ts'
 import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
 import { observeFleet } from '../../shared/status/fleet-metrics.ts'
 import { observeMachines } from '../../shared/status/machine-metrics.ts'
-import { startComparing } from './comparing/comparing.ts'
 import { openServedTexts } from './interstitials/served.ts'
 import { batchArticles, batchSeconds } from './metrics.ts'
 import { type Finished, type Normaliser, normalisePage } from './normalise.ts'
@@ -64,18 +63,17 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
     index: createBatcher(
       { items: BATCH, weight: BATCH_WEIGHT, wait: BATCH_WAIT },
       weightOf,
-      finished => indexBatch(writer, finished, config.CRAWL_RECHECK),
+      finished => indexBatch(writer, finished),
       isTransient,
     ),
   }
   const work = takePages(normaliser, queues)
   const sweeper = startSweeper(pool, queues, log)
-  const comparing = startComparing({ pool, composer, log, recheck: config.CRAWL_RECHECK })
   observeFleet(pool, queues)
   observeMachines(pool, config)
   return {
     async stop() {
-      await Promise.all([sweeper.close(), comparing.close()])
+      await sweeper.close()
       await work.stop()
       await composer.close()
       await Promise.allSettled([boss.stop({ graceful: false }), queues.close()])
@@ -93,21 +91,17 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
 const weightOf = ({ article }: Finished) => article.title.length + (article.body?.length ?? 0)
 
 /** Indexes articles and marks their pages as done, in one transaction. */
-async function indexBatch(writer: ArticleWriter, finished: Finished[], recheck: number): Promise<Indexed[]> {
+async function indexBatch(writer: ArticleWriter, finished: Finished[]): Promise<Indexed[]> {
   const measured = batchSeconds.startTimer()
   const articles = finished.map(({ article }) => article)
   const results = await writer.write(articles, {
     within: (client, outcomes) =>
       finishDone(
         client,
-        // A known article was met again. Its text does not count as served twice, and its other
-        // page is looked at already.
+        // A known article was met again. Its text does not count as served twice.
         finished.map(({ page }, at) =>
-          outcomes[at]?.outcome === 'indexed'
-            ? page
-            : { ...page, fingerprint: null, reading: null, origins: null, lesson: null },
+          outcomes[at]?.outcome === 'indexed' ? page : { ...page, fingerprint: null, origins: null, lesson: null },
         ),
-        recheck,
       ),
   })
   measured()

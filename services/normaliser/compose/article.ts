@@ -4,7 +4,6 @@ import type { Origins } from '../../../shared/origins/origins.ts'
 import type { StoredPage } from '../../../shared/pages/page.ts'
 import { authorChoice } from '../authors/authors.ts'
 import { bestOf, type Candidate, NO_ORIGIN, originOf } from '../candidates/candidate.ts'
-import { type Reading, readingOf } from '../changes/reading.ts'
 import { dateChoice } from '../dates/published.ts'
 import { type Identity, identify } from '../identity/identity.ts'
 import { textFingerprint } from '../interstitials/fingerprint.ts'
@@ -16,7 +15,7 @@ import type { PageMetadata } from '../metadata/metadata.ts'
 import { titleChoice } from '../metadata/title.ts'
 import { lessonOf, type Template } from '../template/template.ts'
 import { feedTexts } from '../text/feed-text.ts'
-import { type Look, lookAt } from './look.ts'
+import { lookAt } from './look.ts'
 
 /** Why a page never becomes an article; `pages.reason`. */
 export type Refusal = 'language' | 'no-title' | 'not-an-article'
@@ -38,11 +37,6 @@ export type Composition =
       fingerprint: Uint8Array | null
       /** Whether the text contains a word of the title. */
       titled: boolean
-      /**
-       * What later versions of the page are compared with; null when the page did not show its
-       * text.
-       */
-      reading: Reading | null
     }
   | { kind: 'refused'; reason: Refusal; detail: string; interstitial: InterstitialKind | null }
 
@@ -110,7 +104,6 @@ export async function composeArticle(
     lesson: interstitial === null ? lessonOf(look.paragraphs) : null,
     fingerprint: own === null ? null : textFingerprint(own.value),
     titled: isRelated(title.value, body ?? ''),
-    reading: own === null || interstitial !== null ? null : readingOf(title.value, wholeText(look, own), meta.modified),
   }
 }
 
@@ -125,10 +118,6 @@ function withoutTitle(interstitial: InterstitialKind | null): Composition {
     interstitial,
   }
 }
-
-/** The text with its furniture: a template that was learned between two versions is no change. */
-const wholeText = ({ paragraphs }: Look, own: Candidate<string>) =>
-  own.source === 'page' && paragraphs.length > 0 ? paragraphs.join('\n\n') : own.value
 
 function identityOf({ url, entry, outlet }: StoredPage, meta: PageMetadata, language: string): Identity {
   return identify({

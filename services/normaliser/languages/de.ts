@@ -86,8 +86,6 @@ export const de: LanguageRules = {
     credits: '',
     comments: 'kommentare?n?',
     rights: 'alle rechte vorbehalten',
-    corrections: 'korrektur|richtigstellung|berichtigung|anmerkung der redaktion',
-    earlierVersions: 'in einer (?:früheren|ersten|vorherigen) (?:version|fassung)',
     machine:
       'javascript muss|ihr (web)?browser|an dieser stelle (findest|finden|steht|befindet)|empfohlener (redaktioneller|externer) inhalt|ich bin damit einverstanden, dass|personenbezogene daten (können|werden)|externer inhalt|inhalt(e)? (laden|anzeigen|erlauben)|anzeige|werbung|der artikel geht',
     affiliates: 'provisions-?link|partnerlink|partner-link|wir (earn|erhalten).{0,40}(commission|provision)',

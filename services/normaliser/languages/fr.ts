@@ -84,8 +84,6 @@ export const fr: LanguageRules = {
     credits: '',
     comments: 'commentaires?|réactions?',
     rights: 'tous droits réservés',
-    corrections: 'correction|rectificatif|rectification|erratum|mise au point',
-    earlierVersions: '(?:dans )?une (?:version|première version) (?:précédente|antérieure)? ?de cet article',
     machine: String.raw`javascript doit|votre (web)?browser|(ce|cet) (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|pour (voir|afficher) ce contenu|publicité|la suite après`,
     affiliates: 'commission sur les (achats|ventes)',
     appearedFirst: '(l.article|cet article|le billet) .+ est apparu en premier sur',

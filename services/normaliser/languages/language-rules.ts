@@ -149,10 +149,6 @@ export interface TextRules {
   /** The heading of the comments. */
   comments: Alternatives
   rights: Alternatives
-  /** The heading of a note that the article was corrected: "Correction: …". */
-  corrections: Alternatives
-  /** The opening of such a note without a heading: "An earlier version of this article …". */
-  earlierVersions: Alternatives
   /** Messages of scripts and embedded content, advertisements. */
   machine: Alternatives
   /** Notes on affiliate links, anywhere in a line. */

@@ -78,8 +78,6 @@ export const lb: LanguageRules = {
     credits: '',
     comments: '',
     rights: '',
-    corrections: 'korrektur|korrektioun|richtegstellung|berichtegung',
-    earlierVersions: 'an enger (?:éischter|fréierer) versioun',
     machine: 'reklamm',
     affiliates: '',
     appearedFirst: '',

@@ -85,8 +85,6 @@ export const nl: LanguageRules = {
     credits: '',
     comments: 'reacties?',
     rights: 'alle rechten voorbehouden',
-    corrections: 'correctie|rectificatie|rechtzetting|erratum',
-    earlierVersions: 'in een (?:eerdere|vorige) versie van (?:dit|deze)|dit (?:artikel|bericht) is gecorrigeerd',
     machine: String.raw`javascript moet|(uw|je) (web)?browser|(dit|deze) (content|inhoud|embed|contenu|article)\b.{0,60}(cookies|third party|externe|tiers)|om deze inhoud te tonen|advertentie|(het )?artikel gaat verder|lees verder onder`,
     affiliates: '',
     appearedFirst: '(het )?(bericht|artikel) .+ verscheen eerst op',

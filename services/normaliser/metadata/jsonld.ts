@@ -9,7 +9,6 @@ export interface StatedThing {
   addresses: string[]
   headline: string | null
   published: string[]
-  modified: string | null
   authors: StatedAuthor[]
   publisher: string | null
   language: string | null
@@ -60,7 +59,6 @@ function describe(node: JsonLdNode, byId: Map<string, JsonLdNode>): StatedThing 
     addresses: addresses.slice(0, ADDRESSES),
     headline: (textsOf(get(node, 'headline'))[0] ?? textsOf(get(node, 'name'))[0])?.slice(0, LONGEST) ?? null,
     published: ['datePublished', 'dateCreated', 'uploadDate'].flatMap(key => textsOf(get(node, key))),
-    modified: textsOf(get(node, 'dateModified'))[0] ?? null,
     authors: authors.length > 0 ? authors : authorsIn(get(node, 'creator'), byId),
     publisher: authorsIn(get(node, 'publisher'), byId)[0]?.name ?? null,
     language: textsOf(get(node, 'inLanguage'))[0] ?? null,
@@ -93,7 +91,6 @@ function salvage(script: string): StatedThing[] {
       addresses: [],
       headline: headline === null ? null : unquote(headline),
       published: published === null ? [] : [published],
-      modified: field('dateModified'),
       authors: before.map(name => ({ name: unquote(name), organisation: false, account: false })),
       publisher: null,
       language: null,

@@ -14,9 +14,6 @@ export const PUBLISHED_NAMES = words(`
   releasedate release_date dc.date.publication analyticsattributes.articledate ptime og:pubdate
   shareaholic:article_published_time`)
 
-/** Names of the last change. They are no publication dates (decision 36). */
-export const MODIFIED_NAMES = words('article:modified_time og:article:modified_time og:updated_time datemodified')
-
 /**
  * Names that do not say which date they hold. Content systems write the last change into them, or
  * the day of the printed issue.

@@ -9,7 +9,6 @@ import type { Mark } from './marks.ts'
 import {
   AUTHOR_NAMES,
   LANGUAGE_NAMES,
-  MODIFIED_NAMES,
   named,
   PUBLISHED_NAMES,
   SITE_NAMES,
@@ -53,8 +52,6 @@ export interface PageMetadata {
   /** Elements whose markup says author or date. */
   marks: PageMark[]
   lines: PageLine[]
-  /** When it was last changed, as written; null where it does not say so. */
-  modified: string | null
   /** The index in `lines` of the headline. */
   headline: number | null
   /** The text of JSON-LD's `articleBody`, as written. */
@@ -108,7 +105,6 @@ export function readMetadata(html: string, url: string): PageMetadata {
       vague: named(metas, VAGUE_DATE_NAMES),
       scripted: scriptedDates(html),
     },
-    modified: named(metas, MODIFIED_NAMES)[0] ?? article?.modified ?? null,
     authors: {
       structured: article?.authors.length ? article.authors : (page?.authors ?? []),
       meta: [...named(metas, AUTHOR_NAMES), ...sharedByline(metas)],

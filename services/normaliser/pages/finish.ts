@@ -7,10 +7,10 @@ import type { Refusal } from '../compose/article.ts'
 import type { InterstitialKind } from '../interstitials/interstitials.ts'
 import { teach } from '../template/store.ts'
 import type { Failure } from '../threads/composer.ts'
-import { planLooks, type ReadPage } from './plan-looks.ts'
 
 /** A page whose article is indexed now, or was indexed before. */
-export interface DonePage extends ReadPage {
+export interface DonePage {
+  pageNo: bigint
   outletNo: number
   interstitial: InterstitialKind | null
   /** Of the text that is now indexed under this address. */
@@ -23,12 +23,9 @@ export interface DonePage extends ReadPage {
 
 /**
  * Marks pages as done inside the transaction that indexes their articles, and remembers the texts
- * that their outlets served. Also plans the looks at the pages. A page that another process has
- * finished meanwhile is counted once.
- *
- * @param recheck CRAWL_RECHECK
+ * that their outlets served. A page that another process has finished meanwhile is counted once.
  */
-export async function finishDone(client: Client, pages: DonePage[], recheck: number): Promise<void> {
+export async function finishDone(client: Client, pages: DonePage[]): Promise<void> {
   const { rows } = await client.query<{ page_no: bigint }>(
     `update pages p set state = 'done', reason = d.interstitial, detail = null, finished_at = clock_timestamp(),
                         origins = d.origins
@@ -50,7 +47,6 @@ export async function finishDone(client: Client, pages: DonePage[], recheck: num
     finished.flatMap(({ origins, ...page }) => (origins === null ? [] : [{ ...page, origins }])),
   )
   await teach(client, finished)
-  if (recheck > 0) await planLooks(client, finished, recheck)
 }
 
 /**
