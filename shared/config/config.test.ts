@@ -1,6 +1,7 @@
 import t from 'tap'
-import { ConfigError, readConfig, unknownSettings } from './config.ts'
+import { ConfigError, readConfig, settingsWithoutUse } from './config.ts'
 import { formatDuration, parseDuration } from './durations.ts'
+import { GONE_SETTINGS, SETTINGS } from './settings.ts'
 
 t.test('every setting has a default that works', async t => {
   const config = readConfig({})
@@ -34,7 +35,16 @@ t.test('a password in a mistyped address is not shown', async t => {
 })
 
 t.test('an unknown name with a prefix of ours is found, the rest of the environment is let be', async t => {
-  t.same(unknownSettings({ CRAWL_DELAY: '1s', EMBED_DELAY: '0', PATH: '/bin', NODE_ENV: 'x' }), ['CRAWL_DELAY'])
+  t.same(settingsWithoutUse({ CRAWL_DELAY: '1s', EMBED_DELAY: '0', PATH: '/bin', NODE_ENV: 'x' }), [
+    'There is no setting CRAWL_DELAY; see docs/configuration.md.',
+  ])
+})
+
+t.test('a setting of a former version is named as one that has no use any more', async t => {
+  for (const name of GONE_SETTINGS) {
+    t.same(settingsWithoutUse({ [name]: 'x' }), [`The setting ${name} has no use any more; remove it.`])
+    t.notOk(name in SETTINGS, name)
+  }
 })
 
 t.test('a secret or an address may stand in a file', async t => {
@@ -59,11 +69,11 @@ t.test('a secret or an address may stand in a file', async t => {
     const message = new RegExp(`^QDRANT_API_KEY_FILE .*${reason.source}; write the path`)
     t.throws(() => readConfig({ QDRANT_API_KEY_FILE: `${folder}/${file}` }), { name: 'ConfigError', message }, file)
   }
-  t.same(unknownSettings({ QDRANT_API_KEY_FILE: 'x', CRAWL_HOST_DELAY_FILE: 'x', DATABASE_URL_FILE: 'x' }), [
-    'CRAWL_HOST_DELAY_FILE',
+  t.match(settingsWithoutUse({ QDRANT_API_KEY_FILE: 'x', CRAWL_HOST_DELAY_FILE: 'x', DATABASE_URL_FILE: 'x' }), [
+    /setting CRAWL_HOST_DELAY_FILE;/,
   ])
-  t.same(unknownSettings({ REDIS_PASSWORD_FILE: 'x', REDIS_SENTINEL_PASSWORD_FILE: 'x', QDRANT_REPLICA: '2' }), [
-    'QDRANT_REPLICA',
+  t.match(settingsWithoutUse({ REDIS_PASSWORD_FILE: 'x', REDIS_SENTINEL_PASSWORD_FILE: 'x', QDRANT_REPLICA: '2' }), [
+    /setting QDRANT_REPLICA;/,
   ])
 })
 

@@ -3,7 +3,7 @@ import { parseBytes } from './bytes.ts'
 import { parseDuration } from './durations.ts'
 import { readSecretFile } from './secret-file.ts'
 import type { Setting, SettingValue } from './setting.ts'
-import { OWN_PREFIXES, SETTINGS } from './settings.ts'
+import { GONE_SETTINGS, OWN_PREFIXES, SETTINGS } from './settings.ts'
 import { readAuthority, withAuthority } from './tls.ts'
 
 export type Config = { readonly [K in keyof typeof SETTINGS]: SettingValue<(typeof SETTINGS)[K]['type']> }
@@ -42,12 +42,22 @@ function trustAuthority(values: Record<string, string | number | string[]>): voi
   }
 }
 
-/** Names in `env` that look like our settings and are not, in alphabetical order. */
-export function unknownSettings(env: NodeJS.ProcessEnv = process.env): string[] {
+/**
+ * A sentence for each name in `env` that looks like a setting of ours and is none, or no more, in
+ * alphabetical order.
+ */
+export function settingsWithoutUse(env: NodeJS.ProcessEnv = process.env): string[] {
   return Object.keys(env)
-    .filter(name => OWN_PREFIXES.some(prefix => name.startsWith(prefix)) && !isSetting(name))
     .sort()
+    .filter(name => !isSetting(name))
+    .flatMap(name => {
+      if (isGone(name)) return [`The setting ${name} has no use any more; remove it.`]
+      if (!OWN_PREFIXES.some(prefix => name.startsWith(prefix))) return []
+      return [`There is no setting ${name}; see docs/configuration.md.`]
+    })
 }
+
+const isGone = (name: string) => GONE_SETTINGS.some(gone => name === gone || name === gone + FILE)
 
 const FILE = '_FILE'
 

@@ -393,3 +393,6 @@ export const OWN_PREFIXES = [
   'REDIS_SENTINEL',
   'TLS_',
 ] as const
+
+/** Settings of former versions that have no use any more. A process that is given one warns of it. */
+export const GONE_SETTINGS: readonly string[] = []

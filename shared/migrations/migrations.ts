@@ -10,6 +10,12 @@ const FOLDER = new URL('../../infra/migrations/', import.meta.url)
 // Any number. The process that migrates holds this lock; the others wait.
 const MIGRATION_LOCK = 7_211_004_221n
 
+/** The last of the former files. A database at it is taken over by one file, in one transaction. */
+const FORMER_LAST = 22
+const TAKEOVER = 'takeover-of-0022.sql'
+/** The last of the numbered files whose schema the takeover gives; later ones are applied after it. */
+const TAKEN_OVER_TO = 28
+
 export interface Migrated {
   /** Files applied by this call, in order. */
   applied: string[]
@@ -21,7 +27,8 @@ export interface Migrated {
  * Brings the database to the present schema: our numbered files, then BullMQ's and pg-boss's own
  * migrations. Safe to call from several processes at once and again at any time.
  *
- * @throws when the database is newer than this checkout, or out of reach
+ * @throws when the database is older than migration 0022 or newer than this checkout, or out of
+ * reach
  */
 export async function migrate(databaseUrl: string): Promise<Migrated> {
   const client = new pg.Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 })
@@ -43,6 +50,50 @@ export async function migrationFiles(): Promise<string[]> {
   return (await readdir(FOLDER)).filter(name => /^\d{4}_.*\.sql$/.test(name)).sort()
 }
 
+async function applyFiles(client: pg.Client): Promise<string[]> {
+  await client.query(
+    'create table if not exists migrations (number int primary key, name text not null, applied_at timestamptz not null default now())',
+  )
+  const { rows } = await client.query<{ newest: number }>('select coalesce(max(number), 0) as newest from migrations')
+  const newest = rows[0]?.newest ?? 0
+  const files = await migrationFiles()
+  refuseOthers(newest, numberOf(files.at(-1) ?? '0'))
+  const applied: string[] = []
+  if (newest === FORMER_LAST) {
+    await takeOver(client, files)
+    applied.push(TAKEOVER)
+  }
+  const from = newest === FORMER_LAST ? TAKEN_OVER_TO : newest
+  for (const file of files.filter(file => numberOf(file) > from)) {
+    await applyFile(client, file, async () => {
+      await client.query('insert into migrations (number, name) values ($1, $2)', [numberOf(file), file])
+    })
+    applied.push(file)
+  }
+  return applied
+}
+
+function refuseOthers(newest: number, last: number): void {
+  if (newest > last) {
+    throw new Error(`The database is at migration ${newest}, newer than this checkout; update the checkout.`)
+  }
+  if (newest > 0 && newest < FORMER_LAST) {
+    throw new Error(
+      `The database is at migration ${newest}, and only ${FORMER_LAST} can be taken over; first run \`npm run migrate\` of a checkout with migration ${FORMER_LAST}.`,
+    )
+  }
+}
+
+/** From the former files to the present ones. The rows of the former ones go with it. */
+async function takeOver(client: pg.Client, files: readonly string[]): Promise<void> {
+  await applyFile(client, TAKEOVER, async () => {
+    await client.query('delete from migrations')
+    for (const file of files.filter(file => numberOf(file) <= TAKEN_OVER_TO)) {
+      await client.query('insert into migrations (number, name) values ($1, $2)', [numberOf(file), file])
+    }
+  })
+}
+
 /**
  * The first line of a file whose statements run one by one: an index on a large table is created
  * `concurrently`, which is not possible in a transaction. Such a file has no function bodies, and
@@ -56,36 +107,21 @@ const statementsOf = (sql: string) =>
     .split(';')
     .filter(statement => statement.trim() !== '')
 
-async function applyFiles(client: pg.Client): Promise<string[]> {
-  await client.query(
-    'create table if not exists migrations (number int primary key, name text not null, applied_at timestamptz not null default now())',
-  )
-  const { rows } = await client.query<{ number: number }>('select number from migrations order by number')
-  const done = new Set(rows.map(row => row.number))
-  const files = await migrationFiles()
-  const newest = rows.at(-1)?.number ?? 0
-  if (newest > numberOf(files.at(-1) ?? '0')) {
-    throw new Error(`The database is at migration ${newest}, newer than this checkout; update the checkout.`)
+/** Runs a file and, in the same transaction, `record`, which notes that it was applied. */
+async function applyFile(client: pg.Client, file: string, record: () => Promise<void>): Promise<void> {
+  const sql = await readFile(new URL(file, FOLDER), 'utf8')
+  try {
+    if (sql.startsWith(OUTSIDE)) for (const statement of statementsOf(sql)) await client.query(statement)
+    await client.query('begin')
+    if (!sql.startsWith(OUTSIDE)) await client.query(sql)
+    await record()
+    await client.query('commit')
+  } catch (error) {
+    await client.query('rollback')
+    throw new Error(`Migration ${file} failed: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    })
   }
-  const applied: string[] = []
-  for (const file of files) {
-    if (done.has(numberOf(file))) continue
-    const sql = await readFile(new URL(file, FOLDER), 'utf8')
-    try {
-      if (sql.startsWith(OUTSIDE)) for (const statement of statementsOf(sql)) await client.query(statement)
-      await client.query('begin')
-      if (!sql.startsWith(OUTSIDE)) await client.query(sql)
-      await client.query('insert into migrations (number, name) values ($1, $2)', [numberOf(file), file])
-      await client.query('commit')
-    } catch (error) {
-      await client.query('rollback')
-      throw new Error(`Migration ${file} failed: ${error instanceof Error ? error.message : String(error)}`, {
-        cause: error,
-      })
-    }
-    applied.push(file)
-  }
-  return applied
 }
 
 async function migrateDelayedJobs(databaseUrl: string): Promise<void> {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { type Config, ConfigError, readConfig, unknownSettings } from '../config/config.ts'
+import { type Config, ConfigError, readConfig, settingsWithoutUse } from '../config/config.ts'
 import { withEmbeddedKeys } from '../config/embedded-keys.ts'
 import { certificateRefusal } from '../config/tls.ts'
 import { printable } from '../log/printable.ts'
@@ -75,7 +75,7 @@ export async function runCommand(command: Command, work: (context: CommandContex
     const own = readConfig()
     const beside = command.beside ?? command.needs
     const config = beside ? readConfig(withEmbeddedKeys(settingsBeside(own.DATA_DIR))) : own
-    for (const name of unknownSettings()) say(`There is no setting ${name}; see docs/configuration.md.`)
+    for (const sentence of settingsWithoutUse()) say(sentence)
     for (const name of command.needs ?? []) {
       if (config[name] === '') throw missingSetting(name, config)
     }

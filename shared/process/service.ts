@@ -1,6 +1,6 @@
 import { flushCompileCache } from 'node:module'
 import { join } from 'node:path'
-import { type Config, ConfigError, readConfig, unknownSettings } from '../config/config.ts'
+import { type Config, ConfigError, readConfig, settingsWithoutUse } from '../config/config.ts'
 import { withEmbeddedKeys } from '../config/embedded-keys.ts'
 import { createLogger, type Logger } from '../log/logger.ts'
 import { printable } from '../log/printable.ts'
@@ -57,7 +57,7 @@ export async function runService(name: string, load: LoadService): Promise<void>
   const config = readServiceConfig(name)
   const number = processNumber()
   const log = createLogger(name, config.LOG_LEVEL, number)
-  for (const setting of unknownSettings()) log.warn(`There is no setting ${setting}; see docs/configuration.md.`)
+  for (const sentence of settingsWithoutUse()) log.warn(sentence)
   if (config.DATABASE_URL === '') {
     refuseStart(
       name,

@@ -76,14 +76,12 @@ async function insertArticles(api: TestApi): Promise<void> {
   await api.index(articles)
   // Evenly spread over 23 hours, then drawn towards the middle of the day.
   const ingested = `now() - interval '1 min' - interval '23 hours' * (t.x + 0.11 * sin(2 * pi() * t.x))`
-  for (const table of ['articles', 'fresh_articles']) {
-    await api.pool.query(
-      `update ${table} a set ingested_at = ${ingested},
-              published_at = ${ingested} - (20 + (a.seq * 37 % 60) * (1 + t.x * 2)) * interval '1 s'
-         from (select seq, 1 - seq / $1::float8 as x from articles) t where t.seq = a.seq`,
-      [ARTICLES],
-    )
-  }
+  await api.pool.query(
+    `update articles a set ingested_at = ${ingested},
+            published_at = ${ingested} - (20 + (a.seq * 37 % 60) * (1 + t.x * 2)) * interval '1 s'
+       from (select seq, 1 - seq / $1::float8 as x from articles) t where t.seq = a.seq`,
+    [ARTICLES],
+  )
   await api.pool.query(
     `update embeddings e set due_at = a.ingested_at + interval '2 hours',
             embedded_at = case when a.ingested_at < now() - interval '2 hours 1 min'

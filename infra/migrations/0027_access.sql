@@ -15,8 +15,8 @@ create table api_keys (
   check ((history_start is null) <> (history_days is null))
 );
 
--- The minute that each key is in: it begins with the first request after the last one ended. Lost with a crash
--- of the server, which costs nobody more than that minute. One row a key, rewritten in place.
+-- The minute that each key is in: it begins with the first request after the last one ended. A
+-- crash of the server loses it, and every key begins a new minute. One row a key, rewritten in place.
 create unlogged table rate_windows (
   key_id     text primary key,
   started_at timestamptz not null,
@@ -47,13 +47,17 @@ create table secrets (
   value bytea not null
 );
 
--- Candidate sets of semantic searches (decision 28).
-create table semantic_sets (
-  set_id     text primary key,               -- digest of all that follows but `made_at`: equal sets are one
-  question   bytea not null,                 -- digest of collection, query and coverage
-  made_at    timestamptz(3) not null,
-  seqs       bigint[] not null,              -- best first
-  relevances smallint[] not null             -- × 10,000
-);
-create index semantic_sets_question on semantic_sets (question, made_at desc);
-create index semantic_sets_made on semantic_sets (made_at);
+-- Searches as feeds for readers that cannot send a key: each has a secret address of its own.
+create table search_feeds (
+  feed_id      text primary key,
+  key_id       text not null references api_keys,
+  token_hash   bytea not null unique,        -- SHA-256 of the token in the address
+  nonce        bytea not null,               -- the token is made of it and of the secret `feeds`
+  search       text not null,                -- query string in its one spelling
+  title        text not null,
+  created_at   timestamptz(3) not null default now(),
+  revoked_at   timestamptz(3),
+  last_used_at timestamptz(3),
+  requests     bigint not null default 0
+) with (fillfactor = 70);                    -- updated with every request, in place
+create index search_feeds_key on search_feeds (key_id, created_at);

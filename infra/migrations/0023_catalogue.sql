@@ -1,0 +1,123 @@
+-- The catalogue: which outlets are crawled, through which feeds, and what is known of each.
+-- `npm run outlets -- sync FILE` writes outlets and feeds. Articles never point here: they carry a
+-- stamp of their own (`publishers`).
+
+create table outlets (
+  outlet_no   int generated always as identity primary key,
+  domain      text not null unique,          -- without www.; an outlet is known by it
+  name        text not null,
+  country     text not null check (country in ('NL', 'BE', 'LU')),
+  languages   text[] not null,
+  time_zone   text not null,
+  active      boolean not null default true, -- false: left the file; its articles stay
+  created_at  timestamptz(3) not null default now()
+);
+
+create table feeds (
+  feed_no         int generated always as identity primary key,
+  outlet_no       int not null references outlets,
+  url             text not null,
+  kind            text not null check (kind in ('feed', 'sitemap')),
+  active          boolean not null default true,
+  host            text not null,             -- whose pace it obeys, see `hosts`
+  etag            text,                      -- saved with the addresses that the answer named, never before
+  last_modified   text,
+  next_poll_at    timestamptz(3) not null default now(),
+  poll_interval   int not null default 0,    -- ms between polls, follows the outlet's rhythm
+  last_polled_at  timestamptz(3),
+  last_success_at timestamptz(3),
+  last_new_at     timestamptz(3),            -- last poll that named an address not seen before
+  rhythm          int,                       -- ms between new articles, smoothed; null: not known yet
+  failures        int not null default 0,    -- in a row
+  last_error      text,
+  -- A poll has begun to parse a document. Whoever finds the mark knows that this poll never ended.
+  parsing         boolean not null default false,
+  named           boolean not null default false, -- has named an address since it is in the catalogue
+  -- A feed that shows none of the known entries may have lost articles between two polls.
+  gaps            int not null default 0,    -- counted anew after seven days without one
+  gap_from        timestamptz(3),            -- the latest gap: from the last successful poll before …
+  gap_to          timestamptz(3),            -- … to the poll that found it
+  unique (outlet_no, url)
+);
+
+create index feeds_due on feeds (host, next_poll_at) where active;
+
+-- The documents of a sitemap index that were read, so that an unchanged one is not asked for again.
+create table sitemap_parts (
+  feed_no       int not null references feeds on delete cascade,
+  url           text not null,
+  modified      text,                        -- the index's `lastmod` when it was read
+  etag          text,
+  last_modified text,
+  read_at       timestamptz(3) not null,
+  primary key (feed_no, url)
+);
+
+-- Documents of feeds with pages and archives (RFC 5005, and `next_url` of JSON Feed), so that each
+-- is read once.
+create table feed_archives (
+  feed_no  int not null references feeds on delete cascade,
+  url      text not null,
+  depth    int not null,                     -- links from the feed to this document
+  found_at timestamptz(3) not null default now(),
+  read_at  timestamptz(3),                   -- null: still to be read
+  tries    int not null default 0,           -- that failed
+  gap_from timestamptz(3),                   -- a gap that this document may still close; null: none
+  gap_to   timestamptz(3),
+  primary key (feed_no, url)
+) with (fillfactor = 70);                    -- read_at is set and taken back in place
+create index feed_archives_unread on feed_archives (feed_no, depth) where read_at is null;
+
+-- Subscriptions to hubs (W3C WebSub): a hub tells us when a feed has changed.
+create table websub_subscriptions (
+  feed_no     int primary key references feeds on delete cascade,
+  hub         text not null,
+  topic       text not null,                 -- the feed, as the hub knows it
+  token       text not null unique,          -- the secret end of our address for the hub
+  secret      text not null,                 -- signs what the hub sends
+  state       text not null default 'wanted' check (state in ('wanted', 'asked', 'active', 'denied')),
+  next_try_at timestamptz(3) not null default now(), -- when the hub is asked, or asked again
+  failures    int not null default 0,        -- requests in a row that the hub did not confirm
+  lease_until timestamptz(3),
+  rung_at     timestamptz(3),                -- the last time the hub told of a change
+  last_error  text
+) with (fillfactor = 70);                    -- updated with every change of its feed, in place
+
+-- What kept an outlet's pages from us, noticed by the crawler (a status) or by the normaliser (a
+-- wall in the text).
+create table outlet_blocks (
+  outlet_no int not null references outlets on delete cascade,
+  kind      text not null,                   -- forbidden, challenge, cookie wall, paywall …
+  pages     int not null default 1,
+  last_at   timestamptz(3) not null default now(),
+  primary key (outlet_no, kind)
+);
+
+-- What each outlet has had of the crawl today, and how its pages answer: every stage takes turns by
+-- outlet.
+create table outlet_loads (
+  outlet_no  int primary key references outlets on delete cascade,
+  day        date not null,                  -- UTC; figures of another day count as none
+  hosts      int not null default 0,         -- that none of our outlets had named before
+  pages      int not null default 0,         -- that were asked for
+  bytes      bigint not null default 0,      -- that are kept of its pages and of what its feeds said
+  failures   int not null default 0,         -- pages that did not answer in time; answers halve it
+  rest_until timestamptz(3) not null default 'epoch' -- because of them: no page is asked for before
+) with (fillfactor = 50);                    -- updated with every page, in place
+
+-- How often each source named a field of an outlet's articles.
+create table outlet_origins (
+  outlet_no int not null references outlets on delete cascade,
+  day       date not null,                   -- UTC, of the indexing
+  field     text not null,
+  source    text not null,
+  articles  int not null,
+  primary key (outlet_no, day, field, source)
+) with (fillfactor = 50);                    -- updated with every batch of articles, in place
+
+-- What the pages of an outlet have in common, learned page by page.
+create table outlet_templates (
+  outlet_no int primary key references outlets on delete cascade,
+  pages     int not null,                    -- that were learned from, ever
+  template  json not null                    -- at most 6 kB; not jsonb: the order of keys is their age
+) with (fillfactor = 50);                    -- updated in place

@@ -1,0 +1,91 @@
+import { readFile } from 'node:fs/promises'
+import t, { type Test } from 'tap'
+import { migrate, migrationFiles } from '../../shared/migrations/migrations.ts'
+import { createTestDatabase, type TestDatabase } from '../database.ts'
+
+t.setTimeout(120_000)
+
+const FORMER = new URL('schema-0022.sql', import.meta.url)
+
+/** Everything in schema `public`, a line each, by name: an added column may stand last in its table. */
+const CATALOG = `
+  select format('column %s.%s %s%s%s%s, stored %s, statistics %s, collation %s, default %s', c.relname, a.attname,
+                format_type(a.atttypid, a.atttypmod), case when a.attnotnull then ' not null' else '' end,
+                case when a.attidentity <> '' then ' identity' else '' end,
+                case when a.attgenerated <> '' then ' generated' else '' end,
+                a.attstorage, a.attstattarget, a.attcollation::regcollation, pg_get_expr(d.adbin, d.adrelid)) as line
+    from pg_attribute a join pg_class c on c.oid = a.attrelid
+    left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+   where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm')
+     and a.attnum > 0 and not a.attisdropped
+  union all
+  select format('relation %s %s %s %s %s', relkind, relpersistence, relname, reloptions::text,
+                pg_get_expr(relpartbound, oid))
+    from pg_class where relnamespace = 'public'::regnamespace
+  union all
+  select format('index %s', indexdef) from pg_indexes where schemaname = 'public'
+  union all
+  select format('constraint %s %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
+    from pg_constraint where connamespace = 'public'::regnamespace
+  union all
+  select format('function %s', pg_get_functiondef(oid)) from pg_proc where pronamespace = 'public'::regnamespace
+  union all
+  select format('trigger %s', pg_get_triggerdef(oid)) from pg_trigger where not tgisinternal
+  union all
+  select format('type %s', typname) from pg_type where typnamespace = 'public'::regnamespace and typtype in ('d', 'e')
+  union all
+  select format('extension %s', extname) from pg_extension
+  union all
+  select format('migration %s %s', number, name) from migrations
+  union all
+  select format('row %s of %s', clock, 'ingest_clock') from (select count(*) as clock from ingest_clock) one
+  union all
+  select format('row %s of %s', versions, 'segments_version') from (select count(*) as versions from segments_version) one
+   order by 1`
+
+async function formerDatabase(t: Test): Promise<TestDatabase> {
+  const database = await createTestDatabase()
+  t.teardown(() => database.drop())
+  await database.query('drop schema public, bullmq, pgboss cascade; create schema public')
+  await database.query(await readFile(FORMER, 'utf8'))
+  return database
+}
+
+const linesOf = async (database: TestDatabase) => (await database.query(CATALOG)).map(({ line }) => line)
+
+t.test('a database at migration 0022, taken over, has the schema of a new one', async t => {
+  const fresh = await createTestDatabase()
+  t.teardown(() => fresh.drop())
+  const former = await formerDatabase(t)
+  await former.query(`insert into outlets (domain, name, country, languages, time_zone)
+    values ('dagkoerier.example', 'De Dagkoerier', 'NL', '{nl}', 'Europe/Amsterdam')`)
+  await former.query('update ingest_clock set last_seq = 7')
+  const { applied, version } = await migrate(former.url)
+  t.match(applied, ['takeover-of-0022.sql'])
+  t.equal(version, Number((await migrationFiles()).at(-1)?.slice(0, 4)))
+  t.strictSame(await linesOf(former), await linesOf(fresh))
+  t.strictSame(await former.query('select name from outlets'), [{ name: 'De Dagkoerier' }], 'rows stay')
+  t.strictSame(await former.query('select last_seq from ingest_clock'), [{ last_seq: 7n }])
+  t.strictSame((await migrate(former.url)).applied, [], 'the second time there is nothing to do')
+})
+
+t.test('a database older than 0022, or newer than this checkout, is refused and stays as it is', async t => {
+  const former = await formerDatabase(t)
+  await former.query('delete from migrations where number > 17')
+  const before = await linesOf(former)
+  await t.rejects(migrate(former.url), {
+    message:
+      'The database is at migration 17, and only 22 can be taken over; first run `npm run migrate` of a checkout with migration 22.',
+  })
+  t.strictSame(await linesOf(former), before)
+  await former.query("insert into migrations (number, name) values (9999, 'of the future')")
+  await t.rejects(migrate(former.url), { message: /is at migration 9999, newer than this checkout/ })
+})
+
+t.test('a takeover that fails changes nothing', async t => {
+  const former = await formerDatabase(t)
+  await former.query('create view in_the_way as select title_stems from article_words')
+  const before = await linesOf(former)
+  await t.rejects(migrate(former.url), { message: /takeover-of-0022\.sql failed: cannot drop column title_stems/ })
+  t.strictSame(await linesOf(former), before)
+})
