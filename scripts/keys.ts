@@ -1,4 +1,4 @@
-import { ceilMs, parseInstant } from '../services/api/parameters/instants.ts'
+import { ceilMs, parseInstant } from '../services/api/contract/instants.ts'
 import { COUNTRIES, type Country } from '../shared/articles/article.ts'
 import {
   type ApiKey,

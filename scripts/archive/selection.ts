@@ -1,6 +1,6 @@
 import type { ArticleQuery } from '../../search/index.ts'
 import { filterOf } from '../../services/api/articles/find.ts'
-import { LIMITS } from '../../services/api/contract/limits.ts'
+import { LIMITS } from '../../services/api/contract/parameters.ts'
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
 import { queryOptions, readOptions } from '../client/options.ts'

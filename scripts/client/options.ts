@@ -1,7 +1,7 @@
 import type { ArticlesQuery } from '../../clients/typescript/src/index.ts'
-import { ApiError } from '../../services/api/contract/api-error.ts'
+import { ApiError } from '../../services/api/contract/errors.ts'
 import { PARAMETER_NAMES, PARAMETERS, type Parameter } from '../../services/api/contract/parameters.ts'
-import { type ArticlesRequest, readRequest } from '../../services/api/parameters/request.ts'
+import { type ArticlesRequest, readRequest } from '../../services/api/contract/request.ts'
 import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { ApiError } from '../../services/api/contract/api-error.ts'
-import { publicUrlOf } from '../../services/api/http/public-url.ts'
+import { ApiError } from '../../services/api/contract/errors.ts'
+import { publicUrlOf } from '../../services/api/http/address.ts'
 import { feedAddress, subscriptionOf, tokenInAddress } from '../../services/api/search-feeds/address.ts'
 import { writeOpml } from '../../services/api/search-feeds/opml.ts'
 import { type NewFeed, readNewFeed } from '../../services/api/search-feeds/search.ts'

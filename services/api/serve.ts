@@ -1,12 +1,32 @@
+import { createSecretKey } from 'node:crypto'
+import {
+  archiveSettingsOf,
+  type CacheSizes,
+  defaultCacheSizes,
+  openIndexOf,
+  type SearchIndex,
+} from '../../search/index.ts'
+import type { Config } from '../../shared/config/config.ts'
+import type { Logger } from '../../shared/log/logger.ts'
+import { gauge } from '../../shared/log/registry.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import { loadSharedSecret } from '../../shared/postgres/shared-secret.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import { processNumber } from '../../shared/process/number.ts'
 import type { ProcessContext, Running } from '../../shared/process/service.ts'
 import { observeArchive } from '../../shared/status/machine-metrics.ts'
+import { prepareAdmissions } from './access/admissions.ts'
+import { createAddressLock } from './access/lock.ts'
+import { createApp } from './app.ts'
+import { SHOWN_ARTICLES, type ShownArticle } from './articles/shown-article.ts'
+import { type Door, ownPort, publicUrlOf, trustProxy } from './http/address.ts'
+import { startWarmUp } from './http/health.ts'
+import { createHttpServer, HTTP_LIMITS } from './http/server.ts'
 import { linkToPrimary } from './processes/handed-connections.ts'
-import { openServers } from './reading/servers.ts'
-import { observeIndex, openApiIndex } from './search-index.ts'
+import { openServers, type Servers } from './reading/servers.ts'
+import type { SemanticSearch } from './semantic/query.ts'
 import { openSemanticSearch } from './semantic/search.ts'
-import { startApi } from './start.ts'
+import type { OperatorParts } from './status/pages.ts'
 import { webBundle } from './web/pages.ts'
 
 /**
@@ -30,4 +50,185 @@ export async function serve(context: ProcessContext, processes: number): Promise
   // Searches are answered already; whoever asks for a page meanwhile waits for it.
   webBundle().catch(error => log.error({ err: sentenceOf(error) }, 'could not make the pages'))
   return api
+}
+
+/** How long requests in hand may take to finish when the process is to stop. */
+const DRAIN_TIMEOUT = 12_000
+const SWEEP_INTERVAL = 600_000
+const READY_TIMEOUT = 2_000
+/** Most ms that listening waits for the archive to be in memory. */
+const LISTEN_WAIT = 1_000
+
+export interface RunningApi extends Running {
+  port: number
+  /** Resolves when what searches need has been read ahead. */
+  warm: Promise<void>
+}
+
+/** The sources of all answers. `startApi` closes them. */
+export interface OpenedSearch extends Servers {
+  index: SearchIndex<ShownArticle>
+  semantic: SemanticSearch<ShownArticle>
+}
+
+/**
+ * Listens as soon as Postgres answers and holds our schema, which it waits for; without the model
+ * or the vector store it starts all the same.
+ *
+ * @param door where its connections come from
+ */
+export async function startApi(
+  config: Config,
+  log: Logger,
+  opened: OpenedSearch,
+  door: Door = ownPort(config),
+): Promise<RunningApi> {
+  const { pool, standbys, index, semantic } = opened
+  // A wrong value stops the start, not only once the database answers.
+  const isBehindProxy = trustProxy(config.TRUST_PROXY) !== false
+  const cursorSecret = createSecretKey(await patiently(() => loadSharedSecret(pool, 'cursor'), log))
+  await index.check()
+  const lock = createAddressLock(pool, config)
+  const required = () => answers(pool)
+  const publicUrl = publicUrlOf(config)
+  const prepare = () => prepareAdmissions(pool, config.DATABASE_POOL)
+  const warmUp = startWarmUp(index, log, { prepare })
+  const readiness = { required, semantic: () => semantic.missing(), warmUp }
+  const pages = config.OPERATOR_KEY === '' ? null : await operatorPages({ config, log, lock, readiness })
+  const operators = pages?.router ?? null
+  const app = createApp({ config, log, ...opened, lock, cursorSecret, publicUrl, readiness, operators })
+  // Behind a proxy all clients have one address.
+  const server = createHttpServer(app, isBehindProxy ? { connectionsPerAddress: HTTP_LIMITS.connections } : {})
+  // A small archive is in memory at once: `/readyz` then says yes from the first moment on.
+  await warmUp.soon(LISTEN_WAIT)
+  const port = await door.open(server)
+  if (port !== null) log.info({ host: config.HOST, port }, 'listening')
+
+  const sweeper = setInterval(() => {
+    lock.sweep().catch(error => log.warn({ err: sentenceOf(error) }, 'could not sweep failed attempts'))
+  }, SWEEP_INTERVAL)
+  sweeper.unref()
+
+  return {
+    port: port ?? config.PORT,
+    warm: warmUp.done,
+    missing: required,
+    async stop() {
+      clearInterval(sweeper)
+      const closed = door.close(server)
+      // A connection kept alive turns idle when its last answer is out.
+      const idle = setInterval(() => server.closeIdleConnections(), 100)
+      const late = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT)
+      await closed
+      clearInterval(idle)
+      clearTimeout(late)
+      await index.close()
+      await pages?.close()
+      await semantic.close()
+      await standbys?.close()
+      await pool.end()
+    },
+  }
+}
+
+/** They alone need the library of the queues, a tenth of all modules. */
+async function operatorPages(parts: OperatorParts) {
+  const { openOperatorPages } = await import('./status/pages.ts')
+  return openOperatorPages(parts)
+}
+
+/**
+ * Tries again every second until it works: the database may still be starting, or waiting for
+ * `npm run migrate`.
+ */
+async function patiently<T>(work: () => Promise<T>, log: Logger): Promise<T> {
+  let said = ''
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      const missing = error instanceof Error && 'code' in error && error.code === '42P01'
+      const sentence = missing
+        ? 'The database has no schema of ours yet; run `npm run migrate`. Waiting.'
+        : `The database does not answer (${sentenceOf(error)}). Waiting.`
+      if (sentence !== said) log.warn(sentence)
+      said = sentence
+      await new Promise(resolve => setTimeout(resolve, 1_000))
+    }
+  }
+}
+
+async function answers(pool: Pool): Promise<Record<string, string>> {
+  try {
+    // Read by pg though its types do not know it: a server that hangs must not hang us.
+    const ask = { text: 'select 1', query_timeout: READY_TIMEOUT }
+    await pool.query(ask)
+    return {}
+  } catch {
+    return { postgres: 'does not answer' }
+  }
+}
+
+/**
+ * Opens the index of an API process: articles are kept as the bytes that it sends.
+ *
+ * @param processes that share the port with this one, itself included
+ */
+export function openApiIndex({ pool, standbys }: Servers, config: Config, processes = 1): SearchIndex<ShownArticle> {
+  return openIndexOf(pool, SHOWN_ARTICLES, {
+    caches: cacheSizesOf(config, processes),
+    standbys,
+    archive: archiveSettingsOf(config),
+  })
+}
+
+/**
+ * Sizes of the caches: those that were set, or that fit the machine's memory.
+ *
+ * @param processes that share the port. Each has an equal part, so that the sum stays the same
+ */
+function cacheSizesOf(config: Config, processes: number): CacheSizes {
+  const fitting = defaultCacheSizes()
+  const size = (set: number, otherwise: number) => Math.floor((set > 0 ? set : otherwise) / processes)
+  return {
+    postings: size(config.SEARCH_CACHE_POSTINGS, fitting.postings),
+    columns: size(config.SEARCH_CACHE_COLUMNS, fitting.columns),
+    verified: size(config.SEARCH_CACHE_VERIFIED, fitting.verified),
+    counts: size(config.SEARCH_CACHE_COUNTS, fitting.counts),
+    articles: size(config.SEARCH_CACHE_ARTICLES, fitting.articles),
+    names: size(config.SEARCH_CACHE_NAMES, fitting.names),
+  }
+}
+
+/**
+ * Shows what an opened index holds in memory, and how far the archive is behind.
+ *
+ * @param recent the newest articles that stay out of the archive
+ */
+export function observeIndex(index: Pick<SearchIndex, 'stats'>, recent: number): void {
+  const stats = async () => index.stats()
+  gauge(
+    'archive_backlog_articles',
+    'Articles that are old enough for the archive index and not in it; 0 without an archive.',
+    [],
+    stats,
+    (set, { archived, covered }) => set({}, archived === null ? 0 : Math.max(0, Number(covered - archived) - recent)),
+  )
+  gauge(
+    'search_cache_bytes',
+    'Bytes in the caches of the search engine: in use, and the limit.',
+    ['cache', 'kind'],
+    stats,
+    (set, { caches, prefetched, names }) => {
+      for (const [cache, { used, limit }] of Object.entries(caches)) {
+        set({ cache, kind: 'used' }, used)
+        set({ cache, kind: 'limit' }, limit)
+      }
+      set({ cache: 'prefetch', kind: 'used' }, prefetched)
+      set({ cache: 'name_index', kind: 'used' }, names.bytes)
+    },
+  )
+  gauge('search_memory_articles', 'Articles in in-memory segments.', [], stats, (set, { memory }) =>
+    set({}, memory.articles),
+  )
 }

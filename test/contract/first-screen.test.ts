@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
 import { sampleTruth } from '../../infra/outlets/sample/truth.ts'
-import { EXAMPLE_SEARCH, PAGE_EXAMPLE } from '../../services/api/contract/examples.ts'
+import { EXAMPLE_SEARCH, PAGE_EXAMPLE } from '../../services/api/contract/guide.ts'
 import { LANGUAGES } from '../../shared/articles/article.ts'
 import { startTestApi } from './api.ts'
 

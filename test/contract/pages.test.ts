@@ -1,7 +1,6 @@
 import t from 'tap'
-import { bindingOf } from '../../services/api/cursor/binding.ts'
-import { readCursor, writeCursor } from '../../services/api/cursor/cursor.ts'
-import { readRequest } from '../../services/api/parameters/request.ts'
+import { bindingOf, readCursor, writeCursor } from '../../services/api/contract/cursor.ts'
+import { readRequest } from '../../services/api/contract/request.ts'
 import { updateKey } from '../../shared/plans/keys.ts'
 import { ask, startTestApi } from './api.ts'
 

@@ -1,7 +1,6 @@
 import t, { type Test } from 'tap'
 import { followHistory } from '../../services/api/reading/history.ts'
-import { refusals, statements } from '../../services/api/reading/metrics.ts'
-import { openStandbys } from '../../services/api/reading/standbys.ts'
+import { openStandbys, refusals, statements } from '../../services/api/reading/servers.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { ask, startTestApi, type TestApi } from '../contract/api.ts'

@@ -51,7 +51,6 @@ t.test('pages import pure parts alone: how queries are read, and what the contra
     'search/browser.ts',
     'search/stop-words.ts',
     'services/api/contract/errors.ts',
-    'services/api/contract/limits.ts',
     'services/api/contract/parameters.ts',
     'services/api/contract/resources.ts',
     'shared/articles/article.ts',

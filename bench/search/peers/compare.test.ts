@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { ArticleRow } from '../../../search/index.ts'
-import { articleObject } from '../../../services/api/articles/article-object.ts'
+import { articleObject } from '../../../services/api/articles/shown-article.ts'
 import { otherRow, samePage } from './compare.ts'
 import type { Orders } from './documents.ts'
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ArticleRow } from '../../../search/index.ts'
-import { articleObject } from '../../../services/api/articles/article-object.ts'
+import { articleObject } from '../../../services/api/articles/shown-article.ts'
 import type { Orders } from './documents.ts'
 import type { PeerAnswer } from './peer.ts'
 

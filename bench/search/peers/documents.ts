@@ -1,6 +1,6 @@
 import { foldName, STOP_WORDS, stem } from '../../../search/analysis/index.ts'
 import type { ArticleRow, SearchIndex } from '../../../search/index.ts'
-import { articleObject } from '../../../services/api/articles/article-object.ts'
+import { articleObject } from '../../../services/api/articles/shown-article.ts'
 import type { Language } from '../../../shared/articles/article.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 

@@ -1,11 +1,14 @@
+import type { IncomingMessage } from 'node:http'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
-import type { QuotaMonth } from '../../../shared/plans/counting.ts'
+import { type RateLimitInfo, rateLimit, type Store } from 'express-rate-limit'
+import type { IndexState } from '../../../search/index.ts'
+import { noteWait } from '../../../shared/log/waits.ts'
+import type { CountedMinute, QuotaMonth } from '../../../shared/plans/counting.ts'
 import type { FoundKey } from '../../../shared/plans/keys.ts'
-import { ApiError } from '../contract/api-error.ts'
+import { ApiError } from '../contract/errors.ts'
 import type { Admissions } from './admissions.ts'
-import { readCredentials } from './bearer.ts'
-import { accessOf } from './locals.ts'
 import { type AddressLock, lockAddress } from './lock.ts'
+import { NoPermit, type Permits } from './permits.ts'
 
 /**
  * Lets a request with a valid key in, counted in its minute, and notes its plan on the response.
@@ -81,4 +84,165 @@ function setQuotaHeaders(response: Response, key: FoundKey['key'], month: QuotaM
     'X-Quota-Reset': String(month.reset),
     'X-Quota-Period': month.period,
   })
+}
+
+/**
+ * Runs the searches of a request with permits of its key.
+ * @returns a function that throws `ApiError` `internal_error` when there was none, as for a
+ * statement that takes too long
+ */
+export function withPermitOf(permits: Permits, response: Response): <T>(search: () => Promise<T>) => Promise<T> {
+  return async search => {
+    const gone = new AbortController()
+    const leave = () => gone.abort()
+    response.once('close', leave)
+    // It is told once, and a search takes several turns.
+    if (response.closed) leave()
+    const start = performance.now()
+    const begin = () => {
+      noteWait('permit', performance.now() - start)
+      return search()
+    }
+    try {
+      return await permits.take(accessOf(response).key.id, begin, gone.signal)
+    } catch (error) {
+      if (!(error instanceof NoPermit)) throw error
+      const message = 'The searches of this key that came before are still under way; wait for them, then retry.'
+      throw new ApiError('internal_error', { message, cause: error })
+    } finally {
+      response.off('close', leave)
+    }
+  }
+}
+
+declare global {
+  namespace Express {
+    interface Request {
+      /** Set by express-rate-limit. */
+      rateLimit?: RateLimitInfo
+    }
+    /** Notes of the middleware on a response, for the middleware after it. */
+    interface Locals {
+      requestId: string
+      /** The key and its plan, once they are known. */
+      access?: FoundKey
+      /** The result of counting the request in the minute of its key. */
+      minute?: CountedMinute
+      /** The state of the index when the request was counted. */
+      indexState?: IndexState
+      /** Which feed is asked for, once its token is known. */
+      searchFeed?: { id: string; search: string }
+      /** For logs and metrics. */
+      errorCode?: string
+      search?: string
+      searchMs?: number
+      /** ms that the statements for the key, the minute and the month took. */
+      accessMs?: number
+    }
+  }
+}
+
+/** @throws when called before the key was checked: a mistake in the order of the middleware */
+export function accessOf(response: Response): FoundKey {
+  const { access } = response.locals
+  if (!access) throw new Error('The key has not been checked yet.')
+  return access
+}
+
+/** The key that a request brings. */
+type Credentials = { kind: 'missing' } | { kind: 'malformed' } | { kind: 'bearer'; token: string }
+
+// RFC 6750 §2.1: the scheme in any case, one or more spaces, a b64token.
+const BEARER = /^bearer +([A-Za-z0-9\-._~+/]+=*)$/i
+
+/**
+ * Reads `Authorization` (decision 1): absent, empty or a bare `Bearer` is no key at all; another
+ * scheme, a malformed token or a second header is a wrong one. Nothing else of a request (query,
+ * body, cookie) can carry a key.
+ */
+export function readCredentials(request: IncomingMessage): Credentials {
+  const headers = request.headersDistinct.authorization ?? []
+  const header = headers[0]?.trim() ?? ''
+  if (headers.length > 1) return { kind: 'malformed' }
+  if (header === '' || /^bearer$/i.test(header)) return { kind: 'missing' }
+  const token = BEARER.exec(header)?.[1]
+  return token === undefined ? { kind: 'malformed' } : { kind: 'bearer', token }
+}
+
+/** A minute of a plan. */
+const MINUTE = 60_000
+
+/**
+ * Applies the plan's requests per minute to requests that the database has counted already. Sets
+ * the counters on every answer from here on.
+ */
+export function limitRate(): RequestHandler[] {
+  const counted = createCountedStore()
+  const limit = rateLimit({
+    store: counted.store,
+    windowMs: MINUTE,
+    limit: (_request, response) => accessOf(response).key.plan.rate,
+    keyGenerator: (_request, response) => counted.note(minuteOf(response)),
+    // Their names are not the contract's.
+    standardHeaders: false,
+    legacyHeaders: false,
+    handler: (request, response, next) => {
+      setRateHeaders(request, response)
+      const left = (request.rateLimit?.resetTime?.getTime() ?? Date.now() + MINUTE) - Date.now()
+      const seconds = Math.max(1, Math.ceil(left / 1_000))
+      next(new ApiError('rate_limit_exceeded', { headers: { 'Retry-After': String(seconds) } }))
+    },
+  })
+  return [
+    limit,
+    (request, response, next) => {
+      setRateHeaders(request, response)
+      next()
+    },
+  ]
+}
+
+/**
+ * The store of express-rate-limit. Key, minute and month are one statement, so a request is counted
+ * before express-rate-limit asks: the store hands out what the statement said.
+ */
+function createCountedStore(): { store: Store; note(minute: CountedMinute): string } {
+  const noted = new Map<string, CountedMinute>()
+  let last = 0
+  return {
+    /** @returns the name under which express-rate-limit asks for it */
+    note(minute) {
+      const name = String(++last)
+      noted.set(name, minute)
+      return name
+    },
+    store: {
+      localKeys: false,
+      increment(name) {
+        const minute = noted.get(name)
+        noted.delete(name)
+        if (!minute) throw new Error('The request was not counted.')
+        return {
+          // The plan of the moment of counting decides.
+          totalHits: minute.allowed ? minute.used : Number.MAX_SAFE_INTEGER,
+          resetTime: new Date(Date.now() + Math.min(MINUTE, Math.max(0, minute.left))),
+        }
+      },
+      // Requests are never given back: every answer but a refusal costs one (decision 5).
+      decrement() {},
+      resetKey() {},
+    },
+  }
+}
+
+function minuteOf(response: Response): CountedMinute {
+  const { minute } = response.locals
+  if (!minute) throw new Error('The request has not been counted yet.')
+  return minute
+}
+
+function setRateHeaders(request: Request, response: Response): void {
+  if (!request.rateLimit) return
+  const { limit, remaining } = request.rateLimit
+  response.set({ 'X-RateLimit-Limit': String(limit), 'X-RateLimit-Remaining': String(remaining) })
 }

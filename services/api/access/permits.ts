@@ -1,3 +1,4 @@
+import type { Config } from '../../../shared/config/config.ts'
 import { createSemaphore, type Semaphore } from '../../../shared/resilience/semaphore.ts'
 
 /** Permits by name: limits how much work of one name is under way at a time. */
@@ -18,7 +19,7 @@ export class NoPermit extends Error {
   override name = 'NoPermit'
 }
 
-export interface PermitLimits {
+interface PermitLimits {
   /** Pieces of work of one name under way at a time. */
   atOnce: number
   /** Of one name. */
@@ -64,3 +65,45 @@ function openWait(patience: number, leaves: AbortSignal | undefined) {
     },
   }
 }
+
+/**
+ * Connections that one search uses at the same time, at most: for fresh articles, and for columns
+ * and lists of segments.
+ */
+const CONNECTIONS = 3
+/** Searches of one key that wait. Its rate is a bound too, mostly a lower one. */
+const WAITING = 1_000
+/** More than requests of one key can be under way. */
+const COUNTING = 100_000
+
+/**
+ * Each search needs a permit of its key, so that slow searches of one client leave connections for
+ * all others: together they use three quarters of the pool at most. A search waits for its permit
+ * as long as a statement may run.
+ */
+export function createSearchPermits({ DATABASE_POOL, SEARCH_TIMEOUT }: SearchPermitSettings): Permits {
+  const atOnce = Math.max(1, Math.floor((DATABASE_POOL * 3) / 4 / CONNECTIONS))
+  return createPermits({ atOnce, waiting: WAITING, patience: SEARCH_TIMEOUT })
+}
+
+/**
+ * Questions of one key that model and vector store answer at a time. Such a question holds no
+ * connection to Postgres, so the size of the pool says nothing. More would only wait in the model,
+ * before those of other keys.
+ */
+const QUESTIONS = 4
+
+/** Permits for what a search by meaning asks outside of Postgres. */
+export function createQuestionPermits({ SEARCH_TIMEOUT }: Pick<Config, 'SEARCH_TIMEOUT'>): Permits {
+  return createPermits({ atOnce: QUESTIONS, waiting: WAITING, patience: SEARCH_TIMEOUT })
+}
+
+/**
+ * Permits for the statements that count a key's minute and month. They write one row, so the
+ * database runs one at a time; the others would wait there and occupy a connection each.
+ */
+export function createCountPermits({ SEARCH_TIMEOUT }: Pick<Config, 'SEARCH_TIMEOUT'>): Permits {
+  return createPermits({ atOnce: 2, waiting: COUNTING, patience: SEARCH_TIMEOUT })
+}
+
+type SearchPermitSettings = Pick<Config, 'DATABASE_POOL' | 'SEARCH_TIMEOUT'>

@@ -1,13 +1,11 @@
-import type { Plan } from '../../../shared/plans/keys.ts'
-import { ApiError } from '../contract/api-error.ts'
-import { bindingOf } from '../cursor/binding.ts'
-import { type Cursor, type CursorSecret, readCursor, writeCursor } from '../cursor/cursor.ts'
+import type { Country } from '../../../shared/articles/article.ts'
+import type { HistoryStart, Plan } from '../../../shared/plans/keys.ts'
+import { bindingOf, type Cursor, type CursorSecret, readCursor, writeCursor } from '../contract/cursor.ts'
+import { ApiError } from '../contract/errors.ts'
+import { type ArticlesRequest, readRequest } from '../contract/request.ts'
 import type { Answer } from '../http/answer.ts'
-import { type ArticlesRequest, readRequest } from '../parameters/request.ts'
-import { checkPlan, historyStart } from './coverage.ts'
 import { findArticles, type Searches } from './find.ts'
-import { pageBody } from './page-body.ts'
-import { digestOf } from './shown-article.ts'
+import { digestOf, type Listed } from './shown-article.ts'
 
 /**
  * `GET /v1/articles`: one page and the cursor of the next.
@@ -51,4 +49,68 @@ function openCursor(secret: CursorSecret, binding: string, request: ArticlesRequ
       cursor: ['This is no cursor of this request: send next_cursor as it was, and every other parameter too.'],
     },
   })
+}
+
+const COMMA = Buffer.from(',')
+const END = Buffer.from(']}')
+
+/** Everything of a page but its articles. */
+interface PageHead {
+  total: number
+  estimate: boolean
+  /** As JSON. */
+  nextCursor: string
+}
+
+/** A page as `JSON.stringify` would write it, joined from the bytes of its articles. */
+export function pageBody({ total, estimate, nextCursor }: PageHead, articles: readonly Listed[]): Buffer {
+  const flag = estimate ? '"total_results_is_estimate":true,' : ''
+  const parts = [Buffer.from(`{"status":"ok","total_results":${total},${flag}"next_cursor":${nextCursor},"articles":[`)]
+  for (const article of articles) {
+    if (parts.length > 1) parts.push(COMMA)
+    addArticle(parts, article)
+  }
+  parts.push(END)
+  return Buffer.concat(parts)
+}
+
+function addArticle(parts: Buffer[], { pieces, relevance }: Listed): void {
+  const { bytes } = pieces.json
+  if (relevance === undefined) parts.push(bytes)
+  // The last field of the object, before its brace.
+  else parts.push(bytes.subarray(0, -1), Buffer.from(`,"relevance":${JSON.stringify(relevance)}}`))
+}
+
+const DAY = 86_400_000
+
+/**
+ * The instant at which a plan's history starts: fixed, or 00:00 UTC so many days before the day of
+ * `now` (decision 13).
+ */
+export function historyStart(history: HistoryStart, now: Date): Date {
+  if (history.kind === 'fixed') return history.at
+  return new Date(Math.floor(now.getTime() / DAY) * DAY - history.days * DAY)
+}
+
+/**
+ * Holds a valid request against its plan: rejected whole, never partly served; country before
+ * history (decision 6). Returns the countries to search.
+ *
+ * @param start the plan's history start, or the bound its sequence began with
+ * @throws ApiError `country_not_included`, `history_not_included`
+ */
+export function checkPlan(request: ArticlesRequest, plan: Plan, start: Date): Country[] {
+  const outside = request.countries?.filter(country => !plan.countries.includes(country)) ?? []
+  if (outside.length > 0) {
+    throw new ApiError('country_not_included', {
+      message: `Your plan covers ${plan.countries.join(', ')}, not ${outside.join(', ')}.`,
+    })
+  }
+  // `ms` is rounded down: a bound within the millisecond before the start lies before it.
+  if (request.publishedAfter && request.publishedAfter.ms < start.getTime()) {
+    throw new ApiError('history_not_included', {
+      message: `Your plan's history starts at ${start.toISOString()}.`,
+    })
+  }
+  return request.countries ?? plan.countries
 }

@@ -1,10 +1,16 @@
 import { ERRORS, type ErrorCode } from './errors.ts'
-import { PAGE_EXAMPLE } from './examples.ts'
-import { guide } from './guide.ts'
-import { HEADERS, type HeaderName, PLAN_HEADERS } from './headers.ts'
-import { openSchema } from './open-schema.ts'
+import { guide, PAGE_EXAMPLE } from './guide.ts'
 import { PARAMETER_NAMES, PARAMETERS, type Parameter, type ParameterName, parameterSchema } from './parameters.ts'
-import { ARTICLE_SCHEMA, AUTHOR_SCHEMA, ERROR_SCHEMA, OUTLET_SCHEMA, PAGE_SCHEMA } from './resources.ts'
+import {
+  ARTICLE_SCHEMA,
+  AUTHOR_SCHEMA,
+  ERROR_SCHEMA,
+  HEADERS,
+  type HeaderName,
+  OUTLET_SCHEMA,
+  PAGE_SCHEMA,
+  PLAN_HEADERS,
+} from './resources.ts'
 
 type Json = Record<string, unknown>
 
@@ -183,3 +189,19 @@ export function parameterObject(name: string, definition: Parameter): Json {
     ...(definition.kind === 'choices' ? { style: 'form', explode: false } : {}),
   }
 }
+
+/**
+ * A schema for readers, without `additionalProperties: false` at any depth: fields may be added
+ * within /v1 (decision 38), so a client must not refuse them. The tests hold our own answers
+ * against the closed schema.
+ */
+export function openSchema(schema: object): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([name, value]) => name !== 'additionalProperties' || value !== false)
+      .map(([name, value]) => [name, isSchema(value) ? openSchema(value) : value]),
+  )
+}
+
+const isSchema = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,5 +1,4 @@
-import { openSchema } from '../contract/open-schema.ts'
-import { headerObjects, operation, parameterObject, SECURITY_SCHEMES } from '../contract/openapi.ts'
+import { headerObjects, openSchema, operation, parameterObject, SECURITY_SCHEMES } from '../contract/openapi.ts'
 import type { Parameter } from '../contract/parameters.ts'
 import { ERROR_SCHEMA } from '../contract/resources.ts'
 import { FEED_OPERATIONS, FEED_SCHEMAS } from '../search-feeds/openapi.ts'

@@ -1,6 +1,5 @@
 import { TIME_UNITS } from '../../../search/index.ts'
-import { LIMITS } from '../contract/limits.ts'
-import { PARAMETERS, type Parameter } from '../contract/parameters.ts'
+import { LIMITS, PARAMETERS, type Parameter } from '../contract/parameters.ts'
 
 const { order: _order, per_page: _perPage, cursor: _cursor, sort, ...FILTERS } = PARAMETERS
 

@@ -1,12 +1,16 @@
 import { foldName } from '../../../search/analysis/index.ts'
 import type { SearchIndex, Suggestion } from '../../../search/index.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
-import { ApiError } from '../contract/api-error.ts'
-import { LIMITS } from '../contract/limits.ts'
+import { ApiError } from '../contract/errors.ts'
+import { LIMITS } from '../contract/parameters.ts'
+import {
+  createProblems,
+  createValuesReader,
+  type Problems,
+  readQueryString,
+  type ValuesOf,
+} from '../contract/query-string.ts'
 import { type Content, wholeContent } from '../http/answer.ts'
-import { createProblems, type Problems } from '../parameters/problems.ts'
-import { readQueryString } from '../parameters/querystring.ts'
-import { createValuesReader, type ValuesOf } from '../parameters/values.ts'
 import { MOST_SUGGESTIONS, SUGGESTIONS_PARAMETERS } from './parameters.ts'
 
 /**

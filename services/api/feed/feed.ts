@@ -1,11 +1,12 @@
 import type { Plan } from '../../../shared/plans/keys.ts'
-import { checkPlan, historyStart } from '../articles/coverage.ts'
+import { checkPlan, historyStart } from '../articles/articles.ts'
 import { findArticles, type Searches } from '../articles/find.ts'
-import { digestOf } from '../articles/shown-article.ts'
+import { digestOf, type Listed } from '../articles/shown-article.ts'
+import { LIMITS, PARAMETER_NAMES } from '../contract/parameters.ts'
+import { type ArticlesRequest, readRequest, spellingsOf } from '../contract/request.ts'
 import type { Answer } from '../http/answer.ts'
-import { readRequest } from '../parameters/request.ts'
-import { itemPiece, makeItems } from './item.ts'
-import { type FeedIdentity, type FeedLinks, feedBody, writeHead } from './rss.ts'
+import { addItem, itemPiece, makeItems } from './item.ts'
+import { optional, text, writeXml, type XmlElement } from './xml.ts'
 
 /**
  * `GET /v1/articles.rss`: the first page of the same query as RSS 2.0.
@@ -38,4 +39,125 @@ export async function answerFeed(
     searchMs: ms,
     isEmpty: rows.length === 0,
   }
+}
+
+type Filters = [name: string, value: string][]
+
+/**
+ * The filters of a request as name and value, in the contract's order and canonical spelling; what
+ * is at its default is left out, and so is `per_page`, which is no filter (decision 32). Requests
+ * that mean the same give the same.
+ */
+function appliedFilters(request: ArticlesRequest): Filters {
+  const spellings = spellingsOf(request)
+  return PARAMETER_NAMES.flatMap((name): [string, string][] => {
+    const written = name === 'cursor' ? null : spellings[name].written
+    return written === null ? [] : [[name, written]]
+  })
+}
+
+/**
+ * The query string of a feed's request in its one spelling: the applied filters, and how many items
+ * it has where that is said.
+ */
+export function searchOf(request: ArticlesRequest, filters = appliedFilters(request)): string {
+  const search = new URLSearchParams(filters)
+  if (request.perPage !== LIMITS.perPage.default) search.append('per_page', String(request.perPage))
+  return search.toString()
+}
+
+/** The title of a feed: the service's name and the filters, when there are any (decision 32). */
+export function titleOf(serviceName: string, request: ArticlesRequest, filters = appliedFilters(request)): string {
+  const filtered = written(filters)
+  return filtered === '' ? serviceName : `${serviceName}: ${filtered}`
+}
+
+/** Filters as people read them. */
+const written = (filters: Filters): string => filters.map(([name, value]) => `${name}=${value}`).join(', ')
+
+/** The publisher of the feed. */
+interface FeedIdentity {
+  serviceName: string
+  /** Address of the API as its clients write it, without a slash at its end. */
+  publicUrl: string
+  /** The namespace of the prefix `pc`. */
+  namespace: string
+}
+
+/**
+ * Where the feed's links lead: to its operation; or, of a feed with a secret address, to the page
+ * where people see the search. No link repeats that address: items are shared, caches are copied.
+ */
+type FeedLinks = 'operation' | 'explorer'
+
+/**
+ * Minutes a reader may wait before it asks again: articles come all the time, readers need not
+ * hurry.
+ */
+const TTL = 15
+
+// A feed's language (RSS 2.0, W3C codes) when a country alone decides it.
+const COUNTRY_LANGUAGE = { NL: 'nl-nl', BE: 'nl-be', LU: 'lb-lu' } as const
+
+/** The document after its items. */
+const END = '  </channel>\n</rss>\n'
+
+/**
+ * Writes RSS 2.0 (decisions 30–32) up to its items. Holds no time of its own: as long as the
+ * articles stay, so does every byte.
+ */
+export function writeHead(
+  identity: FeedIdentity,
+  request: ArticlesRequest,
+  articles: readonly Listed[],
+  links: FeedLinks,
+): string {
+  const channel: XmlElement = { name: 'channel', content: channelOf(identity, request, articles, links) }
+  const document = writeXml({
+    name: 'rss',
+    attributes: { version: '2.0', 'xmlns:atom': 'http://www.w3.org/2005/Atom', 'xmlns:pc': identity.namespace },
+    content: [channel],
+  })
+  return document.slice(0, -END.length)
+}
+
+/** The whole document: its head, and the items as they are kept. */
+export function feedBody(head: string, articles: readonly Listed[]): Buffer {
+  const parts = [Buffer.from(head)]
+  for (const article of articles) addItem(parts, article)
+  parts.push(Buffer.from(END))
+  return Buffer.concat(parts)
+}
+
+function channelOf(
+  { serviceName, publicUrl }: FeedIdentity,
+  request: ArticlesRequest,
+  articles: readonly Listed[],
+  links: FeedLinks,
+): XmlElement[] {
+  const filters = appliedFilters(request)
+  const filtered = written(filters)
+  const search = searchOf(request, filters)
+  const endpoint = `${publicUrl}${links === 'operation' ? '/v1/articles.rss' : '/'}`
+  const address = search === '' ? endpoint : `${endpoint}?${search}`
+  const self = { href: address, rel: 'self', type: 'application/rss+xml' }
+  const latest = Math.max(...articles.map(({ time }) => time ?? Number.NEGATIVE_INFINITY))
+  return [
+    text('title', titleOf(serviceName, request, filters)),
+    text('link', links === 'operation' ? endpoint : address),
+    text(
+      'description',
+      `News from the Netherlands, Belgium and Luxembourg.${filtered === '' ? '' : ` Filters: ${filtered}`}`,
+    ),
+    ...(links === 'operation' ? [{ name: 'atom:link', attributes: self }] : []),
+    ...optional('language', languageOf(request)),
+    ...optional('lastBuildDate', Number.isFinite(latest) ? new Date(latest).toUTCString() : null),
+    text('ttl', String(TTL)),
+  ]
+}
+
+function languageOf({ languages, countries }: ArticlesRequest): string | null {
+  if (languages?.length === 1) return languages[0]!
+  const only = countries?.length === 1 ? countries[0] : undefined
+  return only ? COUNTRY_LANGUAGE[only] : null
 }

@@ -1,8 +1,11 @@
 import { hash } from 'node:crypto'
-import type { Request, Response } from 'express'
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express'
+import type { Logger } from '../../../shared/log/logger.ts'
+import { NoPermit } from '../access/permits.ts'
+import { ApiError } from '../contract/errors.ts'
 import type { SearchMode } from '../contract/parameters.ts'
-import { type Compressor, createCompressor } from './compressor.ts'
-import { type Encoding, encodingFor } from './encoding.ts'
+import type { ErrorObject } from '../contract/resources.ts'
+import { type Compressor, createCompressor, type Encoding, encodingFor } from './compression.ts'
 
 /** A good answer, before HTTP's own matters. */
 export interface Content {
@@ -38,7 +41,7 @@ export function wholeContent(contentType: string, body: string): Content {
  * Sends an answer, or 304 when the client has it (decision 8).
  * @param beforeHeaders runs just before the headers go out; what it throws is sent instead
  */
-export type SendAnswer = (
+type SendAnswer = (
   request: Request,
   response: Response,
   answer: Content,
@@ -109,4 +112,54 @@ export function matchesEtag(header: string | undefined, etag: string): boolean {
   if (header === etag || header.trim() === '*') return true
   const opaque = (tag: string) => tag.replace(/^W\//, '')
   return (header.match(/(?:W\/)?"[^"]*"/g) ?? []).some(tag => opaque(tag) === opaque(etag))
+}
+
+/** Anything but GET and HEAD. */
+export const refuseMethod: RequestHandler = (_request, _response, next) => {
+  next(new ApiError('method_not_allowed', { headers: { Allow: 'GET, HEAD' } }))
+}
+
+export const refusePath: RequestHandler = (_request, _response, next) => {
+  next(new ApiError('not_found'))
+}
+
+/**
+ * Sends an error as the contract's object. What is no `ApiError` is ours to know and
+ * `internal_error` to the client.
+ */
+export function sendError(log: Logger): ErrorRequestHandler {
+  return (thrown: unknown, _request, response, _next) => {
+    const error = thrown instanceof ApiError ? thrown : new ApiError('internal_error', { cause: thrown })
+    response.locals.errorCode = error.code
+    // A client that left while it waited for a permit is no failure.
+    const hasLeft = error.cause instanceof NoPermit && response.destroyed
+    if (error.status >= 500 && !hasLeft) {
+      const cause = error.cause instanceof Error ? error.cause : error
+      log.error({ request: response.locals.requestId, code: error.code, err: detail(cause) }, 'request failed')
+    }
+    if (response.headersSent) {
+      response.destroy()
+      return
+    }
+    for (const name of ['ETag', 'Content-Length', 'Content-Type']) response.removeHeader(name)
+    response
+      .vary('Accept-Encoding')
+      .status(error.status)
+      .set({ ...error.headers, 'Cache-Control': 'no-store' })
+    response.json(errorObject(error))
+  }
+}
+
+function detail(error: Error): Record<string, unknown> {
+  return { message: error.message, stack: error.stack, ...('code' in error ? { code: error.code } : {}) }
+}
+
+/** The error object of the contract; beside the two operations it may have another code. */
+function errorObject(error: ApiError): Omit<ErrorObject, 'code'> & Pick<ApiError, 'code'> {
+  return {
+    status: 'error',
+    code: error.code,
+    message: error.message,
+    ...(error.errors === undefined ? {} : { errors: error.errors }),
+  }
 }

@@ -1,9 +1,10 @@
+import { randomUUID } from 'node:crypto'
 import type { Request, RequestHandler, Response } from 'express'
+import { withLogContext } from '../../../shared/log/context.ts'
 import { type Logger, patientLogger } from '../../../shared/log/logger.ts'
 import { counter, histogram } from '../../../shared/log/registry.ts'
 import { trackWaits, type Waits } from '../../../shared/log/waits.ts'
 import { watchHolds } from '../../../shared/process/holds.ts'
-import { withoutSecrets } from './without-secrets.ts'
 
 const seconds = histogram(
   'api_request_seconds',
@@ -87,3 +88,27 @@ function lineOf(request: Request, response: Response, ms: number): RequestLine {
 const wholeMs = (waits: Waits) => Object.fromEntries([...waits].map(([name, ms]) => [name, Math.round(ms)]))
 
 const rounded = (ms: number) => Math.round(ms * 100) / 100
+
+// Long enough for every tracing system's ids, nothing that could break a log line or a header.
+const WELL_FORMED = /^[\w.:+/=~@-]{1,128}$/
+
+/**
+ * Names the request: the caller's name for it when it is well-formed, else a new one (decision 8).
+ */
+export function requestId(header: string | undefined): string {
+  return header !== undefined && WELL_FORMED.test(header) ? header : randomUUID()
+}
+
+export const nameRequest: RequestHandler = (request, response, next) => {
+  const id = requestId(request.get('x-request-id'))
+  response.locals.requestId = id
+  response.set('X-Request-Id', id)
+  withLogContext({ request: id }, next)
+}
+
+/**
+ * A path without secrets: all behind `/feeds/` and `/websub/`, in whatever spelling, and each key
+ * or token that somebody wrote into a path.
+ */
+const withoutSecrets = (path: string): string =>
+  path.replace(/^(\/+(?:feeds|websub)\/).+$/is, '$1…').replace(/ps[a-z]_[\w-]+/gi, '…')

@@ -1,9 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
-import { type Connections, createConnections, endAfterAnswers } from './connection-state.ts'
-import { limitConnections } from './connections.ts'
-import { isHandedOver, type ParseError, readAgain } from './raw-address.ts'
-import { end, refusal, refuse } from './refusal.ts'
+import { Socket } from 'node:net'
+import { lockAddress } from '../access/lock.ts'
+import { end, isHandedOver, type ParseError, readAgain, refusal, refuse } from './malformed.ts'
 
 /** How much time and memory one client may take; docs/operations.md lists them. Times in ms. */
 export const HTTP_LIMITS = {
@@ -44,7 +42,7 @@ export const HTTP_LIMITS = {
   /** Without a proxy, one address may take a quarter of them. */
   connectionsPerAddress: 1_024,
 }
-export type HttpLimits = typeof HTTP_LIMITS
+type HttpLimits = typeof HTTP_LIMITS
 
 /**
  * The HTTP server. It cuts off slow senders, slow readers, giant headers and giant addresses, and
@@ -152,4 +150,103 @@ function problemOf({ headersDistinct, httpVersion, rawHeaders }: IncomingMessage
 function originForm(target: string): string {
   const path = target.replace(/#.*$/s, '').replace(/^https?:\/\/[^/?]*/i, '')
   return path.startsWith('/') ? path : `/${path}`
+}
+
+/** How far the requests of one connection are. */
+interface ConnectionState {
+  requests: number
+  unanswered: number
+  /** The request that came last. */
+  last: IncomingMessage
+  /** Ends the connection when an answer takes too long; starts again with every answer. */
+  late: NodeJS.Timeout | undefined
+  /**
+   * Ends the connection once every request has its answer. When it is set, the server ignores
+   * requests that still arrive. null: the connection goes on.
+   */
+  ending: (() => void) | null
+}
+
+/** Requests and answers of all connections of a server. */
+interface Connections {
+  /** undefined: the connection had no request yet. */
+  get(socket: Socket): ConnectionState | undefined
+  /** The state of a connection that has a request. */
+  of(socket: Socket, request: IncomingMessage): ConnectionState
+  /** Notes a request until its answer has ended. */
+  begin(state: ConnectionState, request: IncomingMessage, response: ServerResponse): void
+}
+
+/** @param answerTimeout ms to the end of an answer, from the one before it or the request */
+function createConnections(answerTimeout: number): Connections {
+  const states = new WeakMap<Socket, ConnectionState>()
+  return {
+    get: socket => states.get(socket),
+
+    of(socket, request) {
+      const known = states.get(socket)
+      if (known) return known
+      const state: ConnectionState = { requests: 0, unanswered: 0, last: request, late: undefined, ending: null }
+      states.set(socket, state)
+      // Not with the answers: an answer that waits behind another one is not told that the
+      // connection has closed.
+      socket.once('close', () => clearTimeout(state.late))
+      return state
+    },
+
+    begin(state, request, response) {
+      const { socket } = request
+      state.last = request
+      state.requests++
+      state.unanswered++
+      if (state.unanswered === 1) state.late = setTimeout(() => socket.destroy(), answerTimeout)
+      response.once('close', () => {
+        state.unanswered--
+        if (state.unanswered === 0) clearTimeout(state.late)
+        else state.late?.refresh()
+        if (state.unanswered === 0 && socket.writable) state.ending?.()
+      })
+    },
+  }
+}
+
+/**
+ * Ends a connection after the answers that have begun: a refusal in the middle of another answer
+ * could not be read.
+ */
+function endAfterAnswers(socket: Socket, state: ConnectionState, ending: () => void): void {
+  state.ending = ending
+  if (state.unanswered === 0) ending()
+  else socket.pause()
+}
+
+export interface ConnectionLimits {
+  /** Connections of this process. */
+  total: number
+  /** Those of one address; IPv6 by /56. */
+  perAddress: number
+}
+
+/**
+ * Bounds the connections. At the total, the server closes idle ones: otherwise clients that keep
+ * theirs open would shut all others out. One address never has them all.
+ */
+function limitConnections(server: Server, { total, perAddress }: ConnectionLimits): void {
+  server.maxConnections = total
+  server.on('drop', () => server.closeIdleConnections())
+
+  const open = new Map<string, number>()
+  server.prependListener('connection', (socket: unknown) => {
+    // `readAgain` shows a connection a second time, as another kind of stream.
+    if (!(socket instanceof Socket)) return
+    const address = lockAddress(undefined, socket.remoteAddress)
+    const count = (open.get(address) ?? 0) + 1
+    open.set(address, count)
+    socket.once('close', () => {
+      const left = (open.get(address) ?? 1) - 1
+      if (left === 0) open.delete(address)
+      else open.set(address, left)
+    })
+    if (count > perAddress) socket.destroy()
+  })
 }

@@ -1,4 +1,4 @@
-import type { ConnectionLimits } from '../http/connections.ts'
+import type { ConnectionLimits } from '../http/server.ts'
 
 /** Counts the connections of all processes together. */
 export interface ConnectionCount {

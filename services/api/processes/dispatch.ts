@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net'
 import { lockAddress } from '../access/lock.ts'
-import type { ConnectionLimits } from '../http/connections.ts'
+import type { ConnectionLimits } from '../http/server.ts'
 import { createConnectionCount } from './connection-count.ts'
 import { createSeat, type Seat, type Taker, type Waiting } from './seat.ts'
 

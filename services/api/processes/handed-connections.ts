@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { Socket } from 'node:net'
 import { registry } from '../../../shared/log/registry.ts'
 import type { ProcessContext, Running } from '../../../shared/process/service.ts'
-import type { Door } from '../http/door.ts'
+import type { Door } from '../http/address.ts'
 import { isOrder, type Question, type Report } from './messages.ts'
 
 /** ms in which the clients of a process that is replaced are told to connect again. */

@@ -3,7 +3,7 @@ import pg, { type ClientBase } from 'pg'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { loadSharedSecret } from '../../../shared/postgres/shared-secret.ts'
 import { isTransient } from '../../../shared/postgres/transaction.ts'
-import { withConnection } from './connection.ts'
+import { withConnection } from './resting-pool.ts'
 
 /**
  * The history that the primary writes: its database system and its timeline. A promoted standby

@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import pg from 'pg'
 import type { OutageLog } from '../../../shared/log/outage.ts'
 import type { Client, Pool } from '../../../shared/postgres/pool.ts'
-import { withConnection } from './connection.ts'
+import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 
 /** A pool of a server that may be away: then it rests until the server answers. */
-export interface RestingPool {
+interface RestingPool {
   rests(): boolean
   /**
    * Runs work on a connection until the controller ends it. The pool ends it when it comes to rest.
@@ -15,7 +16,7 @@ export interface RestingPool {
   close(): Promise<void>
 }
 
-export interface RestingOptions {
+interface RestingOptions {
   open(): Pool
   /** Asks the server anything. */
   look(client: Client): Promise<unknown>
@@ -73,5 +74,40 @@ export function createRestingPool({ open, look, limit, outage }: RestingOptions)
       await resting
       await pool.end()
     },
+  }
+}
+
+/**
+ * Runs work on a connection until the signal ends it. The connection is then closed, because its
+ * statement may run on. So is a connection that failed otherwise than by an error of its statement.
+ */
+export async function withConnection<T>(
+  pool: Pool,
+  signal: AbortSignal,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const connecting = pool.connect()
+  const client = await unlessAborted(connecting, signal).catch((error: unknown) => {
+    // It may still come. Nobody waits for it any more.
+    connecting.then(
+      late => late.release(),
+      () => {},
+    )
+    throw error
+  })
+  let isBroken = false
+  // Without a listener, a connection lost between two statements would end the process.
+  const onError = () => {
+    isBroken = true
+  }
+  client.on('error', onError)
+  try {
+    return await unlessAborted(work(client), signal)
+  } catch (error) {
+    isBroken ||= signal.aborted || !(error instanceof pg.DatabaseError)
+    throw error
+  } finally {
+    client.off('error', onError)
+    client.release(isBroken)
   }
 }

@@ -1,9 +1,12 @@
+import type { ClientBase } from 'pg'
+import { SEARCH_SETTINGS, type Standbys } from '../../../search/index.ts'
 import type { Config } from '../../../shared/config/config.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
-import { followHistory } from './history.ts'
-import { openApiPool } from './primary.ts'
-import { type OpenedStandbys, openStandbys } from './standbys.ts'
+import { counter, gauge } from '../../../shared/log/registry.ts'
+import { postgresOutageLog } from '../../../shared/postgres/outage.ts'
+import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
+import { followHistory, type History } from './history.ts'
+import { openStandby, type Standby } from './standby.ts'
 
 /** The servers of an API process. */
 export interface Servers {
@@ -23,4 +26,96 @@ export function openServers(config: Config, log: Logger): Servers {
   const history = followHistory(() => pool)
   const pool: Pool = openApiPool(config, log, client => history.look(client))
   return { pool, standbys: openStandbys(urls, config.DATABASE_POOL, history, log) }
+}
+
+/**
+ * Connections for searches and counters; no statement keeps a client waiting longer than
+ * SEARCH_TIMEOUT and a second.
+ *
+ * @param onConnect runs on each new connection before it is used
+ */
+function openApiPool(config: Config, log: Logger, onConnect?: (client: ClientBase) => Promise<void>): Pool {
+  const pool: Pool = createPool(config.DATABASE_URL, 'api', postgresOutageLog(log, () => pool).met, {
+    max: config.DATABASE_POOL,
+    statementTimeout: config.SEARCH_TIMEOUT,
+    // The server ends a long statement; a server that hangs is given up by us.
+    queryTimeout: config.SEARCH_TIMEOUT + 1_000,
+    settings: SEARCH_SETTINGS,
+    ...(onConnect ? { onConnect } : {}),
+  })
+  return pool
+}
+
+/** The standbys of an API process. */
+interface OpenedStandbys extends Standbys {
+  close(): Promise<void>
+}
+
+/**
+ * Opens the standbys of DATABASE_READ_URL. Each statement goes to the one with the fewest under
+ * way, then to the next one; a null result leaves it to the primary.
+ */
+export function openStandbys(urls: string[], connections: number, history: History, log: Logger): OpenedStandbys {
+  const standbys = urls.map(url => openStandby(url, connections, history, log))
+  let turn = 0
+  observeStandbys(() => standbys.map(({ name, isUp }) => ({ name, isUp: isUp() })))
+
+  return {
+    async rows(statement, needed, isWhole) {
+      turn = (turn + 1) % standbys.length
+      for (const standby of inTurn(standbys, turn)) {
+        const answer = await standby.rows(statement, needed, isWhole)
+        if ('rows' in answer) {
+          statements.inc({ server: 'standby' })
+          return answer.rows
+        }
+        refusals.inc({ reason: answer.refusal })
+        // The client has waited long enough.
+        if (answer.refusal === 'timeout') break
+      }
+      statements.inc({ server: 'primary' })
+      return null
+    },
+    async close() {
+      history.close()
+      await Promise.all(standbys.map(standby => standby.close()))
+    },
+  }
+}
+
+/** Those that answer, the least busy first; equals take turns. */
+function inTurn(standbys: Standby[], turn: number): Standby[] {
+  return [...standbys.slice(turn), ...standbys.slice(0, turn)]
+    .filter(standby => standby.answers())
+    .sort((a, b) => a.underWay() - b.underWay())
+}
+
+/** `server`: standby, primary */
+export const statements = counter(
+  'read_statements_total',
+  'Statements of searches that a standby may answer, by the server that did: standby, primary.',
+  ['server'],
+)
+
+/** `reason`: see `Refusal` */
+export const refusals = counter(
+  'read_refusals_total',
+  'Statements that a standby did not answer: behind, ahead, foreign, timeout, error.',
+  ['reason'],
+)
+
+/**
+ * Shows which servers of DATABASE_READ_URL answer. All members of a cluster may be named there, so
+ * the primary among them counts as well.
+ */
+function observeStandbys(states: () => { name: string; isUp: boolean }[]): void {
+  gauge(
+    'read_standby_up',
+    'Whether a server of DATABASE_READ_URL answers this process.',
+    ['standby'],
+    async () => states(),
+    (set, standbys) => {
+      for (const { name, isUp } of standbys) set({ standby: name }, isUp ? 1 : 0)
+    },
+  )
 }

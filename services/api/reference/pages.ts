@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { type RequestHandler, Router } from 'express'
-import { EXAMPLE_SEARCH, PAGE_EXAMPLE } from '../contract/examples.ts'
+import { EXAMPLE_SEARCH, PAGE_EXAMPLE } from '../contract/guide.ts'
 import { openApiDocument } from '../contract/openapi.ts'
 import { exploreDocument } from '../explore/openapi.ts'
-import { pageSecurity } from '../http/page-security.ts'
+import { pageSecurity } from '../http/security.ts'
 import { type Asset, makeAsset, sendAsset } from './assets.ts'
 
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express'
-import { ApiError } from '../contract/api-error.ts'
-import { createProblems } from '../parameters/problems.ts'
+import { ApiError } from '../contract/errors.ts'
+import { createProblems } from '../contract/query-string.ts'
 import { FEED_LIMITS } from './limits.ts'
 
 /** ms; shorter than the server's own limit for a request, which sends no word. */

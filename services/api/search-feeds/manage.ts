@@ -8,9 +8,9 @@ import {
   TooManyFeeds,
 } from '../../../shared/plans/search-feeds.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { accessOf } from '../access/locals.ts'
+import { accessOf } from '../access/access.ts'
 import type { Permits } from '../access/permits.ts'
-import { ApiError } from '../contract/api-error.ts'
+import { ApiError } from '../contract/errors.ts'
 import { feedAddress, subscriptionOf } from './address.ts'
 import { readBody, readMembers } from './body.ts'
 import { OPML_TYPE, writeOpml } from './opml.ts'

@@ -1,5 +1,4 @@
-import { ERROR_CODES, ERRORS, type ErrorCode } from '../contract/errors.ts'
-import { BESIDE_ERRORS, type BesideErrorCode } from '../contract/errors-beside.ts'
+import { BESIDE_ERRORS, type BesideErrorCode, ERROR_CODES, ERRORS, type ErrorCode } from '../contract/errors.ts'
 import { ERROR_SCHEMA } from '../contract/resources.ts'
 import { FEED_LIMITS } from './limits.ts'
 

@@ -1,8 +1,6 @@
 import type { Request } from 'express'
-import { ApiError } from '../contract/api-error.ts'
-import { rawQueryOf } from '../http/raw-query.ts'
-import { createProblems } from '../parameters/problems.ts'
-import { readQueryString } from '../parameters/querystring.ts'
+import { ApiError } from '../contract/errors.ts'
+import { createProblems, rawQueryOf, readQueryString } from '../contract/query-string.ts'
 
 /** @throws ApiError `invalid_request` with the sentence for each parameter of the address */
 export function refuseParameters(request: Request, sentence: string): void {

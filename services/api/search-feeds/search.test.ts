@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { Plan } from '../../../shared/plans/keys.ts'
-import { ApiError } from '../contract/api-error.ts'
-import { readRequest } from '../parameters/request.ts'
+import { ApiError } from '../contract/errors.ts'
+import { readRequest } from '../contract/request.ts'
 import { FEED_LIMITS } from './limits.ts'
 import { readNewFeed } from './search.ts'
 

@@ -1,8 +1,8 @@
 import type { Plan } from '../../../shared/plans/keys.ts'
-import { checkPlan, historyStart } from '../articles/coverage.ts'
-import { ApiError } from '../contract/api-error.ts'
-import { searchOf, titleOf } from '../feed/filters.ts'
-import { readRequest } from '../parameters/request.ts'
+import { checkPlan, historyStart } from '../articles/articles.ts'
+import { ApiError } from '../contract/errors.ts'
+import { readRequest } from '../contract/request.ts'
+import { searchOf, titleOf } from '../feed/feed.ts'
 import { FEED_LIMITS } from './limits.ts'
 
 /** What describes a new feed. */

@@ -6,7 +6,7 @@ import { type RequestHandler, Router } from 'express'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { QUEUE_NAMES } from '../../../shared/queues/messages.ts'
 import { type RedisSettings, redisConnection } from '../../../shared/queues/redis.ts'
-import { pageSecurity } from '../http/page-security.ts'
+import { pageSecurity } from '../http/security.ts'
 
 export interface Board {
   router: Router

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Request, RequestHandler } from 'express'
-import { readCredentials } from '../access/bearer.ts'
+import { readCredentials } from '../access/access.ts'
 import { type AddressLock, lockAddress } from '../access/lock.ts'
-import { ApiError } from '../contract/api-error.ts'
+import { ApiError } from '../contract/errors.ts'
 
 const REALM = 'Perscope operators'
 

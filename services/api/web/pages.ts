@@ -1,6 +1,6 @@
 import { type Request, type RequestHandler, type Response, Router } from 'express'
 import { matchesEtag } from '../http/answer.ts'
-import { pageSecurity } from '../http/page-security.ts'
+import { pageSecurity } from '../http/security.ts'
 import { ASSETS_PATH, bundlePages, type Coding, type WebBundle, type WebFile } from './bundle.ts'
 
 const YEAR = 31_536_000

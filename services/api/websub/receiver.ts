@@ -2,7 +2,7 @@ import { type Request, type Response, Router } from 'express'
 import { printableLine } from '../../../shared/log/printable.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { createPermits, NoPermit } from '../access/permits.ts'
-import { rawQueryOf } from '../http/raw-query.ts'
+import { rawQueryOf } from '../contract/query-string.ts'
 import { readSignature } from './signature.ts'
 import { confirm, deny, ring, secretOf } from './subscriptions.ts'
 

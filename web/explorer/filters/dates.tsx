@@ -1,4 +1,4 @@
-import { LIMITS } from '../../../services/api/contract/limits.ts'
+import { LIMITS } from '../../../services/api/contract/parameters.ts'
 import { useSpeech } from '../../words/index.ts'
 import { beginOf, dayOf, daysBefore, endOf } from './days.ts'
 import { type FilterProps, Group } from './group.tsx'

@@ -1,5 +1,5 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { LIMITS } from '../../../services/api/contract/limits.ts'
+import { LIMITS } from '../../../services/api/contract/parameters.ts'
 import { ask, isRecord } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
 import { type FilterProps, Group } from './group.tsx'

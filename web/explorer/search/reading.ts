@@ -1,5 +1,5 @@
 import { parseBoolean, parseKeyword, QUERY_PROBLEMS } from '../../../search/browser.ts'
-import { LIMITS } from '../../../services/api/contract/limits.ts'
+import { LIMITS } from '../../../services/api/contract/parameters.ts'
 import type { Search } from './search.ts'
 
 /** How a query is read, found by the very parser of the API. */

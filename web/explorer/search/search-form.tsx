@@ -1,7 +1,6 @@
 import type { RefObject } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { LIMITS } from '../../../services/api/contract/limits.ts'
-import type { SearchMode } from '../../../services/api/contract/parameters.ts'
+import { LIMITS, type SearchMode } from '../../../services/api/contract/parameters.ts'
 import { Segments } from '../../parts/segments.tsx'
 import { useSpeech } from '../../words/index.ts'
 import { type Reading, readQuery } from './reading.ts'

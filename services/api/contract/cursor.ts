@@ -1,0 +1,154 @@
+import { createHmac, type KeyObject, timingSafeEqual } from 'node:crypto'
+import type { Position } from '../../../search/index.ts'
+import type { HistoryStart, Plan } from '../../../shared/plans/keys.ts'
+import type { SemanticPosition } from '../semantic/query.ts'
+import { LIMITS } from './parameters.ts'
+import { type ArticlesRequest, type Spelling, type Spellings, spellingsOf } from './request.ts'
+
+/** Where a sequence stands, and since when its history runs. */
+export interface Cursor {
+  at: ({ kind: 'words' } & Position) | ({ kind: 'semantic' } & SemanticPosition)
+  /**
+   * The bound the sequence began with (decision 13): a rolling one moves on at midnight, the
+   * sequence does not.
+   */
+  historyStart: Date
+}
+
+/** The secret of the tags. A `KeyObject` takes a sixth of the time of its bytes. */
+export type CursorSecret = KeyObject | Buffer
+
+/*
+ * A cursor is base64url of
+ *
+ *   version          1 byte
+ *   tag             16 bytes   HMAC-SHA256, cut to 128 bits, of binding, version and content
+ *   content
+ *     flags          1 byte
+ *     history start  6 bytes   ms since 1970, signed
+ *     sort value     6 bytes   signed
+ *     words:    score 8 bytes (double), watermark 8, total 2
+ *     semantic: set 12 bytes
+ *     id             the rest, UTF-8
+ *
+ * Binary, because an imported id may have 128 bytes and all of it has to fit into 255 characters.
+ */
+const VERSION = 1
+const TAG_BYTES = 16
+const HEAD_BYTES = { words: 31, semantic: 25 } as const
+const FLAGS = { semantic: 1, nullValue: 2, estimate: 4 } as const
+
+/**
+ * Writes a cursor. Its tag covers `binding` too, so that it fits one request only, and neither the
+ * binding nor the query is in it. Holds no clock and no chance: equal pages have equal cursors in
+ * every process (decision 21).
+ *
+ * @param binding see `binding.ts`
+ * @throws when the id has more than 143 bytes; `import` lets in 128
+ */
+export function writeCursor(secret: CursorSecret, binding: string, cursor: Cursor): string {
+  const content = writeContent(cursor)
+  const text = Buffer.concat([Buffer.of(VERSION), tag(secret, binding, content), content]).toString('base64url')
+  if (text.length > LIMITS.cursor) throw new Error(`The article id "${cursor.at.last.id}" is too long for a cursor.`)
+  return text
+}
+
+/** Reads a cursor; null when it is forged, cut, of another request, or not one of ours at all. */
+export function readCursor(secret: CursorSecret, binding: string, text: string): Cursor | null {
+  const bytes = Buffer.from(text, 'base64url')
+  // Node's decoder skips what does not belong; a cursor has one spelling only.
+  if (bytes.toString('base64url') !== text || bytes.length <= 1 + TAG_BYTES || bytes[0] !== VERSION) return null
+  const content = bytes.subarray(1 + TAG_BYTES)
+  if (!timingSafeEqual(bytes.subarray(1, 1 + TAG_BYTES), tag(secret, binding, content))) return null
+  return readContent(content)
+}
+
+function tag(secret: CursorSecret, binding: string, content: Buffer): Buffer {
+  // The length keeps binding and content apart.
+  const hmac = createHmac('sha256', secret).update(`${VERSION} ${Buffer.byteLength(binding)} `)
+  return hmac.update(binding).update(content).digest().subarray(0, TAG_BYTES)
+}
+
+function writeContent({ at, historyStart }: Cursor): Buffer {
+  const head = Buffer.alloc(HEAD_BYTES[at.kind])
+  const semantic = at.kind === 'semantic' ? FLAGS.semantic : 0
+  const nullValue = at.last.value === null ? FLAGS.nullValue : 0
+  const estimate = at.kind === 'words' && at.estimate ? FLAGS.estimate : 0
+  head.writeUInt8(semantic | nullValue | estimate, 0)
+  head.writeIntBE(historyStart.getTime(), 1, 6)
+  head.writeIntBE(at.last.value ?? 0, 7, 6)
+  if (at.kind === 'words') {
+    head.writeDoubleBE(at.last.score, 13)
+    head.writeBigUInt64BE(at.watermark, 21)
+    head.writeUInt16BE(at.total, 29)
+  } else {
+    head.write(at.setId, 13, 'base64url')
+  }
+  return Buffer.concat([head, Buffer.from(at.last.id)])
+}
+
+/** The inverse of `writeContent`; its bytes are ours, the tag says so. */
+function readContent(content: Buffer): Cursor {
+  const flags = content.readUInt8(0)
+  const kind = flags & FLAGS.semantic ? 'semantic' : 'words'
+  const historyStart = new Date(content.readIntBE(1, 6))
+  const value = flags & FLAGS.nullValue ? null : content.readIntBE(7, 6)
+  const id = content.toString('utf8', HEAD_BYTES[kind])
+  if (kind === 'semantic') {
+    const setId = content.toString('base64url', 13, HEAD_BYTES.semantic)
+    return { historyStart, at: { kind, setId, last: { value, id } } }
+  }
+  return {
+    historyStart,
+    at: {
+      kind,
+      watermark: content.readBigUInt64BE(21),
+      total: content.readUInt16BE(29),
+      estimate: (flags & FLAGS.estimate) !== 0,
+      last: { value, score: content.readDoubleBE(13), id },
+    },
+  }
+}
+
+/**
+ * The parameters of the first version, bound by their places here. This list never changes, because
+ * another one would end the cursors that clients hold. A parameter that came later is bound by its
+ * name, and only where a request gives it: cursors from before its time then stay valid.
+ */
+const BY_PLACE = [
+  'search',
+  'q',
+  'search_in',
+  'sort',
+  'order',
+  'per_page',
+  'country',
+  'language',
+  'has_author',
+  'outlet',
+  'author',
+  'published_after',
+  'published_before',
+  'ingested_after',
+] as const satisfies (keyof Spellings)[]
+
+/**
+ * Everything that a cursor is bound to (decision 21): every other parameter and the plan's coverage
+ * as it is defined, in one spelling for whatever means the same. Only the JSON operation has
+ * cursors, hence no operation in it.
+ */
+export const bindingOf = (request: ArticlesRequest, plan: Plan): string => bindingFor(spellingsOf(request), plan)
+
+/** The binding of a request's spellings, those of later parameters among them. */
+export function bindingFor(spellings: Spellings & Record<string, Spelling>, plan: Plan): string {
+  const placed = new Set<string>(BY_PLACE)
+  const later = Object.entries(spellings)
+    .filter(([name, { bound }]) => !placed.has(name) && bound !== null)
+    .map(([name, { bound }]): [string, unknown] => [name, bound])
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+  const bound = BY_PLACE.map(name => spellings[name].bound)
+  const coverage = [[...plan.countries].sort(), definitionOf(plan.history)]
+  return JSON.stringify(['articles', ...bound, ...coverage, ...later])
+}
+
+const definitionOf = (history: HistoryStart) => (history.kind === 'fixed' ? history.at.getTime() : `${history.days}d`)

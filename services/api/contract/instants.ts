@@ -1,0 +1,80 @@
+import { LIMITS } from './parameters.ts'
+
+/** A moment as a client wrote it. */
+export interface Instant {
+  /** Milliseconds since 1970, rounded down. */
+  ms: number
+  /**
+   * Digits of the second's fraction after the third, without trailing zeros: what `ms` leaves out.
+   */
+  beyond: string
+  /** Written as a day, without a time: `ms` is its 00:00 UTC. */
+  day: boolean
+}
+
+const DAY = 86_400_000
+const DATE = /^(\d{4})-(\d{2})-(\d{2})$/
+// The offset's `+` may have arrived as a space: that is what `+` means in a query string.
+const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,32}))?(?:[Zz]|([+ -])(\d{2}):(\d{2}))?$/
+
+/** Reads a day `YYYY-MM-DD` that exists; null for anything else. */
+export function parseDay(text: string): Instant | null {
+  const match = DATE.exec(text)
+  if (!match) return null
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  if (year < LIMITS.years.minimum || year > LIMITS.years.maximum) return null
+  const date = new Date(Date.UTC(year, month - 1, day))
+  // Date carries 30 February over into March.
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return null
+  return { ms: date.getTime(), beyond: '', day: true }
+}
+
+/**
+ * Reads an RFC 3339 date-time (decision 12): `T` or a space, an optional fraction, `Z`, an offset,
+ * or nothing, which means UTC. A second 60 is read where leap seconds fall (RFC 3339 §5.7) as the
+ * second that follows it. Null for anything else.
+ */
+export function parseDateTime(text: string): Instant | null {
+  const match = DATE_TIME.exec(text)
+  if (!match) return null
+  const day = parseDay(match[1] ?? '')
+  const [hour, minute, second] = [Number(match[2]), Number(match[3]), Number(match[4])]
+  const [offsetHour, offsetMinute] = [Number(match[7] ?? 0), Number(match[8] ?? 0)]
+  if (!day || hour > 23 || minute > 59 || second > 60 || offsetHour > 23 || offsetMinute > 59) return null
+  const offset = (offsetHour * 60 + offsetMinute) * 60_000 * (match[6] === '-' ? -1 : 1)
+  const whole = day.ms + ((hour * 60 + minute) * 60 + second) * 1_000 - offset
+  if (second === 60 && !followsLeapSecond(whole)) return null
+  const fraction = (match[5] ?? '').padEnd(3, '0')
+  return { ms: whole + Number(fraction.slice(0, 3)), beyond: fraction.slice(3).replace(/0+$/, ''), day: false }
+}
+
+/** Reads a day or a date-time. */
+export function parseInstant(text: string): Instant | null {
+  return parseDay(text) ?? parseDateTime(text)
+}
+
+/**
+ * First whole millisecond not before the instant: articles' times have milliseconds, a bound may
+ * have more.
+ */
+export function ceilMs(instant: Instant): number {
+  return instant.beyond === '' ? instant.ms : instant.ms + 1
+}
+
+/** 00:00 UTC of the day after. */
+export function nextMidnight(instant: Instant): number {
+  return instant.ms + DAY
+}
+
+/**
+ * True when the upper bound `before` lies before the lower bound `after`. A day reaches to its end.
+ */
+export function precedes(before: Instant, after: Instant): boolean {
+  if (before.day) return nextMidnight(before) <= after.ms
+  return before.ms < after.ms || (before.ms === after.ms && before.beyond < after.beyond)
+}
+
+function followsLeapSecond(ms: number): boolean {
+  const date = new Date(ms)
+  return ms % DAY === 0 && date.getUTCDate() === 1 && (date.getUTCMonth() === 0 || date.getUTCMonth() === 6)
+}

@@ -1,0 +1,359 @@
+import { Ajv, type ErrorObject } from 'ajv'
+import { type Instant, parseDateTime, parseDay, parseInstant } from './instants.ts'
+import {
+  FLAGS,
+  type PARAMETERS,
+  type Parameter,
+  type ParameterKind,
+  type ParameterName,
+  parameterSchema,
+} from './parameters.ts'
+
+/** The query string of an address as it arrived, without `?`. */
+export function rawQueryOf(url: string): string {
+  const mark = url.indexOf('?')
+  return mark < 0 ? '' : url.slice(mark + 1)
+}
+
+/**
+ * A name and value of a query string, decoded; or the reason why they could not be read.
+ */
+export type WrittenParameter = { name: string; value: string } | { name: string; unreadable: string }
+
+/**
+ * Every parameter once, and each value of the lists in all three forms, are not half of these. What
+ * thousands of wrong names cost to be told apart would be felt by others.
+ */
+const MAX_WRITTEN = 256
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * Takes a raw query string (without its `?`) apart. Our own, because `country[]=` must be read, a
+ * filter must never be dropped in silence, and nothing may be guessed: broken percent-encoding,
+ * bytes that are no UTF-8 (lone surrogates too) and NUL are reported under the name as far as it
+ * can be read (decision 11). `+` is a space (WHATWG URL, `application/x-www-form-urlencoded`).
+ */
+export function readQueryString(raw: string): WrittenParameter[] {
+  const pairs = raw.split('&').filter(pair => pair !== '')
+  const written = pairs.slice(0, MAX_WRITTEN).map(readPair)
+  const next = pairs[MAX_WRITTEN]
+  if (next === undefined) return written
+  const unreadable = `A request may have ${MAX_WRITTEN} parameters; this one and what follows were not read.`
+  return [...written, { name: readPair(next).name, unreadable }]
+}
+
+function readPair(pair: string): WrittenParameter {
+  const equals = pair.indexOf('=')
+  const rawName = equals < 0 ? pair : pair.slice(0, equals)
+  const rawValue = equals < 0 ? '' : pair.slice(equals + 1)
+  const name = decode(rawName)
+  if (!name.ok) return { name: readableStart(rawName), unreadable: `The name of this parameter ${name.why}.` }
+  const value = decode(rawValue)
+  if (!value.ok) return { name: name.text, unreadable: `The value ${value.why}.` }
+  return { name: name.text, value: value.text }
+}
+
+type Decoded = { ok: true; text: string } | { ok: false; why: string }
+
+// The common value needs no decoding. Node hands bytes over 0x7F on as Latin-1 characters, hence
+// the ASCII range.
+const PLAIN = /^[\x21-\x24\x26-\x2a\x2c-\x7e]*$/
+
+function decode(raw: string): Decoded {
+  if (PLAIN.test(raw)) return { ok: true, text: raw }
+  if (/%(?![0-9a-f]{2})/i.test(raw)) return { ok: false, why: 'is not percent-encoded correctly' }
+  const bytes = Buffer.alloc(raw.length)
+  let length = 0
+  for (let i = 0; i < raw.length; i++) {
+    const code = raw.charCodeAt(i)
+    if (code === 0x25) {
+      bytes[length++] = Number.parseInt(raw.slice(i + 1, i + 3), 16)
+      i += 2
+    } else {
+      bytes[length++] = code === 0x2b ? 0x20 : code
+    }
+  }
+  const content = bytes.subarray(0, length)
+  if (content.includes(0)) return { ok: false, why: 'holds a NUL character' }
+  try {
+    return { ok: true, text: utf8.decode(content) }
+  } catch {
+    return { ok: false, why: 'is not valid UTF-8' }
+  }
+}
+
+/**
+ * The longest start of an unreadable name that can be read; all of it, as written, when not even
+ * its first character can.
+ */
+function readableStart(raw: string): string {
+  for (let end = Math.min(raw.length, 64); end > 0; end--) {
+    const start = decode(raw.slice(0, end))
+    if (start.ok) return start.text
+  }
+  return raw.slice(0, 64)
+}
+
+type ValueOf<P extends ParameterKind> = P extends { kind: 'choice'; values: readonly (infer V)[] }
+  ? V
+  : P extends { kind: 'choices'; values: readonly (infer V)[] }
+    ? V[]
+    : P extends { kind: 'flag' }
+      ? boolean
+      : P extends { kind: 'instant' }
+        ? Instant
+        : P extends { kind: 'integer' }
+          ? number
+          : string
+
+type ParameterTable = Record<string, Parameter>
+
+/** The parameters that were given, each read and within its bounds. */
+export type ValuesOf<T extends ParameterTable> = { [N in keyof T]?: ValueOf<T[N]> }
+
+export type ParameterValues = ValuesOf<typeof PARAMETERS>
+
+const ajv = new Ajv({
+  allErrors: true,
+  strictTypes: false, // `default` and unions of formats are for the document's readers
+  formats: {
+    date: text => parseDay(text) !== null,
+    'date-time': text => parseDateTime(text) !== null,
+  },
+})
+
+/**
+ * Makes the reader of an operation's parameters. It reads each by its definition (decisions 9–12):
+ * names known, single values given once, lists in their three forms, text NFC-normalised and
+ * trimmed, choices in canonical case, and every value within the schema that the OpenAPI document
+ * prints. It adds those that it cannot read to `problems` and leaves them out.
+ *
+ * @param refusals sentences for parameters that others take and this operation does not
+ */
+export function createValuesReader<T extends ParameterTable>(
+  table: T,
+  refusals: ReadonlyMap<string, string> = new Map(),
+): (written: WrittenParameter[], problems: Problems) => ValuesOf<T> {
+  const names = Object.keys(table)
+  const validate = ajv.compile({
+    type: 'object',
+    properties: Object.fromEntries(names.map(name => [name, parameterSchema(table[name]!)])),
+  })
+  return (written, problems) => {
+    const texts = collect(table, refusals, written, problems)
+    const shaped: Record<string, unknown> = {}
+    for (const [name, values] of texts) shaped[name] = shape(table[name]!, values)
+    if (!validate(shaped)) {
+      for (const error of validate.errors ?? []) {
+        const name = parameterOf(table, error)
+        problems.add(name, complaint(table[name]!, error.keyword))
+        delete shaped[name]
+      }
+    }
+    const given: Record<string, unknown> = {}
+    for (const [name, value] of Object.entries(shaped)) {
+      if (!problems.has(name)) given[name] = finish(table[name]!, value)
+    }
+    // ajv has just held every value against the schema that its type is derived from.
+    return given as ValuesOf<T>
+  }
+}
+
+/** The texts written for each known parameter, empty ones left out. */
+function collect(
+  table: ParameterTable,
+  refusals: ReadonlyMap<string, string>,
+  written: WrittenParameter[],
+  problems: Problems,
+): Map<string, string[]> {
+  const texts = new Map<string, string[]>()
+  for (const item of written) {
+    const name = parameterNamed(table, item.name)
+    if ('unreadable' in item) {
+      problems.add(name ?? item.name, item.unreadable)
+      continue
+    }
+    if (!name) {
+      problems.add(item.name, refusals.get(item.name) ?? unknown(item.name, Object.keys(table)))
+      continue
+    }
+    const parameter = table[name]!
+    const values = parameter.kind === 'choices' ? item.value.split(',') : [item.value]
+    const given = values.map(value => value.normalize('NFC').trim()).filter(value => value !== '')
+    if (given.length === 0) continue
+    const before = texts.get(name) ?? []
+    if (parameter.kind !== 'choices' && before.length > 0) problems.add(name, 'Give this parameter only once.')
+    texts.set(name, [...before, ...given])
+  }
+  return texts
+}
+
+function unknown(name: string, known: string[]): string {
+  const meant = suggest(name, known)
+  return `There is no such parameter${meant ? `; did you mean ${meant}?` : '.'}`
+}
+
+/** `country` and `country[]` are the same list; only lists have brackets. */
+function parameterNamed(table: ParameterTable, name: string): string | null {
+  if (Object.hasOwn(table, name)) return name
+  const list = name.endsWith('[]') ? name.slice(0, -2) : ''
+  return Object.hasOwn(table, list) && table[list]!.kind === 'choices' ? list : null
+}
+
+/**
+ * Texts as the value that the schema speaks of; a text that does not fit is left for ajv to refuse.
+ */
+function shape(parameter: Parameter, texts: string[]): unknown {
+  const text = texts[0] ?? ''
+  switch (parameter.kind) {
+    case 'choice':
+      return canonical(parameter.values, text)
+    case 'choices': {
+      const chosen = new Set(texts.map(value => canonical(parameter.values, value)))
+      // In the contract's order, so that equal lists are equal.
+      const known = parameter.values.filter(value => chosen.has(value))
+      return [...known, ...[...chosen].filter(value => !known.includes(value))]
+    }
+    case 'flag':
+      return text.toLowerCase()
+    case 'integer':
+      return /^-?\d{1,15}$/.test(text) ? Number(text) : text
+    default:
+      return text
+  }
+}
+
+function canonical(values: readonly string[], text: string): string {
+  return values.find(value => value.toLowerCase() === text.toLowerCase()) ?? text
+}
+
+/** The value that the rest of the API works with. */
+function finish(parameter: Parameter, value: unknown): unknown {
+  if (parameter.kind === 'instant') return parseInstant(String(value))
+  if (parameter.kind === 'flag') return Object.entries(FLAGS).find(([text]) => text === value)?.[1]
+  return value
+}
+
+function parameterOf(table: ParameterTable, error: ErrorObject): string {
+  const name = error.instancePath.split('/')[1] ?? ''
+  if (!Object.hasOwn(table, name)) throw new Error(`ajv names no parameter: ${error.instancePath} ${error.message}`)
+  return name
+}
+
+/** Tells a client that wrote something else which values a parameter takes. */
+function complaint(parameter: Parameter, keyword: string): string {
+  switch (parameter.kind) {
+    case 'text':
+      return keyword === 'pattern'
+        ? 'It holds characters that cannot be part of it.'
+        : `Write at most ${parameter.maxLength} characters.`
+    case 'choice':
+      return `Write one of ${parameter.values.join(', ')}.`
+    case 'choices':
+      return `Write one or more of ${parameter.values.join(', ')}.`
+    case 'flag':
+      return 'Write true, false, yes, no, 1 or 0.'
+    case 'integer':
+      return `Write a whole number from ${parameter.minimum} to ${parameter.maximum}.`
+    case 'instant':
+      return parameter.dates
+        ? 'Write a day (2026-11-20) or a date-time (2026-11-20T08:00:00Z) that exists, of the years 1900 to 2100.'
+        : 'Write a date-time (2026-11-20T08:00:00Z) that exists, of the years 1900 to 2100; a bare day is not enough.'
+  }
+}
+
+/** Too many would make a long answer to a short question. */
+const MAX_PARAMETERS = 50
+
+/** Mistakes in a request, by parameter: the `errors` object of a 422. */
+export interface Problems {
+  add(name: string, sentence: string): void
+  has(name: string): boolean
+  readonly any: boolean
+  /** Own properties only, whatever a client calls its parameters (`__proto__` …). */
+  toObject(): Record<string, string[]>
+}
+
+export function createProblems(): Problems {
+  const byName = new Map<string, Set<string>>()
+  return {
+    add(name, sentence) {
+      const sentences = byName.get(name)
+      if (sentences) sentences.add(sentence)
+      else if (byName.size < MAX_PARAMETERS) byName.set(name, new Set([sentence]))
+    },
+    has: name => byName.has(name),
+    get any() {
+      return byName.size > 0
+    },
+    toObject: () => Object.fromEntries([...byName].map(([name, sentences]) => [name, [...sentences]])),
+  }
+}
+
+// Names that people write who know another interface.
+const SYNONYMS: Record<string, ParameterName> = {
+  query: 'q',
+  search_term: 'q',
+  mode: 'search',
+  in: 'search_in',
+  countries: 'country',
+  lang: 'language',
+  source: 'outlet',
+  domain: 'outlet',
+  by: 'author',
+  from: 'published_after',
+  since: 'published_after',
+  to: 'published_before',
+  until: 'published_before',
+  sort_by: 'sort',
+  order_by: 'sort',
+  direction: 'order',
+  limit: 'per_page',
+  page_size: 'per_page',
+  size: 'per_page',
+  page: 'cursor',
+  next_cursor: 'cursor',
+}
+
+/** Which of some parameters an unknown name probably means; null: none. */
+function suggest(name: string, parameters: readonly string[]): string | null {
+  if (name.length > 40) return null
+  const written = plain(name)
+  if (written === '') return null
+  const synonym = Object.entries(SYNONYMS).find(([word]) => plain(word) === written)
+  if (synonym && parameters.includes(synonym[1])) return synonym[1]
+  let best: string | null = null
+  let bestDistance = Number.POSITIVE_INFINITY
+  for (const known of parameters) {
+    const distance = editDistance(written, plain(known))
+    if (distance < bestDistance) [best, bestDistance] = [known, distance]
+  }
+  // One slip in a short name, two in a long one; `q` is near to every single letter.
+  const allowed = written.length <= 2 ? 0 : written.length <= 5 ? 1 : 2
+  return bestDistance <= allowed ? best : null
+}
+
+const plain = (name: string) => name.toLowerCase().replace(/[^a-z0-9]/g, '')
+
+/**
+ * Insertions, deletions, replacements and swaps of neighbours (optimal string alignment) between
+ * two short words.
+ */
+function editDistance(a: string, b: string): number {
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, j) => j)
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i]
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = last[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      let least = Math.min(replaced, last[j]! + 1, row[j - 1]! + 1)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
+        least = Math.min(least, beforeLast[j - 2]! + 1)
+      }
+      row.push(least)
+    }
+    ;[beforeLast, last] = [last, row]
+  }
+  return last[b.length]!
+}

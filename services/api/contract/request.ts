@@ -1,0 +1,216 @@
+import { foldName, hasLetterOrDigit } from '../../../search/analysis/index.ts'
+import { type Match, parseBoolean, parseKeyword } from '../../../search/index.ts'
+import type { Country, Language } from '../../../shared/articles/article.ts'
+import { ApiError } from './errors.ts'
+import { ceilMs, type Instant, nextMidnight, precedes } from './instants.ts'
+import {
+  DEFAULT_SORT,
+  LIMITS,
+  type Order,
+  PARAMETERS,
+  type ParameterName,
+  type SearchIn,
+  type SearchMode,
+  type Sort,
+} from './parameters.ts'
+import {
+  createProblems,
+  createValuesReader,
+  type ParameterValues,
+  type Problems,
+  readQueryString,
+} from './query-string.ts'
+
+/** The two operations; the feed is a single page. */
+type Operation = 'articles' | 'feed'
+
+/** How `q` is to be matched. */
+type Question =
+  | { search: 'keyword' | 'boolean'; match: Match; searchIn: SearchIn; sort: Exclude<Sort, 'relevance'> }
+  | { search: 'semantic'; q: string; sort: Sort }
+
+/** A valid request with its defaults filled in. It has not been checked against the plan. */
+export interface ArticlesRequest {
+  question: Question
+  /** As given, null when absent; for the cursor's binding and the feed's title. */
+  q: string | null
+  /** null: all that the plan covers. In the contract's order. */
+  countries: Country[] | null
+  languages: Language[] | null
+  hasAuthor: boolean | null
+  outlet: string | null
+  author: string | null
+  publishedAfter: Instant | null
+  publishedBefore: Instant | null
+  ingestedAfter: Instant | null
+  order: Order
+  perPage: number
+  cursor: string | null
+}
+
+const readValues = createValuesReader(PARAMETERS)
+
+/**
+ * Reads and validates a raw query string: every parameter by itself, then those that must go
+ * together.
+ * @throws ApiError `invalid_request` with a sentence for each parameter that is wrong
+ */
+export function readRequest(rawQuery: string, operation: Operation): ArticlesRequest {
+  const problems = createProblems()
+  const values = readValues(readQueryString(rawQuery), problems)
+  if (operation === 'feed' && values.cursor !== undefined) {
+    problems.add('cursor', 'The feed is a single page; read further pages as JSON.')
+  }
+  return requestOf(values, problems)
+}
+
+/**
+ * The request that some values make.
+ * @param problems that were found before
+ * @throws ApiError `invalid_request` with a sentence for each parameter that is wrong
+ */
+export function requestOf(values: ParameterValues, problems: Problems): ArticlesRequest {
+  checkBounds(values, problems)
+  checkNames(values, problems)
+  const question = readQuestion(values, problems)
+  if (problems.any || !question) throw new ApiError('invalid_request', { errors: problems.toObject() })
+  const { q = null, country = null, language = null, has_author = null, outlet = null, ...more } = values
+  const { author = null, published_after = null, published_before = null, ingested_after = null, ...others } = more
+  const { order = PARAMETERS.order.default, per_page = PARAMETERS.per_page.default, cursor = null, ...rest } = others
+  // The compiler refuses a parameter that is added to the contract and read nowhere.
+  const { search: _search, search_in: _searchIn, sort: _sort, ...unread } = rest
+  void (unread satisfies Record<string, never>)
+  return {
+    question,
+    q,
+    countries: country,
+    languages: language,
+    hasAuthor: has_author,
+    outlet,
+    author,
+    publishedAfter: published_after,
+    publishedBefore: published_before,
+    ingestedAfter: ingested_after,
+    order,
+    perPage: per_page,
+    cursor,
+  }
+}
+
+function checkBounds({ published_after: after, published_before: before }: ParameterValues, problems: Problems): void {
+  if (before && after && precedes(before, after))
+    problems.add('published_before', 'It must not lie before published_after.')
+}
+
+/**
+ * Accents and invisible characters do not count (decision 15). A filter of these alone would let
+ * everything pass.
+ */
+function checkNames(values: ParameterValues, problems: Problems): void {
+  for (const name of ['outlet', 'author'] as const) {
+    if (values[name] === undefined || foldName(values[name]) !== '') continue
+    problems.add(name, 'Write at least one visible character besides accents.')
+  }
+}
+
+/**
+ * The rules that `search`, `q`, `search_in` and `sort` have with one another; null when one is
+ * broken.
+ */
+function readQuestion(values: ParameterValues, problems: Problems): Question | null {
+  // An unreadable mode says nothing about the others: they are held to no rule of it.
+  if (problems.has('search')) return null
+  const search: SearchMode = values.search ?? PARAMETERS.search.default
+  return search === 'semantic' ? readSemantic(values, problems) : readWords(search, values, problems)
+}
+
+function readSemantic(values: ParameterValues, problems: Problems): Question | null {
+  const { q } = values
+  if (values.search_in !== undefined) problems.add('search_in', 'Leave it out with search=semantic.')
+  if (!problems.has('q')) {
+    if (q === undefined || [...q].length < LIMITS.semanticQ) {
+      problems.add('q', `With search=semantic, write at least ${LIMITS.semanticQ} characters.`)
+    } else if (!hasLetterOrDigit(q)) {
+      problems.add('q', 'Write at least one letter or digit.')
+    }
+  }
+  return q === undefined ? null : { search: 'semantic', q, sort: values.sort ?? DEFAULT_SORT.semantic }
+}
+
+function readWords(search: 'keyword' | 'boolean', values: ParameterValues, problems: Problems): Question | null {
+  const sort = values.sort ?? DEFAULT_SORT[search]
+  if (sort === 'relevance') problems.add('sort', 'sort=relevance needs search=semantic.')
+  const searchIn = values.search_in ?? PARAMETERS.search_in.default
+  const parsed =
+    values.q === undefined
+      ? { ok: true as const, match: { kind: 'all' as const } }
+      : search === 'boolean'
+        ? parseBoolean(values.q)
+        : parseKeyword(values.q)
+  if (!parsed.ok) {
+    for (const sentence of parsed.errors) problems.add('q', sentence)
+    return null
+  }
+  return sort === 'relevance' ? null : { search, match: parsed.match, searchIn, sort }
+}
+
+/** A parameter of a request. Requests that mean the same have the same spelling. */
+export interface Spelling {
+  /** The value that a cursor is bound to (decision 21); null: the request does not give it. */
+  bound: unknown
+  /**
+   * The text in the feed's title (decision 32). null: it is absent, at its default, or no filter.
+   */
+  written: string | null
+}
+
+/** Every parameter but the cursor itself: the compiler asks for those that are added. */
+export type Spellings = Record<Exclude<ParameterName, 'cursor'>, Spelling>
+
+export function spellingsOf(request: ArticlesRequest): Spellings {
+  const { question } = request
+  const searchIn = question.search === 'semantic' ? null : question.searchIn
+  return {
+    search: choice(question.search, PARAMETERS.search.default),
+    q: text(request.q),
+    search_in: choice(searchIn, PARAMETERS.search_in.default),
+    sort: choice(question.sort, DEFAULT_SORT[question.search]),
+    order: choice(request.order, PARAMETERS.order.default),
+    per_page: { bound: request.perPage, written: null },
+    country: list(request.countries),
+    language: list(request.languages),
+    has_author: flag(request.hasAuthor),
+    outlet: text(request.outlet),
+    author: text(request.author),
+    published_after: instant(request.publishedAfter, ceilMs),
+    published_before: instant(request.publishedBefore, lastMs),
+    ingested_after: instant(request.ingestedAfter, ceilMs),
+  }
+}
+
+const text = (value: string | null): Spelling => ({ bound: value, written: value })
+const list = (values: string[] | null): Spelling => ({ bound: values, written: values?.join(',') ?? null })
+const flag = (value: boolean | null): Spelling => ({ bound: value, written: value === null ? null : String(value) })
+
+const choice = (value: string | null, fallback: string): Spelling => ({
+  bound: value,
+  written: value === fallback ? null : value,
+})
+
+const instant = (value: Instant | null, toMs: (value: Instant) => number): Spelling => ({
+  bound: value && toMs(value),
+  written: value && writtenInstant(value),
+})
+
+/** The last millisecond that an upper bound lets in. */
+function lastMs(instant: Instant): number {
+  return instant.day ? nextMidnight(instant) - 1 : instant.ms
+}
+
+/** A day as a day, a time in UTC, with its fraction as far as it has one. */
+function writtenInstant({ ms, beyond, day }: Instant): string {
+  const iso = new Date(ms).toISOString()
+  if (day) return iso.slice(0, 10)
+  const fraction = (iso.slice(20, 23) + beyond).replace(/0+$/, '')
+  return `${iso.slice(0, 19)}${fraction === '' ? '' : `.${fraction}`}Z`
+}

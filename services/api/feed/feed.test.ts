@@ -1,0 +1,189 @@
+import { readFile, writeFile } from 'node:fs/promises'
+import fc from 'fast-check'
+import { parseRssFeed } from 'feedsmith'
+import t, { type Test } from 'tap'
+import type { ArticleRow } from '../../../search/index.ts'
+import { LISTED_ROW, type ListedRow } from '../../../test/contract/rows.ts'
+import { type Listed, SHOWN_ARTICLES } from '../articles/shown-article.ts'
+import { readRequest } from '../contract/request.ts'
+import { feedBody, writeHead } from './feed.ts'
+import { makeItem } from './item.ts'
+import { optional, text, writeElement, type XmlElement } from './xml.ts'
+
+const IDENTITY = {
+  serviceName: 'Perscope',
+  publicUrl: 'https://news.example',
+  namespace: 'https://perscope.example/ns/feed/1',
+}
+
+const ROW: ListedRow = {
+  seq: 1n,
+  id: 'a1b2c3',
+  title: 'Nieuwe brug geopend',
+  url: 'https://dagkoerier.example/brug',
+  snippet: 'Wordt niet getoond',
+  publishedAt: new Date('2026-11-20T08:00:00.500Z'),
+  ingestedAt: new Date('2026-11-20T09:00:00Z'),
+  authors: [
+    { id: 'p1', name: 'Anna de Wit' },
+    { id: 'p2', name: 'Zoë Müller' },
+  ],
+  outlet: { name: 'De Dagkoerier', domain: 'dagkoerier.example' },
+  language: 'nl',
+  country: 'NL',
+}
+
+function feed(query: string, rows: ListedRow[]): string {
+  const articles = rows.map(({ relevance, ...row }): Listed => {
+    const article = SHOWN_ARTICLES.make(row)
+    article.pieces.item = makeItem(article.pieces.json)
+    return relevance === undefined ? article : { ...article, relevance }
+  })
+  const head = writeHead(IDENTITY, readRequest(query, 'feed'), articles, 'operation')
+  return feedBody(head, articles).toString()
+}
+
+/** Compares with `test/golden/feed/NAME.xml`; UPDATE_GOLDEN=1 writes it. */
+async function golden(t: Test, name: string, xml: string): Promise<void> {
+  const file = new URL(`../../../test/golden/feed/${name}.xml`, import.meta.url)
+  if (process.env.UPDATE_GOLDEN) await writeFile(file, xml)
+  t.equal(xml, await readFile(file, 'utf8'))
+}
+
+t.test('the contract: channel and items', t => golden(t, 'plain', feed('', [ROW])))
+
+t.test('decision 30: without items there is no lastBuildDate', t => golden(t, 'empty', feed('q=niets', [])))
+
+t.test('decision 32: the title names every filter, in order, canonical; defaults left out', t =>
+  golden(
+    t,
+    'filters',
+    feed(
+      'order=ASC&sort=ingested_at&ingested_after=2026-11-01T10:00:00.250%2B01:00&published_before=2026-11-30&published_after=2026-11-01&author=Wit&outlet=dag&has_author=yes&language=fr,nl&country[]=lu&country=NL&search_in=title_body&search=boolean&q=%22de+brug%22+-tunnel&per_page=7',
+      [ROW],
+    ),
+  ),
+)
+
+t.test('decision 32: a search by meaning, and its relevance', t =>
+  golden(
+    t,
+    'semantic',
+    feed('search=semantic&q=wonen&sort=relevance&per_page=100', [
+      { ...ROW, relevance: 0.8765 },
+      { ...ROW, relevance: 1 },
+      { ...ROW, relevance: 0 },
+    ]),
+  ),
+)
+
+t.test('decision 31: null fields are left out; an outlet without a name keeps its domain', t =>
+  golden(
+    t,
+    'nulls',
+    feed('', [
+      { ...ROW, publishedAt: null, authors: [] },
+      { ...ROW, publishedAt: null, ingestedAt: null, outlet: { name: null, domain: 'dagkoerier.example' } },
+      { ...ROW, outlet: { name: 'De Dagkoerier', domain: null } },
+      { ...ROW, outlet: { name: null, domain: null } },
+    ]),
+  ),
+)
+
+t.test('decision 31: everything is escaped, and what XML forbids is removed', t =>
+  golden(
+    t,
+    'escapes',
+    feed('q=%3Cb%3E+%26+%22x%22', [
+      {
+        ...ROW,
+        title: `"A" & 'B' <i>C</i> ]]> &amp; &#65; é 😀`,
+        url: 'https://dagkoerier.example/a?b=1&c=%20"<>',
+        authors: [{ id: 'p', name: 'O’Neil & <Zoon>' }],
+        outlet: { name: 'A&B', domain: 'a"b<c>.example' },
+      },
+      { ...ROW, title: 'nul\0 bel\x07 esc\x1b delete\x7f nel\x85 half\ud800 \udc00half niet\uffff\ufffe goed\t\n' },
+    ]),
+  ),
+)
+
+const languages: [query: string, language: string | undefined][] = [
+  ['', undefined],
+  ['language=fr', 'fr'],
+  ['language=fr&country=LU', 'fr'],
+  ['country=NL', 'nl-nl'],
+  ['country=BE', 'nl-be'],
+  ['country=LU', 'lb-lu'],
+  ['country=NL,BE', undefined],
+  ['language=nl,fr', undefined],
+  ['language=nl,fr&country=BE', 'nl-be'],
+]
+for (const [query, language] of languages) {
+  t.test(`decision 30: the language of ?${query} is ${language ?? 'left out'}`, async t => {
+    t.equal(parseRssFeed(feed(query, [ROW])).language, language)
+  })
+}
+
+t.test('decision 30: lastBuildDate is the latest publication, by ingestion where there is none', async t => {
+  const at = (iso: string) => new Date(iso)
+  const built = (rows: Partial<ArticleRow>[]) =>
+    new Date(
+      String(
+        parseRssFeed(
+          feed(
+            '',
+            rows.map(row => ({ ...ROW, ...row })),
+          ),
+        ).lastBuildDate,
+      ),
+    ).toISOString()
+  t.equal(
+    built([{ publishedAt: at('2026-01-01') }, { publishedAt: at('2026-03-01') }, { publishedAt: at('2026-02-01') }]),
+    '2026-03-01T00:00:00.000Z',
+  )
+  t.equal(built([{ publishedAt: at('2026-01-01') }, { publishedAt: null }]), '2026-11-20T09:00:00.000Z')
+})
+
+t.test('decision 31: whatever a title, name or id holds, the feed parses and gives it back', async t => {
+  const text = fc.string({ unit: 'binary', maxLength: 60 }).map(raw => raw.toWellFormed().trim())
+  const kept = (raw: string) => raw.replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
+  fc.assert(
+    fc.property(text, text, (title, name) => {
+      const xml = feed('', [{ ...ROW, title, authors: [{ id: 'p', name }] }])
+      const item = parseRssFeed(xml).items?.[0]
+      t.equal(item?.title?.trim() ?? '', kept(title).trim())
+      t.equal(item?.link, ROW.url)
+      t.equal(item?.guid?.value, ROW.id)
+    }),
+  )
+})
+
+t.test('issue 22: the joined items are those that the rows themselves would give', async t => {
+  fc.assert(
+    fc.property(fc.array(LISTED_ROW, { maxLength: 5 }), rows => {
+      const xml = feed('', rows)
+      const items = xml.slice(xml.indexOf('    <item>'), xml.indexOf('  </channel>'))
+      t.equal(rows.length === 0 ? '' : items, rows.map(row => writeElement(itemOf(row), '    ')).join(''))
+    }),
+    { numRuns: 500 },
+  )
+})
+
+/** An item as it was written before items were kept: from the row, relevance included. */
+function itemOf(row: ListedRow): XmlElement {
+  const { name, domain } = row.outlet
+  const attributes = domain === null ? {} : { attributes: { domain } }
+  return {
+    name: 'item',
+    content: [
+      text('title', row.title),
+      text('link', row.url),
+      { name: 'guid', attributes: { isPermaLink: 'false' }, content: row.id },
+      ...optional('pubDate', row.publishedAt?.toUTCString() ?? null),
+      ...optional('author', row.authors.map(author => author.name).join(', ') || null),
+      ...(name === null && domain === null ? [] : [{ name: 'pc:outlet', ...attributes, content: name ?? '' }]),
+      text('pc:country', row.country),
+      ...optional('pc:relevance', row.relevance === undefined ? null : String(row.relevance)),
+    ],
+  }
+}

@@ -1,0 +1,65 @@
+import { once } from 'node:events'
+import type { Server as HttpServer } from 'node:http'
+import { isIP, type Server } from 'node:net'
+import ipaddr from 'ipaddr.js'
+import { type Config, ConfigError } from '../../../shared/config/config.ts'
+
+/** Where connections to a server come from. */
+export interface Door {
+  /** @returns the port that was opened; null: another process has it */
+  open(server: HttpServer): Promise<number | null>
+  /** Lets no more connections in. Resolves when the last one has closed. */
+  close(server: HttpServer): Promise<void>
+}
+
+/** A port of the process's own. */
+export function ownPort(config: Pick<Config, 'PORT' | 'HOST'>): Door {
+  return {
+    open: server => listen(server, config),
+    close: server => new Promise(resolve => server.close(() => resolve())),
+  }
+}
+
+/**
+ * @returns the port, a free one where PORT is 0
+ * @throws a sentence that says what to set
+ */
+export async function listen(server: Server, { PORT, HOST }: Pick<Config, 'PORT' | 'HOST'>): Promise<number> {
+  server.listen(PORT, HOST)
+  try {
+    await once(server, 'listening')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : ''
+    if (code === 'EADDRINUSE') throw new Error(`Port ${PORT} of ${HOST} is in use; set PORT to a free one.`)
+    if (code === 'EACCES')
+      throw new Error(`Port ${PORT} may not be opened by this account; set PORT to one above 1023.`)
+    if (code === 'EADDRNOTAVAIL') throw new Error(`${HOST} is no address of this machine; set HOST to one that is.`)
+    throw error
+  }
+  const address = server.address()
+  return typeof address === 'object' && address ? address.port : PORT
+}
+
+/**
+ * `TRUST_PROXY` as Express takes it: nobody, a number of hops, or addresses and ranges. There is no
+ * "everybody": then any client could name itself.
+ * @throws ConfigError
+ */
+export function trustProxy(setting: string): false | number | string[] {
+  if (setting === '' || setting === 'false' || setting === '0') return false
+  if (/^\d{1,2}$/.test(setting)) return Number(setting)
+  const names = setting.split(',').map(name => name.trim())
+  for (const name of names) {
+    if (['loopback', 'linklocal', 'uniquelocal'].includes(name) || isIP(name) || ipaddr.isValidCIDR(name)) continue
+    throw new ConfigError(
+      `TRUST_PROXY is "${setting}"; write a number of hops, or addresses and ranges such as 10.0.0.0/8.`,
+    )
+  }
+  return names
+}
+
+/** Address of the API as its clients write it, without a slash at its end. */
+export function publicUrlOf({ PUBLIC_URL, HOST, PORT }: Pick<Config, 'PUBLIC_URL' | 'HOST' | 'PORT'>): string {
+  const host = HOST.includes(':') ? `[${HOST}]` : HOST
+  return (PUBLIC_URL || `http://${host}:${PORT}`).replace(/\/+$/, '')
+}

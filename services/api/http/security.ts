@@ -1,0 +1,89 @@
+import cors from 'cors'
+import type { Request, RequestHandler } from 'express'
+import helmet from 'helmet'
+import { HEADERS } from '../contract/resources.ts'
+
+/**
+ * The headers of every answer for browsers, as helmet sets them: made once, because helmet runs a
+ * function for each header of each answer. HTML pages have a policy of their own
+ * (`page-security.ts`).
+ */
+export const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = [
+  ['Content-Security-Policy', "default-src 'none';frame-ancestors 'none'"],
+  ['Cross-Origin-Opener-Policy', 'same-origin'],
+  ['Cross-Origin-Resource-Policy', 'same-origin'],
+  ['Origin-Agent-Cluster', '?1'],
+  ['Referrer-Policy', 'no-referrer'],
+  ['X-Content-Type-Options', 'nosniff'],
+  ['X-DNS-Prefetch-Control', 'off'],
+  ['X-Download-Options', 'noopen'],
+  ['X-Frame-Options', 'SAMEORIGIN'],
+  ['X-Permitted-Cross-Domain-Policies', 'none'],
+  ['X-XSS-Protection', '0'],
+]
+
+/** Only where clients come by https; the port that we listen on speaks http. */
+export const TRANSPORT_SECURITY = ['Strict-Transport-Security', 'max-age=31536000'] as const
+
+/** @param publicUrl address of the API as its clients write it */
+export function securityHeaders(publicUrl: string): RequestHandler {
+  const headers = publicUrl.startsWith('https:') ? [...SECURITY_HEADERS, TRANSPORT_SECURITY] : SECURITY_HEADERS
+  return (_request, response, next) => {
+    for (const [name, value] of headers) response.setHeader(name, value)
+    next()
+  }
+}
+
+/**
+ * Headers of our HTML pages: a browser loads everything from this server, frames the page nowhere
+ * and sends no form from it.
+ *
+ * @param own what its component cannot do without: styles in its markup, a `<base>` of its own
+ */
+export function pageSecurity(own: { inlineStyles?: boolean; base?: boolean } = {}): RequestHandler {
+  return helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: {
+        defaultSrc: ["'none'"],
+        scriptSrc: ["'self'"],
+        styleSrc: own.inlineStyles ? ["'self'", "'unsafe-inline'"] : ["'self'"],
+        imgSrc: ["'self'", 'data:'],
+        fontSrc: ["'self'"],
+        connectSrc: ["'self'"],
+        baseUri: own.base ? ["'self'"] : ["'none'"],
+        formAction: ["'none'"],
+        frameAncestors: ["'none'"],
+      },
+    },
+    strictTransportSecurity: false, // said, or not, by the app
+  })
+}
+
+/**
+ * Lets pages of the origins read answers, and answers their browsers' preflights. Any other OPTIONS
+ * is a method that is not served, after the key as everything.
+ */
+export function crossOrigin(origins: string[]): RequestHandler[] {
+  const reading = {
+    origin: origins.includes('*') ? '*' : origins,
+    methods: ['GET', 'HEAD'],
+    allowedHeaders: ['Authorization', 'If-None-Match', 'X-Request-Id'],
+    exposedHeaders: Object.keys(HEADERS),
+    maxAge: 600,
+    preflightContinue: true,
+  }
+  const changing = {
+    ...reading,
+    methods: [...reading.methods, 'POST', 'DELETE'],
+    allowedHeaders: [...reading.allowedHeaders, 'Content-Type'],
+  }
+  return [
+    cors<Request>((request, done) => done(null, /^\/explore\/feeds(\/|$)/.test(request.path) ? changing : reading)),
+    (request, response, next) => {
+      const asks = request.method === 'OPTIONS' && request.get('Access-Control-Request-Method') !== undefined
+      if (asks && response.hasHeader('Access-Control-Allow-Origin')) response.status(204).end()
+      else next()
+    },
+  ]
+}
