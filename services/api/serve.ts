@@ -8,11 +8,13 @@ import {
 } from '../../search/index.ts'
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
+import { createOutageLog } from '../../shared/log/outage.ts'
 import { gauge } from '../../shared/log/registry.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { loadSharedSecret } from '../../shared/postgres/shared-secret.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
 import { processNumber } from '../../shared/process/number.ts'
+import { repeatEvery } from '../../shared/process/repeat.ts'
 import type { ProcessContext, Running } from '../../shared/process/service.ts'
 import { observeArchive } from '../../shared/status/machine-metrics.ts'
 import { prepareAdmissions } from './access/admissions.ts'
@@ -104,17 +106,18 @@ export async function startApi(
   const port = await door.open(server)
   if (port !== null) log.info({ host: config.HOST, port }, 'listening')
 
-  const sweeper = setInterval(() => {
-    lock.sweep().catch(error => log.warn({ err: sentenceOf(error) }, 'could not sweep failed attempts'))
-  }, SWEEP_INTERVAL)
-  sweeper.unref()
+  const outage = createOutageLog(log, {
+    begins: 'could not sweep failed attempts',
+    ends: 'failed attempts are swept again',
+  })
+  const sweeper = repeatEvery(SWEEP_INTERVAL, () => lock.sweep(), { first: SWEEP_INTERVAL, outage })
 
   return {
     port: port ?? config.PORT,
     warm: warmUp.done,
     missing: required,
     async stop() {
-      clearInterval(sweeper)
+      const swept = sweeper.close()
       const closed = door.close(server)
       // A connection kept alive turns idle when its last answer is out.
       const idle = setInterval(() => server.closeIdleConnections(), 100)
@@ -122,6 +125,7 @@ export async function startApi(
       await closed
       clearInterval(idle)
       clearTimeout(late)
+      await swept
       await index.close()
       await pages?.close()
       await semantic.close()

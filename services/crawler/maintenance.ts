@@ -1,5 +1,7 @@
+import { createOutageLog } from '../../shared/log/outage.ts'
 import { removeOldCounts } from '../../shared/origins/counts.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
+import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 import type { Crawl } from './crawl.ts'
 import { MOST_REMEMBERED } from './feeds/parts.ts'
 import { MOST_ARCHIVES } from './feeds/saving/archive-memory.ts'
@@ -10,23 +12,13 @@ const EVERY = 600_000
  * Runs maintenance every ten minutes. The first run comes soon after the start, so that a crawler
  * that restarts often also runs it.
  */
-export function startMaintenance(crawl: Crawl): { close(): void } {
+export function startMaintenance({ pool, config, log, stopping }: Crawl): Repeated {
   const maintain = async () => {
-    try {
-      const removed = await removeOldSources(crawl.pool, crawl.config.PAGES_KEEP, crawl.stopping)
-      if (removed > 0) crawl.log.info({ removed }, 'removed sources of finished pages')
-    } catch (error) {
-      crawl.log.warn({ err: error instanceof Error ? error.message : String(error) }, 'maintenance failed')
-    }
+    const removed = await removeOldSources(pool, config.PAGES_KEEP, stopping)
+    if (removed > 0) log.info({ removed }, 'removed sources of finished pages')
   }
-  const soon = setTimeout(() => void maintain(), EVERY / 20)
-  const timer = setInterval(() => void maintain(), EVERY)
-  return {
-    close() {
-      clearTimeout(soon)
-      clearInterval(timer)
-    },
-  }
+  const outage = createOutageLog(log, { begins: 'maintenance failed', ends: 'maintenance works again' })
+  return repeatEvery(EVERY, maintain, { first: EVERY / 20, outage })
 }
 
 const BATCH = 500

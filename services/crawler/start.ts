@@ -76,11 +76,12 @@ export async function startCrawler({ config, log }: ServiceContext): Promise<Run
         ending.abort()
         void crawl.parser.close()
       }, GRACE)
-      maintenance.close()
+      const maintained = maintenance.close()
       await dispatcher.close()
       await worker.close()
       clearTimeout(grace)
       await crawl.parser.close()
+      await maintained
       crawl.leases.close()
       await queues.close()
       await pool.end()

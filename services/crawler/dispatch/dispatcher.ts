@@ -1,4 +1,5 @@
 import { createOutageLog } from '../../../shared/log/outage.ts'
+import { type Repeated, repeatEvery } from '../../../shared/process/repeat.ts'
 import { readBrimming, readHeld } from '../budgets/held.ts'
 import { releasePutOff } from '../budgets/new-hosts.ts'
 import type { Crawl } from '../crawl.ts'
@@ -18,10 +19,7 @@ const SLOWLY = 30_000
 const LOOKS = 5_000
 
 /** Polls Postgres for due work and calls visits for it, until it is closed. */
-export function startDispatcher(crawl: Crawl): { close(): Promise<void> } {
-  let timer: NodeJS.Timeout | undefined
-  let closed = false
-  let running = Promise.resolve()
+export function startDispatcher(crawl: Crawl): Repeated {
   const outage = createOutageLog(crawl.log, {
     begins: 'could not read due work from the database',
     ends: 'due work is read again',
@@ -36,46 +34,28 @@ export function startDispatcher(crawl: Crawl): { close(): Promise<void> } {
   }
 
   const tick = async () => {
+    await lookSlowly()
+    const backlogged = await isBacklogged(crawl.pool, BACKLOG)
+    if (backlogged !== crawl.backlogged) {
+      crawl.log.info(
+        backlogged ? 'too many pages wait for the normaliser: none are fetched' : 'pages are fetched again',
+      )
+    }
+    crawl.backlogged = backlogged
+    const looks = performance.now() - lastLooks >= LOOKS
+    if (looks) lastLooks = performance.now()
+    const hosts = await callHosts(crawl, looks)
     try {
-      await lookSlowly()
-      const backlogged = await isBacklogged(crawl.pool, BACKLOG)
-      if (backlogged !== crawl.backlogged) {
-        crawl.log.info(
-          backlogged ? 'too many pages wait for the normaliser: none are fetched' : 'pages are fetched again',
-        )
-      }
-      crawl.backlogged = backlogged
-      const looks = performance.now() - lastLooks >= LOOKS
-      if (looks) lastLooks = performance.now()
-      const hosts = await callHosts(crawl, looks)
-      try {
-        await crawl.queues.add(
-          'visit',
-          hosts.map(({ host, visits }) => ({ key: visitKey(host, visits), data: { host } })),
-        )
-      } catch (error) {
-        await takeBackCalls(crawl.pool, hosts)
-        throw error
-      }
-      outage.over()
+      await crawl.queues.add(
+        'visit',
+        hosts.map(({ host, visits }) => ({ key: visitKey(host, visits), data: { host } })),
+      )
     } catch (error) {
-      outage.met(error)
+      await takeBackCalls(crawl.pool, hosts)
+      throw error
     }
   }
-  const next = () => {
-    if (closed) return
-    running = tick().then(() => {
-      timer = setTimeout(next, TICK)
-    })
-  }
-  next()
-  return {
-    async close() {
-      closed = true
-      clearTimeout(timer)
-      await running
-    },
-  }
+  return repeatEvery(TICK, tick, { outage })
 }
 
 /**

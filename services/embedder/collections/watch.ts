@@ -1,6 +1,7 @@
 import type { Logger } from '../../../shared/log/logger.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../../shared/process/command.ts'
+import { repeatEvery } from '../../../shared/process/repeat.ts'
 import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
 import { readCollections } from '../../../shared/vectors/registry.ts'
 import type { VectorStore } from '../../../shared/vectors/store.ts'
@@ -23,13 +24,11 @@ export function watchCollections(
   embeddingCollections: EmbeddingCollections,
   log: Logger,
 ): { close(): Promise<void> } {
-  let timer: NodeJS.Timeout | undefined
-  const closing = new AbortController()
   let nextAudit = 0
   let complaint = ''
   let isOpen = false
 
-  async function look(): Promise<void> {
+  async function look(closing: AbortSignal): Promise<void> {
     await dropRetired(pool, vectors, log)
     const serving = (await readCollections(pool)).find(({ state }) => state === 'serving')
     if (!serving) return
@@ -41,29 +40,23 @@ export function watchCollections(
     if (!isOpen) await embeddingCollections.current()
     isOpen = true
     if (Date.now() < nextAudit) return
-    await auditCollection(pool, vectors, serving, log, closing.signal)
+    await auditCollection(pool, vectors, serving, log, closing)
     nextAudit = Date.now() + AUDIT
   }
 
-  const watch = async () => {
-    try {
-      await look()
+  const outage = {
+    over() {
       complaint = ''
-    } catch (error) {
+    },
+    met(error: unknown) {
       const said = sentenceOf(error)
       if (said !== complaint) log.warn({ err: said }, 'could not check the vector store')
       complaint = said
-    }
-    if (!closing.signal.aborted) timer = setTimeout(() => (running = watch()), LOOK)
-  }
-  let running = watch()
-
-  return {
-    async close() {
-      closing.abort()
-      clearTimeout(timer)
-      // Does not wait longer for a vector store that hangs.
-      await withTimeLimit(running, LAST_WORDS, () => {})
     },
+  }
+  const looks = repeatEvery(LOOK, look, { outage })
+  return {
+    // Does not wait longer for a vector store that hangs.
+    close: () => withTimeLimit(looks.close(), LAST_WORDS, () => {}),
   }
 }

@@ -2,6 +2,7 @@ import { showOverdue } from '../../../search/indexer.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
+import { repeatEvery } from '../../../shared/process/repeat.ts'
 import type { Queues } from '../../../shared/queues/queues.ts'
 import { BATCH, claimDue } from './claims.ts'
 
@@ -29,7 +30,6 @@ export function startDueDispatcher(
   log: Logger,
   halted: () => boolean,
 ): DueDispatcher {
-  let timer: NodeJS.Timeout | undefined
   let closed = false
   let last: Promise<unknown> = Promise.resolve()
 
@@ -60,17 +60,13 @@ export function startDueDispatcher(
     begins: 'could not queue due embeddings',
     ends: 'due embeddings are queued again',
   })
-  const look = async () => {
-    await oneAtATime(null).then(outage.over, outage.met)
-    if (!closed) timer = setTimeout(look, TICK)
-  }
-  void look()
+  const looks = repeatEvery(TICK, () => oneAtATime(null), { outage })
 
   return {
     dispatch: seqs => oneAtATime(seqs).catch(outage.met),
     async close() {
       closed = true
-      clearTimeout(timer)
+      await looks.close()
       await last
     },
   }

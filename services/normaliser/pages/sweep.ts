@@ -2,6 +2,7 @@ import type { Logger } from '../../../shared/log/logger.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
 import { CALLED_AT_ONCE } from '../../../shared/pages/page.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
+import { type Repeated, repeatEvery } from '../../../shared/process/repeat.ts'
 import type { Queues } from '../../../shared/queues/queues.ts'
 import { giveBack } from './finish.ts'
 
@@ -19,45 +20,24 @@ const OWN_MESSAGE = 2_000
  * Looks every second for stored pages that are due, and calls them, until it is closed. Messages in
  * the queues may be lost; Postgres knows which pages are due.
  */
-export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logger): { close(): Promise<void> } {
-  let timer: NodeJS.Timeout | undefined
-  let closed = false
-  let running = Promise.resolve()
+export function startSweeper(pool: Pool, queues: Pick<Queues, 'add'>, log: Logger): Repeated {
   const outage = createOutageLog(log, { begins: 'cannot call stored pages', ends: 'stored pages are called again' })
   let limit = MOST_AT_ONCE
-  const tick = async () => {
+  const sweep = async () => {
+    const due = await callDuePages(pool, limit)
+    const messages = due.map(pageNo => ({ key: String(pageNo), data: { pageNo: String(pageNo) } }))
     try {
-      const due = await callDuePages(pool, limit)
-      const messages = due.map(pageNo => ({ key: String(pageNo), data: { pageNo: String(pageNo) } }))
-      try {
-        await queues.add('normalise', messages)
-      } catch (error) {
-        // The queues do not answer. From now on one page at a time tries them. The pages are given
-        // back, so that they need not wait for their next call.
-        limit = 1
-        await giveBack(pool, due)
-        throw error
-      }
-      limit = MOST_AT_ONCE
-      outage.over()
+      await queues.add('normalise', messages)
     } catch (error) {
-      outage.met(error)
+      // The queues do not answer. From now on one page at a time tries them. The pages are given
+      // back, so that they need not wait for their next call.
+      limit = 1
+      await giveBack(pool, due)
+      throw error
     }
+    limit = MOST_AT_ONCE
   }
-  const next = () => {
-    if (closed) return
-    running = tick().then(() => {
-      timer = setTimeout(next, TICK)
-    })
-  }
-  next()
-  return {
-    async close() {
-      closed = true
-      clearTimeout(timer)
-      await running
-    },
-  }
+  return repeatEvery(TICK, sweep, { outage })
 }
 
 /**

@@ -1,0 +1,40 @@
+/** Work that is repeated until it is closed. */
+export interface Repeated {
+  /** No further run begins; resolves when the one under way has ended. */
+  close(): Promise<void>
+}
+
+/**
+ * Runs `work` again and again. Each run begins `rest` ms after the end of the one before, so that
+ * two never overlap. A run that fails is followed by the next one all the same.
+ *
+ * @param work its signal is aborted by `close`
+ * @param options.first ms before the first run; 0
+ * @param options.outage told of every run, whether it failed or not
+ */
+export function repeatEvery(
+  rest: number,
+  work: (closing: AbortSignal) => Promise<unknown>,
+  options: { first?: number; outage: { met(error: unknown): void; over(): void } },
+): Repeated {
+  const { first = 0, outage } = options
+  const closing = new AbortController()
+  let running: Promise<void> = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  const run = async () => {
+    await work(closing.signal).then(outage.over, outage.met)
+    if (!closing.signal.aborted) timer = setTimeout(next, rest)
+  }
+  function next(): void {
+    running = run()
+  }
+  if (first === 0) next()
+  else timer = setTimeout(next, first)
+  return {
+    async close() {
+      closing.abort()
+      clearTimeout(timer)
+      await running
+    },
+  }
+}
