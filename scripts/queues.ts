@@ -6,7 +6,8 @@ import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { QUEUE_NAMES, type QueueName } from '../shared/queues/messages.ts'
 import { openQueues } from '../shared/queues/queues.ts'
-import { listQuarantine, type Quarantined } from '../shared/status/quarantine.ts'
+import type { Quarantined } from '../shared/status/figures.ts'
+import { listQuarantine } from '../shared/status/flow.ts'
 import { countQuarantined, forgetQuarantine, retryQuarantine } from './work/quarantine.ts'
 
 const LIST_LIMIT = 1_000

@@ -1,8 +1,6 @@
 import { counted } from '../../shared/log/counted.ts'
-import type { ArchiveIndexState } from '../../shared/status/machines/archive-index.ts'
-import type { Machines } from '../../shared/status/machines/machines.ts'
-import type { PostgresServers } from '../../shared/status/machines/postgres.ts'
-import { ACTIVE, type VectorNodes } from '../../shared/vectors/cluster.ts'
+import type { ArchiveIndexFigures, Machines, PostgresServers, VectorNodes } from '../../shared/status/figures.ts'
+import { ACTIVE } from '../../shared/vectors/cluster.ts'
 
 const MB = 1_000_000
 
@@ -42,7 +40,7 @@ function postgresRows({ role, mayLook, standbys, slots, archive }: PostgresServe
   ]
 }
 
-function archiveText({ indices, articles, backlog, health }: ArchiveIndexState): string {
+function archiveText({ indices, articles, backlog, health }: ArchiveIndexFigures): string {
   const nodes =
     health === null
       ? 'OpenSearch does not answer'

@@ -21,10 +21,6 @@ export function statusTable(status: Status, metrics: Record<string, string>): st
       `waiting ${number(status.pages.waiting)}, done ${number(status.pages.done)}, refused ${number(status.pages.refused)}, failed ${number(status.pages.failed)}`,
     ],
     ...Object.entries(status.reasons).map(([reason, n]): [string, string] => [`  ${printableLine(reason)}`, number(n)]),
-    [
-      'looks',
-      `planned ${number(status.looks.planned)}, due ${number(status.looks.due)}, to compare ${number(status.looks.compare)}; in the last day changed ${number(status.looks.changed)}, gone ${number(status.looks.gone)}`,
-    ],
     ...Object.entries(status.queues).map(([name, { waiting, active, delayed, failed }]): [string, string] => [
       `queue ${name}`,
       `waiting ${number(waiting)}, active ${number(active)}, delayed ${number(delayed)}, failed ${number(failed)}`,

@@ -31,13 +31,12 @@ import { type Answer, createSender, refuseMethod, refusePath, sendError } from '
 import { healthPages, type Readiness } from './http/health.ts'
 import { nameRequest, observe } from './http/observe.ts'
 import { crossOrigin, securityHeaders } from './http/security.ts'
-import { REFERENCE_PATHS, referencePages } from './reference/pages.ts'
+import { REFERENCE_PATHS, referencePages } from './pages/reference.ts'
+import { webPages } from './pages/web.ts'
 import { FEED_PATH } from './search-feeds/address.ts'
 import { feedPages } from './search-feeds/manage.ts'
 import { checkToken, countFeedRequest, countInMinuteOfKey, searchOfFeed } from './search-feeds/token.ts'
 import type { SemanticSearch } from './semantic/query.ts'
-import { webPages } from './web/pages.ts'
-import { hubCalls } from './websub/receiver.ts'
 
 export interface Parts {
   config: Config
@@ -80,9 +79,6 @@ export function createApp(parts: Parts): Express {
   app.use(readingAlone(webPages()))
   if (parts.operators) app.use(parts.operators)
 
-  // Hubs have no key either.
-  if (config.WEBSUB_PUBLIC_URL !== '') app.use(hubCalls(pool))
-
   // A feed's address brings its key.
   app.get(
     FEED_PATH,
@@ -96,7 +92,7 @@ export function createApp(parts: Parts): Express {
   app.route('/explore/suggestions').get(suggestNames(tools)).all(refuseMethod)
   // GET and HEAD of these were answered above: the operations, and the open pages without a key.
   app.all(['/v1/articles', '/v1/articles.rss', '/healthz', '/readyz', ...REFERENCE_PATHS], refuseMethod)
-  app.all(['/status', '/queues'], sayThatPagesAreOff)
+  app.all('/status', sayThatPagesAreOff)
   app.all(FEED_PATH, refuseMethod)
   app.all('/metrics', sayWhereMetricsAre)
   app.use(refusePath)

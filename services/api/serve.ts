@@ -16,7 +16,7 @@ import { sentenceOf } from '../../shared/process/command.ts'
 import { processNumber } from '../../shared/process/number.ts'
 import { repeatEvery } from '../../shared/process/repeat.ts'
 import type { ProcessContext, Running } from '../../shared/process/service.ts'
-import { observeArchive } from '../../shared/status/machine-metrics.ts'
+import { observeArchive } from '../../shared/status/fleet-metrics.ts'
 import { prepareAdmissions } from './access/admissions.ts'
 import { createAddressLock } from './access/lock.ts'
 import { createApp } from './app.ts'
@@ -24,12 +24,12 @@ import { SHOWN_ARTICLES, type ShownArticle } from './articles/shown-article.ts'
 import { type Door, ownPort, publicUrlOf, trustProxy } from './http/address.ts'
 import { startWarmUp } from './http/health.ts'
 import { createHttpServer, HTTP_LIMITS } from './http/server.ts'
+import type { OperatorParts } from './pages/operators.ts'
+import { webBundle } from './pages/web.ts'
 import { linkToPrimary } from './processes/handed-connections.ts'
 import { openServers, type Servers } from './reading/servers.ts'
 import type { SemanticSearch } from './semantic/query.ts'
 import { openSemanticSearch } from './semantic/search.ts'
-import type { OperatorParts } from './status/pages.ts'
-import { webBundle } from './web/pages.ts'
 
 /**
  * Serves the API, by itself or as one of several processes.
@@ -137,7 +137,7 @@ export async function startApi(
 
 /** They alone need the library of the queues, a tenth of all modules. */
 async function operatorPages(parts: OperatorParts) {
-  const { openOperatorPages } = await import('./status/pages.ts')
+  const { openOperatorPages } = await import('./pages/operators.ts')
   return openOperatorPages(parts)
 }
 

@@ -1,7 +1,8 @@
 import { gauge, shared } from '../../shared/log/registry.ts'
 import { type Budget, budgetsUsed } from '../../shared/outlets/budget.ts'
-import { type OutletHealth, outletHealth } from '../../shared/outlets/health.ts'
+import { outletHealth } from '../../shared/outlets/health.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
+import type { OutletHealth } from '../../shared/status/figures.ts'
 
 /**
  * Offers the outlets' health as metrics. A scrape reads them from the database. Every crawler shows

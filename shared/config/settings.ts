@@ -140,8 +140,7 @@ export const SETTINGS = {
     type: 'secret',
     default: '',
     min: 24,
-    about:
-      'Opens `/status` and, with queues in Redis, `/queues` on the API; at least 24 letters, digits and `-._~+/`. Empty: there are no such pages.',
+    about: 'Opens `/status` on the API; at least 24 letters, digits and `-._~+/`. Empty: there are no such pages.',
   },
   PUBLIC_URL: {
     type: 'url',

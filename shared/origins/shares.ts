@@ -1,21 +1,7 @@
 import type { Queryable } from '../postgres/pool.ts'
-import { type Counts, type Fall, fallsOf } from './falls.ts'
+import type { OutletOrigins } from '../status/figures.ts'
+import { type Counts, fallsOf } from './falls.ts'
 import { FIELDS, type Field, SOURCES, type Source } from './origins.ts'
-
-/** The sources of an outlet's articles. */
-export interface OutletOrigins {
-  /** Of the last eight days, the most frequent source of each field first. */
-  shares: Share[]
-  /** Fields whose sources are worse on the latest day than in the week before. */
-  falls: Fall[]
-}
-
-export interface Share {
-  field: Field
-  source: Source
-  /** From 0 to 1. */
-  share: number
-}
 
 export const NO_ORIGINS: OutletOrigins = { shares: [], falls: [] }
 
@@ -90,10 +76,11 @@ const isField = (name: string): name is Field => FIELDS.some(field => field === 
 const isSource = (name: string): name is Source => name in SOURCES
 
 /** A share as people read it: `date json-ld 92 %`. */
-export const shareInWords = ({ field, source, share }: Share) => `${field} ${source} ${percent(share)}`
+export const shareInWords = ({ field, source, share }: OutletOrigins['shares'][number]) =>
+  `${field} ${source} ${percent(share)}`
 
 /** A fall as people read it: `date: json-ld 90 % → 40 %`. */
-export const fallInWords = ({ field, source, before, now }: Fall) =>
+export const fallInWords = ({ field, source, before, now }: OutletOrigins['falls'][number]) =>
   `${field}: ${source} ${percent(before)} → ${percent(now)}`
 
 const percent = (share: number) => `${Math.round(share * 100)} %`

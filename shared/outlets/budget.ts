@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import type { OutletHealth } from './health.ts'
+import type { OutletHealth } from '../status/figures.ts'
 
 /** The share of the crawl that one outlet may use in a day (UTC); see the settings. */
 export type Budget = Pick<Config, 'CRAWL_OUTLET_HOSTS' | 'CRAWL_OUTLET_PAGES' | 'CRAWL_OUTLET_BYTES'>

@@ -1,47 +1,7 @@
-import { NO_ORIGINS, type OutletOrigins, readOutletOrigins } from '../origins/shares.ts'
+import { NO_ORIGINS, readOutletOrigins } from '../origins/shares.ts'
 import type { Pool } from '../postgres/pool.ts'
+import type { OutletHealth } from '../status/figures.ts'
 import { GAPS_SHOWN } from './gaps.ts'
-
-/** One outlet as operators see it. Times are those of its feeds together. */
-export interface OutletHealth {
-  domain: string
-  name: string
-  country: string
-  /** `failing`: no feed can be read. `silent`: nothing new for much longer than usual. */
-  health: 'healthy' | 'silent' | 'failing'
-  lastSuccess: Date | null
-  lastNew: Date | null
-  /** ms between new articles, of its busiest feed; null: not known yet. */
-  rhythm: number | null
-  feeds: number
-  /** Feeds whose last poll failed. */
-  failingFeeds: number
-  /** The longest run of failures among its feeds. */
-  failures: number
-  error: string | null
-  /**
-   * The kinds of blocks in the last day, the most frequent first: `forbidden`, `challenge`,
-   * `cookie wall` …
-   */
-  blocks: { kind: string; pages: number }[]
-  /** Its use of the crawl today (UTC), see `CRAWL_OUTLET_…`. */
-  today: { hosts: number; pages: number; bytes: number }
-  /** Pages that wait for another day's budget of new hosts. */
-  putOff: number
-  /** Pages that did not answer in time, answers halving their number. */
-  late: number
-  /**
-   * No page is fetched before this time because of slow answers; null: the outlet does not rest.
-   */
-  restsUntil: Date | null
-  /**
-   * How often its feeds rolled on between two polls, and the latest time in which articles may have
-   * come and gone unseen. Null: not in the last seven days.
-   */
-  gaps: { count: number; from: Date; to: Date } | null
-  /** Where the fields of its articles came from, and which come from worse sources than before. */
-  origins: OutletOrigins
-}
 
 /** The pages of an outlet by state, over all of its pages. */
 export interface OutletPages {

@@ -1,16 +1,9 @@
 import { withLogContext } from '../log/context.ts'
 import type { Logger } from '../log/logger.ts'
 import { createOutageLog } from '../log/outage.ts'
+import type { QueueCounts } from '../status/figures.ts'
 import { type Backend, createBackend, type QueueSettings } from './backend.ts'
 import { QUEUE_NAMES, type QueueMessages, type QueueName } from './messages.ts'
-
-/** Jobs by state, as `npm run status -- --json` prints them. */
-export interface QueueCounts {
-  waiting: number
-  active: number
-  delayed: number
-  failed: number
-}
 
 /** One message. `key` names the work, so that work in the queue is not queued again. */
 export interface Message<N extends QueueName> {

@@ -1,12 +1,5 @@
+import type { RedisServers } from '../status/figures.ts'
 import { type RedisSettings, redisConnection, usesRedis } from './redis.ts'
-
-/** The Redis of the queues, and those that follow it. */
-export interface RedisServers {
-  /** Address of the one we reached. */
-  host: string | null
-  role: 'master' | 'replica'
-  replicas: { host: string; online: boolean; lagBytes: number }[]
-}
 
 const TIMEOUT = 3_000
 

@@ -1,9 +1,14 @@
+import type { ArchiveConfig } from '../../search/indexer.ts'
 import { gauge, shared } from '../log/registry.ts'
 import type { Pool } from '../postgres/pool.ts'
 import { QUEUE_NAMES } from '../queues/messages.ts'
-import type { QueueCounts, Queues } from '../queues/queues.ts'
-import { type Flow, readFlow } from './flow.ts'
-import { countQuarantine } from './quarantine.ts'
+import type { Queues } from '../queues/queues.ts'
+import type { RedisSettings } from '../queues/redis.ts'
+import { readRedis } from '../queues/replication.ts'
+import { ACTIVE } from '../vectors/cluster.ts'
+import type { Flow, QueueCounts } from './figures.ts'
+import { countQuarantine, readFlow } from './flow.ts'
+import { type MachineSettings, readHealth, readHosts, readPostgres, readVectors } from './machines.ts'
 
 /**
  * Shows the open work between the services, read at each scrape. Every worker shows the same
@@ -14,7 +19,6 @@ export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
   const flow = shared(() => readFlow(pool))
   const counts = shared(() => queues.counts())
   const quarantine = shared(() => countQuarantine(pool))
-  observeLooks(flow)
 
   gauge('articles', 'Articles in the index.', [], flow, (set, { articles }) => set({}, articles))
   gauge(
@@ -69,31 +73,119 @@ export function observeFleet(pool: Pool, queues: Pick<Queues, 'counts'>): void {
   )
 }
 
-/** Looks at pages that are done, and what they found. */
-function observeLooks(flow: () => Promise<Flow>): void {
+const STATES = ['waiting', 'active', 'delayed', 'failed'] as const satisfies (keyof QueueCounts)[]
+
+const oldest = ({ pages, embeddings }: Flow) => ({ normalise: pages.oldest, embed: embeddings.oldest })
+
+/**
+ * Shows the machines and the roles of their servers, read at each scrape. Every worker shows the
+ * same figures; what cannot be read is left out.
+ */
+export function observeMachines(pool: Pool, config: RedisSettings): void {
+  const hosts = shared(() => readHosts(pool))
+  gauge('processes', 'Processes that are connected to the database.', ['host', 'of'], hosts, (set, all) => {
+    for (const { host, ...counts } of all) {
+      for (const [of, count] of Object.entries(counts)) set({ host, of }, count)
+    }
+  })
+  observePostgres(pool)
+  observeRedis(config)
+}
+
+function observePostgres(pool: Pool): void {
+  const postgres = shared(() => readPostgres(pool))
   gauge(
-    'page_looks',
-    'Looks at pages that are done, by what they wait for: later, look, compare.',
-    ['waits_for'],
-    flow,
-    (set, { looks }) => {
-      set({ waits_for: 'later' }, looks.planned)
-      set({ waits_for: 'look' }, looks.due)
-      set({ waits_for: 'compare' }, looks.compare)
+    'postgres_role',
+    'The role of the database server that was reached (primary, standby); always 1.',
+    ['role', 'host'],
+    postgres,
+    (set, { role, host }) => set({ role, host: host ?? '' }, 1),
+  )
+  gauge('postgres_standbys', 'Servers that follow the database.', [], postgres, (set, { standbys }) =>
+    set({}, standbys.length),
+  )
+  gauge(
+    'postgres_standby_lag_bytes',
+    'Log that a standby has not replayed yet.',
+    ['standby', 'host'],
+    postgres,
+    (set, { standbys }) => {
+      for (const { name, host, lagBytes } of standbys) {
+        if (name !== null && lagBytes !== null) set({ standby: name, host: host ?? '' }, lagBytes)
+      }
     },
   )
   gauge(
-    'pages_found',
-    'Pages that looks found changed or gone in the last day; their articles stay as they are.',
-    ['what'],
-    flow,
-    (set, { looks }) => {
-      set({ what: 'changed' }, looks.changed)
-      set({ what: 'gone' }, looks.gone)
+    'postgres_standby_lag_seconds',
+    'Time between a commit and its replay on a standby.',
+    ['standby', 'host'],
+    postgres,
+    (set, { standbys }) => {
+      for (const { name, host, lagSeconds } of standbys) {
+        if (name !== null && lagSeconds !== null) set({ standby: name, host: host ?? '' }, lagSeconds)
+      }
+    },
+  )
+  gauge('postgres_slot_held_bytes', 'Log that a replication slot keeps.', ['slot'], postgres, (set, { slots }) => {
+    for (const { name, heldBytes } of slots) set({ slot: name }, heldBytes)
+  })
+  gauge('postgres_archive_failing', 'Whether the last try to archive the log failed.', [], postgres, (set, one) => {
+    if (one.archive !== null) set({}, one.archive.failing ? 1 : 0)
+  })
+}
+
+function observeRedis(config: RedisSettings): void {
+  const redis = shared(() => readRedis(config))
+  gauge(
+    'redis_role',
+    'The role of the Redis that was reached (master, replica); always 1.',
+    ['role', 'host'],
+    redis,
+    (set, one) => {
+      if (one !== null) set({ role: one.role, host: one.host ?? '' }, 1)
+    },
+  )
+  gauge('redis_replicas', 'Replicas that follow the Redis of the queues.', [], redis, (set, one) => {
+    if (one !== null) set({}, one.replicas.filter(({ online }) => online).length)
+  })
+  gauge('redis_replica_lag_bytes', 'What a replica of Redis has not taken yet.', ['host'], redis, (set, one) => {
+    for (const { host, lagBytes } of one?.replicas ?? []) set({ host }, lagBytes)
+  })
+}
+
+/** Shows the nodes of Qdrant and the copies of its shards. For services that have its key. */
+export function observeVectorNodes(pool: Pool, config: MachineSettings): void {
+  const vectors = shared(() => readVectors(pool, config))
+  gauge('vector_nodes_unreachable', 'Nodes of Qdrant that another node does not reach.', [], vectors, (set, one) => {
+    if (one !== null) set({}, one.unreachable.length)
+  })
+  gauge(
+    'vector_shard_copies',
+    'Copies of shards of Qdrant, by whether they answer.',
+    ['active'],
+    vectors,
+    (set, one) => {
+      const copies = one?.shards.flatMap(shard => shard.copies) ?? []
+      const active = copies.filter(({ state }) => state === ACTIVE).length
+      set({ active: 'true' }, active)
+      set({ active: 'false' }, copies.length - active)
     },
   )
 }
 
-const STATES = ['waiting', 'active', 'delayed', 'failed'] as const satisfies (keyof QueueCounts)[]
-
-const oldest = ({ pages, embeddings }: Flow) => ({ normalise: pages.oldest, embed: embeddings.oldest })
+/** Shows the nodes of OpenSearch. For services that have its password. */
+export function observeArchive(config: ArchiveConfig): void {
+  const health = shared(() => readHealth(config))
+  gauge('archive_nodes', 'Nodes of the OpenSearch that has the archive index.', [], health, (set, one) => {
+    if (one !== null) set({}, one.nodes)
+  })
+  gauge(
+    'archive_copies_unassigned',
+    'Copies of shards of the archive index that no node has.',
+    [],
+    health,
+    (set, one) => {
+      if (one !== null) set({}, one.unassigned)
+    },
+  )
+}

@@ -1,49 +1,14 @@
-import { type IndexState, readIndexState } from '../../search/indexer.ts'
+import { readIndexState } from '../../search/indexer.ts'
 import type { Pool } from '../postgres/pool.ts'
-import { type Looks, readLooks } from './looks.ts'
-
-/**
- * The open work between the services. It is read from indexes that hold open work alone, so the
- * number of articles does not matter.
- */
-export interface Flow {
-  /** Lines that `export` would write. */
-  articles: number
-  embedded: number
-  embeddings: {
-    /** Delayed: the time of their embedding has not come yet. */
-    promised: number
-    due: number
-    /** In quarantine: `npm run queues -- list`. */
-    failed: number
-    /** Seconds that the longest due has been due. */
-    oldest: number
-  }
-  pages: {
-    /** To be fetched, now or later. */
-    waiting: number
-    /** Of these, due now: they wait for the pace of their hosts. */
-    due: number
-    /** Fetched, to be normalised. */
-    stored: number
-    failed: number
-    /** Seconds since the oldest stored page was fetched. */
-    oldest: number
-  }
-  /** Looks at pages whose articles are there. */
-  looks: Looks
-  /** Segments of the index: how many are stored, and the articles that have none yet. */
-  index: IndexState
-  /** When an article last became visible. */
-  newest: Date | null
-}
+import type { Flow, Lag, LagHour, QuarantineCount, Quarantined, Running } from './figures.ts'
+import { countOf } from './machines.ts'
 
 // `last_seq` counts articles, `shown_seq` those that searches show: numbers are drawn in the
 // transaction that inserts them, and none is ever removed. Every article has its row in
 // `embeddings`, except the few that an operator gave up (`queues -- drain quarantine`); those
 // without a vector are in its partial indexes. Indexes: pages_waiting, pages_stored, pages_failed,
 // embeddings_due, embeddings_failed.
-const READ = `
+const READ_FLOW = `
   with articles as (
     select shown_seq as shown, last_seq as known, case when last_seq > 0 then last_at end as newest from ingest_clock
   ), open as (
@@ -64,11 +29,14 @@ const READ = `
             from page_sources
            where page_no in (select page_no from pages where state = 'stored' order by next_try_at limit 2000)) s`
 
+/**
+ * The open work between the services. It is read from indexes that hold open work alone, so the
+ * number of articles does not matter.
+ */
 export async function readFlow(db: Pick<Pool, 'query'>): Promise<Flow> {
-  const [{ rows }, index, looks] = await Promise.all([
-    db.query<Row>({ name: 'status-flow', text: READ }),
+  const [{ rows }, index] = await Promise.all([
+    db.query<FlowRow>({ name: 'status-flow', text: READ_FLOW }),
     readIndexState(db),
-    readLooks(db),
   ])
   const row = rows[0]!
   return {
@@ -87,13 +55,12 @@ export async function readFlow(db: Pick<Pool, 'query'>): Promise<Flow> {
       failed: Number(row.pages_failed),
       oldest: row.normalise_oldest ?? 0,
     },
-    looks,
     index,
     newest: row.newest,
   }
 }
 
-interface Row {
+interface FlowRow {
   articles: bigint
   newest: Date | null
   embedded: bigint
@@ -106,4 +73,121 @@ interface Row {
   stored: bigint
   normalise_oldest: number | null
   pages_failed: bigint
+}
+
+const READ_RUNNING = `
+  select ${countOf('crawler')}, ${countOf('normaliser')}, ${countOf('embedder')}, ${countOf('api')},
+         (select count(*) from hosts where leased_until > now())::int as visits,
+         (select coalesce(sum(used), 0) from rate_windows where started_at > now() - interval '1 minute')::int as requests,
+         (select count(*) from rate_windows where started_at > now() - interval '1 minute')::int as keys
+    from pg_stat_activity where datname = current_database()`
+
+/** The fleet at this moment. */
+export async function readRunning(db: Pick<Pool, 'query'>): Promise<Running> {
+  const { rows } = await db.query<Running['processes'] & Omit<Running, 'processes'>>({
+    name: 'status-running',
+    text: READ_RUNNING,
+  })
+  const { crawler, normaliser, embedder, api, visits, requests, keys } = rows[0]!
+  return { processes: { crawler, normaliser, embedder, api }, visits, requests, keys }
+}
+
+/** Articles that are read: 200 an hour are enough for a median and a 95th percentile. */
+const SAMPLE = 5_000
+
+// Numbers grow with the time of ingestion, so the articles of the last 24 hours have numbers above
+// `lo`: yesterday's and today's articles are counted by day. At most SAMPLE of them are read by
+// primary key, evenly spread. Articles of an archive, or from before pages were noted, say nothing
+// about the crawl and are left out. When an outlet is added, its feeds name articles of the weeks
+// before: they count as articles, but their age is no lag. $1: SAMPLE.
+const READ_LAG = `
+  with span as materialized (
+    select last_seq as hi,
+           greatest(0, last_seq - coalesce((select sum(articles) from article_days where axis = 'ingested_at'
+                                               and day >= (now() at time zone 'UTC')::date - 1), 0)::bigint) as lo
+      from ingest_clock
+  ), steps as materialized (
+    select lo, hi, greatest(1, ceil((hi - lo)::float8 / $1::int))::bigint as step from span
+  ), sample as materialized (
+    select a.published_at, a.ingested_at, e.embedded_at, step,
+           coalesce(a.published_at >= o.created_at, true) as timely
+      from steps, generate_series(hi, lo + 1, -step) as s (seq)
+      join lateral (select published_at, ingested_at from articles a where a.seq = s.seq offset 0) a on true
+      join lateral (select embedded_at, page_no from embeddings e where e.seq = s.seq and page_no is not null offset 0) e on true
+      left join lateral (select created_at from pages p join outlets using (outlet_no) where p.page_no = e.page_no offset 0) o on true
+     where a.ingested_at > now() - interval '25 hours'
+  ), hours as (
+    select h as hour from generate_series(date_trunc('hour', now()) - interval '23 hours', date_trunc('hour', now()),
+                                          interval '1 hour') as h
+  ), indexed as (
+    select date_trunc('hour', ingested_at) as hour, sum(step)::int as articles,
+           percentile_cont(array[0.5, 0.95]) within group (order by greatest(0, extract(epoch from ingested_at - published_at)))
+             filter (where timely) as lag
+      from sample group by 1
+  ), embedded as (
+    select date_trunc('hour', embedded_at) as hour,
+           percentile_cont(array[0.5, 0.95]) within group (order by greatest(0, extract(epoch from embedded_at - ingested_at)))
+             as lag
+      from sample where embedded_at is not null group by 1
+  )
+  select hour, coalesce(articles, 0) as articles, indexed.lag as index, embedded.lag as vector
+    from hours left join indexed using (hour) left join embedded using (hour) order by hour`
+
+/** The delays of articles in the last 24 hours, by hour, the present hour last. */
+export async function readLag(db: Pick<Pool, 'query'>): Promise<LagHour[]> {
+  const { rows } = await db.query<LagRow>({ name: 'status-lag', text: READ_LAG, values: [SAMPLE] })
+  return rows.map(({ hour, articles, index, vector }) => ({
+    hour: hour.toISOString(),
+    articles,
+    index: lagOf(index),
+    vector: lagOf(vector),
+  }))
+}
+
+const lagOf = (percentiles: (number | null)[] | null): Lag | null => {
+  const [median, p95] = percentiles ?? []
+  return typeof median === 'number' && typeof p95 === 'number' ? { median, p95 } : null
+}
+
+interface LagRow {
+  hour: Date
+  articles: number
+  index: (number | null)[] | null
+  vector: (number | null)[] | null
+}
+
+/** The quarantine, newest first. */
+export async function listQuarantine(pool: Pool, limit: number): Promise<Quarantined[]> {
+  const { rows } = await pool.query<Omit<Quarantined, 'since'> & { since: Date }>(
+    `(select 'page:' || page_no as id, url as what, coalesce(reason, 'unknown') as reason, detail, attempts,
+             coalesce(finished_at, discovered_at) as since
+        from pages where state = 'failed' order by finished_at desc nulls last limit $1)
+     union all
+     (select 'embedding:' || e.seq, coalesce(t.url, 'article ' || e.seq), 'embedding', e.error, e.attempts, e.failed_at
+        from embeddings e left join article_texts t using (seq)
+       where e.failed_at is not null order by e.failed_at desc limit $1)
+     order by since desc, id limit $1`,
+    [limit],
+  )
+  return rows.map(row => ({ ...row, since: row.since.toISOString() }))
+}
+
+/**
+ * Reasons that the normaliser, the crawler itself and the embedder write; all others are an
+ * outlet's or a network's.
+ */
+const OURS = ['timeout', 'memory', 'error', 'indexing', 'crawler error', 'embedding']
+
+/** The size of the quarantine, by kind and reason. Indexes: pages_failed, embeddings_failed. */
+export async function countQuarantine(pool: Pool): Promise<QuarantineCount[]> {
+  const { rows } = await pool.query<QuarantineCount>(
+    `select 'page' as kind, coalesce(reason, 'unknown') as reason, count(*)::int as n,
+            coalesce(reason = any($1), false) as ours
+       from pages where state = 'failed' group by reason
+     union all
+     select 'embedding', 'embedding', count(*)::int, true from embeddings where failed_at is not null having count(*) > 0
+     order by n desc, kind, reason`,
+    [OURS],
+  )
+  return rows
 }

@@ -2,23 +2,17 @@ import { type Gaps, readGaps } from '../outlets/gaps.ts'
 import { outletCounts } from '../outlets/health.ts'
 import type { Pool } from '../postgres/pool.ts'
 import type { QueueName } from '../queues/messages.ts'
-import type { QueueCounts, Queues } from '../queues/queues.ts'
+import type { Queues } from '../queues/queues.ts'
+import type { Flow, Machines, OutletHealth, QueueCounts } from './figures.ts'
 import { readFlow } from './flow.ts'
-import type { Looks } from './looks.ts'
-import { type MachineSettings, type Machines, readMachines } from './machines/machines.ts'
+import { type MachineSettings, readMachines } from './machines.ts'
 
 /** The state of the whole system, as `npm run status -- --json` prints it. */
 export interface Status {
   /** Lines that `export` would write. */
   articles: number
   embedded: number
-  embeddings: {
-    /** Delayed: the time of their embedding has not come yet. */
-    promised: number
-    due: number
-    /** In quarantine: `npm run queues -- list`. */
-    failed: number
-  }
+  embeddings: Omit<Flow['embeddings'], 'oldest'>
   /**
    * `waiting` holds pages to be fetched, tried again or normalised; `refused` those never to be
    * indexed.
@@ -26,11 +20,9 @@ export interface Status {
   pages: { waiting: number; done: number; refused: number; failed: number }
   /** Why pages were refused or failed. */
   reasons: Record<string, number>
-  looks: Looks
   queues: Record<string, QueueCounts>
-  /** Stored segments of the index, and the articles that have none yet. */
-  index: { segments: number; backlog: number }
-  outlets: { healthy: number; silent: number; failing: number }
+  index: Flow['index']
+  outlets: Record<OutletHealth['health'], number>
   /** Feeds that rolled on between two polls, in the last seven days. */
   gaps: Omit<Gaps, 'latest'> & { latest: string | null }
   newest: { ingested_at: string | null; published_at: string | null }
@@ -74,7 +66,6 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
     embeddings: { promised, due, failed },
     pages: { waiting: waiting + stored, done, refused, failed: flow.pages.failed },
     reasons: Object.fromEntries(reasons.rows.map(({ reason, n }) => [reason, n])),
-    looks: flow.looks,
     queues: withDelayed(counts, promised),
     index: flow.index,
     outlets,

@@ -1,21 +1,8 @@
 import { Agent, fetch } from 'undici'
 import { trustOf } from '../config/tls.ts'
 import { isRecord } from '../json/is-record.ts'
+import type { VectorNodes, VectorShard } from '../status/figures.ts'
 import type { QdrantSettings } from './qdrant.ts'
-
-/** The nodes of Qdrant, and the copies of a collection's shards on them. */
-export interface VectorNodes {
-  /** Hosts of the nodes; empty: a single node that is no cluster. */
-  nodes: string[]
-  /** Nodes that the one we asked does not reach. */
-  unreachable: string[]
-  shards: Shard[]
-}
-
-export interface Shard {
-  shard: number
-  copies: { node: string; state: string }[]
-}
 
 /** The state of a copy that answers searches. */
 export const ACTIVE = 'Active'
@@ -64,7 +51,7 @@ function nodesOf(cluster: Record<string, unknown>, placed: Record<string, unknow
     if (isRecord(peer)) hosts.set(Number(id), hostOf(peer.uri))
   }
   const failures = isRecord(cluster.message_send_failures) ? Object.keys(cluster.message_send_failures) : []
-  const shards = new Map<number, Shard>()
+  const shards = new Map<number, VectorShard>()
   const add = (one: unknown, peer: unknown) => {
     if (!isRecord(one)) return
     const number = Number(one.shard_id)

@@ -160,23 +160,4 @@ if (browserPath === undefined) {
       await close()
     }
   })
-
-  t.test(
-    'the queues on Redis can be looked into and not changed',
-    { skip: redis.url === null && 'no redis-server' },
-    async t => {
-      const { page, complaints, close } = await open('/queues', { viewport: { width: 1280, height: 900 } })
-      await page.waitForSelector('text=normalise')
-      t.match(await page.locator('body').innerText(), /visit[\s\S]*normalise[\s\S]*embed/)
-      t.strictSame(complaints, [], 'nothing from elsewhere, no complaint')
-      await close()
-      for (const method of ['PUT', 'POST', 'DELETE']) {
-        const { status } = await api.ask(KEY, '/queues/api/queues/pause', { method })
-        t.equal(status, 405, method)
-      }
-      const { json } = await api.ask(KEY, '/queues/api/queues')
-      t.ok(json.queues.every(({ readOnlyMode }: { readOnlyMode: boolean }) => readOnlyMode))
-      t.equal((await api.ask(null, '/queues/static/js/main.js')).status, 401, 'its files are behind the key too')
-    },
-  )
 }

@@ -56,7 +56,7 @@ t.test('pages import pure parts alone: how queries are read, and what the contra
     'shared/articles/article.ts',
     'shared/articles/csv.ts',
   ]
-  const types = ['services/api/status/figures.ts']
+  const types = ['shared/status/figures.ts']
   const mayImport = ({ to, typeOnly }: (typeof imports)[number]) =>
     allowed.includes(to) || (typeOnly && types.includes(to))
   const others = crossing.filter(one => partOf(one.from) === 'web' && !isTest(one.from) && !mayImport(one))

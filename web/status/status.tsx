@@ -7,7 +7,6 @@ import { LastDay } from './lag/last-day.tsx'
 import { MachineSection } from './machines/machines.tsx'
 import { Outlets } from './outlets/outlets.tsx'
 import { Verdict } from './verdict.tsx'
-import { Looks } from './work/looks.tsx'
 import { Quarantine } from './work/quarantine.tsx'
 import { QueueTable } from './work/queues.tsx'
 
@@ -22,7 +21,6 @@ export function Status() {
   return (
     <>
       <Bar>
-        {figures?.board && <a href="/queues">Queues on Redis</a>}
         <a href="/status/figures">Figures as JSON</a>
       </Bar>
       <main class={failure === null ? 'status' : 'status stale'}>
@@ -40,9 +38,7 @@ export function Status() {
             <div class="pair">
               <section aria-labelledby="queues-title">
                 <h2 id="queues-title">Queues</h2>
-                <QueueTable queues={figures.queues} board={figures.board} />
-                <h2>Changed pages</h2>
-                <Looks looks={figures.flow?.looks ?? null} />
+                <QueueTable queues={figures.queues} />
               </section>
               <section aria-labelledby="quarantine-title">
                 <h2 id="quarantine-title">Quarantine</h2>

@@ -107,8 +107,8 @@ export const nameRequest: RequestHandler = (request, response, next) => {
 }
 
 /**
- * A path without secrets: all behind `/feeds/` and `/websub/`, in whatever spelling, and each key
+ * A path without secrets: all behind `/feeds/`, in whatever spelling, and each key
  * or token that somebody wrote into a path.
  */
 const withoutSecrets = (path: string): string =>
-  path.replace(/^(\/+(?:feeds|websub)\/).+$/is, '$1…').replace(/ps[a-z]_[\w-]+/gi, '…')
+  path.replace(/^(\/+feeds\/).+$/is, '$1…').replace(/ps[a-z]_[\w-]+/gi, '…')

@@ -1,25 +1,25 @@
 import t from 'tap'
-import type { MachineFigures, PostgresFigures } from '../../../services/api/status/figures.ts'
+import type { Machines, PostgresServers } from '../../../shared/status/figures.ts'
 import { isOneMachine } from '../machines/one-machine.ts'
 import { problemsOfMachines } from './machine-problems.ts'
 
 const STANDBY = { name: 'b', host: '10.0.0.12', state: 'streaming', sync: true, lagBytes: 900, lagSeconds: 0.2 }
 const SLOT = { name: 'b', active: true, heldBytes: 16_000_000, lost: false }
-const ALONE: PostgresFigures = { host: '::1', role: 'primary', mayLook: true, standbys: [], slots: [], archive: null }
+const ALONE: PostgresServers = { host: '::1', role: 'primary', mayLook: true, standbys: [], slots: [], archive: null }
 const ARCHIVE = { failing: false, file: null, failedAt: null, archivedAt: null }
-const ONE: MachineFigures = {
+const ONE: Machines = {
   hosts: [{ host: '::1', crawler: 1, normaliser: 1, embedder: 1, api: 1 }],
   postgres: ALONE,
   vectors: { nodes: [], unreachable: [], shards: [] },
   redis: { host: '::1', role: 'master', replicas: [] },
   archiveIndex: null,
 }
-const FLEET: MachineFigures = {
+const FLEET: Machines = {
   ...ONE,
   postgres: { ...ALONE, standbys: [STANDBY], slots: [SLOT], archive: ARCHIVE },
   vectors: { nodes: ['a', 'b'], unreachable: [], shards: [{ shard: 0, copies: [{ node: 'a', state: 'Active' }] }] },
 }
-const texts = (postgres: Partial<PostgresFigures>, others: Partial<MachineFigures> = {}) =>
+const texts = (postgres: Partial<PostgresServers>, others: Partial<Machines> = {}) =>
   problemsOfMachines({ ...FLEET, postgres: { ...ALONE, ...postgres }, ...others }).map(({ text }) => text)
 
 t.test('one machine, and a fleet that is well, have no problems', async t => {

@@ -1,4 +1,4 @@
-import type { ArchiveFigures, MachineFigures, PostgresFigures } from '../../../services/api/status/figures.ts'
+import type { ArchiveIndexFigures, Machines, PostgresServers } from '../../../shared/status/figures.ts'
 import { bytes, plural, span } from '../numbers.ts'
 import type { Problem } from './problem.ts'
 
@@ -11,7 +11,7 @@ const HELD_BYTES = 5_000_000_000
 const DUE_ARTICLES = 500_000
 
 /** What an operator should look at among machines and servers. */
-export function problemsOfMachines(machines: MachineFigures | null): Problem[] {
+export function problemsOfMachines(machines: Machines | null): Problem[] {
   if (machines === null) return []
   const { postgres, vectors, redis, archiveIndex } = machines
   const texts = [
@@ -25,7 +25,7 @@ export function problemsOfMachines(machines: MachineFigures | null): Problem[] {
   return [...readOnly, ...texts.map((text): Problem => ({ level: 'warn', text }))]
 }
 
-function ofPostgres({ standbys, slots, archive }: PostgresFigures): string[] {
+function ofPostgres({ standbys, slots, archive }: PostgresServers): string[] {
   const late = standbys.filter(
     ({ lagBytes, lagSeconds }) => (lagBytes ?? 0) > LAG_BYTES || (lagSeconds ?? 0) > LAG_SECONDS,
   )
@@ -42,7 +42,7 @@ function ofPostgres({ standbys, slots, archive }: PostgresFigures): string[] {
   ]
 }
 
-function ofVectors(vectors: MachineFigures['vectors']): string[] {
+function ofVectors(vectors: Machines['vectors']): string[] {
   const idle = vectors?.shards.flatMap(({ copies }) => copies).filter(({ state }) => state !== 'Active') ?? []
   const away = vectors?.unreachable ?? []
   return [
@@ -51,13 +51,13 @@ function ofVectors(vectors: MachineFigures['vectors']): string[] {
   ]
 }
 
-function ofRedis(redis: MachineFigures['redis']): string[] {
+function ofRedis(redis: Machines['redis']): string[] {
   if (redis?.role === 'replica') return ['The Redis of the queues is a replica: nothing can be queued.']
   const away = redis?.replicas.filter(({ online }) => !online) ?? []
   return away.length > 0 ? [`${plural(away.length, 'replica')} of Redis cannot follow.`] : []
 }
 
-function ofArchive({ backlog, health }: ArchiveFigures): string[] {
+function ofArchive({ backlog, health }: ArchiveIndexFigures): string[] {
   const missing = health?.unassigned ?? 0
   return [
     ...(health === null ? ['OpenSearch does not say how the archive index is.'] : []),

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { Figures, OutletFigures } from '../../../services/api/status/figures.ts'
+import type { Figures, OutletHealth } from '../../../shared/status/figures.ts'
 import { troubleOf } from '../outlets/trouble.ts'
 import { problemOfFailure, problemsOf } from './problems.ts'
 
@@ -7,13 +7,11 @@ const AT = '2026-03-01T12:00:00.000Z'
 const FINE: Figures = {
   at: AT,
   service: 'Perscope',
-  board: false,
   flow: {
     articles: 10,
     embedded: 9,
     embeddings: { promised: 1, due: 0, failed: 0, oldest: 0 },
     pages: { waiting: 3, due: 1, stored: 1, failed: 0, oldest: 5 },
-    looks: { planned: 0, due: 0, compare: 0, changed: 0, gone: 0 },
     index: { segments: 1, backlog: 2 },
     newest: '2026-03-01T11:59:00.000Z',
   },
@@ -59,7 +57,7 @@ t.test('work that waits too long is named with its age', async t => {
 })
 
 t.test('feeds that rolled on unseen are named for six hours, and stay in the trouble of their outlet', async t => {
-  const outlet = (hours: number): OutletFigures => ({
+  const outlet = (hours: number): OutletHealth<string> => ({
     ...outletOf('a.example', false),
     gaps: {
       count: 2,
@@ -72,7 +70,7 @@ t.test('feeds that rolled on unseen are named for six hours, and stay in the tro
   t.strictSame(texts({ outlets: [outlet(7)] }), [])
 })
 
-const outletOf = (domain: string, fell: boolean): OutletFigures => ({
+const outletOf = (domain: string, fell: boolean): OutletHealth<string> => ({
   ...{ domain, name: domain, country: 'NL', health: 'healthy', lastSuccess: AT, lastNew: AT, rhythm: null },
   ...{ feeds: 1, failingFeeds: 0, failures: 0, error: null, blocks: [], today: { hosts: 0, pages: 0, bytes: 0 } },
   ...{ putOff: 0, late: 0, restsUntil: null, gaps: null },

@@ -1,4 +1,4 @@
-import type { Figures, FlowFigures } from '../../../services/api/status/figures.ts'
+import type { Figures, Flow } from '../../../shared/status/figures.ts'
 import type { Failure } from '../../parts/request.ts'
 import { plural, span } from '../numbers.ts'
 import { problemsOfMachines } from './machine-problems.ts'
@@ -12,8 +12,8 @@ const EMBEDDINGS_LATE = 1_800
 const GAP_SHOWN = 21_600
 
 /** Whether the normaliser, or the embedder, is behind its work. */
-export const pagesAreLate = ({ pages }: FlowFigures) => pages.oldest > PAGES_LATE
-export const embeddingsAreLate = ({ embeddings }: FlowFigures) => embeddings.oldest > EMBEDDINGS_LATE
+export const pagesAreLate = ({ pages }: Flow<string>) => pages.oldest > PAGES_LATE
+export const embeddingsAreLate = ({ embeddings }: Flow<string>) => embeddings.oldest > EMBEDDINGS_LATE
 
 /** Why no figures come, as the page says it. */
 export function problemOfFailure({ code, message }: Failure): Problem {
@@ -50,7 +50,7 @@ function ofDependencies({ missing, running }: Figures): Problem[] {
   ]
 }
 
-function ofFlow(flow: FlowFigures, at: string): Problem[] {
+function ofFlow(flow: Flow<string>, at: string): Problem[] {
   const quiet = flow.newest === null ? 0 : (Date.parse(at) - Date.parse(flow.newest)) / 1_000
   return [
     ...(quiet > QUIET ? [warn(`No article has come in for ${span(quiet)}.`)] : []),

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Figures } from '../../../services/api/status/figures.ts'
+import type { Figures } from '../../../shared/status/figures.ts'
 import { ask, type Failure, isRecord } from '../../parts/request.ts'
 
 /** What the page knows. */

@@ -1,4 +1,4 @@
-import type { Figures } from '../../../services/api/status/figures.ts'
+import type { Figures } from '../../../shared/status/figures.ts'
 import { number } from '../numbers.ts'
 import { type State, type Step, stepsOf } from './steps.ts'
 

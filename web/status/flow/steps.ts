@@ -1,4 +1,4 @@
-import type { Figures, FlowFigures, LagFigures, RunningFigures } from '../../../services/api/status/figures.ts'
+import type { Figures, Flow, LagHour, Running } from '../../../shared/status/figures.ts'
 import { embeddingsAreLate, pagesAreLate } from '../figures/problems.ts'
 import { number, plural, span } from '../numbers.ts'
 
@@ -31,13 +31,13 @@ export function stepsOf({ flow, running, outlets, missing, lag }: Figures): Step
 
 type Worker = 'crawler' | 'normaliser' | 'embedder'
 
-function stateOf(running: RunningFigures | null, name: Worker, late = false): State {
+function stateOf(running: Running | null, name: Worker, late = false): State {
   if (running === null) return 'unknown'
   if (running.processes[name] === 0) return 'bad'
   return late ? 'warn' : 'good'
 }
 
-const crawler = (running: RunningFigures | null, outlets: number | null): Step => ({
+const crawler = (running: Running | null, outlets: number | null): Step => ({
   name: 'Crawler',
   state: stateOf(running, 'crawler'),
   value: running?.visits ?? null,
@@ -46,7 +46,7 @@ const crawler = (running: RunningFigures | null, outlets: number | null): Step =
   moves: running !== null && running.visits > 0,
 })
 
-const pages = (flow: FlowFigures | null): Step => ({
+const pages = (flow: Flow<string> | null): Step => ({
   name: 'Pages',
   state: null,
   value: flow?.pages.due ?? null,
@@ -55,7 +55,7 @@ const pages = (flow: FlowFigures | null): Step => ({
   moves: flow !== null && flow.pages.stored > 0,
 })
 
-const normaliser = (flow: FlowFigures | null, running: RunningFigures | null): Step => ({
+const normaliser = (flow: Flow<string> | null, running: Running | null): Step => ({
   name: 'Normaliser',
   state: stateOf(running, 'normaliser', flow !== null && pagesAreLate(flow)),
   value: flow?.pages.stored ?? null,
@@ -69,7 +69,7 @@ const normaliser = (flow: FlowFigures | null, running: RunningFigures | null): S
  */
 const BACKLOG = 32_768
 
-function articles(flow: FlowFigures | null, lag: LagFigures[] | null): Step {
+function articles(flow: Flow<string> | null, lag: LagHour[] | null): Step {
   const behind = flow !== null && flow.index.backlog > BACKLOG
   const lastTwo = lag?.slice(-2).reduce((sum, hour) => sum + hour.articles, 0)
   const news = lastTwo === undefined ? null : `${number(lastTwo)} in two hours`
@@ -83,7 +83,7 @@ function articles(flow: FlowFigures | null, lag: LagFigures[] | null): Step {
   }
 }
 
-const embedder = (flow: FlowFigures | null, running: RunningFigures | null): Step => ({
+const embedder = (flow: Flow<string> | null, running: Running | null): Step => ({
   name: 'Embedder',
   state: stateOf(running, 'embedder', flow !== null && embeddingsAreLate(flow)),
   value: flow?.embeddings.due ?? null,
@@ -92,7 +92,7 @@ const embedder = (flow: FlowFigures | null, running: RunningFigures | null): Ste
   moves: flow !== null && flow.embeddings.due > 0,
 })
 
-const vectors = (flow: FlowFigures | null, running: RunningFigures | null): Step => ({
+const vectors = (flow: Flow<string> | null, running: Running | null): Step => ({
   name: 'Vectors',
   state: null,
   value: flow?.embedded ?? null,
@@ -101,7 +101,7 @@ const vectors = (flow: FlowFigures | null, running: RunningFigures | null): Step
   moves: running !== null && running.requests > 0,
 })
 
-function api(running: RunningFigures | null, missing: string[]): Step {
+function api(running: Running | null, missing: string[]): Step {
   const fine = missing.length === 0 ? 'good' : 'warn'
   return {
     name: 'API',

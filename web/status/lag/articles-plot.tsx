@@ -1,9 +1,9 @@
-import type { LagFigures } from '../../../services/api/status/figures.ts'
+import type { LagHour } from '../../../shared/status/figures.ts'
 import { number, plural } from '../numbers.ts'
 import { Plot } from './plot.tsx'
 
 /** Articles by hour, as bars. */
-export function ArticlesPlot({ hours }: { hours: LagFigures[] }) {
+export function ArticlesPlot({ hours }: { hours: LagHour[] }) {
   const total = hours.reduce((sum, { articles }) => sum + articles, 0)
   const top = niceAbove(Math.max(...hours.map(({ articles }) => articles)))
   return (

@@ -1,14 +1,14 @@
-import type { LagFigures } from '../../../services/api/status/figures.ts'
+import type { LagHour } from '../../../shared/status/figures.ts'
 import { span } from '../numbers.ts'
 import { type Area, Plot } from './plot.tsx'
 import { type Point, runsOf, type Scale, scaleOf } from './scale.ts'
 
 /** A lag by hour: the median as a line, and an area from it up to the 95th percentile. */
-export function LagPlot(props: { hours: LagFigures[]; kind: 'index' | 'vector'; title: string; nothing: string }) {
+export function LagPlot(props: { hours: LagHour[]; kind: 'index' | 'vector'; title: string; nothing: string }) {
   const { hours, kind, title, nothing } = props
   const points = hours.flatMap(({ [kind]: lag }, at) => (lag === null ? [] : [{ at, ...lag }]))
   const last = points.at(-1)
-  const tell = ({ [kind]: lag }: LagFigures) =>
+  const tell = ({ [kind]: lag }: LagHour) =>
     lag === null ? 'none' : `median ${span(lag.median)}; 95 % within ${span(lag.p95)}`
   if (last === undefined) {
     return <Plot title={title} headline="–" note={nothing} hours={hours} marks={[]} tell={tell} draw={() => null} />

@@ -1,10 +1,10 @@
-import type { Lag, LagFigures } from '../../../services/api/status/figures.ts'
+import type { Lag, LagHour } from '../../../shared/status/figures.ts'
 import { clock, number, span } from '../numbers.ts'
 import { ArticlesPlot } from './articles-plot.tsx'
 import { LagPlot } from './lag-plot.tsx'
 
 /** Articles and lags by hour, drawn and as a table. */
-export function LastDay({ hours }: { hours: LagFigures[] | null }) {
+export function LastDay({ hours }: { hours: LagHour[] | null }) {
   if (hours === null) return <p class="hint">Could not be read.</p>
   return (
     <>
@@ -26,7 +26,7 @@ export function LastDay({ hours }: { hours: LagFigures[] | null }) {
   )
 }
 
-function LagTable({ hours }: { hours: LagFigures[] }) {
+function LagTable({ hours }: { hours: LagHour[] }) {
   return (
     <table class="counts-table">
       <thead>

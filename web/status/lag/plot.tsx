@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { LagFigures } from '../../../services/api/status/figures.ts'
+import type { LagHour } from '../../../shared/status/figures.ts'
 import { clock } from '../numbers.ts'
 import { useWidth } from './use-width.ts'
 
@@ -33,9 +33,9 @@ export function Plot(props: {
   title: string
   headline: string
   note: string
-  hours: LagFigures[]
+  hours: LagHour[]
   marks: Mark[]
-  tell(hour: LagFigures): string
+  tell(hour: LagHour): string
   draw(area: Area): ComponentChildren
 }) {
   const { title, headline, note, hours, marks, tell, draw } = props
@@ -93,7 +93,7 @@ const Grid = ({ y, width, label }: { y: number; width: number; label: string }) 
 )
 
 /** Hours below the plot. The last is the present one. */
-const Hours = ({ hours, area }: { hours: LagFigures[]; area: Area }) => (
+const Hours = ({ hours, area }: { hours: LagHour[]; area: Area }) => (
   <>
     {hours.map(
       ({ hour }, at) =>

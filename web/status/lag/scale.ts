@@ -1,4 +1,4 @@
-import type { Lag } from '../../../services/api/status/figures.ts'
+import type { Lag } from '../../../shared/status/figures.ts'
 
 /** Seconds that a lag's axis may name. */
 const MARKS: [seconds: number, label: string][] = [

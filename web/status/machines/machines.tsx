@@ -1,11 +1,11 @@
-import type { MachineFigures } from '../../../services/api/status/figures.ts'
+import type { Machines } from '../../../shared/status/figures.ts'
 import { bytes, number, plural, span } from '../numbers.ts'
 import { isOneMachine } from './one-machine.ts'
 
 const SERVICES = ['crawler', 'normaliser', 'embedder', 'api'] as const
 
 /** Hosts, and the roles of the servers on them; one line where everything is on one machine. */
-export function MachineSection({ machines }: { machines: MachineFigures | null }) {
+export function MachineSection({ machines }: { machines: Machines | null }) {
   if (machines === null) return <p class="hint">Could not be read.</p>
   if (isOneMachine(machines)) return <OneMachine machines={machines} />
   const { hosts, postgres, vectors, redis, archiveIndex } = machines
@@ -22,14 +22,14 @@ export function MachineSection({ machines }: { machines: MachineFigures | null }
   )
 }
 
-function OneMachine({ machines: { vectors, redis } }: { machines: MachineFigures }) {
+function OneMachine({ machines: { vectors, redis } }: { machines: Machines }) {
   const stores = ['Postgres', ...(vectors ? ['Qdrant'] : []), ...(redis ? ['Redis'] : [])]
   const last = stores.pop()
   const named = stores.length === 0 ? `${last} has` : `${stores.join(', ')} and ${last} have`
   return <p>Everything runs on one machine; {named} no copies elsewhere.</p>
 }
 
-function Hosts({ hosts }: Pick<MachineFigures, 'hosts'>) {
+function Hosts({ hosts }: Pick<Machines, 'hosts'>) {
   if (hosts === null) return <p class="hint">The hosts could not be read.</p>
   return (
     <table class="counts-table">
@@ -59,7 +59,7 @@ function Hosts({ hosts }: Pick<MachineFigures, 'hosts'>) {
   )
 }
 
-function Postgres({ postgres }: { postgres: NonNullable<MachineFigures['postgres']> }) {
+function Postgres({ postgres }: { postgres: NonNullable<Machines['postgres']> }) {
   const { host, role, mayLook, standbys, slots, archive } = postgres
   return (
     <>
@@ -105,9 +105,9 @@ function standbyLine({ name, host, state, sync, lagBytes, lagSeconds }: Standby)
 
 const behind = (lag: number) => (lag === 0 ? 'up to date' : `${bytes(lag)} behind`)
 
-type Standby = NonNullable<MachineFigures['postgres']>['standbys'][number]
+type Standby = NonNullable<Machines['postgres']>['standbys'][number]
 
-function Vectors({ vectors: { nodes, unreachable, shards } }: { vectors: NonNullable<MachineFigures['vectors']> }) {
+function Vectors({ vectors: { nodes, unreachable, shards } }: { vectors: NonNullable<Machines['vectors']> }) {
   const copies = shards.flatMap(shard => shard.copies)
   const idle = copies.filter(({ state }) => state !== 'Active')
   return (
@@ -133,7 +133,7 @@ function Vectors({ vectors: { nodes, unreachable, shards } }: { vectors: NonNull
   )
 }
 
-function Redis({ redis: { host, role, replicas } }: { redis: NonNullable<MachineFigures['redis']> }) {
+function Redis({ redis: { host, role, replicas } }: { redis: NonNullable<Machines['redis']> }) {
   return (
     <>
       <dt>Redis</dt>
@@ -150,7 +150,7 @@ function Redis({ redis: { host, role, replicas } }: { redis: NonNullable<Machine
   )
 }
 
-function ArchiveIndex({ archiveIndex }: { archiveIndex: NonNullable<MachineFigures['archiveIndex']> }) {
+function ArchiveIndex({ archiveIndex }: { archiveIndex: NonNullable<Machines['archiveIndex']> }) {
   const { indices, articles, backlog, health } = archiveIndex
   return (
     <>

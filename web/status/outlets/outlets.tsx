@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks'
-import type { Figures, OutletFigures } from '../../../services/api/status/figures.ts'
+import type { Figures, OutletHealth } from '../../../shared/status/figures.ts'
 import { number } from '../numbers.ts'
 import { OutletTable } from './table.tsx'
 
@@ -57,11 +57,11 @@ export function Outlets({ outlets, at }: Pick<Figures, 'outlets' | 'at'>) {
   )
 }
 
-const isOf = ({ health }: OutletFigures, kind: Kind) => kind === 'all' || health === kind
-const isNamed = ({ name, domain }: OutletFigures, word: string) =>
+const isOf = ({ health }: OutletHealth<string>, kind: Kind) => kind === 'all' || health === kind
+const isNamed = ({ name, domain }: OutletHealth<string>, word: string) =>
   `${name} ${domain}`.toLowerCase().includes(word.trim().toLowerCase())
 
-function Filters(props: { outlets: OutletFigures[]; kind: Kind; onChoose(kind: Kind): void }) {
+function Filters(props: { outlets: OutletHealth<string>[]; kind: Kind; onChoose(kind: Kind): void }) {
   const { outlets, kind, onChoose } = props
   return (
     <fieldset class="row" aria-label="Show outlets that are">

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import type { OutletFigures } from '../../../services/api/status/figures.ts'
+import type { OutletHealth } from '../../../shared/status/figures.ts'
 import { useSpeech } from '../../words/index.ts'
 import { ago, span } from '../numbers.ts'
 import { sourcesOf, troubleOf } from './trouble.ts'
@@ -8,7 +8,7 @@ const COLUMNS = ['Outlet', 'Last new article', 'Last read', 'Usual rhythm', 'Rea
 type Column = (typeof COLUMNS)[number]
 
 /** A row for each outlet; on narrow screens a small card, for want of columns. */
-export function OutletTable({ outlets, now }: { outlets: OutletFigures[]; now: number }) {
+export function OutletTable({ outlets, now }: { outlets: OutletHealth<string>[]; now: number }) {
   return (
     <table class="outlet-table">
       <thead>
@@ -29,7 +29,7 @@ export function OutletTable({ outlets, now }: { outlets: OutletFigures[]; now: n
   )
 }
 
-function Row({ outlet, now }: { outlet: OutletFigures; now: number }) {
+function Row({ outlet, now }: { outlet: OutletHealth<string>; now: number }) {
   const { name, domain, country, health, lastNew, lastSuccess, rhythm } = outlet
   const trouble = troubleOf(outlet, now)
   return (

@@ -1,8 +1,8 @@
-import type { OriginFigures, OutletFigures } from '../../../services/api/status/figures.ts'
+import type { OutletHealth, OutletOrigins } from '../../../shared/status/figures.ts'
 import { ago, number, plural } from '../numbers.ts'
 
 /** What an operator should know about an outlet; empty: nothing. */
-export function troubleOf(outlet: OutletFigures, now: number): string {
+export function troubleOf(outlet: OutletHealth<string>, now: number): string {
   const { feeds, failingFeeds, failures, error, blocks, putOff, late, restsUntil, gaps, origins } = outlet
   const failing =
     failingFeeds > 0 ? `${failingFeeds} of ${plural(feeds, 'feed')} failing, ${failures} in a row: ${error ?? ''}` : ''
@@ -15,11 +15,11 @@ export function troubleOf(outlet: OutletFigures, now: number): string {
 }
 
 /** A field that is read from worse sources than before: `date: json-ld 90 % → 40 %`. */
-const fallInWords = ({ field, source, before, now }: OriginFigures['falls'][number]) =>
+const fallInWords = ({ field, source, before, now }: OutletOrigins['falls'][number]) =>
   `${field}: ${source} ${percent(before)} → ${percent(now)}`
 
 /** The most frequent source of each field, of those that differ between outlets. */
-export function sourcesOf({ origins }: OutletFigures): string {
+export function sourcesOf({ origins }: OutletHealth<string>): string {
   const main = ['date', 'authors', 'text'].flatMap(field => origins.shares.find(share => share.field === field) ?? [])
   return main.map(({ field, source, share }) => `${field} ${source} ${percent(share)}`).join(', ')
 }

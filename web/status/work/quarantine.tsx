@@ -1,4 +1,4 @@
-import type { Figures, QuarantinedFigures } from '../../../services/api/status/figures.ts'
+import type { Figures, Quarantined } from '../../../shared/status/figures.ts'
 import { ago, plural } from '../numbers.ts'
 
 /** The newest that are shown; the command lists all. */
@@ -31,7 +31,7 @@ export function Quarantine({ quarantine, at }: Pick<Figures, 'quarantine' | 'at'
   )
 }
 
-function Failed({ one: { id, what, reason, detail, since }, now }: { one: QuarantinedFigures; now: number }) {
+function Failed({ one: { id, what, reason, detail, since }, now }: { one: Quarantined; now: number }) {
   const about = id.startsWith('page') ? [reason, id] : [id]
   return (
     <li>

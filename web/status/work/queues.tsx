@@ -1,4 +1,4 @@
-import type { QueueFigures } from '../../../services/api/status/figures.ts'
+import type { QueueCounts } from '../../../shared/status/figures.ts'
 import { number } from '../numbers.ts'
 
 const ABOUT = new Map([
@@ -8,37 +8,34 @@ const ABOUT = new Map([
 ])
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const
 
-export function QueueTable({ queues, board }: { queues: Record<string, QueueFigures> | null; board: boolean }) {
+export function QueueTable({ queues }: { queues: Record<string, QueueCounts> | null }) {
   if (queues === null) return <p class="hint">Could not be read.</p>
   return (
-    <>
-      <table class="counts-table">
-        <thead>
-          <tr>
-            <th scope="col">Queue</th>
+    <table class="counts-table">
+      <thead>
+        <tr>
+          <th scope="col">Queue</th>
+          {STATES.map(state => (
+            <th key={state} scope="col">
+              {state}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {Object.entries(queues).map(([name, counts]) => (
+          <tr key={name}>
+            <th scope="row">
+              {name} <small>{ABOUT.get(name)}</small>
+            </th>
             {STATES.map(state => (
-              <th key={state} scope="col">
-                {state}
-              </th>
+              <td key={state} class={counts[state] === 0 ? 'zero' : ''}>
+                {number(counts[state])}
+              </td>
             ))}
           </tr>
-        </thead>
-        <tbody>
-          {Object.entries(queues).map(([name, counts]) => (
-            <tr key={name}>
-              <th scope="row">
-                {name} <small>{ABOUT.get(name)}</small>
-              </th>
-              {STATES.map(state => (
-                <td key={state} class={counts[state] === 0 ? 'zero' : ''}>
-                  {number(counts[state])}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <p class="hint">{board ? <a href="/queues">Look into the queues</a> : 'The queues are in Postgres.'}</p>
-    </>
+        ))}
+      </tbody>
+    </table>
   )
 }

@@ -1,35 +1,71 @@
-import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
 import { type BuildResult, build, type OutputFile, stop } from 'esbuild'
+import { type RequestHandler, Router } from 'express'
+import { pageSecurity } from '../http/security.ts'
+import { makeFile, sendFile, type WebFile } from './files.ts'
+
+/** Where browsers find the bundled files. Their names hold a digest of what is in them. */
+const ASSETS_PATH = '/explore/assets/'
+
+const YEAR = 31_536_000
+
+/** Not a path with a parameter: Express would decode it, and fail at a broken percent-encoding. */
+const ASSET_PATH = new RegExp(`^${ASSETS_PATH}[^/]+$`)
+
+let bundled: Promise<WebBundle> | undefined
+
+/**
+ * The pages of `web/`, bundled once a process. A failed attempt is forgotten, so the next request
+ * tries again.
+ */
+export function webBundle(): Promise<WebBundle> {
+  bundled ??= bundlePages().catch(error => {
+    bundled = undefined
+    throw error
+  })
+  return bundled
+}
+
+/**
+ * `/`, the explorer, and the files of all pages. Open to everybody: they hold nothing but the
+ * program; articles come from `/v1` with a key. A path that names no file is left to the others,
+ * and so is `/` when the client does not ask for HTML: programs get the contract's error (decision
+ * 5).
+ */
+export function webPages(): Router {
+  const router = Router({ strict: true, caseSensitive: true })
+  router.get('/', asBrowsersAsk, pageSecurity(), async (request, response) => {
+    const { pages } = await webBundle()
+    response.vary('Accept')
+    await sendFile(request, response, pages.explorer, 'no-cache')
+  })
+  router.get(ASSET_PATH, async (request, response, next) => {
+    const { assets } = await webBundle()
+    const file = assets.get(request.path)
+    if (file === undefined) next()
+    else await sendFile(request, response, file, `public, max-age=${YEAR}, immutable`)
+  })
+  return router
+}
+
+/** Leaves the router unless the client prefers HTML. A client that takes anything does not. */
+const asBrowsersAsk: RequestHandler = (request, _response, next) => {
+  next(request.accepts(['application/json', 'text/html']) === 'text/html' ? undefined : 'router')
+}
 
 /** The pages that are made from `web/`: each folder has `main.tsx` and `page.html`. */
 const PAGES = ['explorer', 'status'] as const
-export type PageName = (typeof PAGES)[number]
+type PageName = (typeof PAGES)[number]
 
-/** Where browsers find the bundled files. Their names hold a digest of what is in them. */
-export const ASSETS_PATH = '/explore/assets/'
-
-export type Coding = 'identity' | 'gzip' | 'br'
-
-/** A file as it is sent. */
-export interface WebFile {
-  contentType: string
-  etag: string
-  /** `identity` is the file itself. The others are made when they are first asked for, and kept. */
-  body(coding: Coding): Promise<Buffer>
-}
-
-export interface WebBundle {
+interface WebBundle {
   pages: Record<PageName, WebFile>
   /** By path. */
   assets: Map<string, WebFile>
 }
 
-const ROOT = fileURLToPath(new URL('../../../', import.meta.url))
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
 const TYPES: Record<string, string> = {
   js: 'text/javascript; charset=utf-8',
   css: 'text/css; charset=utf-8',
@@ -46,9 +82,9 @@ const TYPES: Record<string, string> = {
 export async function bundlePages(): Promise<WebBundle> {
   const built = await runEsbuild()
   const assets = new Map(
-    built.outputFiles.map(file => [pathOf(file), webFile(typeOf(file.path), Buffer.from(file.contents))]),
+    built.outputFiles.map(file => [pathOf(file), makeFile(typeOf(file.path), Buffer.from(file.contents))]),
   )
-  const page = async (name: PageName) => webFile('text/html; charset=utf-8', await pageOf(name, built))
+  const page = async (name: PageName) => makeFile('text/html; charset=utf-8', await pageOf(name, built))
   return { pages: { explorer: await page('explorer'), status: await page('status') }, assets }
 }
 
@@ -100,29 +136,3 @@ async function pageOf(name: PageName, { metafile }: Built): Promise<Buffer> {
 
 const pathOf = (file: OutputFile) => `${ASSETS_PATH}${basename(file.path)}`
 const typeOf = (path: string) => TYPES[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream'
-
-const gzipped = promisify(gzip)
-const brotli = promisify(brotliCompress)
-
-function webFile(contentType: string, file: Buffer): WebFile {
-  const etag = `W/"${createHash('sha256').update(file).digest('base64url').slice(0, 27)}"`
-  const made = new Map<Coding, Promise<Buffer>>()
-  return {
-    contentType,
-    etag,
-    body(coding) {
-      const body = made.get(coding) ?? COMPRESS[coding](file)
-      made.set(coding, body)
-      return body
-    },
-  }
-}
-
-const COMPRESS: Record<Coding, (file: Buffer) => Promise<Buffer>> = {
-  identity: async file => file,
-  gzip: file => gzipped(file, { level: 9 }),
-  br: file =>
-    brotli(file, {
-      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: file.length },
-    }),
-}

@@ -6,19 +6,19 @@ import { EXAMPLE_SEARCH, PAGE_EXAMPLE } from '../contract/guide.ts'
 import { openApiDocument } from '../contract/openapi.ts'
 import { exploreDocument } from '../explore/openapi.ts'
 import { pageSecurity } from '../http/security.ts'
-import { type Asset, makeAsset, sendAsset } from './assets.ts'
+import { makeFile, sendFile, type WebFile } from './files.ts'
 
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
 
-const own = (file: string) => join(import.meta.dirname, 'page', file)
+const own = (file: string) => join(import.meta.dirname, 'docs', file)
 const example = (file: string) => readFile(join(import.meta.dirname, 'examples', file), 'utf8')
 const theirs = (file: string) => join(SWAGGER_UI, file)
 
 const ASSETS = {
-  '/v1/openapi.json': (serviceName: string) =>
-    makeAsset('application/json; charset=utf-8', JSON.stringify(openApiDocument(serviceName))),
-  '/explore/openapi.json': (serviceName: string) =>
-    makeAsset('application/json; charset=utf-8', JSON.stringify(exploreDocument(serviceName))),
+  '/v1/openapi.json': async (serviceName: string) =>
+    makeFile('application/json; charset=utf-8', JSON.stringify(openApiDocument(serviceName))),
+  '/explore/openapi.json': async (serviceName: string) =>
+    makeFile('application/json; charset=utf-8', JSON.stringify(exploreDocument(serviceName))),
   '/docs': page,
   '/docs/page.css': () => file('text/css; charset=utf-8', own('page.css')),
   '/docs/start.css': () => file('text/css; charset=utf-8', own('start.css')),
@@ -45,25 +45,25 @@ export function referencePages(serviceName: string): Router {
 }
 
 /** Makes the asset with the first request for it, and keeps it. */
-function serve(make: (serviceName: string) => Promise<Asset>, serviceName: string): RequestHandler {
-  let asset: Promise<Asset> | undefined
+function serve(make: (serviceName: string) => Promise<WebFile>, serviceName: string): RequestHandler {
+  let asset: Promise<WebFile> | undefined
   return async (request, response) => {
     asset ??= make(serviceName).catch(error => {
       asset = undefined
       throw error
     })
-    sendAsset(request, response, await asset)
+    await sendFile(request, response, await asset, 'public, max-age=300')
   }
 }
 
-async function file(contentType: string, path: string): Promise<Asset> {
-  return makeAsset(contentType, await readFile(path))
+async function file(contentType: string, path: string): Promise<WebFile> {
+  return makeFile(contentType, await readFile(path))
 }
 
 /**
  * The reference page: its first screen with the examples, which a test runs as they stand there.
  */
-async function page(serviceName: string): Promise<Asset> {
+async function page(serviceName: string): Promise<WebFile> {
   const parts: Record<string, string> = {
     service: serviceName,
     request: `curl -H "Authorization: Bearer $PERSCOPE_KEY" "$PERSCOPE_URL/v1/articles?${EXAMPLE_SEARCH}"`,
@@ -74,7 +74,7 @@ async function page(serviceName: string): Promise<Asset> {
   }
   const template = await readFile(own('page.html'), 'utf8')
   const filled = template.replace(/\{\{(\w+)\}\}/g, (_, name: string) => escapeHtml(parts[name]!.trimEnd()))
-  return makeAsset('text/html; charset=utf-8', filled)
+  return makeFile('text/html; charset=utf-8', filled)
 }
 
 const escapeHtml = (text: string) => text.replace(/[&<>"']/g, character => `&#${character.charCodeAt(0)};`)

@@ -1,15 +1,12 @@
-import { type OutletHealth, outletHealth } from '../../../shared/outlets/health.ts'
+import { outletHealth } from '../../../shared/outlets/health.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Queues } from '../../../shared/queues/queues.ts'
-import { type Flow, readFlow } from '../../../shared/status/flow.ts'
-import { readLag } from '../../../shared/status/lag.ts'
-import { type MachineSettings, readMachines } from '../../../shared/status/machines/machines.ts'
-import { countQuarantine, listQuarantine } from '../../../shared/status/quarantine.ts'
-import { readRunning } from '../../../shared/status/running.ts'
+import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
+import type { Figures, Flow, OutletHealth } from '../../../shared/status/figures.ts'
+import { countQuarantine, listQuarantine, readFlow, readLag, readRunning } from '../../../shared/status/flow.ts'
+import { type MachineSettings, readMachines } from '../../../shared/status/machines.ts'
 import { withDelayed } from '../../../shared/status/status.ts'
 import type { Readiness } from '../http/health.ts'
-import type { Figures, FlowFigures, OutletFigures } from './figures.ts'
-import { remembered } from './remembered.ts'
 
 /**
  * ms that figures are good for, so that many viewers cost one look; what changes slowly is read
@@ -28,9 +25,8 @@ export function openFigures(parts: {
   readiness: Readiness
   config: MachineSettings
   service: string
-  board: boolean
 }): () => Promise<Figures> {
-  const { pool, queues, readiness, config, service, board } = parts
+  const { pool, queues, readiness, config, service } = parts
   const read = {
     flow: remembered(FRESH.flow, async () => sentFlow(await readFlow(pool))),
     running: remembered(FRESH.flow, () => readRunning(pool)),
@@ -66,7 +62,7 @@ export function openFigures(parts: {
     ])
     return {
       at: new Date().toISOString(),
-      ...{ service, board, flow, running, machines, outlets, quarantine, lag },
+      ...{ service, flow, running, machines, outlets, quarantine, lag },
       queues: counts && withDelayed(counts, flow?.embeddings.promised ?? 0),
       missing: missing ?? [],
       unread: unread.sort(),
@@ -74,9 +70,9 @@ export function openFigures(parts: {
   }
 }
 
-const sentFlow = (flow: Flow): FlowFigures => ({ ...flow, newest: isoOf(flow.newest) })
+const sentFlow = (flow: Flow): Flow<string> => ({ ...flow, newest: isoOf(flow.newest) })
 
-const sentOutlet = (outlet: OutletHealth): OutletFigures => ({
+const sentOutlet = (outlet: OutletHealth): OutletHealth<string> => ({
   ...outlet,
   lastSuccess: isoOf(outlet.lastSuccess),
   lastNew: isoOf(outlet.lastNew),
@@ -96,4 +92,28 @@ function worstFirst(a: OutletHealth, b: OutletHealth): number {
   return (
     RANK[a.health] - RANK[b.health] || b.failures - a.failures || since(a) - since(b) || (a.domain < b.domain ? -1 : 1)
   )
+}
+
+/** ms that a part of the figures may take; the page shows the others without it. */
+const PATIENCE = 4_000
+
+/**
+ * One reading for all who ask within `fresh` ms. What takes longer than four seconds fails for
+ * those who wait, but is not asked again while it is under way.
+ */
+function remembered<T>(fresh: number, read: () => Promise<T>): () => Promise<T> {
+  let last: { until: number; reading: Promise<T>; open: boolean } | undefined
+  return () => {
+    if (last === undefined || (!last.open && performance.now() > last.until)) {
+      const begun = { until: performance.now() + fresh, reading: read(), open: true }
+      const end = () => {
+        begun.open = false
+      }
+      begun.reading.then(end, end)
+      last = begun
+    }
+    return withTimeLimit(last.reading, PATIENCE, () => {
+      throw new Error('It took too long.')
+    })
+  }
 }

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+import type { Request, Response } from 'express'
+import { matchesEtag } from '../http/answer.ts'
+
+type Coding = 'identity' | 'gzip' | 'br'
+
+/** A file as it is sent: open to everybody, so that it must cost next to nothing. */
+export interface WebFile {
+  contentType: string
+  etag: string
+  /** `identity` is the file itself. The others are made when they are first asked for, and kept. */
+  body(coding: Coding): Promise<Buffer>
+}
+
+export function makeFile(contentType: string, content: string | Buffer): WebFile {
+  const file = Buffer.from(content)
+  const etag = `W/"${createHash('sha256').update(file).digest('base64url').slice(0, 27)}"`
+  const made = new Map<Coding, Promise<Buffer>>()
+  return {
+    contentType,
+    etag,
+    body(coding) {
+      const body = made.get(coding) ?? COMPRESS[coding](file)
+      made.set(coding, body)
+      return body
+    },
+  }
+}
+
+const gzipped = promisify(gzip)
+const brotli = promisify(brotliCompress)
+
+const COMPRESS: Record<Coding, (file: Buffer) => Promise<Buffer>> = {
+  identity: async file => file,
+  gzip: file => gzipped(file, { level: 9 }),
+  br: file =>
+    brotli(file, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: file.length },
+    }),
+}
+
+/** Sends a file in the best coding that the client takes, or 304. */
+export async function sendFile(
+  request: Request,
+  response: Response,
+  file: WebFile,
+  cacheControl: string,
+): Promise<void> {
+  response.vary('Accept-Encoding').set({ 'Cache-Control': cacheControl, ETag: file.etag })
+  if (matchesEtag(request.headers['if-none-match'], file.etag)) {
+    response.status(304).end()
+    return
+  }
+  const coding = codingFor(request)
+  const body = await file.body(coding)
+  if (coding !== 'identity') response.set('Content-Encoding', coding)
+  response.set({ 'Content-Type': file.contentType, 'Content-Length': String(body.length) }).end(body)
+}
+
+/** The smaller one that the client takes: browsers name both alike. */
+function codingFor(request: Request): Coding {
+  if (request.acceptsEncodings('br') === 'br') return 'br'
+  return request.acceptsEncodings('gzip', 'identity') === 'gzip' ? 'gzip' : 'identity'
+}

@@ -1,0 +1,125 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { type Request, type RequestHandler, Router } from 'express'
+import type { Config } from '../../../shared/config/config.ts'
+import type { Logger } from '../../../shared/log/logger.ts'
+import { createPool } from '../../../shared/postgres/pool.ts'
+import { openQueues } from '../../../shared/queues/queues.ts'
+import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
+import { readCredentials } from '../access/access.ts'
+import { type AddressLock, lockAddress } from '../access/lock.ts'
+import { ApiError } from '../contract/errors.ts'
+import type { Readiness } from '../http/health.ts'
+import { pageSecurity } from '../http/security.ts'
+import { openFigures } from './figures.ts'
+import { sendFile } from './files.ts'
+import { webBundle } from './web.ts'
+
+/** The pages for operators: the whole of a process's part in them. */
+export interface OperatorPages {
+  router: Router
+  close(): Promise<void>
+}
+
+export interface OperatorParts {
+  config: Config
+  log: Logger
+  lock: AddressLock
+  readiness: Readiness
+}
+
+/** Longest a statement for the page may run, in ms. */
+const STATEMENT_TIMEOUT = 3_000
+
+const CLOSE_TIMEOUT = 2_000
+
+/**
+ * `/status`, a page that shows at a glance what goes on, with its figures at `/status/figures`.
+ * Both behind OPERATOR_KEY, read-only, on connections of their own, so that watching takes nothing
+ * from searches. The page's script and style are open files, as those of all pages are: they hold
+ * the program and no figure.
+ */
+export async function openOperatorPages(parts: OperatorParts): Promise<OperatorPages> {
+  const { config, log, lock, readiness } = parts
+  const pool = createPool(config.DATABASE_URL, 'status', error => log.debug({ err: error.message }, 'status'), {
+    max: 3,
+    statementTimeout: STATEMENT_TIMEOUT,
+    queryTimeout: STATEMENT_TIMEOUT + 500,
+    // The page says that the database is a standby.
+    mayBeStandby: true,
+  })
+  const queues = openQueues(config, log)
+  const figures = openFigures({ pool, queues, readiness, config, service: config.SERVICE_NAME })
+
+  const router = Router({ strict: true, caseSensitive: true })
+  router.use('/status', requireOperator(config.OPERATOR_KEY, lock), onlyReading)
+  router.get('/status/figures', async (_request, response) => {
+    response.set('Cache-Control', 'no-store').json(await figures())
+  })
+  router.get('/status', pageSecurity(), async (request, response) => {
+    const { pages } = await webBundle()
+    await sendFile(request, response, pages.status, 'private, no-cache')
+  })
+  router.use('/status', (_request, _response, next) => next(new ApiError('not_found')))
+  return {
+    router,
+    async close() {
+      const closed = Promise.allSettled([queues.close(), pool.end()])
+      // A Redis that is away answers no farewell.
+      await withTimeLimit(closed, CLOSE_TIMEOUT, () => {})
+    },
+  }
+}
+
+const onlyReading: RequestHandler = (request, _response, next) => {
+  if (request.method === 'GET' || request.method === 'HEAD') return next()
+  next(new ApiError('method_not_allowed', { headers: { Allow: 'GET, HEAD' } }))
+}
+
+const REALM = 'Perscope operators'
+
+/**
+ * Lets in who sends the operator's key: as a Bearer token, or as the password of HTTP Basic (RFC
+ * 7617), for which a browser asks by itself. A wrong one counts against its address as a wrong API
+ * key does (decision 3); the right one works also from a locked address, and while the database is
+ * away.
+ */
+export function requireOperator(key: string, lock: AddressLock): RequestHandler {
+  const expected = digest(key)
+  return async (request, _response, next) => {
+    const sent = readKey(request)
+    if (sent.kind === 'key' && timingSafeEqual(digest(sent.key), expected)) return next()
+    const address = lockAddress(request.ip, request.socket.remoteAddress)
+    const asking = sent.kind === 'missing' ? lock.remaining(address) : lock.fail(address)
+    // These pages tell what is wrong with the database: it must not be needed to be asked for the
+    // key.
+    const seconds = await asking.catch(() => null)
+    if (seconds !== null) {
+      throw new ApiError('too_many_failed_attempts', { headers: { 'Retry-After': String(seconds) } })
+    }
+    throw new ApiError(sent.kind === 'missing' ? 'missing_token' : 'invalid_token', {
+      message:
+        sent.kind === 'missing'
+          ? 'This page is for operators: send OPERATOR_KEY as a Bearer token, or as the password of HTTP Basic with any name.'
+          : 'This is not the key of the operators (OPERATOR_KEY).',
+      headers: { 'WWW-Authenticate': `Basic realm="${REALM}", charset="UTF-8", Bearer realm="${REALM}"` },
+    })
+  }
+}
+
+type Sent = { kind: 'missing' } | { kind: 'malformed' } | { kind: 'key'; key: string }
+
+function readKey(request: Request): Sent {
+  const headers = request.headersDistinct.authorization ?? []
+  const basic = headers.length === 1 ? /^basic +([A-Za-z0-9+/]+=*)$/i.exec(headers[0]?.trim() ?? '')?.[1] : undefined
+  if (basic !== undefined) {
+    const pair = Buffer.from(basic, 'base64').toString('utf8')
+    const password = pair.slice(pair.indexOf(':') + 1)
+    // A browser that is asked and given nothing sends an empty password.
+    return password === '' ? { kind: 'missing' } : { kind: 'key', key: password }
+  }
+  const credentials = readCredentials(request)
+  return credentials.kind === 'bearer' ? { kind: 'key', key: credentials.token } : credentials
+}
+
+/** Of equal length whatever is sent, so that they can be compared in constant time. */
+const digest = (text: string) => createHash('sha256').update(text).digest()

@@ -1,0 +1,264 @@
+/**
+ * What is known of the whole system. `npm run status`, the metrics and `/status` read these
+ * figures; the page imports these types, so this file imports nothing. Ages and lags are seconds.
+ */
+
+/** The open work between the services. */
+export interface Flow<Time = Date> {
+  /** Lines that `export` would write. */
+  articles: number
+  embedded: number
+  embeddings: {
+    /** Delayed: the time of their embedding has not come yet. */
+    promised: number
+    due: number
+    /** In quarantine: `npm run queues -- list`. */
+    failed: number
+    /** How long the longest due has been due. */
+    oldest: number
+  }
+  pages: {
+    /** To be fetched, now or later. */
+    waiting: number
+    /** Of these, due now: they wait for the pace of their hosts. */
+    due: number
+    /** Fetched, to be normalised. */
+    stored: number
+    failed: number
+    /** Time since the oldest stored page was fetched. */
+    oldest: number
+  }
+  /** Segments of the index: how many are stored, and the articles that have none yet. */
+  index: { segments: number; backlog: number }
+  /** When an article last became visible. */
+  newest: Time | null
+}
+
+type Services = 'crawler' | 'normaliser' | 'embedder' | 'api'
+
+/** The fleet at this moment, as Postgres sees it. */
+export interface Running {
+  /**
+   * Processes that are connected to the database, by service. None: no process of the service
+   * runs, or none reaches the database.
+   */
+  processes: Record<Services, number>
+  /** Hosts being visited. */
+  visits: number
+  /** Requests with keys in the present minute of each key, and the number of these keys. */
+  requests: number
+  keys: number
+}
+
+/** Messages of a queue. */
+export interface QueueCounts {
+  waiting: number
+  active: number
+  delayed: number
+  failed: number
+}
+
+/**
+ * A page or an embedding that failed for good: `page:N` (crawler, normaliser) or `embedding:N`
+ * (embedder).
+ */
+export interface Quarantined {
+  id: string
+  what: string
+  reason: string
+  detail: string | null
+  attempts: number
+  since: string
+}
+
+export interface QuarantineCount {
+  kind: 'page' | 'embedding'
+  reason: string
+  n: number
+  /** Whether our side failed and not the outlet, so that an operator should look at it. */
+  ours: boolean
+}
+
+/** One hour of the last 24. null: nothing was measured. */
+export interface LagHour {
+  /** Beginning of the hour, ISO 8601. */
+  hour: string
+  /** Articles of the crawl that were indexed in the hour. */
+  articles: number
+  /** From publication to index, of articles published since their outlet was added. */
+  index: Lag | null
+  /** From index to vector, of articles embedded in the hour. */
+  vector: Lag | null
+}
+
+export interface Lag {
+  median: number
+  p95: number
+}
+
+/** Machines, and the roles of the servers on them. A part that cannot be read is null. */
+export interface Machines {
+  hosts: HostProcesses[] | null
+  postgres: PostgresServers | null
+  /** null also without a Qdrant. */
+  vectors: VectorNodes | null
+  /** null also with the queues in Postgres. */
+  redis: RedisServers | null
+  /** null also without an archive index. */
+  archiveIndex: ArchiveIndexFigures | null
+}
+
+/** Processes of one host. `host`: the address from which they reach the database. */
+export type HostProcesses = { host: string } & Record<Services, number>
+
+/** The database server, and the servers that follow it. */
+export interface PostgresServers {
+  /** Address of the server, as it sees itself; null: over a local socket. */
+  host: string | null
+  role: 'primary' | 'standby'
+  /**
+   * False: the account of the services may not see where standbys are and how far behind
+   * (`pg_monitor`).
+   */
+  mayLook: boolean
+  standbys: Standby[]
+  slots: Slot[]
+  /** null: the server does not archive its log. */
+  archive: LogArchive | null
+}
+
+/** A server that follows. What the account may not see is null. */
+export interface Standby {
+  name: string | null
+  host: string | null
+  /** `streaming`, or `catchup` after an outage. */
+  state: string | null
+  /** Whether a commit waits for it. */
+  sync: boolean | null
+  lagBytes: number | null
+  /** Time between a commit and its replay there; null also while nothing is written. */
+  lagSeconds: number | null
+}
+
+/** A replication slot keeps the log that a follower has not read yet. */
+export interface Slot {
+  name: string
+  active: boolean
+  heldBytes: number
+  /** Whether the server has thrown the log away: the follower has to be made anew. */
+  lost: boolean
+}
+
+/** Postgres' archive of its log. Times are ISO 8601. */
+export interface LogArchive {
+  /** Whether the last try failed. */
+  failing: boolean
+  file: string | null
+  failedAt: string | null
+  archivedAt: string | null
+}
+
+/** The nodes of Qdrant, and the copies of a collection's shards on them. */
+export interface VectorNodes {
+  /** Hosts of the nodes; empty: a single node that is no cluster. */
+  nodes: string[]
+  /** Nodes that the one we asked does not reach. */
+  unreachable: string[]
+  shards: VectorShard[]
+}
+
+export interface VectorShard {
+  shard: number
+  copies: { node: string; state: string }[]
+}
+
+/** The Redis of the queues, and those that follow it. */
+export interface RedisServers {
+  /** Address of the one we reached. */
+  host: string | null
+  role: 'master' | 'replica'
+  replicas: { host: string; online: boolean; lagBytes: number }[]
+}
+
+/** The archive index in OpenSearch: its articles as Postgres knows them, and its health. */
+export interface ArchiveIndexFigures {
+  /** Indices that searches use. */
+  indices: number
+  /** Articles that are searched there. */
+  articles: number
+  /** Articles that are old enough for it and not in it. */
+  backlog: number
+  /** Nodes, and copies of shards. null: this process has no OPENSEARCH_URL, or no node answers. */
+  health: { nodes: number; active: number; unassigned: number } | null
+}
+
+/** One outlet as operators see it. Times are those of its feeds together. */
+export interface OutletHealth<Time = Date> {
+  domain: string
+  name: string
+  country: string
+  /** `failing`: no feed can be read. `silent`: nothing new for much longer than usual. */
+  health: 'healthy' | 'silent' | 'failing'
+  lastSuccess: Time | null
+  lastNew: Time | null
+  /** ms between new articles, of its busiest feed; null: not known yet. */
+  rhythm: number | null
+  feeds: number
+  /** Feeds whose last poll failed. */
+  failingFeeds: number
+  /** The longest run of failures among its feeds. */
+  failures: number
+  error: string | null
+  /**
+   * The kinds of blocks in the last day, the most frequent first: `forbidden`, `challenge`,
+   * `cookie wall` …
+   */
+  blocks: { kind: string; pages: number }[]
+  /** Its use of the crawl today (UTC), see `CRAWL_OUTLET_…`. */
+  today: { hosts: number; pages: number; bytes: number }
+  /** Pages that wait for another day's budget of new hosts. */
+  putOff: number
+  /** Pages that did not answer in time, answers halving their number. */
+  late: number
+  /**
+   * No page is fetched before this time because of slow answers; null: the outlet does not rest.
+   */
+  restsUntil: Time | null
+  /**
+   * How often its feeds rolled on between two polls, and the latest time in which articles may have
+   * come and gone unseen. Null: not in the last seven days.
+   */
+  gaps: { count: number; from: Time; to: Time } | null
+  origins: OutletOrigins
+}
+
+/** Where the fields of an outlet's articles came from. Shares from 0 to 1. */
+export interface OutletOrigins {
+  /** Of the last eight days, the most frequent source of each field first. */
+  shares: { field: string; source: string; share: number }[]
+  /** Fields whose sources are worse on the latest day than in the week before. */
+  falls: { field: string; source: string; before: number; now: number }[]
+}
+
+/**
+ * The figures of `/status/figures`, as JSON carries them: times are ISO 8601. A part that could not
+ * be read is null, and `unread` names it.
+ */
+export interface Figures {
+  /** When they were read. */
+  at: string
+  service: string
+  flow: Flow<string> | null
+  running: Running | null
+  machines: Machines | null
+  /** By name of the queue. */
+  queues: Record<string, QueueCounts> | null
+  /** Those in trouble first. */
+  outlets: OutletHealth<string>[] | null
+  quarantine: { counts: QuarantineCount[]; newest: Quarantined[] } | null
+  /** The last 24 hours, the present one last. */
+  lag: LagHour[] | null
+  /** Dependencies that this process does not reach. */
+  missing: string[]
+  unread: string[]
+}

@@ -1,0 +1,141 @@
+import {
+  type ArchiveConfig,
+  type ArchiveHealth,
+  archiveSettingsOf,
+  readArchiveHealth,
+  readIndexState,
+} from '../../search/indexer.ts'
+import type { Config } from '../config/config.ts'
+import type { Pool } from '../postgres/pool.ts'
+import type { RedisSettings } from '../queues/redis.ts'
+import { readRedis } from '../queues/replication.ts'
+import { readVectorNodes } from '../vectors/cluster.ts'
+import type { QdrantSettings } from '../vectors/qdrant.ts'
+import { readCollections } from '../vectors/registry.ts'
+import type {
+  ArchiveIndexFigures,
+  HostProcesses,
+  LogArchive,
+  Machines,
+  PostgresServers,
+  VectorNodes,
+} from './figures.ts'
+
+export type MachineSettings = QdrantSettings & RedisSettings & ArchiveIndexSettings
+
+export async function readMachines(db: Pick<Pool, 'query'>, config: MachineSettings): Promise<Machines> {
+  const orNull = <T>(reading: Promise<T>): Promise<T | null> => reading.catch(() => null)
+  const [hosts, postgres, vectors, redis, archiveIndex] = await Promise.all([
+    orNull(readHosts(db)),
+    orNull(readPostgres(db)),
+    orNull(readVectors(db, config)),
+    orNull(readRedis(config)),
+    orNull(readArchiveIndex(db, config)),
+  ])
+  return { hosts, postgres, vectors, redis, archiveIndex }
+}
+
+/** The nodes of Qdrant, with the shards of the collection that serves. */
+export async function readVectors(db: Pick<Pool, 'query'>, config: MachineSettings): Promise<VectorNodes | null> {
+  const [serving] = await readCollections(db)
+  return readVectorNodes(config, serving?.name ?? null)
+}
+
+/**
+ * SQL: the processes of a service.
+ * All connections of a process have the same name, and no other process has it (`createPool`).
+ */
+export function countOf(service: string): string {
+  return `count(distinct application_name) filter (where application_name like 'perscope ${service} #%')::int as ${service}`
+}
+
+const READ_HOSTS = `
+  select coalesce(host(client_addr), 'local socket') as host,
+         ${countOf('crawler')}, ${countOf('normaliser')}, ${countOf('embedder')}, ${countOf('api')}
+    from pg_stat_activity
+   where datname = current_database() and application_name ~ '^perscope (crawler|normaliser|embedder|api) #'
+   group by 1 order by 1`
+
+/** The hosts that processes run on, as the database sees them. */
+export async function readHosts(db: Pick<Pool, 'query'>): Promise<HostProcesses[]> {
+  return (await db.query<HostProcesses>({ name: 'status-hosts', text: READ_HOSTS })).rows
+}
+
+// A base backup that is under way is a sender too, and no standby. Hidden values stay null, which
+// `greatest` alone would take for zero.
+const READ_POSTGRES = `
+  with now as materialized (
+    select pg_is_in_recovery() as replays,
+           case when pg_is_in_recovery() then pg_last_wal_replay_lsn() else pg_current_wal_lsn() end as lsn
+  ), standbys as (
+    select application_name as name, host(client_addr) as host, state, sync_state in ('sync', 'quorum') as sync,
+           case when flush_lsn is not null then greatest(0, pg_wal_lsn_diff(lsn, coalesce(replay_lsn, flush_lsn)))::float8 end as "lagBytes",
+           case when lsn <= replay_lsn then 0 else extract(epoch from replay_lag)::float8 end as "lagSeconds"
+      from pg_stat_replication, now where state is distinct from 'backup'
+  ), slots as (
+    select slot_name as name, active, coalesce(greatest(0, pg_wal_lsn_diff(lsn, restart_lsn)), 0)::float8 as "heldBytes",
+           coalesce(wal_status = 'lost', false) as lost
+      from pg_replication_slots, now where not temporary
+  )
+  select host(inet_server_addr()) as host, case when replays then 'standby' else 'primary' end as role,
+         pg_has_role('pg_read_all_stats', 'usage') as may_look,
+         (select coalesce(json_agg(s order by s.name, s.host), '[]') from standbys s) as standbys,
+         (select coalesce(json_agg(s order by s.name), '[]') from slots s) as slots,
+         current_setting('archive_mode') <> 'off' as archives,
+         coalesce(last_failed_time > coalesce(last_archived_time, '-infinity'), false) as failing,
+         last_failed_wal as file, last_failed_time as failed_at, last_archived_time as archived_at
+    from now, pg_stat_archiver`
+
+export async function readPostgres(db: Pick<Pool, 'query'>): Promise<PostgresServers> {
+  const { rows } = await db.query<PostgresRow>({ name: 'status-postgres', text: READ_POSTGRES })
+  const { host, role, may_look, standbys, slots, archives, failing, file, failed_at, archived_at } = rows[0]!
+  const archive = {
+    failing,
+    file,
+    failedAt: failed_at?.toISOString() ?? null,
+    archivedAt: archived_at?.toISOString() ?? null,
+  }
+  return { host, role, mayLook: may_look, standbys, slots, archive: archives ? archive : null }
+}
+
+interface PostgresRow
+  extends Pick<PostgresServers, 'host' | 'role' | 'standbys' | 'slots'>,
+    Pick<LogArchive, 'failing' | 'file'> {
+  may_look: boolean
+  archives: boolean
+  failed_at: Date | null
+  archived_at: Date | null
+}
+
+/** The settings that lead to the archive index. */
+type ArchiveIndexSettings = ArchiveConfig & Pick<Config, 'OPENSEARCH_RECENT'>
+
+/** @returns null: no search uses an archive index, and none is set */
+async function readArchiveIndex(
+  db: Pick<Pool, 'query'>,
+  config: ArchiveIndexSettings,
+): Promise<ArchiveIndexFigures | null> {
+  const health = readHealth(config).catch(() => null)
+  const { rows } = await db.query<{ indices: number; articles: number; known: number }>(READ_ARCHIVE)
+  const { indices, articles, known } = rows[0]!
+  if (indices === 0 && config.OPENSEARCH_URL.length === 0) return null
+  // Articles without a stored segment are not due: the archive is filled with those that have one.
+  const waiting = (await readIndexState(db)).backlog
+  const due = known - Math.max(waiting, config.OPENSEARCH_RECENT)
+  return { indices, articles, backlog: Math.max(0, due - articles), health: await health }
+}
+
+/**
+ * @returns null without an archive index
+ * @throws when no node answers
+ */
+export async function readHealth(config: ArchiveConfig): Promise<ArchiveHealth | null> {
+  const settings = archiveSettingsOf(config)
+  return settings === null ? null : readArchiveHealth(settings)
+}
+
+const READ_ARCHIVE = `
+  select count(name)::int as indices, coalesce(max(filled_to), 0)::float8 as articles,
+         ingest_clock.last_seq::float8 as known
+    from ingest_clock left join archive_indices on state = 'serving'
+   group by ingest_clock.last_seq`
