@@ -38,9 +38,9 @@ export function securityHeaders(publicUrl: string): RequestHandler {
  * Headers of our HTML pages: a browser loads everything from this server, frames the page nowhere
  * and sends no form from it.
  *
- * @param own what its component cannot do without: styles in its markup, a `<base>` of its own
+ * @param own what its component cannot do without: styles in its markup
  */
-export function pageSecurity(own: { inlineStyles?: boolean; base?: boolean } = {}): RequestHandler {
+export function pageSecurity(own: { inlineStyles?: boolean } = {}): RequestHandler {
   return helmet({
     contentSecurityPolicy: {
       useDefaults: false,
@@ -51,7 +51,7 @@ export function pageSecurity(own: { inlineStyles?: boolean; base?: boolean } = {
         imgSrc: ["'self'", 'data:'],
         fontSrc: ["'self'"],
         connectSrc: ["'self'"],
-        baseUri: own.base ? ["'self'"] : ["'none'"],
+        baseUri: ["'none'"],
         formAction: ["'none'"],
         frameAncestors: ["'none'"],
       },
