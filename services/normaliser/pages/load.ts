@@ -77,7 +77,7 @@ export async function loadPage(
 }
 
 /** Decompresses a page's body and brings its columns together. */
-export async function pageOf(row: PageRow): Promise<StoredPage> {
+async function pageOf(row: PageRow): Promise<StoredPage> {
   return {
     pageId: row.page_no,
     url: row.url,
