@@ -2,7 +2,6 @@ import { writeFile } from 'node:fs/promises'
 import type { Setting } from '../shared/config/setting.ts'
 import { SETTINGS } from '../shared/config/settings.ts'
 import { runCommand } from '../shared/process/command.ts'
-import { wrapMarkdown } from './prose/wrap.ts'
 
 const FILE = new URL('../docs/configuration.md', import.meta.url)
 
@@ -12,7 +11,7 @@ await runCommand(
     about: 'Writes docs/configuration.md from the table of settings (shared/config/settings.ts).',
   },
   async ({ say }) => {
-    await writeFile(FILE, wrapMarkdown(page()))
+    await writeFile(FILE, page())
     say('Wrote docs/configuration.md.')
   },
 )
@@ -25,13 +24,14 @@ function page(): string {
   return [
     '# Configuration',
     '',
-    'Everything is set by environment variables; every setting has a default that works. Durations are written as',
-    '`500ms`, `30s`, `5m`, `2h`, sizes as `64MB`, `2GB`. A value that cannot be used stops the start with a sentence; an unknown name with one of',
-    'our prefixes is warned of.',
+    'Everything is set by environment variables, and every setting has a default that works. Durations',
+    'are written as `500ms`, `30s`, `5m`, `2h`, sizes as `64MB`, `2GB`. A value that cannot be used stops',
+    'the start with a sentence. An unknown name with one of our prefixes is warned of.',
     '',
-    'A `secret`, a `url` or a list of `urls` may stand in a file: set `NAME_FILE` to its path, as `DATABASE_URL_FILE=/run/secrets/database`. The file has one line. When `NAME` is set too, `NAME` counts.',
+    'A `secret`, a `url` or a list of `urls` may stand in a file of one line: set `NAME_FILE` to its',
+    'path, as `DATABASE_URL_FILE=/run/secrets/database`. When `NAME` is set too, `NAME` counts.',
     '',
-    'Printed from `shared/config/settings.ts` by `npm run configuration`.',
+    '`npm run configuration` prints this page from `shared/config/settings.ts`.',
     '',
     '| name | type | default | meaning |',
     '|---|---|---|---|',

@@ -25,7 +25,11 @@ export function readAddress(text: string, base?: string): URL | null {
 }
 
 /**
- * The key of an article's address, the same for all forms of the address (decision 37): no scheme, no `www.`, `m.` or `amp.`, no fragment, no tracking parameters, no index file, no trailing slash. The other parameters are sorted and kept, because `?id=123` is identity. The port stays when it is not the scheme's own. At most 512 ASCII characters. `addressKey('https://' + key)` is `key` again.
+ * The key of an article's address, the same for all forms of the address (decision 37): no scheme,
+ * no `www.`, `m.` or `amp.`, no fragment, no tracking parameters, no index file, no trailing slash.
+ * The other parameters are sorted and kept, because `?id=123` is identity. The port stays when it
+ * is not the scheme's own. At most 512 ASCII characters. `addressKey('https://' + key)` is `key`
+ * again.
  *
  * @throws TypeError when `readAddress` refuses the address
  */

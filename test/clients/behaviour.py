@@ -38,6 +38,18 @@ def errors():
         raised(perscope.NoAnswerError, lambda: client.search())
 
 
+def arguments():
+    for url in ("", "news.example", "ftp://news.example", "https://a:b@news.example", "http://x/?q=1", "http://x:port"):
+        raised(perscope.PerscopeError, lambda: perscope.Client(url, KEY))
+    for key in ("", " ", "psk_se cret", "psk_se\ncret", "psk_secrét"):
+        for made in (perscope.Client, perscope.AsyncClient):
+            assert "cr" not in str(raised(perscope.PerscopeError, lambda: made(URL, key)))
+    raised(perscope.PerscopeError, lambda: perscope.Client(URL, KEY, timeout=0))
+    for url in (f"{URL}/", f"{URL}/v1", f" {URL}/v1/\n"):
+        with perscope.Client(url, f" {KEY}\n") as client:
+            assert client.search()["status"] == "ok"
+
+
 def pages():
     with perscope.Client(ROAD, KEY) as client:
         articles = list(client.articles(per_page=50))
@@ -88,5 +100,5 @@ def waits():
     assert waited[0][0] == waited[0][1].retry_after
 
 
-{"errors": errors, "pages": pages, "poll": poll, "waits": waits}[sys.argv[1]]()
+{"arguments": arguments, "errors": errors, "pages": pages, "poll": poll, "waits": waits}[sys.argv[1]]()
 print("held")

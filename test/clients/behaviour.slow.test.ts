@@ -34,6 +34,19 @@ t.test('errors are classes with the code, the parameters and the request', async
   t.type(await thrown(client.poll({ q: 'trein', search: 'semantic' }).next()), perscope.PerscopeError)
 })
 
+t.test('arguments are checked before anything is sent, and no message shows the key', async t => {
+  for (const url of ['', 'news.example', 'ftp://news.example', 'https://a:b@news.example', 'http://x/?q=1']) {
+    t.throws(() => perscope.createClient({ url, key }), perscope.PerscopeError, url)
+  }
+  for (const wrong of ['', ' ', 'psk_se cret', 'psk_se\ncret', 'psk_secrét']) {
+    t.throws(() => perscope.createClient({ url: api.base, key: wrong }), { message: /^(?!.*cr)/ }, wrong)
+  }
+  t.throws(() => perscope.createClient({ url: api.base, key, timeout: 0 }), perscope.PerscopeError)
+  for (const url of [`${api.base}/`, `${api.base}/v1`, ` ${api.base}/v1/\n`]) {
+    t.equal((await perscope.createClient({ url, key: ` ${key}\n` }).search()).status, 'ok', url)
+  }
+})
+
 t.test('a 4xx is not repeated', async t => {
   const waits: number[] = []
   const client = perscope.createClient({ url: api.base, key: 'psk_none', onWait: ms => waits.push(ms) })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { filesOf, read } from '../../scripts/prose/checkout.ts'
+import { filesOf, read } from './checkout.ts'
 
 /*
  * The commands of package.json stand in a table of README.md or CONTRIBUTING.md, where people look

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import t from 'tap'
-import { comments, documents, filesOf, programs, read, withoutComments } from '../../scripts/prose/checkout.ts'
 import { SETTINGS } from '../../shared/config/settings.ts'
+import { comments, documents, filesOf, programs, read, withoutComments } from './checkout.ts'
 
 /*
  * Documents and comments name only files, folders, npm scripts, settings and columns that exist.

@@ -1,4 +1,7 @@
-// Written by `npm run clients` from the OpenAPI document. Fields may be added within /v1.
+// What the API takes and returns; the OpenAPI document says the same. Fields may be added within /v1.
+
+export type Language = 'nl' | 'fr' | 'de' | 'lb' | 'en'
+export type Country = 'NL' | 'BE' | 'LU'
 
 export interface Page {
   status: 'ok'
@@ -27,9 +30,9 @@ export interface Article {
   /** Empty when the outlet published no by-line. */
   authors: Author[]
   outlet: Outlet
-  language: 'nl' | 'fr' | 'de' | 'lb' | 'en'
+  language: Language
   /** Country of the outlet, not of the subject. */
-  country: 'NL' | 'BE' | 'LU'
+  country: Country
   /** How close the article is to `q`, to four decimals. Only in semantic search. */
   relevance?: number
 }
@@ -49,7 +52,19 @@ export interface Outlet {
 export interface ErrorObject {
   status: 'error'
   /** Tell errors apart by this. More may be added. */
-  code: 'missing_token' | 'invalid_token' | 'too_many_failed_attempts' | 'rate_limit_exceeded' | 'quota_exceeded' | 'invalid_request' | 'country_not_included' | 'history_not_included' | 'semantic_search_unavailable' | 'not_found' | 'method_not_allowed' | 'internal_error'
+  code:
+    | 'missing_token'
+    | 'invalid_token'
+    | 'too_many_failed_attempts'
+    | 'rate_limit_exceeded'
+    | 'quota_exceeded'
+    | 'invalid_request'
+    | 'country_not_included'
+    | 'history_not_included'
+    | 'semantic_search_unavailable'
+    | 'not_found'
+    | 'method_not_allowed'
+    | 'internal_error'
   /** For people; may change. */
   message: string
   /** Only with `invalid_request`: what is wrong with each parameter. */
@@ -64,9 +79,9 @@ export interface ArticlesParameters {
   /** Where words are looked for: `title`, headlines alone, unless you write `title_body`, headlines and texts. Not with `search=semantic`. */
   search_in?: 'title' | 'title_body' | null | undefined
   /** Country of the outlet. Repeat it, or separate values by commas. Must be covered by your plan. */
-  country?: 'NL' | 'BE' | 'LU' | readonly ('NL' | 'BE' | 'LU')[] | null | undefined
+  country?: Country | readonly Country[] | null | undefined
   /** Language of the article. Repeat it, or separate by commas. */
-  language?: 'nl' | 'fr' | 'de' | 'lb' | 'en' | readonly ('nl' | 'fr' | 'de' | 'lb' | 'en')[] | null | undefined
+  language?: Language | readonly Language[] | null | undefined
   /** Only articles with (true) or without (false) a named author. */
   has_author?: boolean | null | undefined
   /** Part of the outlet's name or domain; case and accents don't matter. */
@@ -92,3 +107,34 @@ export interface ArticlesParameters {
 /** A search; the cursor belongs to its pages. */
 export type ArticlesQuery = Omit<ArticlesParameters, 'cursor'>
 
+/** A search, and what its articles are counted by. */
+export interface CountsQuery extends Omit<ArticlesQuery, 'order' | 'per_page'> {
+  by: 'hour' | 'day' | 'week' | 'month' | 'outlet' | 'language' | 'country'
+  /** IANA name of the zone in which hours, days, weeks and months begin; UTC by default. */
+  time_zone?: string | undefined
+}
+
+export interface Count {
+  key: string
+  count: number
+  /** With `by: 'outlet'`. */
+  outlet?: Outlet
+  /** The first and the last moment of a time, for `published_after` and `published_before`. */
+  from?: string
+  to?: string
+}
+
+/** What `/explore/counts` answers; it lies beside the contract. Fields may be added. */
+export interface Counts {
+  status: 'ok'
+  by: CountsQuery['by']
+  /** Of the buckets; only with counts by time. */
+  time_zone?: string
+  /** Articles that the search finds, exact. */
+  total: number
+  data: Count[]
+  /** Articles of keys that are not listed. */
+  other: number
+  /** Articles without a time of publication. */
+  undated: number
+}

@@ -1,7 +1,6 @@
 import type { Article, ArticlesQuery, Page } from './contract.ts'
 import { PerscopeError } from './errors.ts'
-import { queryString, type Transport } from './transport.ts'
-import { sleep } from './wait.ts'
+import { queryString, sleep, type Transport } from './transport.ts'
 
 /** A poll sets the order and the pages itself. */
 export type PollQuery = Omit<ArticlesQuery, 'ingested_after' | 'sort' | 'order' | 'per_page'>

@@ -1,6 +1,4 @@
-import { errorOf, NoAnswerError } from './errors.ts'
-import { type Limits, readLimits } from './limits.ts'
-import { sleep, waitAfter } from './wait.ts'
+import { ApiError, errorOf, NoAnswerError, PerscopeError } from './errors.ts'
 
 export interface ClientOptions {
   /** Address of the API, as `https://news.example`. */
@@ -42,12 +40,14 @@ export interface Transport {
 }
 
 export function createTransport(options: ClientOptions): Transport {
-  const base = options.url.replace(/\/+$/, '')
+  const base = checkedUrl(options.url)
+  const key = checkedKey(options.key)
   const { timeout = 30_000, retries = 5, longestWait = 120_000, signal } = options
+  if (!(timeout > 0)) throw new PerscopeError('timeout must be a number of ms above 0.')
   let limits: Limits | null = null
 
   async function once(address: string, etag: string | null): Promise<Answer> {
-    const headers = { Authorization: `Bearer ${options.key}`, ...(etag === null ? {} : { 'If-None-Match': etag }) }
+    const headers = { Authorization: `Bearer ${key}`, ...(etag === null ? {} : { 'If-None-Match': etag }) }
     const limit = AbortSignal.timeout(timeout)
     try {
       const response = await fetch(address, {
@@ -112,5 +112,81 @@ async function readText(response: Response): Promise<string> {
       throw new NoAnswerError(`The answer is longer than ${LONGEST_ANSWER} bytes; is this the address of the API?`)
     }
     text += decoder.decode(value, { stream: true })
+  }
+}
+
+/** The address without white space, a last slash and `/v1`, which the client adds itself. */
+function checkedUrl(written: string): string {
+  const address = String(written).trim()
+  const url = URL.canParse(address) ? new URL(address) : null
+  const isApi = url !== null && /^https?:$/.test(url.protocol) && !url.username && !url.password
+  if (!isApi || url.search || url.hash) {
+    throw new PerscopeError('url must be the address of the API, such as https://news.example.')
+  }
+  return url.href.replace(/\/+(v1\/*)?$/, '')
+}
+
+/** The key without white space around it. No message shows it. */
+function checkedKey(written: string): string {
+  const key = String(written ?? '').trim()
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new PerscopeError('key must be an API key: one word of printable ASCII characters, such as psk_….')
+  }
+  return key
+}
+
+const FIRST_BACK_OFF = 500
+const LONGEST_BACK_OFF = 30_000
+
+/**
+ * ms to wait before the same request may do better; null when it will not. By the contract: a
+ * minute that is used up and a server in trouble are waited out, any other 4xx stays what it is.
+ */
+export function waitAfter(error: unknown, attempt: number): number | null {
+  const backOff = Math.min(LONGEST_BACK_OFF, FIRST_BACK_OFF * 2 ** attempt)
+  if (error instanceof NoAnswerError) return backOff
+  if (!(error instanceof ApiError)) return null
+  if (error.code !== 'rate_limit_exceeded' && error.status < 500) return null
+  return error.retryAfter === null ? backOff : error.retryAfter * 1_000
+}
+
+/** Resolves after so many ms. @throws the signal's reason when it is aborted before */
+export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, ms)
+    if (signal?.aborted) stop()
+    else signal?.addEventListener('abort', stop, { once: true })
+  })
+}
+
+/** The counters of the plan, as the last answer had them. */
+export interface Limits {
+  /** Requests a minute, and those that are left of it. */
+  rate: { limit: number; remaining: number }
+  /** Requests a month; null for a plan without a quota. */
+  quota: { limit: number; remaining: number; reset: Date; period: string } | null
+}
+
+/** Null: the answer has no counters, because no plan is known. */
+export function readLimits(headers: Headers): Limits | null {
+  const number = (name: string) => Number(headers.get(name))
+  if (!headers.has('x-ratelimit-limit')) return null
+  return {
+    rate: { limit: number('x-ratelimit-limit'), remaining: number('x-ratelimit-remaining') },
+    quota: headers.has('x-quota-limit')
+      ? {
+          limit: number('x-quota-limit'),
+          remaining: number('x-quota-remaining'),
+          reset: new Date(number('x-quota-reset') * 1_000),
+          period: headers.get('x-quota-period') ?? '',
+        }
+      : null,
   }
 }

@@ -1,9 +1,7 @@
 """Client of the Perscope news search API. Start with `Client`, or `AsyncClient` for asyncio."""
 
-from ._async_client import AsyncClient
-from ._client import Client
-from ._contract import Article, ArticlesParameters, ArticlesQuery, Author, ErrorObject, Outlet, Page
-from ._counts import Count, Counts
+from ._client import AsyncClient, Client
+from ._contract import Article, ArticlesParameters, ArticlesQuery, Author, By, Count, Counts, ErrorObject, Outlet, Page
 from ._errors import (
     ApiError,
     InvalidRequestError,
@@ -21,30 +19,8 @@ from ._poll import PollBatch, PollState
 from ._requests import Limits, Quota
 
 __all__ = [
-    "ApiError",
-    "Article",
-    "ArticlesParameters",
-    "ArticlesQuery",
-    "AsyncClient",
-    "Author",
-    "Client",
-    "Count",
-    "Counts",
-    "ErrorObject",
-    "InvalidRequestError",
-    "KeyRefusedError",
-    "Limits",
-    "LockedError",
-    "NoAnswerError",
-    "Outlet",
-    "Page",
-    "PerscopeError",
-    "PlanError",
-    "PollBatch",
-    "PollState",
-    "Quota",
-    "QuotaError",
-    "RateLimitError",
-    "SemanticUnavailableError",
-    "to_frame",
+    "ApiError", "Article", "ArticlesParameters", "ArticlesQuery", "AsyncClient", "Author", "By", "Client", "Count",
+    "Counts", "ErrorObject", "InvalidRequestError", "KeyRefusedError", "Limits", "LockedError", "NoAnswerError",
+    "Outlet", "Page", "PerscopeError", "PlanError", "PollBatch", "PollState", "Quota", "QuotaError", "RateLimitError",
+    "SemanticUnavailableError", "to_frame",
 ]

@@ -1,8 +1,15 @@
-# Written by `npm run clients` from the OpenAPI document. Fields may be added within /v1.
+"""What the API takes and returns. Fields may be added within /v1.
+
+The OpenAPI document says the same; `test/clients` compares the two.
+"""
 
 from datetime import date, datetime
 from typing import Dict, List, Literal, Optional, Sequence, TypedDict, Union
 
+
+Language = Literal["nl", "fr", "de", "lb", "en"]
+Country = Literal["NL", "BE", "LU"]
+By = Literal["hour", "day", "week", "month", "outlet", "language", "country"]
 
 
 class Author(TypedDict):
@@ -46,8 +53,8 @@ class _Article(TypedDict):
     authors: List[Author]
     """Empty when the outlet published no by-line."""
     outlet: Outlet
-    language: Literal["nl", "fr", "de", "lb", "en"]
-    country: Literal["NL", "BE", "LU"]
+    language: Language
+    country: Country
     """Country of the outlet, not of the subject."""
 
 
@@ -74,14 +81,17 @@ class ArticlesQuery(TypedDict, total=False):
     """A search; the cursor belongs to its pages."""
 
     q: Optional[str]
-    """The query. `search=semantic` requires it, with at least 2 characters; keyword and boolean search list everything without it."""
+    """The query. `search=semantic` requires it, with at least 2 characters; keyword and boolean
+    search list everything without it."""
     search: Optional[Literal["keyword", "boolean", "semantic"]]
-    """`keyword`: any of the words, by their stem. `boolean`: every word as written, `'a phrase'`, `-excluded`. `semantic`: by meaning, in any of the languages."""
+    """`keyword`: any of the words, by their stem. `boolean`: every word as written, `'a phrase'`,
+    `-excluded`. `semantic`: by meaning, in any of the languages."""
     search_in: Optional[Literal["title", "title_body"]]
-    """Where words are looked for: `title`, headlines alone, unless you write `title_body`, headlines and texts. Not with `search=semantic`."""
-    country: Optional[Union[Literal["NL", "BE", "LU"], Sequence[Literal["NL", "BE", "LU"]]]]
+    """Where words are looked for: `title`, headlines alone, unless you write `title_body`,
+    headlines and texts. Not with `search=semantic`."""
+    country: Optional[Union[Country, Sequence[Country]]]
     """Country of the outlet. Repeat it, or separate values by commas. Must be covered by your plan."""
-    language: Optional[Union[Literal["nl", "fr", "de", "lb", "en"], Sequence[Literal["nl", "fr", "de", "lb", "en"]]]]
+    language: Optional[Union[Language, Sequence[Language]]]
     """Language of the article. Repeat it, or separate by commas."""
     has_author: Optional[bool]
     """Only articles with (true) or without (false) a named author."""
@@ -90,13 +100,18 @@ class ArticlesQuery(TypedDict, total=False):
     author: Optional[str]
     """Part of an author's name as published; case and accents don't matter."""
     published_after: Optional[Union[str, date, datetime]]
-    """Published at this time or later, as `2026-11-01` or `2026-11-01T08:00:00Z`; a day means from 00:00 UTC. Not before your plan's history start."""
+    """Published at this time or later, as `2026-11-01` or `2026-11-01T08:00:00Z`; a day means from
+    00:00 UTC. Not before your plan's history start."""
     published_before: Optional[Union[str, date, datetime]]
-    """Published at this time or earlier, as `2026-11-30` or `2026-11-30T08:00:00Z`; a day is covered to its end (UTC)."""
+    """Published at this time or earlier, as `2026-11-30` or `2026-11-30T08:00:00Z`; a day is
+    covered to its end (UTC)."""
     ingested_after: Optional[Union[str, date, datetime]]
-    """Entered the index at this time or later, as `2026-11-20T08:00:00Z`; applied exactly; made for polling."""
+    """Entered the index at this time or later, as `2026-11-20T08:00:00Z`; applied exactly; made for
+    polling."""
     sort: Optional[Literal["published_at", "ingested_at", "relevance"]]
-    """The value by which articles are sorted. The default is `relevance` in semantic search, and only there; otherwise it is `published_at`. `ingested_at` leaves out articles without an ingestion time."""
+    """The value by which articles are sorted. The default is `relevance` in semantic search, and
+    only there; otherwise it is `published_at`. `ingested_at` leaves out articles without an
+    ingestion time."""
     order: Optional[Literal["asc", "desc"]]
     """`desc`: newest, or best match, first. Articles without a publication time come last in both."""
     per_page: Optional[int]
@@ -106,3 +121,36 @@ class ArticlesQuery(TypedDict, total=False):
 class ArticlesParameters(ArticlesQuery, total=False):
     cursor: Optional[str]
     """`next_cursor` of the page before; every other parameter must stay as it was. Not for the feed."""
+
+
+class _Count(TypedDict):
+    key: str
+    count: int
+
+
+# The first and the last moment of a time, for `published_after` and `published_before`.
+_Bounds = TypedDict("_Bounds", {"from": str, "to": str}, total=False)
+
+
+class Count(_Count, _Bounds, total=False):
+    outlet: Outlet
+    """With `by="outlet"`."""
+
+
+class _Counts(TypedDict):
+    status: Literal["ok"]
+    by: By
+    total: int
+    """Articles that the search finds, exact."""
+    data: List[Count]
+    other: int
+    """Articles of keys that are not listed."""
+    undated: int
+    """Articles without a time of publication."""
+
+
+class Counts(_Counts, total=False):
+    """What `/explore/counts` answers. Fields may be added."""
+
+    time_zone: str
+    """Of the buckets; only with counts by time."""

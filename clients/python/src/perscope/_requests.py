@@ -1,42 +1,35 @@
-"""What the clients have in common: options, parameters, counters. Nothing here waits or sends."""
+"""What goes over the wire: addresses, parameters, counters. Nothing here waits or sends."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-from ._errors import NoAnswerError, PerscopeError, wait_after
+import httpx
 
-#: Far more than a page of 100 articles takes.
-LONGEST_ANSWER = 32 * 1024 * 1024
+from ._errors import PerscopeError
 
 
-@dataclass(frozen=True)
-class Options:
-    url: str
-    key: str
-    timeout: float
-    retries: int
-    longest_wait: float
-    on_wait: Callable[[float, PerscopeError], None] | None
+def checked_url(url: str) -> str:
+    """The address without white space, a last slash and `/v1`, which the client adds itself."""
+    try:
+        parsed = httpx.URL(url.strip())
+    except (httpx.InvalidURL, AttributeError, TypeError):
+        parsed = httpx.URL()
+    if parsed.scheme not in ("http", "https") or not parsed.host or parsed.userinfo or parsed.query or parsed.fragment:
+        raise PerscopeError("url must be the address of the API, such as https://news.example.")
+    return re.sub(r"/+(v1/*)?$", "", str(parsed))
 
-    def address(self, path: str) -> str:
-        return self.url.rstrip("/") + path
 
-    def headers(self, etag: str | None) -> dict[str, str]:
-        bearer = {"Authorization": f"Bearer {self.key}"}
-        return bearer if etag is None else {**bearer, "If-None-Match": etag}
-
-    def wait_after(self, error: PerscopeError, attempt: int) -> float | None:
-        """Seconds to wait before the next attempt; None when there is none."""
-        wait = wait_after(error, attempt) if attempt < self.retries else None
-        if wait is None or wait > self.longest_wait:
-            return None
-        if self.on_wait is not None:
-            self.on_wait(wait, error)
-        return wait
+def checked_key(key: str) -> str:
+    """The key without white space around it. No message shows it."""
+    stripped = key.strip() if isinstance(key, str) else ""
+    if not re.fullmatch(r"[\x21-\x7e]+", stripped):
+        raise PerscopeError("key must be an API key: one word of printable ASCII characters, such as psk_….")
+    return stripped
 
 
 @dataclass(frozen=True)
@@ -96,7 +89,3 @@ def _written(value: Any) -> str:
     if isinstance(value, (list, tuple, set, frozenset)):
         return ",".join(str(one) for one in value)
     return str(value)
-
-
-def too_long() -> NoAnswerError:
-    return NoAnswerError(f"The answer is longer than {LONGEST_ANSWER} bytes; is this the address of the API?")

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-export const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
 /** Folders of others' files or of generated ones. Hidden folders are left out too. */
 const FOREIGN = new Set(['node_modules'])
@@ -20,27 +20,7 @@ export function filesOf(folder = ROOT): string[] {
 
 export const read = (file: string) => readFileSync(join(ROOT, file), 'utf8')
 
-/** Folders and files whose comments are checked for their length. */
-export const CHECKED = [
-  'bench',
-  'infra/Dockerfile',
-  'infra/embedded',
-  'infra/monitoring/grafana',
-  'scripts',
-  'search',
-  'services',
-  'shared',
-  'test',
-  'web',
-]
-
-const lies = (file: string, place: string) => file === place || file.startsWith(`${place}/`)
-
-/** @param more places to take in as well */
-export const checkedPrograms = (more: readonly string[] = []) =>
-  programs().filter(file => [...CHECKED, ...more].some(place => lies(file, place)))
-
-export interface Line {
+interface Line {
   number: number
   text: string
 }
