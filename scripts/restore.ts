@@ -1,5 +1,5 @@
-import { openDataDirectory } from '../infra/embedded/data-directory/open.ts'
-import { postgresTools } from '../infra/embedded/postgres/tools.ts'
+import { openDataDirectory } from '../infra/embedded/data-directory.ts'
+import { postgresTools } from '../infra/embedded/postgres-tools.ts'
 import { startServers } from '../infra/embedded/servers.ts'
 import type { Config } from '../shared/config/config.ts'
 import { counted } from '../shared/log/counted.ts'

@@ -1,11 +1,9 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDataDirectory } from '../infra/embedded/data-directory/open.ts'
-import { freePort } from '../infra/embedded/data-directory/ports.ts'
-import { installOpensearch } from '../infra/embedded/opensearch/install.ts'
-import { type RunningOpensearch, startOpensearchNode } from '../infra/embedded/opensearch/node.ts'
-import { postgresAccount } from '../infra/embedded/owner.ts'
+import { postgresAccount } from '../infra/embedded/accounts.ts'
+import { freePort, openDataDirectory } from '../infra/embedded/data-directory.ts'
+import { installOpensearch, type RunningOpensearch, startOpensearchNode } from '../infra/embedded/opensearch.ts'
 import { startServers } from '../infra/embedded/servers.ts'
 
 /** Nodes of one cluster, each on an address of its own. */

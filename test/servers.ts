@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openDataDirectory } from '../infra/embedded/data-directory/open.ts'
+import { openDataDirectory } from '../infra/embedded/data-directory.ts'
 import { type Addresses, type Keys, type ServerName, startServers } from '../infra/embedded/servers.ts'
 import type { Family } from '../infra/embedded/supervision/family.ts'
 

@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { type DataDirectory, openDataDirectory } from '../../infra/embedded/data-directory/open.ts'
+import { type DataDirectory, openDataDirectory } from '../../infra/embedded/data-directory.ts'
 import { type EmbeddedServers, startServers } from '../../infra/embedded/servers.ts'
 import { type ArchiveSettings, openIndex, SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
 import { openArchiveWriter } from '../../search/indexer.ts'

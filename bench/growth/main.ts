@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { openDataDirectory } from '../../infra/embedded/data-directory/open.ts'
+import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
 import { startServers } from '../../infra/embedded/servers.ts'
 import { readConfig } from '../../shared/config/config.ts'
 import type { BenchOptions } from '../main.ts'

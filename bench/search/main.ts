@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path'
-import { type DataDirectory, openDataDirectory } from '../../infra/embedded/data-directory/open.ts'
+import { type DataDirectory, openDataDirectory } from '../../infra/embedded/data-directory.ts'
 import { type EmbeddedServers, startServers } from '../../infra/embedded/servers.ts'
 import { type CacheSizes, openIndex, SEARCH_SETTINGS } from '../../search/index.ts'
 import { readConfig } from '../../shared/config/config.ts'

@@ -1,7 +1,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import pg from 'pg'
-import { openDataDirectory } from '../../infra/embedded/data-directory/open.ts'
+import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
 import { startServers } from '../../infra/embedded/servers.ts'
 import { readConfig } from '../../shared/config/config.ts'
 import { migrate } from '../../shared/migrations/migrations.ts'

@@ -4,13 +4,12 @@ import { access, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises
 import { basename, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { readIfThere } from './data-directory/file.ts'
-import { lockFile } from './data-directory/lock.ts'
-import { errorCode, Problem } from './problem.ts'
+import { errorCode, Problem, readIfThere } from './files.ts'
+import { lockFile } from './lock.ts'
 import type { Family } from './supervision/family.ts'
 import { runTool } from './supervision/tool.ts'
 
-const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
+export const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 /** The file that is written last. It holds the sum of the requirements of the environment. */
 const STAMP = 'perscope.sha256'
 const ALL_WITHIN_MS = 270_000
@@ -25,15 +24,6 @@ export interface PythonEnvironment {
   size: string
   /** What to do without it. */
   instead: string
-}
-
-/** The packages of the embedded model server. */
-export const MODEL_ENVIRONMENT: PythonEnvironment = {
-  folder: join(CHECKOUT, '.venv'),
-  requirements: fileURLToPath(new URL('requirements.txt', import.meta.url)),
-  name: 'the embedded model server',
-  size: '130 MB',
-  instead: 'semantic search is off until then, or set EMBEDDINGS_URL to a model server of your own',
 }
 
 export const pythonOf = ({ folder }: PythonEnvironment): string => join(folder, 'bin', 'python')

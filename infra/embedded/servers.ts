@@ -1,19 +1,32 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { lockData } from './data-directory/data-lock.ts'
-import type { DataDirectory } from './data-directory/open.ts'
-import { rememberedPorts } from './data-directory/ports.ts'
-import { startModel } from './model/start.ts'
-import { checkPassage, postgresAccount } from './owner.ts'
-import { startPostgres } from './postgres/start.ts'
-import { diskProblem, Problem } from './problem.ts'
-import { startQdrant } from './qdrant/start.ts'
-import type { Addresses, Keys, ServerName, Starting } from './starting.ts'
+import { checkPassage, postgresAccount } from './accounts.ts'
+import { type DataDirectory, rememberedPorts } from './data-directory.ts'
+import { diskProblem, Problem } from './files.ts'
+import { lockData } from './lock.ts'
+import { startModel } from './model.ts'
+import { startPostgres } from './postgres.ts'
+import { startQdrant } from './qdrant.ts'
 import { createFamily, type Family } from './supervision/family.ts'
-import type { Program, Supervised } from './supervision/program.ts'
-import { supervise } from './supervision/supervise.ts'
+import { type Program, type Supervised, supervise } from './supervision/supervise.ts'
 
-export type { Addresses, Keys, ServerName } from './starting.ts'
+export type ServerName = 'postgres' | 'qdrant' | 'model'
+
+/**
+ * The addresses of the servers, under the names of the settings. It lacks the servers that this
+ * machine cannot run.
+ */
+export interface Addresses {
+  DATABASE_URL?: string
+  QDRANT_URL?: string
+  EMBEDDINGS_URL?: string
+}
+
+/** The keys that the servers ask for, under the names of the settings. */
+export interface Keys {
+  QDRANT_API_KEY?: string
+  EMBEDDINGS_API_KEY?: string
+}
 
 export interface EmbeddedServers {
   addresses: Addresses
@@ -30,7 +43,7 @@ export interface EmbeddedServers {
   kill(): void
 }
 
-export interface ServerOptions {
+interface ServerOptions {
   servers?: readonly ServerName[]
   /**
    * Called with sentences about the progress, and about the servers that this machine cannot run.
@@ -77,6 +90,24 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
     if (error instanceof Problem) throw error
     throw diskProblem(error, dataDir.path) ?? error
   }
+}
+
+/** The folder, options and functions that each server's start uses. */
+export interface Starting {
+  /** The path of `DATA_DIR`. */
+  dataDir: string
+  /** The servers are a test's: see `ServerOptions`. */
+  throwaway: boolean
+  family: Family
+  /** Ends an unfinished start. */
+  signal: AbortSignal
+  report: (sentence: string) => void
+  /** Takes the lock of a server's data, which is released after all servers have ended. */
+  lock(server: ServerName, name: string): Promise<number>
+  /** The log of a server. */
+  logOf(server: ServerName): string
+  /** Starts a program and keeps it running. */
+  run(program: Program): Promise<Supervised>
 }
 
 /** The servers that were started, and what ends them. */

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import type { PostgresTools } from '../../infra/embedded/postgres/tools.ts'
+import type { PostgresTools } from '../../infra/embedded/postgres-tools.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { bytesBar } from '../terminal/progress-bar.ts'
 import { toolConnection } from './connection.ts'

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { accountOf, checkPassage } from '../../infra/embedded/owner.ts'
-import { errorCode, Problem } from '../../infra/embedded/problem.ts'
+import { accountOf, checkPassage } from '../../infra/embedded/accounts.ts'
+import { errorCode, Problem } from '../../infra/embedded/files.ts'
 import type { Config } from '../../shared/config/config.ts'
 
 /** @throws Problem when the API could not listen on HOST and PORT */

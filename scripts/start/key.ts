@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { readIfThere, writeWhole } from '../../infra/embedded/data-directory/file.ts'
+import { readIfThere, writeWhole } from '../../infra/embedded/files.ts'
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import { createKey, findKey } from '../../shared/plans/keys.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'

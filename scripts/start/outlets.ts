@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readIfThere, writeWhole } from '../../infra/embedded/data-directory/file.ts'
-import { Problem } from '../../infra/embedded/problem.ts'
+import { Problem, readIfThere, writeWhole } from '../../infra/embedded/files.ts'
 import { readPorts, writePorts } from '../../infra/outlets/sample/ports.ts'
 import { startSampleSites } from '../../infra/outlets/sample/server.ts'
 import { readCatalogue } from '../../shared/outlets/catalogue.ts'

@@ -1,8 +1,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Problem } from '../../infra/embedded/problem.ts'
-import type { Program } from '../../infra/embedded/supervision/program.ts'
-import { askHttp } from '../../infra/embedded/supervision/silence.ts'
+import { Problem } from '../../infra/embedded/files.ts'
+import { askHttp, type Program } from '../../infra/embedded/supervision/supervise.ts'
 import { API_NODE_OPTIONS } from '../../shared/process/api-node-options.ts'
 import { reachable } from './address.ts'
 

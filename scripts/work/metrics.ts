@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
-import { readIfThere, readRecord } from '../../infra/embedded/data-directory/file.ts'
+import { readIfThere, readRecord } from '../../infra/embedded/files.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { PORTS } from '../../shared/config/embedded-keys.ts'
 import { RUNNING } from '../../shared/process/beside.ts'

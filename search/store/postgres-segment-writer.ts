@@ -9,9 +9,6 @@ import type { SegmentWork, SegmentWriter } from './segment-store.ts'
  */
 const LOCKS: Record<SegmentWork, bigint> = { flush: 7_211_004_223n, merge: 7_211_004_224n }
 
-/** A former version held this lock while it built segments of a third size. */
-const FORMER_LOCK = 7_211_004_225n
-
 /** Writes segments to Postgres, with the locks that keep processes from doing the same work. */
 export function postgresSegmentWriter(pool: Pool): SegmentWriter {
   return {
@@ -88,8 +85,7 @@ async function withoutWriters<T>(pool: Pool, work: () => Promise<T>): Promise<T>
   const client = await pool.connect()
   try {
     try {
-      // In the order in which former versions took the locks that they knew.
-      for (const lock of [LOCKS.merge, FORMER_LOCK, LOCKS.flush]) {
+      for (const lock of [LOCKS.merge, LOCKS.flush]) {
         await client.query('select pg_advisory_lock($1)', [lock])
       }
       return await work()

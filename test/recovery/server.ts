@@ -5,10 +5,9 @@ import { dirname, isAbsolute, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import pg from 'pg'
-import { giveTo, type Owner, postgresAccount } from '../../infra/embedded/owner.ts'
-import { postgresPackage } from '../../infra/embedded/postgres/binaries.ts'
-import { postgresTools } from '../../infra/embedded/postgres/tools.ts'
-import { openPrograms } from '../../infra/embedded/programs.ts'
+import { giveTo, type Owner, openPrograms, postgresAccount } from '../../infra/embedded/accounts.ts'
+import { postgresPackage } from '../../infra/embedded/postgres.ts'
+import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
 import { freePort, until } from '../fleet.ts'
 
 const run = promisify(execFile)

@@ -1,5 +1,4 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { chownSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -7,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import t, { type Test } from 'tap'
-import { openDataDirectory } from '../../infra/embedded/data-directory/open.ts'
+import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
 import { until } from '../fleet.ts'
 import { descendants, runServers, temporaryFolder } from './running.ts'
 
@@ -44,7 +43,7 @@ async function staying(test: Test, script: string): Promise<ChildProcess> {
 }
 
 const holding = (folder: string) => `
-  const { openDataDirectory } = await import(${JSON.stringify(join(CHECKOUT, 'infra/embedded/data-directory/open.ts'))})
+  const { openDataDirectory } = await import(${JSON.stringify(join(CHECKOUT, 'infra/embedded/data-directory.ts'))})
   await openDataDirectory(${JSON.stringify(folder)}, 'a test (process ' + process.pid + ')')
   setInterval(() => {}, 1000)
   console.log('held')`
@@ -98,32 +97,6 @@ t.test('no other account can take the lock first', withoutRoot, async t => {
   writeFileSync(join(folder, 'lock'), '', { mode: 0o666 })
   chownSync(join(folder, 'lock'), NOBODY, NOBODY)
   await t.rejects(openDataDirectory(folder, 'second'), /lock belongs to another user/)
-})
-
-t.test('the lock of an older version counts, unless another account has taken its name', async t => {
-  if (process.platform !== 'linux') return t.pass('it was another one there')
-  const folder = folderOf(t)
-  const { dev, ino } = statSync(folder)
-  const name = createHash('sha256').update(`data ${dev}:${ino}`).digest('hex').slice(0, 24)
-  const former = `
-    import { createServer } from 'node:net'
-    createServer().listen('\\0perscope-${name}', () => console.log('held'))`
-  const older = await staying(t, former)
-  await t.rejects(openDataDirectory(folder, 'newer'), {
-    message: new RegExp(`in use by an older version of Perscope \\(process ${older.pid}\\)`),
-  })
-  older.kill('SIGKILL')
-  await once(older, 'exit')
-
-  const newer = await openDataDirectory(folder, 'newer')
-  const refused = await staying(t, `process.on('uncaughtException', () => process.exit(3))\n${former}`)
-  t.equal(refused.exitCode, 3, 'an older version finds its lock taken')
-  newer.release()
-
-  if (!asRoot) return
-  await staying(t, `process.setgid(${NOBODY}); process.setuid(${NOBODY})\n${former}`)
-  const taken = await openDataDirectory(folder, 'third')
-  taken.release()
 })
 
 t.test('servers wait for those of a killed start that are still ending, out of sight', async t => {

@@ -13,11 +13,11 @@ import {
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { writeWhole } from '../../infra/embedded/data-directory/file.ts'
-import { openDataDirectory } from '../../infra/embedded/data-directory/open.ts'
+import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
+import { writeWhole } from '../../infra/embedded/files.ts'
 import { temporaryFolder } from './running.ts'
 
-const OPEN = fileURLToPath(new URL('../../infra/embedded/data-directory/open.ts', import.meta.url))
+const OPEN = fileURLToPath(new URL('../../infra/embedded/data-directory.ts', import.meta.url))
 
 function folderOf(test: Test): string {
   const folder = temporaryFolder()

@@ -1,5 +1,5 @@
 import { loadavg } from 'node:os'
-import type { DataDirectory } from '../../../infra/embedded/data-directory/open.ts'
+import type { DataDirectory } from '../../../infra/embedded/data-directory.ts'
 import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
 import { openIndex, SEARCH_SETTINGS } from '../../../search/index.ts'
 import { createPool } from '../../../shared/postgres/pool.ts'

@@ -1,4 +1,4 @@
-import type { DataDirectory } from '../../../infra/embedded/data-directory/open.ts'
+import type { DataDirectory } from '../../../infra/embedded/data-directory.ts'
 import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { startApiProcess } from '../http/api.ts'

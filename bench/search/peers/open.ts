@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { DataDirectory } from '../../../infra/embedded/data-directory/open.ts'
+import type { DataDirectory } from '../../../infra/embedded/data-directory.ts'
 import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { openApi } from './api.ts'

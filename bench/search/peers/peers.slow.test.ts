@@ -1,5 +1,5 @@
 import t from 'tap'
-import { openDataDirectory } from '../../../infra/embedded/data-directory/open.ts'
+import { openDataDirectory } from '../../../infra/embedded/data-directory.ts'
 import { findJdk } from '../../../infra/embedded/java.ts'
 import { startServers } from '../../../infra/embedded/servers.ts'
 import { openIndex, SEARCH_SETTINGS } from '../../../search/index.ts'

@@ -1,12 +1,56 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, copyFileSync, openSync, readSync, statSync, truncateSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
-import { Problem } from '../problem.ts'
+import type { Owner } from '../accounts.ts'
+import { Problem } from '../files.ts'
 import type { Family } from './family.ts'
-import { type Launched, launch } from './launch.ts'
-import { limitLog } from './logs.ts'
 import { signalGroup } from './processes.ts'
-import type { Program, Supervised } from './program.ts'
-import { fallsSilent, SILENCE_MS } from './silence.ts'
+
+/** A program that is kept running. */
+export interface Program {
+  /** Its name in sentences: "Postgres". */
+  name: string
+  command: string
+  args: readonly string[]
+  cwd: string
+  env: NodeJS.ProcessEnv
+  /** The account that it runs under; null: ours. */
+  owner: Owner | null
+  /**
+   * The open lock file of its data. The program gets it as file 3, so that the lock holds as long
+   * as the program lives.
+   */
+  lock?: number
+  /** The file that takes its standard output and error. */
+  log: string
+  /** Called before every start: removes what a crash left. */
+  prepare?(): Promise<void>
+  /** Whether it is ready for work. Called several times a second after a start. */
+  isReady(): Promise<boolean>
+  /**
+   * Whether it is alive, even if it is busy. Called every few seconds; a program that falls silent
+   * is replaced. Left out: never called.
+   */
+  isAlive?: Ask
+  /** The reason of its end, told from its log since its start; null when the log does not tell. */
+  explain?(log: string): Problem | null
+  /** The signals that end it, each with ms to wait before the next. SIGKILL follows by itself. */
+  stop: readonly { signal: NodeJS.Signals; wait: number }[]
+  /** The signal that ends it when the supervisor was killed. */
+  gentle: 'SIGTERM' | 'SIGQUIT'
+}
+
+/** A program under supervision. */
+export interface Supervised {
+  name: string
+  /** The id of its process; undefined while there is none. */
+  pid(): number | undefined
+  /** Ends it for good, gently; resolves when it has ended. */
+  stop(): Promise<void>
+  /** Ends it for good, at once. */
+  kill(): void
+}
 
 const PROBE_MS = 100
 const SHORTEST_PAUSE_MS = 100
@@ -18,7 +62,7 @@ const REMIND_MS = 60_000
 /** The time that a program which fell silent has to end in order. */
 const GRACE_MS = 3_000
 
-export interface Supervision {
+interface Supervision {
   family: Family
   report: (sentence: string) => void
   /** Ends an unfinished start. */
@@ -182,3 +226,147 @@ async function stop(watched: Watched): Promise<void> {
 
 const runningPid = ({ current }: Watched): number | undefined =>
   current?.gone.aborted ? undefined : current?.child.pid
+
+/** One process of a program. */
+interface Launched {
+  child: ChildProcess
+  /** Resolves with how the process ended, as it stands in sentences: "ended with code 1". */
+  ended: Promise<string>
+  /** Aborted when the process has ended. */
+  gone: AbortSignal
+  /** The text that it has written to the log. */
+  written(): string
+}
+
+/**
+ * Starts a process of a program, as a member of the family.
+ * @param background the process does not keep ours alive
+ */
+function launch(program: Program, family: Family, background: boolean): Launched {
+  const start = logSize(program.log)
+  const child = spawnLogged(program)
+  if (background) child.unref()
+  const { pid } = child
+  if (pid) family.adopt(pid, program.gentle)
+  const gone = new AbortController()
+  const ended = new Promise<string>(resolve => {
+    const end = (how: string) => {
+      gone.abort()
+      if (pid) family.release(pid)
+      resolve(how)
+    }
+    child.once('error', error => end(error.message))
+    child.once('exit', (code, signal) => end(signal ? `ended by ${signal}` : `ended with code ${code}`))
+  })
+  return { child, ended, gone: gone.signal, written: () => readLog(program.log, start) }
+}
+
+function spawnLogged({ command, args, cwd, env, owner, lock, log }: Program): ChildProcess {
+  const output = openLog(log)
+  const child = spawn(command, args, {
+    cwd,
+    env,
+    stdio: ['ignore', output, output, ...(lock === undefined ? [] : [lock])],
+    // A session of its own: Ctrl-C in a terminal then reaches only us, and we end the programs in
+    // their order.
+    detached: true,
+    ...(owner && { uid: owner.uid, gid: owner.gid }),
+  })
+  closeSync(output)
+  return child
+}
+
+/** Bytes. A longer log is copied to `NAME.1` and emptied. */
+const LONGEST_LOG = 64 * 1024 * 1024
+const CHECK_MS = 60_000
+
+/**
+ * Opens a log for a child. It appends, so that `limitLog` can empty the log while the child writes.
+ */
+const openLog = (path: string): number => openSync(path, 'a', 0o640)
+
+/** Limits the size of a log as long as our process lives. */
+function limitLog(path: string): void {
+  setInterval(() => {
+    try {
+      if (statSync(path).size < LONGEST_LOG) return
+      copyFileSync(path, `${path}.1`)
+      truncateSync(path)
+    } catch {
+      // There is no log yet, or no room for the copy. We try again in a minute.
+    }
+  }, CHECK_MS).unref()
+}
+
+const logSize = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+
+/** The text of a log from byte `from` on; of a longer text the last 8 KB. */
+function readLog(path: string, from: number): string {
+  const size = logSize(path)
+  const start = Math.max(from, size - 8_192, 0)
+  if (size <= start) return ''
+  const buffer = Buffer.alloc(size - start)
+  const fd = openSync(path, 'r')
+  return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, start)).toString()
+}
+
+/** ms that an answer may take. A program on a busy machine is slow, but does not hang. */
+export const ANSWER_MS = 10_000
+/** ms from an answer to the next question. */
+const REST_MS = 3_000
+/** A program that answered no question for so many ms counts as hung. */
+const SILENCE_MS = 30_000
+
+/**
+ * Asks a program whether it is alive. A refusal is an answer too. No answer: false, or an error.
+ */
+type Ask = (signal: AbortSignal) => Promise<boolean>
+
+/** Asks with a GET of `url`. Any answer counts. */
+export const askHttp =
+  (url: string): Ask =>
+  async signal => {
+    await (await fetch(url, { signal })).arrayBuffer()
+    return true
+  }
+
+/**
+ * Asks a program again and again. True: it has been silent for `SILENCE_MS`. False: it is gone. A
+ * program is starting until its first answer, or until `hasStarted`. A start may take any time.
+ *
+ * Unanswered questions are counted, not time, because the machine may have slept. A question that
+ * took far too long does not count: our own process stood still.
+ */
+async function fallsSilent(ask: Ask, hasStarted: () => boolean, gone: AbortSignal): Promise<boolean> {
+  let heard = false
+  let silent = 0
+  while (!gone.aborted) {
+    const began = performance.now()
+    const answered = await answers(ask)
+    if (answered) {
+      heard = true
+      silent = 0
+    } else if (heard || hasStarted()) {
+      // A question that failed at once is repeated as late as one that timed out.
+      await rest(ANSWER_MS - (performance.now() - began), gone)
+      if (performance.now() - began < 2 * ANSWER_MS) silent += ANSWER_MS
+      if (silent >= SILENCE_MS) return !gone.aborted
+      continue
+    }
+    await rest(REST_MS, gone)
+  }
+  return false
+}
+
+/** Asks once, and waits no longer than `ANSWER_MS`, also for a question that cannot be aborted. */
+function answers(ask: Ask): Promise<boolean> {
+  const late = new AbortController()
+  const answered = ask(late.signal).catch(() => false)
+  return withTimeLimit(answered, ANSWER_MS, () => {
+    late.abort()
+    return false
+  })
+}
+
+const rest = (ms: number, gone: AbortSignal): Promise<void> =>
+  pause(Math.max(0, ms), undefined, { signal: gone, ref: false }).catch(() => {})

@@ -1,6 +1,6 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Owner } from '../../../infra/embedded/owner.ts'
+import type { Owner } from '../../../infra/embedded/accounts.ts'
 import type { Family } from '../../../infra/embedded/supervision/family.ts'
 import { type Member, startMember } from '../../faults/machine/member.ts'
 import { until } from '../../fleet.ts'

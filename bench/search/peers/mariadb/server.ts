@@ -1,10 +1,10 @@
 import { constants, existsSync } from 'node:fs'
 import { access, chown, mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { freePort, isFree } from '../../../../infra/embedded/data-directory/ports.ts'
-import { postgresAccount } from '../../../../infra/embedded/owner.ts'
+import { postgresAccount } from '../../../../infra/embedded/accounts.ts'
+import { freePort, isFree } from '../../../../infra/embedded/data-directory.ts'
 import type { EmbeddedServers } from '../../../../infra/embedded/servers.ts'
-import type { Supervised } from '../../../../infra/embedded/supervision/program.ts'
+import type { Supervised } from '../../../../infra/embedded/supervision/supervise.ts'
 import { runTool } from '../../../../infra/embedded/supervision/tool.ts'
 
 /** Debian's `mariadb-server` installs them there. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { OPENSEARCH_VERSION } from '../../../../infra/embedded/opensearch/install.ts'
+import { OPENSEARCH_VERSION } from '../../../../infra/embedded/opensearch.ts'
 import type { EmbeddedServers } from '../../../../infra/embedded/servers.ts'
 import type { Orders, PeerDocument } from '../documents.ts'
 import { type Expression, expressed, riseOf, seqAt } from '../expression.ts'

@@ -1,9 +1,8 @@
-import { freePort } from '../../../../infra/embedded/data-directory/ports.ts'
-import { installOpensearch } from '../../../../infra/embedded/opensearch/install.ts'
-import { startOpensearchNode } from '../../../../infra/embedded/opensearch/node.ts'
-import { postgresAccount } from '../../../../infra/embedded/owner.ts'
+import { postgresAccount } from '../../../../infra/embedded/accounts.ts'
+import { freePort } from '../../../../infra/embedded/data-directory.ts'
+import { installOpensearch, startOpensearchNode } from '../../../../infra/embedded/opensearch.ts'
 import type { EmbeddedServers } from '../../../../infra/embedded/servers.ts'
-import type { Supervised } from '../../../../infra/embedded/supervision/program.ts'
+import type { Supervised } from '../../../../infra/embedded/supervision/supervise.ts'
 import type { Running } from '../line-program.ts'
 
 /** MB. */

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { lchown, lstat, readdir } from 'node:fs/promises'
+import { chmod, cp, lchown, lstat, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { ACCOUNTS } from '../../shared/process/accounts.ts'
-import { Problem } from './problem.ts'
+import { Problem } from './files.ts'
 
 const run = promisify(execFile)
 
@@ -23,7 +23,7 @@ export function accountOf(part: keyof typeof ACCOUNTS): Owner | null {
   return process.getuid?.() === 0 ? { name: String(id), uid: id, gid: id } : null
 }
 
-/** Gives a folder and all below it to `owner`: earlier versions used another account for it. */
+/** Gives a folder and all below it to `owner`, unless it is his. */
 export async function giveTo(owner: Owner | null, folder: string): Promise<void> {
   if (owner !== null && (await lstat(folder)).uid !== owner.uid) await giveAll(owner, folder)
 }
@@ -102,4 +102,48 @@ export async function checkPassage(owner: Owner | null, folder: string, what: st
       `${what} runs as the user ${owner.name}, who cannot enter ${step} (mode ${mode}); run "chmod o+x ${step}", or set DATA_DIR to a folder elsewhere.`,
     )
   }
+}
+
+/**
+ * A folder with a package's programs that `owner` can run. It is the package's own folder, or a
+ * copy under `DATA_DIR` when `owner` cannot read that: only root can enter a checkout below /root.
+ *
+ * @param parts a file of each folder of the package, to test whether `owner` can read it; the first
+ * is a program
+ * @param version the name of the copy, so that an upgrade makes a new one
+ */
+export async function openPrograms(
+  folder: string,
+  parts: readonly string[],
+  version: string,
+  dataDir: string,
+  owner: Owner | null,
+): Promise<string> {
+  if (owner === null || (await isOpen(folder, parts, owner))) return folder
+  const copy = join(dataDir, 'programs', version)
+  if (await isOpen(copy, parts, owner)) return copy
+  const aside = `${copy}.${process.pid}.new`
+  await cp(folder, aside, { recursive: true, verbatimSymlinks: true })
+  await openToAll(aside)
+  await rm(copy, { recursive: true, force: true })
+  await rename(aside, copy)
+  await openToAll(join(dataDir, 'programs'), false)
+  return copy
+}
+
+async function isOpen(folder: string, parts: readonly string[], owner: Owner): Promise<boolean> {
+  for (const [index, part] of parts.entries()) {
+    if (!(await ownerCan(owner, index === 0 ? '-x' : '-r', join(folder, part)))) return false
+  }
+  return true
+}
+
+/** `chmod a+rX`, or `chmod -R a+rX` unless `deep` is false. */
+async function openToAll(path: string, deep = true): Promise<void> {
+  const state = await lstat(path)
+  if (state.isSymbolicLink()) return
+  const forAll = state.isDirectory() || state.mode & 0o100 ? 0o555 : 0o444
+  await chmod(path, state.mode | forAll)
+  if (!deep || !state.isDirectory()) return
+  for (const name of await readdir(path)) await openToAll(join(path, name))
 }

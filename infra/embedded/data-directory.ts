@@ -1,9 +1,10 @@
+import { randomBytes, randomInt } from 'node:crypto'
 import { constants, existsSync } from 'node:fs'
 import { access, chmod, lstat, mkdir, open, readdir, realpath, rm, stat, statfs } from 'node:fs/promises'
-import { hostname } from 'node:os'
+import { createServer } from 'node:net'
 import { dirname, join, resolve } from 'node:path'
-import { diskProblem, errorCode, notAFolder, Problem } from '../problem.ts'
-import { takeFormerLock } from './former-lock.ts'
+import { KEYED_SERVERS, PORTS } from '../../shared/config/embedded-keys.ts'
+import { diskProblem, errorCode, notAFolder, Problem, readIfThere, readRecord, writeWhole } from './files.ts'
 import { lockFile } from './lock.ts'
 
 /**
@@ -32,14 +33,19 @@ export async function openDataDirectory(folder: string, holder: string): Promise
     await makeFolder(wanted)
     const path = await realpath(wanted)
     await closeToOthers(path)
-    const release = await lockFolder(path, holder)
+    const lock = await lockFile(join(path, 'lock'), holder)
+    if (!lock.held) {
+      throw new Problem(
+        `DATA_DIR ${path} is in use by ${lock.holder}; end that on ${lock.host} first, or set DATA_DIR to another folder.`,
+      )
+    }
     try {
       await tryWriting(path)
     } catch (error) {
-      release()
+      lock.release()
       throw error
     }
-    return { path, release }
+    return { path, release: lock.release }
   } catch (error) {
     if (error instanceof Problem) throw error
     if (errorCode(error) === 'ENOENT') {
@@ -80,23 +86,6 @@ async function isOursAlone(path: string, own: number): Promise<boolean> {
   }
   return true
 }
-
-async function lockFolder(path: string, holder: string): Promise<() => void> {
-  const lock = await lockFile(join(path, 'lock'), holder)
-  if (!lock.held) throw inUse(path, lock.holder, lock.host)
-  const former = await takeFormerLock(path)
-  if (!former.held) {
-    lock.release()
-    throw inUse(path, `an older version of Perscope (process ${former.pid})`, hostname())
-  }
-  return () => {
-    former.release()
-    lock.release()
-  }
-}
-
-const inUse = (path: string, holder: string, host: string): Problem =>
-  new Problem(`DATA_DIR ${path} is in use by ${holder}; end that on ${host} first, or set DATA_DIR to another folder.`)
 
 /**
  * Makes the folder. On a read-only disk that can fail with "no such file" (ENOENT). The error for
@@ -143,4 +132,73 @@ async function tryWriting(path: string): Promise<void> {
   }
   const { bavail, bsize } = await statfs(path)
   if (bavail * bsize < LEAST_FREE_BYTES) throw diskProblem('ENOSPC', path) ?? new Problem('The disk is full.')
+}
+
+/**
+ * The ports lie below 32768, where Linux begins to give ports to outgoing connections, and above
+ * the ports of well-known servers.
+ */
+const LOWEST = 20_000
+const HIGHEST = 32_767
+
+/** The remembered ports of the servers of `DATA_DIR`, so that services find them again. */
+interface Ports {
+  /**
+   * The port that server `name` had before. A free port when it had none, or when that is taken.
+   */
+  of(name: string): Promise<number>
+}
+
+/** @param report called with a sentence when a port had to change */
+export async function rememberedPorts(dataDir: string, report: (sentence: string) => void): Promise<Ports> {
+  const file = join(dataDir, PORTS)
+  const known = await readRecord(file)
+  return {
+    async of(name) {
+      const before = known[name]
+      if (typeof before === 'number' && (await isFree(before))) return before
+      const taken = Object.values(known)
+      const port = await freePort(candidate => !taken.includes(candidate))
+      if (typeof before === 'number') {
+        report(`Port ${before}, where ${name} listened before, is taken by another program; it now listens on ${port}.`)
+      }
+      known[name] = port
+      await writeWhole(file, `${JSON.stringify(known, null, 2)}\n`, 0o644)
+      return port
+    },
+  }
+}
+
+/**
+ * A free port, drawn at random, so that two starts at the same moment do not try the same ports.
+ */
+export async function freePort(allowed: (port: number) => boolean = () => true): Promise<number> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const port = randomInt(LOWEST, HIGHEST + 1)
+    if (allowed(port) && (await isFree(port))) return port
+  }
+  throw new Problem(`No free port was found between ${LOWEST} and ${HIGHEST} on 127.0.0.1; end some servers first.`)
+}
+
+/** Whether a server could listen on `port` of `host` now. */
+export function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
+  return new Promise(resolve => {
+    const server = createServer()
+    server.once('error', () => resolve(false))
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)))
+  })
+}
+
+/**
+ * The key that an embedded server asks for, because every account of the machine can reach its
+ * port. It is made once and kept in `dataDir`, where only its owner can read it. Services therefore
+ * keep working after a restart of the servers.
+ */
+export async function serverKey(dataDir: string, server: keyof typeof KEYED_SERVERS): Promise<string> {
+  const file = join(dataDir, KEYED_SERVERS[server].file)
+  const known = (await readIfThere(file))?.trim()
+  if (known) return known
+  const key = randomBytes(24).toString('base64url')
+  await writeWhole(file, `${key}\n`)
+  return key
 }

@@ -3,9 +3,9 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { makeEnvironment, type PythonEnvironment } from '../environment.ts'
-import { Problem } from '../problem.ts'
-import { MAJOR } from './cluster.ts'
+import { makeEnvironment, type PythonEnvironment } from './environment.ts'
+import { Problem } from './files.ts'
+import { MAJOR } from './postgres.ts'
 
 const run = promisify(execFile)
 
@@ -54,8 +54,8 @@ export async function postgresPrograms(
   options: { signal: AbortSignal; report(sentence: string): void },
 ): Promise<string> {
   const environment: PythonEnvironment = {
-    folder: fileURLToPath(new URL('../../../.venv-postgres', import.meta.url)),
-    requirements: fileURLToPath(new URL('tools-requirements.txt', import.meta.url)),
+    folder: fileURLToPath(new URL('../../.venv-postgres', import.meta.url)),
+    requirements: fileURLToPath(new URL('./postgres-tools-requirements.txt', import.meta.url)),
     name: 'pg_dump and pg_restore',
     size: '14 MB',
     instead,

