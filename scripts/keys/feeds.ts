@@ -1,7 +1,6 @@
 import { ApiError } from '../../services/api/contract/errors.ts'
 import { publicUrlOf } from '../../services/api/http/address.ts'
-import { feedAddress, subscriptionOf, tokenInAddress } from '../../services/api/search-feeds/address.ts'
-import { writeOpml } from '../../services/api/search-feeds/opml.ts'
+import { feedAddresses, tokenInAddress, writeOpml } from '../../services/api/search-feeds/address.ts'
 import { type NewFeed, readNewFeed } from '../../services/api/search-feeds/search.ts'
 import { printableXml } from '../../shared/log/printable.ts'
 import { type ApiKey, listKeys } from '../../shared/plans/keys.ts'
@@ -56,7 +55,8 @@ async function add(context: CommandContext, pool: Pool, key: ApiKey): Promise<vo
   const { config, print, say } = context
   const made = await createFeed(pool, key.id, readNew(context, key))
   if (!made) throw new Error(`The key ${key.id} was revoked a moment ago.`)
-  print(JSON.stringify({ ...described(made.feed), url: feedAddress(publicUrlOf(config), made.token) }))
+  const urls = feedAddresses(publicUrlOf(config), made.token)
+  print(JSON.stringify({ ...described(made.feed), url: urls.rss, urls }))
   say(`Whoever knows the address reads the feed, at the cost of ${key.name}; treat it as a password.`)
   if (config.PUBLIC_URL === '') say('Readers on other machines need another address: set PUBLIC_URL as for the API.')
 }
@@ -80,9 +80,8 @@ async function list({ options, print }: CommandContext, pool: Pool, key: ApiKey)
 
 async function printOpml({ config, print, say }: CommandContext, pool: Pool, key: ApiKey): Promise<void> {
   const [known, all] = [await listFeedsWithTokens(pool, key.id), await listFeeds(pool, key.id)]
-  const url = publicUrlOf(config)
-  const subscriptions = known.map(feed => subscriptionOf(url, feed))
-  print(printableXml(writeOpml(config.SERVICE_NAME, subscriptions).trimEnd()))
+  const { SERVICE_NAME: serviceName, FEED_NAMESPACE_URL: namespace } = config
+  print(printableXml(writeOpml({ serviceName, publicUrl: publicUrlOf(config), namespace }, known).trimEnd()))
   const lost = all.length - known.length
   if (lost > 0)
     say(`Left out: ${lost} whose address nobody knows any more (another secret); revoke them, add them again.`)

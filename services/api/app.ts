@@ -34,8 +34,9 @@ import { crossOrigin, securityHeaders } from './http/security.ts'
 import { REFERENCE_PATHS, referencePages } from './pages/reference.ts'
 import { webPages } from './pages/web.ts'
 import { FEED_PATH } from './search-feeds/address.ts'
+import { answerSearchFeed } from './search-feeds/formats.ts'
 import { feedPages } from './search-feeds/manage.ts'
-import { checkToken, countFeedRequest, countInMinuteOfKey, searchOfFeed } from './search-feeds/token.ts'
+import { askedFeed, checkToken, countFeedRequest, countInMinuteOfKey } from './search-feeds/token.ts'
 import type { SemanticSearch } from './semantic/query.ts'
 
 export interface Parts {
@@ -87,7 +88,15 @@ export function createApp(parts: Parts): Express {
   )
 
   app.use(admitted)
-  app.use(feedPages({ pool, counts, publicUrl: parts.publicUrl, serviceName: config.SERVICE_NAME }))
+  app.use(
+    feedPages({
+      pool,
+      counts,
+      publicUrl: parts.publicUrl,
+      serviceName: config.SERVICE_NAME,
+      namespace: config.FEED_NAMESPACE_URL,
+    }),
+  )
   app.route('/explore/counts').get(operations.counts).all(refuseMethod)
   app.route('/explore/suggestions').get(suggestNames(tools)).all(refuseMethod)
   // GET and HEAD of these were answered above: the operations, and the open pages without a key.
@@ -116,20 +125,18 @@ function operationsOf(tools: Tools) {
   const standing = createStandingAnswers()
   /** Of an operation of the contract: a poll with nothing new needs no search. */
   const pollable = (name: Asked['operation'], answer: Operation) =>
-    operate(tools, async (searches, query, plan, request) => {
-      if (!searches.state) return answer(searches, query, plan, request)
+    operate(tools, async (searches, query, plan, request, response) => {
+      if (!searches.state) return answer(searches, query, plan, request, response)
       const asked = { operation: name, query, plan, state: searches.state }
       const known = standing.find(asked, request.headers['if-none-match'])
-      return known ?? standing.keep(asked, await answer(searches, query, plan, request))
+      return known ?? standing.keep(asked, await answer(searches, query, plan, request, response))
     })
   const identity = { serviceName: config.SERVICE_NAME, publicUrl, namespace: config.FEED_NAMESPACE_URL }
   return {
     articles: pollable('articles', (searches, query, plan) => answerArticles(searches, cursorSecret, query, plan)),
     feed: pollable('feed', (searches, query, plan) => answerFeed(searches, identity, query, plan)),
-    searchFeed: operate(
-      tools,
-      (searches, query, plan) => answerFeed(searches, identity, query, plan, 'explorer'),
-      searchOfFeed,
+    searchFeed: operate(tools, (searches, _query, plan, request, response) =>
+      answerSearchFeed(searches, identity, askedFeed(request, response), plan),
     ),
     counts: operate(tools, (searches, query, plan) => answerCounts(searches, query, plan)),
   }
@@ -149,7 +156,7 @@ function readingAlone(pages: Router): RequestHandler {
 const compress = compression()
 
 /** Paths whose answers `http/answer.ts` compresses. */
-const ANSWERS = /^\/(v1\/articles(\.rss)?|explore\/(counts|suggestions)|feeds\/[^/]+\.rss)$/
+const ANSWERS = /^\/(v1\/articles(\.rss)?|explore\/(counts|suggestions)|feeds\/[^/]+\.(rss|atom|json))$/
 
 function exceptAnswers(handler: RequestHandler): RequestHandler {
   return (request, response, next) => {
@@ -194,10 +201,13 @@ const toolsOf = (parts: Parts, admissions: Admissions) => ({
 
 type Tools = ReturnType<typeof toolsOf>
 
-type Operation = (searches: Searches, rawQuery: string, plan: Plan, request: Request) => Promise<Answer>
-
-/** The query string that an operation answers. */
-type QueryOf = (request: Request, response: Response) => string
+type Operation = (
+  searches: Searches,
+  rawQuery: string,
+  plan: Plan,
+  request: Request,
+  response: Response,
+) => Promise<Answer>
 
 /**
  * Runs an operation: the month first, then the question, then the answer, which alone is charged.
@@ -205,7 +215,6 @@ type QueryOf = (request: Request, response: Response) => string
 function operate(
   { index, semantic, permits, questionPermits, admissions, send }: Tools,
   answer: Operation,
-  queryOf: QueryOf = request => rawQueryOf(request.originalUrl),
 ): RequestHandler {
   return async (request, response) => {
     checkQuota(response)
@@ -214,9 +223,10 @@ function operate(
     const withQuestionPermit = withPermitOf(questionPermits, response)
     const found = await answer(
       { index, semantic, withPermit, withQuestionPermit, state: response.locals.indexState },
-      queryOf(request, response),
+      rawQueryOf(request.originalUrl),
       plan,
       request,
+      response,
     )
     response.locals.search = found.search
     response.locals.searchMs = found.searchMs

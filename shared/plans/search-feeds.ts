@@ -151,13 +151,13 @@ export async function feedOfToken(db: Queryable, token: string): Promise<string 
  * What an address leads to: a feed with its key, or one that has ended, as has one whose key was
  * revoked.
  */
-type FoundFeed = { ended: true } | { ended: false; id: string; search: string; access: FoundKey }
+type FoundFeed = { ended: true } | { ended: false; id: string; title: string; search: string; access: FoundKey }
 
 // One statement for feed, key and month: every request pays for it. $1 token_hash. Index:
 // search_feeds_token_hash_key
 const FIND = `
   select f.*, k.*, m.* from (
-    select feed_id, key_id, token_hash, search, revoked_at as feed_revoked_at from search_feeds where token_hash = $1) f
+    select feed_id, key_id, token_hash, title, search, revoked_at as feed_revoked_at from search_feeds where token_hash = $1) f
   join lateral (select ${PLAN_COLUMNS}, revoked_at from api_keys where id = f.key_id) k on true
   left join lateral (${MONTH_OF_KEY}) m on k.quota is not null`
 
@@ -165,6 +165,7 @@ interface FoundRow extends PlanRow, QuotaMonth {
   revoked_at: Date | null
   feed_id: string
   token_hash: Buffer
+  title: string
   search: string
   feed_revoked_at: Date | null
 }
@@ -177,7 +178,7 @@ export async function findFeed(db: Queryable, token: string): Promise<FoundFeed 
   const row = rows[0]
   if (!row || !timingSafeEqual(row.token_hash, hash)) return null
   if (row.feed_revoked_at !== null || row.revoked_at !== null) return { ended: true }
-  return { ended: false, id: row.feed_id, search: row.search, access: foundKey(row) }
+  return { ended: false, id: row.feed_id, title: row.title, search: row.search, access: foundKey(row) }
 }
 
 // Nobody waits for the disk: a crash of the server may forget the requests of the last second.

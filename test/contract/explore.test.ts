@@ -6,7 +6,7 @@ import { setTimeout } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import t from 'tap'
-import { COUNTS_SCHEMA, SUGGESTIONS_SCHEMA } from '../../services/api/explore/resources.ts'
+import { COUNTS_SCHEMA, SUGGESTIONS_SCHEMA } from '../../services/api/explore/definitions.ts'
 import { until } from '../fleet.ts'
 import { startTestApi } from './api.ts'
 

@@ -27,6 +27,7 @@ t.test('OPML shows the addresses of all feeds of the key', async t => {
     { type: 'rss', text: 'Nieuws & Co: country=BE', xmlUrl: two.json.url },
   ])
   t.equal(parseOpml(text).body?.outlines?.length, 2)
+  t.ok(text.includes(one.json.urls.atom) && text.includes(one.json.urls.json), 'all three formats')
   t.equal((await read(pathOf(one.json.url))).status, 200, 'the addresses stay as they were')
 })
 

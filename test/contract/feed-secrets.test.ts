@@ -35,6 +35,8 @@ t.test('the token of a feed is in no log line, metric or error', async t => {
       `/feeds/${token}.rss`,
       `/feeds/${token}.rss?country=BE`,
       `/feeds/${token}`,
+      `/feeds/${token}.atom`,
+      `/feeds/${token}.json`,
       `/FEEDS/${token}.rss`,
       `//feeds/${token}.rss`,
       `/feeds/${token}.rss/`,

@@ -1,5 +1,5 @@
 import { parseFeed } from '@rowanmanning/feed-parser'
-import { parseRssFeed } from 'feedsmith'
+import { parseJsonFeed, parseRssFeed } from 'feedsmith'
 import RssParser from 'rss-parser'
 import t from 'tap'
 import { revokeKey, updateKey } from '../../shared/plans/keys.ts'
@@ -22,6 +22,8 @@ t.test('a search becomes a feed that needs no key', async t => {
     requests: 0,
     url: /^https:\/\/news\.example\/feeds\/psf_[\w-]{43}\.rss$/,
   })
+  const address = made.json.url.slice(0, -'rss'.length)
+  t.strictSame(made.json.urls, { rss: made.json.url, atom: `${address}atom`, json: `${address}json` })
   t.equal(made.headers.get('cache-control'), 'no-store')
   const feed = await read(pathOf(made.json.url))
   t.equal(feed.status, 200)
@@ -61,7 +63,7 @@ t.test('a feed answers what /v1/articles.rss answers, but for links', async t =>
   }
 })
 
-t.test('three parsers read the same feed', async t => {
+t.test('parsers read the same feed in each format', async t => {
   const { secret } = await api.issue()
   const { text } = await read(pathOf((await make(secret, { search: 'q=brug' })).json.url))
   const { json } = await api.ask(secret, '/v1/articles?q=brug')
@@ -94,33 +96,47 @@ t.test('three parsers read the same feed', async t => {
     rssParser.items.map(item => item.link),
     links,
   )
+  const { urls } = (await make(secret, { search: 'q=brug' })).json
+  const atom = await read(pathOf(urls.atom))
+  t.equal(atom.headers.get('content-type'), 'application/atom+xml; charset=utf-8')
+  t.same(
+    parseFeed(atom.text).items.map(item => item.url),
+    links,
+  )
+  t.same(
+    (await new RssParser().parseString(atom.text)).items.map(item => item.link),
+    links,
+  )
+  const json1 = await read(pathOf(urls.json))
+  t.equal(json1.headers.get('content-type'), 'application/feed+json; charset=utf-8')
+  t.same(
+    parseJsonFeed(JSON.parse(json1.text)).items?.map(item => [item.url, item.title]),
+    links.map((link: string, at: number) => [link, titles[at]]),
+  )
   for (const title of [feedsmith.title, rowanManning.title, rssParser.title]) t.equal(title, 'Nieuws & Co: q=brug')
   for (const link of [feedsmith.link, rowanManning.url, rssParser.link]) t.equal(link, 'https://news.example/?q=brug')
 })
 
-t.test('decision 8: conditional requests and HEAD', async t => {
-  const { secret } = await api.issue({ quota: 10 })
-  const path = pathOf((await make(secret, { search: 'q=brug' })).json.url)
-  const first = await read(path)
-  const etag = first.headers.get('etag') ?? ''
-  const again = await read(path, { 'If-None-Match': etag })
-  t.equal(again.status, 304)
-  t.equal(again.text, '')
-  t.equal(again.headers.get('etag'), etag)
-  const head = await read(path, {}, 'HEAD')
-  t.equal(head.status, 200)
-  t.equal(head.text, '')
-  t.equal(head.headers.get('etag'), etag)
-  t.equal(head.headers.get('x-quota-remaining'), '7', 'each of 200 and 304 costs one of the month, as in /v1')
-})
-
-t.test('what browsers and search engines are told', async t => {
-  const { secret } = await api.issue()
-  const { headers } = await read(pathOf((await make(secret, { search: '' })).json.url))
-  t.equal(headers.get('referrer-policy'), 'no-referrer')
-  t.equal(headers.get('x-robots-tag'), 'noindex, nofollow')
-  t.equal(headers.get('cache-control'), 'private, no-cache')
-})
+for (const format of ['rss', 'atom', 'json'] as const) {
+  t.test(`decision 8: conditional requests and HEAD of .${format}`, async t => {
+    const { secret } = await api.issue({ quota: 10 })
+    const path = pathOf((await make(secret, { search: 'q=brug' })).json.urls[format])
+    const first = await read(path)
+    const etag = first.headers.get('etag') ?? ''
+    const again = await read(path, { 'If-None-Match': etag })
+    t.equal(again.status, 304)
+    t.equal(again.text, '')
+    t.equal(again.headers.get('etag'), etag)
+    const head = await read(path, {}, 'HEAD')
+    t.equal(head.status, 200)
+    t.equal(head.text, '')
+    t.equal(head.headers.get('etag'), etag)
+    t.equal(head.headers.get('x-quota-remaining'), '7', 'each of 200 and 304 costs one of the month, as in /v1')
+    t.equal(head.headers.get('referrer-policy'), 'no-referrer')
+    t.equal(head.headers.get('x-robots-tag'), 'noindex, nofollow')
+    t.equal(head.headers.get('cache-control'), 'private, no-cache')
+  })
+}
 
 t.test("the key's plan, minute and month hold for its feeds", async t => {
   const issued = await api.issue({ rate: 5, quota: 2 })
@@ -169,7 +185,7 @@ t.test('a wrong token is throttled as a wrong key is', async t => {
   const made = await make(secret, { search: '' })
   const from = { 'X-Forwarded-For': '198.51.100.1' }
   const guess = `/feeds/psf_${'A'.repeat(43)}.rss`
-  for (const path of [guess, '/feeds/x.rss', '/feeds/%ff.rss', '/feeds/psf%5F.rss', '/feeds/.rss.rss']) {
+  for (const path of [guess, '/feeds/x.rss', '/feeds/%ff.rss', '/feeds/psf%5F.atom', '/feeds/.rss.json']) {
     const { status, json, headers } = await read(path, from)
     t.equal(status, 404, path)
     t.equal(json.code, 'not_found')
@@ -225,6 +241,7 @@ t.test('a token that is nearly right is wrong', async t => {
   const from = { 'X-Forwarded-For': '198.51.100.20' }
   for (const near of [token.slice(0, -1), `${token}A`, `${token}%00`, swapped, token.slice(4), `${token}.rss`, secret])
     t.equal((await read(`/feeds/${near}.rss`, from)).status, 404, near.replaceAll(token, 'TOKEN'))
+  t.equal((await read(`/feeds/${token}.xml`, from)).status, 401, 'no format of ours')
 })
 
 t.test('tokens and keys are told apart', async t => {

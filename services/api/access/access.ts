@@ -131,7 +131,7 @@ declare global {
       /** The state of the index when the request was counted. */
       indexState?: IndexState
       /** Which feed is asked for, once its token is known. */
-      searchFeed?: { id: string; search: string }
+      searchFeed?: { id: string; title: string; search: string; format: 'rss' | 'atom' | 'json' }
       /** For logs and metrics. */
       errorCode?: string
       search?: string

@@ -7,7 +7,7 @@ import { ceilMs, nextMidnight } from '../contract/instants.ts'
 import { createProblems, createValuesReader, type Problems, readQueryString } from '../contract/query-string.ts'
 import { type ArticlesRequest, requestOf } from '../contract/request.ts'
 import { type Answer, wholeContent } from '../http/answer.ts'
-import { COUNTS_PARAMETERS, COUNTS_REFUSALS, TIMES } from './parameters.ts'
+import { COUNTS_PARAMETERS, COUNTS_REFUSALS, TIMES } from './definitions.ts'
 
 /**
  * `GET /explore/counts`: how many articles of a search there are by time, outlet, language or

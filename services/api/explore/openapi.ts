@@ -2,8 +2,7 @@ import { headerObjects, openSchema, operation, parameterObject, SECURITY_SCHEMES
 import type { Parameter } from '../contract/parameters.ts'
 import { ERROR_SCHEMA } from '../contract/resources.ts'
 import { FEED_OPERATIONS, FEED_SCHEMAS } from '../search-feeds/openapi.ts'
-import { COUNTS_PARAMETERS, SUGGESTIONS_PARAMETERS } from './parameters.ts'
-import { COUNTS_SCHEMA, SUGGESTIONS_SCHEMA } from './resources.ts'
+import { COUNTS_PARAMETERS, COUNTS_SCHEMA, SUGGESTIONS_PARAMETERS, SUGGESTIONS_SCHEMA } from './definitions.ts'
 
 /**
  * The OpenAPI 3.1 document of the operations beyond the contract. They have a document of their

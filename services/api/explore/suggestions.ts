@@ -11,7 +11,7 @@ import {
   type ValuesOf,
 } from '../contract/query-string.ts'
 import { type Content, wholeContent } from '../http/answer.ts'
-import { MOST_SUGGESTIONS, SUGGESTIONS_PARAMETERS } from './parameters.ts'
+import { MOST_SUGGESTIONS, SUGGESTIONS_PARAMETERS } from './definitions.ts'
 
 /**
  * `GET /explore/suggestions`: names that contain what was typed, as the filters `outlet` and

@@ -39,7 +39,7 @@ function feed(query: string, rows: ListedRow[]): string {
     article.pieces.item = makeItem(article.pieces.json)
     return relevance === undefined ? article : { ...article, relevance }
   })
-  const head = writeHead(IDENTITY, readRequest(query, 'feed'), articles, 'operation')
+  const head = writeHead(IDENTITY, readRequest(query, 'feed'), articles, null)
   return feedBody(head, articles).toString()
 }
 

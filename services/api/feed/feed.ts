@@ -4,7 +4,7 @@ import { findArticles, type Searches } from '../articles/find.ts'
 import { digestOf, type Listed } from '../articles/shown-article.ts'
 import { LIMITS, PARAMETER_NAMES } from '../contract/parameters.ts'
 import { type ArticlesRequest, readRequest, spellingsOf } from '../contract/request.ts'
-import type { Answer } from '../http/answer.ts'
+import type { Answer, Content } from '../http/answer.ts'
 import { addItem, itemPiece, makeItems } from './item.ts'
 import { optional, text, writeXml, type XmlElement } from './xml.ts'
 
@@ -12,7 +12,6 @@ import { optional, text, writeXml, type XmlElement } from './xml.ts'
  * `GET /v1/articles.rss`: the first page of the same query as RSS 2.0.
  *
  * @param rawQuery the query string as it arrived, without `?`
- * @param links of a feed with a secret address: `explorer`
  * @throws ApiError
  */
 export async function answerFeed(
@@ -20,24 +19,50 @@ export async function answerFeed(
   identity: FeedIdentity,
   rawQuery: string,
   plan: Plan,
-  links: FeedLinks = 'operation',
 ): Promise<Answer> {
+  const found = await findForFeed(searches, rawQuery, plan)
+  return { ...rssOf(searches.index, identity, found, null), ...aboutSearch(found) }
+}
+
+/** What a feed is written from. */
+export interface FoundForFeed {
+  request: ArticlesRequest
+  rows: readonly Listed[]
+  /** What the search took. */
+  ms: number
+}
+
+/** @throws ApiError */
+export async function findForFeed(searches: Searches, rawQuery: string, plan: Plan): Promise<FoundForFeed> {
   const request = readRequest(rawQuery, 'feed')
   const start = historyStart(plan.history, new Date())
   const countries = checkPlan(request, plan, start)
   const { rows, ms } = await findArticles(searches, { request, plan, countries, historyStart: start }, null)
-  makeItems(searches.index, rows)
+  return { request, rows, ms }
+}
+
+export const aboutSearch = ({ request, rows, ms }: FoundForFeed) => ({
+  search: request.question.search,
+  searchMs: ms,
+  isEmpty: rows.length === 0,
+})
+
+/** The feed as RSS 2.0. */
+export function rssOf(
+  index: Searches['index'],
+  identity: FeedIdentity,
+  { request, rows }: FoundForFeed,
+  own: OwnFeed | null,
+): Content {
+  makeItems(index, rows)
   // Not our own address: processes that know themselves by different ones agree on what has changed
   // (decision 30).
-  const head = writeHead({ ...identity, publicUrl: '' }, request, rows, links)
+  const head = writeHead({ ...identity, publicUrl: '' }, request, rows, own)
   return {
     contentType: 'application/rss+xml; charset=UTF-8',
     tagged: `${head}${digestOf(rows, itemPiece)}`,
     untagged: () => identity.publicUrl,
-    body: publicUrl => feedBody(writeHead({ ...identity, publicUrl }, request, rows, links), rows),
-    search: request.question.search,
-    searchMs: ms,
-    isEmpty: rows.length === 0,
+    body: publicUrl => feedBody(writeHead({ ...identity, publicUrl }, request, rows, own), rows),
   }
 }
 
@@ -76,7 +101,7 @@ export function titleOf(serviceName: string, request: ArticlesRequest, filters =
 const written = (filters: Filters): string => filters.map(([name, value]) => `${name}=${value}`).join(', ')
 
 /** The publisher of the feed. */
-interface FeedIdentity {
+export interface FeedIdentity {
   serviceName: string
   /** Address of the API as its clients write it, without a slash at its end. */
   publicUrl: string
@@ -85,10 +110,12 @@ interface FeedIdentity {
 }
 
 /**
- * Where the feed's links lead: to its operation; or, of a feed with a secret address, to the page
- * where people see the search. No link repeats that address: items are shared, caches are copied.
+ * A feed with a secret address. Its links lead to the page where people see the search. No link
+ * repeats that address: items are shared, caches are copied.
  */
-type FeedLinks = 'operation' | 'explorer'
+export interface OwnFeed {
+  title: string
+}
 
 /**
  * Minutes a reader may wait before it asks again: articles come all the time, readers need not
@@ -110,9 +137,9 @@ export function writeHead(
   identity: FeedIdentity,
   request: ArticlesRequest,
   articles: readonly Listed[],
-  links: FeedLinks,
+  own: OwnFeed | null,
 ): string {
-  const channel: XmlElement = { name: 'channel', content: channelOf(identity, request, articles, links) }
+  const channel: XmlElement = { name: 'channel', content: channelOf(identity, request, articles, own) }
   const document = writeXml({
     name: 'rss',
     attributes: { version: '2.0', 'xmlns:atom': 'http://www.w3.org/2005/Atom', 'xmlns:pc': identity.namespace },
@@ -133,23 +160,23 @@ function channelOf(
   { serviceName, publicUrl }: FeedIdentity,
   request: ArticlesRequest,
   articles: readonly Listed[],
-  links: FeedLinks,
+  own: OwnFeed | null,
 ): XmlElement[] {
   const filters = appliedFilters(request)
   const filtered = written(filters)
   const search = searchOf(request, filters)
-  const endpoint = `${publicUrl}${links === 'operation' ? '/v1/articles.rss' : '/'}`
+  const endpoint = `${publicUrl}${own === null ? '/v1/articles.rss' : '/'}`
   const address = search === '' ? endpoint : `${endpoint}?${search}`
   const self = { href: address, rel: 'self', type: 'application/rss+xml' }
   const latest = Math.max(...articles.map(({ time }) => time ?? Number.NEGATIVE_INFINITY))
   return [
-    text('title', titleOf(serviceName, request, filters)),
-    text('link', links === 'operation' ? endpoint : address),
+    text('title', own?.title ?? titleOf(serviceName, request, filters)),
+    text('link', own === null ? endpoint : address),
     text(
       'description',
       `News from the Netherlands, Belgium and Luxembourg.${filtered === '' ? '' : ` Filters: ${filtered}`}`,
     ),
-    ...(links === 'operation' ? [{ name: 'atom:link', attributes: self }] : []),
+    ...(own === null ? [{ name: 'atom:link', attributes: self }] : []),
     ...optional('language', languageOf(request)),
     ...optional('lastBuildDate', Number.isFinite(latest) ? new Date(latest).toUTCString() : null),
     text('ttl', String(TTL)),

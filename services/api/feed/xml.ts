@@ -33,6 +33,9 @@ export function writeElement({ name, attributes = {}, content = '' }: XmlElement
   return `${start}>\n${children}${indent}</${name}>\n`
 }
 
+/** The text without what XML cannot carry. */
+export const carried = (text: string): string => text.replace(FORBIDDEN, '')
+
 const FORBIDDEN = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu
 
 const REFERENCES: Record<string, string> = {
@@ -52,9 +55,6 @@ const PLAIN = /^[\t\n\x20-%'-;=?-\ud7ff\ue000-\ufffd]*$/
 
 // `>` too, because of `]]>`.
 const escaped = (text: string) =>
-  PLAIN.test(text)
-    ? text
-    : text.replace(FORBIDDEN, '').replace(/[&<>\r]/g, character => REFERENCES[character] ?? character)
+  PLAIN.test(text) ? text : carried(text).replace(/[&<>\r]/g, character => REFERENCES[character] ?? character)
 
-const quoted = (text: string) =>
-  text.replace(FORBIDDEN, '').replace(/[&<>"\t\n\r]/g, character => REFERENCES[character] ?? character)
+const quoted = (text: string) => carried(text).replace(/[&<>"\t\n\r]/g, character => REFERENCES[character] ?? character)

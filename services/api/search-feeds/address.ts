@@ -1,21 +1,76 @@
-import type { FeedWithToken } from '../../../shared/plans/search-feeds.ts'
-import type { Subscription } from './opml.ts'
+import type { FeedWithToken, SearchFeed } from '../../../shared/plans/search-feeds.ts'
+import { writeXml, type XmlElement } from '../feed/xml.ts'
+
+/** The formats of a feed's addresses, by the end of the address. */
+export const FEED_FORMATS = {
+  rss: { name: 'RSS 2.0', contentType: 'application/rss+xml' },
+  atom: { name: 'Atom', contentType: 'application/atom+xml' },
+  json: { name: 'JSON Feed', contentType: 'application/feed+json' },
+} as const
+export type FeedFormat = keyof typeof FEED_FORMATS
+
+const isFormat = (name: string): name is FeedFormat => Object.hasOwn(FEED_FORMATS, name)
 
 /** Not a path with a parameter: Express would decode it, and its errors would show it. */
-export const FEED_PATH = /^\/feeds\/[^/]+\.rss$/
+export const FEED_PATH = /^\/feeds\/[^/]+\.(?:rss|atom|json)$/
 
-/** The token in a path of that form. */
-export const tokenIn = (path: string): string => path.slice('/feeds/'.length, -'.rss'.length)
+/** The token and the format in a path of that form. */
+export function partsOf(path: string): { token: string; format: FeedFormat } {
+  const dot = path.lastIndexOf('.')
+  const format = path.slice(dot + 1)
+  return { token: path.slice('/feeds/'.length, dot), format: isFormat(format) ? format : 'rss' }
+}
 
 /** The token that somebody wrote, alone or in an address of ours; null when there is none. */
 export const tokenInAddress = (text: string): string | null =>
-  /(?:^|\/feeds\/)(psf_[\w-]{43})(?:\.rss)?$/.exec(text)?.[1] ?? null
+  /(?:^|\/feeds\/)(psf_[\w-]{43})(?:\.(?:rss|atom|json))?$/.exec(text)?.[1] ?? null
 
-/** The secret address of a feed. */
-export const feedAddress = (publicUrl: string, token: string): string => `${publicUrl}/feeds/${token}.rss`
+/** The secret addresses of a feed, one a format. */
+export function feedAddresses(publicUrl: string, token: string): Record<FeedFormat, string> {
+  const address = (format: FeedFormat) => `${publicUrl}/feeds/${token}.${format}`
+  return { rss: address('rss'), atom: address('atom'), json: address('json') }
+}
 
-/** A feed as its key's owner takes it to a feed reader. */
-export function subscriptionOf(publicUrl: string, { feed, token }: FeedWithToken): Subscription {
-  const page = feed.search === '' ? `${publicUrl}/` : `${publicUrl}/?${feed.search}`
-  return { title: feed.title, url: feedAddress(publicUrl, token), page }
+/** The page where people see the search of a feed. */
+export const pageOf = (publicUrl: string, { search }: Pick<SearchFeed, 'search'>): string =>
+  search === '' ? `${publicUrl}/` : `${publicUrl}/?${search}`
+
+export const OPML_TYPE = 'text/x-opml; charset=utf-8'
+
+/** The publisher of a list of feeds. */
+export interface Publisher {
+  serviceName: string
+  publicUrl: string
+  /** Namespace of the attributes that OPML does not have. */
+  namespace: string
+}
+
+/**
+ * Writes OPML 2.0 (http://opml.org/spec2.opml), a list of feeds that every feed reader can import.
+ * A reader subscribes to `xmlUrl`; the addresses of the other formats stand beside it.
+ */
+export function writeOpml({ serviceName, publicUrl, namespace }: Publisher, feeds: FeedWithToken[]): string {
+  const outlines = feeds.map(({ feed, token }): XmlElement => {
+    const addresses = feedAddresses(publicUrl, token)
+    return {
+      name: 'outline',
+      attributes: {
+        type: 'rss',
+        text: feed.title,
+        title: feed.title,
+        xmlUrl: addresses.rss,
+        htmlUrl: pageOf(publicUrl, feed),
+        'pc:atomUrl': addresses.atom,
+        'pc:jsonUrl': addresses.json,
+      },
+    }
+  })
+  return writeXml({
+    name: 'opml',
+    attributes: { version: '2.0', 'xmlns:pc': namespace },
+    content: [
+      { name: 'head', content: [{ name: 'title', content: serviceName }] },
+      { name: 'body', content: outlines },
+    ],
+  })
 }

@@ -1,7 +1,6 @@
 import type { Request, RequestHandler } from 'express'
 import { ApiError } from '../contract/errors.ts'
 import { createProblems } from '../contract/query-string.ts'
-import { FEED_LIMITS } from './limits.ts'
 
 /** ms; shorter than the server's own limit for a request, which sends no word. */
 const BODY_TIMEOUT = 10_000
@@ -104,3 +103,16 @@ const tooLarge = () =>
     // What is still to come is not read.
     headers: { Connection: 'close' },
   })
+
+/** Limits of what describes a feed. */
+export const FEED_LIMITS = {
+  /** Code points. */
+  title: 191,
+  /**
+   * Characters of a query string: the longest values of all parameters, percent-encoded, take
+   * 7,500.
+   */
+  search: 8_192,
+  /** Bytes of a request's body: both of the above in JSON. */
+  body: 16_384,
+} as const

@@ -11,19 +11,15 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 import { accessOf } from '../access/access.ts'
 import type { Permits } from '../access/permits.ts'
 import { ApiError } from '../contract/errors.ts'
-import { feedAddress, subscriptionOf } from './address.ts'
+import { feedAddresses, OPML_TYPE, type Publisher, writeOpml } from './address.ts'
 import { readBody, readMembers } from './body.ts'
-import { OPML_TYPE, writeOpml } from './opml.ts'
-import { refuseParameters } from './parameters.ts'
-import { readNewFeed } from './search.ts'
+import { readNewFeed, refuseParameters } from './search.ts'
 
 /** What the handlers work with. */
-export interface FeedParts {
+export interface FeedParts extends Publisher {
   pool: Pool
   /** So that one key's requests never hold many connections. */
   counts: Permits
-  publicUrl: string
-  serviceName: string
 }
 
 /**
@@ -85,7 +81,8 @@ const answerNew: Handler = async ({ pool, publicUrl, serviceName }, request, res
   )
   // The key was revoked in this very moment.
   if (!made) throw new ApiError('invalid_token')
-  response.status(201).json({ status: 'ok', ...feedObject(made.feed), url: feedAddress(publicUrl, made.token) })
+  const urls = feedAddresses(publicUrl, made.token)
+  response.status(201).json({ status: 'ok', ...feedObject(made.feed), url: urls.rss, urls })
 }
 
 const answerEnd: Handler = async ({ pool }, request, response) => {
@@ -96,11 +93,10 @@ const answerEnd: Handler = async ({ pool }, request, response) => {
   response.status(204).end()
 }
 
-const answerOpml: Handler = async ({ pool, publicUrl, serviceName }, _request, response) => {
-  const feeds = await listFeedsWithTokens(pool, accessOf(response).key.id)
-  const subscriptions = feeds.map(feed => subscriptionOf(publicUrl, feed))
+const answerOpml: Handler = async (parts, _request, response) => {
+  const feeds = await listFeedsWithTokens(parts.pool, accessOf(response).key.id)
   response.set({ 'Content-Type': OPML_TYPE, 'Content-Disposition': 'attachment; filename="feeds.opml"' })
-  response.send(writeOpml(serviceName, subscriptions))
+  response.send(writeOpml(parts, feeds))
 }
 
 /** A feed as its owner sees it: without its address. */

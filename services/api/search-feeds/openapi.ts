@@ -1,6 +1,7 @@
 import { BESIDE_ERRORS, type BesideErrorCode, ERROR_CODES, ERRORS, type ErrorCode } from '../contract/errors.ts'
 import { ERROR_SCHEMA } from '../contract/resources.ts'
-import { FEED_LIMITS } from './limits.ts'
+import { FEED_FORMATS, type FeedFormat, feedAddresses } from './address.ts'
+import { FEED_LIMITS } from './body.ts'
 
 type Json = Record<string, unknown>
 
@@ -24,6 +25,7 @@ const FEED_PROPERTIES = {
   last_used_at: { type: ['string', 'null'], format: 'date-time', description: 'null until the first request.' },
   requests: { type: 'integer', minimum: 0, description: 'Answers so far, errors among them.' },
 }
+const FORMATS: FeedFormat[] = ['rss', 'atom', 'json']
 const STATUS = { type: 'string', const: 'ok' }
 
 /** Schemas of the operations on feeds, for the components of a document. */
@@ -36,14 +38,25 @@ export const FEED_SCHEMAS = {
   },
   MadeFeed: {
     type: 'object',
-    required: ['status', ...Object.keys(FEED_PROPERTIES), 'url'],
+    required: ['status', ...Object.keys(FEED_PROPERTIES), 'url', 'urls'],
     properties: {
       status: STATUS,
       ...FEED_PROPERTIES,
       url: {
         type: 'string',
         format: 'uri',
-        description: 'The secret address, shown in this answer and in OPML alone.',
+        description: 'The secret address, as RSS; shown in this answer and in OPML alone.',
+      },
+      urls: {
+        type: 'object',
+        required: Object.keys(FEED_FORMATS),
+        properties: Object.fromEntries(
+          Object.entries(FEED_FORMATS).map(([format, { name }]) => [
+            format,
+            { type: 'string', format: 'uri', description: `As ${name}.` },
+          ]),
+        ),
+        description: 'The same secret in the addresses of all formats.',
       },
     },
   },
@@ -77,7 +90,7 @@ const EXAMPLE = {
   last_used_at: null,
   requests: 0,
 }
-const URL_EXAMPLE = 'https://news.example/feeds/psf_EXAMPLE.rss'
+const URLS_EXAMPLE = feedAddresses('https://news.example', 'psf_EXAMPLE')
 
 /** The operations on feeds, and the feeds themselves, for the paths of a document. */
 export const FEED_OPERATIONS: Json = {
@@ -93,7 +106,12 @@ export const FEED_OPERATIONS: Json = {
       description: 'Whoever knows its address reads the feed, at the cost of your key. Treat it as a password.',
       body: 'NewFeed',
       answer: {
-        201: answered('The feed.', 'application/json', 'MadeFeed', { status: 'ok', ...EXAMPLE, url: URL_EXAMPLE }),
+        201: answered('The feed.', 'application/json', 'MadeFeed', {
+          status: 'ok',
+          ...EXAMPLE,
+          url: URLS_EXAMPLE.rss,
+          urls: URLS_EXAMPLE,
+        }),
       },
       errors: [
         ...OF_THE_KEY,
@@ -119,29 +137,27 @@ export const FEED_OPERATIONS: Json = {
       errors: [...OF_THE_KEY],
     }),
   },
-  '/feeds/{token}.rss': {
-    get: {
-      ...operation('readFeed', {
-        summary: 'A feed, for feed readers',
-        description:
-          'The answer of `/v1/articles.rss` to the search of the feed, at the cost of its key. Needs no header.',
-        parameter: { name: 'token', about: 'The secret part of the address.' },
-        answer: { 200: answered('RSS 2.0.', 'application/rss+xml'), 304: { description: 'Nothing has changed.' } },
-        errors: [
-          ...([
-            'not_found',
-            'feed_ended',
-            'too_many_failed_attempts',
-            'rate_limit_exceeded',
-            'quota_exceeded',
-          ] as const),
-          ...(['invalid_request', 'country_not_included', 'history_not_included'] as const),
-          ...(['semantic_search_unavailable', 'internal_error'] as const),
-        ],
-      }),
-      security: [],
-    },
-  },
+  ...Object.fromEntries(FORMATS.map(format => [`/feeds/{token}.${format}`, { get: readFeed(format) }])),
+}
+
+/** The operation that sends a feed. */
+function readFeed(format: FeedFormat): Json {
+  const { name, contentType } = FEED_FORMATS[format]
+  return {
+    ...operation(`readFeedAs${format[0]?.toUpperCase()}${format.slice(1)}`, {
+      summary: `A feed as ${name}, for feed readers`,
+      description:
+        'The answer of `/v1/articles.rss` to the search of the feed, at the cost of its key. Needs no header.',
+      parameter: { name: 'token', about: 'The secret part of the address.' },
+      answer: { 200: answered(`${name}.`, contentType), 304: { description: 'Nothing has changed.' } },
+      errors: [
+        ...(['not_found', 'feed_ended', 'too_many_failed_attempts', 'rate_limit_exceeded', 'quota_exceeded'] as const),
+        ...(['invalid_request', 'country_not_included', 'history_not_included'] as const),
+        ...(['semantic_search_unavailable', 'internal_error'] as const),
+      ],
+    }),
+    security: [],
+  }
 }
 
 function operation(

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { ApiError } from '../contract/errors.ts'
 import { readRequest } from '../contract/request.ts'
-import { FEED_LIMITS } from './limits.ts'
+import { FEED_LIMITS } from './body.ts'
 import { readNewFeed } from './search.ts'
 
 const PLAN: Plan = {

@@ -1,9 +1,11 @@
+import type { Request } from 'express'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { checkPlan, historyStart } from '../articles/articles.ts'
 import { ApiError } from '../contract/errors.ts'
+import { createProblems, rawQueryOf, readQueryString } from '../contract/query-string.ts'
 import { readRequest } from '../contract/request.ts'
 import { searchOf, titleOf } from '../feed/feed.ts'
-import { FEED_LIMITS } from './limits.ts'
+import { FEED_LIMITS } from './body.ts'
 
 /** What describes a new feed. */
 export interface NewFeed {
@@ -44,4 +46,11 @@ function problemsOfTitle(title: string): Record<string, string[]> {
   if ([...title].length > FEED_LIMITS.title) return { title: [`Write at most ${FEED_LIMITS.title} characters.`] }
   if (/\p{Cc}/u.test(title) || !title.isWellFormed()) return { title: ['Write it without control characters.'] }
   return {}
+}
+
+/** @throws ApiError `invalid_request` with the sentence for each parameter of the address */
+export function refuseParameters(request: Request, sentence: string): void {
+  const problems = createProblems()
+  for (const { name } of readQueryString(rawQueryOf(request.originalUrl))) problems.add(name, sentence)
+  if (problems.any) throw new ApiError('invalid_request', { errors: problems.toObject() })
 }

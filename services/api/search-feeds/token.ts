@@ -6,8 +6,9 @@ import { accessOf, admit, refuseLocked } from '../access/access.ts'
 import { type AddressLock, lockAddress } from '../access/lock.ts'
 import type { Permits } from '../access/permits.ts'
 import { ApiError } from '../contract/errors.ts'
-import { tokenIn } from './address.ts'
-import { refuseParameters } from './parameters.ts'
+import { partsOf } from './address.ts'
+import type { AskedFeed } from './formats.ts'
+import { refuseParameters } from './search.ts'
 
 /**
  * Lets in who asks for the address of a feed, with the key to which the feed is bound. A wrong
@@ -17,7 +18,8 @@ import { refuseParameters } from './parameters.ts'
 export function checkToken(db: Queryable, lock: AddressLock): RequestHandler {
   return async (request, response, next) => {
     const address = lockAddress(request.ip, request.socket.remoteAddress)
-    const found = await findFeed(db, tokenIn(request.path))
+    const { token, format } = partsOf(request.path)
+    const found = await findFeed(db, token)
     if (!found) {
       refuseLocked(await lock.fail(address))
       throw new ApiError('not_found', { message: 'There is no such feed; copy its whole address.' })
@@ -27,7 +29,7 @@ export function checkToken(db: Queryable, lock: AddressLock): RequestHandler {
       throw new ApiError('feed_ended')
     }
     admit(response, found.access)
-    response.locals.searchFeed = { id: found.id, search: found.search }
+    response.locals.searchFeed = { id: found.id, title: found.title, search: found.search, format }
     response.set('X-Robots-Tag', 'noindex, nofollow')
     next()
   }
@@ -54,15 +56,15 @@ export function countFeedRequest(db: Queryable, permits: Permits): RequestHandle
 }
 
 /**
- * The search of the feed, as a query string.
+ * The feed that the address asks for.
  * @throws ApiError when the address has parameters: they would be ignored in silence
  */
-export function searchOfFeed(request: Request, response: Response): string {
+export function askedFeed(request: Request, response: Response): AskedFeed {
   refuseParameters(request, 'The address of a feed takes no parameters; its search is fixed.')
-  return searchFeedOf(response).search
+  return searchFeedOf(response)
 }
 
-function searchFeedOf(response: Response): { id: string; search: string } {
+function searchFeedOf(response: Response): AskedFeed & { id: string } {
   const { searchFeed } = response.locals
   if (!searchFeed) throw new Error('The token has not been checked yet.')
   return searchFeed

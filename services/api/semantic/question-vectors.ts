@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { questionText } from '../../../shared/embeddings/text.ts'
-import { questions } from './metrics.ts'
+import { questions } from './semantic-metrics.ts'
 
 /** Vectors of the questions that were asked lately. */
 export interface QuestionVectors {

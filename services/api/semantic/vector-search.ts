@@ -1,15 +1,15 @@
 import type { Config } from '../../../shared/config/config.ts'
 import { EmbeddingFailure } from '../../../shared/embeddings/embedding-failure.ts'
-import { openEmbeddings } from '../../../shared/embeddings/embeddings.ts'
+import { type EmbeddingOptions, type Embeddings, openEmbeddings } from '../../../shared/embeddings/embeddings.ts'
 import { sourceOf } from '../../../shared/embeddings/endpoint.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 import type { Candidate } from '../../../shared/vectors/candidate.ts'
+import { type Collection, readCollections } from '../../../shared/vectors/registry.ts'
 import { type Coverage, openVectorStore } from '../../../shared/vectors/store.ts'
 import { VectorFailure } from '../../../shared/vectors/vector-failure.ts'
-import { observeQuestionVectors, timed } from './metrics.ts'
 import { createQuestionVectors } from './question-vectors.ts'
-import { openServing, type ServingCollection } from './serving.ts'
+import { observeQuestionVectors, timed } from './semantic-metrics.ts'
 
 /** The set of a question holds so many articles at most (contract, "Limits"). */
 const CANDIDATES = 500
@@ -124,4 +124,49 @@ function within<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   return unlessAborted(work, signal).catch(error => {
     throw error === signal.reason ? new VectorFailure('unavailable', 'Qdrant does not answer in time.') : error
   })
+}
+
+/** ms after which a switch to another collection is noticed at the latest. */
+const FRESH = 1_000
+
+/** The collection that serves, and the model that its vectors were made by. */
+interface ServingCollection {
+  collection: Collection
+  embeddings: Embeddings
+}
+
+/**
+ * Returns the collection that serves, read again at most once a second; null: nothing has ever been
+ * embedded.
+ *
+ * @param fresh ms; what was read longer ago is read again
+ */
+type FindServing = (fresh?: number) => Promise<ServingCollection | null>
+
+function openServing(config: Config, pool: Pool, options: EmbeddingOptions): FindServing {
+  let present: { at: number; collection: Promise<ServingCollection | null> } | null = null
+  // Kept while it cannot be read again: its circuit and its connections go on as long as it stays
+  // the same.
+  let known: ServingCollection | null = null
+
+  async function readServing(): Promise<ServingCollection | null> {
+    const collection = (await readCollections(pool)).find(one => one.state === 'serving')
+    if (!collection) return null
+    if (known?.collection.name !== collection.name) {
+      const source = sourceOf(config, collection)
+      known = { collection, embeddings: openEmbeddings(source, { ...options, dimensions: collection.dimensions }) }
+    }
+    return known
+  }
+
+  return (fresh = FRESH) => {
+    if (!present || present.at + fresh < Date.now()) {
+      const mine = { at: Date.now(), collection: readServing() }
+      present = mine
+      mine.collection.catch(() => {
+        if (present === mine) present = null
+      })
+    }
+    return present.collection
+  }
 }

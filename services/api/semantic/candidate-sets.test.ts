@@ -1,5 +1,5 @@
 import t from 'tap'
-import { relevanceOf } from './relevance.ts'
+import { relevanceOf } from './candidate-sets.ts'
 
 t.test('relevance is the cosine clamped to 0–1, rounded half up to four decimals (decision 27)', async t => {
   for (const [score, relevance] of [

@@ -1,0 +1,126 @@
+import fc from 'fast-check'
+import { parseAtomFeed, parseJsonFeed } from 'feedsmith'
+import t from 'tap'
+import type { ArticleRow } from '../../../search/index.ts'
+import { SHOWN_ARTICLES } from '../articles/shown-article.ts'
+import { otherFormat } from './formats.ts'
+
+const IDENTITY = {
+  serviceName: 'Nieuws & <Co>',
+  publicUrl: 'https://news.example',
+  namespace: 'https://perscope.example/ns/feed/1',
+}
+const ROW: ArticleRow = {
+  seq: 1n,
+  id: 'a1b2c3',
+  title: 'Nieuwe brug geopend',
+  url: 'https://dagkoerier.example/brug?a=1&b=2',
+  snippet: 'De brug <b>is</b> open.',
+  publishedAt: new Date('2026-11-20T08:00:00.500Z'),
+  ingestedAt: new Date('2026-11-20T09:00:00Z'),
+  authors: [
+    { id: 'p1', name: 'Anna de Wit' },
+    { id: 'p2', name: 'Zoë Müller' },
+  ],
+  outlet: { name: 'De <Dag>koerier & Zn', domain: 'dagkoerier.example' },
+  language: 'nl',
+  country: 'NL',
+}
+
+function feed(format: 'atom' | 'json', rows: Partial<ArticleRow>[], title = 'Bruggen', search = 'q=brug&country=NL') {
+  const articles = rows.map(row => ({ ...SHOWN_ARTICLES.make({ ...ROW, ...row }), relevance: 0.5 }))
+  const content = otherFormat(format, IDENTITY, { title, search, articles })
+  return { ...content, text: content.body(content.untagged()).toString() }
+}
+
+t.test('Atom holds what the article object holds', async t => {
+  const { text, contentType } = feed('atom', [{}])
+  t.equal(contentType, 'application/atom+xml; charset=utf-8')
+  const page = 'https://news.example/?q=brug&country=NL'
+  t.match(parseAtomFeed(text), {
+    id: page,
+    title: { value: 'Bruggen' },
+    updated: '2026-11-20T08:00:00.500Z',
+    authors: [{ name: 'Nieuws & <Co>' }],
+    links: [{ rel: 'alternate', href: page }],
+    entries: [
+      {
+        id: 'urn:perscope:a1b2c3',
+        title: { value: 'Nieuwe brug geopend', type: 'html' },
+        links: [{ href: ROW.url }],
+        published: '2026-11-20T08:00:00.500Z',
+        authors: [{ name: 'Anna de Wit' }, { name: 'Zoë Müller' }],
+        summary: { value: 'De brug &lt;b&gt;is&lt;/b&gt; open.', type: 'html' },
+        categories: [
+          { term: 'dagkoerier.example', scheme: `${IDENTITY.namespace}#outlet`, label: 'De ＜Dag>koerier & Zn' },
+          { term: 'NL', scheme: `${IDENTITY.namespace}#country` },
+        ],
+      },
+    ],
+  })
+})
+
+t.test('JSON Feed holds what the article object holds', async t => {
+  const { text, contentType } = feed('json', [{}])
+  t.equal(contentType, 'application/feed+json; charset=utf-8')
+  t.match(parseJsonFeed(JSON.parse(text)), {
+    title: 'Bruggen',
+    home_page_url: 'https://news.example/?q=brug&country=NL',
+  })
+  t.match(JSON.parse(text).items, [
+    {
+      id: 'a1b2c3',
+      url: ROW.url,
+      title: 'Nieuwe brug geopend',
+      content_html: 'De brug &lt;b&gt;is&lt;/b&gt; open.',
+      date_published: '2026-11-20T08:00:00.500Z',
+      author: { name: 'Anna de Wit, Zoë Müller' },
+      _perscope: { outlet: ROW.outlet, country: 'NL', language: 'nl', relevance: 0.5 },
+    },
+  ])
+})
+
+t.test('what is null is left out, and a feed without articles stays the same', async t => {
+  const bare = { publishedAt: null, authors: [], snippet: null, outlet: { name: null, domain: null } }
+  const [entry] = parseAtomFeed(feed('atom', [bare]).text).entries ?? []
+  t.match(entry, { updated: '2026-11-20T09:00:00.000Z', categories: [{ term: 'NL' }] })
+  for (const name of ['published', 'authors', 'summary']) t.notOk(Object.hasOwn(entry ?? {}, name), name)
+  const [item] = JSON.parse(feed('json', [bare]).text).items
+  t.equal(item.content_html, '', 'JSON Feed requires it')
+  for (const name of ['date_published', 'author']) t.notOk(name in item, name)
+  t.match(parseAtomFeed(feed('atom', []).text), { updated: '1970-01-01T00:00:00.000Z' })
+  t.equal(feed('atom', []).text, feed('atom', []).text)
+})
+
+t.test('an ETag tells formats, titles, searches and articles apart, and not addresses', async t => {
+  const tags = [
+    feed('atom', [{}]),
+    feed('json', [{}]),
+    feed('atom', [{}], 'Tunnels'),
+    feed('atom', [{}], 'Bruggen', 'q=tunnel'),
+    feed('atom', [{ title: 'x' }]),
+    feed('atom', [{}, { id: 'b' }]),
+  ].map(({ tagged }) => tagged)
+  t.equal(new Set(tags).size, tags.length)
+  t.notMatch(tags.join(), IDENTITY.publicUrl)
+})
+
+t.test('whatever texts hold, both formats parse and give them back', async t => {
+  const text = fc.string({ unit: 'binary', maxLength: 60 })
+  const kept = (raw: string) => raw.replace(/[^\t\n\r\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '')
+  const read = (html = '') => html.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&')
+  const flat = (raw: string) => kept(raw).replace(/\r\n?/g, '\n').trim()
+  fc.assert(
+    fc.property(text, text, text, (title, name, snippet) => {
+      const row = { title, snippet, authors: [{ id: 'p', name }], outlet: { name, domain: name } }
+      const [entry] = parseAtomFeed(feed('atom', [row], title).text).entries ?? []
+      t.equal(entry?.links?.[0]?.href, ROW.url)
+      t.equal(read(entry?.title?.value).trim(), flat(title))
+      const json = JSON.parse(feed('json', [row], title).text)
+      t.same([json.title, json.items[0].title], [kept(title), kept(title) || undefined])
+    }),
+    { numRuns: 300 },
+  )
+  const [entry] = parseAtomFeed(feed('atom', [{ title: ']]> &amp; <i>A & B</i>' }]).text).entries ?? []
+  t.equal(read(entry?.title?.value), ']]> &amp; <i>A & B</i>')
+})

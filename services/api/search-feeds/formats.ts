@@ -1,0 +1,152 @@
+import { Feed, type Item } from 'feed'
+import type { Plan } from '../../../shared/plans/keys.ts'
+import type { Searches } from '../articles/find.ts'
+import { digestOf, type Listed } from '../articles/shown-article.ts'
+import type { ArticleObject } from '../contract/resources.ts'
+import { aboutSearch, type FeedIdentity, findForFeed, rssOf } from '../feed/feed.ts'
+import { carried } from '../feed/xml.ts'
+import type { Answer, Content } from '../http/answer.ts'
+import { FEED_FORMATS, type FeedFormat, pageOf } from './address.ts'
+
+/** A feed of a search as its address names it. */
+export interface AskedFeed {
+  format: FeedFormat
+  title: string
+  /** A query string in its one spelling. */
+  search: string
+}
+
+/**
+ * `GET /feeds/<token>.rss`, `.atom`, `.json`: the first page of the feed's search.
+ *
+ * @throws ApiError
+ */
+export async function answerSearchFeed(
+  searches: Searches,
+  identity: FeedIdentity,
+  { format, title, search }: AskedFeed,
+  plan: Plan,
+): Promise<Answer> {
+  const found = await findForFeed(searches, search, plan)
+  const content =
+    format === 'rss'
+      ? rssOf(searches.index, identity, found, { title })
+      : otherFormat(format, identity, { title, search, articles: found.rows })
+  return { ...content, ...aboutSearch(found) }
+}
+
+/** What Atom and JSON Feed are written from. */
+interface FoundFeed extends Omit<AskedFeed, 'format'> {
+  articles: readonly Listed[]
+}
+
+/**
+ * A feed as Atom (RFC 4287) or JSON Feed 1, written by the package `feed`. Like RSS it holds no
+ * time of its own, nor its own address, which is a secret.
+ */
+export function otherFormat(format: 'atom' | 'json', identity: FeedIdentity, found: FoundFeed): Content {
+  const { serviceName, publicUrl, namespace } = identity
+  const { title, search, articles } = found
+  return {
+    contentType: `${FEED_FORMATS[format].contentType}; charset=utf-8`,
+    tagged: JSON.stringify([
+      format,
+      serviceName,
+      namespace,
+      title,
+      search,
+      digestOf(articles, ({ pieces }) => pieces.json),
+    ]),
+    untagged: () => publicUrl,
+    body: publicUrl => Buffer.from(WRITERS[format]({ ...identity, publicUrl }, found)),
+  }
+}
+
+const WRITERS = { atom: writeAtom, json: writeJson }
+
+/**
+ * In text, `feed` takes `&amp;` for what is escaped already, and titles and summaries are HTML.
+ */
+function writeAtom(identity: FeedIdentity, found: FoundFeed): string {
+  const feed = emptyFeed(identity, found, escapeAmpersand)
+  for (const article of articlesOf(found)) {
+    feed.addItem({
+      ...itemOf(article),
+      id: `urn:perscope:${encodeURIComponent(article.id)}`,
+      title: escapeHtml(article.title),
+      ...authorsOf(article.authors.map(({ name }) => escapeAmpersand(name))),
+      category: categoriesOf(identity.namespace, article),
+    })
+  }
+  return feed.atom1()
+}
+
+/** The fields that JSON Feed has no member for stand in `_perscope`, as its extensions do. */
+function writeJson(identity: FeedIdentity, found: FoundFeed): string {
+  const feed = emptyFeed(identity, found, text => text)
+  for (const article of articlesOf(found)) {
+    const { outlet, country, language, relevance } = article
+    feed.addItem({
+      ...itemOf(article),
+      id: article.id,
+      title: article.title,
+      // It writes one author alone.
+      ...authorsOf(article.authors.length > 0 ? [article.authors.map(({ name }) => name).join(', ')] : []),
+      extensions: [{ name: '_perscope', objects: { outlet, country, language, relevance } }],
+    })
+  }
+  return feed.json1()
+}
+
+/** No article: `updated` must be there, and the feed stays the same as long as nothing comes. */
+const NEVER = 0
+
+function emptyFeed(identity: FeedIdentity, found: FoundFeed, text: (plain: string) => string): Feed {
+  const page = pageOf(identity.publicUrl, found)
+  const latest = Math.max(NEVER, ...found.articles.map(({ time }) => time ?? NEVER))
+  return new Feed({
+    id: page,
+    link: page,
+    title: text(carried(found.title)),
+    updated: new Date(latest),
+    author: { name: text(carried(identity.serviceName)) },
+    generator: false,
+  })
+}
+
+/** The articles, whose fields are read from their JSON, with what XML and JSON both carry. */
+const articlesOf = ({ articles }: FoundFeed): ArticleObject[] =>
+  articles.map(({ pieces, relevance }) => {
+    const article: ArticleObject = JSON.parse(pieces.json.bytes.toString(), (_name, value) =>
+      typeof value === 'string' ? carried(value) : value,
+    )
+    return relevance === undefined ? article : { ...article, relevance }
+  })
+
+function itemOf({ url, published_at, ingested_at, snippet }: ArticleObject): Omit<Item, 'id' | 'title'> {
+  return {
+    link: url,
+    date: new Date(published_at ?? ingested_at ?? NEVER),
+    ...(published_at === null ? {} : { published: new Date(published_at) }),
+    description: escapeHtml(snippet ?? ''),
+  }
+}
+
+const authorsOf = (names: string[]): Pick<Item, 'author'> =>
+  names.length === 0 ? {} : { author: names.map(name => ({ name })) }
+
+/**
+ * Outlet and country, which Atom has no elements for. `feed` does not escape `<` in attributes, so
+ * it is written in its wide form.
+ */
+function categoriesOf(namespace: string, { outlet, country }: ArticleObject) {
+  const wide = (text: string) => text.replaceAll('<', '＜')
+  const term = outlet.domain ?? outlet.name
+  return [
+    ...(term === null ? [] : [{ name: wide(outlet.name ?? term), term: wide(term), scheme: `${namespace}#outlet` }]),
+    { name: country, term: country, scheme: `${namespace}#country` },
+  ]
+}
+
+const escapeAmpersand = (text: string) => text.replaceAll('&', '&amp;')
+const escapeHtml = (text: string) => escapeAmpersand(text).replaceAll('<', '&lt;').replaceAll('>', '&gt;')

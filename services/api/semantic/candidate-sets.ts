@@ -1,0 +1,226 @@
+import { createHash } from 'node:crypto'
+import { waitFor } from '../../../shared/log/waits.ts'
+import type { Pool, Queryable } from '../../../shared/postgres/pool.ts'
+import type { Candidate } from '../../../shared/vectors/candidate.ts'
+import type { Coverage } from '../../../shared/vectors/store.ts'
+import type { SemanticQuestion, Turns } from './query.ts'
+import { timed } from './semantic-metrics.ts'
+import type { VectorSearch } from './vector-search.ts'
+
+/** The set of a question, which may not be in Postgres yet. */
+interface QuestionSet {
+  /**
+   * The one that is kept, unless another process, or an equal question, kept one a moment before.
+   */
+  likely: FrozenSet
+  /**
+   * Keeps it. Of equal questions that were asked at the same time, all get the set of the first.
+   */
+  keep(): Promise<FrozenSet>
+}
+
+/** Finds and makes the sets of questions. */
+interface QuestionSets {
+  /**
+   * The set of the last five minutes, or a new one; null: there are no candidates, and nothing to
+   * keep stable. Takes its turns by itself.
+   *
+   * @throws EmbeddingFailure or VectorFailure
+   */
+  find(question: SemanticQuestion, turns: Turns): Promise<QuestionSet | null>
+  close(): Promise<void>
+}
+
+export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 'serving' | 'nearest'>): QuestionSets {
+  const nearest = createNearest(vectorSearch)
+  let removing: Promise<void> | null = null
+
+  async function keep(question: Buffer, set: FrozenSet): Promise<FrozenSet> {
+    const kept = await timed('set', () => keepSet(pool, question, set))
+    // No search waits for it.
+    removing ??= removeOldSets(pool).finally(() => {
+      removing = null
+    })
+    return kept
+  }
+
+  return {
+    async find(query, turns) {
+      const coverage = coverageOf(query)
+      const { question, known } = await turns.statements(async () => {
+        const serving = await vectorSearch.serving()
+        const question = createHash('sha256')
+          .update(JSON.stringify([serving?.collection.name, query.text, coverage]))
+          .digest()
+        return { question, known: await timed('set', () => findSet(pool, question)) }
+      })
+      if (known) return { likely: known, keep: async () => known }
+      const found = await nearest.ask(query.text, coverage, turns)
+      if (found.length === 0) return null
+      const likely = newSet(question, candidatesOf(found))
+      return { likely, keep: () => keep(question, likely) }
+    },
+    async close() {
+      await Promise.allSettled([...nearest.underWay(), removing])
+    },
+  }
+}
+
+/** Equal questions asked at the same time are asked once, whatever their keys. */
+function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
+  const asking = new Map<string, Promise<Candidate[]>>()
+  return {
+    /**
+     * As `VectorSearch.nearest`. Who joins a question that is under way needs no turn. With one,
+     * equal questions would find out four at a time that the model hangs.
+     */
+    ask(text: string, coverage: Coverage, turns: Turns): Promise<Candidate[]> {
+      const asked = JSON.stringify([text, coverage])
+      const begin = () => {
+        const found = vectorSearch.nearest(text, coverage).finally(() => asking.delete(asked))
+        asking.set(asked, found)
+        return found
+      }
+      const joined = () => {
+        const known = asking.get(asked)
+        return known && waitFor('equal question', known)
+      }
+      return joined() ?? turns.question(() => joined() ?? begin())
+    },
+    underWay: () => asking.values(),
+  }
+}
+
+/**
+ * The bounds of a query's candidates (decision 26). All of them are part of the question.
+ */
+function coverageOf({ planCountries, coverage }: SemanticQuestion): Coverage {
+  return { countries: [...planCountries].sort(), since: coverage.historyStart.getTime() }
+}
+
+/**
+ * The store's order among equals may change with its segments; equal candidates shall be an equal
+ * set.
+ */
+function candidatesOf(nearest: Candidate[]): Candidates {
+  const ordered = nearest
+    .map(({ seq, score }) => ({ seq, relevance: relevanceOf(score) }))
+    .sort((a, b) => b.relevance - a.relevance || Number(a.seq - b.seq))
+  return { seqs: ordered.map(({ seq }) => seq), relevances: ordered.map(({ relevance }) => relevance) }
+}
+
+/**
+ * The candidates of one question, best first, with the relevance × 10,000 of each. Frozen in
+ * Postgres under an id and shared by all API processes (decision 28).
+ */
+export interface Candidates {
+  seqs: bigint[]
+  relevances: number[]
+}
+
+/** Candidates with the id that a cursor names. */
+export interface FrozenSet {
+  id: string
+  candidates: Candidates
+}
+
+/** The set that a question has had for less than five minutes; null: it has none. */
+async function findSet(db: Queryable, question: Buffer): Promise<FrozenSet | null> {
+  const { rows } = await db.query<StoredSet>({ name: 'semantic-set-find', text: FIND, values: [question] })
+  return rows[0] ? setOf(rows[0]) : null
+}
+
+/**
+ * A question's new set, before it is kept. Equal candidates make an equal id, so that unchanged
+ * data gives the same cursors in every process, today and tomorrow.
+ */
+const newSet = (question: Buffer, candidates: Candidates): FrozenSet => ({
+  id: idOf(question, candidates),
+  candidates,
+})
+
+/** Keeps a question's new set, or returns the one that another process kept a moment before. */
+async function keepSet(db: Queryable, question: Buffer, own: FrozenSet): Promise<FrozenSet> {
+  const { seqs, relevances } = own.candidates
+  const { rows } = await db.query<{ set_id: string }>({
+    name: 'semantic-set-keep',
+    text: KEEP,
+    values: [question.readBigInt64BE(), own.id, question, `{${seqs}}`, `{${relevances}}`],
+  })
+  const kept = rows[0]!.set_id
+  if (kept === own.id) return own
+  const other = await readSet(db, kept)
+  if (other === null) throw new Error('The candidates are gone that were kept a moment ago.')
+  return other
+}
+
+/**
+ * The set that a cursor names; null: it is gone. A set answers new questions for five minutes, and
+ * its cursors for five more.
+ */
+export async function readSet(db: Queryable, setId: string): Promise<FrozenSet | null> {
+  const { rows } = await db.query<StoredSet>({ name: 'semantic-set-read', text: READ, values: [setId] })
+  return rows[0] ? setOf(rows[0]) : null
+}
+
+/**
+ * Removes some old sets. Called beside every new set, so that the table cannot grow while sets are
+ * made, whatever other services run. A statement of its own: deletions in the transaction of a new
+ * set could wait for one another in a circle.
+ */
+async function removeOldSets(db: Queryable): Promise<void> {
+  // The next set tries again.
+  await db.query({ name: 'semantic-set-remove', text: REMOVE, values: [REMOVED_AT_ONCE] }).catch(() => {})
+}
+
+interface StoredSet {
+  set_id: string
+  /** Joined by commas: one text is read faster than 500 rows. */
+  seqs: string
+  relevances: string
+}
+
+const setOf = ({ set_id, seqs, relevances }: StoredSet): FrozenSet => ({
+  id: set_id,
+  candidates: { seqs: seqs.split(',').map(BigInt), relevances: relevances.split(',').map(Number) },
+})
+
+/**
+ * More than one, so that the table shrinks after an outage; few, so that the statement is short.
+ */
+const REMOVED_AT_ONCE = 20
+
+function idOf(question: Buffer, { seqs, relevances }: Candidates): string {
+  const hash = createHash('sha256').update(question)
+  hash.update(BigInt64Array.from(seqs)).update(Int16Array.from(relevances))
+  return hash.digest().subarray(0, 12).toString('base64url')
+}
+
+// $1 set_id. Index: the primary key.
+const READ = `
+  select set_id, array_to_string(seqs, ',') as seqs, array_to_string(relevances, ',') as relevances
+  from semantic_sets
+  where set_id = $1 and made_at > clock_timestamp() - interval '10 minutes'`
+
+// $1 question. Index: semantic_sets_question
+const FIND = `
+  select set_id, array_to_string(seqs, ',') as seqs, array_to_string(relevances, ',') as relevances
+  from semantic_sets
+  where question = $1 and made_at > clock_timestamp() - interval '5 minutes'
+  order by made_at desc limit 1`
+
+// $1 how many at most. A set serves its cursors for ten minutes. Index: semantic_sets_made. An
+// array, because a join may run the inner statement once for each row, and then removes all of
+// them.
+const REMOVE = `
+  delete from semantic_sets where set_id = any (array(
+    select set_id from semantic_sets where made_at < now() - interval '11 minutes'
+    order by made_at limit $1 for update skip locked))`
+
+// $1 number of the lock, $2 set_id, $3 question, $4 seqs, $5 relevances
+const KEEP = 'select keep_semantic_set($1, $2, $3, $4, $5) as set_id'
+
+/** Cosine similarity clamped to 0–1, × 10,000, rounded half up (decision 27). */
+export function relevanceOf(score: number): number {
+  return Math.floor(Math.min(Math.max(score, 0), 1) * 10_000 + 0.5)
+}
