@@ -2,7 +2,8 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDataDirectory } from '../infra/embedded/data-directory.ts'
-import { type Addresses, type Keys, type ServerName, startServers } from '../infra/embedded/servers.ts'
+import { startServers } from '../infra/embedded/servers.ts'
+import type { Addresses, Keys, ServerName } from '../infra/embedded/starting.ts'
 import type { Family } from '../infra/embedded/supervision/family.ts'
 
 /** Real servers for one test or one run of tests, with empty data. */

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { accountOf } from './accounts.ts'
 import { serverKey } from './data-directory.ts'
 import { CHECKOUT, makeEnvironment, type PythonEnvironment, pythonOf } from './environment.ts'
-import type { Addresses, Keys, Starting } from './servers.ts'
+import type { Addresses, Keys, Starting } from './starting.ts'
 import { askHttp, type Program } from './supervision/supervise.ts'
 
 /** The packages of the embedded model server. */

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { accountOf, checkPassage, giveTo, type Owner, openPrograms } from './accounts.ts'
 import { serverKey } from './data-directory.ts'
 import { errorCode, Problem } from './files.ts'
-import type { Addresses, Keys, Starting } from './servers.ts'
+import type { Addresses, Keys, Starting } from './starting.ts'
 import { askHttp, type Program } from './supervision/supervise.ts'
 
 /** Starts Qdrant on `port`, with its data under `DATA_DIR`. */

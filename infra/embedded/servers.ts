@@ -7,26 +7,9 @@ import { lockData } from './lock.ts'
 import { startModel } from './model.ts'
 import { startPostgres } from './postgres.ts'
 import { startQdrant } from './qdrant.ts'
+import type { Addresses, Keys, ServerName, Starting } from './starting.ts'
 import { createFamily, type Family } from './supervision/family.ts'
 import { type Program, type Supervised, supervise } from './supervision/supervise.ts'
-
-export type ServerName = 'postgres' | 'qdrant' | 'model'
-
-/**
- * The addresses of the servers, under the names of the settings. It lacks the servers that this
- * machine cannot run.
- */
-export interface Addresses {
-  DATABASE_URL?: string
-  QDRANT_URL?: string
-  EMBEDDINGS_URL?: string
-}
-
-/** The keys that the servers ask for, under the names of the settings. */
-export interface Keys {
-  QDRANT_API_KEY?: string
-  EMBEDDINGS_API_KEY?: string
-}
 
 export interface EmbeddedServers {
   addresses: Addresses
@@ -90,24 +73,6 @@ export async function startServers(dataDir: DataDirectory, options: ServerOption
     if (error instanceof Problem) throw error
     throw diskProblem(error, dataDir.path) ?? error
   }
-}
-
-/** The folder, options and functions that each server's start uses. */
-export interface Starting {
-  /** The path of `DATA_DIR`. */
-  dataDir: string
-  /** The servers are a test's: see `ServerOptions`. */
-  throwaway: boolean
-  family: Family
-  /** Ends an unfinished start. */
-  signal: AbortSignal
-  report: (sentence: string) => void
-  /** Takes the lock of a server's data, which is released after all servers have ended. */
-  lock(server: ServerName, name: string): Promise<number>
-  /** The log of a server. */
-  logOf(server: ServerName): string
-  /** Starts a program and keeps it running. */
-  run(program: Program): Promise<Supervised>
 }
 
 /** The servers that were started, and what ends them. */

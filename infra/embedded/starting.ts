@@ -1,0 +1,38 @@
+import type { Family } from './supervision/family.ts'
+import type { Program, Supervised } from './supervision/supervise.ts'
+
+export type ServerName = 'postgres' | 'qdrant' | 'model'
+
+/**
+ * The addresses of the servers, under the names of the settings. It lacks the servers that this
+ * machine cannot run.
+ */
+export interface Addresses {
+  DATABASE_URL?: string
+  QDRANT_URL?: string
+  EMBEDDINGS_URL?: string
+}
+
+/** The keys that the servers ask for, under the names of the settings. */
+export interface Keys {
+  QDRANT_API_KEY?: string
+  EMBEDDINGS_API_KEY?: string
+}
+
+/** The folder, options and functions that each server's start uses. */
+export interface Starting {
+  /** The path of `DATA_DIR`. */
+  dataDir: string
+  /** The servers are a test's: see `ServerOptions`. */
+  throwaway: boolean
+  family: Family
+  /** Ends an unfinished start. */
+  signal: AbortSignal
+  report: (sentence: string) => void
+  /** Takes the lock of a server's data, which is released after all servers have ended. */
+  lock(server: ServerName, name: string): Promise<number>
+  /** The log of a server. */
+  logOf(server: ServerName): string
+  /** Starts a program and keeps it running. */
+  run(program: Program): Promise<Supervised>
+}
