@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import type { Setting } from '../shared/config/setting.ts'
-import { SETTINGS } from '../shared/config/settings.ts'
+import { SETTINGS, type Setting } from '../shared/config/settings.ts'
 import { runCommand } from '../shared/process/command.ts'
 
 const FILE = new URL('../docs/configuration.md', import.meta.url)

@@ -1,4 +1,4 @@
-import { migrate } from '../shared/migrations/migrations.ts'
+import { migrate } from '../infra/migrations/migrate.ts'
 import { runCommand } from '../shared/process/command.ts'
 
 await runCommand(

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import type { PollQuery } from '../clients/typescript/src/index.ts'
-import { parseDuration } from '../shared/config/durations.ts'
+import { parseDuration } from '../shared/config/values.ts'
 import { counted } from '../shared/log/counted.ts'
 import { printable } from '../shared/log/printable.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'

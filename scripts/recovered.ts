@@ -1,6 +1,5 @@
 import { counted } from '../shared/log/counted.ts'
-import { createPool, type Pool } from '../shared/postgres/pool.ts'
-import { transaction } from '../shared/postgres/transaction.ts'
+import { createPool, type Pool, transaction } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { readInstant } from './archive/instant.ts'
 import { checkNobodyConnected } from './backup/connected.ts'

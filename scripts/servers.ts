@@ -6,7 +6,7 @@ import { writeWhole } from '../infra/embedded/files.ts'
 import { startServers } from '../infra/embedded/servers.ts'
 import { type Command, runCommand } from '../shared/process/command.ts'
 import { watchEventLoop } from '../shared/process/event-loop.ts'
-import { whenParentIsGone } from '../shared/process/parent.ts'
+import { whenParentIsGone } from '../shared/process/signals.ts'
 
 const command: Command = {
   name: 'servers',

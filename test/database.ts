@@ -7,7 +7,7 @@ import pg from 'pg'
 import { openDataDirectory } from '../infra/embedded/data-directory.ts'
 import { Problem } from '../infra/embedded/files.ts'
 import { startServers } from '../infra/embedded/servers.ts'
-import { migrate } from '../shared/migrations/migrations.ts'
+import { migrate } from '../infra/migrations/migrate.ts'
 
 /** A migrated database for one test, on a real server. */
 export interface TestDatabase {
@@ -74,7 +74,6 @@ async function schemaSum(): Promise<string> {
   const hash = createHash('sha256')
   const sources = [
     ...files,
-    new URL('../shared/migrations/migrations.ts', import.meta.url),
     // Their packages bring migrations of their own.
     resolve('bullmq/package.json'),
     new URL('../node_modules/pg-boss/package.json', import.meta.url),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isTransient } from '../../shared/postgres/transaction.ts'
+import { isTransient } from '../../shared/postgres/pool.ts'
 
 /** A primary that is lost is replaced within half a minute; a restart takes less. */
 const PATIENCE_MS = 120_000

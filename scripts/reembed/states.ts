@@ -2,8 +2,7 @@ import { collectionName } from '../../services/embedder/collections/embedding-co
 import { openEmbeddings } from '../../shared/embeddings/embeddings.ts'
 import { RECIPE } from '../../shared/embeddings/recipe.ts'
 import type { Source } from '../../shared/embeddings/source.ts'
-import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
-import { transaction } from '../../shared/postgres/transaction.ts'
+import { type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import { type Collection, changeCollections } from '../../shared/vectors/registry.ts'
 
 const PROBE_TIMEOUT = 30_000

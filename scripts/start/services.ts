@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Problem } from '../../infra/embedded/files.ts'
 import { askHttp, type Program } from '../../infra/embedded/supervision/supervise.ts'
-import { API_NODE_OPTIONS } from '../../shared/process/api-node-options.ts'
+import { API_NODE_OPTIONS } from '../../shared/process/node.ts'
 import { reachable } from './address.ts'
 
 export const SERVICES = ['crawler', 'normaliser', 'embedder', 'api'] as const

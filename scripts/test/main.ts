@@ -1,7 +1,6 @@
 import { glob } from 'node:fs/promises'
 import { counted } from '../../shared/log/counted.ts'
-import { whenParentIsGone } from '../../shared/process/parent.ts'
-import { onStopSignal } from '../../shared/process/signals.ts'
+import { onStopSignal, whenParentIsGone } from '../../shared/process/signals.ts'
 import { startTestServers } from '../../test/servers.ts'
 import { check } from './checks.ts'
 import { type Counts, runFiles } from './files.ts'

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { PORTS } from '../../shared/config/embedded-keys.ts'
-import { RUNNING, runningLines } from '../../shared/process/beside.ts'
+import { PORTS, RUNNING, runningLines } from '../../shared/config/beside.ts'
 import { metricsOfStart } from './metrics.ts'
 
 t.test('metrics are those of the npm start that runs on the same folder and database', async t => {

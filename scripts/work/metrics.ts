@@ -1,9 +1,8 @@
 import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import { readIfThere, readRecord } from '../../infra/embedded/files.ts'
+import { PORTS, RUNNING } from '../../shared/config/beside.ts'
 import type { Config } from '../../shared/config/config.ts'
-import { PORTS } from '../../shared/config/embedded-keys.ts'
-import { RUNNING } from '../../shared/process/beside.ts'
 import { metricsAddress, SERVICES } from '../start/services.ts'
 
 /**

@@ -1,5 +1,4 @@
-import type { Pool } from '../../shared/postgres/pool.ts'
-import { transaction } from '../../shared/postgres/transaction.ts'
+import { type Pool, transaction } from '../../shared/postgres/pool.ts'
 import { raiseWordsVersion, readTexts, updateWords } from '../store/postgres-words.ts'
 import type { Tokeniser } from './tokeniser.ts'
 

@@ -1,5 +1,4 @@
-import type { Client, Pool, Queryable } from '../../shared/postgres/pool.ts'
-import { transaction } from '../../shared/postgres/transaction.ts'
+import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
 import type { ArchiveIndex, ArchiveIndexState, ArchiveMeta, ArchiveStore } from './archive-store.ts'
 import { SegmentsChanged } from './segment-store.ts'
 

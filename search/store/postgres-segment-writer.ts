@@ -1,5 +1,4 @@
-import type { Pool } from '../../shared/postgres/pool.ts'
-import { transaction } from '../../shared/postgres/transaction.ts'
+import { type Pool, transaction } from '../../shared/postgres/pool.ts'
 import { immediately } from '../segment/pace.ts'
 import { readStoredTo, removeUnused, replaceSegments, storeAhead } from './segment-rows.ts'
 import type { SegmentWork, SegmentWriter } from './segment-store.ts'

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ConfigError, readConfig, settingsWithoutUse } from './config.ts'
-import { formatDuration, parseDuration } from './durations.ts'
 import { GONE_SETTINGS, SETTINGS } from './settings.ts'
+import { formatDuration, parseDuration } from './values.ts'
 
 t.test('every setting has a default that works', async t => {
   const config = readConfig({})

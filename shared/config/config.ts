@@ -1,10 +1,7 @@
 import { resolve } from 'node:path'
-import { parseBytes } from './bytes.ts'
-import { parseDuration } from './durations.ts'
-import { readSecretFile } from './secret-file.ts'
-import type { Setting, SettingValue } from './setting.ts'
-import { GONE_SETTINGS, OWN_PREFIXES, SETTINGS } from './settings.ts'
+import { GONE_SETTINGS, OWN_PREFIXES, SETTINGS, type Setting, type SettingValue } from './settings.ts'
 import { readAuthority, withAuthority } from './tls.ts'
+import { parseBytes, parseDuration, readSecretFile } from './values.ts'
 
 export type Config = { readonly [K in keyof typeof SETTINGS]: SettingValue<(typeof SETTINGS)[K]['type']> }
 

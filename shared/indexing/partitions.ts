@@ -1,5 +1,4 @@
-import type { Pool } from '../postgres/pool.ts'
-import { transaction } from '../postgres/transaction.ts'
+import { type Pool, transaction } from '../postgres/pool.ts'
 
 /**
  * Articles in one partition: its indexes stay small enough for memory, and twenty years of news are

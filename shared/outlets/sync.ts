@@ -1,5 +1,4 @@
-import type { Client, Pool, Queryable } from '../postgres/pool.ts'
-import { transaction } from '../postgres/transaction.ts'
+import { type Client, type Pool, type Queryable, transaction } from '../postgres/pool.ts'
 import type { Outlet } from './outlet.ts'
 import { type SharedFeed, sharedFeeds } from './shared-feeds.ts'
 

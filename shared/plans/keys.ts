@@ -1,7 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
 import { COUNTRIES, type Country } from '../articles/article.ts'
-import type { Pool, Queryable } from '../postgres/pool.ts'
-import { transaction } from '../postgres/transaction.ts'
+import { type Pool, type Queryable, transaction } from '../postgres/pool.ts'
 import { MONTH_OF_KEY, type QuotaMonth } from './counting.ts'
 
 /**

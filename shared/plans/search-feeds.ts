@@ -1,7 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
-import type { Client, Pool, Queryable } from '../postgres/pool.ts'
+import { type Client, type Pool, type Queryable, transaction } from '../postgres/pool.ts'
 import { loadSharedSecret } from '../postgres/shared-secret.ts'
-import { transaction } from '../postgres/transaction.ts'
 import { MONTH_OF_KEY, type QuotaMonth } from './counting.ts'
 import { type FoundKey, foundKey, hashSecret, PLAN_COLUMNS, type PlanRow } from './keys.ts'
 

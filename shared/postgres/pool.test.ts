@@ -7,8 +7,7 @@ import { startServers } from '../../infra/embedded/servers.ts'
 import { createTestDatabase, PATIENT } from '../../test/database.ts'
 import { openLink } from '../../test/fleet/links/link.ts'
 import { freePort } from '../../test/fleet.ts'
-import { createPool } from './pool.ts'
-import { isTransient, transaction } from './transaction.ts'
+import { createPool, isTransient, transaction } from './pool.ts'
 
 t.setTimeout(180_000)
 

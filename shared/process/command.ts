@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { settingsBeside, withEmbeddedKeys } from '../config/beside.ts'
 import { type Config, ConfigError, readConfig, settingsWithoutUse } from '../config/config.ts'
-import { withEmbeddedKeys } from '../config/embedded-keys.ts'
 import { certificateRefusal } from '../config/tls.ts'
 import { printable } from '../log/printable.ts'
-import { settingsBeside } from './beside.ts'
 import { onStopSignal } from './signals.ts'
 
 /** An option of a script, as `--help` lists it. */

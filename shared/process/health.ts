@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import { gauge, registry, shared } from '../log/registry.ts'
+import { withTimeLimit } from '../resilience/time-limit.ts'
 
 /** Dependencies that do not answer: name → a short reason without addresses. */
 export type Missing = Record<string, string>
@@ -88,4 +89,31 @@ function observeReadiness(look: () => Promise<Missing>): void {
   gauge('missing', 'Dependencies of the process that do not answer.', ['dependency'], look, (set, gaps) => {
     for (const dependency of Object.keys(gaps)) set({ dependency }, 1)
   })
+}
+
+/** ms that a dependency may take to answer. */
+const ANSWER_TIME = 2_000
+
+/**
+ * Asks every dependency of a service a small question, all at once. Names those that fail or do not
+ * answer within two seconds.
+ *
+ * @param questions by the dependency's name
+ */
+export async function missingAmong(questions: Record<string, () => Promise<unknown>>): Promise<Missing> {
+  const missing: Missing = {}
+  await Promise.all(
+    Object.entries(questions).map(async ([name, ask]) => {
+      if (!(await answers(ask))) missing[name] = 'does not answer'
+    }),
+  )
+  return missing
+}
+
+function answers(ask: () => Promise<unknown>): Promise<boolean> {
+  const answered = ask().then(
+    () => true,
+    () => false,
+  )
+  return withTimeLimit(answered, ANSWER_TIME, () => false)
 }

@@ -1,7 +1,6 @@
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ACCOUNTS } from './accounts.ts'
 import { sentenceOf } from './command.ts'
 
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
@@ -95,3 +94,11 @@ export function firstOpenPort(): number {
     return 1_024
   }
 }
+
+/**
+ * The accounts that parts run under when root starts them, user and group alike. The numbers have
+ * no entry in any table of users: they own nothing, nobody can log in with them, and they need not
+ * be created. No system hands out ids from 65520 to 65533 (https://systemd.io/UIDS-GIDS/), and a
+ * container has them too.
+ */
+export const ACCOUNTS = { services: 65_520, qdrant: 65_521, model: 65_522 } as const

@@ -1,4 +1,4 @@
-import { keepCompiledForThreads } from './compiled.ts'
+import { keepCompiledForThreads } from './node.ts'
 import type { LoadService } from './service.ts'
 
 /**

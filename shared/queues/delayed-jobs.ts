@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { PgBoss } from 'pg-boss'
 import type { OutageLog } from '../log/outage.ts'
-import type { Queryable } from '../postgres/pool.ts'
-import { isTransient } from '../postgres/transaction.ts'
+import { isTransient, type Queryable } from '../postgres/pool.ts'
 
 /**
  * Queues of pg-boss: delayed embeddings, and maintenance, which its cron starts. The database

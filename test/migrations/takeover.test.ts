@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
-import { migrate, migrationFiles } from '../../shared/migrations/migrations.ts'
+import { migrate, migrationFiles } from '../../infra/migrations/migrate.ts'
 import { createTestDatabase, type TestDatabase } from '../database.ts'
 
 t.setTimeout(120_000)

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { API_NODE_OPTIONS } from '../../shared/process/api-node-options.ts'
+import { API_NODE_OPTIONS } from '../../shared/process/node.ts'
 
 const PLACES = ['package.json', 'docker-compose.yml', 'infra/Dockerfile', 'infra/ha/systemd/perscope-api.service']
 

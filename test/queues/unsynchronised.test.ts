@@ -1,7 +1,7 @@
 import pg from 'pg'
 import t from 'tap'
+import { migrate } from '../../infra/migrations/migrate.ts'
 import { createLogger } from '../../shared/log/logger.ts'
-import { migrate } from '../../shared/migrations/migrations.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { until } from '../fleet.ts'
 import { startTestServers } from '../servers.ts'

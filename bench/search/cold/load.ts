@@ -1,4 +1,4 @@
-import { keepCompiled } from '../../../shared/process/compiled.ts'
+import { keepCompiled } from '../../../shared/process/node.ts'
 
 // Loads what an API process loads, and prints ms of processor time since its own start.
 keepCompiled()

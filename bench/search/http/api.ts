@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type DataDirectory, freePort } from '../../../infra/embedded/data-directory.ts'
 import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
-import { API_NODE_OPTIONS } from '../../../shared/process/api-node-options.ts'
+import { API_NODE_OPTIONS } from '../../../shared/process/node.ts'
 
 /** Seconds that the processes after the first may take to start. */
 const START_TRIES = 120

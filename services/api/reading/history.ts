@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import pg, { type ClientBase } from 'pg'
-import type { Pool } from '../../../shared/postgres/pool.ts'
+import { isTransient, type Pool } from '../../../shared/postgres/pool.ts'
 import { loadSharedSecret } from '../../../shared/postgres/shared-secret.ts'
-import { isTransient } from '../../../shared/postgres/transaction.ts'
 import { withConnection } from './resting-pool.ts'
 
 /**

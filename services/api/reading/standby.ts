@@ -11,8 +11,7 @@ import {
 } from '../../../search/index.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
-import { type Client, createPool } from '../../../shared/postgres/pool.ts'
-import { isTransient } from '../../../shared/postgres/transaction.ts'
+import { type Client, createPool, isTransient } from '../../../shared/postgres/pool.ts'
 import type { History, KnownHistory } from './history.ts'
 import { createRestingPool } from './resting-pool.ts'
 

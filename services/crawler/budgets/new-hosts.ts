@@ -1,6 +1,5 @@
 import type { Budget } from '../../../shared/outlets/budget.ts'
-import type { Pool, Queryable } from '../../../shared/postgres/pool.ts'
-import { transaction } from '../../../shared/postgres/transaction.ts'
+import { type Pool, type Queryable, transaction } from '../../../shared/postgres/pool.ts'
 import { ensureHosts } from '../hosts/permits.ts'
 import { spend, TODAY } from './budget.ts'
 

@@ -1,5 +1,4 @@
-import type { Client, Pool } from '../../../shared/postgres/pool.ts'
-import { transaction } from '../../../shared/postgres/transaction.ts'
+import { type Client, type Pool, transaction } from '../../../shared/postgres/pool.ts'
 import type { Held } from '../budgets/held.ts'
 import { countLooking, readLookCandidates } from '../looks/due.ts'
 import { type Candidate, chooseHosts, type UnderWay } from './choose.ts'

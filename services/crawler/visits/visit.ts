@@ -1,4 +1,4 @@
-import { isTransient } from '../../../shared/postgres/transaction.ts'
+import { isTransient } from '../../../shared/postgres/pool.ts'
 import type { Crawl } from '../crawl.ts'
 import { pollFeed } from '../feeds/poll.ts'
 import { saveFailure } from '../feeds/scheduling/schedule.ts'

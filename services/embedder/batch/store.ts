@@ -1,7 +1,6 @@
 import { EmbeddingFailure } from '../../../shared/embeddings/embedding-failure.ts'
 import { articleVector, passagesOf } from '../../../shared/embeddings/recipe.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
-import { transaction } from '../../../shared/postgres/transaction.ts'
+import { type Pool, transaction } from '../../../shared/postgres/pool.ts'
 import { holdCollections } from '../../../shared/vectors/registry.ts'
 import type { VectorStore } from '../../../shared/vectors/store.ts'
 import type { EmbeddingCollection, EmbeddingCollections } from '../collections/embedding-collections.ts'

@@ -1,5 +1,5 @@
+import { withEmbeddedKeys } from '../../../shared/config/beside.ts'
 import { readConfig } from '../../../shared/config/config.ts'
-import { withEmbeddedKeys } from '../../../shared/config/embedded-keys.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { runScript } from '../machine/scripts.ts'
 import { readPoints } from './points.ts'

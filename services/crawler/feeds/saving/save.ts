@@ -1,6 +1,5 @@
 import type { Config } from '../../../../shared/config/config.ts'
-import type { Client, Pool } from '../../../../shared/postgres/pool.ts'
-import { transaction } from '../../../../shared/postgres/transaction.ts'
+import { type Client, type Pool, transaction } from '../../../../shared/postgres/pool.ts'
 import type { Validators } from '../../fetch/validators.ts'
 import type { DueFeed } from '../due-feed.ts'
 import type { Named } from '../parsing/addresses.ts'

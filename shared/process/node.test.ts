@@ -30,11 +30,11 @@ function checkout(t: Test): string {
   chmodSync(root, 0o755)
   mkdirSync(join(root, 'shared/process'), { recursive: true })
   mkdirSync(join(root, 'node_modules'))
-  cpSync(fileURLToPath(new URL('compiled.ts', import.meta.url)), join(root, 'shared/process/compiled.ts'))
+  cpSync(fileURLToPath(new URL('node.ts', import.meta.url)), join(root, 'shared/process/node.ts'))
   writeFileSync(join(root, 'package.json'), '{"type":"module"}')
   writeFileSync(join(root, 'module.ts'), 'export const answer: number = 42')
   const program = `
-    import { keepCompiled, makeCompiledFolder } from "./shared/process/compiled.ts"
+    import { keepCompiled, makeCompiledFolder } from "./shared/process/node.ts"
     const account = Number(process.argv[2])
     if (account !== process.geteuid?.()) makeCompiledFolder(account)
     process.setuid?.(account)

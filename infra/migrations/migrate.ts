@@ -2,10 +2,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { runMigrations } from 'bullmq'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
-import { QUEUE_SCHEMA } from '../queues/backend.ts'
-import { EMBED_DUE, MAINTENANCE } from '../queues/delayed-jobs.ts'
+import { QUEUE_SCHEMA } from '../../shared/queues/backend.ts'
+import { EMBED_DUE, MAINTENANCE } from '../../shared/queues/delayed-jobs.ts'
 
-const FOLDER = new URL('../../infra/migrations/', import.meta.url)
+const FOLDER = new URL('./', import.meta.url)
 
 // Any number. The process that migrates holds this lock; the others wait.
 const MIGRATION_LOCK = 7_211_004_221n
@@ -16,7 +16,7 @@ const TAKEOVER = 'takeover-of-0022.sql'
 /** The last of the numbered files whose schema the takeover gives; later ones are applied after it. */
 const TAKEN_OVER_TO = 28
 
-export interface Migrated {
+interface Migrated {
   /** Files applied by this call, in order. */
   applied: string[]
   /** Number of the schema now. */
