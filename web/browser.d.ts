@@ -7,3 +7,5 @@ interface Window {
     types: { description: string; accept: Record<string, string[]> }[]
   }) => Promise<FileSystemFileHandle>
 }
+// esbuild gathers the styles that scripts import.
+declare module '*.css'

@@ -1,5 +1,5 @@
 import { render } from 'preact'
-import { takeKeyFromAddress } from '../parts/key.ts'
+import { takeKeyFromAddress } from '../parts/request.ts'
 import { loadSpeech, preferredLanguage } from '../words/index.ts'
 import { Explorer } from './explorer.tsx'
 import 'uplot/dist/uPlot.min.css'

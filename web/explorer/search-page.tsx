@@ -1,17 +1,15 @@
 import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
 import type { SearchMode } from '../../services/api/contract/parameters.ts'
-import { Unfolding } from '../parts/unfolding.tsx'
+import { Unfolding } from '../parts/controls.tsx'
 import { useSpeech } from '../words/index.ts'
-import { Filters } from './filters/filters.tsx'
 import { Breakdown } from './insights/breakdown.tsx'
 import { Timeline } from './insights/timeline.tsx'
 import { ResultList } from './results/list.tsx'
-import { useFresh } from './results/use-fresh.ts'
-import { useResults } from './results/use-results.ts'
+import { useFresh, useResults } from './results/use-results.ts'
+import { Filters } from './search/filters.tsx'
 import { readQuery } from './search/reading.ts'
-import { type Draft, NEW_SEARCH, type Search } from './search/search.ts'
+import { addressOf, type Draft, isSame, NEW_SEARCH, readSearch, type Search } from './search/search.ts'
 import { SearchForm } from './search/search-form.tsx'
-import { useSearch } from './use-search.ts'
 
 /** What is searched for, what stands in the box, and the ways from one to the other. */
 function useDraftedSearch() {
@@ -99,4 +97,25 @@ export function SearchPage(props: { secret: string; isPasted: boolean; onForget(
       </div>
     </main>
   )
+}
+
+/**
+ * The search that the address bar holds. Each change is a step of the browser's history, so back,
+ * forward and sharing work.
+ */
+function useSearch(): [Search, (changed: Search) => void] {
+  const [search, setSearch] = useState(() => readSearch(new URLSearchParams(location.search)))
+  useEffect(() => {
+    const look = () => setSearch(readSearch(new URLSearchParams(location.search)))
+    addEventListener('popstate', look)
+    return () => removeEventListener('popstate', look)
+  }, [])
+  const change = useCallback((changed: Search) => {
+    setSearch(before => {
+      if (isSame(before, changed)) return before
+      history.pushState(null, '', addressOf(changed))
+      return changed
+    })
+  }, [])
+  return [search, change]
 }

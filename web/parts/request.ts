@@ -30,7 +30,7 @@ export interface Failure {
   requestId: string
 }
 
-export interface Answer<T> {
+interface Answer<T> {
   kind: 'ok'
   value: T
   etag: string | null
@@ -45,7 +45,7 @@ export interface Unchanged {
 
 export type Outcome<T> = Answer<T> | Unchanged | Failure
 
-export interface Asking {
+interface Asking {
   /** null: the browser sends the password that it was asked for when it opened the page. */
   key: string | null
   signal?: AbortSignal
@@ -151,3 +151,30 @@ const numberOf = (text: string | null) => (text === null || !/^\d+$/.test(text) 
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const PLACE = 'perscope.key'
+
+/**
+ * Takes a key out of the address (`/#key=psk_…`) and keeps it for this tab alone. The fragment is
+ * never sent to a server; it leaves the address at once, so that no shared or kept address has it.
+ *
+ * @returns whether the address had one
+ */
+export function takeKeyFromAddress(): boolean {
+  const fragment = new URLSearchParams(location.hash.slice(1))
+  const key = fragment.get('key')?.trim()
+  if (!key) return false
+  rememberKey(key)
+  history.replaceState(history.state, '', location.pathname + location.search)
+  return true
+}
+
+export const knownKey = (): string => sessionStorage.getItem(PLACE) ?? ''
+
+export function rememberKey(key: string): void {
+  sessionStorage.setItem(PLACE, key)
+}
+
+export function forgetKey(): void {
+  sessionStorage.removeItem(PLACE)
+}

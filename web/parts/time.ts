@@ -22,3 +22,46 @@ export function wait(seconds: number, { words }: Speech): string {
   if (seconds < 2 * 86_400) return failure.hours(Math.ceil(seconds / 3_600))
   return failure.days(Math.ceil(seconds / 86_400))
 }
+
+/*
+ * Days as the reader's calendar has them. The API takes a bare day as one in UTC, so a day that is
+ * chosen here is sent as the moments at which it begins and ends where the reader is.
+ */
+
+/** The day of a bound, for a date field; empty when there is none. A bare day stays itself. */
+export function dayOf(bound: string): string {
+  if (/^\d{4}-\d{2}-\d{2}$/.test(bound)) return bound
+  const at = new Date(bound)
+  return bound === '' || Number.isNaN(at.getTime()) ? '' : localDay(at)
+}
+
+export function localDay(at: Date): string {
+  const two = (part: number) => String(part).padStart(2, '0')
+  return `${String(at.getFullYear()).padStart(4, '0')}-${two(at.getMonth() + 1)}-${two(at.getDate())}`
+}
+
+/** The moment at which a day begins. An empty day is no bound. */
+export function beginOf(day: string): string {
+  const at = parsed(day)
+  return at === null ? '' : iso(at)
+}
+
+/** The last moment of a day; bounds include their own moment. */
+export function endOf(day: string): string {
+  const at = parsed(day)
+  if (at === null) return ''
+  at.setDate(at.getDate() + 1)
+  return iso(new Date(at.getTime() - 1))
+}
+
+/** The day that lies so many days before. */
+export function daysBefore(now: Date, days: number): string {
+  return localDay(new Date(now.getFullYear(), now.getMonth(), now.getDate() - days))
+}
+
+function parsed(day: string): Date | null {
+  const at = new Date(`${day}T00:00:00`)
+  return Number.isNaN(at.getTime()) ? null : at
+}
+
+const iso = (at: Date) => at.toISOString().replace('.000Z', 'Z')

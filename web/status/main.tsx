@@ -3,11 +3,6 @@ import { loadSpeech, SpeechContext } from '../words/index.ts'
 import { Status } from './status.tsx'
 import '../parts/base.css'
 import './status.css'
-import './flow/flow.css'
-import './lag/lag.css'
-import './work/work.css'
-import './machines/machines.css'
-import './outlets/outlets.css'
 
 const place = document.getElementById('page')
 // In English alone: operators read the same terms in logs, metrics, alerts and docs/operations.md.

@@ -2,9 +2,7 @@ import { useState } from 'preact/hooks'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import { type Speech, useSpeech } from '../../words/index.ts'
 import type { Search } from '../search/search.ts'
-import type { Count } from './counts.ts'
-import { CountFailure } from './failure.tsx'
-import { useCounts } from './use-counts.ts'
+import { type Count, CountFailure, useCounts } from './counts.tsx'
 
 type BreakdownBy = 'outlet' | 'language' | 'country'
 

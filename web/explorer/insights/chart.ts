@@ -1,5 +1,5 @@
 import uPlot from 'uplot'
-import type { Count } from './counts.ts'
+import type { Count } from './counts.tsx'
 
 /** A drawn timeline. */
 export interface Chart {

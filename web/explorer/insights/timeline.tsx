@@ -1,11 +1,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { useSpeech } from '../../words/index.ts'
+import { type Speech, useSpeech } from '../../words/index.ts'
 import type { Search } from '../search/search.ts'
 import type { Chart } from './chart.ts'
-import { type Count, TIME_UNITS, type TimeUnit } from './counts.ts'
-import { CountFailure } from './failure.tsx'
-import { spanText, tickText } from './spans.ts'
-import { useTimeCounts } from './use-counts.ts'
+import { type Count, CountFailure, TIME_UNITS, type TimeUnit, useTimeCounts } from './counts.tsx'
 
 /**
  * Articles of the search by time of publication. A click on a bar or a brush over several narrows
@@ -186,4 +183,26 @@ function useChart(options: {
     }
   }, [data, unit, speech])
   return place
+}
+
+/** A bucket of time in words, as a table names it. */
+function spanText({ key, span }: Count, unit: TimeUnit, { date }: Speech): string {
+  if (span === null) return key
+  const from = new Date(span.from)
+  switch (unit) {
+    case 'hour':
+      return date(from, 'hour')
+    case 'day':
+      return date(from, 'day')
+    case 'week':
+      return `${date(from, 'day')} – ${date(new Date(span.to), 'day')}`
+    case 'month':
+      return date(from, 'month')
+  }
+}
+
+/** A bucket of time on the axis. */
+function tickText(at: Date, unit: TimeUnit, { date }: Speech): string {
+  if (unit === 'hour') return date(at, 'clock')
+  return date(at, unit === 'month' ? 'shortMonth' : 'shortDay')
 }

@@ -1,11 +1,10 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
-import { CopyButton } from '../../parts/copy-button.tsx'
+import { CopyButton } from '../../parts/controls.tsx'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
-import type { Failure } from '../../parts/request.ts'
+import { ask, askFile, type Failure, isRecord } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
-import type { Search } from '../search/search.ts'
-import { endFeed, feedsAsOpml, listFeeds, makeFeed, type SearchFeed } from './feeds.ts'
-import { saveFile } from './sink.ts'
+import { type Search, writeSearch } from '../search/search.ts'
+import { saveFile } from './download.ts'
 
 /** The feeds of a key, and what can be done with them. */
 function useFeeds(search: Search, secret: string) {
@@ -108,4 +107,44 @@ function Made({ url }: { url: string }) {
       </p>
     </div>
   )
+}
+
+/** A search as a feed of this key; its secret address is known only when it is made. */
+interface SearchFeed {
+  id: string
+  title: string
+  url: string | null
+}
+
+async function listFeeds(key: string, signal: AbortSignal): Promise<SearchFeed[] | Failure> {
+  const answer = await ask('/explore/feeds', readFeeds, { key, signal })
+  return answer.kind === 'ok' ? answer.value : answer.kind === 'failure' ? answer : []
+}
+
+async function makeFeed(search: Search, key: string): Promise<SearchFeed | Failure> {
+  const body = { search: String(writeSearch(search)) }
+  const answer = await ask('/explore/feeds', readFeed, { key, method: 'POST', body })
+  if (answer.kind === 'unchanged') throw new Error('A new feed cannot be unchanged.')
+  return answer.kind === 'ok' ? answer.value : answer
+}
+
+/** null: it has ended */
+async function endFeed(id: string, key: string): Promise<Failure | null> {
+  const answer = await ask(`/explore/feeds/${encodeURIComponent(id)}`, () => true, { key, method: 'DELETE' })
+  return answer.kind === 'failure' ? answer : null
+}
+
+async function feedsAsOpml(key: string): Promise<Blob | Failure> {
+  const answer = await askFile('/explore/feeds.opml', { key })
+  return answer.kind === 'ok' ? answer.value : answer
+}
+
+function readFeeds(json: unknown): SearchFeed[] | null {
+  if (!isRecord(json) || !Array.isArray(json.feeds)) return null
+  return json.feeds.map(readFeed).filter(feed => feed !== null)
+}
+
+function readFeed(json: unknown): SearchFeed | null {
+  if (!isRecord(json) || typeof json.id !== 'string' || typeof json.title !== 'string') return null
+  return { id: json.id, title: json.title, url: typeof json.url === 'string' ? json.url : null }
 }

@@ -1,11 +1,44 @@
-import type { Figures, Flow, LagHour, Running } from '../../../shared/status/figures.ts'
-import { embeddingsAreLate, pagesAreLate } from '../figures/problems.ts'
-import { number, plural, span } from '../numbers.ts'
+import type { Figures, Flow, LagHour, Running } from '../../shared/status/figures.ts'
+import { number, plural, span } from './numbers.ts'
+import { embeddingsAreLate, pagesAreLate } from './problems.ts'
 
-export type State = 'good' | 'warn' | 'bad' | 'unknown'
+const WORDS: Record<State, string> = {
+  good: 'running',
+  warn: 'needs attention',
+  bad: 'not there',
+  unknown: 'not known',
+}
+
+/**
+ * The way of an article: services are boxes with a light, stores are drums. The style draws them
+ * from left to right, or on a narrow screen from top to bottom.
+ */
+export function Way({ figures }: { figures: Figures }) {
+  return (
+    <ol class="flow">
+      {stepsOf(figures).map(step => (
+        <Place key={step.name} step={step} />
+      ))}
+    </ol>
+  )
+}
+
+function Place({ step: { name, state, value, unit, note, moves } }: { step: Step }) {
+  return (
+    <li class={`step ${state ?? 'store'} ${moves ? 'moves' : ''}`}>
+      <h3>{name}</h3>
+      {state && <p class={state === 'good' ? 'state unseen' : 'state'}>{WORDS[state]}</p>}
+      <p class="value">{value === null ? '–' : number(value)}</p>
+      <p class="unit">{unit}</p>
+      <p class="note">{note}</p>
+    </li>
+  )
+}
+
+type State = 'good' | 'warn' | 'bad' | 'unknown'
 
 /** A service or a store on the way of an article. */
-export interface Step {
+interface Step {
   name: string
   /** null: a store, which has none of its own. */
   state: State | null
@@ -17,7 +50,7 @@ export interface Step {
   moves: boolean
 }
 
-export function stepsOf({ flow, running, outlets, missing, lag }: Figures): Step[] {
+function stepsOf({ flow, running, outlets, missing, lag }: Figures): Step[] {
   return [
     crawler(running, outlets?.length ?? null),
     pages(flow),

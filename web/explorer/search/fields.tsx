@@ -1,8 +1,83 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { LIMITS } from '../../../services/api/contract/parameters.ts'
 import { ask, isRecord } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
-import { type FilterProps, Group } from './group.tsx'
+import type { Search } from './search.ts'
+
+export interface FilterProps {
+  search: Search
+  /** Sentences of the API by parameter: each stands beside its field. */
+  errors: Record<string, string[]>
+  onChange(change: Partial<Search>): void
+}
+
+/** A group of fields with its name, and what is wrong with it. */
+export function Group(props: { label: string; errors?: string[] | undefined; children: ComponentChildren }) {
+  return (
+    <fieldset class="group">
+      <legend>{props.label}</legend>
+      {props.children}
+      {props.errors !== undefined && (
+        <p class="problem" role="alert" lang="en">
+          {props.errors.join(' ')}
+        </p>
+      )}
+    </fieldset>
+  )
+}
+
+/** One of several values. */
+export function Choice<V extends string>(props: {
+  label: string
+  name: string
+  errors: string[] | undefined
+  value: V
+  options: readonly (readonly [value: V, label: string])[]
+  onChoose(value: V): void
+}) {
+  const { label, name, errors, value, options, onChoose } = props
+  return (
+    <Group label={label} errors={errors}>
+      <div class="choices">
+        {options.map(([one, text]) => (
+          <label key={one} class="choice">
+            <input type="radio" name={name} checked={one === value} onChange={() => onChoose(one)} />
+            <span>{text}</span>
+          </label>
+        ))}
+      </div>
+    </Group>
+  )
+}
+
+/** Any of the values; none chosen means all of them. */
+export function Several<V extends string>(props: {
+  label: string
+  errors: string[] | undefined
+  values: readonly V[]
+  chosen: V[]
+  nameOf(value: V): string
+  onChoose(chosen: V[]): void
+}) {
+  const { label, errors, values, chosen, nameOf, onChoose } = props
+  return (
+    <Group label={label} errors={errors}>
+      <div class="choices">
+        {values.map(value => (
+          <label key={value} class="choice">
+            <input
+              type="checkbox"
+              checked={chosen.includes(value)}
+              onChange={() => onChoose(values.filter(one => (one === value) !== chosen.includes(one)))}
+            />
+            <span>{nameOf(value)}</span>
+          </label>
+        ))}
+      </div>
+    </Group>
+  )
+}
 
 /** Of typing, in ms: a suggestion is asked for when the reader pauses. */
 const PAUSE = 180

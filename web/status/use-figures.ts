@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
-import type { Figures } from '../../../shared/status/figures.ts'
-import { ask, type Failure, isRecord } from '../../parts/request.ts'
+import type { Figures } from '../../shared/status/figures.ts'
+import { ask, type Failure, isRecord } from '../parts/request.ts'
 
 /** What the page knows. */
 export interface Watch {

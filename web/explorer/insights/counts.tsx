@@ -1,0 +1,155 @@
+import { useEffect, useState } from 'preact/hooks'
+import { ask, type Failure, isRecord, type Outcome } from '../../parts/request.ts'
+import { wait } from '../../parts/time.ts'
+import { useSpeech } from '../../words/index.ts'
+import { type Search, writeSearch } from '../search/search.ts'
+
+type Counted = { counts: Counts | null; failure: Failure | null; isOld: boolean }
+
+const NOTHING: Counted = { counts: null, failure: null, isOld: false }
+
+/** @param search null: nothing is to be counted now */
+export function useCounts(search: Search | null, by: By, secret: string, round: number): Counted {
+  const [counted, setCounted] = useState(NOTHING)
+  useEffect(() => {
+    if (search === null) return setCounted(NOTHING)
+    void round // asks the same again
+    const end = new AbortController()
+    setCounted(before => ({ ...before, isOld: true }))
+    ask(countsPath(search, by), readCounts, { key: secret, signal: end.signal }).then(
+      answer => setCounted(toCounted(answer)),
+      () => {
+        // Another search has taken its place.
+      },
+    )
+    return () => end.abort()
+  }, [search, by, secret, round])
+  return counted
+}
+
+/**
+ * Counts by time, in a unit that fits: the months tell how long the time is.
+ * @param unit null: the one that fits
+ */
+export function useTimeCounts(
+  search: Search | null,
+  unit: TimeUnit | null,
+  secret: string,
+  round: number,
+): Counted & { unit: TimeUnit } {
+  const [counted, setCounted] = useState<Counted & { unit: TimeUnit }>({ ...NOTHING, unit: 'month' })
+  useEffect(() => {
+    if (search === null) return setCounted({ ...NOTHING, unit: 'month' })
+    void round
+    const end = new AbortController()
+    const asking = { key: secret, signal: end.signal }
+    setCounted(before => ({ ...before, isOld: true }))
+    const count = async () => {
+      const first = await ask(countsPath(search, unit ?? 'month'), readCounts, asking)
+      if (unit !== null || first.kind !== 'ok') return { answer: first, of: unit ?? 'month' }
+      const fitting = fittingUnit(first.value.data)
+      if (fitting === 'month') return { answer: first, of: fitting }
+      return { answer: await ask(countsPath(search, fitting), readCounts, asking), of: fitting }
+    }
+    count().then(
+      ({ answer, of }) => setCounted({ ...toCounted(answer), unit: of }),
+      () => {
+        // Another search has taken its place.
+      },
+    )
+    return () => end.abort()
+  }, [search, unit, secret, round])
+  return counted
+}
+
+function toCounted(answer: Outcome<Counts>): Counted {
+  if (answer.kind === 'ok') return { counts: answer.value, failure: null, isOld: false }
+  return { counts: null, failure: answer.kind === 'failure' ? answer : null, isOld: false }
+}
+
+export const TIME_UNITS = ['hour', 'day', 'week', 'month'] as const
+export type TimeUnit = (typeof TIME_UNITS)[number]
+type By = TimeUnit | 'outlet' | 'language' | 'country'
+
+/** How many articles of a search have a value. */
+export interface Count {
+  key: string
+  count: number
+  /** Of a bucket of time: bounds of the same search. */
+  span: { from: string; to: string } | null
+  outlet: { name: string | null; domain: string | null } | null
+}
+
+interface Counts {
+  total: number
+  data: Count[]
+  /** Articles of outlets that are not among the first ones. */
+  other: number
+  /** Articles without a date. */
+  undated: number
+}
+
+/** The address that counts the articles of a search by something, in the reader's time zone. */
+function countsPath(search: Search, by: By): string {
+  // Counts have no order, and count by time of publication.
+  const parameters = writeSearch({ ...search, sort: null, order: 'desc' })
+  parameters.set('by', by)
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
+  if (isTime(by) && zone) parameters.set('time_zone', zone)
+  return `/explore/counts?${parameters}`
+}
+
+const isTime = (by: By): by is TimeUnit => TIME_UNITS.some(unit => unit === by)
+
+/** null: these are no counts */
+function readCounts(json: unknown): Counts | null {
+  if (!isRecord(json) || !Array.isArray(json.data) || typeof json.total !== 'number') return null
+  return {
+    total: json.total,
+    data: json.data.flatMap(readCount),
+    other: typeof json.other === 'number' ? json.other : 0,
+    undated: typeof json.undated === 'number' ? json.undated : 0,
+  }
+}
+
+function readCount(json: unknown): Count[] {
+  if (!isRecord(json) || typeof json.key !== 'string' || typeof json.count !== 'number') return []
+  const { key, count, from, to, outlet } = json
+  const text = (value: unknown) => (typeof value === 'string' ? value : null)
+  return [
+    {
+      key,
+      count,
+      span: typeof from === 'string' && typeof to === 'string' ? { from, to } : null,
+      outlet: isRecord(outlet) ? { name: text(outlet.name), domain: text(outlet.domain) } : null,
+    },
+  ]
+}
+
+const DAY = 86_400_000
+
+/** The unit that draws some ten to a hundred bars over the time that the articles span. */
+function fittingUnit(data: Count[]): TimeUnit {
+  const spans = data.filter(({ count }) => count > 0).map(({ span }) => span)
+  const first = spans.find(span => span !== null)
+  const last = spans.findLast(span => span !== null)
+  if (!first || !last) return 'day'
+  const days = (Date.parse(last.to) - Date.parse(first.from)) / DAY
+  if (days <= 3) return 'hour'
+  if (days <= 100) return 'day'
+  return days <= 900 ? 'week' : 'month'
+}
+
+/** Figures that did not come: a line, because the results say what is wrong at length. */
+export function CountFailure({ failure, onAgain }: { failure: Failure; onAgain(): void }) {
+  const speech = useSpeech()
+  const { words } = speech
+  return (
+    <p class="hint" role="status">
+      {words.insights.failed} {failure.retryAfter !== null && `${words.failure.in(wait(failure.retryAfter, speech))}. `}
+      <button type="button" class="link" onClick={onAgain}>
+        {words.failure.again}
+      </button>
+    </p>
+  )
+}

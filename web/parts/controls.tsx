@@ -1,0 +1,147 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
+import { useSpeech } from '../words/index.ts'
+
+/**
+ * A choice of few, side by side: radio buttons, so that arrow keys move.
+ *
+ * @param about what each one does, for a pointer that rests on it
+ */
+export function Segments<V extends string>(props: {
+  label: string
+  name: string
+  values: readonly V[]
+  value: V
+  nameOf(value: V): string
+  about?: Record<V, string>
+  onChoose(value: V): void
+}) {
+  const { label, name, values, value, nameOf, about, onChoose } = props
+  return (
+    <fieldset class="segments">
+      <legend class="unseen">{label}</legend>
+      {values.map(one => (
+        <label key={one} {...(about === undefined ? {} : { title: about[one] })}>
+          <input type="radio" name={name} value={one} checked={one === value} onChange={() => onChoose(one)} />
+          <span>{nameOf(one)}</span>
+        </label>
+      ))}
+    </fieldset>
+  )
+}
+
+/**
+ * A part of the page that is open where there is room for it, and folded on narrow screens. What is
+ * in it is made when it is opened first, so it asks for nothing before.
+ *
+ * @param minWidth a length of CSS; the style hides the summary from there on
+ */
+export function Unfolding(props: { title: string; className: string; minWidth: string; children: ComponentChildren }) {
+  const { title, className, minWidth, children } = props
+  const [open, setOpen] = useState(() => matchMedia(`(min-width: ${minWidth})`).matches)
+  const [opened, setOpened] = useState(open)
+  useEffect(() => {
+    const room = matchMedia(`(min-width: ${minWidth})`)
+    const look = () => setOpen(room.matches)
+    room.addEventListener('change', look)
+    return () => room.removeEventListener('change', look)
+  }, [minWidth])
+  useEffect(() => {
+    if (open) setOpened(true)
+  }, [open])
+  return (
+    <details class={`unfolding ${className}`} open={open} onToggle={event => setOpen(event.currentTarget.open)}>
+      <summary>{title}</summary>
+      {opened && children}
+    </details>
+  )
+}
+
+/** Copies a text, and says so. */
+export function CopyButton({ text }: { text: string }) {
+  const { words } = useSpeech()
+  const [state, setState] = useState<'copied' | 'failed' | null>(null)
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text)
+      setState('copied')
+    } catch {
+      // Without https a browser may have no clipboard for pages.
+      setState('failed')
+    }
+    setTimeout(() => setState(null), 4_000)
+  }
+  return (
+    <span class="copy">
+      <button type="button" onClick={copy}>
+        {words.app.copy}
+      </button>{' '}
+      <span role="status">{state === null ? '' : state === 'copied' ? words.app.copied : words.app.copyFailed}</span>
+    </span>
+  )
+}
+
+/** Each language by its own name, so that its speakers find it. */
+const OWN_NAMES: Record<Language, string> = {
+  nl: 'Nederlands',
+  fr: 'Français',
+  de: 'Deutsch',
+  lb: 'Lëtzebuergesch',
+  en: 'English',
+}
+
+/** @param onForget null: there is no key */
+export function Header({
+  onLanguage,
+  onForget,
+}: {
+  onLanguage(language: Language): void
+  onForget: (() => void) | null
+}) {
+  const { words, language } = useSpeech()
+  return (
+    <Bar>
+      <select
+        aria-label={words.app.language}
+        value={language}
+        onChange={event => {
+          const chosen = LANGUAGES.find(one => one === event.currentTarget.value)
+          if (chosen !== undefined) onLanguage(chosen)
+        }}
+      >
+        {LANGUAGES.map(one => (
+          <option key={one} value={one} lang={one}>
+            {OWN_NAMES[one]}
+          </option>
+        ))}
+      </select>
+      {onForget && (
+        <button type="button" class="quiet" onClick={onForget}>
+          {words.key.forget}
+        </button>
+      )}
+    </Bar>
+  )
+}
+
+/** The name that leads to `/`, and what stands opposite. */
+export function Bar({ children }: { children: ComponentChildren }) {
+  return (
+    <header class="header">
+      <a class="wordmark" href="/">
+        Perscope
+      </a>
+      <nav>{children}</nav>
+    </header>
+  )
+}
+
+export function Footer() {
+  const { words } = useSpeech()
+  return (
+    <footer class="footer">
+      <a href="/docs">{words.app.docs}</a>
+    </footer>
+  )
+}

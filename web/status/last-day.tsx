@@ -1,0 +1,143 @@
+import type { Lag, LagHour } from '../../shared/status/figures.ts'
+import { clock, number, type Point, plural, runsOf, type Scale, scaleOf, span } from './numbers.ts'
+import { type Area, Plot } from './plot.tsx'
+
+/** Articles and lags by hour, drawn and as a table. */
+export function LastDay({ hours }: { hours: LagHour[] | null }) {
+  if (hours === null) return <p class="hint">Could not be read.</p>
+  return (
+    <>
+      <div class="plots">
+        <ArticlesPlot hours={hours} />
+        <LagPlot
+          hours={hours}
+          kind="index"
+          title="From publication to index"
+          nothing="No article came in that was published since its outlet was added."
+        />
+        <LagPlot hours={hours} kind="vector" title="From index to vector" nothing="Nothing was embedded." />
+      </div>
+      <details class="as-table">
+        <summary>These figures as a table</summary>
+        <LagTable hours={hours} />
+      </details>
+    </>
+  )
+}
+
+function LagTable({ hours }: { hours: LagHour[] }) {
+  return (
+    <table class="counts-table">
+      <thead>
+        <tr>
+          <th scope="col">Hour</th>
+          <th scope="col">Articles</th>
+          <th scope="col">To index: median</th>
+          <th scope="col">95 % within</th>
+          <th scope="col">To vector: median</th>
+          <th scope="col">95 % within</th>
+        </tr>
+      </thead>
+      <tbody>
+        {hours.map(({ hour, articles, index, vector }) => (
+          <tr key={hour}>
+            <th scope="row">{clock(hour)}</th>
+            <td>{number(articles)}</td>
+            <LagCells lag={index} />
+            <LagCells lag={vector} />
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+const LagCells = ({ lag }: { lag: Lag | null }) => (
+  <>
+    <td>{lag === null ? '–' : span(lag.median)}</td>
+    <td>{lag === null ? '–' : span(lag.p95)}</td>
+  </>
+)
+
+/** Articles by hour, as bars. */
+function ArticlesPlot({ hours }: { hours: LagHour[] }) {
+  const total = hours.reduce((sum, { articles }) => sum + articles, 0)
+  const top = niceAbove(Math.max(...hours.map(({ articles }) => articles)))
+  return (
+    <Plot
+      title="Articles by hour"
+      headline={number(total)}
+      note="crawled and indexed in 24 hours"
+      hours={hours}
+      marks={[0, 0.5, 1].map(share => ({ share, label: number(share * top) }))}
+      tell={({ articles }) => plural(articles, 'article')}
+      draw={({ x, y, band }) =>
+        hours.map(
+          ({ hour, articles }, at) =>
+            articles > 0 && (
+              <rect
+                key={hour}
+                class="bar"
+                x={x(at) - band * 0.36}
+                y={y(articles / top)}
+                width={band * 0.72}
+                height={y(0) - y(articles / top)}
+                rx={1.5}
+              />
+            ),
+        )
+      }
+    />
+  )
+}
+
+/** A round number that is at least `n`, and even. */
+function niceAbove(n: number): number {
+  const unit = 10 ** Math.floor(Math.log10(Math.max(n, 10)))
+  return [1, 2, 4, 6, 8, 10].map(step => step * unit).find(top => top >= n) ?? n
+}
+
+/** A lag by hour: the median as a line, and an area from it up to the 95th percentile. */
+function LagPlot(props: { hours: LagHour[]; kind: 'index' | 'vector'; title: string; nothing: string }) {
+  const { hours, kind, title, nothing } = props
+  const points = hours.flatMap(({ [kind]: lag }, at) => (lag === null ? [] : [{ at, ...lag }]))
+  const last = points.at(-1)
+  const tell = ({ [kind]: lag }: LagHour) =>
+    lag === null ? 'none' : `median ${span(lag.median)}; 95 % within ${span(lag.p95)}`
+  if (last === undefined) {
+    return <Plot title={title} headline="–" note={nothing} hours={hours} marks={[]} tell={tell} draw={() => null} />
+  }
+  const scale = scaleOf(points)
+  return (
+    <Plot
+      title={title}
+      headline={span(last.median)}
+      note={`median; 95 % within ${span(last.p95)}`}
+      hours={hours}
+      marks={scale.marks}
+      tell={tell}
+      draw={area => <Lines points={points} last={last} scale={scale} area={area} />}
+    />
+  )
+}
+
+function Lines({ points, last, scale, area }: { points: Point[]; last: Point; scale: Scale; area: Area }) {
+  const at = (hour: number, seconds: number) => `${area.x(hour)} ${area.y(scale.shareOf(seconds))}`
+  return (
+    <>
+      {runsOf(points).map(run => {
+        const up = run.map(({ at: hour, p95 }) => at(hour, p95))
+        const down = run.map(({ at: hour, median }) => at(hour, median))
+        // A single hour would have no width.
+        const wide = run.length === 1 ? 'h.01' : ''
+        return (
+          <g key={run[0]?.at}>
+            <path class="area" d={`M${up.join('L')}${wide}L${down.toReversed().join('L')}z`} />
+            <path class="line" d={`M${down.join('L')}${wide}`} />
+          </g>
+        )
+      })}
+      <circle class="point" cx={area.x(last.at)} cy={area.y(scale.shareOf(last.median))} r={3.5} />
+    </>
+  )
+}

@@ -1,0 +1,172 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import type { Figures, OutletHealth, OutletOrigins } from '../../shared/status/figures.ts'
+import { useSpeech } from '../words/index.ts'
+import { ago, number, plural, span } from './numbers.ts'
+
+const PAGE = 20
+const KINDS = ['all', 'failing', 'silent', 'healthy'] as const
+type Kind = (typeof KINDS)[number]
+
+/** The outlets, those in trouble first: found by name, chosen by health, a page at a time. */
+export function Outlets({ outlets, at }: Pick<Figures, 'outlets' | 'at'>) {
+  const [kind, setKind] = useState<Kind>('all')
+  const [word, setWord] = useState('')
+  const [shown, setShown] = useState(PAGE)
+  if (outlets === null) return <p class="hint">Could not be read.</p>
+  if (outlets.length === 0) {
+    return (
+      <p class="hint">
+        There are no outlets: <code>npm run outlets -- sync FILE</code> brings them.
+      </p>
+    )
+  }
+  const choose = (chosen: Kind) => {
+    setKind(chosen)
+    setShown(PAGE)
+  }
+  const search = (typed: string) => {
+    setWord(typed)
+    setShown(PAGE)
+  }
+  const found = outlets.filter(outlet => isOf(outlet, kind) && isNamed(outlet, word))
+  const more = found.length - shown
+  return (
+    <>
+      <div class="row choice">
+        <Filters outlets={outlets} kind={kind} onChoose={choose} />
+        <input
+          type="search"
+          aria-label="Find an outlet"
+          placeholder="Find an outlet"
+          autocomplete="off"
+          value={word}
+          onInput={event => search(event.currentTarget.value)}
+        />
+      </div>
+      {found.length === 0 ? (
+        <p class="hint">No outlet is like that.</p>
+      ) : (
+        <OutletTable outlets={found.slice(0, shown)} now={Date.parse(at)} />
+      )}
+      {more > 0 && (
+        <button type="button" class="more" onClick={() => setShown(shown + 2 * PAGE)}>
+          Show {Math.min(more, 2 * PAGE)} more of {number(more)}
+        </button>
+      )}
+    </>
+  )
+}
+
+const isOf = ({ health }: OutletHealth<string>, kind: Kind) => kind === 'all' || health === kind
+const isNamed = ({ name, domain }: OutletHealth<string>, word: string) =>
+  `${name} ${domain}`.toLowerCase().includes(word.trim().toLowerCase())
+
+function Filters(props: { outlets: OutletHealth<string>[]; kind: Kind; onChoose(kind: Kind): void }) {
+  const { outlets, kind, onChoose } = props
+  return (
+    <fieldset class="row" aria-label="Show outlets that are">
+      {KINDS.map(one => (
+        <button key={one} type="button" class={`chip ${one}`} aria-pressed={one === kind} onClick={() => onChoose(one)}>
+          {one} <b>{number(outlets.filter(outlet => isOf(outlet, one)).length)}</b>
+        </button>
+      ))}
+    </fieldset>
+  )
+}
+
+const COLUMNS = ['Outlet', 'Last new article', 'Last read', 'Usual rhythm', 'Read from', 'Trouble'] as const
+type Column = (typeof COLUMNS)[number]
+
+/** A row for each outlet; on narrow screens a small card, for want of columns. */
+function OutletTable({ outlets, now }: { outlets: OutletHealth<string>[]; now: number }) {
+  return (
+    <table class="outlet-table">
+      <thead>
+        <tr>
+          {COLUMNS.map(title => (
+            <th key={title} scope="col">
+              {title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {outlets.map(outlet => (
+          <Row key={outlet.domain} outlet={outlet} now={now} />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+function Row({ outlet, now }: { outlet: OutletHealth<string>; now: number }) {
+  const { name, domain, country, health, lastNew, lastSuccess, rhythm } = outlet
+  const trouble = troubleOf(outlet, now)
+  return (
+    <tr class={health}>
+      <th scope="row">
+        <span class="health pill">{health}</span>
+        <span class="outlet-name">{name}</span>
+        <small>
+          {domain} · {country}
+        </small>
+      </th>
+      <Cell of="Last new article" loud={health === 'silent'}>
+        <When at={lastNew} now={now} />
+      </Cell>
+      <Cell of="Last read" loud={health === 'failing'}>
+        <When at={lastSuccess} now={now} />
+      </Cell>
+      <Cell of="Usual rhythm">{rhythm === null ? 'not known' : `every ${span(rhythm / 1_000)}`}</Cell>
+      <Cell of="Read from">{sourcesOf(outlet) || 'not known'}</Cell>
+      <td data-label="Trouble" class={trouble === '' ? 'trouble none' : 'trouble'}>
+        {trouble || 'none'}
+      </td>
+    </tr>
+  )
+}
+
+/** The label stands before the figure where there are no columns. */
+const Cell = ({ of, loud = false, children }: { of: Column; loud?: boolean; children: ComponentChildren }) => (
+  <td data-label={of} class={loud ? 'loud' : ''}>
+    {children}
+  </td>
+)
+
+/** A time in words, exact on hover. */
+function When({ at, now }: { at: string | null; now: number }) {
+  const speech = useSpeech()
+  if (at === null) return 'never'
+  const time = new Date(at)
+  return (
+    <time dateTime={at} title={speech.date(time, 'moment')}>
+      {ago(at, now)}
+    </time>
+  )
+}
+
+/** What an operator should know about an outlet; empty: nothing. */
+export function troubleOf(outlet: OutletHealth<string>, now: number): string {
+  const { feeds, failingFeeds, failures, error, blocks, putOff, late, restsUntil, gaps, origins } = outlet
+  const failing =
+    failingFeeds > 0 ? `${failingFeeds} of ${plural(feeds, 'feed')} failing, ${failures} in a row: ${error ?? ''}` : ''
+  const kept = blocks.map(({ kind, pages }) => `${kind} ${number(pages)}×`).join(', ')
+  const unseen = gaps ? `a feed rolled on unseen ${number(gaps.count)}×, last ${ago(gaps.to, now)}` : ''
+  const slow = late > 0 ? `${plural(late, 'page')} late${restsUntil === null ? '' : ', rests'}` : ''
+  const later = putOff > 0 ? `${plural(putOff, 'page')} on new hosts put off` : ''
+  const worse = origins.falls.map(fall => `worse sources of ${fallInWords(fall)}`).join(', ')
+  return [failing, kept, unseen, slow, later, worse].filter(part => part !== '').join('; ')
+}
+
+/** A field that is read from worse sources than before: `date: json-ld 90 % → 40 %`. */
+const fallInWords = ({ field, source, before, now }: OutletOrigins['falls'][number]) =>
+  `${field}: ${source} ${percent(before)} → ${percent(now)}`
+
+/** The most frequent source of each field, of those that differ between outlets. */
+function sourcesOf({ origins }: OutletHealth<string>): string {
+  const main = ['date', 'authors', 'text'].flatMap(field => origins.shares.find(share => share.field === field) ?? [])
+  return main.map(({ field, source, share }) => `${field} ${source} ${percent(share)}`).join(', ')
+}
+
+const percent = (share: number) => `${Math.round(share * 100)} %`

@@ -1,2 +1,0 @@
-// esbuild gathers the styles that scripts import.
-declare module '*.css'
