@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { Figures, OutletHealth, OutletOrigins } from '../../shared/status/figures.ts'
+import type { Figures, OutletHealth } from '../../shared/status/figures.ts'
 import { useSpeech } from '../words/index.ts'
-import { ago, number, plural, span } from './numbers.ts'
+import { ago, number, span } from './numbers.ts'
+import { sourcesOf, troubleOf } from './problems.ts'
 
 const PAGE = 20
 const KINDS = ['all', 'failing', 'silent', 'healthy'] as const
@@ -145,28 +146,3 @@ function When({ at, now }: { at: string | null; now: number }) {
     </time>
   )
 }
-
-/** What an operator should know about an outlet; empty: nothing. */
-export function troubleOf(outlet: OutletHealth<string>, now: number): string {
-  const { feeds, failingFeeds, failures, error, blocks, putOff, late, restsUntil, gaps, origins } = outlet
-  const failing =
-    failingFeeds > 0 ? `${failingFeeds} of ${plural(feeds, 'feed')} failing, ${failures} in a row: ${error ?? ''}` : ''
-  const kept = blocks.map(({ kind, pages }) => `${kind} ${number(pages)}×`).join(', ')
-  const unseen = gaps ? `a feed rolled on unseen ${number(gaps.count)}×, last ${ago(gaps.to, now)}` : ''
-  const slow = late > 0 ? `${plural(late, 'page')} late${restsUntil === null ? '' : ', rests'}` : ''
-  const later = putOff > 0 ? `${plural(putOff, 'page')} on new hosts put off` : ''
-  const worse = origins.falls.map(fall => `worse sources of ${fallInWords(fall)}`).join(', ')
-  return [failing, kept, unseen, slow, later, worse].filter(part => part !== '').join('; ')
-}
-
-/** A field that is read from worse sources than before: `date: json-ld 90 % → 40 %`. */
-const fallInWords = ({ field, source, before, now }: OutletOrigins['falls'][number]) =>
-  `${field}: ${source} ${percent(before)} → ${percent(now)}`
-
-/** The most frequent source of each field, of those that differ between outlets. */
-function sourcesOf({ origins }: OutletHealth<string>): string {
-  const main = ['date', 'authors', 'text'].flatMap(field => origins.shares.find(share => share.field === field) ?? [])
-  return main.map(({ field, source, share }) => `${field} ${source} ${percent(share)}`).join(', ')
-}
-
-const percent = (share: number) => `${Math.round(share * 100)} %`

@@ -1,8 +1,6 @@
 import t from 'tap'
 import type { Figures, Machines, OutletHealth, PostgresServers } from '../../shared/status/figures.ts'
-import { isOneMachine } from './machines.tsx'
-import { troubleOf } from './outlets.tsx'
-import { problemOfFailure, problemsOf, problemsOfMachines } from './problems.ts'
+import { isOneMachine, problemOfFailure, problemsOf, problemsOfMachines, troubleOf } from './problems.ts'
 
 const AT = '2026-03-01T12:00:00.000Z'
 const FINE: Figures = {
