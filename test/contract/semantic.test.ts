@@ -134,3 +134,25 @@ t.test('counts of a semantic search are those of its pages', async t => {
     }
   }
 })
+
+t.test('decision 8: other candidates have another ETag, so that a 304 leaves no dead cursor', async t => {
+  const query = 'search=semantic&q=storm+fiets&per_page=3&country=NL'
+  const first = await get(query)
+  const etag = first.headers.get('etag') ?? ''
+  const again = (path: string) =>
+    ask(`${world.fleet.base()}/v1/${path}`, secret, { headers: { 'If-None-Match': etag } })
+  t.equal((await again(`articles?${query}`)).status, 304)
+  const feed = await ask(`${world.fleet.base()}/v1/articles.rss?${query}`, secret)
+  // The plan's coverage has a new candidate, which the request's own filter leaves out.
+  await world.fleet.start('embedder')
+  await world.index([{ title: 'kaas', country: 'BE' }])
+  await world.embedded(31, 90_000)
+  await world.pool.query(`update semantic_sets set made_at = made_at - interval '12 minutes'`)
+  const other = await again(`articles?${query}`)
+  t.equal(other.status, 200)
+  t.strictSame({ ...other.json, next_cursor: '' }, { ...first.json, next_cursor: '' }, 'though the page is the same')
+  t.equal((await get(`${query}&cursor=${first.json.next_cursor}`)).json.code, 'invalid_request')
+  t.equal((await get(`${query}&cursor=${other.json.next_cursor}`)).status, 200)
+  const feedAgain = await ask(`${world.fleet.base()}/v1/articles.rss?${query}`, secret)
+  t.equal(feedAgain.headers.get('etag'), feed.headers.get('etag'), 'a feed has no cursor (decision 30)')
+})

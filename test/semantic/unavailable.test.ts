@@ -57,6 +57,26 @@ t.test('a search without the model or the vector store (decision 29)', async t =
   // 4.5 s. On a busy machine some may come after the first ones have failed.
   t.ok(world.model.requests.length - asked < 3, 'equal questions fail together')
   world.model.mood = 'answers'
+  // Different questions of one key: those that wait for a turn fail with the four that have one.
+  const silent = await world.openSearch({ QDRANT_URL: hole.url })
+  const before = world.model.requests.length
+  await Promise.all(
+    Array.from({ length: 12 }, (_, n) =>
+      t.rejects(silent.search(query(`silent ${n}`), null, turns), SemanticUnavailable),
+    ),
+  )
+  t.equal(world.model.requests.length - before, 4, 'no second four begin two seconds of their own (decision 29)')
+  const patient = await world.openSearch()
+  world.model.delay = 400
+  let round = 0
+  // On a busy machine a question may take too long by itself.
+  await until(async () => {
+    round++
+    const questions = Array.from({ length: 18 }, (_, n) => patient.search(query(`slow ${round} ${n}`), null, turns))
+    return (await Promise.all(questions)).every(({ total }) => total === 2)
+  }, 90_000)
+  t.pass('questions wait for longer than two seconds as long as others are answered')
+  world.model.delay = 0
   await until(async () => (await search.search(query('back again'), null)).total === 2, 60_000)
   t.pass('recovered within seconds')
 })

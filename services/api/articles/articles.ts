@@ -29,8 +29,8 @@ export async function answerArticles(
   return {
     contentType: 'application/json; charset=utf-8',
     // Without the cursor: a client that is told that nothing changed keeps its own, which stays
-    // good (decision 8).
-    tagged: `articles ${total} ${estimate}\n${digestOf(rows, article => article.pieces.json)}`,
+    // good (decision 8). A cursor of a search by meaning is good only with its candidates.
+    tagged: `articles ${total} ${estimate} ${setOf(next)}\n${digestOf(rows, article => article.pieces.json)}`,
     untagged: () =>
       next === null ? 'null' : `"${writeCursor(cursorSecret, binding, { at: next, historyStart: start })}"`,
     body: nextCursor => pageBody({ total, estimate, nextCursor }, rows),
@@ -39,6 +39,8 @@ export async function answerArticles(
     isEmpty: found.rows.length === 0,
   }
 }
+
+const setOf = (next: Cursor['at'] | null): string => (next?.kind === 'semantic' ? next.setId : '')
 
 function openCursor(secret: CursorSecret, binding: string, request: ArticlesRequest): Cursor | null {
   if (request.cursor === null) return null

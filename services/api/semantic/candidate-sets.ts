@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto'
 import { waitFor } from '../../../shared/log/waits.ts'
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts'
+import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 import type { Candidate } from '../../../shared/vectors/candidate.ts'
 import type { Coverage } from '../../../shared/vectors/store.ts'
+import { VectorFailure } from '../../../shared/vectors/vector-failure.ts'
 import type { SemanticQuestion, Turns } from './query.ts'
 import { timed } from './semantic-metrics.ts'
-import type { VectorSearch } from './vector-search.ts'
+import { BUDGET, type VectorSearch } from './vector-search.ts'
 
 /** The set of a question, which may not be in Postgres yet. */
 interface QuestionSet {
@@ -69,26 +71,61 @@ export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 
 /** Equal questions asked at the same time are asked once, whatever their keys. */
 function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
   const asking = new Map<string, Promise<Candidate[]>>()
+  /** When model and vector store last answered a question, in ms of `performance.now`. */
+  let answeredAt = Number.NEGATIVE_INFINITY
+
+  function begin(text: string, coverage: Coverage, asked: string, ms: number): Promise<Candidate[]> {
+    const found = vectorSearch.nearest(text, coverage, ms).finally(() => asking.delete(asked))
+    asking.set(asked, found)
+    found.then(
+      () => {
+        answeredAt = performance.now()
+      },
+      () => {},
+    )
+    return found
+  }
+
   return {
     /**
      * As `VectorSearch.nearest`. Who joins a question that is under way needs no turn. With one,
      * equal questions would find out four at a time that the model hangs.
+     *
+     * While nothing is answered, a question fails `BUDGET` ms after it came, also when it has had
+     * no turn yet (decision 29). While others are answered, it waits for its turn.
      */
-    ask(text: string, coverage: Coverage, turns: Turns): Promise<Candidate[]> {
+    async ask(text: string, coverage: Coverage, turns: Turns): Promise<Candidate[]> {
+      const came = performance.now()
+      const left = () => Math.max(came, answeredAt) + BUDGET - performance.now()
       const asked = JSON.stringify([text, coverage])
-      const begin = () => {
-        const found = vectorSearch.nearest(text, coverage).finally(() => asking.delete(asked))
-        asking.set(asked, found)
-        return found
-      }
       const joined = () => {
         const known = asking.get(asked)
         return known && waitFor('equal question', known)
       }
-      return joined() ?? turns.question(() => joined() ?? begin())
+      const known = joined()
+      if (known) return known
+      const wait = openWait(left)
+      const inTurn = turns.question(async () => {
+        wait.end()
+        wait.signal.throwIfAborted()
+        return joined() ?? begin(text, coverage, asked, Math.ceil(Math.max(1, Math.min(BUDGET, left()))))
+      })
+      return unlessAborted(inTurn, wait.signal).finally(wait.end)
     },
     underWay: () => asking.values(),
   }
+}
+
+/** A wait that is given up when no time is left. */
+function openWait(left: () => number): { signal: AbortSignal; end(): void } {
+  const giving = new AbortController()
+  const look = () => {
+    const ms = left()
+    if (ms > 0) timer = setTimeout(look, ms)
+    else giving.abort(new VectorFailure('unavailable', 'The questions before this one are not answered in time.'))
+  }
+  let timer = setTimeout(look, left())
+  return { signal: giving.signal, end: () => clearTimeout(timer) }
 }
 
 /**

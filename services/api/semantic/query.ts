@@ -76,7 +76,7 @@ export interface SemanticSearch<A extends KeptArticle = ArticleRow> {
    * One page. Without `position` the first; the set is made, or the one of the last five minutes is
    * taken.
    *
-   * @throws SemanticUnavailable within two seconds after its turn has come
+   * @throws SemanticUnavailable within two seconds, waits for turns included
    * @throws SetExpired when the set of `position` is older than ten minutes
    */
   search(query: SemanticQuery, position: SemanticPosition | null, turns?: Turns): Promise<SemanticPage<A>>
@@ -84,7 +84,7 @@ export interface SemanticSearch<A extends KeptArticle = ArticleRow> {
    * All articles that the pages of a search are chosen from; the request's filters are not applied
    * yet.
    *
-   * @throws SemanticUnavailable within two seconds after its turn has come
+   * @throws SemanticUnavailable within two seconds, waits for turns included
    */
   candidates(question: SemanticQuestion, turns?: Turns): Promise<bigint[]>
   /** For `/readyz`: which of `model` and `vectors` does not answer, and why; within a second. */

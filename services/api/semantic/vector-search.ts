@@ -14,7 +14,7 @@ import { observeQuestionVectors, timed } from './semantic-metrics.ts'
 /** The set of a question holds so many articles at most (contract, "Limits"). */
 const CANDIDATES = 500
 /** ms for model and vector store together: the answer is there, or 503, within two seconds. */
-const BUDGET = 1_500
+export const BUDGET = 1_500
 const VECTOR_TIMEOUT = 1_200
 const READY_TIMEOUT = 900
 /** The model and the vector store, as the API asks them. */
@@ -23,9 +23,11 @@ export interface VectorSearch {
   serving(): Promise<ServingCollection | null>
   /**
    * The nearest articles of a coverage, best first; empty when nothing is embedded yet.
-   * @throws EmbeddingFailure or VectorFailure, within 1.5 s
+   *
+   * @param ms how long it may take, at most `BUDGET`
+   * @throws EmbeddingFailure or VectorFailure
    */
-  nearest(text: string, coverage: Coverage): Promise<Candidate[]>
+  nearest(text: string, coverage: Coverage, ms: number): Promise<Candidate[]>
   missing(): Promise<Record<string, string>>
 }
 
@@ -58,8 +60,8 @@ export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
   return {
     serving: () => findServing(),
 
-    async nearest(text, coverage) {
-      const signal = AbortSignal.timeout(BUDGET)
+    async nearest(text, coverage, ms) {
+      const signal = AbortSignal.timeout(ms)
       const serving = await findServing()
       if (!serving) {
         // Whether it would work is told all the same.
