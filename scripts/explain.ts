@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { explainPage } from '../services/normaliser/compose/explain.ts'
-import type { StoredPage } from '../shared/pages/page.ts'
+import type { StoredPage } from '../shared/outlets/page.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { type CommandContext, missingSetting, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { fetchPage } from './explain/fetch.ts'

@@ -1,7 +1,6 @@
 import { counted } from '../shared/log/counted.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
-import { changesTable, listChanges } from './work/changes.ts'
 import { countPages, countTriable, listPages, PAGE_STATES, type PageChoice, retryPages } from './work/pages.ts'
 import { pagesTable } from './work/pages-table.ts'
 
@@ -14,36 +13,31 @@ await runCommand(
     about: [
       'Lists the pages that are not done with: those that wait for the crawler or the normaliser, and those that failed for',
       'good. Each comes with its next try and the reason of its last attempt. `retry` has failed pages, and pages that wait',
-      'for a later try, tried now; hosts keep their pace. `changes` lists pages of indexed articles that their outlets have',
-      'changed or removed; the articles stay as they are.',
+      'for a later try, tried now; hosts keep their pace.',
     ].join('\n'),
     usage: [
       'list [--state waiting] [--outlet DOMAIN] [--limit 100] [--json]',
-      'changes [--outlet DOMAIN] [--limit 100] [--json]',
       'retry ID… [--dry-run] [--json]',
       'retry --outlet DOMAIN | --state failed | --all [--dry-run] [--json]',
     ],
     options: {
       state: { type: 'string', value: PAGE_STATES.join('|'), about: 'only pages of this state' },
       outlet: { type: 'string', value: 'DOMAIN', about: 'only pages of this outlet' },
-      limit: { type: 'string', value: 'N', about: `list, changes: at most N pages (default ${LIMIT})` },
+      limit: { type: 'string', value: 'N', about: `list: at most N pages (default ${LIMIT})` },
       all: { type: 'boolean', about: 'retry: every page that may be tried again' },
-      json: { type: 'boolean', about: 'list, changes: one JSON object a line; retry: {"action", "count", "dry_run"}' },
+      json: { type: 'boolean', about: 'list: one JSON object a line; retry: {"action", "count", "dry_run"}' },
       'dry-run': { type: 'boolean', about: 'retry: says how many, and changes nothing' },
     },
     needs: ['DATABASE_URL'],
   },
   async context => {
     const [verb, ...ids] = context.positionals
-    if (verb !== 'list' && verb !== 'retry' && verb !== 'changes') {
-      throw new UsageError('Write list, changes or retry; see --help.')
-    }
+    if (verb !== 'list' && verb !== 'retry') throw new UsageError('Write list or retry; see --help.')
     if (verb !== 'retry' && ids.length > 0) throw new UsageError(`"${ids[0]}" is one word too many; see --help.`)
     const choice = choiceOf(context, ids)
     const pool = createPool(context.config.DATABASE_URL, 'pages', () => {}, { max: 1 })
     try {
-      const act = verb === 'list' ? list : verb === 'changes' ? changes : retry
-      await act(context, pool, choice)
+      await (verb === 'list' ? list : retry)(context, pool, choice)
     } finally {
       await pool.end()
     }
@@ -55,16 +49,6 @@ function limitOf({ options }: CommandContext): number {
   const limit = Number(options.limit ?? LIMIT)
   if (Number.isInteger(limit) && limit >= 1 && limit <= LONGEST) return limit
   throw new UsageError(`--limit is a whole number from 1 to ${LONGEST}.`)
-}
-
-async function changes(context: CommandContext, pool: Pool, { outlet }: PageChoice): Promise<void> {
-  const { options, print, say } = context
-  const limit = limitOf(context)
-  const pages = await listChanges(pool, outlet, limit)
-  if (options.json === true) for (const page of pages) print(JSON.stringify(page))
-  else if (pages.length > 0) print(changesTable(pages, new Date()))
-  if (pages.length === 0) say('No look has found a change.')
-  else say(`${counted(pages.length, 'page')}${pages.length === limit ? '; --limit may show more' : ''}.`)
 }
 
 async function list(context: CommandContext, pool: Pool, choice: PageChoice): Promise<void> {

@@ -32,8 +32,8 @@ const GRACE_SECONDS = 300
 const say = (line: string) => void process.stderr.write(`${line}\n`)
 
 /**
- * A week of 400 outlets with 20,000 articles a day, in two hours: crawler, normaliser, feeds, pages
- * and looks at old pages, as in every day. All pauses of the crawl are divided by the speed. The
+ * A week of 400 outlets with 20,000 articles a day, in two hours: crawler, normaliser, feeds and
+ * pages, as in every day. All pauses of the crawl are divided by the speed. The
  * machine is not faster, so work weighs as much more as time is: depths and lags are upper bounds.
  * Nothing is embedded.
  *
@@ -101,7 +101,6 @@ function settingsOf(speed: number): Record<string, string> {
     CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
     CRAWL_HOST_DELAY: ms(1),
     CRAWL_RETRY_MIN: ms(60),
-    CRAWL_RECHECK: ms(900),
     POLL_INTERVAL_MIN: ms(60),
     POLL_INTERVAL_MAX: ms(3_600),
     // Budgets are of a real day, in which the whole week passes.

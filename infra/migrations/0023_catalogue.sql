@@ -37,6 +37,11 @@ create table feeds (
   gaps            int not null default 0,    -- counted anew after seven days without one
   gap_from        timestamptz(3),            -- the latest gap: from the last successful poll before …
   gap_to          timestamptz(3),            -- … to the poll that found it
+  -- A gap that older pages of the feed may still close. Of them the last is still to be read.
+  open_gap_from   timestamptz(3),            -- null: no gap is open
+  open_gap_to     timestamptz(3),
+  older_pages     text[] not null default '{}',
+  older_tries     int not null default 0,    -- of the last page, that failed
   unique (outlet_no, url)
 );
 
@@ -52,36 +57,6 @@ create table sitemap_parts (
   read_at       timestamptz(3) not null,
   primary key (feed_no, url)
 );
-
--- Documents of feeds with pages and archives (RFC 5005, and `next_url` of JSON Feed), so that each
--- is read once.
-create table feed_archives (
-  feed_no  int not null references feeds on delete cascade,
-  url      text not null,
-  depth    int not null,                     -- links from the feed to this document
-  found_at timestamptz(3) not null default now(),
-  read_at  timestamptz(3),                   -- null: still to be read
-  tries    int not null default 0,           -- that failed
-  gap_from timestamptz(3),                   -- a gap that this document may still close; null: none
-  gap_to   timestamptz(3),
-  primary key (feed_no, url)
-) with (fillfactor = 70);                    -- read_at is set and taken back in place
-create index feed_archives_unread on feed_archives (feed_no, depth) where read_at is null;
-
--- Subscriptions to hubs (W3C WebSub): a hub tells us when a feed has changed.
-create table websub_subscriptions (
-  feed_no     int primary key references feeds on delete cascade,
-  hub         text not null,
-  topic       text not null,                 -- the feed, as the hub knows it
-  token       text not null unique,          -- the secret end of our address for the hub
-  secret      text not null,                 -- signs what the hub sends
-  state       text not null default 'wanted' check (state in ('wanted', 'asked', 'active', 'denied')),
-  next_try_at timestamptz(3) not null default now(), -- when the hub is asked, or asked again
-  failures    int not null default 0,        -- requests in a row that the hub did not confirm
-  lease_until timestamptz(3),
-  rung_at     timestamptz(3),                -- the last time the hub told of a change
-  last_error  text
-) with (fillfactor = 70);                    -- updated with every change of its feed, in place
 
 -- What kept an outlet's pages from us, noticed by the crawler (a status) or by the normaliser (a
 -- wall in the text).

@@ -1,18 +1,17 @@
 -- Crawl memory: one row for every address that a feed ever named. Its state is the truth about the
--- work still to do. Jobs in the queues only ring the bell; lost ones are derived from here again.
+-- work still to do: crawlers claim due hosts from here, and messages to the normaliser that are lost
+-- are derived from here again.
 
--- Whoever makes a request to a host has its turn. `free_at` then lies so far ahead that nobody else
+-- Whoever makes a request to a host has its permit. `free_at` then lies so far ahead that nobody else
 -- begins before the request has ended or its maker is known to be dead; afterwards it is the pause.
 create table hosts (
   host            text primary key,                       -- with the port when it is not the scheme's default
   free_at         timestamptz(3) not null default 'epoch', -- no request before
-  turn            uuid,                                   -- of whom the request is, while it lasts
+  permit          uuid,                                   -- of whom the request is, while it lasts
   leased_until    timestamptz(3) not null default 'epoch', -- one visit at a time, dead visitors expire
   holder          uuid,
-  visits          int not null default 0,                 -- names the next visit: a message for a past one is a duplicate
-  called_until    timestamptz(3) not null default 'epoch', -- a visit has been queued and may still come
-  called_for      int,                                    -- the outlet on whose behalf it was called
-  looking         boolean not null default false,         -- it was called for looks alone
+  visits          int not null default 0,                 -- every other one begins with a page
+  visited_for     int,                                    -- the outlet on whose behalf the visit is made
   crawl_delay     int,                                    -- ms, from robots.txt
   robots          text,                                   -- the rules for us, one a line; '': everything is allowed
   robots_until    timestamptz(3) not null default 'epoch', -- when it is to be fetched again
@@ -42,10 +41,6 @@ create table pages (
   -- Two characters a field say where it came from (shared/origins/origins.ts); null: no article of
   -- its own came of the page.
   origins        text,
-  -- The latest change that feeds and sitemaps named, and when one of them last named a new one.
-  modified       timestamptz(3),
-  retitled       bytea,                                 -- SHA-256, cut, of the latest title that is not the entry's
-  hinted_at      timestamptz(3),
   unique (outlet_no, crawl_key)
 );
 
@@ -66,10 +61,7 @@ create table page_sources (
   status        int not null,
   content_type  text,
   body          bytea,                                  -- gzip of the bytes; null when the outlet refused
-  fetched_at    timestamptz(3) not null,
-  etag          text,                                   -- validators of the answer
-  last_modified text,
-  digest        bytea                                   -- SHA-256, cut, of its bytes
+  fetched_at    timestamptz(3) not null
 );
 alter table page_sources alter column body set storage external; -- it is compressed already
 create index page_sources_fetched on page_sources (fetched_at);
@@ -82,51 +74,3 @@ create table served_texts (
   last_seen_at timestamptz(3) not null default now(),
   primary key (outlet_no, fingerprint)
 );
-
--- Looks at pages that are done: whether the outlet has changed or removed them. Articles stay as
--- they are (decision 24).
-create table page_looks (
-  page_no       bigint primary key references pages on delete cascade,
-  outlet_no     int not null references outlets,
-  host          text not null,
-  born_at       timestamptz(3) not null,                 -- its age counts from here
-  look_at       timestamptz(3),                          -- null: no look is planned
-  looks         smallint not null default 0,             -- that were answered, or given up
-  attempts      smallint not null default 0,             -- of the present look
-  answered_at   timestamptz(3) not null,                 -- the last complete answer
-  hinted_at     timestamptz(3),                          -- as `pages.hinted_at`
-  -- The latest version that was read.
-  final_url     text not null,
-  etag          text,
-  last_modified text,
-  digest        bytea,
-  title         text not null,
-  sentences     bytea not null,                          -- four bytes of a hash each (services/normaliser/changes)
-  modified      timestamptz(3),                          -- as the page says
-  corrected     boolean not null default false,          -- the page says that it was corrected
-  -- Findings.
-  changed_at    timestamptz(3),
-  changes       smallint not null default 0,
-  what          text[] not null default '{}',
-  titles        text[] not null default '{}',            -- that the page had before, oldest first
-  gone_at       timestamptz(3),
-  gone_status   smallint
-) with (fillfactor = 70);
-create index page_looks_due on page_looks (host, outlet_no, look_at) where look_at is not null;
-create index page_looks_changed on page_looks (changed_at) where changed_at is not null;
-create index page_looks_gone on page_looks (gone_at) where gone_at is not null;
-
--- Bytes that a look brought, until the normaliser has compared them.
-create table look_sources (
-  page_no       bigint primary key references page_looks on delete cascade,
-  outlet_no     int not null,
-  final_url     text not null,
-  status        int not null,
-  content_type  text,
-  body          bytea not null,                          -- gzip
-  fetched_at    timestamptz(3) not null,
-  claimed_until timestamptz(3) not null default 'epoch',
-  attempts      smallint not null default 0
-);
-alter table look_sources alter column body set storage external; -- it is compressed already
-create index look_sources_fetched on look_sources (fetched_at);

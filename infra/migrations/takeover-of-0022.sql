@@ -7,3 +7,17 @@ drop table fresh_articles;
 alter table article_words drop column title_stems, drop column body_stems;
 -- Served an index on names of authors that is gone.
 drop extension if exists pg_trgm;
+
+-- Looks at changed pages, subscriptions to hubs, archives of feeds, and messages of the crawler to
+-- itself.
+drop table look_sources, page_looks, websub_subscriptions, feed_archives;
+alter table pages drop column modified, drop column retitled, drop column hinted_at;
+alter table page_sources drop column etag, drop column last_modified, drop column digest;
+alter table hosts drop column called_until, drop column looking;
+alter table hosts rename column called_for to visited_for;
+alter table hosts rename column turn to permit;
+alter table feeds
+  add column open_gap_from timestamptz(3),
+  add column open_gap_to timestamptz(3),
+  add column older_pages text[] not null default '{}',
+  add column older_tries int not null default 0;

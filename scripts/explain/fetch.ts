@@ -1,7 +1,7 @@
 import { gunzipFile } from '../../services/crawler/fetch/compression.ts'
 import type { Config } from '../../shared/config/config.ts'
-import type { StoredPage } from '../../shared/pages/page.ts'
-import { openTrial } from '../outlets/check/trial.ts'
+import type { StoredPage } from '../../shared/outlets/page.ts'
+import { openTrial } from '../outlets/trial.ts'
 
 /**
  * Asks the outlet for a page once more, with the crawler's own manners: public addresses alone,

@@ -1,8 +1,8 @@
 import { loadPage } from '../../services/normaliser/pages/load.ts'
 import type { Template } from '../../services/normaliser/template/template.ts'
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
-import { type Origins, readOrigins } from '../../shared/origins/origins.ts'
-import type { StoredPage } from '../../shared/pages/page.ts'
+import { type Origins, readOrigins } from '../../shared/outlets/origins.ts'
+import type { StoredPage } from '../../shared/outlets/page.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { seqOf, type Wanted } from './seq.ts'
 

@@ -1,6 +1,6 @@
 import type { Explanation, FieldExplanation } from '../../services/normaliser/compose/explain.ts'
 import { printableLine } from '../../shared/log/printable.ts'
-import { FIELDS, type Field } from '../../shared/origins/origins.ts'
+import { FIELDS, type Field } from '../../shared/outlets/origins.ts'
 import { columns } from '../terminal/columns.ts'
 import type { StoredArticle } from './find.ts'
 

@@ -1,5 +1,5 @@
 import { readAddress } from '../../shared/articles/address.ts'
-import type { StoredPage } from '../../shared/pages/page.ts'
+import type { StoredPage } from '../../shared/outlets/page.ts'
 import { UsageError } from '../../shared/process/command.ts'
 
 /**

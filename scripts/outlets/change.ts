@@ -1,14 +1,19 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
+import type { Country } from '../../shared/articles/article.ts'
 import { counted } from '../../shared/log/counted.ts'
-import { type Catalogue, readCatalogue } from '../../shared/outlets/catalogue.ts'
-import type { Outlet } from '../../shared/outlets/outlet.ts'
-import { feedsOf, sharedFeedSentence, sharedFeeds } from '../../shared/outlets/shared-feeds.ts'
+import {
+  type Catalogue,
+  feedsOf,
+  type Outlet,
+  readCatalogue,
+  sharedFeedSentence,
+  sharedFeeds,
+} from '../../shared/outlets/catalogue.ts'
 import { type Synced, syncOutlets } from '../../shared/outlets/sync.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { type CommandContext, UsageError } from '../../shared/process/command.ts'
+import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
 import { confirm } from '../terminal/confirm.ts'
-import { hasEntry, readEntry } from './entry.ts'
 
 /** Names of a list that are printed at most. */
 const NAMES = 20
@@ -91,4 +96,48 @@ function report({ say }: CommandContext, synced: Synced, dryRun: boolean): void 
     `${dryRun ? 'Would be: ' : ''}${counted(added.length, 'outlet')} added, ${changed.length} changed, ${removed.length} removed, ${stayed} as ${stayed === 1 ? 'it was' : 'they were'}; ${counted(feeds.added, 'feed')} added, ${feeds.removed} removed.`,
   )
   for (const one of shared) say(sharedFeedSentence(one))
+}
+
+/** Options of `add` that describe one outlet. */
+export const ENTRY_OPTIONS: Record<string, Option> = {
+  name: { type: 'string', value: 'NAME', about: 'add: name of the outlet (default: its domain)' },
+  country: { type: 'string', value: 'NL|BE|LU', about: 'add: its country' },
+  languages: { type: 'string', value: 'nl,fr', about: 'add: languages that it publishes in' },
+  'time-zone': { type: 'string', value: 'ZONE', about: "add: for dates without an offset (default: the country's)" },
+  feed: { type: 'string', value: 'URL', multiple: true, about: 'add: a feed; may be repeated' },
+  sitemap: { type: 'string', value: 'URL', multiple: true, about: 'add: a sitemap; may be repeated' },
+}
+
+const TIME_ZONES: Record<Country, string> = { NL: 'Europe/Amsterdam', BE: 'Europe/Brussels', LU: 'Europe/Luxembourg' }
+
+/** Whether options describe an outlet. */
+function hasEntry(options: CommandContext['options']): boolean {
+  return Object.keys(ENTRY_OPTIONS).some(name => options[name] !== undefined)
+}
+
+/**
+ * One outlet of options, checked as a catalogue's file is.
+ *
+ * @throws UsageError or CatalogueError
+ */
+function readEntry(domain: string, options: CommandContext['options']): Catalogue {
+  const text = (name: string) => (typeof options[name] === 'string' ? options[name].trim() : undefined)
+  const list = (name: string) => (Array.isArray(options[name]) ? options[name] : [])
+  const country = text('country')?.toUpperCase()
+  const languages = text('languages')
+  const [feeds, sitemaps] = [list('feed'), list('sitemap')]
+  if (country === undefined || languages === undefined || feeds.length + sitemaps.length === 0) {
+    throw new UsageError('An outlet needs --country, --languages, and --feed or --sitemap; see --help.')
+  }
+  const zone = Object.entries(TIME_ZONES).find(([code]) => code === country)?.[1]
+  const outlet = {
+    name: text('name') ?? domain,
+    domain,
+    country,
+    languages: languages.split(',').map(code => code.trim().toLowerCase()),
+    timeZone: text('time-zone') ?? zone ?? '',
+    feeds,
+    sitemaps,
+  }
+  return readCatalogue(JSON.stringify({ outlets: [outlet] }))
 }

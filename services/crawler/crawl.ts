@@ -1,15 +1,42 @@
 import type { buildConnector } from 'undici'
 import type { Config } from '../../shared/config/config.ts'
 import type { Logger } from '../../shared/log/logger.ts'
-import type { OutageLog } from '../../shared/log/outage.ts'
+import { createOutageLog, type OutageLog } from '../../shared/log/outage.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
-import type { Held } from './budgets/held.ts'
-import type { FeedParser } from './feeds/parsing/parser.ts'
-import type { Trust } from './fetch/tls/trust.ts'
-import type { Leases } from './hosts/leases.ts'
-import type { LongWaits } from './hosts/long-waits.ts'
-import type { RobotsKnown } from './robots/memory.ts'
+import { type FeedParser, openFeedParser } from './feeds/parsing/parser.ts'
+import { createTrust, type Trust } from './fetch/certificates.ts'
+import { addressRule, guardedConnector } from './fetch/connector.ts'
+import type { RobotsKnown } from './fetch/robots-rules.ts'
+import type { Held } from './hosts/budgets.ts'
+import { createLeases, type Leases } from './hosts/leases.ts'
+import { createLongWaits, type LongWaits } from './hosts/permits.ts'
+
+/** Longest time for a connection in ms, TLS included. */
+const CONNECT_TIMEOUT = 10_000
+
+/** What a crawler is made of. `trust` and `parser` are replaced by tests. */
+export interface CrawlParts extends Pick<Crawl, 'config' | 'pool' | 'queues' | 'log' | 'stopping' | 'ending'> {
+  trust?: Trust
+  parser?: FeedParser
+}
+
+export function createCrawl({ trust = createTrust(), parser, ...parts }: CrawlParts): Crawl {
+  const { config, pool, log } = parts
+  const rule = addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS)
+  return {
+    ...{ ...parts, trust, recentRobots: new Map(), backlogged: false },
+    ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },
+    leases: createLeases(pool, log, config.CRAWL_HOST_DELAY),
+    longWaits: createLongWaits(config.CRAWL_CONCURRENCY),
+    connect: guardedConnector(rule, Math.min(CONNECT_TIMEOUT, config.CRAWL_TIMEOUT), trust),
+    parser: parser ?? openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT }),
+    unheard: createOutageLog(log, {
+      begins: 'could not notify the normaliser of stored pages',
+      ends: 'the normaliser is notified again',
+    }),
+  }
+}
 
 /** The connections, settings and state that every stage of the crawler works with. */
 export interface Crawl {
@@ -25,7 +52,7 @@ export interface Crawl {
   /** The certificates that `connect` checks hosts against. */
   trust: Trust
   parser: FeedParser
-  /** By host; see `robots/robots.ts`. */
+  /** By host; see `fetch/robots.ts`. */
   recentRobots: Map<string, RobotsKnown>
   /** Aborted when nothing new is to begin. */
   stopping: AbortSignal

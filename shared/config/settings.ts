@@ -145,12 +145,6 @@ export const SETTINGS = {
     default: '',
     about: 'Address of the API as its clients write it. Empty: taken from HOST and PORT.',
   },
-  WEBSUB_PUBLIC_URL: {
-    type: 'url',
-    default: '',
-    about:
-      'Address at which hubs (WebSub) reach the API, as they write it; `/websub/…` below it must lead there. Empty: no hub is asked.',
-  },
   SERVICE_NAME: { type: 'text', default: 'Perscope', about: 'Name of the service in feeds and pages.' },
   FEED_NAMESPACE_URL: {
     type: 'url',
@@ -270,26 +264,12 @@ export const SETTINGS = {
     default: '1m',
     about: 'First pause before a failed page is tried again; doubles, ends after a day.',
   },
-  CRAWL_RECHECK: {
-    type: 'duration',
-    default: '15m',
-    about:
-      'Age at which an indexed page is first looked at again, for corrections and removals; then at 8 and 96 times that age. 0: never.',
-  },
   CRAWL_CONCURRENCY: {
     type: 'integer',
     default: '16',
     min: 1,
     max: 512,
     about: 'Hosts one crawler process visits at a time.',
-  },
-  CRAWL_ARCHIVE_DOCUMENTS: {
-    type: 'integer',
-    default: '20',
-    min: 0,
-    max: 400,
-    about:
-      'How far back the pages and archives of a feed (RFC 5005) are read, each document once. 0: they are not read.',
   },
   CRAWL_OUTLET_HOSTS: {
     type: 'integer',
@@ -385,14 +365,13 @@ export const OWN_PREFIXES = [
   'OPENSEARCH_',
   'PAGES_',
   'SEARCH_',
-  'WEBSUB_',
   'QDRANT_',
   'REDIS_SENTINEL',
   'TLS_',
 ] as const
 
 /** Settings of former versions that have no use any more. A process that is given one warns of it. */
-export const GONE_SETTINGS: readonly string[] = []
+export const GONE_SETTINGS: readonly string[] = ['CRAWL_RECHECK', 'CRAWL_ARCHIVE_DOCUMENTS', 'WEBSUB_PUBLIC_URL']
 
 /** One line of the settings table. */
 export interface Setting {

@@ -1,8 +1,58 @@
 import { Ajv, type ErrorObject } from 'ajv'
-import { readAddress } from '../articles/address.ts'
+import { addressKey, readAddress } from '../articles/address.ts'
+import { COUNTRIES, type Country, LANGUAGES, type Language } from '../articles/article.ts'
 import { isRecord } from '../json/is-record.ts'
-import type { Outlet } from './outlet.ts'
-import { CATALOGUE_SCHEMA } from './schema.ts'
+
+/** One outlet of the catalogue, as in `infra/outlets/*.json`. The domain identifies it. */
+export interface Outlet {
+  name: string
+  /** Without `www.`; covers its subdomains. */
+  domain: string
+  country: Country
+  languages: Language[]
+  /** IANA name, for dates without an offset. */
+  timeZone: string
+  feeds: string[]
+  sitemaps: string[]
+}
+
+// `readAddress` checks whether it is an address that can be fetched.
+const address = { type: 'string', minLength: 1 }
+const addresses = { type: 'array', items: address, maxItems: 200 }
+
+/** The catalogue file (JSON Schema draft-07): the input of `npm run outlets -- sync FILE`. */
+const CATALOGUE_SCHEMA = {
+  type: 'object',
+  required: ['outlets'],
+  properties: {
+    outlets: {
+      type: 'array',
+      maxItems: 100_000,
+      items: {
+        type: 'object',
+        required: ['name', 'domain', 'country', 'languages', 'timeZone'],
+        properties: {
+          name: { type: 'string', minLength: 1, maxLength: 200, pattern: '\\S' },
+          // A host name, in any case. IP addresses and ports serve tests.
+          domain: { type: 'string', minLength: 1, maxLength: 253, pattern: '^[^\\s/@?#]+$' },
+          country: { type: 'string', enum: COUNTRIES },
+          languages: {
+            type: 'array',
+            minItems: 1,
+            maxItems: LANGUAGES.length,
+            items: { type: 'string', enum: LANGUAGES },
+          },
+          timeZone: { type: 'string', minLength: 1 },
+          feeds: addresses,
+          sitemaps: addresses,
+          // For readers of the file: what the feeds cover, and what a check found; null: untried.
+          sections: { type: 'array', items: { type: 'string', maxLength: 200 }, maxItems: 200 },
+          tried: { type: ['object', 'null'] },
+        },
+      },
+    },
+  },
+} as const
 
 /** A catalogue as read, with the mistakes that were mended. */
 export interface Catalogue {
@@ -130,3 +180,38 @@ function duplicates(outlets: Outlet[]): Outlet[] {
 const unique = (addresses: string[] = []) => [
   ...new Set(addresses.map(address => readAddress(address.replace(/#.*$/s, ''))?.href ?? address)),
 ]
+
+/** A feed or sitemap that several outlets name: each of its articles is stored once for each. */
+export interface SharedFeed {
+  url: string
+  /** Ascending, two or more. */
+  domains: string[]
+}
+
+/**
+ * Finds addresses that several outlets name. Spellings that differ only in the scheme, `www.` or
+ * tracking parameters count as one address.
+ */
+export function sharedFeeds(feeds: Iterable<{ domain: string; url: string }>): SharedFeed[] {
+  const byKey = new Map<string, { url: string; domains: Set<string> }>()
+  for (const { domain, url } of feeds) {
+    const key = addressKey(url)
+    const known = byKey.get(key)
+    if (known) known.domains.add(domain)
+    else byKey.set(key, { url, domains: new Set([domain]) })
+  }
+  return [...byKey.values()]
+    .filter(({ domains }) => domains.size > 1)
+    .map(({ url, domains }) => ({ url, domains: [...domains].sort() }))
+}
+
+/** All feeds and sitemaps of a catalogue. */
+export function feedsOf(outlets: readonly Outlet[]): { domain: string; url: string }[] {
+  return outlets.flatMap(({ domain, feeds, sitemaps }) => [...feeds, ...sitemaps].map(url => ({ domain, url })))
+}
+
+/** A warning for people. */
+export function sharedFeedSentence({ url, domains }: SharedFeed): string {
+  const names = `${domains.slice(0, -1).join(', ')} and ${domains.at(-1)}`
+  return `${names} name the same feed ${url}: its articles are stored once for each of them.`
+}

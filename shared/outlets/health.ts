@@ -1,7 +1,7 @@
-import { NO_ORIGINS, readOutletOrigins } from '../origins/shares.ts'
-import type { Pool } from '../postgres/pool.ts'
+import type { Config } from '../config/config.ts'
+import type { Pool, Queryable } from '../postgres/pool.ts'
 import type { OutletHealth } from '../status/figures.ts'
-import { GAPS_SHOWN } from './gaps.ts'
+import { NO_ORIGINS, readOutletOrigins } from './origin-shares.ts'
 
 /** The pages of an outlet by state, over all of its pages. */
 export interface OutletPages {
@@ -139,4 +139,56 @@ function healthOf(row: Row): OutletHealth['health'] {
   const silence = Number(row.silence ?? 0)
   const bearable = row.rhythm === null ? SILENT_UNKNOWN : Math.max(row.rhythm * SILENT_INTERVALS, SILENT_MIN)
   return silence > bearable ? 'silent' : 'healthy'
+}
+
+/** The share of the crawl that one outlet may use in a day (UTC); see the settings. */
+export type Budget = Pick<Config, 'CRAWL_OUTLET_HOSTS' | 'CRAWL_OUTLET_PAGES' | 'CRAWL_OUTLET_BYTES'>
+
+/** The share of each of its budgets that an outlet has used today: 1 is all of it. */
+export function budgetsUsed(
+  { today }: Pick<OutletHealth, 'today'>,
+  budget: Budget,
+): Record<keyof OutletHealth['today'], number> {
+  return {
+    hosts: today.hosts / budget.CRAWL_OUTLET_HOSTS,
+    pages: today.pages / budget.CRAWL_OUTLET_PAGES,
+    bytes: today.bytes / budget.CRAWL_OUTLET_BYTES,
+  }
+}
+
+/** SQL: gaps are shown for so long, and a feed's count begins anew after so long without one. */
+export const GAPS_SHOWN = "interval '7 days'"
+
+/**
+ * Feeds of the catalogue that rolled on between two polls in the last seven days: none of their
+ * entries was known, so articles may have come and gone unseen.
+ */
+export interface Gaps {
+  feeds: number
+  outlets: number
+  /** How often, all feeds together. */
+  count: number
+  /** When the latest one was noticed. */
+  latest: Date | null
+}
+
+export async function readGaps(db: Queryable): Promise<Gaps> {
+  const { rows } = await db.query<Gaps>(
+    `select count(*)::int as feeds, count(distinct outlet_no)::int as outlets, coalesce(sum(gaps), 0)::int as count,
+            max(gap_to) as latest
+       from feeds where active and gap_to > now() - ${GAPS_SHOWN}`,
+  )
+  return rows[0] ?? { feeds: 0, outlets: 0, count: 0, latest: null }
+}
+
+/**
+ * Notes that an outlet kept a page from us, by kind: `forbidden`, `login`, `challenge`,
+ * `cookie wall`, `paywall` … It shows in the outlet's health.
+ */
+export async function noteBlock(db: Queryable, outletNo: number, kind: string): Promise<void> {
+  await db.query(
+    `insert into outlet_blocks (outlet_no, kind) values ($1, $2)
+     on conflict (outlet_no, kind) do update set pages = outlet_blocks.pages + 1, last_at = now()`,
+    [outletNo, kind],
+  )
 }

@@ -1,6 +1,5 @@
 import { type Client, type Pool, type Queryable, transaction } from '../postgres/pool.ts'
-import type { Outlet } from './outlet.ts'
-import { type SharedFeed, sharedFeeds } from './shared-feeds.ts'
+import { type Outlet, type SharedFeed, sharedFeeds } from './catalogue.ts'
 
 /** The changes of a sync. */
 export interface Synced {
@@ -108,13 +107,12 @@ async function syncFeeds(client: Client, outletNo: number, { feeds, sitemaps }: 
       where not feeds.active`,
     [outletNo, urls, urls.map((_, index) => (index < feeds.length ? 'feed' : 'sitemap')), hosts],
   )
-  const removed = await client.query(
-    `update feeds set active = false, named = false, etag = null, last_modified = null
-      where outlet_no = $1 and active and url <> all($2)`,
-    [outletNo, urls],
-  )
+  const removed = await client.query(`${FORGET} where outlet_no = $1 and active and url <> all($2)`, [outletNo, urls])
   return { added: added.rowCount ?? 0, removed: removed.rowCount ?? 0 }
 }
+
+/** Without its validators and its open gap, a feed that comes back is read anew. */
+const FORGET = `update feeds set active = false, named = false, etag = null, last_modified = null, open_gap_from = null`
 
 async function removeOthers(
   client: Client,
@@ -130,12 +128,8 @@ async function removeOthers(
   const leaving = others.rows.filter(({ domain }) => leaves(domain))
   const numbers = leaving.map(({ outlet_no }) => outlet_no)
   await client.query('update outlets set active = false where outlet_no = any($1)', [numbers])
-  const feeds = await client.query(
-    'update feeds set active = false, named = false, etag = null, last_modified = null where outlet_no = any($1) and active',
-    [numbers],
-  )
-  for (const table of ['sitemap_parts', 'feed_archives', 'websub_subscriptions'])
-    await client.query(`delete from ${table} t using feeds f where f.feed_no = t.feed_no and not f.active`)
+  const feeds = await client.query(`${FORGET} where outlet_no = any($1) and active`, [numbers])
+  await client.query('delete from sitemap_parts p using feeds f where f.feed_no = p.feed_no and not f.active')
   await client.query("delete from pages where outlet_no = any($1) and state = 'waiting'", [numbers])
   synced.removed.push(...leaving.map(({ domain }) => domain))
   synced.kept.push(...others.rows.flatMap(({ domain }) => (leaves(domain) ? [] : domain)))

@@ -1,12 +1,21 @@
-import { type Job, Queue } from 'bullmq'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createPostgresBackend, type Job, Queue, Worker, withBackend } from 'bullmq'
 import type { Config } from '../config/config.ts'
 import { startupOptions } from '../postgres/pool.ts'
 import { sentenceOf } from '../process/command.ts'
 import { withTimeLimit } from '../resilience/time-limit.ts'
-import { openReady, runWhenReady } from './late-start.ts'
-import type { QueueMessages, QueueName } from './messages.ts'
-import { onPostgres, PatientPostgresWorker, PatientWorker, RETRY } from './patient-worker.ts'
 import { IDLE_WAIT, type RedisSettings, redisConnection, usesRedis } from './redis.ts'
+
+/** The work queues between the services. Messages carry identifiers, never text. */
+export interface QueueMessages {
+  /** A stored page to make an article of. */
+  normalise: { pageNo: string }
+  /** Articles whose time for embedding has come, at most a batch. */
+  embed: { seqs: string[] }
+}
+
+export type QueueName = keyof QueueMessages
+export const QUEUE_NAMES = ['normalise', 'embed'] as const satisfies QueueName[]
 
 type AnyMessage = QueueMessages[QueueName]
 type Handler = (job: Job) => Promise<void>
@@ -142,5 +151,120 @@ function inPostgres(url: string, onError: (error: Error) => void) {
           new PatientPostgresWorker(name, handler, { connection, autorun: false, runRetryDelay: RETRY, ...settings }),
         onError,
       ),
+  }
+}
+
+/** The common part of BullMQ's queues and workers. */
+interface Opened {
+  on(event: 'error', listener: (error: Error) => void): unknown
+  waitUntilReady(): Promise<void>
+  close(force?: boolean): Promise<void>
+}
+
+/** A worker that was made with `autorun: false`. */
+interface IdleWorker extends Opened {
+  run(): Promise<void>
+}
+
+/** ms between two attempts to reach the store. */
+const REACH_AGAIN = 500
+
+/**
+ * On Postgres, BullMQ 6.7 keeps the result of its first connection for good. A queue or worker that
+ * was made while the server was starting fails for ever. A worker does so in a loop without a
+ * pause, so that nothing else of the process runs, not even a handler of SIGTERM. So a queue or
+ * worker that could not reach its store is closed and made again.
+ */
+
+/** Makes a queue; one that cannot reach its store is closed, and the reason thrown. */
+async function openReady<T extends Opened>(make: () => T, onError: (error: Error) => void): Promise<T> {
+  const opened = make()
+  opened.on('error', onError)
+  try {
+    await opened.waitUntilReady()
+    return opened
+  } catch (error) {
+    await opened.close().catch(onError)
+    throw error
+  }
+}
+
+/** Makes a worker and lets it run as soon as it reaches its store. */
+function runWhenReady(
+  make: () => IdleWorker,
+  onError: (error: Error) => void,
+): { close(force?: boolean): Promise<void> } {
+  const closing = new AbortController()
+  let worker: IdleWorker | undefined
+
+  const start = async () => {
+    while (!closing.signal.aborted) {
+      const made = make()
+      made.on('error', onError)
+      worker = made
+      try {
+        await made.waitUntilReady()
+        if (!closing.signal.aborted) await made.run()
+        return
+      } catch (error) {
+        if (closing.signal.aborted) return
+        onError(error instanceof Error ? error : new Error(String(error)))
+        await made.close(true).catch(onError)
+        await sleep(REACH_AGAIN, undefined, { signal: closing.signal }).catch(() => {})
+      }
+    }
+  }
+  void start()
+
+  return {
+    async close(force = false) {
+      closing.abort()
+      await worker?.close(force)
+    },
+  }
+}
+
+/**
+ * Lost connections are retried after this, in ms; BullMQ's own 15 s would be added to every restart
+ * of a store.
+ */
+const RETRY = 1_000
+
+const onPostgres = withBackend(createPostgresBackend)
+
+/*
+ * BullMQ's worker asks for the next message again at once when its store answers with an error: a
+ * Redis at its memory limit, a Postgres without disk or about to end. That is a loop without a
+ * pause, thousands of turns a second, each an error; these workers wait in between.
+ */
+
+class PatientWorker extends Worker {
+  protected override moveToActive(token: string, name?: string) {
+    return patiently(
+      () => super.moveToActive(token, name),
+      () => this.closing !== undefined,
+    )
+  }
+}
+
+class PatientPostgresWorker extends onPostgres.Worker {
+  protected override moveToActive(token: string, name?: string) {
+    return patiently(
+      () => super.moveToActive(token, name),
+      () => this.closing !== undefined,
+    )
+  }
+}
+
+/** ms between an error and the next question; where the connection is lost, BullMQ adds RETRY. */
+const PAUSE = 500
+const STEP = 100
+
+async function patiently<T>(ask: () => Promise<T>, isClosing: () => boolean): Promise<T> {
+  try {
+    return await ask()
+  } catch (error) {
+    for (let waited = 0; waited < PAUSE && !isClosing(); waited += STEP) await sleep(STEP)
+    throw error
   }
 }

@@ -2,16 +2,22 @@ import { withLogContext } from '../log/context.ts'
 import type { Logger } from '../log/logger.ts'
 import { createOutageLog } from '../log/outage.ts'
 import type { QueueCounts } from '../status/figures.ts'
-import { type Backend, createBackend, type QueueSettings } from './backend.ts'
-import { QUEUE_NAMES, type QueueMessages, type QueueName } from './messages.ts'
+import {
+  type Backend,
+  createBackend,
+  QUEUE_NAMES,
+  type QueueMessages,
+  type QueueName,
+  type QueueSettings,
+} from './backend.ts'
 
 /** One message. `key` names the work, so that work in the queue is not queued again. */
-export interface Message<N extends QueueName> {
+interface Message<N extends QueueName> {
   key: string
   data: QueueMessages[N]
 }
 
-export interface WorkerOptions {
+interface WorkerOptions {
   /** Messages in hand at a time. */
   concurrency: number
   /** ms after which a message whose worker fell silent is given to another. */
@@ -19,7 +25,7 @@ export interface WorkerOptions {
 }
 
 /** A running consumer. */
-export interface QueueWorker {
+interface QueueWorker {
   /** Takes no new message and waits for those in hand; with `force`, waits for none. */
   close(force?: boolean): Promise<void>
 }

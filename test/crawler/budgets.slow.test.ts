@@ -1,6 +1,6 @@
 import t from 'tap'
-import { lookAround } from '../../services/crawler/dispatch/dispatcher.ts'
-import { removeOldSources } from '../../services/crawler/maintenance.ts'
+import { removeOldSources } from '../../services/crawler/pages/maintenance.ts'
+import { lookAround } from '../../services/crawler/visits/dispatcher.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { outletHealth } from '../../shared/outlets/health.ts'
 import { html, rss, startCrawl, type TestCrawl } from './crawl.ts'

@@ -1,17 +1,12 @@
-import type { Crawl } from '../../services/crawler/crawl.ts'
-import { callHosts, lookAround } from '../../services/crawler/dispatch/dispatcher.ts'
+import { type Crawl, createCrawl } from '../../services/crawler/crawl.ts'
 import { openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
-import { addressRule } from '../../services/crawler/fetch/addresses.ts'
-import { guardedConnector } from '../../services/crawler/fetch/connector.ts'
-import { createTrust, type Trust } from '../../services/crawler/fetch/tls/trust.ts'
-import { createLeases } from '../../services/crawler/hosts/leases.ts'
-import { createLongWaits } from '../../services/crawler/hosts/long-waits.ts'
+import { createTrust } from '../../services/crawler/fetch/certificates.ts'
+import { claimVisits, lookAround } from '../../services/crawler/visits/dispatcher.ts'
 import { visitHost } from '../../services/crawler/visits/visit.ts'
 import { type Config, readConfig } from '../../shared/config/config.ts'
 import { createLogger } from '../../shared/log/logger.ts'
-import { createOutageLog } from '../../shared/log/outage.ts'
+import type { FeedEntry } from '../../shared/outlets/page.ts'
 import { syncOutlets } from '../../shared/outlets/sync.ts'
-import type { FeedEntry } from '../../shared/pages/page.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
@@ -70,7 +65,13 @@ export async function startCrawl(
   const log = createLogger('test', process.env.LOG_LEVEL ?? 'silent')
   const pool = createPool(database.url, 'test', () => {}, PATIENT)
   const queues = openQueues(config, log)
-  const crawl = createCrawl({ config, pool, queues, log }, parsing, createTrust(authorities))
+  const never = new AbortController().signal
+  const crawl = createCrawl({
+    ...{ config, pool, queues, log, stopping: never, ending: never, trust: createTrust(authorities) },
+    ...(parsing === undefined
+      ? {}
+      : { parser: openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT, worker: parsing }) }),
+  })
   return {
     crawl,
     pool,
@@ -101,32 +102,6 @@ export async function startCrawl(
   }
 }
 
-function createCrawl(
-  own: Pick<Crawl, 'config' | 'pool' | 'queues' | 'log'>,
-  parsing: URL | undefined,
-  trust: Trust,
-): Crawl {
-  const { config, pool, log } = own
-  return {
-    ...{ ...own, recentRobots: new Map(), backlogged: false },
-    ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },
-    leases: createLeases(pool, log, config.CRAWL_HOST_DELAY),
-    longWaits: createLongWaits(config.CRAWL_CONCURRENCY),
-    unheard: createOutageLog(log, {
-      begins: 'could not notify the normaliser of stored pages',
-      ends: 'the normaliser is notified again',
-    }),
-    parser: openFeedParser({
-      timeout: config.CRAWL_PARSE_TIMEOUT,
-      ...(parsing === undefined ? {} : { worker: parsing }),
-    }),
-    connect: guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS), config.CRAWL_TIMEOUT, trust),
-    trust,
-    stopping: new AbortController().signal,
-    ending: new AbortController().signal,
-  }
-}
-
 async function readPages(pool: Pool): Promise<RememberedPage[]> {
   const { rows } = await pool.query<RememberedPage>(
     `select p.url, o.domain, p.state, p.reason, p.attempts, p.entry, s.status, s.final_url as "finalUrl",
@@ -138,15 +113,18 @@ async function readPages(pool: Pool): Promise<RememberedPage[]> {
   return rows
 }
 
+/** Hosts that are visited at a time. */
+const AT_ONCE = 500
+
 async function workOff(crawl: Crawl, ms?: number, isDone?: () => Promise<boolean>): Promise<void> {
   const end = performance.now() + (ms ?? 20_000)
   await lookAround(crawl)
   while (performance.now() < end) {
     if (await isDone?.()) return
-    const hosts = await callHosts(crawl)
-    if (ms === undefined && hosts.length === 0 && !(await isDueSoon(crawl.pool, !crawl.backlogged))) return
-    await Promise.all(hosts.map(({ host }) => visitHost(crawl, host)))
-    if (hosts.length === 0) await new Promise(resolve => setTimeout(resolve, 20))
+    const visits = await claimVisits(crawl, AT_ONCE)
+    if (ms === undefined && visits.length === 0 && !(await isDueSoon(crawl.pool, !crawl.backlogged))) return
+    await Promise.all(visits.map(visit => visitHost(crawl, visit)))
+    if (visits.length === 0) await new Promise(resolve => setTimeout(resolve, 20))
   }
 }
 

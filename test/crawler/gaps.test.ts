@@ -1,8 +1,7 @@
 import { execFile } from 'node:child_process'
 import { pino } from 'pino'
 import t from 'tap'
-import { feedGaps } from '../../services/crawler/metrics.ts'
-import { observeOutlets } from '../../services/crawler/outlet-metrics.ts'
+import { feedGaps, observeOutlets } from '../../services/crawler/crawl-metrics.ts'
 import { registry } from '../../shared/log/registry.ts'
 import { outletHealth } from '../../shared/outlets/health.ts'
 import { rss, startCrawl } from './crawl.ts'
@@ -11,9 +10,7 @@ import { startSite } from './site.ts'
 t.setTimeout(240_000)
 
 const site = await startSite()
-const run = await startCrawl({
-  ...{ POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h', CRAWL_ARCHIVE_DOCUMENTS: '3' },
-})
+const run = await startCrawl({ POLL_INTERVAL_MIN: '1m', POLL_INTERVAL_MAX: '1h' })
 t.teardown(() => Promise.all([site.close(), run.close()]))
 const at = (path: string) => site.origin + path
 
@@ -178,56 +175,60 @@ t.test('promise 1: a crash before the commit loses neither the entries nor the g
   t.same(await gaps(), [1])
 })
 
-t.test('a feed in pages closes its gap where a page behind it overlaps, and has one where none does', async t => {
+t.test('a feed in pages closes its gap where an older page overlaps, and has one where none does', async t => {
   await only(['/paged.xml'])
   pages('/paged.xml', ['/b', '/a'])
   await poll()
-  await poll()
+  t.equal(site.to('/paged.xml?page=2').length, 0, 'without a gap no older page is read')
   pages('/paged.xml', ['/f', '/e', '/d', '/c', '/b', '/a'])
-  for (let n = 0; n < 3; n += 1) await poll()
+  await poll()
   t.equal((await run.pages()).length, 6)
   t.same(await gaps(), [0], 'the third page held a known entry')
 
   const many = Array.from({ length: 12 }, (_, n) => `/m-${n}`)
   pages('/paged.xml', [...many, '/f', '/e', '/d', '/c', '/b', '/a'])
   await poll()
-  t.same(await gaps(), [0], 'the pages behind it are not read yet')
-  for (let n = 0; n < 3; n += 1) await poll()
-  t.equal((await run.pages()).length, 14, 'the feed and CRAWL_ARCHIVE_DOCUMENTS pages behind it')
-  t.same(await gaps(), [1])
+  t.equal((await run.pages()).length, 16, 'one poll reads the feed and four older pages')
+  t.same(await gaps(), [0], 'the pages behind them are not read yet')
+  t.equal(await nextPollIn(), 60, 'the next poll comes soon')
+  await poll()
+  t.equal((await run.pages()).length, 18)
+  t.same(await gaps(), [0])
 
   pages('/paged.xml', ['/z-4', '/z-3', '/z-2', '/z-1'])
-  for (let n = 0; n < 3; n += 1) await poll()
-  t.same(await gaps(), [2], 'the last page was reached, and nothing of it was known')
+  await poll()
+  t.same(await gaps(), [1], 'the last page was reached, and nothing of it was known')
+
+  const endless = Array.from({ length: 60 }, (_, n) => `/n-${n}`)
+  pages('/paged.xml', endless)
+  for (let n = 0; n < 7; n += 1) await poll()
+  t.same(await gaps(), [2])
+  t.equal((await run.pages()).length, 18 + 4 + 42, 'the feed and twenty older pages')
 })
 
-t.test('entries that moved to the next page since the gap was found do not close it', async t => {
+/** s from the last poll to the next. */
+async function nextPollIn(): Promise<number> {
+  const { rows } = await run.pool.query<{ wait: number }>(
+    'select extract(epoch from next_poll_at - last_polled_at)::float8 as wait from feeds',
+  )
+  return Math.round(rows[0]?.wait ?? 0)
+}
+
+t.test('an open gap is followed while the feed is unchanged, and entries found since do not close it', async t => {
   await only(['/moving.xml'])
-  pages('/moving.xml', ['/b', '/a'])
+  const all = (newest: string, count: number) => Array.from({ length: count }, (_, n) => `/${newest}-${count - n}`)
+  pages('/moving.xml', all('a', 2))
   await poll()
+  pages('/moving.xml', [...all('b', 12), ...all('a', 2)])
   await poll()
-  pages('/moving.xml', ['/h', '/g', '/f', '/e', '/d', '/c', '/b', '/a'])
+  t.same(await gaps(), [0], 'four older pages are read')
+  // Two new entries push the others on: the page that comes next shows what was found meanwhile.
+  pages('/moving.xml', [...all('c', 2), ...all('b', 12), ...all('a', 2)])
   await poll()
-  pages('/moving.xml', ['/j', '/i', '/h', '/g', '/f', '/e', '/d', '/c', '/b', '/a'])
-  await poll()
-  site.on('/moving.xml?page=3', atom([]))
-  for (let n = 0; n < 3; n += 1) await poll()
-  t.same(await gaps(), [1])
-})
-
-t.test('pages are read anew until the gap is closed, also when its entries have moved on by then', async t => {
-  await only(['/anew.xml'])
-  const before = run.crawl.config
-  run.crawl.config = { ...before, CRAWL_ARCHIVE_DOCUMENTS: 5 }
-  pages('/anew.xml', ['/f', '/e', '/d', '/c', '/b', '/a'])
-  for (let n = 0; n < 3; n += 1) await poll()
-  pages('/anew.xml', ['/j', '/i', '/h', '/g', '/f', '/e', '/d', '/c', '/b', '/a'])
-  await poll()
-  pages('/anew.xml', ['/l', '/k', '/j', '/i', '/h', '/g', '/f', '/e', '/d', '/c', '/b', '/a'])
-  for (let n = 0; n < 3; n += 1) await poll()
-  t.equal((await run.pages()).length, 12, 'page 3 was read before, and has /h and /g now')
   t.same(await gaps(), [0])
-  run.crawl.config = before
+  await poll()
+  t.same(await gaps(), [0], 'the pages are read again, and the last one reaches back before the gap')
+  t.equal((await run.pages()).length, 16)
 })
 
 t.test('one gap has each page read once, also where pages lead in a circle', async t => {
@@ -242,38 +243,37 @@ t.test('one gap has each page read once, also where pages lead in a circle', asy
   t.equal(site.to('/circle.xml?page=2').length, 1)
   t.equal(site.to('/circle.xml?page=3').length, 1)
 
-  // A crawler of the version before leaves the gap of a page that it reads.
-  await run.pool.query("update feed_archives set gap_from = '2001-01-01', gap_to = '2001-01-02'")
   const seen = await lastSuccess()
   site.on('/circle.xml?page=2', atom(['/h', '/g'], 'next', '/circle.xml?page=3'))
   site.on('/circle.xml', atom(['/j', '/i'], 'next', '/circle.xml?page=2'))
-  for (let n = 0; n < 3; n += 1) await poll()
+  await poll()
   t.same(await gaps(), [2])
   t.same((await outletHealth(run.pool))[0]?.gaps?.from, seen, 'the times are those of the new gap')
   t.equal(site.to('/circle.xml?page=2').length, 2, 'another gap has it read again')
   t.equal(site.to('/circle.xml?page=3').length, 2)
 })
 
-t.test('an archive document closes a gap, one that is given up does not, and neither does one never read', async t => {
-  await only(['/live.xml'])
-  site.on('/archive-1.xml', atom(['/o-1', '/o-2']))
-  site.on('/live.xml', atom(['/o-4', '/o-3'], 'prev-archive', '/archive-1.xml'))
-  for (let n = 0; n < 2; n += 1) await poll()
-  site.on('/archive-2.xml', atom(['/o-3', '/o-4', '/o-5', '/o-6'], 'prev-archive', '/archive-1.xml'))
-  site.on('/live.xml', atom(['/o-8', '/o-7'], 'prev-archive', '/archive-2.xml'))
-  for (let n = 0; n < 2; n += 1) await poll()
+t.test('JSON Feed: next_url closes a gap, a page that is given up does not, and never fails its feed', async t => {
+  await only(['/live.json'])
+  const json = (paths: string[], next?: string) =>
+    JSON.stringify({
+      ...{ version: 'https://jsonfeed.org/version/1', items: paths.map(path => ({ id: at(path) })), next_url: next },
+    })
+  site.on('/live.json', json(['/o-2', '/o-1']))
+  await poll()
+  site.on('/live.json', json(['/o-6', '/o-5'], '/older.json'))
+  site.on('/older.json', json(['/o-4', '/o-3', '/o-2']))
+  await poll()
   t.same(await gaps(), [0])
-  t.ok(await run.page(at('/o-6')))
+  t.ok(await run.page(at('/o-3')))
 
-  site.on('/archive-3.xml', 'no feed')
-  site.on('/live.xml', atom(['/p-2', '/p-1'], 'prev-archive', '/archive-3.xml'))
-  for (let n = 0; n < 5; n += 1) await poll()
+  site.on('/live.json', json(['/p-2', '/p-1'], '/broken.json'))
+  site.on('/broken.json', 'no feed')
+  for (let n = 0; n < 4; n += 1) await poll()
   t.same(await gaps(), [0], 'it may be read yet')
+  const { rows } = await run.pool.query<{ failures: number; parsing: boolean }>('select failures, parsing from feeds')
+  t.same(rows, [{ failures: 0, parsing: false }])
   await poll()
   t.same(await gaps(), [1])
-
-  run.crawl.config = { ...run.crawl.config, CRAWL_ARCHIVE_DOCUMENTS: 0 }
-  site.on('/live.xml', atom(['/q-2', '/q-1'], 'prev-archive', '/archive-4.xml'))
-  await poll()
-  t.same(await gaps(), [2])
+  t.equal(site.to('/broken.json').length, 5)
 })

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { removeOldSources } from '../../services/crawler/maintenance.ts'
-import { visitHost } from '../../services/crawler/visits/visit.ts'
-import { nextWork } from '../../services/crawler/visits/work.ts'
+import { removeOldSources } from '../../services/crawler/pages/maintenance.ts'
+import { claimVisits } from '../../services/crawler/visits/dispatcher.ts'
+import { nextWork, visitHost } from '../../services/crawler/visits/visit.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { html, rss, startCrawl, type TestCrawl } from './crawl.ts'
 import { startSite } from './site.ts'
@@ -152,12 +152,6 @@ t.test('a host with the longest and strangest of names stops nobody', async t =>
   site.on('/feed.xml', rss(...names.map(name => `http://${name}/`), `${site.origin}/p`))
   await run.outlets({ 'x.example': [`${site.origin}/feed.xml`] })
   await run.workOff()
-  const { rows } = await run.pool.query<{ host: string }>('select host from hosts')
-  t.comment(rows.map(({ host }) => host.slice(0, 40)))
-  await run.crawl.queues.add(
-    'visit',
-    rows.map(({ host }) => ({ key: `${host.replaceAll(':', '_')}-1`, data: { host } })),
-  )
   t.match(await run.page(`${site.origin}/p`), { state: 'stored' })
 })
 
@@ -176,7 +170,7 @@ t.test('outlets that share a host take turns where a visit makes one request', a
   run.crawl.backlogged = false
   for (let visit = 0; visit < 60; visit += 1) {
     const work = await nextWork(run.pool, site.host, {
-      ...{ pages: true, held: run.crawl.held, feedFirst: false, served: null, looks: null },
+      ...{ pages: true, held: run.crawl.held, feedFirst: false, served: null },
     })
     if (work?.kind !== 'page') break
     await run.pool.query("update pages set state = 'stored' where page_no = $1", [work.page.pageNo])
@@ -204,7 +198,7 @@ async function visitPausing(t: { teardown(end: () => unknown): void }, outlets: 
   await run.pool.query("update hosts set crawl_delay = 60000, free_at = 'epoch'")
   const stop = new AbortController()
   const crawl = { ...run.crawl, backlogged: false, stopping: stop.signal }
-  const visits = sites.map(site => visitHost(crawl, site.host))
+  const visits = (await claimVisits(crawl, sites.length)).map(visit => visitHost(crawl, visit))
   const putBack = async () => (await run.pages()).filter(({ reason }) => reason === 'host busy').length
   for (let waited = 0; (await putBack()) === 0 && waited < 20_000; waited += 100) await sleep(100)
   for (const site of sites) while (site.to('/a').length === 0) await sleep(100)

@@ -2,11 +2,10 @@ import { createSecureServer, type ServerHttp2Session, type ServerHttp2Stream } f
 import { createServer } from 'node:tls'
 import { brotliCompressSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { addressRule } from '../../services/crawler/fetch/addresses.ts'
-import { guardedConnector } from '../../services/crawler/fetch/connector.ts'
+import { createTrust } from '../../services/crawler/fetch/certificates.ts'
+import { addressRule, guardedConnector } from '../../services/crawler/fetch/connector.ts'
 import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
 import { RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
-import { createTrust } from '../../services/crawler/fetch/tls/trust.ts'
 import { certify } from './certificates.ts'
 import { html, rss, startCrawl } from './crawl.ts'
 

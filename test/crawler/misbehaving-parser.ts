@@ -1,4 +1,4 @@
-import parse, { type ParsedFeed, type ParseTask } from '../../services/crawler/feeds/parsing/worker.ts'
+import parse, { type ParsedFeed, type ParseTask } from '../../services/crawler/feeds/parsing/parse.ts'
 import { begin } from '../../shared/threads/clock.ts'
 import type { Timed } from '../../shared/threads/threads.ts'
 

@@ -9,8 +9,7 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import t from 'tap'
-import { addressRule } from '../../services/crawler/fetch/addresses.ts'
-import { guardedConnector } from '../../services/crawler/fetch/connector.ts'
+import { addressRule, guardedConnector } from '../../services/crawler/fetch/connector.ts'
 import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
 import { RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
 import { startSite } from './site.ts'

@@ -2,8 +2,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
-import { isBacklogged } from '../../services/crawler/dispatch/due.ts'
-import { removeOldSources } from '../../services/crawler/maintenance.ts'
+import { removeOldSources } from '../../services/crawler/pages/maintenance.ts'
+import { isBacklogged } from '../../services/crawler/visits/due-hosts.ts'
 import { createTestDatabase } from '../database.ts'
 import { createFleet, until } from '../fleet.ts'
 import { html, rss, startCrawl } from './crawl.ts'
@@ -52,8 +52,8 @@ t.test(
     first.process.kill('SIGTERM')
     t.equal(await first.exited, 0)
     t.ok(performance.now() - started < 15_000, 'gives the request up after a while')
-    const { rows } = await client.query('select state, attempts, holder, turn from pages join hosts using (host)')
-    t.same(rows, [{ state: 'waiting', attempts: 0, holder: null, turn: null }], 'put back untouched')
+    const { rows } = await client.query('select state, attempts, holder, permit from pages join hosts using (host)')
+    t.same(rows, [{ state: 'waiting', attempts: 0, holder: null, permit: null }], 'put back untouched')
 
     const second = await fleet.start('crawler')
     await until(() => site.to('/slow').length === 2, 60_000)

@@ -65,7 +65,7 @@ t.test('an incomplete chain: the missing certificates are fetched once, in the t
   t.same(await crawlOf(site.origin), { error: null, pages: ['stored'] })
   t.same(authority.seen.map(({ path }) => path).sort(), ['/first.crt', '/second.crt'])
   const { rows } = await run.pool.query<{ hosts: number; bytes: string; permits: string }>(
-    `select l.hosts, l.bytes, (select count(*) from hosts where host = $1 and turn is null and free_at > 'epoch') as permits
+    `select l.hosts, l.bytes, (select count(*) from hosts where host = $1 and permit is null and free_at > 'epoch') as permits
        from outlet_loads l`,
     [authority.host],
   )
@@ -141,7 +141,7 @@ t.test('authorities of the operator are trusted: NODE_EXTRA_CA_CERTS', async t =
   const file = join(t.testdir({ 'root.pem': root.certificate }), 'root.pem')
   const program = `
     import { X509Certificate } from 'node:crypto'
-    import { createTrust } from ${JSON.stringify(new URL('../../services/crawler/fetch/tls/trust.ts', import.meta.url))}
+    import { createTrust } from ${JSON.stringify(new URL('../../services/crawler/fetch/certificates.ts', import.meta.url))}
     console.log(createTrust().isIssuedByAuthority(new X509Certificate(process.env.OWN)))`
   const run = async (env: Record<string, string>) => {
     const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program], {

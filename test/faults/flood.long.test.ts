@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { STORED_SHARE } from '../../services/crawler/budgets/held.ts'
+import { STORED_SHARE } from '../../services/crawler/hosts/budgets.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { createTestDatabase } from '../database.ts'

@@ -117,7 +117,7 @@ t.test('poison can be given up, and work queues can be emptied', async t => {
     dry_run: false,
   })
   t.match(await status(), { articles: 8, embedded: 7, embeddings: { failed: 0, due: 0 } })
-  for (const name of ['visit', 'normalise', 'embed'])
+  for (const name of ['normalise', 'embed'])
     t.match(JSON.parse(await script('drain', name, '--dry-run', '--json')), { queue: name, count: 0, dry_run: true })
   t.match(await script('--help'), /list \[--json\][\s\S]*retry ID[\s\S]*drain/)
 })

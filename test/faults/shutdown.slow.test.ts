@@ -140,7 +140,7 @@ t.test('services end within 20 s, answer the request in hand, and give back thei
   const { rows } = await pool.query(
     `select (select count(*)::int from pages where state = 'stored' and next_try_at > now()) as pages,
             (select count(*)::int from pages where state <> 'stored' and state <> 'waiting') as ended,
-            (select count(*)::int from hosts where leased_until > now() or turn is not null) as hosts,
+            (select count(*)::int from hosts where leased_until > now() or permit is not null) as hosts,
             (select count(*)::int from embeddings where claimed_until > now() + interval '31 s') as articles`,
   )
   t.same(rows, [{ pages: 0, ended: 0, hosts: 0, articles: 0 }], 'what was in hand is given back')

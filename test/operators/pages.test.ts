@@ -56,27 +56,6 @@ t.test('list names every page that is open, why, and when it is tried again', as
   t.match((await pages('list', '--state', 'stored')).err, /No page is open/)
 })
 
-t.test('changes lists pages that were changed or removed, the latest first', async t => {
-  t.match(await pages('changes'), { code: 0, out: '', err: /No look has found a change/ })
-  await pool.query(
-    `insert into page_looks (page_no, outlet_no, host, born_at, answered_at, final_url, title, sentences, what, titles, changes, changed_at, gone_at)
-     select page_no, outlet_no, host, now(), now(), url, 'Nu', '', case when crawl_key = '/done' then '{text,title}'::text[] else '{}' end,
-            case when crawl_key = '/done' then '{Eerst}'::text[] else '{}' end, 1,
-            case when crawl_key = '/done' then now() - interval '3 hours' end, case when crawl_key = '/b/due' then now() end
-       from pages where crawl_key in ('/done', '/b/due', '/later')`,
-  )
-  const { out, err } = await pages('changes')
-  t.match(out, /ago +what .*\n\S+ +\S+ +gone +b\.example .*\n\S+ +3h +text, title +a\.example .*\/done +Eerst → Nu/)
-  t.match(err, /^2 pages\.$/m)
-  const lines = (await pages('changes', '--outlet', 'a.example', '--json')).out.trim().split('\n')
-  t.match(
-    lines.map(line => JSON.parse(line)),
-    [{ outlet: 'a.example', what: ['text', 'title'], titles: ['Eerst', 'Nu'], changes: 1, goneAt: null }],
-  )
-  t.match((await pages('changes', '--limit', '1')).err, /1 page; --limit may show more/)
-  t.match(await pages('changes', '--limit', '0'), { code: 2 })
-})
-
 t.test('retry has failed pages and later ones tried now, and leaves those that are put off', async t => {
   t.match(await pages('retry'), { code: 2, err: /Name ids as list prints them/ })
   t.match(await pages('retry', 'embedding:1'), { code: 2, err: /is no id of a page/ })

@@ -20,8 +20,8 @@ t.test(
     })
     const queues = openQueues({ DATABASE_URL: door.url, REDIS_URL: '' }, log)
     const seen: string[] = []
-    const worker = queues.work('visit', async ({ host }) => void seen.push(host), { concurrency: 2 })
-    const add = () => queues.add('visit', [{ key: 'a', data: { host: 'a' } }])
+    const worker = queues.work('normalise', async ({ pageNo }) => void seen.push(pageNo), { concurrency: 2 })
+    const add = () => queues.add('normalise', [{ key: 'a', data: { pageNo: 'a' } }])
     await t.rejects(add())
     // The event loop must be free: BullMQ's worker left alone would keep it for ever.
     const began = performance.now()
@@ -41,7 +41,7 @@ t.test(
 
 t.test('a worker that never reached its store can be closed', async t => {
   const queues = openQueues({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none', REDIS_URL: '' }, log)
-  const worker = queues.work('visit', async () => {}, { concurrency: 2 })
+  const worker = queues.work('normalise', async () => {}, { concurrency: 2 })
   await sleep(100)
   await worker.close()
   await queues.close()

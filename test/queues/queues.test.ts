@@ -27,14 +27,14 @@ for (const store of ['Postgres', 'Redis'] as const) {
 
   t.test(`${store}: a key that waits is not queued twice, and counts show it`, { skip }, async t => {
     const queues = open()
-    await queues.add('visit', [
-      { key: 'a', data: { host: 'a' } },
-      { key: 'a', data: { host: 'a' } },
-      { key: 'b', data: { host: 'b' } },
+    await queues.add('normalise', [
+      { key: 'a', data: { pageNo: 'a' } },
+      { key: 'a', data: { pageNo: 'a' } },
+      { key: 'b', data: { pageNo: 'b' } },
     ])
-    t.match((await queues.counts()).visit, { waiting: 2, active: 0, delayed: 0, failed: 0 })
-    await queues.drain('visit')
-    t.match((await queues.counts()).visit, { waiting: 0 })
+    t.match((await queues.counts()).normalise, { waiting: 2, active: 0, delayed: 0, failed: 0 })
+    await queues.drain('normalise')
+    t.match((await queues.counts()).normalise, { waiting: 0 })
     await queues.close()
   })
 
@@ -98,17 +98,20 @@ for (const store of ['Postgres', 'Redis'] as const) {
       release = resolve
     })
     const first = queues.work(
-      'visit',
+      'normalise',
       async () => {
         taken.push('first')
         await hang
       },
       { concurrency: 1, lockDuration: 1_000 },
     )
-    await queues.add('visit', [{ key: 'slow', data: { host: 'slow' } }])
+    await queues.add('normalise', [{ key: 'slow', data: { pageNo: 'slow' } }])
     await until(() => taken.length === 1)
     await first.close(true) // as a killed process would: the lock is no longer renewed
-    const second = queues.work('visit', async () => void taken.push('second'), { concurrency: 1, lockDuration: 1_000 })
+    const second = queues.work('normalise', async () => void taken.push('second'), {
+      concurrency: 1,
+      lockDuration: 1_000,
+    })
     await until(() => taken.includes('second'), 60_000)
     t.same(taken, ['first', 'second'])
     release()
@@ -123,11 +126,11 @@ t.test(
   async t => {
     const queues = openQueues({ DATABASE_URL: database.url, REDIS_URL: redis.url ?? '' }, log)
     const seen: string[] = []
-    const worker = queues.work('visit', async ({ host }) => void seen.push(host), { concurrency: 2 })
-    await queues.add('visit', [{ key: 'one', data: { host: 'one' } }])
+    const worker = queues.work('normalise', async ({ pageNo }) => void seen.push(pageNo), { concurrency: 2 })
+    await queues.add('normalise', [{ key: 'one', data: { pageNo: 'one' } }])
     await until(() => seen.length === 1)
     redis.flush()
-    await queues.add('visit', [{ key: 'two', data: { host: 'two' } }])
+    await queues.add('normalise', [{ key: 'two', data: { pageNo: 'two' } }])
     await until(() => seen.includes('two'), 60_000)
     t.same(seen, ['one', 'two'])
     await worker.close()

@@ -31,9 +31,9 @@ t.test(
       createLogger('test', 'silent'),
     )
     const seen: string[] = []
-    const worker = queues.work('visit', async ({ host }) => void seen.push(host), { concurrency: 1 })
+    const worker = queues.work('normalise', async ({ pageNo }) => void seen.push(pageNo), { concurrency: 1 })
     t.teardown(() => worker.close(true))
-    const add = () => queues.add('visit', [{ key: 'a', data: { host: 'a' } }])
+    const add = () => queues.add('normalise', [{ key: 'a', data: { pageNo: 'a' } }])
     const began = Date.now()
     await t.rejects(add(), { message: /does not answer within 10 s \(All sentinels are unreachable/ })
     t.ok(Date.now() - began < 60_000)

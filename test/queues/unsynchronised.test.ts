@@ -26,14 +26,14 @@ t.test('messages on Postgres wait for no standby: they are derived again where t
 
   const queues = openQueues({ DATABASE_URL: url, REDIS_URL: '' }, createLogger('test', 'silent'))
   const taken: string[] = []
-  const worker = queues.work('visit', async ({ host }) => void taken.push(host), { concurrency: 1 })
+  const worker = queues.work('normalise', async ({ pageNo }) => void taken.push(pageNo), { concurrency: 1 })
   t.teardown(async () => {
     await admin.query('alter system reset synchronous_standby_names')
     await admin.query('select pg_reload_conf()')
     await worker.close()
     await queues.close()
   })
-  await queues.add('visit', [{ key: 'a', data: { host: 'a' } }])
+  await queues.add('normalise', [{ key: 'a', data: { pageNo: 'a' } }])
   await until(
     () => taken.length === 1,
     60_000,

@@ -46,9 +46,9 @@ t.test('Postgres, Redis and Qdrant that take TLS alone, with a private authority
     )
     for (const { log } of fleet.members) t.notMatch(log(), /certificate|out of reach|lost connections/)
     const status = JSON.parse(await fleet.script('status', '--json'))
-    t.equal(status.queues.visit.waiting, 0)
+    t.equal(status.queues.normalise.waiting, 0)
     t.match(status.machines, { redis: { role: 'master' }, vectors: { nodes: [] }, postgres: { role: 'primary' } })
-    await fleet.script('queues', 'drain', 'visit')
+    await fleet.script('queues', 'drain', 'normalise')
     await fleet.stop()
     const file = join(t.testdir({}), 'whole.backup')
     const backup = fleet.script('backup', file)
@@ -63,8 +63,8 @@ t.test('Postgres, Redis and Qdrant that take TLS alone, with a private authority
     const config = readConfig({ ...settings, REDIS_URL: '' })
     const queues = openQueues(config, createLogger('test', 'silent'))
     const seen: string[] = []
-    const worker = queues.work('visit', async ({ host }) => void seen.push(host), { concurrency: 1 })
-    await queues.add('visit', [{ key: 'a', data: { host: 'a' } }])
+    const worker = queues.work('normalise', async ({ pageNo }) => void seen.push(pageNo), { concurrency: 1 })
+    await queues.add('normalise', [{ key: 'a', data: { pageNo: 'a' } }])
     await until(() => seen.length === 1, 60_000)
     await worker.close()
     await queues.close()
@@ -117,7 +117,7 @@ async function refusals(env: Secured['settings']): Promise<Record<string, string
     pool: await failure(pool.query('select 1')),
     boss: await failure(boss.start()),
     vectors: await failure(openVectorStore(config, 5_000).ping()),
-    redis: await failure(createFleet(env).script('queues', 'drain', 'visit')),
+    redis: await failure(createFleet(env).script('queues', 'drain', 'normalise')),
   }
   await pool.end()
   await boss.stop({ graceful: false }).catch(() => {})

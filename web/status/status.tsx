@@ -117,7 +117,6 @@ function Age({ readAt }: { readAt: number }) {
 }
 
 const ABOUT = new Map([
-  ['visit', 'hosts to visit'],
   ['normalise', 'pages to normalise'],
   ['embed', 'articles to embed'],
 ])

@@ -3,7 +3,7 @@ import type { Candidate } from '../../../services/normaliser/candidates/candidat
 import { dateCandidates, readingOf } from '../../../services/normaliser/dates/published.ts'
 import type { PageMetadata } from '../../../services/normaliser/metadata/metadata.ts'
 import { titleCandidates } from '../../../services/normaliser/metadata/title.ts'
-import type { Outlet } from '../../../shared/outlets/outlet.ts'
+import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 
 type PageOutlet = Pick<Outlet, 'name' | 'domain' | 'timeZone'>
 

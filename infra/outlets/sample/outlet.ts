@@ -1,7 +1,7 @@
 /** The properties of a sample outlet and its site. */
 
 import type { Country, Language } from '../../../shared/articles/article.ts'
-import type { Outlet } from '../../../shared/outlets/outlet.ts'
+import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 import type { Charset } from './markup.ts'
 import { readTexts, type SampleText } from './texts.ts'
 

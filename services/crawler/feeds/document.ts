@@ -1,17 +1,26 @@
 import { LONGEST_RETRY_AFTER, readRetryAfter } from '../../../shared/resilience/retry-after.ts'
+import type { Crawl } from '../crawl.ts'
 import { gunzipFile } from '../fetch/compression.ts'
-import type { FetchedResponse } from '../fetch/request.ts'
+import { type Fetched, politeGet } from '../fetch/polite-get.ts'
+import { conditions, type FetchedResponse, NO_VALIDATORS, type Validators, validatorsOf } from '../fetch/request.ts'
 import { RequestFailure } from '../fetch/request-failure.ts'
-import { conditions, NO_VALIDATORS, type Validators, validatorsOf } from '../fetch/validators.ts'
-import { type Fetched, politeGet } from '../robots/polite.ts'
-import { linksWithHeader } from './parsing/links.ts'
+import type { Lease } from '../hosts/leases.ts'
+import type { ParsedFeed } from './parsing/parse.ts'
 import { ParseFailure } from './parsing/parser.ts'
-import type { ParsedFeed } from './parsing/worker.ts'
-import type { Poll } from './poll-context.ts'
-import { freshFor } from './scheduling/freshness.ts'
+import type { DueFeed } from './schedule.ts'
+import { freshFor } from './schedule.ts'
 
 const ACCEPT =
   'application/rss+xml,application/atom+xml,application/feed+json,application/xml;q=0.9,text/xml;q=0.9,application/json;q=0.8,*/*;q=0.5'
+
+/** One poll of a feed or sitemap. */
+export interface Poll {
+  crawl: Crawl
+  visit: Lease
+  feed: DueFeed
+  /** Must be called before each document is parsed (`schedule.ts`). */
+  beforeParsing(): Promise<void>
+}
 
 /**
  * A document that was read, or the reason why it was not. `fresh`: ms for which it says that it
@@ -54,9 +63,8 @@ export async function readDocument(
       const detail = `no feed: ${contentType ?? 'without a type'}, ${bytes.length} bytes`
       return { kind: 'failure', reason: 'no feed', detail, wait: {} }
     }
-    const links = linksWithHeader(feed.links, answer.headers.link, url.href)
     return {
-      ...{ kind: 'feed', feed: { ...feed, links }, base: url.href },
+      ...{ kind: 'feed', feed, base: url.href },
       ...{ validators: validatorsToKeep(answer, feed), fresh: freshFor(answer.headers) },
     }
   } catch (error) {

@@ -1,13 +1,12 @@
 import type { Pool } from '../../../shared/postgres/pool.ts'
+import { pagesDiscovered } from '../crawl-metrics.ts'
 import { OWN_PAUSE } from '../fetch/permitted-request.ts'
-import { NO_VALIDATORS, type Validators } from '../fetch/validators.ts'
-import { pagesDiscovered } from '../metrics.ts'
-import { type Document, readDocument, UNPARSED } from './document.ts'
-import type { DueFeed } from './due-feed.ts'
+import { NO_VALIDATORS, type Validators } from '../fetch/request.ts'
+import { type Document, type Poll, readDocument, UNPARSED } from './document.ts'
 import type { SitemapPart } from './parsing/feed.ts'
 import { MAX_PARTS } from './parsing/sitemaps.ts'
-import type { Poll } from './poll-context.ts'
-import { savePart } from './saving/save.ts'
+import { savePart } from './save.ts'
+import type { DueFeed } from './schedule.ts'
 
 /** The result of reading the parts of an index. */
 export interface PartsRead {

@@ -1,19 +1,21 @@
 import type { Crawl } from '../crawl.ts'
-import { NO_VALIDATORS, type Validators } from '../fetch/validators.ts'
+import { feedGaps, feedPolls, pagesDiscovered } from '../crawl-metrics.ts'
+import { OWN_PAUSE } from '../fetch/permitted-request.ts'
+import { NO_VALIDATORS, type Validators } from '../fetch/request.ts'
 import type { Lease } from '../hosts/leases.ts'
-import { feedPolls, pagesDiscovered } from '../metrics.ts'
-import { subscribeWhenDue } from '../websub/subscribe.ts'
-import { noteHub } from '../websub/subscription.ts'
-import { readArchives } from './archives.ts'
-import { type Document, readDocument } from './document.ts'
-import type { DueFeed } from './due-feed.ts'
+import { type Document, type Poll, readDocument } from './document.ts'
 import { showsLatestAlone } from './parsing/feed.ts'
-import { NO_LINKS } from './parsing/links.ts'
 import { type PartsRead, readParts } from './parts.ts'
-import type { Poll } from './poll-context.ts'
-import { reportGap } from './report-gap.ts'
-import { type GoodPoll, savePoll } from './saving/save.ts'
-import { beforeParsing, postpone, saveFailure } from './scheduling/schedule.ts'
+import {
+  type Gap,
+  type GoodPoll,
+  nextOlderPage,
+  planNextPoll,
+  saveOlderPage,
+  savePoll,
+  saveUnreadablePage,
+} from './save.ts'
+import { beforeParsing, type DueFeed, postpone, saveFailure } from './schedule.ts'
 
 /**
  * Polls one feed or sitemap.
@@ -47,12 +49,13 @@ export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promi
     case 'unchanged':
     case 'feed': {
       const parts = hasParts(document) ? await readParts(poll, document) : NO_PARTS
-      if (parts.interrupted || !(await readArchives(poll))) return giveBack()
-      await (parts.error === null
-        ? saveSuccess(crawl, feed, document, parts)
-        : savePartsFailure(crawl, feed, parts.error))
-      if (parts.error === null) await subscribe(poll, document)
-      return true
+      if (parts.interrupted) return giveBack()
+      if (parts.error !== null) {
+        await savePartsFailure(crawl, feed, parts.error)
+        return true
+      }
+      await saveSuccess(crawl, feed, document, parts)
+      return readOlderPages(poll)
     }
   }
 }
@@ -74,7 +77,7 @@ async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, 
   const unchanged = document.kind === 'unchanged'
   const result: GoodPoll = {
     named: unchanged ? [] : document.feed.named,
-    links: unchanged ? NO_LINKS : document.feed.links,
+    next: unchanged ? null : document.feed.next,
     rolls: !unchanged && showsLatestAlone(document.feed.format),
     validators: validatorsToKeep(document, parts),
     fresh: parts.any ? 0 : document.fresh,
@@ -87,18 +90,61 @@ async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, 
   reportGap(crawl, feed, gap)
 }
 
-/** Remembers the feed's hub, and asks it for a subscription when that is due. */
-async function subscribe(poll: Poll, document: ReadDocument): Promise<void> {
-  if (poll.crawl.config.WEBSUB_PUBLIC_URL === '') return
-  if (document.kind === 'feed') {
-    const { hubs, self } = document.feed.links
-    await noteHub(poll.crawl.pool, poll.feed, hubs[0] ?? null, self ?? document.base)
-  }
-  await subscribeWhenDue(poll)
-}
-
 /** Null: the old ones hold. The next poll must read an index again when parts of it are missing. */
 function validatorsToKeep(document: ReadDocument, parts: PartsRead): Validators | null {
   if (document.kind === 'unchanged') return null
   return parts.whole ? document.validators : NO_VALIDATORS
+}
+
+/** Older pages that one poll reads. The others wait for the next polls. */
+const MOST_IN_A_POLL = 4
+
+/**
+ * Reads older pages of a feed in pages (RFC 5005 §3) while one of its gaps is open, each with a
+ * request of its own. A page that fails is tried again by the next polls, and never fails the feed.
+ *
+ * @returns whether the visit may go on
+ */
+async function readOlderPages(poll: Poll): Promise<boolean> {
+  const { crawl, visit, feed } = poll
+  for (let read = 0; read < MOST_IN_A_POLL; read += 1) {
+    const url = await nextOlderPage(crawl.pool, feed)
+    if (url === null) break
+    const document = await readDocument(poll, url, NO_VALIDATORS, OWN_PAUSE)
+    await saveOlderDocument(crawl, feed, url, document)
+    await planNextPoll(crawl.pool, feed, crawl.config.POLL_INTERVAL_MIN)
+    if (document.kind === 'interrupted') return false
+    if (document.kind === 'later') return document.host !== visit.host
+    if (document.kind !== 'feed') break
+  }
+  return true
+}
+
+async function saveOlderDocument(crawl: Crawl, feed: DueFeed, url: string, document: Document): Promise<void> {
+  switch (document.kind) {
+    case 'interrupted':
+    case 'later':
+      return
+    case 'unchanged':
+    case 'failure': {
+      const detail = document.kind === 'failure' ? document.detail : 'it answers 304'
+      crawl.log.info({ feed: feed.url, page: url, detail }, 'could not read an older page of a feed')
+      return reportGap(crawl, feed, await saveUnreadablePage(crawl.pool, feed))
+    }
+    case 'feed': {
+      const saved = await saveOlderPage(crawl.pool, feed, document.feed, crawl.config)
+      pagesDiscovered.inc(saved?.discovered ?? 0)
+      return reportGap(crawl, feed, saved?.gap ?? null)
+    }
+  }
+}
+
+/** Tells operators of a gap that was saved. */
+function reportGap(crawl: Crawl, feed: DueFeed, gap: Gap | null): void {
+  if (gap === null) return
+  feedGaps.inc()
+  crawl.log.info(
+    { feed: feed.url, from: gap.from, to: gap.to },
+    'a feed rolled on between two polls: articles may have come and gone unseen',
+  )
 }

@@ -1,12 +1,14 @@
 import type { X509Certificate } from 'node:crypto'
 import { readRetryAfter } from '../../../shared/resilience/retry-after.ts'
 import type { Crawl } from '../crawl.ts'
+import { requestSeconds } from '../crawl-metrics.ts'
+import { admitsHost, spend } from '../hosts/budgets.ts'
 import type { Lease } from '../hosts/leases.ts'
 import { endPermit, type Permit, takePermit } from '../hosts/permits.ts'
-import { requestSeconds } from '../metrics.ts'
+import { CERTIFICATE_LIMIT, missingCertificates } from './certificates.ts'
+import { IncompleteChain } from './connector.ts'
 import { type FetchedResponse, request } from './request.ts'
 import { asFailure, type FailureKind, RequestFailure } from './request-failure.ts'
-import { IncompleteChain } from './tls/incomplete-chain.ts'
 
 /**
  * Longest wait in ms for a host that pauses because of our own last request. That happens with a
@@ -30,7 +32,7 @@ const FAILURES_IN_A_ROW = 3
 /** As a multiple of CRAWL_RETRY_MIN. */
 const LONGEST_REST = 10
 
-export interface PermittedOptions {
+interface PermittedOptions {
   /** The outlet that a long wait is counted for. */
   outletNo: number
   /** Longest wait for the host in ms. */
@@ -46,7 +48,7 @@ export interface PermittedOptions {
 }
 
 /** Makes one request as soon as the host is free, then starts the pause. */
-export async function requestWithPermit(
+async function requestWithPermit(
   crawl: Crawl,
   visit: Lease,
   url: URL,
@@ -113,4 +115,40 @@ function pauseAfter({ status, headers }: FetchedResponse, retryMin: number): num
   const asked = readRetryAfter(headers['retry-after'], headers.date)
   if (status === 429) return asked ?? retryMin
   return status === 503 ? (asked ?? 0) : 0
+}
+
+/** ms that a visit waits for the host of an authority. */
+const PATIENCE = 15_000
+
+/**
+ * Makes one request with a permit. When the host does not send all certificates of its chain, the
+ * missing ones are fetched as browsers fetch them, each with a permit of its own host, and the
+ * request is made again. This is tried once an hour for a host, and the outlet's budget pays.
+ */
+export async function askHost(
+  crawl: Crawl,
+  visit: Lease,
+  url: URL,
+  headers: Record<string, string>,
+  options: PermittedOptions,
+): Promise<Asked> {
+  const asked = await requestWithPermit(crawl, visit, url, headers, options)
+  if (asked.kind !== 'failure' || asked.incomplete === undefined || !crawl.trust.mayTry(url.host)) return asked
+  const fetch = (address: URL) => fetchCertificate(crawl, visit, address, options.outletNo)
+  const missing = await missingCertificates(asked.incomplete, crawl.trust, fetch)
+  if (missing === null) return asked
+  crawl.trust.remember(url.host, missing)
+  crawl.log.info({ host: url.host, certificates: missing.length }, 'fetched certificates that a host does not send')
+  return requestWithPermit(crawl, visit, url, headers, { ...options, patience: OWN_PAUSE })
+}
+
+async function fetchCertificate(crawl: Crawl, visit: Lease, address: URL, outletNo: number): Promise<Buffer | null> {
+  const { pool, config } = crawl
+  if (address.host !== visit.host && !(await admitsHost(pool, outletNo, address.host, config))) return null
+  const headers = { accept: 'application/pkix-cert,*/*;q=0.5' }
+  const limits = { outletNo, patience: PATIENCE, beginning: CERTIFICATE_LIMIT }
+  const asked = await requestWithPermit(crawl, visit, address, headers, limits)
+  if (asked.kind !== 'answer' || asked.answer.status !== 200) return null
+  await spend(pool, outletNo, { hosts: 0, bytes: asked.answer.body.length })
+  return asked.answer.body
 }

@@ -109,9 +109,24 @@ const RENEW = `
   update hosts
      set leased_until = case when holder = any($1::uuid[]) and leased_until > clock_timestamp()
                              then clock_timestamp() + $3 * interval '1 ms' else leased_until end,
-         free_at = case when turn = any($2::uuid[]) and free_at > clock_timestamp()
+         free_at = case when permit = any($2::uuid[]) and free_at > clock_timestamp()
                         then clock_timestamp() + ($3 + greatest(coalesce(crawl_delay, 0), $4)) * interval '1 ms'
                         else free_at end
-   where holder = any($1::uuid[]) or turn = any($2::uuid[])
+   where holder = any($1::uuid[]) or permit = any($2::uuid[])
   returning case when holder = any($1::uuid[]) and leased_until > clock_timestamp() then holder end as visit,
-            case when turn = any($2::uuid[]) and free_at > clock_timestamp() then turn end as permit`
+            case when permit = any($2::uuid[]) and free_at > clock_timestamp() then hosts.permit end as permit`
+
+/** A visit: the time in which one crawler alone polls feeds and fetches pages of a host. */
+export interface Visit extends Lease {
+  /** The number of the visit to this host, from 1. */
+  number: number
+}
+
+/** Ends a visit. If work is left, a dispatcher claims the host again. */
+export async function endVisit(pool: Pool, leases: Leases, visit: Lease): Promise<void> {
+  leases.drop(visit)
+  await pool.query("update hosts set holder = null, leased_until = 'epoch' where host = $1 and holder = $2", [
+    visit.host,
+    visit.id,
+  ])
+}

@@ -9,7 +9,7 @@ export interface Permit extends Lease {
 }
 
 /** The end of a request, as its host's pause depends on it. */
-export interface PermitEnd {
+interface PermitEnd {
   /** False: the request was not made after all, so no pause is due. */
   requested: boolean
   /** ms that the host asked for, or that its failures suggest; 0: the usual pause. */
@@ -22,10 +22,7 @@ export interface PermitEnd {
  * `busy`: the host is not free for `wait` ms. `interrupted`: another crawler has the visit, or this
  * one is stopping.
  */
-export type PermitOutcome =
-  | { kind: 'permit'; permit: Permit }
-  | { kind: 'busy'; wait: number }
-  | { kind: 'interrupted' }
+type PermitOutcome = { kind: 'permit'; permit: Permit } | { kind: 'busy'; wait: number } | { kind: 'interrupted' }
 
 /**
  * ms between two tries while another request to the host is under way: it may end at any moment.
@@ -34,7 +31,7 @@ const LOOK_AGAIN = 250
 /** A longer wait (ms) for a host must be granted (`beginLong`). */
 const LONG = 15_000
 
-export interface PermitOptions {
+interface PermitOptions {
   /** CRAWL_HOST_DELAY: shortest pause between two requests, in ms. */
   delay: number
   /** Longest wait in ms; a host that is not free by then is `busy`. */
@@ -117,19 +114,19 @@ async function waitForHost(
 }
 
 // $1 host, $2 permit, $3 ms that a lease lasts, $4 pause (ms), $5 host and $6 id of the visit.
-// Index: the primary key. The column `turn` holds the permit.
+// Index: the primary key.
 const TAKE = `
   with visiting as (
     select exists (select from hosts where host = $5 and holder = $6 and leased_until > clock_timestamp()) as ours
   ), taken as (
     update hosts
-       set turn = $2, free_at = clock_timestamp() + ($3 + greatest(coalesce(crawl_delay, 0), $4)) * interval '1 ms'
+       set permit = $2, free_at = clock_timestamp() + ($3 + greatest(coalesce(crawl_delay, 0), $4)) * interval '1 ms'
      where host = $1 and free_at <= clock_timestamp() and (select ours from visiting)
     returning 1
   )
   select exists (select from taken) as taken,
          (select ours from visiting) as ours,
-         turn is not null as asked,
+         permit is not null as asked,
          failures,
          ceil(extract(epoch from free_at - clock_timestamp()) * 1000)::float8 as wait
     from hosts where host = $1`
@@ -150,13 +147,13 @@ export async function endPermit(
        select greatest(coalesce(crawl_delay, 0), $4::int, $5::int) as ms from hosts where host = $1
      )
      update hosts
-        set turn = null,
+        set permit = null,
             free_at = case when $3 then clock_timestamp() + (1 + ms + least(25, ms / 10)) * interval '1 ms'
                            else clock_timestamp() end,
             failures = case when not $3 then failures when $6::text is null then 0 else failures + 1 end,
             last_error = case when $3 then $6 else last_error end
        from pause
-      where host = $1 and turn = $2`,
+      where host = $1 and permit = $2`,
     [permit.host, permit.id, end.requested, delay, Math.ceil(end.pause), end.error],
   )
 }
@@ -172,4 +169,30 @@ export async function ensureHosts(db: Pick<Pool, 'query'>, hosts: Iterable<strin
     'insert into hosts (host) select name from unnest($1::text[]) as name where not exists (select from hosts where host = name) on conflict do nothing',
     [names],
   )
+}
+
+/**
+ * The visits that wait long for a host. Each occupies one of CRAWL_CONCURRENCY places, so hosts
+ * with long pauses must not occupy them all.
+ */
+export interface LongWaits {
+  /** Begins a wait for an outlet, and returns its end. Null: too many visits wait already. */
+  begin(outletNo: number): (() => void) | null
+}
+
+/** Long waits for one outlet: for its feeds and for its pages. */
+const OF_AN_OUTLET = 2
+
+/** @param concurrency CRAWL_CONCURRENCY; half of it may wait long */
+export function createLongWaits(concurrency: number): LongWaits {
+  const most = Math.max(1, Math.floor(concurrency / 2))
+  const waiting: number[] = []
+  return {
+    begin(outletNo) {
+      const own = waiting.filter(one => one === outletNo).length
+      if (waiting.length >= most || own >= OF_AN_OUTLET) return null
+      waiting.push(outletNo)
+      return () => void waiting.splice(waiting.indexOf(outletNo), 1)
+    },
+  }
 }

@@ -1,10 +1,9 @@
+import type { Fetched } from '../fetch/polite-get.ts'
 import type { FetchedResponse } from '../fetch/request.ts'
-import { type Validators, validatorsOf } from '../fetch/validators.ts'
-import type { Fetched } from '../robots/polite.ts'
 
 /** The decision about a page after a try. */
 export type Verdict =
-  | { kind: 'store'; status: number; url: string; contentType: string | null; body: Buffer; validators: Validators }
+  | { kind: 'store'; status: number; url: string; contentType: string | null; body: Buffer }
   /** The outlet refuses the page, in the way `block`. The article is made from the feed's entry. */
   | { kind: 'store without body'; status: number; url: string; contentType: string | null; block: string }
   /** Never indexed. */
@@ -66,7 +65,7 @@ function judgeAnswer(answer: FetchedResponse, url: string, attempts: number): Ve
   if (!answer.framed && attempts + 1 < TRIES_WITHOUT_AN_END && !hasEnd(answer.body)) {
     return { kind: 'retry', reason: 'cut', detail: 'the connection ended before the page did' }
   }
-  return { kind: 'store', status, url, contentType, body: answer.body, validators: validatorsOf(answer) }
+  return { kind: 'store', status, url, contentType, body: answer.body }
 }
 
 /**

@@ -1,35 +1,23 @@
-import { isTransient } from '../../../shared/postgres/pool.ts'
+import { isTransient, type Pool } from '../../../shared/postgres/pool.ts'
 import type { Crawl } from '../crawl.ts'
 import { pollFeed } from '../feeds/poll.ts'
-import { saveFailure } from '../feeds/scheduling/schedule.ts'
-import type { Lease } from '../hosts/leases.ts'
-import { endVisit, takeVisit } from '../hosts/visit-lease.ts'
-import { lookBudget } from '../looks/limits.ts'
-import { lookAtPage } from '../looks/look.ts'
-import { saveLook } from '../looks/save.ts'
-import { fetchPage } from '../pages/fetch.ts'
-import { savePage } from '../pages/save.ts'
-import { nextWork, type Work } from './work.ts'
+import { type DueFeed, saveFailure } from '../feeds/schedule.ts'
+import type { Held } from '../hosts/budgets.ts'
+import { endVisit, type Visit } from '../hosts/leases.ts'
+import { fetchPage, savePage, type WaitingPage } from '../pages/page.ts'
 
 /**
- * ms after which a visit ends in favour of other hosts. If work is left, the next is called at
- * once.
+ * ms after which a visit ends in favour of other hosts. If work is left, the host is claimed again.
  */
 const SLICE = 20_000
-/** A visit for looks is shorter: new pages of other hosts may wait for its place. */
-const LOOK_SLICE = 5_000
-
 /**
- * Visits a host: polls its due feeds, fetches its waiting pages and, where nothing new is due,
- * looks at old ones, one request after another. The visit ends when nothing is due, the host must
- * not be asked again for now, or the time slice is over. Does nothing when another crawler visits
- * the host.
+ * Makes a visit: polls due feeds of the host and fetches its waiting pages, one request after
+ * another. The visit ends when nothing is due, the host must not be asked again for now, or the time
+ * slice is over.
  */
-export async function visitHost(crawl: Crawl, host: string): Promise<void> {
-  const visit = await takeVisit(crawl.pool, crawl.leases, host)
-  if (visit === null) return
+export async function visitHost(crawl: Crawl, visit: Visit): Promise<void> {
   try {
-    const end = performance.now() + (visit.looking ? LOOK_SLICE : SLICE)
+    const end = performance.now() + SLICE
     let goOn = true
     // Feeds and pages take turns, so that neither keeps the other waiting for ever. Where the host
     // wants long pauses, a visit makes only one request. Every other visit therefore begins with a
@@ -38,8 +26,7 @@ export async function visitHost(crawl: Crawl, host: string): Promise<void> {
     let served: number | null = null
     while (goOn && performance.now() < end && visit.alive() && !crawl.stopping.aborted) {
       const pages = !crawl.backlogged
-      const looks = visit.looking ? lookBudget(crawl.config) : null
-      const work = await nextWork(crawl.pool, host, { pages, held: crawl.held, feedFirst, served, looks })
+      const work = await nextWork(crawl.pool, visit.host, { pages, held: crawl.held, feedFirst, served })
       if (work === null) break
       feedFirst = work.kind === 'page'
       if (work.kind === 'page') served = work.page.outletNo
@@ -55,43 +42,107 @@ export async function visitHost(crawl: Crawl, host: string): Promise<void> {
  * feed or page, which is then tried again with growing pauses. It must not be tried again at once
  * for ever, nor delay the others.
  */
-async function doWork(crawl: Crawl, visit: Lease, work: Work): Promise<boolean> {
+async function doWork(crawl: Crawl, visit: Visit, work: Work): Promise<boolean> {
   try {
-    return await begin(crawl, visit, work)
+    return await (work.kind === 'feed' ? pollFeed(crawl, visit, work.feed) : fetchPage(crawl, visit, work.page))
   } catch (error) {
     if (isTransient(error)) throw error
     const detail = error instanceof Error ? error.message : String(error)
-    crawl.log.error({ ...namesOf(work), err: detail }, 'a feed or page made the crawler fail')
-    await noteFailure(crawl, work, detail)
+    const names =
+      work.kind === 'feed' ? { feed: work.feed.url } : { page: String(work.page.pageNo), url: work.page.url }
+    crawl.log.error({ ...names, err: detail }, 'a feed or page made the crawler fail')
+    const { pool, config } = crawl
+    if (work.kind === 'feed') await saveFailure(pool, work.feed, detail, {}, config)
+    else await savePage(pool, work.page, { kind: 'retry', reason: 'crawler error', detail }, config.CRAWL_RETRY_MIN)
     return true
   }
 }
 
-function begin(crawl: Crawl, visit: Lease, work: Work): Promise<boolean> {
-  switch (work.kind) {
-    case 'feed':
-      return pollFeed(crawl, visit, work.feed)
-    case 'page':
-      return fetchPage(crawl, visit, work.page)
-    case 'look':
-      return lookAtPage(crawl, visit, work.look)
-  }
+/** The next feed or page to request from a host. */
+type Work = { kind: 'feed'; feed: DueFeed } | { kind: 'page'; page: WaitingPage }
+
+interface WorkOptions {
+  /** Whether pages are fetched now. */
+  pages: boolean
+  /** Outlets whose pages and feeds have to wait. */
+  held: Held
+  /** Whether a feed comes before a page when both are due. */
+  feedFirst: boolean
+  /**
+   * The outlet whose page was fetched last: the next outlet's turn is now. Null at the beginning of
+   * a visit: an outlet is drawn by lot.
+   */
+  served: number | null
 }
 
-function namesOf(work: Work): Record<string, string> {
-  if (work.kind === 'feed') return { feed: work.feed.url }
-  const { pageNo, url } = work.kind === 'page' ? work.page : work.look
-  return { page: String(pageNo), url }
+/**
+ * The next due work at a host. Its outlets take turns; the oldest comes first. Null: nothing is due.
+ */
+export async function nextWork(pool: Pool, host: string, options: WorkOptions): Promise<Work | null> {
+  const page = () => (options.pages ? nextPage(pool, host, options) : null)
+  const feed = () => nextFeed(pool, host, options)
+  return options.feedFirst ? ((await feed()) ?? (await page())) : ((await page()) ?? (await feed()))
 }
 
-async function noteFailure({ pool, config }: Crawl, work: Work, detail: string): Promise<void> {
-  const reason = 'crawler error'
-  switch (work.kind) {
-    case 'feed':
-      return saveFailure(pool, work.feed, detail, {}, config)
-    case 'page':
-      return void (await savePage(pool, work.page, { kind: 'retry', reason, detail }, config.CRAWL_RETRY_MIN))
-    case 'look':
-      return void (await saveLook(pool, work.look, { kind: 'retry', reason }, { took: 0, config }))
-  }
+async function nextFeed(pool: Pool, host: string, { held }: WorkOptions): Promise<Work | null> {
+  // Index feeds_due.
+  const { rows } = await pool.query<DueFeed>(
+    `select f.feed_no as "feedNo", f.outlet_no as "outletNo", f.url, f.etag, f.last_modified as "lastModified",
+            f.failures, f.parsing
+       from feeds f join outlets o using (outlet_no)
+      where f.host = $1 and f.active and o.active and f.next_poll_at <= clock_timestamp() and f.outlet_no <> all($2)
+      order by f.next_poll_at limit 1`,
+    [host, [...held.feeds]],
+  )
+  const [feed] = rows
+  return feed === undefined ? null : { kind: 'feed', feed }
+}
+
+/**
+ * Draws one of the outlets that have a due page at a host, by lot. Where the host wants long
+ * pauses, a visit fetches only one page. The first outlet of the catalogue would otherwise get them
+ * all. Index: pages_waiting_turns.
+ */
+async function drawOutlet(pool: Pool, host: string, held: Held): Promise<number | null> {
+  const { rows } = await pool.query<{ outletNo: number }>(
+    `with recursive outlet as (
+       (select outlet_no from pages where host = $1 and state = 'waiting' and reason is distinct from 'put off'
+         order by outlet_no limit 1)
+       union all
+       select next.outlet_no
+         from outlet o, lateral (
+           select outlet_no from pages
+            where host = $1 and state = 'waiting' and reason is distinct from 'put off' and outlet_no > o.outlet_no
+            order by outlet_no limit 1) next
+     )
+     select outlet_no as "outletNo" from outlet o
+      where outlet_no <> all($2)
+        and exists (select from pages p
+                     where p.host = $1 and p.state = 'waiting' and p.reason is distinct from 'put off'
+                       and p.outlet_no = o.outlet_no and p.next_try_at <= clock_timestamp())
+      order by random() limit 1`,
+    [host, [...held.pages]],
+  )
+  return rows[0]?.outletNo ?? null
+}
+
+async function nextPage(pool: Pool, host: string, { held, served }: WorkOptions): Promise<Work | null> {
+  const drawn = served === null ? await drawOutlet(pool, host, held) : null
+  if (served === null && drawn === null) return null
+  // Begins at the outlet that was drawn, or behind the one that was served last, and goes round.
+  // Index: pages_waiting_turns.
+  const next = (which: string) => `
+    (select page_no as "pageNo", outlet_no as "outletNo", url, attempts,
+            coalesce(extract(epoch from clock_timestamp() - first_tried_at) * 1000, 0)::float8 as tried
+       from pages
+      where host = $1 and state = 'waiting' and reason is distinct from 'put off' and outlet_no ${which} $2
+        and outlet_no <> all($3) and next_try_at <= clock_timestamp()
+      order by outlet_no, next_try_at limit 1)`
+  const { rows } = await pool.query<WaitingPage>(`${next('>')} union all ${next('<=')} limit 1`, [
+    host,
+    drawn === null ? served : drawn - 1,
+    [...held.pages],
+  ])
+  const [page] = rows
+  return page === undefined ? null : { kind: 'page', page }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import type { FeedEntry } from '../../../shared/pages/page.ts'
+import type { FeedEntry } from '../../../shared/outlets/page.ts'
 import { readMetadata } from '../metadata/metadata.ts'
 import { authorsOf } from './authors.ts'
 import { foldOutlet, peopleIn } from './person-names.ts'

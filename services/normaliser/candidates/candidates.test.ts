@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { FeedEntry } from '../../../shared/pages/page.ts'
+import type { FeedEntry } from '../../../shared/outlets/page.ts'
 import { authorChoice } from '../authors/authors.ts'
 import { dateChoice } from '../dates/published.ts'
 import { readMetadata } from '../metadata/metadata.ts'

@@ -1,7 +1,7 @@
 import iconv from 'iconv-lite'
 import t from 'tap'
 import { snippetOf } from '../../../shared/articles/snippet.ts'
-import type { FeedEntry, StoredPage } from '../../../shared/pages/page.ts'
+import type { FeedEntry, StoredPage } from '../../../shared/outlets/page.ts'
 import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '../interstitials/examples.ts'
 import { type Composition, composeArticle } from './article.ts'
 

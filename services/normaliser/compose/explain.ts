@@ -1,6 +1,6 @@
 import { plainText } from '../../../shared/articles/plain-text.ts'
-import type { Field, Origin, Source } from '../../../shared/origins/origins.ts'
-import type { StoredPage } from '../../../shared/pages/page.ts'
+import type { Field, Origin, Source } from '../../../shared/outlets/origins.ts'
+import type { StoredPage } from '../../../shared/outlets/page.ts'
 import { authorCandidates } from '../authors/authors.ts'
 import { bestOf, type Candidate, NO_ORIGIN } from '../candidates/candidate.ts'
 import { dateCandidates, type Moment, readingOf } from '../dates/published.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { FeedEntry, StoredPage } from '../../../shared/pages/page.ts'
+import type { FeedEntry, StoredPage } from '../../../shared/outlets/page.ts'
 import { loadModels } from '../language/language.ts'
 import { AUTHOR_NAMES } from '../metadata/meta-names.ts'
 import { composeArticle } from './article.ts'

@@ -1,6 +1,6 @@
 import { plainText } from '../../../shared/articles/plain-text.ts'
 import { decodeText } from '../../../shared/encoding/decode.ts'
-import type { StoredPage } from '../../../shared/pages/page.ts'
+import type { StoredPage } from '../../../shared/outlets/page.ts'
 import type { Candidate } from '../candidates/candidate.ts'
 import { type InterstitialKind, recogniseInterstitial } from '../interstitials/interstitials.ts'
 import { openingOf } from '../interstitials/paywall.ts'

@@ -1,4 +1,4 @@
-import type { Source } from '../../../shared/origins/origins.ts'
+import type { Source } from '../../../shared/outlets/origins.ts'
 import { anyOf } from '../languages/index.ts'
 import type { PageMark, PageMetadata } from '../metadata/metadata.ts'
 import {

@@ -1,6 +1,6 @@
 import { getDomain } from 'tldts'
 import { addressKey, cleanAddress, readAddress } from '../../../shared/articles/address.ts'
-import type { Outlet } from '../../../shared/outlets/outlet.ts'
+import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 import { isNoArticle, isSectionOf, leadsToNoArticle } from './places.ts'
 import { isInAnotherLanguage, type Languages } from './twins.ts'
 

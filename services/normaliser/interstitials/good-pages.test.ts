@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { StoredPage } from '../../../shared/pages/page.ts'
+import type { StoredPage } from '../../../shared/outlets/page.ts'
 import { composeArticle } from '../compose/article.ts'
 import { readMetadata } from '../metadata/metadata.ts'
 import { readPageText } from '../text/page-text.ts'

@@ -1,5 +1,5 @@
 import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
-import type { Origin } from '../../../shared/origins/origins.ts'
+import type { Origin } from '../../../shared/outlets/origins.ts'
 import { LANGUAGE_RULES } from '../languages/index.ts'
 import { type Evidence, learn, type Sample, wordsOf } from './bayes.ts'
 import { type Labels, loadFastText } from './fasttext.ts'

@@ -1,6 +1,5 @@
-import { countOrigins } from '../../../shared/origins/counts.ts'
-import { type Origins, writeOrigins } from '../../../shared/origins/origins.ts'
-import { noteBlock } from '../../../shared/outlets/blocks.ts'
+import { noteBlock } from '../../../shared/outlets/health.ts'
+import { countOrigins, type Origins, writeOrigins } from '../../../shared/outlets/origins.ts'
 import { type Client, type Pool, type Queryable, transaction } from '../../../shared/postgres/pool.ts'
 import type { Refusal } from '../compose/article.ts'
 import type { InterstitialKind } from '../interstitials/interstitials.ts'

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import type { Country, Language } from '../../../shared/articles/article.ts'
-import type { FeedEntry, StoredPage } from '../../../shared/pages/page.ts'
+import type { FeedEntry, StoredPage } from '../../../shared/outlets/page.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { Template } from '../template/template.ts'
 

@@ -1,6 +1,6 @@
 import type { Logger } from '../../../shared/log/logger.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
-import { CALLED_AT_ONCE } from '../../../shared/pages/page.ts'
+import { CALLED_AT_ONCE } from '../../../shared/outlets/page.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../../shared/process/repeat.ts'
 import type { Queues } from '../../../shared/queues/queues.ts'

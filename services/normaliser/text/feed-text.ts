@@ -1,5 +1,5 @@
 import { plainText } from '../../../shared/articles/plain-text.ts'
-import type { FeedEntry } from '../../../shared/pages/page.ts'
+import type { FeedEntry } from '../../../shared/outlets/page.ts'
 import type { Candidate } from '../candidates/candidate.ts'
 import { anyOf } from '../languages/index.ts'
 import { blocksOf } from '../markup/blocks.ts'

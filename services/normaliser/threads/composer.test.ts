@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import t from 'tap'
-import type { StoredPage } from '../../../shared/pages/page.ts'
+import type { StoredPage } from '../../../shared/outlets/page.ts'
 import { ComposeError, openComposer } from './composer.ts'
 
 t.setTimeout(120_000)

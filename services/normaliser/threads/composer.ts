@@ -1,4 +1,4 @@
-import type { StoredPage } from '../../../shared/pages/page.ts'
+import type { StoredPage } from '../../../shared/outlets/page.ts'
 import { createFairQueue } from '../../../shared/threads/fair-queue.ts'
 import { openThreads, ThreadError, type ThreadFailure } from '../../../shared/threads/threads.ts'
 import type { Composition } from '../compose/article.ts'

@@ -1,5 +1,5 @@
 import { prepareText } from '../../../shared/indexing/text.ts'
-import type { StoredPage } from '../../../shared/pages/page.ts'
+import type { StoredPage } from '../../../shared/outlets/page.ts'
 import { begin } from '../../../shared/threads/clock.ts'
 import type { Timed } from '../../../shared/threads/threads.ts'
 import { type Composition, composeArticle } from '../compose/article.ts'

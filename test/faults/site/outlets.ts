@@ -1,5 +1,5 @@
 import type { Language } from '../../../shared/articles/article.ts'
-import type { Outlet } from '../../../shared/outlets/outlet.ts'
+import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 
 /** One feed of a site. */
 export interface SiteFeed {

@@ -181,8 +181,8 @@ async function strike({ host }: RedisMember, loss: Loss): Promise<() => Promise<
 /** Commands and health know the queues that Sentinels lead to. */
 async function ask({ findings }: Stage, fleet: Fleet): Promise<void> {
   const status: { queues?: Record<string, unknown> } = JSON.parse(await fleet.script('status', '--json'))
-  if (status.queues?.visit === undefined) findings.add('`npm run status` does not show the queues.')
-  await fleet.script('queues', 'drain', 'visit')
+  if (status.queues?.normalise === undefined) findings.add('`npm run status` does not show the queues.')
+  await fleet.script('queues', 'drain', 'normalise')
   const { log } = await fleet.start('normaliser')
   const port = () => /"metrics":(\d+)/.exec(log())?.[1]
   const ready = async () => (await fetch(`http://127.0.0.1:${port()}/readyz`)).ok

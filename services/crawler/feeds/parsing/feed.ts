@@ -1,4 +1,5 @@
-import type { FeedLinks } from './links.ts'
+import { ADDRESS_LIMIT, readAddress } from '../../../../shared/articles/address.ts'
+import { childrenOf, type FeedElement } from './markup.ts'
 
 /** The formats of feeds and sitemaps that are recognised. */
 export type FeedFormat = 'rss' | 'rdf' | 'atom' | 'json' | 'news sitemap' | 'sitemap' | 'sitemap index'
@@ -41,7 +42,8 @@ export interface Feed {
   language: string | null
   entries: RawEntry[]
   parts: SitemapPart[]
-  links: FeedLinks
+  /** The next page of a feed in pages, as an absolute address. */
+  next: string | null
   /** False: the document breaks off or exceeds the limits, and may hold more than was read. */
   whole: boolean
 }
@@ -60,4 +62,29 @@ export const EMPTY_ENTRY: RawEntry = {
   published: null,
   language: null,
   modified: null,
+}
+
+/** Links of a feed's head that are read. */
+const MAX_LINKS = 100
+
+/** The next page of an RSS or Atom feed in pages (RFC 5005 §3); null without one. */
+export function nextOfHead(head: FeedElement, base: string | null): string | null {
+  for (const link of childrenOf(head, 'link', 'atom:link').slice(0, MAX_LINKS)) {
+    const isNext = link.attributes.get('rel')?.toLowerCase().split(/\s+/).includes('next') ?? false
+    const next = isNext ? nextPage(link.attributes.get('href') ?? '', link.base ?? base) : null
+    if (next !== null) return next
+  }
+  return null
+}
+
+/** An absolute address of a next page; null when the text is none. */
+export function nextPage(href: string, base: string | null): string | null {
+  const text = href.trim()
+  if (text === '' || text.length > ADDRESS_LIMIT) return null
+  const url = readAddress(text, base ?? undefined)
+  if (url === null || url.href.length > ADDRESS_LIMIT) return null
+  url.hash = ''
+  url.username = ''
+  url.password = ''
+  return url.href
 }

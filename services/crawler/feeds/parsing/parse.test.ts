@@ -1,7 +1,6 @@
 import t from 'tap'
-import { namedAddresses } from './addresses.ts'
 import { authorName } from './entries.ts'
-import { parseFeed } from './parse.ts'
+import { namedAddresses, parseFeed, readFeed } from './parse.ts'
 import { recentEntries } from './sitemaps.ts'
 
 const BASE = 'https://krant.example/rss/feed.xml'
@@ -119,45 +118,25 @@ t.test('what is no feed is none', async t => {
   }
 })
 
-t.test('links of a feed: itself, its hubs, its next page and its archive, in every format', t => {
-  const wanted = {
-    self: 'https://krant.example/rss/self.xml',
-    hubs: ['https://hub.example/', 'https://krant.example/rss/hub'],
-    next: 'https://krant.example/rss/feed.xml?page=2',
-    prevArchive: 'https://krant.example/2026/10.xml',
-  }
+t.test('the next page of a feed in pages, in every format', t => {
+  const wanted = 'https://krant.example/rss/feed.xml?page=2'
   const links = (name: string) =>
     [
       ['self', 'self.xml'],
-      ['hub', 'https://user:secret@hub.example/#x'],
-      ['HUB', 'hub'],
-      ['hub', 'hub'],
-      ['hub', 'mailto:hub@krant.example'],
-      ['next', '?page=2'],
+      ['next', 'mailto:feed@krant.example'],
+      ['NEXT', 'https://user:secret@krant.example/rss/feed.xml?page=2#x'],
       ['next', '?page=3'],
-      ['prev-archive', '/2026/10.xml'],
       ['alternate', '/'],
     ]
       .map(([rel, href]) => `<${name} rel="${rel}" href="${href}"/>`)
       .join('')
   const atom = 'xmlns:a="http://www.w3.org/2005/Atom"'
   const entry = '<entry><link rel="next" href="/wrong"/><id>https://krant.example/a</id></entry>'
-  t.same(parseFeed(`<feed xmlns="http://www.w3.org/2005/Atom">${links('link')}${entry}</feed>`, BASE)?.links, wanted)
-  t.same(parseFeed(`<rss ${atom}><channel><link>/</link>${links('a:link')}</channel></rss>`, BASE)?.links, wanted)
-  const json = {
-    version: 'https://jsonfeed.org/version/1.1',
-    feed_url: 'self.xml',
-    next_url: '?page=2',
-    hubs: [
-      { type: 'rssCloud', url: '/cloud' },
-      { type: 'WebSub', url: 'https://hub.example/' },
-      { type: 'websub', url: 'hub' },
-      1,
-    ],
-    items: [],
-  }
-  t.same(parseFeed(JSON.stringify(json), BASE)?.links, { ...wanted, prevArchive: null })
-  t.same(parseFeed('<rss><channel/></rss>', BASE)?.links, { self: null, hubs: [], next: null, prevArchive: null })
+  t.equal(parseFeed(`<feed xmlns="http://www.w3.org/2005/Atom">${links('link')}${entry}</feed>`, BASE)?.next, wanted)
+  t.equal(parseFeed(`<rss ${atom}><channel><link>/</link>${links('a:link')}</channel></rss>`, BASE)?.next, wanted)
+  const json = { version: 'https://jsonfeed.org/version/1.1', next_url: '?page=2', items: [] }
+  t.equal(parseFeed(JSON.stringify(json), BASE)?.next, wanted)
+  t.equal(parseFeed('<rss><channel/></rss>', BASE)?.next, null)
   t.end()
 })
 
@@ -287,4 +266,15 @@ t.test('names of authors beside their addresses', async t => {
 t.test('an address with a name and a password is kept without them', async t => {
   const feed = parseFeed('<rss><channel><item><link>https://u:p@krant.example/a</link></item></channel></rss>', BASE)
   t.match(feed && namedAddresses(feed, BASE), [{ entry: { url: 'https://krant.example/a' } }])
+})
+
+t.test('a feed as it was served: bytes and their type become entries, and anything else none', t => {
+  const read = (text: string, contentType: string | null) =>
+    readFeed({ bytes: Buffer.from(text, 'latin1'), contentType, url: BASE })?.named.map(({ entry }) => entry)
+  const feed = '<rss><channel><item><title>Caf\u00e9</title><link>/a</link></item></channel></rss>'
+  t.match(read(feed, 'application/rss+xml; charset=iso-8859-1'), [
+    { url: 'https://krant.example/a', title: 'Café', summary: null, content: null, authors: [], published: null },
+  ])
+  t.equal(read('<p>no feed</p>', 'text/html'), undefined)
+  t.end()
 })

@@ -1,9 +1,13 @@
+import { addressKey, readAddress } from '../../../../shared/articles/address.ts'
+import { decodeText } from '../../../../shared/encoding/decode.ts'
+import type { FeedEntry } from '../../../../shared/outlets/page.ts'
+import { begin } from '../../../../shared/threads/clock.ts'
+import type { Timed } from '../../../../shared/threads/threads.ts'
 import { readEntries } from './entries.ts'
-import type { Feed } from './feed.ts'
-import { readJsonFeed } from './json.ts'
-import type { FeedElement } from './markup.ts'
-import { readMarkup } from './read-markup.ts'
-import { readSitemap, readSitemapIndex } from './sitemap.ts'
+import type { Feed, FeedFormat, RawEntry, SitemapPart } from './feed.ts'
+import { readJsonFeed } from './json-feed.ts'
+import { type FeedElement, readMarkup } from './markup.ts'
+import { readSitemap, readSitemapIndex, recentEntries, recentParts } from './sitemaps.ts'
 
 /**
  * Reads any feed or sitemap: RSS 0.9x, 1.0, 2.0, Atom, RDF, JSON Feed, (news) sitemaps and their
@@ -47,3 +51,141 @@ function findTop(root: FeedElement): FeedElement | null {
 }
 
 const TOPS = new Set(['rss', 'rdf:rdf', 'rdf', 'feed', 'atom:feed', 'channel', 'urlset', 'sitemapindex'])
+
+/** A decompressed document. */
+export interface ParseTask {
+  bytes: Uint8Array
+  contentType: string | null
+  /** The address of the document. */
+  url: string
+}
+
+/**
+ * The content of a feed or sitemap. Its size is limited by the document's, and by limits for each
+ * field.
+ */
+export interface ParsedFeed {
+  format: FeedFormat
+  /** The addresses that we take, each once, in the feed's order. */
+  named: Named[]
+  /** The parts of an index that can hold news, the most promising first. */
+  parts: SitemapPart[]
+  /** The next page of a feed in pages. */
+  next: string | null
+  /** The number of addresses or parts that it names, also of those that we do not take. */
+  total: number
+  /** The latest date that it names (ISO 8601), or null. */
+  newest: string | null
+  /** False: the document breaks off or exceeds the limits, and may hold more than was read. */
+  whole: boolean
+}
+
+/** Parses one document in a thread (`parser.ts`). Null: the document is no feed. */
+export default function parse({ begun, ...document }: Timed<ParseTask>): ParsedFeed | null {
+  begin(begun)
+  return readFeed(document)
+}
+
+/**
+ * Reads a feed or sitemap as it was served. Pure: no network, no clock. Null: the document is none.
+ */
+export function readFeed({ bytes, contentType, url }: ParseTask): ParsedFeed | null {
+  const { text } = decodeText(bytes, { contentType, kind: 'xml' })
+  const feed = parseFeed(text, url)
+  if (feed === null) return null
+  const { format, entries, whole } = feed
+  const recent = recentEntries(feed)
+  const named = namedAddresses({ ...feed, entries: recent }, url)
+  const total = feed.parts.length + named.length + entries.length - recent.length
+  const parts = recentParts(feed.parts)
+  return { format, named, parts, next: feed.next, total, newest: newestOf(feed), whole }
+}
+
+function newestOf({ entries, parts }: Feed): string | null {
+  const written = [...entries.map(entry => entry.published ?? entry.modified), ...parts.map(part => part.modified)]
+  const times = written.map(text => Date.parse(text?.slice(0, 100) ?? '')).filter(time => !Number.isNaN(time))
+  return times.length === 0 ? null : new Date(times.reduce((a, b) => Math.max(a, b))).toISOString()
+}
+
+/** An address that a feed named, ready for crawl memory. */
+export interface Named {
+  key: string
+  host: string
+  entry: FeedEntry
+}
+
+/** Longest texts that are kept, in characters. A longer text is cut. */
+const LONGEST = { title: 2_000, summary: 100_000, content: 1_000_000, other: 500 }
+/**
+ * Characters of all authors of one entry. The authors of a JSON Feed count for each of its entries.
+ */
+const LONGEST_AUTHORS = 2_000
+
+/**
+ * The addresses that a feed names, each once, in the feed's order. The permanent id of an entry
+ * replaces a missing link. An entry without any http(s) address is left out.
+ *
+ * @param base the address of the feed, for relative links
+ */
+export function namedAddresses(feed: Feed, base: string): Named[] {
+  const named = new Map<string, Named>()
+  for (const raw of feed.entries) {
+    const url = addressOf(raw, base)
+    if (url === null) continue
+    // Name and password are never sent. They must not appear in logs and articles.
+    url.username = ''
+    url.password = ''
+    const key = addressKey(url.href)
+    const entry = toEntry(raw, url, feed.language)
+    const before = named.get(key)
+    if (before === undefined) named.set(key, { key, host: url.host, entry })
+    else if (richness(entry) > richness(before.entry)) before.entry = { ...entry, url: before.entry.url }
+  }
+  return [...named.values()]
+}
+
+/** The part of the article that the entry holds: 2 its content, 1 a summary, 0 neither. */
+export function richness(entry: FeedEntry): number {
+  return entry.content !== null ? 2 : entry.summary !== null ? 1 : 0
+}
+
+function addressOf(raw: RawEntry, base: string): URL | null {
+  // `originalLink` comes first: it is the outlet's own address, which a redirecting service
+  // replaced.
+  for (const link of [raw.originalLink, raw.link, raw.idIsLink ? raw.id : null, raw.about]) {
+    if (link === null || (link === raw.id && !/^https?:/i.test(link))) continue
+    const url = readAddress(link, base)
+    if (url !== null) return url
+  }
+  return null
+}
+
+function toEntry(raw: RawEntry, url: URL, language: string | null): FeedEntry {
+  return {
+    url: url.href,
+    guid: cut(raw.id, LONGEST.other),
+    title: cut(raw.title, LONGEST.title),
+    summary: cut(raw.summary, LONGEST.summary),
+    content: cut(raw.content, LONGEST.content),
+    authors: cutAuthors(raw.authors),
+    published: cut(raw.published, LONGEST.other),
+    language: cut(raw.language ?? language, LONGEST.other),
+  }
+}
+
+function cutAuthors(authors: string[]): string[] {
+  const kept: string[] = []
+  let left = LONGEST_AUTHORS
+  for (const author of authors) {
+    const name = cut(author, LONGEST.other) ?? ''
+    left -= name.length
+    if (left < 0) break
+    kept.push(name)
+  }
+  return kept
+}
+
+/** Cuts a text, and never leaves half a character: Postgres refuses lone surrogates. */
+function cut(text: string | null, length: number): string | null {
+  return text === null ? null : text.slice(0, length).toWellFormed()
+}

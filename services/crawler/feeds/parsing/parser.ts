@@ -1,6 +1,6 @@
 import { createFairQueue } from '../../../../shared/threads/fair-queue.ts'
 import { openThreads, ThreadError } from '../../../../shared/threads/threads.ts'
-import type { ParsedFeed, ParseTask } from './worker.ts'
+import type { ParsedFeed, ParseTask } from './parse.ts'
 
 /** Threads that parse feeds and sitemaps, so that foreign bytes never block the event loop. */
 export interface FeedParser {
@@ -32,7 +32,7 @@ const MEMORY = 512
  */
 export function openFeedParser(options: { timeout: number; worker?: URL }): FeedParser {
   const threads = openThreads<ParseTask, ParsedFeed | null>({
-    worker: options.worker ?? new URL('./worker.ts', import.meta.url),
+    worker: options.worker ?? new URL('./parse.ts', import.meta.url),
     ...{ threads: THREADS, timeout: options.timeout, memory: MEMORY },
   })
   const queue = createFairQueue(THREADS)

@@ -1,7 +1,6 @@
 import t from 'tap'
 import { EMPTY_ENTRY, type Feed } from './feed.ts'
-import { NO_LINKS } from './links.ts'
-import { MAX_ADDRESSES, MAX_PARTS, recentEntries, recentParts } from './sitemaps.ts'
+import { MAX_PARTS, MAX_TAKEN, recentEntries, recentParts } from './sitemaps.ts'
 
 const names = (parts: { url: string; modified?: string }[]) =>
   recentParts(parts.map(({ url, modified }) => ({ url, modified: modified ?? null }))).map(({ url }) => url)
@@ -27,7 +26,7 @@ t.test('without dates, what is called news, then what names the latest date, the
 })
 
 t.test('of a long sitemap, the newest addresses', async t => {
-  const entries = Array.from({ length: MAX_ADDRESSES + 500 }, (_, n) => ({
+  const entries = Array.from({ length: MAX_TAKEN + 500 }, (_, n) => ({
     ...EMPTY_ENTRY,
     link: `/${n}`,
     modified: n % 2 === 0 ? null : new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString(),
@@ -38,13 +37,13 @@ t.test('of a long sitemap, the newest addresses', async t => {
     language: null,
     entries,
     parts: [],
-    links: NO_LINKS,
+    next: null,
     whole: true,
   }
   const recent = recentEntries(feed)
-  t.equal(recent.length, MAX_ADDRESSES)
-  t.equal(recent[0]?.link, `/${MAX_ADDRESSES + 499}`)
+  t.equal(recent.length, MAX_TAKEN)
+  t.equal(recent[0]?.link, `/${MAX_TAKEN + 499}`)
   t.equal(recent.at(-1)?.modified, null)
   t.equal(recentEntries({ ...feed, entries: entries.slice(0, 10) })[0]?.link, '/0', 'a short one stays as it is')
-  t.equal(recentEntries({ ...feed, format: 'rss' }).length, MAX_ADDRESSES + 500)
+  t.equal(recentEntries({ ...feed, format: 'rss' }).length, MAX_TAKEN + 500)
 })

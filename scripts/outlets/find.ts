@@ -1,0 +1,197 @@
+import { Parser } from 'htmlparser2'
+import { getDomain } from 'tldts'
+import type { FeedFormat } from '../../services/crawler/feeds/parsing/feed.ts'
+import { gunzipFile } from '../../services/crawler/fetch/compression.ts'
+import { RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
+import { addressKey, readAddress } from '../../shared/articles/address.ts'
+import { decodeText } from '../../shared/encoding/decode.ts'
+import { counted } from '../../shared/log/counted.ts'
+import type { Outlet } from '../../shared/outlets/catalogue.ts'
+import { sentenceOf } from '../../shared/process/command.ts'
+import type { Answered, Trial } from './trial.ts'
+
+export interface CheckedFeed {
+  domain: string
+  url: string
+  /** It can be read and names addresses. */
+  ok: boolean
+  /** The kind of feed and its contents, or why it cannot be read. */
+  detail: string
+  /** HTTP status of the last answer; null: none came. */
+  status: number | null
+  format: FeedFormat | null
+  /** Articles that it names, or parts of a sitemap index. */
+  named: number
+  /** The latest date among its entries. */
+  newest: string | null
+  /** The address at the end of redirects; null: no redirect. */
+  moved: string | null
+  /** The redirects say that it has moved for good. */
+  permanent: boolean
+  /** There is no feed at this address, and waiting will not bring it back. */
+  dead: boolean
+  /** The catalogue names it; false: the check found it. */
+  listed: boolean
+  /** ms, pauses left out. */
+  took: number
+}
+
+/** The result of one feed, without its address and its time. */
+type Findings = Pick<CheckedFeed, 'ok' | 'detail'> & Partial<CheckedFeed>
+
+const UNKNOWN = { status: null, format: null, named: 0, newest: null, moved: null, permanent: false, dead: false }
+
+/** Tries one address once. */
+export async function checkFeed(
+  trial: Trial,
+  of: { domain: string; url: string; listed: boolean },
+): Promise<CheckedFeed> {
+  const found = await tryFeed(trial, of.url)
+  return { ...UNKNOWN, ...of, ...found, took: Math.round(found.took ?? 0) }
+}
+
+async function tryFeed(trial: Trial, url: string): Promise<Findings> {
+  try {
+    const answered = await trial.get(new URL(url))
+    return { ...(await describe(answered, url, trial)), took: answered.took }
+  } catch (error) {
+    if (!(error instanceof RequestFailure)) return { ok: false, detail: sentenceOf(error) }
+    return { ok: false, detail: error.message, dead: error.kind === 'name' }
+  }
+}
+
+async function describe(
+  { answer, url, permanent }: Answered,
+  from: string,
+  { config, parser }: Trial,
+): Promise<Findings> {
+  const { status } = answer
+  const moved = url.href === new URL(from).href ? null : url.href
+  const at = { status, moved, permanent: moved !== null && permanent }
+  if (status !== 200)
+    return { ok: false, ...at, detail: `it answers ${status}`, dead: status === 404 || status === 410 }
+  const type = answer.headers['content-type'] ?? null
+  const bytes = await gunzipFile(answer.body, config.CRAWL_MAX_BYTES)
+  const feed = await parser.parse({ bytes, contentType: type, url: url.href }, url.host)
+  if (feed === null) {
+    const detail = `no feed, but ${type ?? 'something without a type'}`
+    // A temporary redirect to another site leads to a consent page: the feed may be there for
+    // others.
+    if (at.permanent || isSameSite(new URL(from), url)) return { ok: false, ...at, detail, dead: true }
+    return { ok: false, ...at, detail: `${detail} of ${url.host}, as consent pages are` }
+  }
+  const { format, total: named, newest } = feed
+  const parts = [
+    `${format}, ${format === 'sitemap index' ? counted(named, 'part') : counted(named, 'address', 'addresses')}`,
+    ...(newest === null ? [] : [`newest ${newest.slice(0, 10)}`]),
+    ...(moved === null ? [] : [`moved to ${moved}`]),
+  ]
+  return { ok: named > 0, ...at, format, named, newest, detail: parts.join(', ') }
+}
+
+/** Whether two addresses have the same registrable domain; hosts without one must be equal. */
+function isSameSite(one: URL, other: URL): boolean {
+  return one.host === other.host || (getDomain(one.hostname) ?? one.host) === getDomain(other.hostname)
+}
+
+/** Where content systems put their feeds and news sitemaps. */
+const USUAL_PLACES = ['/feed/', '/rss.xml', '/rss', '/feed.xml', '/atom.xml', '/news-sitemap.xml', '/sitemap.xml']
+/** Addresses that are tried for one outlet, besides those of the catalogue. */
+const MOST_TRIES = 12
+/** Of the home page's links, and of the lines in robots.txt. */
+const MOST_NAMED = 6
+/** Characters of a home page that are read. Links to feeds are in its head. */
+const HEAD = 500_000
+
+/**
+ * Looks for an outlet's feeds: links of its home page, sitemaps of its robots.txt and, when nothing
+ * of the outlet can be read, the usual places.
+ *
+ * @param known results of the catalogue's addresses; they are not tried again
+ * @param wanted stops at so many feeds
+ */
+export async function findFeeds(
+  trial: Trial,
+  outlet: Outlet,
+  known: CheckedFeed[],
+  wanted: number,
+  report: (result: CheckedFeed) => void,
+): Promise<CheckedFeed[]> {
+  const home = homeOf(outlet)
+  const links = await linksOf(trial, home)
+  const anchor = links.at
+  const seen = new Set(known.flatMap(({ url, moved }) => [url, ...(moved === null ? [] : [moved])]).map(addressKey))
+  const found: CheckedFeed[] = []
+  let tries = 0
+  const tryAll = async (addresses: string[], isEnough: () => boolean) => {
+    for (const url of addresses) {
+      if (trial.signal.aborted || tries >= MOST_TRIES || isEnough()) return
+      if (seen.has(addressKey(url))) continue
+      seen.add(addressKey(url))
+      tries += 1
+      const result = await checkFeed(trial, { domain: outlet.domain, url, listed: false })
+      if (trial.signal.aborted) return
+      report(result)
+      if (result.ok) found.push(result)
+    }
+  }
+  await tryAll(links.feeds, () => found.length >= wanted)
+  const sitemaps = sitemapLines(await trial.robotsText(anchor), anchor)
+  await tryAll(sitemaps, () => found.length > 0)
+  const readable = known.some(({ ok }) => ok)
+  if (!readable)
+    await tryAll(
+      USUAL_PLACES.map(path => new URL(path, anchor).href),
+      () => found.length > 0,
+    )
+  return found
+}
+
+/** The home page, on the host of a listed feed where that is the outlet's own. */
+function homeOf({ domain, feeds, sitemaps }: Outlet): URL {
+  const own = [...feeds, ...sitemaps]
+    .map(url => new URL(url))
+    .find(({ host }) => host === domain || host === `www.${domain}`)
+  return new URL('/', own ?? `https://${domain}`)
+}
+
+/** Links of the home page; none when it does not answer. `at`: where redirects have led to. */
+async function linksOf(trial: Trial, home: URL): Promise<{ feeds: string[]; at: URL }> {
+  try {
+    const { answer, url } = await trial.get(home)
+    if (answer.status !== 200) return { feeds: [], at: home }
+    const { text } = decodeText(answer.body, { contentType: answer.headers['content-type'] ?? null, kind: 'html' })
+    return { feeds: feedLinks(text.slice(0, HEAD), url.href), at: url }
+  } catch {
+    return { feeds: [], at: home }
+  }
+}
+
+/**
+ * The feeds that a page links to (RSS autodiscovery), in its order. Feeds of comments are left out.
+ */
+export function feedLinks(html: string, base: string): string[] {
+  const found = new Set<string>()
+  const parser = new Parser({
+    onopentag(name, { rel = '', type = '', href = '' }) {
+      if (name !== 'link' || !/\balternate\b/i.test(rel) || !FEED_TYPE.test(type)) return
+      const url = readAddress(href, base)
+      if (url !== null && !/comments?\b|reacties|commentaires/i.test(url.pathname)) found.add(url.href)
+    },
+  })
+  parser.end(html)
+  return [...found].slice(0, MOST_NAMED)
+}
+
+const FEED_TYPE = /^\s*application\/(rss\+xml|atom\+xml|feed\+json|rdf\+xml)/i
+
+/**
+ * The sitemaps that a robots.txt names (RFC 9309 leaves the line open); those of news come first.
+ */
+export function sitemapLines(robots: string, base: URL): string[] {
+  const urls = [...robots.matchAll(/^[ \t]*sitemap[ \t]*:[ \t]*(\S+)/gim)]
+    .map(([, address]) => readAddress(address ?? '', base.href)?.href)
+    .filter(url => url !== undefined)
+  const isNews = (url: string) => /news|nieuws|actu|article/i.test(url)
+  return [...new Set(urls)].sort((a, b) => Number(isNews(b)) - Number(isNews(a))).slice(0, MOST_NAMED)
+}

@@ -1,0 +1,130 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type FeedParser, openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
+import { addressRule, guardedConnector } from '../../services/crawler/fetch/connector.ts'
+import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
+import { isAllowed, productToken, type RobotsRules, readRobots } from '../../services/crawler/fetch/robots-rules.ts'
+import { readAddress } from '../../shared/articles/address.ts'
+import type { Config } from '../../shared/config/config.ts'
+
+/** The requests of one check: each host gets one at a time, with its pause between two. */
+export interface Trial {
+  config: Config
+  parser: FeedParser
+  signal: AbortSignal
+  /**
+   * Fetches an address, robots.txt and redirects obeyed.
+   * @throws Error with a sentence that says why there is no answer
+   */
+  get(url: URL): Promise<Answered>
+  /** The text of a host's robots.txt; empty when there is none, or none answers. */
+  robotsText(url: URL): Promise<string>
+  close(): Promise<void>
+}
+
+export interface Answered {
+  answer: FetchedResponse
+  /** Where the answer came from. */
+  url: URL
+  /** Every redirect on the way was a permanent one (301, 308). */
+  permanent: boolean
+  /** ms of the requests, pauses left out. */
+  took: number
+}
+
+/** The crawler obeys a Crawl-delay of hours. A check by hand waits this long at most, in ms. */
+const LONGEST_PAUSE = 30_000
+const MAX_REDIRECTS = 5
+
+export function openTrial(config: Config, signal: AbortSignal): Trial {
+  const parser = openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT })
+  const ask = pacedRequest(config, signal)
+  const robots = new Map<string, Promise<FetchedResponse | null>>()
+
+  // No robots.txt forbids another one.
+  const robotsAnswer = (url: URL) => {
+    const known =
+      robots.get(url.origin) ??
+      follow(new URL('/robots.txt', url), ask).then(
+        ({ answer }) => answer,
+        () => null,
+      )
+    robots.set(url.origin, known)
+    return known
+  }
+  const rulesOf = async (url: URL): Promise<RobotsRules> => {
+    const answer = await robotsAnswer(url)
+    if (answer === null || answer.status >= 500) {
+      throw new Error('robots.txt does not answer, so nothing may be fetched')
+    }
+    return readRobots(answer.status < 300 ? answer.body.toString('utf8') : '', productToken(config.CRAWL_USER_AGENT))
+  }
+  const askAllowed = async (url: URL): Promise<Asked> => {
+    const { rules, crawlDelay } = await rulesOf(url)
+    if (!isAllowed(rules, url)) throw new Error('robots.txt forbids it')
+    return ask(url, Math.min(crawlDelay ?? 0, LONGEST_PAUSE))
+  }
+  return {
+    ...{ config, parser, signal },
+    get: url => follow(url, askAllowed),
+    async robotsText(url) {
+      const answer = await robotsAnswer(url)
+      return answer !== null && answer.status < 300 ? answer.body.toString('utf8') : ''
+    },
+    close: () => parser.close(),
+  }
+}
+
+interface Asked {
+  answer: FetchedResponse
+  took: number
+}
+type Ask = (url: URL, pause?: number) => Promise<Asked>
+
+/**
+ * Requests of one host follow one another, with CRAWL_HOST_DELAY between them, or a longer pause.
+ */
+function pacedRequest(config: Config, signal: AbortSignal): Ask {
+  const connect = guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS), config.CRAWL_TIMEOUT)
+  const ends = new Map<string, { turn: Promise<unknown>; at: number }>()
+  return (url, pause = 0) => {
+    const { host } = url
+    const before = ends.get(host)
+    const asking = (async () => {
+      await before?.turn.catch(() => {})
+      const free = (ends.get(host)?.at ?? Number.NEGATIVE_INFINITY) + Math.max(config.CRAWL_HOST_DELAY, pause)
+      await sleep(Math.max(0, free - performance.now()), undefined, { signal })
+      const from = performance.now()
+      try {
+        const answer = await request(url, { 'user-agent': config.CRAWL_USER_AGENT, accept: '*/*' }, connect, {
+          timeout: config.CRAWL_TIMEOUT,
+          maxBytes: config.CRAWL_MAX_BYTES,
+          signal,
+          wanted: () => true,
+        })
+        return { answer, took: performance.now() - from }
+      } finally {
+        const known = ends.get(host)
+        if (known !== undefined) known.at = performance.now()
+      }
+    })()
+    ends.set(host, { turn: asking, at: before?.at ?? Number.NEGATIVE_INFINITY })
+    return asking
+  }
+}
+
+async function follow(from: URL, ask: Ask): Promise<Answered> {
+  let url = from
+  let took = 0
+  let permanent = true
+  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+    const asked = await ask(url)
+    const { answer } = asked
+    took += asked.took
+    const next =
+      answer.status >= 300 && answer.status < 400 ? readAddress(answer.headers.location ?? '', url.href) : null
+    if (next === null) return { answer, url, permanent, took }
+    permanent &&= answer.status === 301 || answer.status === 308
+    url = next
+  }
+  throw new Error(`redirected more than ${MAX_REDIRECTS} times`)
+}

@@ -1,0 +1,407 @@
+import { type Budget, GAPS_SHOWN } from '../../../shared/outlets/health.ts'
+import { type Client, type Pool, transaction } from '../../../shared/postgres/pool.ts'
+import type { Validators } from '../fetch/request.ts'
+import { admitHosts, spend, TOMORROW } from '../hosts/budgets.ts'
+import { type Named, richness } from './parsing/parse.ts'
+import { type DueFeed, intervalRangeOf, nextArticleInterval, nextPoll, type PollIntervalSettings } from './schedule.ts'
+
+/** What saving the result of a poll depends on. */
+export type SavingSettings = PollIntervalSettings & Budget
+
+/** The result of a successful poll. */
+export interface GoodPoll {
+  named: Named[]
+  /** The next page of the feed, where it has pages. */
+  next: string | null
+  /** As `showsLatestAlone`. */
+  rolls: boolean
+  /** Null: the server answered "unchanged", so the old ones hold. */
+  validators: Validators | null
+  /** ms for which the answer says that it stays as it is. */
+  fresh: number
+  /** New addresses from the parts that the same poll has read. */
+  before: number
+}
+
+/** The result of saving a document. */
+export interface SavedDocument {
+  /** The number of new addresses. */
+  discovered: number
+  /** A gap that nothing can close any more. */
+  gap: Gap | null
+}
+
+/** A time between two polls in which a feed may have named articles that we never saw. */
+export interface Gap {
+  /** The last successful poll before. */
+  from: Date
+  /** The poll that met no known entry. */
+  to: Date
+}
+
+/**
+ * Ends a successful poll. One transaction saves the new addresses, the validators of the answer
+ * that named them, and the time of the next poll. If the validators were saved first, a crash could
+ * lose addresses: the server would answer "unchanged" from then on.
+ *
+ * @returns null when the feed has left the catalogue meanwhile
+ */
+export async function savePoll(
+  pool: Pool,
+  feed: DueFeed,
+  { named, next, rolls, validators, fresh, before }: GoodPoll,
+  config: SavingSettings,
+): Promise<SavedDocument | null> {
+  return transaction(pool, async client => {
+    const habits = await lockFeed(client, feed)
+    if (habits === null) return null
+    const saved = await saveNamed(client, feed, named, config)
+    const found = habits.named && rolls && isAllNew(saved, named.length) ? habits.between : null
+    const gap = found && (await openGap(client, feed, habits.open ?? found, next))
+    const discovered = before + saved.added
+    const articleInterval = nextArticleInterval(habits, discovered, habits.first)
+    const wait = nextPoll(
+      { articleInterval, silence: discovered > 0 ? 0 : habits.silence, fresh },
+      intervalRangeOf(config),
+    )
+    await client.query(
+      `update feeds
+          set etag = case when $2 then $3 else etag end, last_modified = case when $2 then $4 else last_modified end,
+              next_poll_at = clock_timestamp() + $5::int * interval '1 ms', poll_interval = $5::int, rhythm = $6,
+              last_polled_at = clock_timestamp(), last_success_at = clock_timestamp(),
+              last_new_at = case when $7 then clock_timestamp() else last_new_at end,
+              failures = 0, last_error = null, parsing = false, named = named or $8
+        where feed_no = $1`,
+      [
+        ...[feed.feedNo, validators !== null, validators?.etag ?? null, validators?.lastModified ?? null],
+        ...[wait, articleInterval, discovered > 0, named.length > 0],
+      ],
+    )
+    return { discovered, gap }
+  })
+}
+
+/** Saves the addresses that one part of a sitemap index named, with the part's own validators. */
+export async function savePart(
+  pool: Pool,
+  feed: DueFeed,
+  part: { url: string; modified: string | null },
+  named: Named[],
+  validators: Validators,
+  settings: SavingSettings,
+): Promise<number | null> {
+  return transaction(pool, async client => {
+    if ((await lockFeed(client, feed)) === null) return null
+    const { added } = await saveNamed(client, feed, named, settings)
+    await client.query(
+      `insert into sitemap_parts (feed_no, url, modified, etag, last_modified, read_at)
+       values ($1, $2, $3, $4, $5, clock_timestamp())
+       on conflict (feed_no, url) do update
+          set modified = excluded.modified, etag = excluded.etag, last_modified = excluded.last_modified, read_at = excluded.read_at`,
+      [feed.feedNo, part.url, part.modified, validators.etag, validators.lastModified],
+    )
+    return added
+  })
+}
+
+/** Older pages of a feed that are read for one gap, at most. */
+const MOST_OLDER_PAGES = 20
+/** An older page that fails so often in a row is given up. */
+const MOST_TRIES = 5
+
+/** The older page that is to be read next because a gap is open; null: no gap is open. */
+export async function nextOlderPage(pool: Pool, feed: DueFeed): Promise<string | null> {
+  const { rows } = await pool.query<{ url: string | null }>(
+    'select older_pages[array_upper(older_pages, 1)] as url from feeds where feed_no = $1 and open_gap_from is not null',
+    [feed.feedNo],
+  )
+  return rows[0]?.url ?? null
+}
+
+/**
+ * Saves the addresses that an older page of a feed named, and whether it closes the open gap. It
+ * tells nothing of the feed's rhythm.
+ *
+ * @returns null when the feed has left the catalogue meanwhile, or has no open gap
+ */
+export async function saveOlderPage(
+  pool: Pool,
+  feed: DueFeed,
+  { named, next }: { named: Named[]; next: string | null },
+  config: SavingSettings,
+): Promise<SavedDocument | null> {
+  return transaction(pool, async client => {
+    const open = (await lockFeed(client, feed))?.open
+    if (!open) return null
+    const saved = await saveNamed(client, feed, named, config)
+    if (closes(saved, open)) {
+      await closeGap(client, feed)
+      return { discovered: saved.added, gap: null }
+    }
+    return { discovered: saved.added, gap: await followGap(client, feed, open, next) }
+  })
+}
+
+/**
+ * Notes that an older page could not be read. After some tries it is given up, and with it the hope
+ * that it closes the gap.
+ */
+export async function saveUnreadablePage(pool: Pool, feed: DueFeed): Promise<Gap | null> {
+  return transaction(pool, async client => {
+    const open = (await lockFeed(client, feed))?.open
+    if (!open) return null
+    const { rows } = await client.query<{ tries: number }>(
+      'update feeds set older_tries = older_tries + 1 where feed_no = $1 returning older_tries as tries',
+      [feed.feedNo],
+    )
+    return (rows[0]?.tries ?? 0) < MOST_TRIES ? null : noteGap(client, feed, open)
+  })
+}
+
+/**
+ * Plans the next poll after an older page was read: when `savePoll` has planned it, and soon while a
+ * gap is open.
+ *
+ * @param soon POLL_INTERVAL_MIN
+ */
+export async function planNextPoll(pool: Pool, feed: DueFeed, soon: number): Promise<void> {
+  await pool.query(
+    `update feeds
+        set parsing = false,
+            next_poll_at = case when open_gap_from is null then planned
+                                else least(planned, clock_timestamp() + $2::int * interval '1 ms') end
+       from (select last_polled_at + poll_interval * interval '1 ms' as planned from feeds where feed_no = $1) p
+      where feed_no = $1`,
+    [feed.feedNo, soon],
+  )
+}
+
+/** A feed with one entry always shows another one, and proves nothing. */
+const FEWEST = 2
+
+/** Whether a document shows nothing of what was known before, although it is long enough to. */
+const isAllNew = ({ added }: SavedAddresses, named: number) => added === named && named >= FEWEST
+
+/**
+ * Whether an older page reaches back before the gap. Entries that were found since the gap say
+ * nothing: the feed may have pushed them to its next page meanwhile.
+ */
+const closes = ({ knownSince }: SavedAddresses, gap: Gap) => knownSince !== null && knownSince < gap.to
+
+/**
+ * Opens a gap: older pages are read from the feed's next page on. Without one nothing can close the
+ * gap, and it is noted. A gap that was open before keeps its times, and its pages are read again.
+ */
+async function openGap(client: Client, feed: DueFeed, gap: Gap, next: string | null): Promise<Gap | null> {
+  if (next === null || next === feed.url) return noteGap(client, feed, gap)
+  await client.query(
+    `update feeds set open_gap_from = $2, open_gap_to = $3, older_pages = array[$4], older_tries = 0 where feed_no = $1`,
+    [feed.feedNo, gap.from, gap.to, next],
+  )
+  return null
+}
+
+/** Goes on with the page behind an older one. Each page is read once, also where pages lead in a circle. */
+async function followGap(client: Client, feed: DueFeed, gap: Gap, next: string | null): Promise<Gap | null> {
+  const { rowCount } = await client.query(
+    `update feeds set older_pages = older_pages || $2::text, older_tries = 0
+      where feed_no = $1 and $2 <> all(older_pages || url) and cardinality(older_pages) < $3`,
+    [feed.feedNo, next, MOST_OLDER_PAGES],
+  )
+  return rowCount === 1 ? null : noteGap(client, feed, gap)
+}
+
+async function closeGap(client: Client, feed: DueFeed): Promise<void> {
+  await client.query(
+    `update feeds set open_gap_from = null, open_gap_to = null, older_pages = '{}', older_tries = 0 where feed_no = $1`,
+    [feed.feedNo],
+  )
+}
+
+/** Notes a gap that nothing can close any more. */
+async function noteGap(client: Client, feed: DueFeed, gap: Gap): Promise<Gap> {
+  await closeGap(client, feed)
+  await client.query(
+    `update feeds
+        set gaps = case when gap_to > now() - ${GAPS_SHOWN} then gaps + 1 else 1 end, gap_from = $2, gap_to = $3
+      where feed_no = $1`,
+    [feed.feedNo, gap.from, gap.to],
+  )
+  return gap
+}
+
+interface LockedFeed {
+  articleInterval: number | null
+  silence: number
+  first: boolean
+  /** It has named an address since it is in the catalogue. */
+  named: boolean
+  /** The time since its last successful poll; null: this is the first one. */
+  between: Gap | null
+  /** A gap that an older page may still close. */
+  open: Gap | null
+}
+
+/**
+ * Locks the feed against a `sync` that removes it at this moment. That `sync` waits, and then also
+ * removes the pages that we added.
+ */
+async function lockFeed(client: Client, feed: DueFeed): Promise<LockedFeed | null> {
+  const { rows } = await client.query<
+    Omit<LockedFeed, 'between' | 'open'> & { from: Date | null; to: Date; openFrom: Date | null; openTo: Date | null }
+  >(
+    `select f.rhythm as "articleInterval", f.last_success_at is null as first, f.named,
+            f.last_success_at as from, now() as to, f.open_gap_from as "openFrom", f.open_gap_to as "openTo",
+            coalesce(extract(epoch from clock_timestamp() - coalesce(f.last_new_at, f.last_success_at)) * 1000, 0)::float8 as silence
+       from feeds f join outlets o using (outlet_no)
+      where f.feed_no = $1 and f.active and o.active
+        for share of o for no key update of f`,
+    [feed.feedNo],
+  )
+  const [row] = rows
+  if (row === undefined) return null
+  const { from, to, openFrom, openTo, ...habits } = row
+  return { ...habits, between: gapOf(from, to), open: gapOf(openFrom, openTo) }
+}
+
+const gapOf = (from: Date | null, to: Date | null): Gap | null => (from === null || to === null ? null : { from, to })
+
+/** The addresses of a document that crawl memory added, and since when it knew the others. */
+interface SavedAddresses {
+  /** The number of new addresses. */
+  added: number
+  /** When the first of the others was found; null: there are no others. */
+  knownSince: Date | null
+}
+
+/**
+ * Adds new addresses to crawl memory. A known page that still waits takes over an entry that holds
+ * more of the article.
+ */
+async function saveNamed(client: Client, feed: DueFeed, named: Named[], budget: Budget): Promise<SavedAddresses> {
+  if (named.length === 0) return { added: 0, knownSince: null }
+  const known = await readKnown(client, feed, named)
+  await enrichKnown(client, feed, named, known)
+  const unseen = named
+    .filter(({ key }) => !known.has(key))
+    .map((address, place) => ({ ...address, place, json: JSON.stringify(address.entry) }))
+  const added = unseen.length === 0 ? 0 : await addPages(client, feed, unseen, budget)
+  return { added, knownSince: earliest([...known.values()].map(page => page.discovered)) }
+}
+
+const earliest = (times: Date[]) => times.reduce<Date | null>((a, b) => (a === null || b < a ? b : a), null)
+
+interface KnownPage {
+  state: string
+  /** As `richness`, of the stored entry. */
+  richness: number
+  discovered: Date
+}
+
+/** The pages of the outlet that are known already, by key. */
+async function readKnown(client: Client, feed: DueFeed, named: Named[]): Promise<Map<string, KnownPage>> {
+  const { rows } = await client.query<KnownPage & { crawl_key: string }>(
+    `select crawl_key, state, discovered_at as discovered,
+            case when entry->>'content' is not null then 2 when entry->>'summary' is not null then 1 else 0 end as richness
+       from pages where outlet_no = $1 and crawl_key = any($2)`,
+    [feed.outletNo, named.map(({ key }) => key)],
+  )
+  return new Map(rows.map(row => [row.crawl_key, row]))
+}
+
+/** Replaces entries of waiting pages by richer ones, and counts their bytes for the outlet. */
+async function enrichKnown(
+  client: Client,
+  feed: DueFeed,
+  named: Named[],
+  known: Map<string, KnownPage>,
+): Promise<void> {
+  let bytes = 0
+  for (const { key, entry } of named) {
+    const page = known.get(key)
+    if (page === undefined || page.state !== 'waiting' || richness(entry) <= page.richness) continue
+    const json = JSON.stringify(entry)
+    await client.query("update pages set entry = $3 where outlet_no = $1 and crawl_key = $2 and state = 'waiting'", [
+      feed.outletNo,
+      key,
+      json,
+    ])
+    bytes += json.length
+  }
+  if (bytes > 0) await spend(client, feed.outletNo, { hosts: 0, bytes })
+}
+
+interface NewPage extends Named {
+  /** Its place among the new addresses of the feed, from 0. */
+  place: number
+  /** The entry as it is stored. */
+  json: string
+}
+
+/** @param unseen in the order of the feed */
+async function addPages(client: Client, feed: DueFeed, unseen: NewPage[], budget: Budget): Promise<number> {
+  await spend(client, feed.outletNo, { hosts: 0, bytes: unseen.reduce((sum, { json }) => sum + json.length, 0) })
+  // In the feed's order: the budget may not have room for all of the hosts.
+  const hosts = unseen.map(({ host }) => host)
+  const putOff = [...(await admitHosts(client, feed.outletNo, hosts, budget))]
+  // Pages are written in the order of their keys, so that two polls never wait for each other in a
+  // circle. `place` has them fetched in the order of the feed, newest first.
+  const byKey = unseen.toSorted((a, b) => (a.key < b.key ? -1 : 1))
+  let discovered = 0
+  for (const slice of slices(byKey))
+    discovered += await insertPages(client, feed, slice, { total: unseen.length, putOff })
+  return discovered
+}
+
+/**
+ * Characters of entries in one statement. Serialising them for Postgres blocks the event loop,
+ * about 100 ms a megabyte.
+ */
+const SLICE = 200_000
+
+function slices(pages: NewPage[]): NewPage[][] {
+  const all: NewPage[][] = []
+  let room = 0
+  for (const page of pages) {
+    const { length } = page.json
+    if (room < length || all.length === 0) {
+      all.push([])
+      room = SLICE
+    }
+    room -= length
+    all.at(-1)?.push(page)
+  }
+  return all
+}
+
+/**
+ * @param of.total new addresses of the whole poll
+ * @param of.putOff hosts for which today's budget has no room
+ */
+async function insertPages(
+  client: Client,
+  feed: DueFeed,
+  pages: NewPage[],
+  { total, putOff }: { total: number; putOff: string[] },
+): Promise<number> {
+  const { rowCount } = await client.query(
+    `insert into pages (outlet_no, feed_no, url, crawl_key, host, entry, next_try_at, reason, detail)
+     select $1, $2, url, crawl_key, host, entry,
+            case when host = any($9) then ${TOMORROW} else now() - ($8::int - place) * interval '1 ms' end,
+            case when host = any($9) then 'put off' end, case when host = any($9) then 'new host' end
+       from unnest($3::text[], $4::text[], $5::text[], $6::jsonb[], $7::int[]) as named (url, crawl_key, host, entry, place)
+     on conflict (outlet_no, crawl_key) do nothing`,
+    [
+      feed.outletNo,
+      feed.feedNo,
+      pages.map(({ entry }) => entry.url),
+      pages.map(({ key }) => key),
+      pages.map(({ host }) => host),
+      pages.map(({ json }) => json),
+      pages.map(({ place }) => place),
+      total,
+      putOff,
+    ],
+  )
+  return rowCount ?? 0
+}

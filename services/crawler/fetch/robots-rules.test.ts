@@ -1,0 +1,128 @@
+import { createRequire } from 'node:module'
+import fc from 'fast-check'
+import t from 'tap'
+import { isAllowed, productToken, readRobots, readRules, writeRules } from './robots-rules.ts'
+
+// Its types name an export that it does not have.
+const robotsParser: (url: string, text: string) => { isAllowed(url: string, agent: string): boolean | undefined } =
+  createRequire(import.meta.url)('robots-parser')
+
+const may = (robots: string, path: string, token = 'perscopebot') =>
+  isAllowed(readRobots(robots, token).rules, new URL(path, 'https://x.example'))
+
+t.test('RFC 9309 §2.2.1: the groups that name us are combined, else those for everybody', async t => {
+  const robots = `User-agent: *
+Disallow: /all
+User-Agent: other
+User-agent: PERSCOPEBOT/2.0
+Sitemap: https://x.example/s.xml
+Disallow: /ours
+Crawl-delay: 2.5
+User-agent: other
+Disallow: /others
+User-agent: perscopebot # again
+Disallow: /again`
+  t.same(
+    ['/all', '/ours', '/again', '/others'].map(path => may(robots, path)),
+    [true, false, false, true],
+  )
+  t.same(
+    ['/all', '/ours'].map(path => may(robots, path, 'someone')),
+    [false, true],
+  )
+  t.equal(readRobots(robots, 'perscopebot').crawlDelay, 2_500)
+  t.equal(readRobots(robots, 'someone').crawlDelay, null)
+  t.equal(productToken('PerscopeBot/1.0 (+https://perscope.example/bot)'), 'perscopebot')
+})
+
+t.test('RFC 9309 §2.2.2: the longest match decides, allow among equals', async t => {
+  const robots =
+    'user-agent: *\ndisallow: /\nallow: /nieuws\nallow: /a*.html$\ndisallow: /nieuws/prive\nallow: /p\ndisallow: /p'
+  const cases: [string, boolean][] = [
+    ['/', false],
+    ['/nieuws', true],
+    ['/nieuws/x?y=1', true],
+    ['/nieuws/prive/1', false],
+    ['/a/b.html', true],
+    ['/a/b.html?x', false],
+    ['/page', true],
+    ['/robots.txt', true],
+  ]
+  for (const [path, allowed] of cases) t.equal(may(robots, path), allowed, path)
+})
+
+t.test('RFC 9309 §2.2.2: escapes match the characters they stand for', async t => {
+  t.equal(may('user-agent: *\ndisallow: /caf\u00e9', '/caf%c3%a9/1'), false)
+  t.equal(may('user-agent: *\ndisallow: /caf%c3%a9', '/caf\u00e9/1'), false)
+  t.equal(may('user-agent: *\ndisallow: /%7Ejan', '/~jan/'), false)
+  t.equal(may('user-agent: *\ndisallow: /a%2Fb', '/a/b'), true)
+})
+
+t.test('what is no rule is no rule', async t => {
+  t.equal(may('<!doctype html><title>Not found</title>', '/a'), true)
+  t.equal(may('\ufeffUser-agent:*\rDisallow:/a\r', '/a'), false)
+  t.equal(may('user-agent: *\ndisallow:', '/a'), true)
+  t.equal(may('disallow: /', '/a'), true)
+  t.equal(readRobots('user-agent: *\ncrawl-delay: soon', 'x').crawlDelay, null)
+  t.equal(readRobots('user-agent: *\ncrawl-delay: -5', 'x').crawlDelay, null)
+})
+
+/** Half a megabyte of this line in one group. */
+const full = (line: string) => `user-agent: *\n${line.repeat(Math.floor(510_000 / Buffer.byteLength(line)))}`
+const hostile: Record<string, string> = {
+  'many pieces': full(`disallow: /${'*a'.repeat(500)}b\n`),
+  'long pieces': full(`disallow: /*${'a'.repeat(1_000)}b\n`),
+  'short pieces': full('disallow: /*aaaaaaaaaaaab\n'),
+  'the shortest rules': full('allow:/*b\n'),
+  'one pattern of half a megabyte': `user-agent: *\ndisallow: /${'*'.repeat(500_000)}b`,
+  'characters that are escaped': full('allow: /\u{1f600}\u{1f600}\u{1f600}\n'),
+  'one group that names us again and again': `${'user-agent: *\n'.repeat(15_000)}${'allow:/\n'.repeat(37_000)}`,
+}
+for (const [name, robots] of Object.entries(hostile)) {
+  t.test(`half a megabyte of ${name}: read in a moment, and no page takes longer than one`, async t => {
+    // Of the processor, for the machine may be busy with something else.
+    const start = process.cpuUsage()
+    const { rules } = readRobots(robots, 'x')
+    t.ok(rules.length < 70_000)
+    const read = process.cpuUsage(start)
+    t.ok(read.user + read.system < 1_000_000, `${(read.user + read.system) / 1_000} ms to read`)
+    const url = new URL(`https://x.example/${'a'.repeat(2_000)}`)
+    const before = process.cpuUsage()
+    for (let page = 0; page < 5; page += 1) isAllowed(rules, url)
+    const { user, system } = process.cpuUsage(before)
+    t.ok((user + system) / 5 < 100_000, `${(user + system) / 5_000} ms a page`)
+  })
+}
+
+t.test('where rules need more work than one page is worth, it is not fetched', async t => {
+  t.equal(may(hostile['short pieces'] ?? '', `/${'a'.repeat(2_000)}`), false)
+  t.equal(
+    may(hostile['short pieces'] ?? '', '/artikel/2026/11/21/brug-open'),
+    true,
+    'an ordinary address is no such page',
+  )
+})
+
+t.test('a pattern longer than any address matches by its wildcards only', async t => {
+  t.equal(may(`user-agent: *\ndisallow: /${'*'.repeat(3_000)}prive`, '/a/prive'), false)
+  t.equal(may(`user-agent: *\nallow: /a\ndisallow: /${'a'.repeat(3_000)}`, '/a'), true)
+})
+
+t.test('rules come back from the database as they went', async t => {
+  const { rules } = readRobots('user-agent: *\nallow: /a b\ndisallow: /*?x$', 'x')
+  t.same(readRules(writeRules(rules)), rules)
+  t.same(readRules(''), [])
+})
+
+t.test('our verdicts are those of robots-parser', async () => {
+  const part = fc.stringMatching(/^[ab*$/?%]{0,6}$/)
+  const line = fc.tuple(fc.constantFrom('allow', 'disallow'), part).map(([field, path]) => `${field}: /${path}`)
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 6 }), fc.stringMatching(/^[ab$/?]{0,8}$/), (lines, path) => {
+      const robots = `user-agent: *\n${lines.join('\n')}`
+      const url = `https://x.example/${path}`
+      return may(robots, url) === (robotsParser('https://x.example/robots.txt', robots).isAllowed(url, 'x') ?? true)
+    }),
+    { numRuns: 3_000 },
+  )
+})

@@ -1,0 +1,194 @@
+import { ADDRESS_LIMIT } from '../../../shared/articles/address.ts'
+
+/** The rules of a robots.txt for one crawler (RFC 9309, and the older Crawl-delay). */
+export interface RobotsRules {
+  /**
+   * The rules of the groups that name us. When no group does: of the groups for everybody. In the
+   * order of `inOrder`.
+   */
+  rules: Rule[]
+  /** ms between two requests; null: the file does not say. */
+  crawlDelay: number | null
+}
+
+/** The rules are known until `until`, a monotonic time. */
+export interface RobotsKnown {
+  kind: 'known'
+  rules: Rule[]
+  until: number
+}
+
+interface Rule {
+  allow: boolean
+  /** A path with `*` for anything and `$` for the end, in the spelling of `canonical`. */
+  pattern: string
+}
+
+/** In bytes. RFC 9309 §2.5 demands that we read at least this much. We read no more. */
+export const ROBOTS_LIMIT = 512_000
+const LONGEST_DELAY = 86_400_000
+
+/** The name by which a robots.txt calls us: `perscopebot` of `PerscopeBot/1.0 (+https://…)`. */
+export function productToken(userAgent: string): string {
+  return /^[^\s/]+/.exec(userAgent.trim())?.[0]?.toLowerCase() ?? '*'
+}
+
+/** One line of a robots.txt. */
+type Line =
+  | { kind: 'user-agent'; token: string }
+  | { kind: 'rule'; allow: boolean; path: string }
+  /** `delay` null: the line has no number. */
+  | { kind: 'crawl-delay'; delay: number | null }
+  | { kind: 'other' }
+
+/**
+ * Reads a robots.txt for one crawler. Several groups that name it are combined. Any text can be
+ * read; lines that are not understood say nothing.
+ */
+export function readRobots(text: string, token: string): RobotsRules {
+  const own: RobotsRules = { rules: [], crawlDelay: null }
+  const all: RobotsRules = { rules: [], crawlDelay: null }
+  let isNamed = false
+  // The groups that hold the present line. A set: a group may name us a thousand times, and each of
+  // its rules counts once.
+  let current = new Set<RobotsRules>()
+  let inNames = false
+  for (const line of linesOf(text).map(readLine)) {
+    if (line.kind === 'other') continue
+    if (line.kind === 'user-agent') {
+      if (!inNames) current = new Set()
+      if (line.token === token) current.add(own)
+      else if (line.token === '*') current.add(all)
+      isNamed ||= line.token === token
+    } else addTo(current, line)
+    inNames = line.kind === 'user-agent'
+  }
+  const { rules, crawlDelay } = isNamed ? own : all
+  return { rules: inOrder(rules), crawlDelay }
+}
+
+const linesOf = (text: string) =>
+  text
+    .slice(0, ROBOTS_LIMIT)
+    .replace(/^\ufeff/, '')
+    .split(/[\r\n]+/)
+
+function readLine(line: string): Line {
+  const [, field = '', written = ''] = /^\s*([a-z-]+)\s*:(.*)$/i.exec(line.split('#', 1)[0] ?? '') ?? []
+  const value = written.trim()
+  switch (field.toLowerCase()) {
+    case 'user-agent':
+      return { kind: 'user-agent', token: productToken(value) }
+    case 'allow':
+    case 'disallow':
+      return { kind: 'rule', allow: /^a/i.test(field), path: value }
+    case 'crawl-delay': {
+      const delay = value === '' ? Number.NaN : Number(value) * 1_000
+      return { kind: 'crawl-delay', delay: delay >= 0 ? Math.min(Math.ceil(delay), LONGEST_DELAY) : null }
+    }
+    default:
+      return { kind: 'other' }
+  }
+}
+
+function addTo(groups: Set<RobotsRules>, line: Extract<Line, { kind: 'rule' | 'crawl-delay' }>): void {
+  if (line.kind === 'crawl-delay') {
+    for (const group of groups) group.crawlDelay = line.delay ?? group.crawlDelay
+    return
+  }
+  if (line.path === '' || groups.size === 0) return
+  const rule = { allow: line.allow, pattern: canonical(line.path) }
+  if (canMatch(rule.pattern)) for (const { rules } of groups) rules.push(rule)
+}
+
+/**
+ * Sorts rules by precedence: the longest pattern first, allow before disallow among equals. The
+ * first rule that matches then decides (RFC 9309 §2.2.2).
+ */
+const inOrder = (rules: Rule[]) =>
+  rules.sort((a, b) => b.pattern.length - a.pattern.length || Number(b.allow) - Number(a.allow))
+
+/** Whether a pattern can match any address: not when its plain characters alone are longer. */
+const canMatch = (pattern: string) =>
+  pattern.length <= ADDRESS_LIMIT || pattern.replaceAll('*', '').length <= ADDRESS_LIMIT + 1
+
+/**
+ * Characters that are compared for one address at most, about 40 ms. Ten thousand rules with a
+ * wildcard need half of it, or less.
+ */
+const MOST_WORK = 3_000_000
+
+/**
+ * Whether an address may be fetched. The longest pattern that matches decides, and allow among
+ * equals. When none matches, and for robots.txt itself, the address is allowed. When the rules need
+ * more than `MOST_WORK`, it is not.
+ */
+export function isAllowed(rules: Rule[], url: URL): boolean {
+  const path = canonical(url.pathname + url.search)
+  if (path === '/robots.txt') return true
+  const work = { left: MOST_WORK }
+  for (const { allow, pattern } of rules) {
+    if (matches(pattern, path, work)) return allow
+    if (work.left < 0) return false
+  }
+  return true
+}
+
+/** Rules as the database holds them, one a line: `+/a` allows, `-/b` disallows. */
+export function writeRules(rules: Rule[]): string {
+  return rules.map(({ allow, pattern }) => `${allow ? '+' : '-'}${pattern}`).join('\n')
+}
+
+export function readRules(written: string): Rule[] {
+  return written === ''
+    ? []
+    : inOrder(written.split('\n').map(line => ({ allow: line.startsWith('+'), pattern: line.slice(1) })))
+}
+
+/**
+ * Compares a pattern with a path, character by character. On a mismatch it goes back only to the
+ * last `*`: everything before that `*` has matched as early as possible, which leaves the most for
+ * the rest. Returns false early when the work is used up.
+ */
+function matches(pattern: string, path: string, work: { left: number }): boolean {
+  const anchored = pattern.endsWith('$')
+  const end = anchored ? pattern.length - 1 : pattern.length
+  let at = 0
+  let wildcard = -1
+  let resume = 0
+  let place = 0
+  for (; place < path.length; work.left -= 1) {
+    if (work.left < 0) return false
+    if (at === end && !anchored) return true
+    if (at < end && pattern.charCodeAt(at) === WILDCARD) {
+      wildcard = at
+      resume = place
+      at += 1
+    } else if (at < end && pattern.charCodeAt(at) === path.charCodeAt(place)) {
+      at += 1
+      place += 1
+    } else if (wildcard >= 0) {
+      resume += 1
+      place = resume
+      at = wildcard + 1
+    } else return false
+  }
+  while (at < end && pattern.charCodeAt(at) === WILDCARD) at += 1
+  return at === end
+}
+
+const WILDCARD = 0x2a
+
+/**
+ * Brings a path into one spelling (RFC 9309 §2.2.2): octets outside of ASCII escaped, escapes in
+ * capitals, unreserved characters plain.
+ */
+function canonical(path: string): string {
+  return path
+    .toWellFormed()
+    .replace(/[^\u0021-\u007e]+/gu, characters => encodeURIComponent(characters))
+    .replace(/%[0-9a-f]{2}/gi, escaped => {
+      const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
+      return /[A-Za-z0-9._~-]/.test(character) ? character : escaped.toUpperCase()
+    })
+}

@@ -1,0 +1,222 @@
+import type { Config } from '../../../shared/config/config.ts'
+import type { Budget } from '../../../shared/outlets/health.ts'
+import { type Pool, type Queryable, transaction } from '../../../shared/postgres/pool.ts'
+import { ensureHosts } from './permits.ts'
+
+/** The present day in UTC, by the database's clock, as SQL. */
+const TODAY = "(clock_timestamp() at time zone 'UTC')::date"
+/** The beginning of the next day, as SQL. */
+export const TOMORROW = "((clock_timestamp() at time zone 'UTC')::date + 1)::timestamp at time zone 'UTC'"
+
+/** A try at a page, as the outlet's budget counts it. */
+export interface Try {
+  /** Bytes that are stored, or that were read of a refused answer. */
+  bytes: number
+  /**
+   * `slow`: the answer took more than half of the time limit. `late`: there was none in time.
+   * `neither`: the try failed at once and delayed nobody.
+   */
+  answer: 'in time' | 'slow' | 'late' | 'neither'
+}
+
+/** The number of late pages after which the outlet rests. An answer in time halves the number. */
+const LATE_IN_A_ROW = 3
+/** As a multiple of CRAWL_RETRY_MIN, which is the first rest. */
+const LONGEST_REST = 10
+
+/**
+ * Notes a try at one of an outlet's pages. An outlet whose pages are late rests, longer with each
+ * late page. After each rest one page is tried, and the first answer ends the rests. An outlet with
+ * slow answers has one host visited at a time.
+ *
+ * @returns whether the outlet's pages must wait now, for the end of its rest or for the next day
+ */
+export async function noteTry(
+  pool: Pool,
+  outletNo: number,
+  { bytes, answer }: Try,
+  config: Budget & Pick<Config, 'CRAWL_RETRY_MIN'>,
+): Promise<boolean> {
+  const { rows } = await pool.query<{ waits: boolean }>(
+    `insert into outlet_loads as l (outlet_no, day, pages, bytes, failures)
+     values ($1, ${TODAY}, 1, $2, case when $3 in ('slow', 'late') then 1 else 0 end)
+     on conflict (outlet_no) do update
+        set day = excluded.day,
+            hosts = case when l.day = excluded.day then l.hosts else 0 end,
+            pages = case when l.day = excluded.day then l.pages else 0 end + 1,
+            bytes = case when l.day = excluded.day then l.bytes else 0 end + excluded.bytes,
+            failures = case $3 when 'late' then least(l.failures + 1, 100) when 'slow' then greatest(l.failures / 2, 1)
+                               when 'in time' then l.failures / 2 else l.failures end,
+            rest_until = case when $3 in ('in time', 'slow') then 'epoch'
+                              when $3 = 'late' and l.failures + 1 >= $4
+                              then clock_timestamp()
+                                   + $5 * least(2 ^ (l.failures + 1 - $4), $6) * interval '1 ms'
+                              else l.rest_until end
+     returning pages >= $7 or bytes >= $8 or rest_until > clock_timestamp() as waits`,
+    [
+      ...[outletNo, bytes, answer, LATE_IN_A_ROW, config.CRAWL_RETRY_MIN, LONGEST_REST],
+      ...[config.CRAWL_OUTLET_PAGES, config.CRAWL_OUTLET_BYTES],
+    ],
+  )
+  return rows[0]?.waits ?? false
+}
+
+/** Counts new hosts and bytes for the outlet's budget of today. */
+export async function spend(db: Queryable, outletNo: number, spent: { hosts: number; bytes: number }): Promise<void> {
+  await db.query(
+    `insert into outlet_loads as l (outlet_no, day, hosts, bytes) values ($1, ${TODAY}, $2, $3)
+     on conflict (outlet_no) do update
+        set day = excluded.day,
+            hosts = case when l.day = excluded.day then l.hosts else 0 end + excluded.hosts,
+            pages = case when l.day = excluded.day then l.pages else 0 end,
+            bytes = case when l.day = excluded.day then l.bytes else 0 end + excluded.bytes`,
+    [outletNo, spent.hosts, spent.bytes],
+  )
+}
+
+/** Outlets that have to wait, so that the others get their share. */
+export interface Held {
+  /**
+   * Their pages are not fetched: the day's budget is spent, they rest, or too many of their pages
+   * are stored.
+   */
+  pages: Set<number>
+  /** Their feeds are not polled: they would name more pages than we can keep. */
+  feeds: Set<number>
+}
+
+/** When so many stored pages of one outlet wait for the normaliser, we fetch no more. */
+export const STORED_SHARE = 500
+
+/** Reads which outlets have to wait now. Index: pages_stored_turns. */
+export async function readHeld(pool: Pool, budget: Budget, brimming: ReadonlySet<number>): Promise<Held> {
+  const { rows } = await pool.query<{ outletNo: number; feeds: boolean }>(
+    `with recursive storing as (
+       (select outlet_no from pages where state = 'stored' order by outlet_no limit 1)
+       union all
+       select next.outlet_no
+         from storing s, lateral (select outlet_no from pages where state = 'stored' and outlet_no > s.outlet_no
+                                   order by outlet_no limit 1) next
+     )
+     select outlet_no as "outletNo", false as feeds from storing s
+      where exists (select from pages where state = 'stored' and outlet_no = s.outlet_no offset $1 - 1)
+     union all
+     select outlet_no, day = ${TODAY} and bytes >= $3
+       from outlet_loads
+      where rest_until > clock_timestamp() or day = ${TODAY} and (pages >= $2 or bytes >= $3)`,
+    [STORED_SHARE, budget.CRAWL_OUTLET_PAGES, budget.CRAWL_OUTLET_BYTES],
+  )
+  return {
+    pages: new Set(rows.map(({ outletNo }) => outletNo)),
+    feeds: new Set([...brimming, ...rows.filter(({ feeds }) => feeds).map(({ outletNo }) => outletNo)]),
+  }
+}
+
+/** An outlet's pages for so many days may wait. Its feeds are not polled while more wait. */
+const DAYS = 5
+
+/**
+ * Reads the outlets with so many waiting pages that their feeds are not polled. It reads every
+ * waiting page, so the dispatcher calls it rarely.
+ */
+export async function readBrimming(pool: Pool, budget: Budget): Promise<Set<number>> {
+  const { rows } = await pool.query<{ outletNo: number }>(
+    `select outlet_no as "outletNo" from pages where state = 'waiting' group by outlet_no having count(*) >= $1`,
+    [budget.CRAWL_OUTLET_PAGES * DAYS],
+  )
+  return new Set(rows.map(({ outletNo }) => outletNo))
+}
+
+/**
+ * Adds the new hosts that an outlet names, in their order, as far as its budget of today allows.
+ * @returns the hosts that have to wait for another day
+ */
+export async function admitHosts(
+  db: Queryable,
+  outletNo: number,
+  named: Iterable<string>,
+  budget: Budget,
+): Promise<Set<string>> {
+  const hosts = [...new Set(named)]
+  const { rows } = await db.query<{ host: string }>('select host from hosts where host = any($1)', [hosts])
+  const known = new Set(rows.map(({ host }) => host))
+  const fresh = hosts.filter(host => !known.has(host))
+  if (fresh.length === 0) return new Set()
+  const left = await hostsLeft(db, outletNo, budget)
+  const admitted = fresh.slice(0, left)
+  if (admitted.length > 0) {
+    await spend(db, outletNo, { hosts: admitted.length, bytes: 0 })
+    await ensureHosts(db, admitted)
+  }
+  return new Set(fresh.slice(left))
+}
+
+/** The rest of today's budget. Locks it, so that a second transaction waits for this one. */
+async function hostsLeft(db: Queryable, outletNo: number, budget: Budget): Promise<number> {
+  await db.query(`insert into outlet_loads (outlet_no, day) values ($1, ${TODAY}) on conflict do nothing`, [outletNo])
+  const { rows } = await db.query<{ used: number }>(
+    `select case when day = ${TODAY} then hosts else 0 end as used from outlet_loads where outlet_no = $1 for update`,
+    [outletNo],
+  )
+  return Math.max(0, budget.CRAWL_OUTLET_HOSTS - (rows[0]?.used ?? 0))
+}
+
+/** ms after which we try a host again for which today's budget had no room. */
+export const OTHER_DAY = 6 * 3_600_000
+
+/**
+ * Whether we may ask a host that neither the catalogue nor a feed has named. It must be known, or
+ * the outlet's budget must have room for it.
+ */
+export async function admitsHost(pool: Pool, outletNo: number, host: string, budget: Budget): Promise<boolean> {
+  const { rowCount } = await pool.query('select from hosts where host = $1', [host])
+  if (rowCount !== 0) return true
+  return transaction(pool, async client => (await admitHosts(client, outletNo, [host], budget)).size === 0)
+}
+
+/** Pages of one outlet that are examined in one go. */
+const BATCH = 10_000
+
+/**
+ * Releases pages that were put off because their host was new, the oldest first, as far as the
+ * outlets' budgets of today allow. Any crawler may do it; a crash leaves the pages put off. Index:
+ * pages_put_off.
+ *
+ * @returns the number of released pages
+ */
+export async function releasePutOff(pool: Pool, budget: Budget): Promise<number> {
+  const outlets = await pool.query<{ outletNo: number }>(
+    `with recursive outlet as (
+       (select outlet_no from pages where state = 'waiting' and reason = 'put off' order by outlet_no limit 1)
+       union all
+       select next.outlet_no
+         from outlet o, lateral (select outlet_no from pages
+                                  where state = 'waiting' and reason = 'put off' and outlet_no > o.outlet_no
+                                  order by outlet_no limit 1) next
+     )
+     select outlet_no as "outletNo" from outlet o
+      where not exists (select from outlet_loads l
+                         where l.outlet_no = o.outlet_no and l.day = ${TODAY} and l.hosts >= $1)`,
+    [budget.CRAWL_OUTLET_HOSTS],
+  )
+  let released = 0
+  for (const { outletNo } of outlets.rows) {
+    released += await transaction(pool, async client => {
+      const { rows } = await client.query<{ host: string }>(
+        `select host from (select host, page_no from pages
+                            where outlet_no = $1 and state = 'waiting' and reason = 'put off' order by page_no limit $2) p
+          group by host order by min(page_no)`,
+        [outletNo, BATCH],
+      )
+      const hosts = rows.map(({ host }) => host)
+      const waiting = await admitHosts(client, outletNo, hosts, budget)
+      const { rowCount } = await client.query(
+        `update pages set reason = null, detail = null, next_try_at = clock_timestamp()
+          where outlet_no = $1 and state = 'waiting' and reason = 'put off' and host = any($2)`,
+        [outletNo, hosts.filter(host => !waiting.has(host))],
+      )
+      return rowCount ?? 0
+    })
+  }
+  return released
+}

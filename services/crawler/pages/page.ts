@@ -1,0 +1,261 @@
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { printableLine } from '../../../shared/log/printable.ts'
+import { noteBlock } from '../../../shared/outlets/health.ts'
+import { CALLED_AT_ONCE } from '../../../shared/outlets/page.ts'
+import { type Pool, transaction } from '../../../shared/postgres/pool.ts'
+import type { Crawl } from '../crawl.ts'
+import { blocksMet, pagesFetched } from '../crawl-metrics.ts'
+import { gunzipFile } from '../fetch/compression.ts'
+import { type Fetched, politeGet } from '../fetch/polite-get.ts'
+import { asFailure } from '../fetch/request-failure.ts'
+import { noteTry, type Try } from '../hosts/budgets.ts'
+import type { Lease } from '../hosts/leases.ts'
+import { judge, type Verdict } from './verdict.ts'
+
+const PAGE_HEADERS = {
+  accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.5',
+  'accept-language': 'nl,fr,de,lb,en;q=0.5',
+}
+
+/**
+ * Tries one page.
+ * @returns whether the visit may go on; false: its host must not be asked again for now
+ */
+export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): Promise<boolean> {
+  const { pool, config } = crawl
+  const begun = performance.now()
+  const fetched = await unzipped(
+    await politeGet(crawl, visit, page.outletNo, page.url, PAGE_HEADERS),
+    config.CRAWL_MAX_BYTES,
+  )
+  if (fetched.kind === 'interrupted') return false
+  const took = performance.now() - begun
+  const verdict = judge(fetched, page.attempts)
+  const { became, bytes, many } = await savePage(pool, page, verdict, config.CRAWL_RETRY_MIN)
+  await spendTry(crawl, page.outletNo, { fetched, bytes, took })
+  pagesFetched.inc({ outcome: outcomeOf(verdict, became) })
+  if (verdict.kind === 'store without body') blocksMet.inc({ kind: verdict.block })
+  crawl.log.info({ page: String(page.pageNo), url: page.url, became, ...reasonOf(verdict) }, 'fetched')
+  if ((became === 'stored' || became === 'blocked') && !many) await notifyNormaliser(crawl, page.pageNo)
+  const ownHost = 'host' in fetched && fetched.host === visit.host
+  return !ownHost
+}
+
+/**
+ * Notes a try in the outlet's budget of today.
+ *
+ * @param of.bytes that are stored
+ * @param of.took ms
+ */
+async function spendTry(
+  crawl: Crawl,
+  outletNo: number,
+  of: { fetched: Exclude<Fetched, { kind: 'interrupted' }>; bytes: number; took: number },
+): Promise<void> {
+  const tried = tryOf(of.fetched, of.bytes, of.took, crawl.config)
+  if (tried !== null && (await noteTry(crawl.pool, outletNo, tried, crawl.config))) crawl.held.pages.add(outletNo)
+}
+
+/**
+ * The try as the outlet's budget counts it. Null: no request was made, and the page still waits.
+ *
+ * @param kept bytes of the page that are stored
+ * @param took ms
+ */
+function tryOf(
+  fetched: Exclude<Fetched, { kind: 'interrupted' }>,
+  kept: number,
+  took: number,
+  { CRAWL_TIMEOUT, CRAWL_MAX_BYTES }: Crawl['config'],
+): Try | null {
+  switch (fetched.kind) {
+    case 'answer':
+      return { bytes: kept || fetched.answer.body.length, answer: took < CRAWL_TIMEOUT / 2 ? 'in time' : 'slow' }
+    case 'failure':
+      return {
+        bytes: fetched.reason === 'too-large' ? CRAWL_MAX_BYTES : 0,
+        answer: fetched.reason === 'time-out' ? 'late' : 'neither',
+      }
+    case 'robots unreachable':
+      // It took no time when we knew already that the robots.txt does not answer.
+      return took >= CRAWL_TIMEOUT / 2 ? { bytes: 0, answer: 'late' } : null
+    case 'disallowed':
+      // It costs no request, but crawl memory keeps the page for ever.
+      return { bytes: 0, answer: 'neither' }
+    case 'busy':
+      return null
+  }
+}
+
+/** Decompresses a body whose headers do not say that it is compressed. */
+async function unzipped(fetched: Fetched, maxBytes: number): Promise<Fetched> {
+  if (fetched.kind !== 'answer') return fetched
+  try {
+    return { ...fetched, answer: { ...fetched.answer, body: await gunzipFile(fetched.answer.body, maxBytes) } }
+  } catch (error) {
+    const { kind, message } = asFailure(error)
+    return { kind: 'failure', reason: kind, detail: message }
+  }
+}
+
+/**
+ * Notifies the normaliser of a stored page. If the queues are out of reach, the normaliser finds
+ * the page in Postgres.
+ */
+async function notifyNormaliser(crawl: Crawl, pageNo: bigint): Promise<void> {
+  try {
+    await crawl.queues.add('normalise', [{ key: String(pageNo), data: { pageNo: String(pageNo) } }])
+    crawl.unheard.over()
+  } catch (error) {
+    crawl.unheard.met(error)
+  }
+}
+
+function outcomeOf(verdict: Verdict, became: string): string {
+  const reason = reasonOf(verdict).reason
+  return reason === undefined ? became : `${became}: ${reason}`
+}
+
+function reasonOf(verdict: Verdict): { reason?: string } {
+  if ('reason' in verdict) return { reason: verdict.reason }
+  return 'block' in verdict ? { reason: verdict.block } : {}
+}
+
+/** A page that waits to be fetched. */
+export interface WaitingPage {
+  pageNo: bigint
+  outletNo: number
+  url: string
+  attempts: number
+  /** ms since its first try. */
+  tried: number
+}
+
+const compress = promisify(gzip)
+
+/** The result of saving a verdict. */
+interface Saved {
+  /** The page's new state, for metrics. `known`: another crawler was faster. */
+  became: 'stored' | 'blocked' | 'refused' | 'waiting' | 'failed' | 'known'
+  /** Bytes of the page that are stored. */
+  bytes: number
+  /** The outlet has so many stored pages that the normaliser polls for them without a message. */
+  many: boolean
+}
+
+/**
+ * Saves a verdict. It counts only while the page still waits: saved twice, it leaves one result.
+ */
+export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, retryMin: number): Promise<Saved> {
+  const nothing = { bytes: 0, many: false }
+  switch (verdict.kind) {
+    case 'store': {
+      const body = await compress(verdict.body)
+      const stored = await store(pool, page, verdict, body)
+      return stored === null ? { became: 'known', ...nothing } : { became: 'stored', bytes: body.length, ...stored }
+    }
+    case 'store without body':
+      return transaction(pool, async client => {
+        const stored = await store(client, page, verdict, null)
+        if (stored === null) return { became: 'known', ...nothing }
+        await noteBlock(client, page.outletNo, verdict.block)
+        return { became: 'blocked', bytes: 0, ...stored }
+      })
+    case 'refuse':
+      await finish(pool, page, 'refused', verdict.reason, verdict.detail)
+      return { became: 'refused', ...nothing }
+    case 'put back':
+      await pool.query(
+        `update pages set next_try_at = clock_timestamp() + $2 * interval '1 ms', reason = $3
+          where page_no = $1 and state = 'waiting'`,
+        [page.pageNo, verdict.wait, verdict.reason],
+      )
+      return { became: 'waiting', ...nothing }
+    case 'retry': {
+      const wait = retryAfter(page.attempts + 1, page.tried, retryMin)
+      if (wait === null) {
+        await finish(pool, page, 'failed', verdict.reason, verdict.detail)
+        return { became: 'failed', ...nothing }
+      }
+      await pool.query(
+        `update pages
+            set attempts = attempts + 1, next_try_at = clock_timestamp() + $2 * interval '1 ms',
+                first_tried_at = coalesce(first_tried_at, clock_timestamp()), reason = $3, detail = $4
+          where page_no = $1 and state = 'waiting'`,
+        [page.pageNo, wait, verdict.reason, shortHeader(verdict.detail)],
+      )
+      return { became: 'waiting', ...nothing }
+    }
+  }
+}
+
+/**
+ * Stores the page's source. The same statement sets the state that makes the normaliser read it.
+ * Null: another crawler was faster.
+ */
+async function store(
+  db: Pick<Pool, 'query'>,
+  page: WaitingPage,
+  verdict: Extract<Verdict, { status: number }>,
+  body: Buffer | null,
+): Promise<Pick<Saved, 'many'> | null> {
+  const { url, status, contentType } = verdict
+  // Index pages_stored_turns.
+  const { rows } = await db.query<{ many: boolean }>(
+    `with page as (
+       update pages
+          set state = 'stored', attempts = 0, next_try_at = clock_timestamp(), reason = null, detail = null,
+              first_tried_at = coalesce(first_tried_at, clock_timestamp())
+        where page_no = $1 and state = 'waiting'
+       returning page_no
+     )
+     insert into page_sources (page_no, final_url, status, content_type, body, fetched_at)
+     select page_no, $2, $3, $4, $5, clock_timestamp() from page
+     on conflict (page_no) do update
+        set final_url = excluded.final_url, status = excluded.status, content_type = excluded.content_type,
+            body = excluded.body, fetched_at = excluded.fetched_at
+     returning exists (select from pages where state = 'stored' and outlet_no = $6 offset $7) as many`,
+    [page.pageNo, url, status, shortHeader(contentType), body, page.outletNo, CALLED_AT_ONCE],
+  )
+  return rows[0] ?? null
+}
+
+const SHORT = 500
+
+/** Cuts a header for crawl memory, which keeps it for ever. Headers of up to 64 kB are read. */
+const shortHeader = (text: string | null) =>
+  text === null ? null : printableLine(text.slice(0, SHORT)).slice(0, SHORT)
+
+async function finish(
+  pool: Pool,
+  page: WaitingPage,
+  state: 'refused' | 'failed',
+  reason: string,
+  detail: string | null,
+) {
+  await pool.query(
+    `update pages
+        set state = $2, reason = $3, detail = $4, attempts = attempts + 1, finished_at = clock_timestamp(),
+            first_tried_at = coalesce(first_tried_at, clock_timestamp())
+      where page_no = $1 and state = 'waiting'`,
+    [page.pageNo, state, reason, shortHeader(detail)],
+  )
+}
+
+/** ms after its first try during which a failing page is tried again. */
+const GIVE_UP = 86_400_000
+
+/**
+ * ms until a failed page is tried again: CRAWL_RETRY_MIN, doubled with each try. Null: the page is
+ * given up, a day after its first try.
+ *
+ * @param attempts tries that failed, this one included
+ * @param since ms since the first try
+ */
+export function retryAfter(attempts: number, since: number, retryMin: number): number | null {
+  const wait = Math.max(1, retryMin) * 2 ** Math.min(attempts - 1, 30)
+  if (since + wait <= GIVE_UP) return wait
+  // The last try comes at the end of the day, unless this was it.
+  return since < GIVE_UP - Math.min(retryMin, GIVE_UP / 2) ? GIVE_UP - since : null
+}

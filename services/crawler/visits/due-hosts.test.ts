@@ -1,0 +1,70 @@
+import t from 'tap'
+import { chooseHosts, type DueHost, siteOf, type UnderWay } from './due-hosts.ts'
+
+const NONE = new Set<string>()
+const candidate = (host: string, outletNo: number, more: Partial<DueHost> = {}): DueHost => ({
+  ...{ host, outletNo, catalogued: false, slowed: false },
+  ...more,
+})
+const many = (count: number, outletNo: number, name: (at: number) => string, more: Partial<DueHost> = {}) =>
+  Array.from({ length: count }, (_, at) => candidate(name(at), outletNo, more))
+const hosts = (candidates: DueHost[], underWay: UnderWay[] = [], limit = 500) =>
+  chooseHosts(candidates, underWay, NONE, limit).map(({ host }) => host)
+
+t.test('an outlet has four hosts visited at a time, whatever it names; one when its pages are late', async t => {
+  const own = (at: number) => `host${at}.example`
+  t.equal(hosts(many(2_000, 1, own)).length, 4)
+  t.equal(hosts(many(2_000, 1, own, { slowed: true })).length, 1)
+  const visited = many(3, 1, at => `other${at}.example`).map(one => ({ ...one, pausing: false }))
+  t.same(hosts(many(2_000, 1, own), visited), ['host0.example'])
+  t.same(hosts(many(2_000, 1, own, { slowed: true }), visited), [])
+})
+
+t.test('outlets take turns: the first host of each comes before the second of any', async t => {
+  const greedy = many(100, 1, at => `greedy${at}.example`)
+  const honest = Array.from({ length: 20 }, (_, at) => candidate(`honest${at}.example`, 10 + at))
+  const chosen = hosts([...greedy, ...honest])
+  t.same(chosen.slice(0, 21).sort(), ['greedy0.example', ...honest.map(({ host }) => host)].sort())
+  t.equal(chosen.length, 24)
+  t.equal(hosts([...greedy, ...honest], [], 21).length, 21)
+})
+
+t.test('a site has four hosts visited or pausing at a time, whoever names them', async t => {
+  const subdomains = Array.from({ length: 40 }, (_, at) => candidate(`s${at}.tarpit.example`, at))
+  t.equal(hosts(subdomains).length, 4)
+  const pausing = ['a', 'b', 'c', 'd'].map(name => ({
+    ...{ host: `${name}.tarpit.example`, outletNo: 99, catalogued: false, pausing: true },
+  }))
+  t.same(hosts(subdomains, pausing), [])
+  t.same(hosts([candidate('a.tarpit.example', 99)], pausing), ['a.tarpit.example'], 'whose own pause is nearly over')
+})
+
+t.test('hosts of the catalogue are not counted: nobody but the operator names them', async t => {
+  const feeds = Array.from({ length: 40 }, (_, at) => candidate(`f${at}.group.example`, 1, { catalogued: true }))
+  t.equal(hosts(feeds).length, 40)
+  t.equal(hosts([...feeds, ...many(9, 1, at => `w${at}.group.example`)]).length, 44)
+})
+
+t.test('a host that is visited already is not called', async t => {
+  t.same(hosts([candidate('a.example', 1)], [{ ...candidate('a.example', 2), pausing: false }]), [])
+})
+
+t.test('what a site is', async t => {
+  const domains = new Set(['north.example.test'])
+  for (const [host, site] of [
+    ['www.nos.nl', 'nos.nl'],
+    ['a.b.nos.nl:8080', 'nos.nl'],
+    ['news.bbc.co.uk', 'bbc.co.uk'],
+    ['one.blogspot.com', 'one.blogspot.com'],
+    ['x.one.github.io', 'one.github.io'],
+    ['127.0.0.1:8080', '127.0.0.1:8080'],
+    ['127.0.0.1:8081', '127.0.0.1:8081'],
+    ['[::1]:80', '[::1]:80'],
+    ['localhost:3000', 'localhost:3000'],
+    ['www.north.example.test', 'north.example.test'],
+    ['north.example.test', 'north.example.test'],
+    ['south.example.test', 'example.test'],
+  ] as const) {
+    t.equal(siteOf(host, domains), site, host)
+  }
+})

@@ -1,0 +1,233 @@
+import { isIP } from 'node:net'
+import { getDomain } from 'tldts'
+import { type Client, type Pool, transaction } from '../../../shared/postgres/pool.ts'
+import type { Held } from '../hosts/budgets.ts'
+import { LEASE_DURATION, type Leases, newLeaseId, type Visit } from '../hosts/leases.ts'
+
+/** ms before a host is free at which it may be visited: the visit waits for the rest of the pause. */
+const AHEAD = 300
+/**
+ * Due hosts of one outlet that are read. More than it may have visited at a time, because some sites
+ * are busy.
+ */
+const HOSTS_OF_AN_OUTLET = 32
+/**
+ * The key of an advisory lock; any number serves. One crawler claims hosts at a time, so that two
+ * never use the same free place of an outlet or site.
+ */
+const CLAIMING = 6_118_203_774n
+
+export interface ClaimOptions {
+  /** Whether pages are fetched at all. */
+  pages: boolean
+  held: Held
+  /** Domains of the catalogue's outlets. */
+  domains: ReadonlySet<string>
+  /** CRAWL_HOST_DELAY, in ms. During this pause a host counts for its site. */
+  delay: number
+  /** The largest number of hosts. */
+  most: number
+}
+
+/**
+ * Chooses hosts with due work that nobody visits, outlet by outlet in turn, and takes their leases.
+ * Every crawler does this every second; none when another crawler does it at this moment.
+ */
+export async function claimHosts(pool: Pool, leases: Leases, options: ClaimOptions): Promise<Visit[]> {
+  const since = performance.now()
+  const claimed = await transaction(pool, async client => {
+    const { rows: locks } = await client.query<{ ours: boolean }>('select pg_try_advisory_xact_lock($1) as ours', [
+      CLAIMING,
+    ])
+    if (!locks[0]?.ours) return []
+    const due = await readDueHosts(client, options)
+    if (due.length === 0) return []
+    const chosen = chooseHosts(due, await readUnderWay(client, options.delay), options.domains, options.most)
+    const { rows } = await client.query<{ host: string; id: string; number: number }>(
+      `update hosts h
+          set holder = c.id, leased_until = clock_timestamp() + $4 * interval '1 ms', visits = visits + 1,
+              visited_for = c.outlet_no
+         from unnest($1::text[], $2::int[], $3::uuid[]) as c (host, outlet_no, id)
+        where h.host = c.host and leased_until <= now()
+       returning h.host, c.id, h.visits as number`,
+      [
+        chosen.map(({ host }) => host),
+        chosen.map(({ outletNo }) => outletNo),
+        ...[chosen.map(newLeaseId), LEASE_DURATION],
+      ],
+    )
+    return rows
+  })
+  return claimed.map(({ host, id, number }) => Object.assign(leases.keep('visit', host, id, since), { number }))
+}
+
+/**
+ * Reads the hosts that could be visited, each with an outlet that needs it. Of each outlet, hosts
+ * with a due feed come first, then hosts that answer, then hosts whose page has waited longest.
+ */
+async function readDueHosts(client: Client, { pages, held }: ClaimOptions): Promise<DueHost[]> {
+  // Indexes: pages_waiting_turns, one step for each host and outlet, and feeds_due.
+  const { rows } = await client.query<DueHost>(
+    `with recursive wanted as (
+       (select host, outlet_no from pages
+         where $1 and state = 'waiting' and reason is distinct from 'put off' order by host, outlet_no limit 1)
+       union all
+       select next.host, next.outlet_no
+         from wanted w, lateral (
+           select host, outlet_no from pages
+            where state = 'waiting' and reason is distinct from 'put off' and (host, outlet_no) > (w.host, w.outlet_no)
+            order by host, outlet_no limit 1) next
+     ), due as (
+       select w.host, w.outlet_no, p.next_try_at as since, 1 as rank
+         from wanted w, lateral (
+           select next_try_at from pages p
+            where state = 'waiting' and reason is distinct from 'put off'
+              and p.host = w.host and p.outlet_no = w.outlet_no and next_try_at <= now()
+            order by next_try_at limit 1) p
+        where w.outlet_no <> all($2)
+       union all
+       select f.host, f.outlet_no, min(f.next_poll_at), 0
+         from feeds f join outlets o using (outlet_no)
+        where f.active and o.active and f.next_poll_at <= now() and f.outlet_no <> all($3)
+        group by f.host, f.outlet_no
+     ), placed as (
+       select host, outlet_no, since, failures,
+              row_number() over (partition by outlet_no order by rank, failures > 0, since, host) as place
+         from (select distinct on (host, outlet_no) * from due order by host, outlet_no, rank) d join hosts h using (host)
+        where leased_until <= now() and free_at <= now() + $4 * interval '1 ms'
+          and not (robots_blocked and robots_until > now())
+     )
+     select host, outlet_no as "outletNo", coalesce(l.failures, 0) > 0 as slowed,
+            exists (select from feeds f join outlets o using (outlet_no)
+                     where f.host = placed.host and f.active and o.active) as catalogued
+       from placed left join outlet_loads l using (outlet_no)
+      where place <= $5 order by place, since`,
+    [pages, [...held.pages], [...held.feeds], AHEAD, HOSTS_OF_AN_OUTLET],
+  )
+  return rows
+}
+
+async function readUnderWay(client: Client, delay: number): Promise<UnderWay[]> {
+  const { rows } = await client.query<UnderWay>(
+    `select host, visited_for as "outletNo",
+            exists (select from feeds f join outlets o using (outlet_no)
+                     where f.host = hosts.host and f.active and o.active) as catalogued,
+            leased_until <= now() as pausing
+       from hosts
+      where leased_until > now()
+         or free_at > now() and free_at <= now() + greatest(coalesce(crawl_delay, 0), $1) * interval '1 ms'`,
+    [delay],
+  )
+  return rows
+}
+
+/** Whether more than `limit` stored pages wait for the normaliser. Index: pages_stored. */
+export async function isBacklogged(pool: Pool, limit: number): Promise<boolean> {
+  const { rows } = await pool.query<{ backlogged: boolean }>(
+    "select exists (select from pages where state = 'stored' offset $1 limit 1) as backlogged",
+    [limit],
+  )
+  return rows[0]?.backlogged ?? false
+}
+
+/** A host with due work, for one of the outlets that need it. */
+export interface DueHost {
+  host: string
+  outletNo: number
+  /** The catalogue names a feed on this host. */
+  catalogued: boolean
+  /** Pages of the outlet have been late. */
+  slowed: boolean
+}
+
+/** A host that is visited, or that pauses after a request. */
+export interface UnderWay {
+  host: string
+  /** The outlet that the visit is for; null: for none in particular. */
+  outletNo: number | null
+  catalogued: boolean
+  /** No visit, only a pause. It counts for the site all the same. */
+  pausing: boolean
+}
+
+/** Hosts that are visited for one outlet at a time, and for an outlet whose pages are late. */
+const OF_AN_OUTLET = 4
+const OF_A_SLOW_ONE = 1
+/**
+ * Hosts of one site that are visited or pause at a time. A site with a thousand subdomains thus
+ * gets at most four requests in each CRAWL_HOST_DELAY.
+ */
+const OF_A_SITE = 4
+
+/**
+ * Chooses the hosts that are visited now. Outlets take turns: the first host of each comes before
+ * the second of any. Hosts of the catalogue's feeds do not count towards the limits, because only
+ * the operator can name them.
+ *
+ * @param due the hosts of each outlet in the order of their turns
+ * @param domains the domains of the catalogue's outlets
+ * @param limit the largest number of hosts
+ */
+export function chooseHosts(
+  due: DueHost[],
+  underWay: UnderWay[],
+  domains: ReadonlySet<string>,
+  limit: number,
+): DueHost[] {
+  const visits = new Map<number | null, number>()
+  const sites = new Map<string, number>()
+  const busy = new Set<string>()
+  const pausing = new Set<string>()
+  for (const { host, outletNo, catalogued, pausing: isPausing } of underWay) {
+    ;(isPausing ? pausing : busy).add(host)
+    if (catalogued) continue
+    if (!isPausing) add(visits, outletNo)
+    add(sites, siteOf(host, domains))
+  }
+  const chosen: DueHost[] = []
+  const isFree = ({ host, outletNo, catalogued, slowed }: DueHost) => {
+    if (busy.has(host)) return false
+    if (catalogued) return true
+    // A host that pauses is already counted for its site.
+    const others = (sites.get(siteOf(host, domains)) ?? 0) - (pausing.has(host) ? 1 : 0)
+    return others < OF_A_SITE && (visits.get(outletNo) ?? 0) < (slowed ? OF_A_SLOW_ONE : OF_AN_OUTLET)
+  }
+  const choose = (candidate: DueHost) => {
+    const { host, outletNo, catalogued } = candidate
+    chosen.push(candidate)
+    busy.add(host)
+    if (catalogued) return
+    add(visits, outletNo)
+    if (!pausing.has(host)) add(sites, siteOf(host, domains))
+  }
+  let lists = [...Map.groupBy(due, ({ outletNo }) => outletNo).values()]
+  while (lists.length > 0 && chosen.length < limit) {
+    lists = lists.flatMap(list => {
+      const at = list.findIndex(isFree)
+      const candidate = list[at]
+      if (candidate === undefined || chosen.length >= limit) return []
+      choose(candidate)
+      return [list.slice(at + 1)]
+    })
+  }
+  return chosen
+}
+
+const add = <K>(counts: Map<K, number>, key: K) => counts.set(key, (counts.get(key) ?? 0) + 1)
+
+/**
+ * The site that a host belongs to. It is the registrable domain by the public suffix list, with the
+ * list's private part: two blogs at one provider are two sites. A catalogue's domain below it is a
+ * site of its own. A host without a registrable domain, such as an address, is a site by itself,
+ * port included.
+ *
+ * @param domains the domains of the catalogue's outlets
+ */
+export function siteOf(host: string, domains: ReadonlySet<string>): string {
+  const name = URL.parse(`http://${host}`)?.hostname ?? host
+  if (isIP(name.replace(/^\[|\]$/g, '')) !== 0) return host
+  const registrable = getDomain(name, { allowPrivateDomains: true })
+  if (registrable === null) return host
+  for (let at = name; at.length > registrable.length; at = at.slice(at.indexOf('.') + 1)) if (domains.has(at)) return at
+  return registrable
+}

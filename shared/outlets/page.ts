@@ -1,0 +1,44 @@
+import type { Outlet } from './catalogue.ts'
+
+/**
+ * An entry of a feed or sitemap, about one address. Texts are raw: HTML and entities as they are
+ * after XML parsing.
+ */
+export interface FeedEntry {
+  url: string
+  guid: string | null
+  title: string | null
+  /** RSS description, Atom summary. */
+  summary: string | null
+  /** content:encoded, Atom content, JSON Feed content_html. */
+  content: string | null
+  authors: string[]
+  /** As written in the feed; the normaliser reads it in the outlet's time zone. */
+  published: string | null
+  /** The entry's or the feed's own language tag. */
+  language: string | null
+}
+
+/**
+ * Pages of one outlet for which the normaliser is called at a time, by the crawler or by its own
+ * sweeper. The others wait in Postgres, so that the queue has room for all outlets.
+ */
+export const CALLED_AT_ONCE = 100
+
+/** A page that the crawler stored and the normaliser turns into an article. */
+export interface StoredPage {
+  pageId: bigint
+  /** As the feed named it. */
+  url: string
+  /** After redirects; the same as `url` when nothing was fetched. */
+  finalUrl: string
+  /** HTTP status; 401, 403, 451 come without a body and become an article from the feed alone. */
+  status: number
+  /** The Content-Type header as sent, with its charset; null without one. */
+  contentType: string | null
+  /** Bytes as served, after Content-Encoding; null when the outlet refused the page. */
+  body: Uint8Array | null
+  fetchedAt: Date
+  entry: FeedEntry | null
+  outlet: Outlet
+}
