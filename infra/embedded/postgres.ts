@@ -32,11 +32,16 @@ export async function startPostgres(starting: Starting, port: number, owner: Own
 const INITDB_MS = 120_000
 export const MAJOR = '18'
 const SUPERUSER = 'perscope'
+/** Owns the database, and nothing else of the server: what a backup holds runs with its rights. */
+const ACCOUNT = 'perscope_owner'
+const SUPERUSER_PASSWORD = 'postgres.password'
+const ACCOUNT_PASSWORD = 'postgres.owner.password'
 
-/** The folder of a cluster and the password of its superuser. */
+/** The folder of a cluster, and the passwords of its superuser and of the database's owner. */
 interface Cluster {
   folder: string
-  password: string
+  superuser: string
+  owner: string
 }
 
 /**
@@ -51,7 +56,7 @@ async function openCluster(
   running: { family: Family; signal: AbortSignal; lock: number },
 ): Promise<Cluster> {
   const folder = join(dataDir, 'postgres')
-  const password = await clusterPassword(dataDir)
+  const superuser = await passwordIn(join(dataDir, SUPERUSER_PASSWORD))
   await removeUnfinished(dataDir)
   const version = (await readIfThere(join(folder, 'PG_VERSION')).catch(wrongOwner(folder)))?.trim()
   if (version === undefined) {
@@ -59,7 +64,7 @@ async function openCluster(
     if ((await readdir(folder).catch(() => [])).length > 0) {
       throw new Problem(`${folder} is not empty and holds no Postgres data; move it away and start again.`)
     }
-    await makeCluster(folder, dataDir, password, programs, owner, throwaway, running)
+    await makeCluster(folder, dataDir, superuser, programs, owner, throwaway, running)
   } else if (version !== MAJOR) {
     throw new Problem(
       `${folder} holds data of Postgres ${version}, and this is Postgres ${MAJOR}; export with the version that wrote it, then import into a new DATA_DIR.`,
@@ -69,15 +74,14 @@ async function openCluster(
   if (uid !== (owner?.uid ?? process.getuid?.() ?? uid)) {
     throw new Problem(`${folder} belongs to another user; start as the user who made it, or set another DATA_DIR.`)
   }
-  return { folder, password }
+  return { folder, superuser, owner: await passwordIn(join(dataDir, ACCOUNT_PASSWORD)) }
 }
 
 const wrongOwner = (folder: string) => (): never => {
   throw new Problem(`${folder} cannot be read by this user; start as the user who made it, or set another DATA_DIR.`)
 }
 
-async function clusterPassword(dataDir: string): Promise<string> {
-  const file = join(dataDir, 'postgres.password')
+async function passwordIn(file: string): Promise<string> {
   const known = (await readIfThere(file).catch(wrongOwner(file)))?.trim()
   if (known) return known
   const password = randomBytes(18).toString('base64url')
@@ -133,8 +137,19 @@ const DATABASE = 'perscope'
 /** The size of a segment of the write-ahead log. Postgres needs room for one to start. */
 const SEGMENT_BYTES = 16 * 1024 * 1024
 
-const databaseUrl = (cluster: Cluster, port: number, database = DATABASE): string =>
-  `postgres://${SUPERUSER}:${encodeURIComponent(cluster.password)}@127.0.0.1:${port}/${database}`
+const addressOf = (account: string, password: string, port: number, database: string): string =>
+  `postgres://${account}:${encodeURIComponent(password)}@127.0.0.1:${port}/${database}`
+
+const databaseUrl = ({ owner }: Cluster, port: number): string => addressOf(ACCOUNT, owner, port, DATABASE)
+
+/** The same database with the rights of the superuser: tests change settings of the server. */
+export async function superuserUrl(dataDir: string, databaseUrl: string | undefined): Promise<string> {
+  if (databaseUrl === undefined) return ''
+  const url = new URL(databaseUrl)
+  url.username = SUPERUSER
+  url.password = (await readIfThere(join(dataDir, SUPERUSER_PASSWORD)))?.trim() ?? ''
+  return url.href
+}
 
 /** The Postgres server of `cluster`, as the supervisor runs it. */
 function postgresProgram(
@@ -180,35 +195,79 @@ async function clearStale(folder: string): Promise<void> {
   await rm(join(folder, 'postmaster.pid'), { force: true })
 }
 
-/** Makes the database unless it is there. True when the server answers. */
+/** Makes the database and its owner unless they are there. True when the server answers. */
 async function makeDatabase(cluster: Cluster, port: number): Promise<boolean> {
-  const client = new pg.Client({
-    connectionString: databaseUrl(cluster, port, 'postgres'),
-    connectionTimeoutMillis: 5_000,
+  await asSuperuser(cluster, port, 'postgres', async client => {
+    const { rows: accounts } = await client.query('select from pg_roles where rolname = $1', [ACCOUNT])
+    if (accounts.length === 0) await client.query(`create role ${ACCOUNT}`)
+    // The password has no quotes. pg_monitor: `npm run status` shows standbys and how far they are.
+    await client.query(
+      `alter role ${ACCOUNT} login createdb password '${cluster.owner}'; grant pg_monitor to ${ACCOUNT}`,
+    )
+    const { rows } = await client.query<{ owner: string }>(
+      'select datdba::regrole::text as owner from pg_database where datname = $1',
+      [DATABASE],
+    )
+    if (rows[0] === undefined) await client.query(`create database ${DATABASE} owner ${ACCOUNT}`)
+    else if (rows[0].owner === SUPERUSER) {
+      await asSuperuser(cluster, port, DATABASE, inDatabase => inDatabase.query(HAND_OVER))
+      await client.query(`alter database ${DATABASE} owner to ${ACCOUNT}`)
+    }
   })
-  client.on('error', () => {})
-  try {
-    await client.connect()
-    const { rowCount } = await client.query('select from pg_database where datname = $1', [DATABASE])
-    if (rowCount === 0) await client.query(`create database ${DATABASE}`)
-    return true
-  } finally {
-    await client.end().catch(() => {})
-  }
+  return true
 }
+
+/**
+ * Gives all that former versions made as superuser to the owner. REASSIGN OWNED refuses objects of
+ * the account that initdb made. Sequences and types of tables go with their tables.
+ */
+const HAND_OVER = `
+  drop extension if exists pg_trgm;
+  alter schema public owner to pg_database_owner;
+  do $$
+  declare statement text;
+  begin
+    for statement in
+      select format('alter schema %I owner to ${ACCOUNT}', nspname) from pg_namespace
+       where nspname !~ '^(pg_|information_schema$|public$)'
+      union all
+      select format('alter table %s owner to ${ACCOUNT}', c.oid::regclass) from pg_class c
+       where relkind in ('r', 'p', 'v', 'm', 'S') and relnamespace::regnamespace::text !~ '^(pg_|information_schema$)'
+         and not (relkind = 'S' and exists (select from pg_depend where objid = c.oid and deptype in ('a', 'i')))
+      union all
+      select format('alter routine %s owner to ${ACCOUNT}', oid::regprocedure) from pg_proc
+       where pronamespace::regnamespace::text !~ '^(pg_|information_schema$)'
+      union all
+      select format('alter type %s owner to ${ACCOUNT}', oid::regtype) from pg_type
+       where typtype in ('e', 'd') and typnamespace::regnamespace::text !~ '^(pg_|information_schema$)'
+    loop
+      execute statement;
+    end loop;
+  end $$`
 
 /** Whether the server answers. "too many connections" and "starting up" are answers too. */
 async function takesConnections(cluster: Cluster, port: number): Promise<boolean> {
-  const client = new pg.Client({
-    connectionString: databaseUrl(cluster, port, 'postgres'),
-    connectionTimeoutMillis: ANSWER_MS,
-  })
-  client.on('error', () => {})
   try {
-    await client.connect()
+    await asSuperuser(cluster, port, 'postgres', async () => {}, ANSWER_MS)
     return true
   } catch (error) {
     return error instanceof pg.DatabaseError
+  }
+}
+
+async function asSuperuser(
+  { superuser }: Cluster,
+  port: number,
+  database: string,
+  work: (client: pg.Client) => Promise<unknown>,
+  connectionTimeoutMillis = 5_000,
+): Promise<void> {
+  const connectionString = addressOf(SUPERUSER, superuser, port, database)
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis })
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await work(client)
   } finally {
     await client.end().catch(() => {})
   }

@@ -54,6 +54,8 @@ create table article_ids (
 
 -- One row an article; narrow. Partitioned by the order of ingestion: only the newest partition is
 -- ever written, null and old dates need nothing special, and an old partition never changes.
+-- Each partition has a primary key of its own, because pg_restore --clean cannot drop one that is
+-- inherited.
 create table articles (
   seq          bigint not null,
   id           text collate "C" not null,
@@ -62,11 +64,10 @@ create table articles (
   publisher_no int not null,
   author_nos   int[] not null,
   country      text not null,
-  language     text not null,
-  primary key (seq)
+  language     text not null
 ) partition by range (seq);
 
-create table articles_p0 partition of articles for values from (0) to (4194304);
+create table articles_p0 partition of articles (primary key (seq)) for values from (0) to (4194304);
 
 -- The words of every article as the tokenizer reads them: what an index leaves open (a phrase,
 -- mostly) is looked up here, and segments are made from it. The newest articles, which no segment

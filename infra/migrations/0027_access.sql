@@ -47,6 +47,13 @@ create table secrets (
   value bytea not null
 );
 
+-- Tells backups of this installation from those of others.
+create table installation (
+  one boolean primary key default true check (one),
+  id  uuid not null default gen_random_uuid()
+);
+insert into installation default values;
+
 -- Searches as feeds for readers that cannot send a key: each has a secret address of its own.
 create table search_feeds (
   feed_id      text primary key,

@@ -21,3 +21,21 @@ alter table feeds
   add column open_gap_to timestamptz(3),
   add column older_pages text[] not null default '{}',
   add column older_tries int not null default 0;
+
+-- Tells backups of this installation from those of others.
+create table installation (
+  one boolean primary key default true check (one),
+  id  uuid not null default gen_random_uuid()
+);
+insert into installation default values;
+
+-- A primary key that partitions inherit cannot be dropped by pg_restore --clean.
+alter table articles drop constraint articles_pkey;
+do $$
+declare partition regclass;
+begin
+  for partition in select inhrelid from pg_inherits where inhparent = 'articles'::regclass loop
+    execute format('alter table %s add primary key (seq)', partition);
+  end loop;
+end $$;
+

@@ -48,7 +48,7 @@ try {
   const servers = await startTestServers({ report: print, signal: stopping.signal })
   process.on('exit', servers.kill)
   try {
-    const env = { ...process.env, ...servers.settings }
+    const env = { ...process.env, ...servers.settings, TEST_SUPERUSER_URL: servers.superuser }
     for (const [group, files] of groups) {
       const began = Date.now()
       add(await runFiles(files, { env, print, family: servers.family, signal: stopping.signal }))

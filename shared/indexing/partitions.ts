@@ -25,7 +25,7 @@ export async function ensurePartitions(pool: Pool, lastSeq: bigint): Promise<big
       const { rows } = await client.query<{ present: boolean }>('select to_regclass($1) is not null as present', [name])
       if (rows[0]?.present === true) return
       await client.query('select pg_advisory_xact_lock($1)', [PARTITION_LOCK])
-      await client.query(`create table if not exists ${name} (like articles including all)`)
+      await client.query(`create table if not exists ${name} (like articles including all, primary key (seq))`)
       await client.query(attachPartition(name, number * PARTITION_SIZE))
     })
   }

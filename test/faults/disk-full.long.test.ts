@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import t from 'tap'
 import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
+import { superuserUrl } from '../../infra/embedded/postgres.ts'
 import { startServers } from '../../infra/embedded/servers.ts'
 import { migrate } from '../../infra/migrations/migrate.ts'
 import { createFleet, freePort, until } from '../fleet.ts'
@@ -46,6 +47,7 @@ t.test(
       keepTrying: true,
     })
     const url = servers.addresses.DATABASE_URL ?? ''
+    const superuser = await superuserUrl(dataDir.path, url)
     await migrate(url)
     const site = await startSite(1, await freePort())
     const fleet = createFleet({
@@ -64,7 +66,7 @@ t.test(
       await rm(folder, { recursive: true, force: true })
     })
     const query = async (sql: string): Promise<Record<string, unknown>[]> => {
-      const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 })
+      const client = new pg.Client({ connectionString: superuser, connectionTimeoutMillis: 2_000 })
       client.on('error', () => {})
       await client.connect()
       try {

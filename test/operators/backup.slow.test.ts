@@ -1,7 +1,8 @@
 import { execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { readFile, stat, truncate, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import t from 'tap'
 import { ask, startTestApi } from '../contract/api.ts'
 import { createTestDatabase } from '../database.ts'
@@ -53,7 +54,10 @@ t.test('a backup is one moment of a database that is written to', async t => {
   t.match(err, new RegExp(`Wrote ${file}: ${said.articles} articles as of `))
   t.ok(said.articles >= 250)
   t.equal((await stat(file)).mode & 0o777, 0o600, 'it holds the hashes of keys')
-  t.notOk(existsSync(`${file}.partial`))
+  t.same(
+    (await readdir(dirname(file))).filter(name => /partial/.test(name)),
+    [],
+  )
   t.match(await restore(file), { code: 0, err: new RegExp(`Restored ${said.articles} articles as of `) })
   t.equal(await articlesIn(), said.articles)
   const [before, after] = [
@@ -64,42 +68,28 @@ t.test('a backup is one moment of a database that is written to', async t => {
   t.ok(before.out.startsWith(after.out), 'the articles up to that moment, with their texts, ids and times')
 })
 
-t.test('the restored API knows the same keys, and goes on with the same cursors', async t => {
+t.test('the restored API knows the same keys, has the same articles, and refuses cursors from before', async t => {
   const fleet = createFleet({ ...envOf(target.url), PUBLIC_URL: 'https://news.example', EMBEDDINGS_URL: '' })
   t.teardown(() => fleet.stop())
   await fleet.start('api')
-  let cursor: string | null = first.json.next_cursor
-  let pages = 0
-  for (; cursor !== null; pages++) {
-    const path = `/v1/articles?q=brug&per_page=40&cursor=${cursor}`
-    const [there, here] = [await source.ask(secret, path), await ask(fleet.base() + path, secret)]
-    t.equal(here.status, 200)
-    t.equal(here.text, there.text, 'byte for byte')
-    cursor = here.json.next_cursor
-  }
-  t.equal(pages, 6)
-  const refused = await restore(file, '--yes')
-  t.equal(refused.code, 2)
-  t.match(refused.err, /Perscope runs on this database \(.*api.*\); end npm start, or all services, first/)
-})
-
-t.test('a cursor from after the backup hides no new article', async t => {
-  const [{ n } = { n: 0 }] = await target.query('select last_seq::int as n from ingest_clock')
-  const { rows } = await source.pool.query<{ n: number }>('select last_seq::int as n from ingest_clock')
-  t.ok((rows[0]?.n ?? 0) > Number(n), 'the source has gone on')
   const path = '/v1/articles?q=brug&per_page=40'
-  const newer: string = (await source.ask(secret, path)).json.next_cursor
-  const fleet = createFleet({ ...envOf(target.url), PUBLIC_URL: 'https://news.example', EMBEDDINGS_URL: '' })
-  t.teardown(() => fleet.stop())
-  await fleet.start('api')
-  t.equal((await ask(`${fleet.base()}${path}&cursor=${newer}`, secret)).status, 200)
+  const here = await ask(fleet.base() + path, secret)
+  t.equal(here.status, 200)
+  t.ok(here.json.total_results >= 250)
+  const refused = await ask(`${fleet.base()}${path}&cursor=${first.json.next_cursor}`, secret)
+  t.same([refused.status, refused.json.code], [422, 'invalid_request'], 'its pages could hold later articles')
+  const newest = here.json.articles[0].ingested_at
   const archive = join(t.testdir(), 'one.ndjson')
   const outlet = { name: 'De Dagkoerier', domain: 'dagkoerier.example' }
   const article = { url: 'https://dagkoerier.example/nieuwkomer', title: 'Nieuwkomer', body: null, outlet }
   await writeFile(archive, `${JSON.stringify({ ...article, language: 'nl', country: 'NL', authors: [] })}\n`)
   t.match(await run(target.url, 'import', archive), { code: 0 })
-  const found = async () => (await ask(`${fleet.base()}/v1/articles?q=nieuwkomer`, secret)).json.total_results
-  await until(async () => (await found()) === 1, 60_000)
+  const found = async () => (await ask(`${fleet.base()}/v1/articles?q=nieuwkomer`, secret)).json
+  await until(async () => (await found()).total_results === 1, 60_000)
+  t.ok((await found()).articles[0].ingested_at > newest, 'it is later than all that clients have seen')
+  const running = await restore(file, '--yes')
+  t.equal(running.code, 2)
+  t.match(running.err, /Perscope runs on this database \(.*api.*\); end npm start, or all services, first/)
 })
 
 t.test('nothing is overwritten without consent', async t => {
@@ -107,41 +97,78 @@ t.test('nothing is overwritten without consent', async t => {
   t.match(await restore(file), { code: 2, err: /holds \d+ articles, and .* Nothing was changed; add --yes/ })
 })
 
-t.test('a database of another program is replaced only with consent', async t => {
+t.test('a database with tables of another program takes a backup only with consent', async t => {
   const stranger = await createTestDatabase()
   t.teardown(() => stranger.drop())
-  await stranger.query('drop schema public cascade')
-  await stranger.query('create schema public')
+  await stranger.query('drop table public.installation, public.ingest_clock')
   await stranger.query('create table public.invoices as select 1 as id')
   const refused = await run(stranger.url, 'restore', file)
   t.match(refused, { code: 2, err: /holds \d+ tables? of another program, and .* Nothing was changed; add --yes/ })
   t.same(await stranger.query('select id from public.invoices'), [{ id: 1 }])
 })
 
-t.test('a description that nobody wrote so is refused', async t => {
-  const other = join(t.testdir(), 'other')
-  const described = (line: string) =>
-    writeFile(other, `${line}perscope backup ${String(line.length).padStart(11, '0')}\n`)
-  const whole = { schema: 1, postgres: 15, articles: 0, schemas: [], tables: {}, bytes: 0, sha256: '' }
-  for (const line of ['{', JSON.stringify({ format: 1, ...whole, made_at: '\u001b]0;owned\u0007' })]) {
-    await described(line)
-    t.match(await restore(other, '--yes'), { code: 1, err: /is no whole backup of Perscope/ }, line)
-  }
+t.test('a backup of another installation is named as such, and can do nothing beyond the database', async t => {
+  const forged = await createTestDatabase()
+  t.teardown(() => forged.drop())
+  const trace = join(tmpdir(), `perscope-forged-${process.pid}`)
+  await forged.query('update installation set id = gen_random_uuid()')
+  // Text of an archive that psql would take for its own commands.
+  await forged.query(`create table public."x\n\\! touch ${trace}" ()`)
+  const program = (body: string) =>
+    forged.query(`create or replace function public.run() returns int language plpgsql as $$ begin ${body} end $$`)
+  await program('return 1;')
+  // The check calls the function for each row that is loaded.
+  await forged.query('alter table public.migrations add check (public.run() = 1)')
+  await program(`copy (select 1) to program 'touch ${trace}'; return 1;`)
+  const superuser = new URL(process.env.TEST_SUPERUSER_URL ?? forged.url)
+  superuser.pathname = new URL(forged.url).pathname
+  const foreign = join(t.testdir(), 'foreign.backup')
+  t.match(await run(superuser.href, 'backup', foreign), { code: 0 })
+  const before = await articlesIn()
+  t.match(await restore(foreign), {
+    code: 2,
+    err: /is a backup of another installation.*Nothing was changed; add --yes/,
+  })
+  const forced = await restore(foreign, '--yes')
+  t.match(forced.err, /is a backup of another installation/)
+  t.match(forced, {
+    code: 1,
+    err: /the database is as it was: .*permission denied to COPY to or from an external program/,
+  })
+  t.equal(await articlesIn(), before)
+  t.notOk(existsSync(trace), 'no command ran')
 })
 
-t.test('a file that is cut or damaged is refused before anything changes', async t => {
+t.test('the account of a database is no superuser', async t => {
+  const { out } = await new Promise<{ out: string }>(resolve => {
+    const client = `import pg from 'pg'
+      const client = new pg.Client(process.env.DATABASE_URL)
+      await client.connect()
+      const { rows } = await client.query('select rolsuper, rolreplication from pg_roles where rolname = current_user')
+      console.log(JSON.stringify(rows)); await client.end()`
+    execFile(process.execPath, ['--input-type=module', '-e', client], { env: envOf(target.url) }, (_, out) =>
+      resolve({ out }),
+    )
+  })
+  t.same(JSON.parse(out), [{ rolsuper: false, rolreplication: false }])
+})
+
+t.test('a file that is cut, damaged, of the former format or none of ours changes nothing', async t => {
+  const before = await articlesIn()
   const whole = await readFile(file)
   const other = join(t.testdir(), 'other')
   await writeFile(other, whole)
   await truncate(other, whole.length - 100)
-  t.match(await restore(other, '--yes'), { code: 1, err: /is no whole backup of Perscope/ })
+  t.match(await restore(other, '--yes'), { code: 1, err: /damaged or was cut|the database is as it was/ })
   const bent = Buffer.from(whole)
-  const middle = Math.floor(whole.length / 2)
-  bent[middle] = (bent[middle] ?? 0) ^ 1
+  bent.fill(0x55, Math.floor(whole.length / 2), Math.floor(whole.length / 2) + 64)
   await writeFile(other, bent)
-  t.match(await restore(other, '--yes'), { code: 1, err: /is damaged: its contents do not have the checksum/ })
+  t.match(await restore(other, '--yes'), { code: 1, err: /damaged or was cut|the database is as it was/ })
+  await writeFile(other, `${whole.toString('latin1')}{}\nperscope backup 00000000003\n`, 'latin1')
+  t.match(await restore(other, '--yes'), { code: 1, err: /has the format of a former version; restore it with/ })
   await writeFile(other, 'articles')
-  t.match(await restore(other, '--yes'), { code: 1, err: /is no whole backup of Perscope/ })
+  t.match(await restore(other, '--yes'), { code: 1, err: /is no backup of Perscope/ })
+  t.equal(await articlesIn(), before)
 })
 
 t.test('a restore that is killed or interrupted changes nothing', async t => {

@@ -13,7 +13,7 @@ t.test('messages on Postgres wait for no standby: they are derived again where t
   t.teardown(() => servers.stop())
   const url = servers.addresses.DATABASE_URL ?? ''
   await migrate(url)
-  const admin = new pg.Client({ connectionString: url })
+  const admin = new pg.Client({ connectionString: servers.superuser })
   await admin.connect()
   t.teardown(() => admin.end())
   // From here on a commit waits for a standby that there is not. The servers of tests wait for

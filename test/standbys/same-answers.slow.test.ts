@@ -34,6 +34,7 @@ for (const file of FILES) {
       ...process.env,
       TEST_READ_URL: standby.in(cluster.url),
       DATABASE_URL: cluster.url,
+      TEST_SUPERUSER_URL: cluster.primary.in(cluster.url),
       TAP_TIMEOUT: '600',
     }
     const options = { env, cwd: fileURLToPath(new URL('../..', import.meta.url)), maxBuffer: 64 * 1024 * 1024 }

@@ -49,7 +49,7 @@ const READY = 60_000
 export async function startTestCluster(standbys: number, settings: Record<string, string> = {}): Promise<TestCluster> {
   const servers = await startTestServers({ servers: ['postgres'] })
   const url = servers.addresses.DATABASE_URL ?? ''
-  const primary = serverAt(url, join(servers.dataDir, 'postgres'))
+  const primary = serverAt(servers.superuser, join(servers.dataDir, 'postgres'))
   // A standby that was away for a whole test still finds what it missed.
   const all = { wal_keep_size: '4GB', ...settings }
   for (const [name, value] of Object.entries(all)) await primary.query(`alter system set ${name} = '${value}'`)
@@ -60,7 +60,8 @@ export async function startTestCluster(standbys: number, settings: Record<string
   // Works on the standbys, which load it.
   await primary.query('create extension pg_stat_statements')
   const followers: TestStandby[] = []
-  for (let number = 1; number <= standbys; number++) followers.push(await startStandby(servers, primary, url, number))
+  for (let number = 1; number <= standbys; number++)
+    followers.push(await startStandby(servers, primary, servers.superuser, number))
   return {
     url,
     primary,

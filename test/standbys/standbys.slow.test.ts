@@ -13,6 +13,7 @@ t.setTimeout(240_000)
 const cluster = await startTestCluster(2)
 t.teardown(() => cluster.stop())
 process.env.DATABASE_URL = cluster.url
+process.env.TEST_SUPERUSER_URL = cluster.primary.in(cluster.url)
 process.env.TEST_READ_URL = cluster.standbys.map(standby => standby.in(cluster.url)).join()
 const [first, second] = [cluster.standbys[0]!, cluster.standbys[1]!]
 

@@ -23,6 +23,7 @@ const WRITING = 7 * FAULT
 const cluster = await startTestCluster(2)
 t.teardown(() => cluster.stop())
 process.env.DATABASE_URL = cluster.url
+process.env.TEST_SUPERUSER_URL = cluster.primary.in(cluster.url)
 const [first, second] = [cluster.standbys[0]!, cluster.standbys[1]!]
 
 t.test('three APIs on two standbys: one lags, is paused, dies, and no client notices', async t => {

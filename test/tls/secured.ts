@@ -73,7 +73,7 @@ async function startPostgres({ certificate, key, folder }: Files) {
   execFileSync('cp', [key, own])
   const { uid, gid } = await stat(data)
   await chown(own, uid, gid)
-  const client = new pg.Client({ connectionString: plain })
+  const client = new pg.Client({ connectionString: servers.superuser })
   await client.connect()
   await client.query(`alter system set ssl_cert_file = '${certificate}'`)
   await client.query(`alter system set ssl_key_file = '${own}'`)

@@ -72,7 +72,7 @@ export const connectionsEnded: Fault = async scene =>
     const ended = await sql<{ n: number }>(
       scene,
       `select count(pg_terminate_backend(pid))::int as n from pg_stat_activity
-        where pid <> pg_backend_pid() and backend_type = 'client backend'`,
+        where pid <> pg_backend_pid() and backend_type = 'client backend' and usename = current_user`,
     )
     return ended ? `${ended.n} connections` : 'Postgres was away'
   })

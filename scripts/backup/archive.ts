@@ -1,0 +1,197 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { open } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import { type PostgresTools, postgresTools } from '../../infra/embedded/postgres-tools.ts'
+import { bytesBar } from '../terminal/progress-bar.ts'
+
+/**
+ * A backup is an archive of `pg_dump --format=custom`. Nothing of it reaches an interpreter of ours:
+ * pg_restore sends its statements to the server, where they have the rights of the database's
+ * account.
+ */
+export interface Backup {
+  /** When it was made, in whole seconds; ISO 8601. */
+  made_at: string
+  /** Number of its last migration. */
+  schema: number
+  articles: number
+  /** Major version of the server that it was made of. */
+  postgres: number
+  /** The installation that it was made of; null: its archive does not say. */
+  installation: string | null
+  /** Steps of pg_dump or pg_restore, for a bar of progress. */
+  steps: number
+}
+
+/** Contents of these tables are good for minutes. */
+const PASSING = ['public.semantic_sets']
+/**
+ * Schemas of the queues. Their messages are derived from our tables, and pg_restore --clean cannot
+ * drop the partitions that pg-boss makes.
+ */
+export const QUEUE_SCHEMAS = ['bullmq', 'pgboss']
+/** Our own tables that describe a backup. They have some lines each. */
+const DESCRIBING = ['migrations', 'ingest_clock', 'installation']
+const MOST_TEXT = 16 * 1024 * 1024
+
+const run = promisify(execFile)
+
+/**
+ * Looks at the ends of a file.
+ *
+ * @throws when it is no archive of pg_dump, or a backup of the former format
+ */
+export async function checkFormat(file: string): Promise<void> {
+  const handle = await open(file, 'r')
+  try {
+    const { size } = await handle.stat()
+    const read = async (from: number, length: number) =>
+      (await handle.read(Buffer.alloc(length), 0, length, from)).buffer.toString('latin1')
+    if ((await read(0, 5)) !== 'PGDMP') throw new Error(`${file} is no backup of Perscope.`)
+    if (/^perscope backup \d{11}\n$/.test(await read(Math.max(0, size - 28), 28))) {
+      throw new Error(
+        `${file} has the format of a former version; restore it with that version, then migrate the database.`,
+      )
+    }
+  } finally {
+    await handle.close()
+  }
+}
+
+/**
+ * Reads what a backup is, without a database.
+ *
+ * @throws when it is damaged or cut, or not of Perscope
+ */
+export async function describeBackup({ pgRestore }: PostgresTools, file: string): Promise<Backup> {
+  const read = async (...args: string[]) => {
+    const { stdout } = await run(pgRestore, [...args, file], {
+      env: { ...process.env, TZ: 'UTC', LC_ALL: 'C' },
+      maxBuffer: MOST_TEXT,
+    }).catch(error => {
+      throw unreadable(file, error)
+    })
+    return stdout
+  }
+  const list = await read('--list')
+  const [, day, time] = /Archive created at (\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d) UTC/.exec(list) ?? []
+  const postgres = Number(/Dumped from database version: (\d+)/.exec(list)?.[1])
+  const tables = DESCRIBING.map(table => `--table=${table}`)
+  const text = await read('--data-only', '--schema=public', ...tables, '--file=-')
+  const numbers = rowsOf(text, 'migrations').map(row => Number(row.number))
+  const articles = Number(rowsOf(text, 'ingest_clock')[0]?.last_seq)
+  const id = rowsOf(text, 'installation')[0]?.id ?? ''
+  if (!day || !time || !Number.isSafeInteger(postgres) || !Number.isSafeInteger(articles) || numbers.length === 0) {
+    throw new Error(`${file} is no backup of Perscope.`)
+  }
+  return {
+    made_at: new Date(`${day}T${time}Z`).toISOString(),
+    schema: Math.max(...numbers),
+    articles,
+    postgres,
+    installation: /^[\da-f-]{36}$/.test(id) ? id : null,
+    steps: list.split('\n').filter(line => /^\d/.test(line)).length,
+  }
+}
+
+function unreadable(file: string, error: unknown): Error {
+  const said = error instanceof Error ? error.message : ''
+  if (/unsupported version/.test(said)) return new Error(`${file} is of a newer Postgres than the server.`)
+  return new Error(`${file} is damaged or was cut: pg_restore cannot read it.`, { cause: error })
+}
+
+/** Rows of a table in the text of pg_restore, by column. They hold numbers, times and names. */
+function rowsOf(text: string, table: string): Record<string, string>[] {
+  const [, head = '', rows = ''] =
+    new RegExp(`^COPY public\\.${table} \\(([^)]*)\\) FROM stdin;\\n([^]*?)^\\\\\\.$`, 'm').exec(text) ?? []
+  const columns = head.split(', ')
+  const lines = rows.split('\n').filter(line => line !== '')
+  return lines.map(line => Object.fromEntries(line.split('\t').map((value, at) => [columns[at] ?? '', value])))
+}
+
+interface Working {
+  databaseUrl: string
+  tools: PostgresTools
+  /** Steps in all. */
+  steps: number
+  signal: AbortSignal
+}
+
+/** Writes one consistent moment of the database to a file, while everything runs. */
+export function dump(working: Working, file: string): Promise<void> {
+  const args = ['--format=custom', '--compress=1', '--no-unlogged-table-data', '--lock-wait-timeout=30s', '--verbose']
+  const passing = [
+    ...PASSING.map(table => `--exclude-table-data=${table}`),
+    ...QUEUE_SCHEMAS.map(schema => `--exclude-schema=${schema}`),
+  ]
+  const { url, env } = toolConnection(working.databaseUrl, 'perscope backup')
+  return follow(working, working.tools.pgDump, [...args, ...passing, `--file=${file}`, url], env)
+}
+
+/**
+ * Reads a backup to its end.
+ *
+ * @throws when it is damaged or cut
+ */
+export async function checkWhole({ pgRestore }: PostgresTools, file: string, signal: AbortSignal): Promise<void> {
+  await run(pgRestore, ['--file=/dev/null', file], { signal, env: { ...process.env, LC_ALL: 'C' } }).catch(error => {
+    throw signal.aborted ? error : unreadable(file, error)
+  })
+}
+
+/**
+ * Replaces the contents of the database by those of a backup, in one transaction: when it fails, or
+ * any of the processes is killed, nothing has changed.
+ */
+export function load(working: Working, file: string): Promise<void> {
+  const { url, env } = toolConnection(working.databaseUrl, 'perscope restore')
+  const args = ['--clean', '--if-exists', '--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges']
+  return follow(working, working.tools.pgRestore, [...args, '--verbose', `--dbname=${url}`, file], env)
+}
+
+/** Runs a tool to its end, with a bar over the steps that it names. */
+async function follow({ steps, signal }: Working, tool: string, args: string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const child = spawn(tool, args, { env, signal, stdio: ['ignore', 'ignore', 'pipe'] })
+  const bar = bytesBar(steps, '')
+  let done = 0
+  let problem = ''
+  let last = ''
+  createInterface({ input: child.stderr }).on('line', line => {
+    last = line
+    if (/error:/.test(line)) problem ||= line
+    const [, now] =
+      /: (?:dumping contents of table|processing data for table|creating \w+(?: \w+)*) "([^"]+)"/.exec(line) ?? []
+    if (now !== undefined) bar.update(++done, { now })
+  })
+  try {
+    const [code] = await once(child, 'close')
+    if (code === 0) return
+    throw new Error((problem || last).replace(/^pg_\w+: (error: )?/, '') || 'it was ended')
+  } finally {
+    bar.stop()
+  }
+}
+
+/**
+ * Arguments and environment with which a Postgres tool reaches a database. The password is in the
+ * environment, because every account of the machine sees arguments.
+ */
+function toolConnection(databaseUrl: string, name: string): { url: string; env: NodeJS.ProcessEnv } {
+  const url = new URL(databaseUrl)
+  const password = decodeURIComponent(url.password)
+  url.password = ''
+  const env = { ...process.env, PGAPPNAME: name, ...(password === '' ? {} : { PGPASSWORD: password }) }
+  return { url: url.href, env }
+}
+
+/** The tools for the server at `databaseUrl`. */
+export function toolsFor(
+  databaseUrl: string,
+  server: number,
+  { signal, say }: { signal: AbortSignal; say(sentence: string): void },
+): Promise<PostgresTools> {
+  const asksForTls = !['disable', 'allow', 'prefer', null].includes(new URL(databaseUrl).searchParams.get('sslmode'))
+  return postgresTools(server, { tls: asksForTls, signal, report: say })
+}

@@ -1,0 +1,103 @@
+import { auditCollection } from '../../services/embedder/collections/audit.ts'
+import type { Config } from '../../shared/config/config.ts'
+import { counted } from '../../shared/log/counted.ts'
+import { createLogger } from '../../shared/log/logger.ts'
+import { type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
+import { sentenceOf, UsageError } from '../../shared/process/command.ts'
+import { readCollections } from '../../shared/vectors/registry.ts'
+import { openVectorStore } from '../../shared/vectors/store.ts'
+
+/*
+ * What a database needs before and after it goes back to an earlier moment, by `npm run restore` or
+ * by a recovery of its server.
+ */
+
+const VECTOR_TIMEOUT = 15_000
+
+/** Major version of the server. */
+export async function serverVersion(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ server_version_num: string }>('show server_version_num')
+  return Math.floor(Number(rows[0]!.server_version_num) / 10_000)
+}
+
+/**
+ * Checks that nothing of Perscope is connected to the database.
+ *
+ * @param command the one that asks: its own connections do not count
+ * @throws UsageError that names what runs
+ */
+export async function checkNobodyConnected(db: Queryable, command: string): Promise<void> {
+  const { rows } = await db.query<{ name: string }>(
+    // Without the mark of the process.
+    `select distinct regexp_replace(substr(application_name, 10), ' #.*', '') as name from pg_stat_activity
+     where datname = current_database() and application_name like 'perscope %'
+       and application_name not like 'perscope ' || $1 || '%'
+     order by name`,
+    [command],
+  )
+  if (rows.length === 0) return
+  const names = rows.map(({ name }) => name).join(', ')
+  throw new UsageError(`Perscope runs on this database (${names}); end npm start, or all services, first.`)
+}
+
+/**
+ * Makes the database safe to write to after it went back. Numbers of the articles that are gone are
+ * given out again. A cursor from before would let new articles with such numbers into its frozen
+ * pages, so all cursors end. A poller asks from the last time that it has, so no new article may
+ * have that time or an earlier one.
+ *
+ * @param seen newest `ingested_at` that a client may have; null: the time of the server
+ */
+export async function goOn(
+  pool: Pool,
+  seen: Date | null,
+): Promise<{ articles: number; last: string | null; clock: string }> {
+  return transaction(pool, async client => {
+    const before = await client.query<{ articles: number; last: Date | null }>(
+      // Not `last_at`: an earlier run has moved it. An import may keep old times.
+      `select last_seq::int as articles,
+         (select max(ingested_at) from articles where seq > last_seq - 1000 and seq <= last_seq) as last
+       from ingest_clock for update`,
+    )
+    const after = await client.query<{ clock: Date }>(
+      `update ingest_clock set last_at = greatest(last_at, date_trunc('milliseconds', clock_timestamp()), $1),
+         hidden_after = null, hidden_mark = null, hidden_until = null
+       returning last_at as clock`,
+      [seen],
+    )
+    await client.query("delete from secrets where name = 'cursor'")
+    await client.query('delete from semantic_sets')
+    const { articles = 0, last = null } = before.rows[0] ?? {}
+    return { articles, last: last?.toISOString() ?? null, clock: after.rows[0]?.clock.toISOString() ?? '' }
+  })
+}
+
+/**
+ * Removes vectors of articles that the database does not have, whose numbers new articles will get.
+ *
+ * @param moment what the database now holds, as "this backup"
+ * @returns a sentence about the vectors
+ */
+export async function compareVectors(
+  pool: Pool,
+  config: Pick<Config, 'QDRANT_URL' | 'QDRANT_API_KEY'>,
+  moment: string,
+  signal: AbortSignal,
+): Promise<string> {
+  const [serving] = await readCollections(pool)
+  if (!serving) return 'No article was embedded; embedders begin by themselves.'
+  if (config.QDRANT_URL === '') return 'QDRANT_URL is not set, so vectors were not compared; embedders do so at start.'
+  const vectors = openVectorStore(config, VECTOR_TIMEOUT)
+  try {
+    if ((await vectors.count(serving.name)) === null) {
+      return `The vector store has no vectors of ${moment}; embedders embed all articles again.`
+    }
+    await auditCollection(pool, vectors, serving, createLogger('restore', 'silent'), signal)
+  } catch (error) {
+    return `The vector store was not compared (${sentenceOf(error)}); embedders do so at start.`
+  }
+  const { rows } = await pool.query<{ lost: number }>(
+    'select count(*)::int as lost from embeddings where embedded_at is null and failed_at is null',
+  )
+  return `The vectors are those of ${moment}; embedders embed ${counted(rows[0]?.lost ?? 0, 'article')} without one.`
+}
