@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import pg from 'pg'
 import t, { type Test } from 'tap'
 import { migrate, migrationFiles } from '../../infra/migrations/migrate.ts'
 import { createTestDatabase, type TestDatabase } from '../database.ts'
@@ -25,7 +26,8 @@ const CATALOG = `
   union all
   select format('index %s', indexdef) from pg_indexes where schemaname = 'public'
   union all
-  select format('constraint %s %s %s', conrelid::regclass, conname, pg_get_constraintdef(oid))
+  select format('constraint %s %s %s', conrelid::regclass, case contype when 'n' then '' else conname end,
+                pg_get_constraintdef(oid))
     from pg_constraint where connamespace = 'public'::regnamespace
   union all
   select format('function %s', pg_get_functiondef(oid)) from pg_proc where pronamespace = 'public'::regnamespace
@@ -46,8 +48,12 @@ const CATALOG = `
 async function formerDatabase(t: Test): Promise<TestDatabase> {
   const database = await createTestDatabase()
   t.teardown(() => database.drop())
-  await database.query('drop schema public, bullmq, pgboss cascade; create schema public')
-  await database.query(await readFile(FORMER, 'utf8'))
+  // As the account that migrates: what a superuser makes, it may not change.
+  const client = new pg.Client({ connectionString: database.url })
+  await client.connect()
+  await client.query('drop schema public, bullmq, pgboss cascade; create schema public')
+  await client.query(await readFile(FORMER, 'utf8'))
+  await client.end()
   return database
 }
 
