@@ -231,4 +231,4 @@ async function loadTokenMaker(db: Queryable): Promise<TokenMaker> {
 }
 
 /** Whether a text has the form of a token; what has not needs no look into the database. */
-const looksLikeToken = (text: string): boolean => /^psf_[\w-]{43}$/.test(text)
+export const looksLikeToken = (text: string): boolean => /^psf_[\w-]{43}$/.test(text)

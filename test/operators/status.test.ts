@@ -52,6 +52,31 @@ t.test('wrong keys lock the address as wrong API keys do; the right one still wo
   t.equal((await other.ask('psk_wrong', '/v1/articles')).json.code, 'too_many_failed_attempts', 'one lock for both')
 })
 
+t.test('issue 34.12: what no person guesses locks nobody out, and a locked browser is still asked', async t => {
+  const other = await startTestApi({ OPERATOR_KEY: KEY, AUTH_LOCK_FAILURES: '3' })
+  t.teardown(() => other.stop())
+  const image = { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Dest': 'image' }
+  const junk = ['Basic ?', 'Digest x', 'Bearer a b']
+  for (let n = 0; n < 5; n++) {
+    const headers = { ...basic(`wrong${n}`).headers, ...image }
+    t.equal((await other.ask(null, '/status', { headers })).json.code, 'missing_token', 'an image of another site')
+    const malformed = await other.ask(null, '/status', { headers: { Authorization: junk[n % 3] ?? '' } })
+    t.equal(malformed.json.code, 'invalid_token')
+    t.match(malformed.headers.get('www-authenticate'), /^Basic realm=/)
+    const path = n % 2 === 0 ? '/feeds/x.rss' : `/feeds/psf_${'A'.repeat(43)}.atom`
+    t.equal((await other.ask(null, path, { headers: image })).status, 404)
+  }
+  const right = { headers: { ...basic(KEY).headers, ...image } }
+  t.equal((await other.ask(null, '/status', right)).status, 401, 'another site sees nothing')
+  const link = { ...right.headers, 'Sec-Fetch-Dest': 'document' }
+  t.equal((await other.ask(null, '/status', { headers: link })).status, 200, 'a link that somebody follows')
+  for (let n = 0; n < 4; n++) await other.ask(null, '/status', basic(`wrong${n}`))
+  t.equal((await other.ask('psk_wrong', '/v1/articles')).json.code, 'too_many_failed_attempts')
+  const asked = await other.ask(null, '/status')
+  t.equal(asked.status, 401)
+  t.match(asked.headers.get('www-authenticate'), /^Basic realm=/)
+})
+
 t.test('nothing can be changed, and nothing is loaded from elsewhere', async t => {
   for (const method of ['POST', 'PUT', 'DELETE']) {
     const { status, headers } = await api.ask(KEY, '/status/figures', { method })

@@ -57,15 +57,6 @@ t.test('a search without the model or the vector store (decision 29)', async t =
   // 4.5 s. On a busy machine some may come after the first ones have failed.
   t.ok(world.model.requests.length - asked < 3, 'equal questions fail together')
   world.model.mood = 'answers'
-  // Different questions of one key: those that wait for a turn fail with the four that have one.
-  const silent = await world.openSearch({ QDRANT_URL: hole.url })
-  const before = world.model.requests.length
-  await Promise.all(
-    Array.from({ length: 12 }, (_, n) =>
-      t.rejects(silent.search(query(`silent ${n}`), null, turns), SemanticUnavailable),
-    ),
-  )
-  t.equal(world.model.requests.length - before, 4, 'no second four begin two seconds of their own (decision 29)')
   const patient = await world.openSearch()
   world.model.delay = 400
   let round = 0

@@ -81,32 +81,43 @@ const REALM = 'Perscope operators'
  * Lets in who sends the operator's key: as a Bearer token, or as the password of HTTP Basic (RFC
  * 7617), for which a browser asks by itself. A wrong one counts against its address as a wrong API
  * key does (decision 3); the right one works also from a locked address, and while the database is
- * away.
+ * away. Without a password the answer is always the challenge, so that a lock keeps no operator out.
  */
 export function requireOperator(key: string, lock: AddressLock): RequestHandler {
   const expected = digest(key)
   return async (request, _response, next) => {
-    const sent = readKey(request)
-    if (sent.kind === 'key' && timingSafeEqual(digest(sent.key), expected)) return next()
-    const address = lockAddress(request.ip, request.socket.remoteAddress)
-    const asking = sent.kind === 'missing' ? lock.remaining(address) : lock.fail(address)
+    const sent = isOfAnotherSite(request) ? NOTHING : readKey(request)
+    if (sent.kind === 'missing') throw challenge('missing_token', ASKED)
+    if (sent.kind === 'malformed') throw challenge('invalid_token', WRONG)
+    if (timingSafeEqual(digest(sent.key), expected)) return next()
     // These pages tell what is wrong with the database: it must not be needed to be asked for the
     // key.
-    const seconds = await asking.catch(() => null)
-    if (seconds !== null) {
-      throw new ApiError('too_many_failed_attempts', { headers: { 'Retry-After': String(seconds) } })
-    }
-    throw new ApiError(sent.kind === 'missing' ? 'missing_token' : 'invalid_token', {
-      message:
-        sent.kind === 'missing'
-          ? 'This page is for operators: send OPERATOR_KEY as a Bearer token, or as the password of HTTP Basic with any name.'
-          : 'This is not the key of the operators (OPERATOR_KEY).',
-      headers: { 'WWW-Authenticate': `Basic realm="${REALM}", charset="UTF-8", Bearer realm="${REALM}"` },
-    })
+    const seconds = await lock.fail(lockAddress(request.ip, request.socket.remoteAddress)).catch(() => null)
+    if (seconds === null) throw challenge('invalid_token', WRONG)
+    throw new ApiError('too_many_failed_attempts', { headers: { 'Retry-After': String(seconds) } })
   }
 }
 
+const ASKED =
+  'This page is for operators: send OPERATOR_KEY as a Bearer token, or as the password of HTTP Basic with any name.'
+const WRONG = 'This is not the key of the operators (OPERATOR_KEY).'
+
+const challenge = (code: 'missing_token' | 'invalid_token', message: string) =>
+  new ApiError(code, {
+    message,
+    headers: { 'WWW-Authenticate': `Basic realm="${REALM}", charset="UTF-8", Bearer realm="${REALM}"` },
+  })
+
+/**
+ * Whether a page of another site had the browser ask, as for an image. What such a request sends is
+ * not looked at: it is no guess, and the other site gets nothing. A link that somebody follows from
+ * another site asks for a document.
+ */
+const isOfAnotherSite = ({ headers }: Request): boolean =>
+  headers['sec-fetch-site'] === 'cross-site' && headers['sec-fetch-dest'] !== 'document'
+
 type Sent = { kind: 'missing' } | { kind: 'malformed' } | { kind: 'key'; key: string }
+const NOTHING: Sent = { kind: 'missing' }
 
 function readKey(request: Request): Sent {
   const headers = request.headersDistinct.authorization ?? []

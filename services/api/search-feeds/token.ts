@@ -1,6 +1,6 @@
 import type { Request, RequestHandler, Response } from 'express'
 import { countInMinute } from '../../../shared/plans/counting.ts'
-import { countRequest, findFeed } from '../../../shared/plans/search-feeds.ts'
+import { countRequest, findFeed, looksLikeToken } from '../../../shared/plans/search-feeds.ts'
 import type { Queryable } from '../../../shared/postgres/pool.ts'
 import { accessOf, admit, refuseLocked } from '../access/access.ts'
 import { type AddressLock, lockAddress } from '../access/lock.ts'
@@ -13,7 +13,7 @@ import { refuseParameters } from './search.ts'
 /**
  * Lets in who asks for the address of a feed, with the key to which the feed is bound. A wrong
  * token counts against its address as a wrong key does; that of a feed that has ended does not,
- * because its reader guesses nothing. An `Authorization` header is not looked at.
+ * because its reader guesses nothing, nor does what `isGuess` leaves out. An `Authorization` header is not looked at.
  */
 export function checkToken(db: Queryable, lock: AddressLock): RequestHandler {
   return async (request, response, next) => {
@@ -21,7 +21,7 @@ export function checkToken(db: Queryable, lock: AddressLock): RequestHandler {
     const { token, format } = partsOf(request.path)
     const found = await findFeed(db, token)
     if (!found) {
-      refuseLocked(await lock.fail(address))
+      refuseLocked(await (isGuess(request, token) ? lock.fail(address) : lock.remaining(address)))
       throw new ApiError('not_found', { message: 'There is no such feed; copy its whole address.' })
     }
     if (found.ended) {
@@ -34,6 +34,13 @@ export function checkToken(db: Queryable, lock: AddressLock): RequestHandler {
     next()
   }
 }
+
+/**
+ * Whether somebody tries tokens. What looks like none cannot be right, and a page of another site
+ * can have any browser ask, as for an image: neither may lock out an office.
+ */
+const isGuess = ({ headers }: Request, token: string): boolean =>
+  looksLikeToken(token) && headers['sec-fetch-site'] !== 'cross-site'
 
 /** Counts the request in the minute of the feed's key. */
 export function countInMinuteOfKey(db: Queryable, permits: Permits): RequestHandler {

@@ -69,7 +69,7 @@ export function createQuestionSets(pool: Pool, vectorSearch: Pick<VectorSearch, 
 }
 
 /** Equal questions asked at the same time are asked once, whatever their keys. */
-function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
+export function createNearest(vectorSearch: Pick<VectorSearch, 'nearest'>) {
   const asking = new Map<string, Promise<Candidate[]>>()
   /** When model and vector store last answered a question, in ms of `performance.now`. */
   let answeredAt = Number.NEGATIVE_INFINITY
