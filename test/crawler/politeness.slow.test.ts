@@ -4,7 +4,6 @@ import pg from 'pg'
 import t from 'tap'
 import { createTestDatabase } from '../database.ts'
 import { createFleet, type Member, until } from '../fleet.ts'
-import { startRedis } from '../queues/redis.ts'
 import { html, rss } from './crawl.ts'
 import { type Site, startSite } from './site.ts'
 
@@ -42,88 +41,71 @@ function shortestPause(site: Site): number {
   return Math.min(...seen.slice(1).map(({ from }, index) => from - (seen[index]?.until ?? Number.POSITIVE_INFINITY)))
 }
 
-for (const store of ['Postgres', 'Redis'] as const) {
-  t.test(
-    `with queues on ${store}: one rate per host over all workers and processes, whatever happens to them`,
-    async t => {
-      const redis = store === 'Redis' ? await startRedis() : null
-      if (redis !== null && redis.url === null) return t.pass('no redis-server on this machine')
-      const database = await createTestDatabase()
-      const sites = await startSites()
-      const fleet = createFleet({
-        DATABASE_URL: database.url,
-        REDIS_URL: redis?.url ?? '',
-        CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
-        CRAWL_HOST_DELAY: `${DELAY}ms`,
-        POLL_INTERVAL_MIN: '1s',
-        POLL_INTERVAL_MAX: '2s',
-      })
-      const client = new pg.Client(database.url)
-      await client.connect()
-      t.teardown(async () => {
-        await fleet.stop()
-        await client.end()
-        await Promise.all([...sites.map(site => site.close()), redis?.stop()])
-        await database.drop()
-      })
-      const file = join(t.testdir(), 'outlets.json')
-      const outlets = sites.map((site, index) => ({
-        ...{
-          name: `Outlet ${index}`,
-          domain: `outlet${index}.example`,
-          country: 'NL',
-          languages: ['nl'],
-          timeZone: 'Europe/Amsterdam',
-        },
-        feeds: [`${site.origin}/feed.xml`, `${site.origin}/more.xml`],
-      }))
-      await writeFile(file, JSON.stringify({ outlets }))
-      await fleet.script('outlets', 'sync', file)
-      const [first, second] = [await fleet.start('crawler'), await fleet.start('crawler')]
-
-      const waiting = async () => {
-        const { rows } = await client.query<{ stored: number; open: number }>(
-          "select count(*) filter (where state = 'stored')::int as stored, count(*) filter (where state = 'waiting')::int as open from pages",
-        )
-        return rows[0] ?? { stored: 0, open: 0 }
-      }
-      await until(async () => (await waiting()).stored > 5, 60_000)
-      redis?.flush()
-      // One is paused for longer than a lease lasts, the other killed and replaced; then the first
-      // wakes up.
-      first.process.kill('SIGSTOP')
-      await new Promise(resolve => setTimeout(resolve, 500))
-      second.process.kill('SIGKILL')
-      await fleet.start('crawler')
-      await new Promise(resolve => setTimeout(resolve, 12_000))
-      first.process.kill('SIGCONT')
-      await until(
-        async () => (await waiting()).stored === 48 && (await waiting()).open === 0,
-        60_000,
-        () => logs(fleet.members),
-      )
-
-      for (const site of sites) {
-        const pages = site.seen.filter(({ path }) => path.startsWith('/page/'))
-        t.equal(new Set(pages.map(({ path }) => path)).size, 12, 'every page')
-        const pause = shortestPause(site)
-        t.ok(pause >= DELAY, `${site.host}: ${site.seen.length} requests, shortest pause ${pause.toFixed(1)} ms`)
-      }
-      // Between polls the queues are empty.
-      await writeFile(file, '{"outlets": []}')
-      await fleet.script('outlets', 'sync', file)
-      await until(async () => {
-        const { queues } = JSON.parse(await fleet.script('status', '--json'))
-        return queues.visit.waiting + queues.visit.active === 0
-      }, 60_000)
-
-      const stopping = performance.now()
-      for (const member of fleet.members) member.process.kill('SIGTERM')
-      const codes = await Promise.all(fleet.members.filter(member => member !== second).map(({ exited }) => exited))
-      t.same(codes, [0, 0])
-      t.ok(performance.now() - stopping < 20_000)
+t.test('one rate per host over all workers and processes, whatever happens to them', async t => {
+  const database = await createTestDatabase()
+  const sites = await startSites()
+  const fleet = createFleet({
+    DATABASE_URL: database.url,
+    CRAWL_ALLOW_PRIVATE: '127.0.0.0/8',
+    CRAWL_HOST_DELAY: `${DELAY}ms`,
+    POLL_INTERVAL_MIN: '1s',
+    POLL_INTERVAL_MAX: '2s',
+  })
+  const client = new pg.Client(database.url)
+  await client.connect()
+  t.teardown(async () => {
+    await fleet.stop()
+    await client.end()
+    await Promise.all(sites.map(site => site.close()))
+    await database.drop()
+  })
+  const file = join(t.testdir(), 'outlets.json')
+  const outlets = sites.map((site, index) => ({
+    ...{
+      name: `Outlet ${index}`,
+      domain: `outlet${index}.example`,
+      country: 'NL',
+      languages: ['nl'],
+      timeZone: 'Europe/Amsterdam',
     },
+    feeds: [`${site.origin}/feed.xml`, `${site.origin}/more.xml`],
+  }))
+  await writeFile(file, JSON.stringify({ outlets }))
+  await fleet.script('outlets', 'sync', file)
+  const [first, second] = [await fleet.start('crawler'), await fleet.start('crawler')]
+
+  const waiting = async () => {
+    const { rows } = await client.query<{ stored: number; open: number }>(
+      "select count(*) filter (where state = 'stored')::int as stored, count(*) filter (where state = 'waiting')::int as open from pages",
+    )
+    return rows[0] ?? { stored: 0, open: 0 }
+  }
+  await until(async () => (await waiting()).stored > 5, 60_000)
+  // One is paused for longer than a lease lasts, the other killed and replaced; then the first
+  // wakes up.
+  first.process.kill('SIGSTOP')
+  await new Promise(resolve => setTimeout(resolve, 500))
+  second.process.kill('SIGKILL')
+  await fleet.start('crawler')
+  await new Promise(resolve => setTimeout(resolve, 12_000))
+  first.process.kill('SIGCONT')
+  await until(
+    async () => (await waiting()).stored === 48 && (await waiting()).open === 0,
+    60_000,
+    () => logs(fleet.members),
   )
-}
+
+  for (const site of sites) {
+    const pages = site.seen.filter(({ path }) => path.startsWith('/page/'))
+    t.equal(new Set(pages.map(({ path }) => path)).size, 12, 'every page')
+    const pause = shortestPause(site)
+    t.ok(pause >= DELAY, `${site.host}: ${site.seen.length} requests, shortest pause ${pause.toFixed(1)} ms`)
+  }
+  const stopping = performance.now()
+  for (const member of fleet.members) member.process.kill('SIGTERM')
+  const codes = await Promise.all(fleet.members.filter(member => member !== second).map(({ exited }) => exited))
+  t.same(codes, [0, 0])
+  t.ok(performance.now() - stopping < 20_000)
+})
 
 const logs = (members: Member[]) => members.map(member => member.log().slice(-2_000)).join('\n---\n')
