@@ -1,7 +1,6 @@
 import { writeFile } from 'node:fs/promises'
-import { textsOf } from '../infra/outlets/sample/outlet.ts'
 import { SAMPLE_OUTLETS } from '../infra/outlets/sample/outlets.ts'
-import { isLanguage } from '../infra/outlets/sample/texts.ts'
+import { isLanguage, textsOf } from '../infra/outlets/sample/texts.ts'
 import { LANGUAGES, type Language } from '../shared/articles/article.ts'
 import { biasFile } from '../shared/embeddings/bias/measured.ts'
 import { openEmbeddings } from '../shared/embeddings/embeddings.ts'

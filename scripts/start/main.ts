@@ -13,12 +13,17 @@ import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { runCommand } from '../../shared/process/command.ts'
 import { watchEventLoop } from '../../shared/process/event-loop.ts'
 import { whenParentIsGone } from '../../shared/process/signals.ts'
-import { checkCatalogue, checkPort, checkRights } from './checks.ts'
-import { readyMadeOperatorKey } from './key.ts'
 import { loadOutlets, serveSample } from './outlets.ts'
-import { createProgress, type Progress, readCounts } from './progress.ts'
-import { metricsAddress, SERVICES, serviceProgram } from './services.ts'
-import { showSearches } from './show.ts'
+import {
+  checkCatalogue,
+  checkPort,
+  checkRights,
+  metricsAddress,
+  readyMadeOperatorKey,
+  SERVICES,
+  serviceProgram,
+} from './services.ts'
+import { createProgress, type Progress, readCounts, showSearches } from './show.ts'
 
 /*
  * `npm start`: the whole system on this machine, in the order of dependence: servers, schema,

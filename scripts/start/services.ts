@@ -1,12 +1,19 @@
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Problem } from '../../infra/embedded/files.ts'
+import { accountOf, checkPassage } from '../../infra/embedded/accounts.ts'
+import { errorCode, Problem, readIfThere, writeWhole } from '../../infra/embedded/files.ts'
 import { askHttp, type Program } from '../../infra/embedded/supervision/supervise.ts'
+import { COUNTRIES } from '../../shared/articles/article.ts'
+import type { Config } from '../../shared/config/config.ts'
+import { createKey, findKey } from '../../shared/plans/keys.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
 import { API_NODE_OPTIONS } from '../../shared/process/node.ts'
-import { reachable } from './address.ts'
 
 export const SERVICES = ['crawler', 'normaliser', 'embedder', 'api'] as const
-export type ServiceName = (typeof SERVICES)[number]
+type ServiceName = (typeof SERVICES)[number]
 
 const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -64,4 +71,78 @@ function lastSentence(name: ServiceName, log: string): Problem | null {
   const lines = log.split('\n')
   const said = lines.findLast(line => line.startsWith(`${name}: `)) ?? lines.findLast(line => /^\w*Error\b/.test(line))
   return said ? new Problem(said) : null
+}
+
+/** Enough for a person and a script side by side. */
+const RATE = 600
+
+/** Both files are readable by their owner alone. */
+export const keyFile = (dataDir: string): string => join(dataDir, 'api.key')
+export const operatorKeyFile = (dataDir: string): string => join(dataDir, 'operator.key')
+
+/**
+ * A key for all countries and the whole history, to try the system out. It is kept in `dataDir`, so
+ * that the next start shows the same key. When the database does not know it, a new key is made.
+ */
+export async function readyMadeKey(pool: Pool, dataDir: string): Promise<string> {
+  const file = keyFile(dataDir)
+  const known = (await readIfThere(file))?.trim()
+  if (known && (await findKey(pool, known))) return known
+  const history = { kind: 'fixed', at: new Date('1990-01-01T00:00:00Z') } as const
+  const { secret } = await createKey(pool, 'npm start', { countries: [...COUNTRIES], history, rate: RATE, quota: null })
+  await writeWhole(file, `${secret}\n`)
+  return secret
+}
+
+/** The key of the pages for operators, kept beside the other. */
+export async function readyMadeOperatorKey(dataDir: string): Promise<string> {
+  const file = operatorKeyFile(dataDir)
+  const known = (await readIfThere(file))?.trim()
+  if (known) return known
+  const key = `pso_${randomBytes(24).toString('base64url')}`
+  await writeWhole(file, `${key}\n`)
+  return key
+}
+
+/** @throws Problem when the API could not listen on HOST and PORT */
+export async function checkPort({ HOST: host, PORT: port }: Config): Promise<void> {
+  const code = await new Promise<string>(resolve => {
+    const server = createServer()
+    server.once('error', error => resolve(errorCode(error)))
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve('')))
+  })
+  if (code === '') return
+  const instead = 'set PORT to another one'
+  if (code === 'EADDRINUSE') {
+    throw new Problem(`Port ${port} on ${host} is in use by another program; end that, or ${instead}.`)
+  }
+  if (code === 'EACCES') throw new Problem(`Port ${port} needs more rights than this user has; ${instead}, above 1023.`)
+  throw new Problem(`The API cannot listen on ${host} (${code}); set HOST to an address of this machine.`)
+}
+
+/** @throws Problem when the catalogue cannot be read; its contents are checked when it is loaded */
+export async function checkCatalogue(file: string): Promise<void> {
+  try {
+    JSON.parse(await readFile(file, 'utf8'))
+  } catch (error) {
+    const why = error instanceof SyntaxError ? 'is not JSON' : `cannot be read (${errorCode(error)})`
+    throw new Problem(`OUTLETS is ${file}, which ${why}; name a catalogue such as infra/outlets/benelux.json.`)
+  }
+}
+
+/** Reports that the services will keep root's rights. Each service says so in its log too. */
+export async function checkRights(report: (sentence: string) => void): Promise<void> {
+  const checkout = fileURLToPath(new URL('../..', import.meta.url))
+  await checkPassage(accountOf('services'), checkout, 'Each service').catch((error: Error) => {
+    report(`${error.message.replace(/, or set DATA_DIR.*/, '')}; until then the services keep root's rights.`)
+  })
+}
+
+/**
+ * The host part of an address at which this machine reaches a server that listens on `host`. A
+ * server on all addresses listens on loopback too.
+ */
+export function reachable(host: string): string {
+  if (['0.0.0.0', '::', ''].includes(host)) return '127.0.0.1'
+  return host.includes(':') ? `[${host}]` : host
 }

@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { SingleBar } from 'cli-progress'
 import type { Config } from '../../shared/config/config.ts'
+import { counted } from '../../shared/log/counted.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { reachable } from './address.ts'
-import { keyFile, operatorKeyFile, readyMadeKey } from './key.ts'
-import { isSame, type Progress, readCounts } from './progress.ts'
-import { answers, curl, explorerAddress, type Search, type ShownKey, searches } from './searches.ts'
+import { keyFile, operatorKeyFile, reachable, readyMadeKey } from './services.ts'
 
 const LOOK_MS = 1_000
 /** ms without a change after which the sample counts as complete, if all of it is embedded. */
@@ -120,4 +119,166 @@ async function silentAmong(all: readonly Search[], key: string): Promise<Search[
   const silent: Search[] = []
   for (const search of all) if (!(await answers(search, key))) silent.push(search)
   return silent
+}
+
+/** A search to try. It is tested before it is shown. */
+interface Search {
+  about: string
+  address: string
+  /** True when an answer holds articles. */
+  holdsArticles(body: string): boolean
+}
+
+/** Words of the sample's news; for a live catalogue, a subject that is in the news every day. */
+const WORDS = {
+  sample: { keyword: 'nachttrein', language: 'fr', meaning: 'rivers bursting their banks' },
+  live: { keyword: '', language: 'nl', meaning: 'what the government decided today' },
+}
+
+/**
+ * The three searches that show what the API does: by words as JSON, by language as a feed, by
+ * meaning.
+ */
+export function searches(base: string, kind: keyof typeof WORDS): { json: Search; rss: Search; semantic: Search } {
+  const { keyword, language, meaning } = WORDS[kind]
+  const words = keyword === '' ? '' : `q=${keyword}&search_in=title_body&`
+  return {
+    json: {
+      about: keyword === '' ? 'The newest articles:' : `Articles with the word "${keyword}":`,
+      address: `${base}/v1/articles?${words}per_page=5`,
+      holdsArticles: inJson,
+    },
+    rss: {
+      about: `The newest articles in one language (${language}), as an RSS feed:`,
+      address: `${base}/v1/articles.rss?language=${language}&per_page=5`,
+      holdsArticles: body => body.includes('<item>'),
+    },
+    semantic: {
+      about: `Articles about "${meaning}" in any language, by their meaning:`,
+      address: `${base}/v1/articles?search=semantic&q=${meaning.replaceAll(' ', '+')}&per_page=5`,
+      holdsArticles: inJson,
+    },
+  }
+}
+
+function inJson(body: string): boolean {
+  const page: unknown = JSON.parse(body)
+  return typeof page === 'object' && page !== null && 'articles' in page && Array.isArray(page.articles)
+    ? page.articles.length > 0
+    : false
+}
+
+/**
+ * The shown form of a key: the key itself where only a person sees it, its file where others may
+ * keep the output.
+ */
+type ShownKey = { kind: 'itself'; key: string } | { kind: 'file'; path: string }
+
+/**
+ * The address of the explorer. The key stands in its fragment, which browsers send to no server and
+ * the page takes out at once; and only where a person alone sees it.
+ */
+export const explorerAddress = (base: string, shown: ShownKey): string =>
+  shown.kind === 'itself' ? `${base}/#key=${encodeURIComponent(shown.key)}` : `${base}/`
+
+/** The search as one line for a shell. */
+export function curl(search: Search, shown: ShownKey): string {
+  const bearer =
+    shown.kind === 'itself'
+      ? quoted(`Authorization: Bearer ${shown.key}`)
+      : `"Authorization: Bearer $(cat ${quoted(shown.path)})"`
+  return `curl -s -H ${bearer} ${quoted(search.address)}`
+}
+
+/** One word of a POSIX shell, also inside `$(…)`. */
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
+
+/** True when the search returns articles now. */
+async function answers(search: Search, key: string): Promise<boolean> {
+  try {
+    const response = await fetch(search.address, {
+      headers: { authorization: `Bearer ${key}` },
+      signal: AbortSignal.timeout(10_000),
+    })
+    return response.ok && search.holdsArticles(await response.text())
+  } catch {
+    return false
+  }
+}
+
+/** Counts at the stages of the pipeline. */
+interface Counts {
+  pages: number
+  /** Pages that were indexed, refused or given up. */
+  finished: number
+  articles: number
+  embedded: number
+}
+
+export async function readCounts(pool: Pool): Promise<Counts> {
+  const { rows } = await pool.query<Counts>(
+    `select (select count(*) from pages)::int as pages,
+            (select count(*) from pages where state not in ('waiting', 'stored'))::int as finished,
+            (select count(*) from articles)::int as articles,
+            (select count(*) from embeddings where embedded_at is not null)::int as embedded`,
+  )
+  return rows[0] ?? { pages: 0, finished: 0, articles: 0, embedded: 0 }
+}
+
+const isSame = (a: Counts, b: Counts): boolean =>
+  a.pages === b.pages && a.finished === b.finished && a.articles === b.articles && a.embedded === b.embedded
+
+const inWords = ({ pages, finished, articles, embedded }: Counts) =>
+  `${finished} of ${counted(pages, 'page')} read, ${counted(articles, 'article')} indexed, ${embedded} embedded`
+
+export interface Progress {
+  show(counts: Counts): void
+  /** Called before other lines are printed. */
+  pause(): void
+}
+
+/** A bar on a terminal; elsewhere plain lines, at most one every `LINE_MS`. */
+export function createProgress(print: (line: string) => void): Progress {
+  return process.stdout.isTTY ? barOnTerminal() : plainLines(print)
+}
+
+const LINE_MS = 5_000
+
+function plainLines(print: (line: string) => void): Progress {
+  let shown = ''
+  let shownAt = 0
+  return {
+    show(counts) {
+      const line = inWords(counts)
+      if (line === shown || Date.now() - shownAt < LINE_MS) return
+      shown = line
+      shownAt = Date.now()
+      print(line)
+    },
+    pause() {},
+  }
+}
+
+function barOnTerminal(): Progress {
+  let bar: SingleBar | null = null
+  return {
+    show(counts) {
+      if (!bar) {
+        bar = new SingleBar({
+          format: '{bar} {words}',
+          barsize: 24,
+          hideCursor: true,
+          clearOnComplete: true,
+          stream: process.stdout,
+        })
+        bar.start(Math.max(counts.pages, 1), counts.finished, { words: inWords(counts) })
+      }
+      bar.setTotal(Math.max(counts.pages, 1))
+      bar.update(counts.finished, { words: inWords(counts) })
+    },
+    pause() {
+      bar?.stop()
+      bar = null
+    },
+  }
 }

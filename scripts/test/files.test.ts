@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { createFamily } from '../../infra/embedded/supervision/family.ts'
-import { runFiles } from './files.ts'
-import { readReport } from './report.ts'
+import { readReport, runFiles } from './files.ts'
+import { selectFiles } from './groups.ts'
 
 t.setTimeout(120_000)
 
@@ -25,7 +25,6 @@ t.test('assertions are counted; a file that breaks off is a failure', async t =>
     'skipping.test.ts': "import t from 'tap'\nt.test('maybe', { skip: 'no redis-server' }, async t => { t.ok(1) })\n",
     // A grandchild in a session of its own keeps the streams open.
     'leaving.test.ts': `import { spawn } from 'node:child_process'
-import t from 'tap'
 spawn('sleep', ['30'], { stdio: 'inherit', detached: true }).unref()
 t.ok(1)
 `,
@@ -70,4 +69,40 @@ t.test('a report without its sum has failed, and so has one that ended with an e
   t.equal(readReport('1..1\n# { total: 1, pass: 1 }\n', 1).failed, 1)
   t.equal(readReport('1..1\n# { total: 1, pass: 1 }\n', null).failed, 1)
   t.equal(readReport('1..1\n# { total: 1, pass: 1 }\n', 0).failed, 0)
+})
+
+const QUICK = 'search/query/parse.test.ts'
+const SERVER = 'test/search/oracle.test.ts'
+const SLOW = 'test/search/archives.slow.test.ts'
+const LONG = 'test/search/oracle.long.test.ts'
+const FILES = [QUICK, LONG, SLOW, SERVER]
+
+const select = (options: { all?: boolean; long?: boolean }, ...parts: string[]) =>
+  selectFiles(FILES, { all: false, long: false, ...options, parts })
+
+t.test('each command runs one group more than the one before', async t => {
+  t.same(select({}), [['quick', [SERVER, QUICK]]])
+  t.same(select({ all: true }), [
+    ['quick', [SERVER, QUICK]],
+    ['slow', [SLOW]],
+  ])
+  t.same(
+    select({ long: true }).map(([group]) => group),
+    ['quick', 'slow', 'long'],
+  )
+})
+
+t.test('a part of a path chooses quick and slow files, a whole path any file', async t => {
+  t.same(select({}, 'test/search'), [
+    ['quick', [SERVER]],
+    ['slow', [SLOW]],
+  ])
+  t.same(select({}, 'oracle'), [['quick', [SERVER]]])
+  t.same(select({ long: true }, 'oracle'), [
+    ['quick', [SERVER]],
+    ['long', [LONG]],
+  ])
+  t.same(select({}, LONG), [['long', [LONG]]])
+  t.same(select({}, `./${LONG}`), [['long', [LONG]]])
+  t.same(select({}, 'nowhere'), [])
 })

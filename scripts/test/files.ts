@@ -1,8 +1,8 @@
+import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import type { Family } from '../../infra/embedded/supervision/family.ts'
 import { runTool } from '../../infra/embedded/supervision/tool.ts'
 import { type Group, groupOf, LIMIT_S } from './groups.ts'
-import { type Report, readReport } from './report.ts'
 
 /** tap ends a file at its limit. The runner ends a file that hangs this much later. */
 const GRACE_S = 15
@@ -74,3 +74,63 @@ const details = (report: Report, timedOut: boolean): string[] => [
   ...(report.failures.length > 0 ? report.failures : report.comments),
   ...report.skipped.map(skipped => `left out: ${skipped}`),
 ]
+
+/** The results of a test file in TAP (https://testanything.org/tap-version-14-specification.html). */
+interface Report {
+  passed: number
+  failed: number
+  /** Measurements and the like, from `t.comment`. */
+  comments: string[]
+  /** Skipped tests, and why. */
+  skipped: string[]
+  /** The failures with what led to them: names of the tests around them, differences, places. */
+  failures: string[]
+}
+
+/**
+ * Reads the report of a file that ended with `code`. A file that crashed, or ended before its plan,
+ * has failed.
+ */
+export function readReport(text: string, code: number | null): Report {
+  const lines = text.split('\n')
+  const sum = lines.findLast(line => /^# \{ total: \d+/.test(line))
+  const counted = (name: string) => Number(new RegExp(`\\b${name}: (\\d+)`).exec(sum ?? '')?.[1] ?? 0)
+  const failed = counted('fail')
+  const brokenOff = sum === undefined || (code !== 0 && failed === 0)
+  const passed = sum === undefined ? lines.filter(line => /^ +ok \d+/.test(line)).length : counted('pass')
+  return {
+    passed,
+    failed: brokenOff ? failed + 1 : failed,
+    comments: lines.filter(line => /^\s*# (?!Subtest|time=|\{ total)/.test(line)).map(line => line.trim()),
+    skipped: lines.flatMap(line => / # SKIP ?(.*)$/i.exec(line)?.[0].trim() ?? []),
+    failures: failed > 0 || brokenOff ? lines.filter(line => line.trim() !== '' && !isNoise(line)) : [],
+  }
+}
+
+/** Passed tests and plans are noise beside a failure. */
+const isNoise = (line: string) => /^\s*(ok \d+|\d+\.\.\d+$|# time=|TAP version)/.test(line)
+
+/**
+ * Runs a check (types, style) of the installed tools. Prints its output only when it fails.
+ * @returns whether it passed
+ */
+export async function check(name: string, args: readonly string[], print: (line: string) => void): Promise<boolean> {
+  const began = Date.now()
+  const tool = spawn(`node_modules/.bin/${args[0]}`, args.slice(1), { stdio: ['ignore', 'pipe', 'pipe'] })
+  let output = ''
+  for (const stream of [tool.stdout, tool.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text
+    })
+  }
+  const passed = await new Promise<boolean>(resolve => {
+    tool.once('error', error => {
+      output += error.message
+      resolve(false)
+    })
+    tool.once('close', code => resolve(code === 0))
+  })
+  print(`${passed ? 'ok' : 'FAILED'} ${name} ${((Date.now() - began) / 1_000).toFixed(1)} s`)
+  if (!passed) print(output.trimEnd())
+  return passed
+}

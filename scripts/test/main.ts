@@ -2,8 +2,7 @@ import { glob } from 'node:fs/promises'
 import { counted } from '../../shared/log/counted.ts'
 import { onStopSignal, whenParentIsGone } from '../../shared/process/signals.ts'
 import { startTestServers } from '../../test/servers.ts'
-import { check } from './checks.ts'
-import { type Counts, runFiles } from './files.ts'
+import { type Counts, check, runFiles } from './files.ts'
 import { selectFiles } from './groups.ts'
 
 /*

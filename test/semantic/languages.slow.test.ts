@@ -1,7 +1,6 @@
 import t from 'tap'
-import { textsOf } from '../../infra/outlets/sample/outlet.ts'
 import { SAMPLE_OUTLETS } from '../../infra/outlets/sample/outlets.ts'
-import { isLanguage } from '../../infra/outlets/sample/texts.ts'
+import { isLanguage, textsOf } from '../../infra/outlets/sample/texts.ts'
 import { LANGUAGES } from '../../shared/articles/article.ts'
 import { startTestServers } from '../servers.ts'
 import { createWorld, query } from './world.ts'

@@ -1,6 +1,5 @@
-import { textsOf } from '../../infra/outlets/sample/outlet.ts'
 import { SAMPLE_OUTLETS } from '../../infra/outlets/sample/outlets.ts'
-import { isLanguage } from '../../infra/outlets/sample/texts.ts'
+import { isLanguage, textsOf } from '../../infra/outlets/sample/texts.ts'
 import type { NewArticle } from '../../shared/indexing/new-article.ts'
 
 /** The news of the sample outlets as articles of the index. */

@@ -1,7 +1,8 @@
-/** One HTTP answer of a sample site, and the rules of HTTP for all answers. */
-
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
+import iconv from 'iconv-lite'
+
+/** One HTTP answer of a sample site, and the rules of HTTP for all answers. */
 
 export interface SampleResponse {
   status: number
@@ -63,4 +64,24 @@ export function compressed(answer: SampleResponse, request: RequestHeaders): Sam
     },
     body: gzipSync(answer.body),
   }
+}
+
+/** Escapes text for HTML and XML, in elements and in double-quoted attributes. */
+export function escapeMarkup(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;')
+}
+
+export type Charset = 'utf-8' | 'windows-1252' | 'iso-8859-1' | 'iso-8859-15'
+
+/**
+ * Encodes HTML or XML. A character that the charset lacks becomes a numeric reference, as in real
+ * content systems.
+ */
+export function encodeMarkup(markup: string, charset: Charset): Buffer {
+  if (charset === 'utf-8') return Buffer.from(markup)
+  const writable = (character: string) => iconv.decode(iconv.encode(character, charset), charset) === character
+  const safe = markup.replace(/[\u0080-\u{10ffff}]/gu, character =>
+    writable(character) ? character : `&#${character.codePointAt(0)};`,
+  )
+  return iconv.encode(safe, charset)
 }

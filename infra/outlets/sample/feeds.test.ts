@@ -2,10 +2,9 @@ import { gunzipSync } from 'node:zlib'
 import { parseFeed } from '@rowanmanning/feed-parser'
 import iconv from 'iconv-lite'
 import t from 'tap'
-import { textsOf } from './outlet.ts'
 import { SAMPLE_OUTLETS } from './outlets.ts'
 import { startSampleSites } from './server.ts'
-import { summaryOf } from './texts.ts'
+import { summaryOf, textsOf } from './texts.ts'
 
 const sites = await startSampleSites()
 t.teardown(sites.close)

@@ -1,8 +1,7 @@
 /** `node infra/outlets/sample/main.ts`: the sample outlets by themselves, until SIGTERM. */
 
 import { parseArgs } from 'node:util'
-import { readPorts, writePorts } from './ports.ts'
-import { startSampleSites } from './server.ts'
+import { readPorts, startSampleSites, writePorts } from './server.ts'
 
 const HELP = `Serves the twelve fictional sample outlets on 127.0.0.1 and prints their catalogue as JSON once all listen.
 

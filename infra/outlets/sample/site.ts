@@ -1,20 +1,29 @@
 /** All addresses of one outlet's site and their answers. This file opens no sockets. */
 
 import { gzipSync } from 'node:zlib'
-import { compressed, conditional, document, type RequestHeaders, redirect, type SampleResponse } from './answer.ts'
-import { atomFeed } from './feeds/atom.ts'
-import { type FeedSource, shortAddress } from './feeds/entry.ts'
-import { jsonFeed } from './feeds/json.ts'
-import { rdfFeed } from './feeds/rdf.ts'
-import { rssFeed } from './feeds/rss.ts'
-import { monthPath, monthsOf, newsSitemap, sitemapIndex } from './feeds/sitemap.ts'
-import { encodeMarkup } from './markup.ts'
-import { type SampleOutlet, textsOf } from './outlet.ts'
-import { ampPage, articlePage } from './pages/article.ts'
-import { homePage, sectionsOf } from './pages/home.ts'
-import { consentPage, refusalPage } from './pages/refusals.ts'
-import { pictureOf, styleSheet } from './pages/style.ts'
-import type { SampleText } from './texts.ts'
+import {
+  compressed,
+  conditional,
+  document,
+  encodeMarkup,
+  type RequestHeaders,
+  redirect,
+  type SampleResponse,
+} from './answer.ts'
+import {
+  atomFeed,
+  type FeedSource,
+  jsonFeed,
+  monthPath,
+  monthsOf,
+  newsSitemap,
+  rdfFeed,
+  rssFeed,
+  shortAddress,
+  sitemapIndex,
+} from './feeds.ts'
+import { ampPage, articlePage, consentPage, homePage, pictureOf, refusalPage, sectionsOf, styleSheet } from './pages.ts'
+import { type SampleOutlet, type SampleText, textsOf } from './texts.ts'
 
 export type Site = (path: string, request: RequestHeaders) => SampleResponse
 

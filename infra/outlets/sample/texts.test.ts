@@ -1,9 +1,7 @@
 import t from 'tap'
 import { LANGUAGES } from '../../../shared/articles/article.ts'
-import { textsOf } from './outlet.ts'
-import { SAMPLE_OUTLETS } from './outlets.ts'
-import { parseTexts } from './texts.ts'
-import { sampleTruth } from './truth.ts'
+import { SAMPLE_OUTLETS, sampleTruth } from './outlets.ts'
+import { parseTexts, textsOf } from './texts.ts'
 
 const truth = sampleTruth()
 const indexable = truth.filter(({ expectation }) => expectation.startsWith('article'))

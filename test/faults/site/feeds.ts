@@ -1,5 +1,5 @@
+import { escapeMarkup } from '../../../infra/outlets/sample/answer.ts'
 import { rfc822 } from '../../../infra/outlets/sample/dates.ts'
-import { escapeMarkup } from '../../../infra/outlets/sample/markup.ts'
 import type { SiteArticle } from './article.ts'
 import type { SiteFeed } from './outlets.ts'
 

@@ -1,6 +1,6 @@
 /** The text around an article, in each language. An extractor has to leave all of it out. */
 
-import type { Language } from '../../../../shared/articles/article.ts'
+import type { Language } from '../../../shared/articles/article.ts'
 
 export interface Phrases {
   by: string

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t from 'tap'
-import { curl, explorerAddress, searches } from './searches.ts'
+import { curl, explorerAddress, searches } from './show.ts'
 
 /** Tells the header and the address that it was asked with. */
 const server = createServer((request, response) => {
