@@ -24,6 +24,8 @@ import type { CursorSecret } from './contract/cursor.ts'
 import { ApiError } from './contract/errors.ts'
 import { rawQueryOf } from './contract/query-string.ts'
 import { answerCounts } from './explore/counts.ts'
+import { answerMatches } from './explore/matches.ts'
+import { createMeaning } from './explore/meaning.ts'
 import { answerSuggestions } from './explore/suggestions.ts'
 import { answerFeed } from './feed/feed.ts'
 import { trustProxy } from './http/address.ts'
@@ -98,6 +100,7 @@ export function createApp(parts: Parts): Express {
     }),
   )
   app.route('/explore/counts').get(operations.counts).all(refuseMethod)
+  app.route('/explore/matches').get(tellMatches(tools)).all(refuseMethod)
   app.route('/explore/suggestions').get(suggestNames(tools)).all(refuseMethod)
   // GET and HEAD of these were answered above: the operations, and the open pages without a key.
   app.all(['/v1/articles', '/v1/articles.rss', '/healthz', '/readyz', ...REFERENCE_PATHS], refuseMethod)
@@ -123,6 +126,7 @@ function newApp(config: Config): Express {
 function operationsOf(tools: Tools) {
   const { config, publicUrl, cursorSecret } = tools
   const standing = createStandingAnswers()
+  const meaningOf = createMeaning(tools.pool, tools.index)
   /** Of an operation of the contract: a poll with nothing new needs no search. */
   const pollable = (name: Asked['operation'], answer: Operation) =>
     operate(tools, async (searches, query, plan, request, response) => {
@@ -138,7 +142,7 @@ function operationsOf(tools: Tools) {
     searchFeed: operate(tools, (searches, _query, plan, request, response) =>
       answerSearchFeed(searches, identity, askedFeed(request, response), plan),
     ),
-    counts: operate(tools, (searches, query, plan) => answerCounts(searches, query, plan)),
+    counts: operate(tools, (searches, query, plan) => answerCounts(searches, meaningOf, query, plan)),
   }
 }
 
@@ -156,7 +160,7 @@ function readingAlone(pages: Router): RequestHandler {
 const compress = compression()
 
 /** Paths whose answers `http/answer.ts` compresses. */
-const ANSWERS = /^\/(v1\/articles(\.rss)?|explore\/(counts|suggestions)|feeds\/[^/]+\.(rss|atom|json))$/
+const ANSWERS = /^\/(v1\/articles(\.rss)?|explore\/(counts|matches|suggestions)|feeds\/[^/]+\.(rss|atom|json))$/
 
 function exceptAnswers(handler: RequestHandler): RequestHandler {
   return (request, response, next) => {
@@ -182,6 +186,16 @@ function suggestNames({ index, send }: Tools): RequestHandler {
     const { plan } = accessOf(response).key
     const found = await answerSuggestions(index, rawQueryOf(request.originalUrl), plan)
     await send(request, response, found, async () => {})
+  }
+}
+
+/** The page itself was paid for, so this costs nothing of the month. */
+function tellMatches(tools: Tools): RequestHandler {
+  return async (request, response) => {
+    const { plan } = accessOf(response).key
+    const rawQuery = rawQueryOf(request.originalUrl)
+    const found = await answerMatches(tools.pool, searchesOf(tools, response), tools.cursorSecret, rawQuery, plan)
+    await tools.send(request, response, found, async () => {})
   }
 }
 
@@ -212,22 +226,13 @@ type Operation = (
 /**
  * Runs an operation: the month first, then the question, then the answer, which alone is charged.
  */
-function operate(
-  { index, semantic, permits, questionPermits, admissions, send }: Tools,
-  answer: Operation,
-): RequestHandler {
+function operate(tools: Tools, answer: Operation): RequestHandler {
+  const { admissions, send } = tools
   return async (request, response) => {
     checkQuota(response)
     const { plan } = accessOf(response).key
-    const withPermit = withPermitOf(permits, response)
-    const withQuestionPermit = withPermitOf(questionPermits, response)
-    const found = await answer(
-      { index, semantic, withPermit, withQuestionPermit, state: response.locals.indexState },
-      rawQueryOf(request.originalUrl),
-      plan,
-      request,
-      response,
-    )
+    const rawQuery = rawQueryOf(request.originalUrl)
+    const found = await answer(searchesOf(tools, response), rawQuery, plan, request, response)
     response.locals.search = found.search
     response.locals.searchMs = found.searchMs
     await send(request, response, found, async () => {
@@ -237,6 +242,15 @@ function operate(
     })
   }
 }
+
+/** What a request searches with: permits of its key. */
+const searchesOf = ({ index, semantic, permits, questionPermits }: Tools, response: Response): Searches => ({
+  index,
+  semantic,
+  withPermit: withPermitOf(permits, response),
+  withQuestionPermit: withPermitOf(questionPermits, response),
+  state: response.locals.indexState,
+})
 
 /** Middleware whose time is the access's, of those requests that it lets through. */
 function timed(handlers: RequestHandler[]): RequestHandler[] {

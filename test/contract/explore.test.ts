@@ -189,6 +189,50 @@ t.test('a suggestion tells nothing of an outlet or author of countries that the 
   t.same(await suggested('field=author&q=sterren'), ['ZOË STERREN'], 'once')
 })
 
+const MATCHES = [
+  ['nl', 'bus', 'Bussen rijden niet', 'De bus staat stil. Twee bussen.', ['bussen'], 2],
+  ['de', 'Häuser', 'Neue Häuser', 'Das Haus ist neu.', ['hauser'], 0],
+  ['fr', 'élection', 'Les élections', 'Une élection.', ['elections'], 1],
+  ['en', 'floods', 'A flood', 'Flooding and floods.', ['flood'], 2],
+  ['lb', 'Schoulen', 'D’Schoul', 'Schoulen an d’Schoul.', ['schoul'], 2],
+] as const
+t.test('issue 37.3: words are found by their stems in each language, and places in the text are counted', async t => {
+  await api.index(
+    MATCHES.map(([language, , title, body]) => ({
+      title,
+      body,
+      language,
+      outlet: { name: 'Stammen', domain: 'stammen.example' },
+    })),
+  )
+  for (const [language, q, title, , words, places] of MATCHES) {
+    const query = new URLSearchParams({ q, language, outlet: 'stammen', search_in: 'title_body' })
+    const { json: page } = await api.ask(secret, `/v1/articles?${query}`)
+    t.equal(page.articles[0]?.title, title)
+    const { status, json, text } = await api.ask(secret, `/explore/matches?${query}`)
+    t.equal(status, 200)
+    t.match(json.data, [{ id: page.articles[0].id, words: [] }])
+    t.ok(
+      words.every(word => json.data[0].words.includes(word)),
+      `${language}: ${json.data[0].words}`,
+    )
+    t.ok(json.data[0].places >= places, `${language}: ${json.data[0].places} places`)
+    t.notMatch(text, 'staat stil', 'no passage')
+  }
+})
+
+t.test('issue 37.3: places of phrases, stop words, titles alone, and what a plan does not have', async t => {
+  const ask = async (query: string, key = secret) => (await api.ask(key, `/explore/matches?${query}`)).json
+  t.same((await ask('q=%22bus+staat%22&search=boolean&search_in=title_body&outlet=stammen')).data, [
+    { id: (await api.ask(secret, '/v1/articles?q=bussen')).json.articles[0].id, words: [], places: 1 },
+  ])
+  t.equal((await ask('q=de+bus&search_in=title_body&outlet=stammen&language=nl')).data[0].places, 2, '"de" is none')
+  t.equal((await ask('q=bus&outlet=stammen')).data[0].places, 0, 'titles alone')
+  const { secret: other } = await api.issue({ countries: ['LU'] })
+  t.same((await ask('q=bus&search_in=title_body', other)).data, [])
+  t.equal((await ask('q=bus&cursor=x')).code, 'invalid_request')
+})
+
 t.test('the OpenAPI document of these operations is linted clean, and /docs shows it', async t => {
   const { json: document, status } = await api.ask(null, '/explore/openapi.json')
   t.equal(status, 200)

@@ -135,6 +135,19 @@ t.test('counts of a semantic search are those of its pages', async t => {
   }
 })
 
+t.test('issue 35.8: counts of a search by meaning say how much has a vector so far', async t => {
+  const counts = async () =>
+    (await ask(`${world.fleet.base()}/explore/counts?search=semantic&q=kaas&by=country`, secret)).json
+  t.same((await counts()).meaning, { found: 30, of: 30, waiting_from: null })
+  await world.index([{ title: 'brug', publishedAt: new Date('2026-02-01T10:00:00Z') }], 3_600_000)
+  const other = await world.fleet.start('api')
+  const base = `http://127.0.0.1:${Number(/"port":(\d+),"msg":"listening"/.exec(other.log())?.[1])}`
+  const { json } = await ask(`${base}/explore/counts?search=semantic&q=kaas&by=country`, secret)
+  t.same(json.meaning, { found: 30, of: 31, waiting_from: '2026-02-01T10:00:00.000Z' })
+  const words = await ask(`${base}/explore/counts?q=kaas&by=country`, secret)
+  t.notOk('meaning' in words.json, 'a search by words has no need of it')
+})
+
 t.test('decision 8: other candidates have another ETag, so that a 304 leaves no dead cursor', async t => {
   const query = 'search=semantic&q=storm+fiets&per_page=3&country=NL'
   const first = await get(query)

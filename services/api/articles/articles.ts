@@ -19,12 +19,7 @@ export async function answerArticles(
   rawQuery: string,
   plan: Plan,
 ): Promise<Answer> {
-  const request = readRequest(rawQuery, 'articles')
-  const binding = bindingOf(request, plan)
-  const cursor = openCursor(cursorSecret, binding, request)
-  const start = cursor?.historyStart ?? historyStart(plan.history, new Date())
-  const countries = checkPlan(request, plan, start)
-  const found = await findArticles(searches, { request, plan, countries, historyStart: start }, cursor?.at ?? null)
+  const { request, found, binding, start } = await findPage(searches, cursorSecret, rawQuery, plan)
   const { total, estimate, next, rows } = found
   return {
     contentType: 'application/json; charset=utf-8',
@@ -38,6 +33,21 @@ export async function answerArticles(
     searchMs: found.ms,
     isEmpty: found.rows.length === 0,
   }
+}
+
+/**
+ * Reads a request of the operation, and finds its page.
+ *
+ * @throws ApiError
+ */
+export async function findPage(searches: Searches, cursorSecret: CursorSecret, rawQuery: string, plan: Plan) {
+  const request = readRequest(rawQuery, 'articles')
+  const binding = bindingOf(request, plan)
+  const cursor = openCursor(cursorSecret, binding, request)
+  const start = cursor?.historyStart ?? historyStart(plan.history, new Date())
+  const countries = checkPlan(request, plan, start)
+  const found = await findArticles(searches, { request, plan, countries, historyStart: start }, cursor?.at ?? null)
+  return { request, found, binding, start }
 }
 
 const setOf = (next: Cursor['at'] | null): string => (next?.kind === 'semantic' ? next.setId : '')

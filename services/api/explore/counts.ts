@@ -8,6 +8,7 @@ import { createProblems, createValuesReader, type Problems, readQueryString } fr
 import { type ArticlesRequest, requestOf } from '../contract/request.ts'
 import { type Answer, wholeContent } from '../http/answer.ts'
 import { COUNTS_PARAMETERS, COUNTS_REFUSALS, TIMES } from './definitions.ts'
+import type { Meaning } from './meaning.ts'
 
 /**
  * `GET /explore/counts`: how many articles of a search there are by time, outlet, language or
@@ -16,14 +17,20 @@ import { COUNTS_PARAMETERS, COUNTS_REFUSALS, TIMES } from './definitions.ts'
  * @param rawQuery the query string as it arrived, without `?`
  * @throws ApiError
  */
-export async function answerCounts(searches: Searches, rawQuery: string, plan: Plan): Promise<Answer> {
+export async function answerCounts(
+  searches: Searches,
+  meaningOf: (plan: Plan) => Promise<Meaning>,
+  rawQuery: string,
+  plan: Plan,
+): Promise<Answer> {
   const { request, breakdown } = readCountsRequest(rawQuery)
   const start = historyStart(plan.history, new Date())
   const planned = { request, plan, countries: checkPlan(request, plan, start), historyStart: start }
   const { counts, ms } = await countArticles(searches, planned, breakdown).catch((error: unknown) => {
     throw error instanceof TooManyBuckets ? tooMany(error) : error
   })
-  const body = JSON.stringify(countsObject(counts, planned, breakdown))
+  const meaning = request.question.search === 'semantic' ? { meaning: await meaningOf(plan) } : {}
+  const body = JSON.stringify({ ...countsObject(counts, planned, breakdown), ...meaning })
   return {
     ...wholeContent('application/json; charset=utf-8', body),
     search: request.question.search,

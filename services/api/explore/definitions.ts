@@ -102,6 +102,20 @@ export const COUNTS_SCHEMA = {
     },
     other: { type: 'integer', minimum: 0, description: 'Articles of outlets beyond the first 20; otherwise 0.' },
     undated: { type: 'integer', minimum: 0, description: 'By time: articles whose time is not known; otherwise 0.' },
+    meaning: {
+      type: 'object',
+      required: ['found', 'of', 'waiting_from'],
+      properties: {
+        found: { type: 'integer', minimum: 0, description: "Articles of your plan's coverage that have a vector." },
+        of: { type: 'integer', minimum: 0, description: 'All articles of the coverage.' },
+        waiting_from: {
+          type: ['string', 'null'],
+          format: 'date-time',
+          description: 'The earliest time of an article that waits for its vector; null: none waits.',
+        },
+      },
+      description: 'Only with `search=semantic`: how much can be found by meaning so far.',
+    },
   },
 } as const
 
@@ -120,6 +134,37 @@ export const SUGGESTIONS_SCHEMA = {
         properties: {
           value: { type: 'string', description: 'Send it as `outlet` or `author`.' },
           outlet: OUTLET_SCHEMA,
+        },
+      },
+    },
+  },
+} as const
+
+export const MATCHES_SCHEMA = {
+  type: 'object',
+  required: ['status', 'data'],
+  properties: {
+    status: { type: 'string', const: 'ok' },
+    data: {
+      type: 'array',
+      maxItems: 100,
+      description: 'The articles of the page, in their order.',
+      items: {
+        type: 'object',
+        required: ['id', 'words', 'places'],
+        properties: {
+          id: { type: 'string' },
+          words: {
+            type: 'array',
+            items: { type: 'string' },
+            description:
+              'With `search=keyword`: words of title and snippet that were found, in small letters without accents.',
+          },
+          places: {
+            type: 'integer',
+            minimum: 0,
+            description: 'How often the text holds what was found, in its first 200,000 characters.',
+          },
         },
       },
     },

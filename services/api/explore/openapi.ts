@@ -1,8 +1,14 @@
 import { headerObjects, openSchema, operation, parameterObject, SECURITY_SCHEMES } from '../contract/openapi.ts'
-import type { Parameter } from '../contract/parameters.ts'
+import { PARAMETERS, type Parameter } from '../contract/parameters.ts'
 import { ERROR_SCHEMA } from '../contract/resources.ts'
 import { FEED_OPERATIONS, FEED_SCHEMAS } from '../search-feeds/openapi.ts'
-import { COUNTS_PARAMETERS, COUNTS_SCHEMA, SUGGESTIONS_PARAMETERS, SUGGESTIONS_SCHEMA } from './definitions.ts'
+import {
+  COUNTS_PARAMETERS,
+  COUNTS_SCHEMA,
+  MATCHES_SCHEMA,
+  SUGGESTIONS_PARAMETERS,
+  SUGGESTIONS_SCHEMA,
+} from './definitions.ts'
 
 /**
  * The OpenAPI 3.1 document of the operations beyond the contract. They have a document of their
@@ -24,37 +30,18 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
       { name: 'Explore', description: 'Figures and names around a search.' },
       { name: 'Feeds', description: 'Searches as feeds for feed readers, which cannot send a key.' },
     ],
-    paths: {
-      '/explore/counts': {
-        get: operation('countArticles', {
-          tag: 'Explore',
-          summary: 'Count the articles of a search',
-          description:
-            'How many articles the pages of the same search would show together, by time, outlet, language or country. Exact, also beyond 10,000.',
-          parameters: namesIn('counts', COUNTS_PARAMETERS),
-          description200: 'The counts.',
-          content: json('Counts', COUNTS_EXAMPLE),
-        }),
-      },
-      '/explore/suggestions': {
-        get: operation('suggestNames', {
-          tag: 'Explore',
-          summary: 'Names for the filters `outlet` and `author`',
-          description:
-            'Up to 10 names that contain a text, as the filter reads it. Names that begin with it come first; then names with the most articles.',
-          parameters: namesIn('suggestions', SUGGESTIONS_PARAMETERS),
-          description200: 'The names.',
-          content: json('Suggestions', SUGGESTIONS_EXAMPLE),
-        }),
-      },
-      ...FEED_OPERATIONS,
-    },
+    paths: { ...exploreOperations(), ...FEED_OPERATIONS },
     components: {
       securitySchemes: SECURITY_SCHEMES,
-      parameters: { ...objectsOf('counts', COUNTS_PARAMETERS), ...objectsOf('suggestions', SUGGESTIONS_PARAMETERS) },
+      parameters: {
+        ...objectsOf('counts', COUNTS_PARAMETERS),
+        ...objectsOf('matches', PARAMETERS),
+        ...objectsOf('suggestions', SUGGESTIONS_PARAMETERS),
+      },
       headers: headerObjects(),
       schemas: openSchema({
         Counts: COUNTS_SCHEMA,
+        Matches: MATCHES_SCHEMA,
         Suggestions: SUGGESTIONS_SCHEMA,
         Error: ERROR_SCHEMA,
         ...FEED_SCHEMAS,
@@ -62,6 +49,42 @@ export function exploreDocument(serviceName: string): Record<string, unknown> {
     },
   }
 }
+
+const exploreOperations = () => ({
+  '/explore/counts': {
+    get: operation('countArticles', {
+      tag: 'Explore',
+      summary: 'Count the articles of a search',
+      description:
+        'How many articles the pages of the same search would show together, by time, outlet, language or country. Exact, also beyond 10,000.',
+      parameters: namesIn('counts', COUNTS_PARAMETERS),
+      description200: 'The counts.',
+      content: json('Counts', COUNTS_EXAMPLE),
+    }),
+  },
+  '/explore/matches': {
+    get: operation('matchesOfPage', {
+      tag: 'Explore',
+      summary: 'What the search has found in the articles of a page',
+      description:
+        'Send what the page was asked with, its cursor too. Tells words of title and snippet, and how many places of the text; never a passage.',
+      parameters: namesIn('matches', PARAMETERS),
+      description200: 'The matches.',
+      content: json('Matches', MATCHES_EXAMPLE),
+    }),
+  },
+  '/explore/suggestions': {
+    get: operation('suggestNames', {
+      tag: 'Explore',
+      summary: 'Names for the filters `outlet` and `author`',
+      description:
+        'Up to 10 names that contain a text, as the filter reads it. Names that begin with it come first; then names with the most articles.',
+      parameters: namesIn('suggestions', SUGGESTIONS_PARAMETERS),
+      description200: 'The names.',
+      content: json('Suggestions', SUGGESTIONS_EXAMPLE),
+    }),
+  },
+})
 
 const GUIDE = `
 These operations take the same key as \`/v1\`, under the same plan, with the same errors and headers. Unlike \`/v1\`,
@@ -106,6 +129,8 @@ const COUNTS_EXAMPLE = {
   other: 0,
   undated: 1,
 }
+
+const MATCHES_EXAMPLE = { status: 'ok', data: [{ id: '3f1c9a52d0b7', words: ['bussen'], places: 3 }] }
 
 const SUGGESTIONS_EXAMPLE = {
   status: 'ok',

@@ -17,6 +17,7 @@ const OPERATIONS: Record<string, string> = {
   '/v1/articles': 'articles',
   '/v1/articles.rss': 'feed',
   '/explore/counts': 'counts',
+  '/explore/matches': 'matches',
   '/explore/suggestions': 'suggestions',
 }
 

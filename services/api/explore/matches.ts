@@ -1,0 +1,85 @@
+import { STOP_WORDS, stem } from '../../../search/analysis/index.ts'
+import { wordRuns } from '../../../search/browser.ts'
+import type { Match } from '../../../search/index.ts'
+import type { Language } from '../../../shared/articles/article.ts'
+import type { Plan } from '../../../shared/plans/keys.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { findPage } from '../articles/articles.ts'
+import type { Searches } from '../articles/find.ts'
+import type { CursorSecret } from '../contract/cursor.ts'
+import type { ArticleObject } from '../contract/resources.ts'
+import { type Content, wholeContent } from '../http/answer.ts'
+
+/** Most characters of an article's text in which places are counted. */
+const COUNTED = 200_000
+
+/**
+ * `GET /explore/matches`: of the articles of a page of `/v1/articles`, which words of title and
+ * snippet the search has found, and how many places in the text. Nothing of the text is shown
+ * beyond the snippet (decision 42).
+ *
+ * @param rawQuery that of the page, its cursor too
+ * @throws ApiError
+ */
+export async function answerMatches(
+  pool: Pool,
+  searches: Searches,
+  cursorSecret: CursorSecret,
+  rawQuery: string,
+  plan: Plan,
+): Promise<Content> {
+  const { request, found } = await findPage(searches, cursorSecret, rawQuery, plan)
+  const { question } = request
+  const match = question.search === 'semantic' ? ALL : question.match
+  const isInText = question.search !== 'semantic' && question.searchIn === 'title_body' && match.kind !== 'all'
+  const texts = isInText ? await searches.withPermit(() => readTexts(pool, found.rows)) : new Map<bigint, string>()
+  const data = found.rows.map(({ seq, pieces }) => {
+    const article: ArticleObject = JSON.parse(pieces.json.bytes.toString())
+    const { id, title, snippet, language } = article
+    const shown = wordRuns(`${title} ${snippet ?? ''}`.normalize('NFC')).map(({ word }) => word)
+    const places = placesIn(wordsOf(texts.get(seq)), match, language)
+    return { id, words: match.kind === 'keyword' ? keywordsIn(shown, match.words, language) : [], places }
+  })
+  return wholeContent('application/json; charset=utf-8', JSON.stringify({ status: 'ok', data }))
+}
+
+const ALL: Match = { kind: 'all' }
+
+// $1 seqs, $2 COUNTED. Index: the primary key.
+const TEXTS = 'select seq, left(body, $2) as body from article_words where seq = any ($1::bigint[])'
+
+async function readTexts(pool: Pool, rows: readonly { seq: bigint }[]): Promise<Map<bigint, string>> {
+  const seqs = rows.map(({ seq }) => seq)
+  const { rows: texts } = await pool.query<{ seq: bigint; body: string }>(TEXTS, [seqs, COUNTED])
+  return new Map(texts.map(({ seq, body }) => [seq, body]))
+}
+
+const wordsOf = (list = ''): string[] => list.split('\n').flatMap(word => word.trim() || [])
+
+function placesIn(words: string[], match: Match, language: Language): number {
+  switch (match.kind) {
+    case 'all':
+      return 0
+    case 'keyword':
+      return words.filter(isFormOf(match.words, language)).length
+    case 'boolean':
+      return words.filter((_, at) => match.required.some(phrase => phrase.every((word, n) => words[at + n] === word)))
+        .length
+  }
+}
+
+const keywordsIn = (words: string[], wanted: string[], language: Language): string[] => [
+  ...new Set(words.filter(isFormOf(wanted, language))),
+]
+
+/**
+ * Whether a word of an article is found by keywords: by the stem in the article's language. Stop
+ * words do not count, unless the query has nothing else (decision 17).
+ */
+function isFormOf(wanted: string[], language: Language): (word: string) => boolean {
+  const stopWords = STOP_WORDS[language]
+  const telling = wanted.filter(word => !stopWords.has(word))
+  if (telling.length === 0) return word => wanted.includes(word)
+  const stems = new Set(telling.map(word => stem(language, word)))
+  return word => !stopWords.has(word) && stems.has(stem(language, word))
+}
