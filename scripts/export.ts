@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { archiveSettingsOf, openIndex, SEARCH_SETTINGS } from '../search/index.ts'
-import { showOverdue } from '../search/indexer.ts'
 import { counted } from '../shared/log/counted.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
@@ -70,7 +69,6 @@ async function select({ config, options }: CommandContext, pool: Pool): Promise<
   const body = options.body === true
   const query = readSelection(options)
   if (query !== null) {
-    await showOverdue(pool).catch(() => {})
     const index = openIndex(pool, { archive: archiveSettingsOf(config) })
     return { total: await index.count(query), parts: readFound(pool, index, query, body) }
   }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createReadStream, type ReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
-import { type Indexer, lowerPriority, openIndexer, showAll, showGently } from '../search/indexer.ts'
+import { type Indexer, lowerPriority, openIndexer } from '../search/indexer.ts'
 import { type ArticleWriter, openArticleWriter } from '../shared/indexing/article-writer.ts'
 import { counted } from '../shared/log/counted.ts'
 import { createPool } from '../shared/postgres/pool.ts'
@@ -120,10 +120,10 @@ async function importArchive(
   const { signal } = context
   const rate = createRate(perSecond, signal)
   // Few articles a second are indexed as if they were crawled.
-  const how = { bulk: perSecond === null, hidden: perSecond === null }
+  const how = { bulk: perSecond === null }
   const counts: Counts = { good: 0, bad: 0, indexed: 0, known: 0 }
   try {
-    await withWriter({ context, hides: how.hidden }, async (writer, finish) => {
+    await withWriter(context, async (writer, finish) => {
       for await (const group of groups) {
         countLines(counts, group, bar)
         // The next try knows the articles that an interrupted one has written.
@@ -157,7 +157,7 @@ function countLines(counts: Counts, { articles, bad }: Group, bar: ProgressBar):
  * segments, so that searches are fast when the command ends.
  */
 async function withWriter(
-  { context, hides }: { context: CommandContext; hides: boolean },
+  context: CommandContext,
   work: (writer: ArticleWriter, finish: Indexer['finish']) => Promise<void>,
 ): Promise<void> {
   const { config, say } = context
@@ -168,12 +168,8 @@ async function withWriter(
   const indexer = openIndexer(pool)
   try {
     await work(openArticleWriter({ pool, boss, indexer, embedDelay: config.EMBED_DELAY }), indexer.finish)
-    if (hides && !context.signal.aborted) await whileAway(() => showGently(pool), context)
   } finally {
     await boss.stop({ graceful: false }).catch(() => {})
-    // Also what was crawled meanwhile, or all after an error or an interruption. Where this fails
-    // too, they are shown when their time is over.
-    if (hides) await showAll(pool).catch(() => {})
     await indexer.close()
     await pool.end()
   }

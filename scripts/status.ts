@@ -1,4 +1,3 @@
-import { showOverdue } from '../search/indexer.ts'
 import { createLogger } from '../shared/log/logger.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { runCommand } from '../shared/process/command.ts'
@@ -20,8 +19,6 @@ await runCommand(
     const pool = createPool(config.DATABASE_URL, 'status', () => {}, { mayBeStandby: true })
     const queues = openQueues(config, log)
     try {
-      // As `export` does, so that both tell the same number. On a standby it fails.
-      await showOverdue(pool).catch(() => {})
       const status = await readStatus(pool, queues, config)
       const metrics = await metricsOfStart(config)
       print(options.json === true ? JSON.stringify({ ...status, metrics }) : statusTable(status, metrics))

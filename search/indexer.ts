@@ -22,7 +22,6 @@ export { SEGMENT_SIZES, type SegmentSizes } from './merge/policy.ts'
 export { lowerPriority } from './merge/priority.ts'
 export type { RebuildWork } from './merge/rebuild-segment.ts'
 export type { Tokeniser } from './merge/tokeniser.ts'
-export { hidingSql, showAll, showGently, showOverdue } from './store/hidden-articles.ts'
 export { type IndexState, readIndexState } from './store/index-state.ts'
 export type { SegmentRange } from './store/segment-store.ts'
 

@@ -16,7 +16,6 @@ import type { ArticleFilter } from './query/filters.ts'
 import type { SegmentSource } from './segment/builder.ts'
 import { NO_ARCHIVE } from './store/archive-store.ts'
 import type { KnownDays } from './store/article-source.ts'
-import { showOverdue } from './store/hidden-articles.ts'
 import { openReads, type Standbys } from './store/index-reads.ts'
 import { openSegmentStore } from './store/open.ts'
 import { readArchiveMeta } from './store/postgres-archive.ts'
@@ -69,8 +68,6 @@ export function openParts<A extends KeptArticle>(
               const { version } = await segments.readSnapshot()
               return version === own.version
             }),
-
-    showOverdue: () => showOverdue(db),
 
     /**
      * Days are only ever added, so the known ones hold until a newer article comes: most searches

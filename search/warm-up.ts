@@ -20,8 +20,6 @@ export interface WarmUp {
  */
 const INTERVAL = 200
 const INTERVAL_AFTER_FAILURE = 1_000
-/** ms between two looks for articles that were hidden for too long. */
-const INTERVAL_OVERDUE = 1_000
 
 /**
  * @param gently leaves processors to others
@@ -40,14 +38,9 @@ export function startWarmUp(
   const run = async () => {
     let warmed: bigint | null = null
     let rehearsed = false
-    let looked = -Infinity
     while (!signal.aborted) {
       let wait = INTERVAL
       try {
-        if (performance.now() - looked >= INTERVAL_OVERDUE) {
-          await index.showOverdue()
-          looked = performance.now()
-        }
         ;[warmed] = await Promise.all([readAhead(index, sizes, warmed, signal), index.names.readAll()])
         if (!rehearsed && warmed !== null) {
           rehearsed = true

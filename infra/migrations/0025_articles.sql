@@ -4,15 +4,9 @@
 -- order of stamps is the order of locks is the order of visibility (decision 23). `last_seq` numbers
 -- every article in that same order.
 create table ingest_clock (
-  one          boolean primary key default true check (one),
-  last_at      timestamptz(3) not null default 'epoch',
-  last_seq     bigint not null default 0,
-  -- Articles of an import are shown when their segment is stored (search/store/hidden-articles.ts).
-  hidden_after bigint,          -- later articles are written and not shown yet; null: all are shown
-  hidden_mark  bigint,          -- articles up to here wait until `hidden_until` at most …
-  hidden_until timestamptz(3),  -- … then whoever sees it first shows all
-  -- The newest article that searches show: the watermark. It only grows.
-  shown_seq    bigint not null generated always as (coalesce(hidden_after, last_seq)) stored
+  one      boolean primary key default true check (one),
+  last_at  timestamptz(3) not null default 'epoch',
+  last_seq bigint not null default 0
 );
 insert into ingest_clock default values;
 

@@ -8,6 +8,9 @@ alter table article_words drop column title_stems, drop column body_stems;
 -- Served an index on names of authors that is gone.
 drop extension if exists pg_trgm;
 
+-- Articles of an import that were written and not shown yet.
+alter table ingest_clock drop column shown_seq, drop column hidden_after, drop column hidden_mark, drop column hidden_until;
+
 -- Looks at changed pages, subscriptions to hubs, archives of feeds, and messages of the crawler to
 -- itself.
 drop table look_sources, page_looks, websub_subscriptions, feed_archives;

@@ -1,5 +1,4 @@
 import type { ArticleQuery, SearchIndex } from '../../search/index.ts'
-import { showOverdue } from '../../search/indexer.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
 
@@ -19,9 +18,8 @@ export type Parts = AsyncGenerator<string[]>
 /** All articles that are visible now, in the order of their numbers. */
 export async function* readArchive(db: Queryable, options: ArchiveOptions): Parts {
   // On a standby it fails, and others show them.
-  await showOverdue(db).catch(() => {})
-  const clock = await db.query<{ shown_seq: bigint }>('select shown_seq from ingest_clock')
-  const last = clock.rows[0]!.shown_seq
+  const clock = await db.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
+  const last = clock.rows[0]!.last_seq
   const text = `${selectLines(options.body)}
   where ${IN_ORDER}`
   for (let after = 0n; ; ) {
@@ -59,7 +57,7 @@ function marked(line: string, withBody: boolean): string {
 export async function countArchive(db: Queryable, ingestedAfter: Date | null): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
     ingestedAfter === null
-      ? 'select shown_seq::int as count from ingest_clock'
+      ? 'select last_seq::int as count from ingest_clock'
       : `select coalesce(sum(articles), 0)::int as count from article_days
          where axis = 'ingested_at' and day >= $1::timestamptz::date`,
     ingestedAfter === null ? [] : [ingestedAfter],

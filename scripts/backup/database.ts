@@ -60,8 +60,7 @@ export async function goOn(
        from ingest_clock for update`,
     )
     const after = await client.query<{ clock: Date }>(
-      `update ingest_clock set last_at = greatest(last_at, date_trunc('milliseconds', clock_timestamp()), $1),
-         hidden_after = null, hidden_mark = null, hidden_until = null
+      `update ingest_clock set last_at = greatest(last_at, date_trunc('milliseconds', clock_timestamp()), $1)
        returning last_at as clock`,
       [seen],
     )

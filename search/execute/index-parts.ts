@@ -45,8 +45,6 @@ export interface IndexParts<A extends KeptArticle = KeptArticle> {
   archive: ((meta: StoredMeta, plan: SearchPlan, visit: Visit) => StoredPart) | null
   /** The stored parts of a version. */
   metaOf(version: bigint): Promise<StoredMeta>
-  /** Shows articles that were hidden for too long. */
-  showOverdue(): Promise<void>
   /** The days of all articles up to `lastSeq`. */
   daysUpTo(lastSeq: bigint): Promise<KnownDays>
 }

@@ -191,8 +191,8 @@ function createThreads(pool: Pool, events: SchedulerEvents) {
         ? runBulk({ kinds: KINDS, waitFor: KINDS, flushTo: null })
         : run('all', { kinds: KINDS, waitFor: KINDS, paced: false, ahead: 0, flushTo: null, keepsWords: false }),
     /**
-     * When an import has ended. Flushes come first: its articles are hidden until then, and another
-     * process may be at a merge for minutes.
+     * When an import has ended. Flushes come first, because another process may be at a merge for
+     * minutes.
      */
     runUpTo: (last: bigint, how: Finish) =>
       how === 'gently'

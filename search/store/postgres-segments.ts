@@ -143,7 +143,7 @@ export interface IndexStateRow {
  * search needs no statement of its own. Each table has one row.
  */
 export const INDEX_STATE = {
-  columns: 'shown_seq as last_seq, segments_version.version, segments_version.words_version',
+  columns: 'last_seq, segments_version.version, segments_version.words_version',
   tables: 'ingest_clock, segments_version',
 }
 

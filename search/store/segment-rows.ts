@@ -2,7 +2,6 @@ import { byteaArray } from '../../shared/postgres/binary-arrays.ts'
 import type { Client, Pool } from '../../shared/postgres/pool.ts'
 import type { BuiltSegment } from '../segment/builder.ts'
 import type { Pace } from '../segment/pace.ts'
-import { showUpTo } from './hidden-articles.ts'
 import type { NewSegment, SegmentRange, SegmentWork } from './segment-store.ts'
 
 /*
@@ -64,8 +63,6 @@ export async function replaceSegments(client: Client, segmentNo: number, expects
   // With what a killed process has left of these articles.
   await client.query('delete from segments_ahead where first_seq >= $1 and last_seq <= $2', [range.first, range.last])
   await client.query('update segments_version set version = version + 1')
-  // Last, because nobody can write articles from here to the commit.
-  await showUpTo(client, range.last)
 }
 
 const REMOVED = 'another process removed a segment before it was used'

@@ -114,7 +114,7 @@ export type SegmentWork = 'flush' | 'merge'
 export interface SegmentWriter {
   /** Ranges of the stored segments, ascending. */
   readRanges(): Promise<SegmentRange[]>
-  /** `seq` of the newest article, which may be hidden yet. */
+  /** `seq` of the newest article. */
   readLastSeq(): Promise<bigint>
   /** Articles up to this `seq` have a segment that is stored, used or not; 0: none has. */
   readStoredTo(): Promise<bigint>
@@ -122,7 +122,7 @@ export interface SegmentWriter {
   readNumbers(range: SegmentRange): Promise<number[]>
   /**
    * Stores a segment in place of the ones within its range, in one transaction: a search sees the
-   * old state or the new one. Its hidden articles are shown. `removeUnused` is called afterwards.
+   * old state or the new one. `removeUnused` is called afterwards.
    * Searches then have to read the segment while they need it (`prepare`).
    *
    * @param options.expects numbers of the segments to be replaced; throws when there are others

@@ -43,11 +43,6 @@ export interface WriteOptions {
    * articles have no segment.
    */
   bulk?: boolean
-  /**
-   * Searches show the articles when their segment is used, a minute later at most, or when
-   * `showAll` is called. Articles that others write meanwhile wait for them.
-   */
-  hidden?: boolean
 }
 
 export type Outcome = Pick<Indexed, 'outcome' | 'id'>
@@ -168,7 +163,7 @@ const ATTEMPTS = 3
 async function insertBatch(
   { pool, boss, embedDelay }: WriterParts,
   { articles, prepared }: Batch,
-  { within, took, hidden = false }: WriteOptions & { took: (ms: number) => void },
+  { within, took }: WriteOptions & { took: (ms: number) => void },
 ): Promise<Indexed[]> {
   const insert = async (client: Client): Promise<Indexed[]> => {
     const claims = await claimIdentities(client, articles)
@@ -176,7 +171,7 @@ async function insertBatch(
     await within?.(client, outcomes, articles)
     const added = claims.flatMap(({ id, known }, index) => (known ? [] : [{ ...prepared[index]!, id }]))
     if (added.length === 0) return withNumbers(outcomes, 0n)
-    const first = await insertArticles(client, added, new Date(Date.now() + embedDelay), hidden)
+    const first = await insertArticles(client, added, new Date(Date.now() + embedDelay))
     const numbered = withNumbers(outcomes, first)
     const seqs = numbered.flatMap(result => (result.outcome === 'indexed' ? [result.seq] : []))
     await scheduleEmbedding(boss, client, seqs, embedDelay)

@@ -1,4 +1,3 @@
-import { hidingSql } from '../../search/indexer.ts'
 import { textArray } from '../postgres/binary-arrays.ts'
 import type { Client } from '../postgres/pool.ts'
 import type { NewArticle } from './new-article.ts'
@@ -47,7 +46,6 @@ export async function insertArticles(
   client: Client,
   articles: (PreparedArticle & { id: string })[],
   embedAt: Date,
-  hidden: boolean,
 ): Promise<bigint> {
   const { rows } = await client.query<{ first: bigint }>({
     name: 'insert-articles',
@@ -69,7 +67,6 @@ export async function insertArticles(
       textArray(articles.map(one => one.body)),
       embedAt,
       articles.map(one => one.pageNo),
-      hidden,
     ],
   })
   return rows[0]!.first
@@ -91,8 +88,7 @@ const INSERT = `
   ), clock as (
     update ingest_clock
     set last_at = greatest(date_trunc('milliseconds', clock_timestamp()), last_at + interval '1 ms'),
-        last_seq = last_seq + (select count(*) from incoming),
-        ${hidingSql('$17::boolean', '(select count(*) from incoming)')}
+        last_seq = last_seq + (select count(*) from incoming)
     returning last_at, last_seq - (select count(*) from incoming) as base
   ), numbered as materialized (
     select i.*, base + place as seq, case when stamped then last_at else ingested_at end as entered_at

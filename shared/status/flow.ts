@@ -3,20 +3,20 @@ import type { Pool } from '../postgres/pool.ts'
 import type { Flow, Lag, LagHour, QuarantineCount, Quarantined, Running } from './figures.ts'
 import { countOf } from './machines.ts'
 
-// `last_seq` counts articles, `shown_seq` those that searches show: numbers are drawn in the
-// transaction that inserts them, and none is ever removed. Every article has its row in
+// `last_seq` counts articles: numbers are drawn in the transaction that inserts them, and none is
+// ever removed. Every article has its row in
 // `embeddings`, except the few that an operator gave up (`queues -- drain quarantine`); those
 // without a vector are in its partial indexes. Indexes: pages_waiting, pages_stored, pages_failed,
 // embeddings_due, embeddings_failed.
 const READ_FLOW = `
   with articles as (
-    select shown_seq as shown, last_seq as known, case when last_seq > 0 then last_at end as newest from ingest_clock
+    select last_seq as known, case when last_seq > 0 then last_at end as newest from ingest_clock
   ), open as (
     select count(*) as all, count(*) filter (where due_at <= now()) as due,
            extract(epoch from now() - min(due_at)) as oldest
       from embeddings where embedded_at is null and failed_at is null
   )
-  select shown as articles, newest,
+  select known as articles, newest,
          greatest(0, known - open.all - embeddings_failed) as embedded,
          open.all - open.due as promised, open.due, greatest(0, open.oldest)::float8 as embed_oldest, embeddings_failed,
          waiting, waiting_due, (select count(*) from pages where state = 'stored') as stored, greatest(0, normalise_oldest)::float8 as normalise_oldest,

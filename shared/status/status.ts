@@ -35,9 +35,7 @@ export interface Status {
 export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, config: MachineSettings): Promise<Status> {
   const [flow, articles, embedded, pages, reasons, newest, counts, outlets, gaps, machines] = await Promise.all([
     readFlow(pool),
-    pool.query<{ n: number }>(
-      'select count(*)::int as n from articles where seq <= (select shown_seq from ingest_clock)',
-    ),
+    pool.query<{ n: number }>('select last_seq::int as n from ingest_clock'),
     pool.query<{ n: number }>('select count(*)::int as n from embeddings where embedded_at is not null'),
     pool.query<{ done: number; refused: number }>(
       `select count(*) filter (where state = 'done')::int as done, count(*) filter (where state = 'refused')::int as refused

@@ -9,11 +9,11 @@ import { createRandom } from './random.ts'
 
 /*
  * One of several processes that index at the same time, at random speed:
- * `writer.ts URL SEED MS [hidden]`.
+ * `writer.ts URL SEED MS`.
  * Its transactions are open for a random while before they take the clock, as a normaliser's are
  * that marks its pages.
  */
-const [url = '', seed = '1', duration = '1000', hidden] = process.argv.slice(2)
+const [url = '', seed = '1', duration = '1000'] = process.argv.slice(2)
 const random = createRandom(Number(seed))
 const pool = createPool(url, 'writer', () => {}, { max: 2, ...PATIENT })
 const boss = createBoss(url, () => {}, { supervise: false })
@@ -26,10 +26,7 @@ for (let batch = 0; Date.now() < end; batch++) {
     const address = `writer${seed}.example/${batch}/${index}`
     return { ...article, url: `https://${address}`, addresses: [address] }
   })
-  await writer.write(articles, {
-    within: () => setTimeout(random.below(25)),
-    hidden: hidden === 'hidden',
-  })
+  await writer.write(articles, { within: () => setTimeout(random.below(25)) })
   await setTimeout(random.below(10))
 }
 await boss.stop({ graceful: false })

@@ -9,12 +9,8 @@ export interface Writers {
   killOne(): void
 }
 
-/**
- * Starts processes that index for some ms.
- *
- * @param hiding every so manyth hides its articles, as an import does
- */
-export function startWriters(url: string, count: number, duration: number, hiding = Infinity): Writers {
+/** Starts processes that index for some ms. */
+export function startWriters(url: string, count: number, duration: number): Writers {
   let seed = 0
   let open = 0
   let finish = () => {}
@@ -25,8 +21,7 @@ export function startWriters(url: string, count: number, duration: number, hidin
   const running: ChildProcess[] = []
   const start = () => {
     seed++
-    const hides = seed % hiding === 0 ? ['hidden'] : []
-    const args = [SCRIPT, url, String(seed), String(Math.max(0, end - Date.now())), ...hides]
+    const args = [SCRIPT, url, String(seed), String(Math.max(0, end - Date.now()))]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
     open++
     running.push(child)

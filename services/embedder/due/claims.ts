@@ -35,9 +35,7 @@ export async function giveBack(db: Queryable, seqs: bigint[], ms: number): Promi
 }
 
 const OPEN = 'embedded_at is null and failed_at is null'
-// Articles that are not shown yet must not be found by meaning either.
-const FREE = `${OPEN} and due_at <= clock_timestamp() and (claimed_until is null or claimed_until <= clock_timestamp())
-  and seq <= coalesce((select hidden_after from ingest_clock), seq)`
+const FREE = `${OPEN} and due_at <= clock_timestamp() and (claimed_until is null or claimed_until <= clock_timestamp())`
 
 // `with`, because a join may run a statement in `from` more than once, and then claims more than it
 // should.

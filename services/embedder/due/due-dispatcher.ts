@@ -1,4 +1,3 @@
-import { showOverdue } from '../../../search/indexer.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
@@ -35,8 +34,6 @@ export function startDueDispatcher(
 
   async function dispatchNow(only: bigint[] | null): Promise<void> {
     if (closed) return
-    // An import may be killed where no API runs.
-    if (only === null) await showOverdue(pool)
     if (halted()) return
     if (only === null && !(await isAnythingDue(pool))) return
     const { waiting } = (await queues.counts()).embed
@@ -79,7 +76,6 @@ async function isAnythingDue(pool: Pool): Promise<boolean> {
     text: `select from embeddings
            where embedded_at is null and failed_at is null and due_at <= clock_timestamp()
              and (claimed_until is null or claimed_until <= clock_timestamp())
-             and seq <= coalesce((select hidden_after from ingest_clock), seq)
            limit 1`,
   })
   return rowCount !== 0
