@@ -9,109 +9,63 @@ import type { OutletHealth } from '../../shared/status/figures.ts'
  */
 export function observeOutlets(pool: Pool, budget: Budget): void {
   const outlets = shared(() => outletHealth(pool))
+  const outlet = (name: string, help: string, figure: (outlet: OutletHealth) => number | null) =>
+    gauge(`outlet_${name}`, help, ['outlet'], outlets, (set, all) => {
+      for (const one of all) {
+        const value = figure(one)
+        if (value !== null) set({ outlet: one.domain }, value)
+      }
+    })
+  const since = (time: Date | undefined | null) => (time ? Math.max(0, (Date.now() - time.getTime()) / 1_000) : null)
 
+  outlet('silence_seconds', 'Time since an outlet last named a new address.', ({ lastNew }) => since(lastNew))
+  outlet('failures', 'Polls in a row that failed, of an outlet’s worst feed.', ({ failures }) => failures)
+  outlet(
+    'gap_age_seconds',
+    'Time since a feed of an outlet last rolled on between two polls, if in the last seven days.',
+    ({ gaps }) => since(gaps?.to),
+  )
+  outlet('put_off_pages', 'Pages that wait for another day’s budget of new hosts.', ({ putOff }) => putOff)
+  outlet(
+    'late_pages',
+    'Pages that did not answer in time; an answer halves the number. From three on the outlet rests.',
+    ({ late }) => late,
+  )
+  observeKinds(outlets, budget)
+}
+
+/** Figures of outlets by a second label: state of health, kind of block, budget, source of a field. */
+function observeKinds(outlets: () => Promise<OutletHealth[]>, budget: Budget): void {
   gauge('outlets', 'Outlets by health.', ['health'], outlets, (set, all) => {
     for (const health of ['healthy', 'silent', 'failing'] as const) {
-      set({ health }, all.filter(outlet => outlet.health === health).length)
+      set({ health }, all.filter(one => one.health === health).length)
     }
   })
-  observeFeeds(outlets)
-  gauge(
-    'outlet_blocked_pages',
-    'Pages that an outlet refused to serve, if any in the last day.',
-    ['outlet', 'kind'],
-    outlets,
-    (set, all) => {
-      for (const { domain, blocks } of all) for (const { kind, pages } of blocks) set({ outlet: domain, kind }, pages)
-    },
-  )
-  gauge(
-    'outlet_budget_used',
-    'Share of a day’s budget (UTC) that an outlet has used. At 1, its other pages wait for the next day.',
-    ['outlet', 'budget'],
-    outlets,
-    (set, all) => {
-      for (const outlet of all) {
-        for (const [name, share] of Object.entries(budgetsUsed(outlet, budget))) {
-          set({ outlet: outlet.domain, budget: name }, share)
-        }
+  const blocked = 'Pages that an outlet refused to serve, if any in the last day.'
+  gauge('outlet_blocked_pages', blocked, ['outlet', 'kind'], outlets, (set, all) => {
+    for (const { domain, blocks } of all) for (const { kind, pages } of blocks) set({ outlet: domain, kind }, pages)
+  })
+  const used = 'Share of a day’s budget (UTC) that an outlet has used. At 1, its other pages wait for the next day.'
+  gauge('outlet_budget_used', used, ['outlet', 'budget'], outlets, (set, all) => {
+    for (const one of all) {
+      for (const [name, share] of Object.entries(budgetsUsed(one, budget))) {
+        set({ outlet: one.domain, budget: name }, share)
       }
-    },
-  )
-  gauge(
-    'outlet_put_off_pages',
-    'Pages that wait for another day’s budget of new hosts.',
-    ['outlet'],
-    outlets,
-    (set, all) => {
-      for (const { domain, putOff } of all) set({ outlet: domain }, putOff)
-    },
-  )
-  gauge(
-    'outlet_late_pages',
-    'Pages that did not answer in time; an answer halves the number. From three on the outlet rests.',
-    ['outlet'],
-    outlets,
-    (set, all) => {
-      for (const { domain, late } of all) set({ outlet: domain }, late)
-    },
-  )
-  observeOrigins(outlets)
-}
-
-/** Offers silence, failures and gaps of feeds as metrics, by outlet. */
-function observeFeeds(outlets: () => Promise<OutletHealth[]>): void {
-  gauge('outlet_silence_seconds', 'Time since an outlet last named a new address.', ['outlet'], outlets, (set, all) => {
-    for (const { domain, lastNew } of all) {
-      if (lastNew !== null) set({ outlet: domain }, Math.max(0, (Date.now() - lastNew.getTime()) / 1_000))
     }
   })
-  gauge(
-    'outlet_failures',
-    'Polls in a row that failed, of an outlet’s worst feed.',
-    ['outlet'],
-    outlets,
-    (set, all) => {
-      for (const { domain, failures } of all) set({ outlet: domain }, failures)
-    },
-  )
-  gauge(
-    'outlet_gap_age_seconds',
-    'Time since a feed of an outlet last rolled on between two polls, if in the last seven days.',
-    ['outlet'],
-    outlets,
-    (set, all) => {
-      for (const { domain, gaps } of all) {
-        if (gaps !== null) set({ outlet: domain }, Math.max(0, (Date.now() - gaps.to.getTime()) / 1_000))
-      }
-    },
-  )
-}
-
-/** Where the fields of articles come from, by outlet. */
-function observeOrigins(outlets: () => Promise<OutletHealth[]>): void {
-  gauge(
-    'outlet_origin_share',
-    'Share of an outlet’s articles of eight days whose field came from a source.',
-    ['outlet', 'field', 'source'],
-    outlets,
-    (set, all) => {
-      for (const { domain, origins } of all) {
-        for (const { field, source, share } of origins.shares) set({ outlet: domain, field, source }, share)
-      }
-    },
-  )
-  gauge(
-    'outlet_origin_fall',
-    'By how much the share of a source fell from the week before to the latest day, for fields read from worse sources.',
-    ['outlet', 'field', 'source'],
-    outlets,
-    (set, all) => {
-      for (const { domain, origins } of all) {
-        for (const { field, source, before, now } of origins.falls) set({ outlet: domain, field, source }, before - now)
-      }
-    },
-  )
+  const share = 'Share of an outlet’s articles of eight days whose field came from a source.'
+  gauge('outlet_origin_share', share, ['outlet', 'field', 'source'], outlets, (set, all) => {
+    for (const { domain, origins } of all) {
+      for (const one of origins.shares) set({ outlet: domain, field: one.field, source: one.source }, one.share)
+    }
+  })
+  const fall =
+    'By how much the share of a source fell from the week before to the latest day, for fields read from worse sources.'
+  gauge('outlet_origin_fall', fall, ['outlet', 'field', 'source'], outlets, (set, all) => {
+    for (const { domain, origins } of all) {
+      for (const { field, source, before, now } of origins.falls) set({ outlet: domain, field, source }, before - now)
+    }
+  })
 }
 
 export const requestSeconds = histogram(
