@@ -12,19 +12,21 @@ await runCommand(
     name: 'pages',
     about: [
       'Lists the pages that are not done with: those that wait for the crawler or the normaliser, and those that failed for',
-      'good. Each comes with its next try and the reason of its last attempt. `retry` has failed pages, and pages that wait',
+      'good. Each comes with its next try and the reason of its last attempt. `list --refused` lists those that are not',
+      'indexed: gone, forbidden by robots.txt, in another language. `retry` has failed and refused pages, and pages that wait',
       'for a later try, tried now; hosts keep their pace.',
     ].join('\n'),
     usage: [
-      'list [--state waiting] [--outlet DOMAIN] [--limit 100] [--json]',
+      'list [--state waiting | --refused] [--outlet DOMAIN] [--limit 100] [--json]',
       'retry ID… [--dry-run] [--json]',
-      'retry --outlet DOMAIN | --state failed | --all [--dry-run] [--json]',
+      'retry --outlet DOMAIN | --state failed | --refused | --all [--dry-run] [--json]',
     ],
     options: {
       state: { type: 'string', value: PAGE_STATES.join('|'), about: 'only pages of this state' },
       outlet: { type: 'string', value: 'DOMAIN', about: 'only pages of this outlet' },
       limit: { type: 'string', value: 'N', about: `list: at most N pages (default ${LIMIT})` },
-      all: { type: 'boolean', about: 'retry: every page that may be tried again' },
+      refused: { type: 'boolean', about: 'only refused pages; without it they are tried again by their ids alone' },
+      all: { type: 'boolean', about: 'retry: every open page that may be tried again' },
       json: { type: 'boolean', about: 'list: one JSON object a line; retry: {"action", "count", "dry_run"}' },
       'dry-run': { type: 'boolean', about: 'retry: says how many, and changes nothing' },
     },
@@ -58,9 +60,10 @@ async function list(context: CommandContext, pool: Pool, choice: PageChoice): Pr
   if (options.json === true) for (const page of pages) print(JSON.stringify(page))
   else if (pages.length > 0) print(pagesTable(pages, new Date()))
   const count = pages.length < limit ? pages.length : await countPages(pool, choice)
-  if (count === 0) say('No page is open.')
-  else if (count > pages.length) say(`${pages.length} of ${counted(count, 'open page')}; --limit shows more.`)
-  else say(`${counted(count, 'open page')}.`)
+  const kind = choice.state === 'refused' ? 'refused' : 'open'
+  if (count === 0) say(`No page is ${kind}.`)
+  else if (count > pages.length) say(`${pages.length} of ${counted(count, `${kind} page`)}; --limit shows more.`)
+  else say(`${counted(count, `${kind} page`)}.`)
 }
 
 async function retry({ options, print, say }: CommandContext, pool: Pool, choice: PageChoice): Promise<void> {
@@ -74,8 +77,9 @@ async function retry({ options, print, say }: CommandContext, pool: Pool, choice
 }
 
 function choiceOf({ options }: CommandContext, ids: string[]): PageChoice {
-  const state = PAGE_STATES.find(known => known === options.state) ?? null
-  if (options.state !== undefined && state === null) {
+  const written = options.refused === true ? (options.state ?? 'refused') : options.state
+  const state = PAGE_STATES.find(known => known === written) ?? null
+  if (written !== undefined && state === null) {
     throw new UsageError(`--state is one of ${PAGE_STATES.join(', ')}.`)
   }
   const wrong = ids.find(id => !/^page:\d{1,18}$/.test(id))

@@ -2,10 +2,10 @@ import { counted } from '../../shared/log/counted.ts'
 import { printableLine } from '../../shared/log/printable.ts'
 import { columns } from '../terminal/columns.ts'
 import { span } from '../terminal/span.ts'
-import type { OpenPage } from './pages.ts'
+import type { ListedPage } from './pages.ts'
 
-/** Open pages for people: one line a page. */
-export function pagesTable(pages: OpenPage[], now: Date): string {
+/** Pages for people: one line a page. */
+export function pagesTable(pages: ListedPage[], now: Date): string {
   const rows = pages.map(page => [
     page.id,
     page.state,
@@ -20,14 +20,14 @@ export function pagesTable(pages: OpenPage[], now: Date): string {
 
 const cleaned = (row: string[]) => row.map(printableLine)
 
-function nextTry({ nextTry }: OpenPage, now: Date): string {
+function nextTry({ nextTry }: ListedPage, now: Date): string {
   if (nextTry === null) return 'none'
   const wait = nextTry.getTime() - now.getTime()
   return wait <= 0 ? 'due' : `in ${span(wait)}`
 }
 
 /** The reason of the last attempt, or what the page waits for. */
-function why({ state, reason, detail, nextTry, outletRestsUntil }: OpenPage, now: Date): string {
+function why({ state, reason, detail, nextTry, outletRestsUntil }: ListedPage, now: Date): string {
   if (reason === 'put off') return 'its host is beyond the new hosts that its outlet may have today'
   const parts = [reason, detail].filter(part => part !== null && part !== '')
   if (state === 'waiting' && outletRestsUntil !== null) {

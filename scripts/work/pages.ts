@@ -1,55 +1,64 @@
 import type { Queryable } from '../../shared/postgres/pool.ts'
 
-/** A page that is not done with. */
-export interface OpenPage {
+/** A page that is not done with, or that was refused. */
+export interface ListedPage {
   /** `page:12`, as everywhere. */
   id: string
   outlet: string
   url: string
-  /** `waiting` for the crawler, `stored` for the normaliser, `failed`: in quarantine. */
+  /**
+   * `waiting` for the crawler, `stored` for the normaliser, `failed`: in quarantine, `refused`: not
+   * indexed, as its reason says.
+   */
   state: PageState
   reason: string | null
   detail: string | null
   attempts: number
-  /** Null: it failed, and nobody tries it again by itself. */
+  /** Null: it failed or was refused, and nobody tries it again by itself. */
   nextTry: Date | null
   /** The outlet gets no request before; null: it does not rest. */
   outletRestsUntil: Date | null
 }
 
-export const PAGE_STATES = ['waiting', 'stored', 'failed'] as const
+export const PAGE_STATES = ['waiting', 'stored', 'failed', 'refused'] as const
 export type PageState = (typeof PAGE_STATES)[number]
 
-/** Which open pages. */
+/** Which pages. Without a state and numbers, all open ones: those that were refused are not among them. */
 export interface PageChoice {
   /** Domain; null: all. */
   outlet: string | null
-  /** Null: all. */
+  /** Null: all open ones. */
   state: PageState | null
   /** Page numbers; null: all. */
   numbers: string[] | null
 }
 
 // $1 outlet, $2 state, $3 page numbers. Indexes: pages_waiting, pages_stored, pages_failed, which
-// hold only open pages.
+// hold only open pages. Refused pages are found by reading all pages.
 const CHOSEN = `
   from pages p join outlets o using (outlet_no)
-  where (p.state = 'waiting' or p.state = 'stored' or p.state = 'failed')
+  where (p.state = 'waiting' or p.state = 'stored' or p.state = 'failed'
+         or p.state = 'refused' and ($2 = 'refused' or $3::bigint[] is not null))
     and ($1::text is null or o.domain = $1) and ($2::text is null or p.state = $2)
     and ($3::bigint[] is null or p.page_no = any ($3::bigint[]))`
 
+const isOpen = (page: string) => `${page}.state in ('waiting', 'stored')`
+const ORDER = "p.state <> 'failed', case when p.state = 'refused' then p.finished_at end desc, p.next_try_at, p.page_no"
+
 const valuesOf = ({ outlet, state, numbers }: PageChoice) => [outlet, state, numbers]
 
-/** Open pages: failed ones first, then by the time of their next try. */
-export async function listPages(db: Queryable, choice: PageChoice, limit: number): Promise<OpenPage[]> {
-  const { rows } = await db.query<OpenPage>(
+/**
+ * Open pages: failed ones first, then by the time of their next try. Refused pages: the latest first.
+ */
+export async function listPages(db: Queryable, choice: PageChoice, limit: number): Promise<ListedPage[]> {
+  const { rows } = await db.query<ListedPage>(
     `select 'page:' || p.page_no as id, o.domain as outlet, p.url, p.state, p.reason, p.detail, p.attempts,
-            case when p.state <> 'failed' then p.next_try_at end as "nextTry",
+            case when ${isOpen('p')} then p.next_try_at end as "nextTry",
             (select case when rest_until > now() then rest_until end from outlet_loads l
               where l.outlet_no = p.outlet_no) as "outletRestsUntil"
      from (select p.*, o.domain ${CHOSEN}
-           order by p.state <> 'failed', p.next_try_at, p.page_no limit $4) p join outlets o using (outlet_no)
-     order by p.state <> 'failed', p.next_try_at, p.page_no`,
+           order by ${ORDER} limit $4) p join outlets o using (outlet_no)
+     order by ${ORDER}`,
     [...valuesOf(choice), limit],
   )
   return rows
@@ -62,7 +71,7 @@ export async function countPages(db: Queryable, choice: PageChoice): Promise<num
 
 // A page that was put off waits for the next day's budget: trying it now would change nothing.
 const TRIABLE = `
-  and (p.state = 'failed' or p.next_try_at > now()) and p.reason is distinct from 'put off'`
+  and (p.state in ('failed', 'refused') or p.next_try_at > now()) and p.reason is distinct from 'put off'`
 
 /** The number of pages that `retryPages` would give back. */
 export async function countTriable(db: Queryable, choice: PageChoice): Promise<number> {
@@ -71,21 +80,21 @@ export async function countTriable(db: Queryable, choice: PageChoice): Promise<n
 }
 
 /**
- * Has open pages tried now that failed or wait for a later try. A failed page starts over without
- * counted attempts; one whose source is kept goes to the normaliser. The pace of hosts holds.
+ * Has pages tried now that failed, were refused or wait for a later try. A failed or refused page
+ * starts over without counted attempts; one whose source is kept goes to the normaliser. The pace of hosts holds.
  *
  * @returns how many pages
  */
 export async function retryPages(db: Queryable, choice: PageChoice): Promise<number> {
   const { rowCount } = await db.query(
     `update pages u
-        set state = case when u.state <> 'failed' then u.state
+        set state = case when ${isOpen('u')} then u.state
                          when exists (select from page_sources s where s.page_no = u.page_no) then 'stored'
                          else 'waiting' end,
-            attempts = case when u.state = 'failed' then 0 else u.attempts end,
-            first_tried_at = case when u.state <> 'failed' then u.first_tried_at end,
-            reason = case when u.state <> 'failed' then u.reason end,
-            detail = case when u.state <> 'failed' then u.detail end,
+            attempts = case when ${isOpen('u')} then u.attempts else 0 end,
+            first_tried_at = case when ${isOpen('u')} then u.first_tried_at end,
+            reason = case when ${isOpen('u')} then u.reason end,
+            detail = case when ${isOpen('u')} then u.detail end,
             finished_at = null, next_try_at = now()
       where u.page_no in (select p.page_no ${CHOSEN} ${TRIABLE})`,
     valuesOf(choice),

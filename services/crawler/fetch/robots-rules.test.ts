@@ -35,6 +35,39 @@ Disallow: /again`
   t.equal(productToken('PerscopeBot/1.0 (+https://perscope.example/bot)'), 'perscopebot')
 })
 
+t.test('RFC 9309 §2.2.4: only a rule ends the names of a group', async t => {
+  const between = (record: string) => `User-agent: *\n${record}\nUser-agent: GPTBot\nDisallow: /prive`
+  for (const record of [
+    ...['Crawl-delay: 10', 'Sitemap: https://x.example/s.xml', 'Host: x.example', 'Clean-param: a', '# note', ''],
+    ...['Request-rate: 1/10', 'Content-Signal: search=yes', 'nonsense', 'Crawl-delay:'],
+  ])
+    t.equal(may(between(record), '/prive'), false, record)
+  t.equal(may(between('Disallow:'), '/prive'), true, 'an empty rule is a rule')
+  t.equal(readRobots(between('Crawl-delay: 10'), 'perscopebot').crawlDelay, 10_000)
+  t.equal(readRobots(between('Crawl-delay: 10'), 'gptbot').crawlDelay, null, 'a delay holds for the names above it')
+})
+
+t.test('an agent that is named with anything behind it is meant, and so are several in a line', async t => {
+  const names = (written: string, token?: string) => !may(`User-agent: ${written}\nDisallow: /`, '/a', token)
+  for (const written of [
+    ...['PerscopeBot', 'perscopebot/2.0', 'PerscopeBot*', 'PerscopeBot;', 'PerscopeBot:', '"PerscopeBot"'],
+    ...['PerscopeBot, GPTBot', 'GPTBot, PerscopeBot', 'GPTBot;PerscopeBot', 'GPTBot PerscopeBot/1.0', 'Perscope*'],
+    ...['PerscopeBot (news)', 'Mozilla/5.0 (compatible; PerscopeBot/1.0)', 'PerscopeBot2', '*', '* # all', 'GPTBot, *'],
+  ])
+    t.equal(names(written), true, written)
+  for (const written of ['PerscopeBot-News', 'PerscopeBotNews', 'NoPerscopeBot', 'Perscope', 'Pe*', 'GPTBot', ''])
+    t.equal(names(written), false, written)
+  t.equal(names('news4u', 'news4u'), true, 'a name of ours with a digit')
+  t.equal(may('User-agent: *\nDisallow: /\nUser-agent: PerscopeBot; news\nDisallow: /b', '/a'), true, 'our own group')
+})
+
+t.test('misspelt fields that other parsers know are read, and a missing colon too', async t => {
+  for (const line of ['Disalow: /a', 'dissallow: /a', 'Disallow /a', 'DISALLOW : /a', '  disallow:/a'])
+    t.equal(may(`Useragent: *\n${line}`, '/a'), false, line)
+  t.equal(may('User-agent *\nDisallow: /a', '/a'), false)
+  t.equal(may('User-agent: *\nDisallow everything here', '/a'), true)
+})
+
 t.test('RFC 9309 §2.2.2: the longest match decides, allow among equals', async t => {
   const robots =
     'user-agent: *\ndisallow: /\nallow: /nieuws\nallow: /a*.html$\ndisallow: /nieuws/prive\nallow: /p\ndisallow: /p'

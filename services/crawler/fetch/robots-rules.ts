@@ -35,7 +35,8 @@ export function productToken(userAgent: string): string {
 
 /** One line of a robots.txt. */
 type Line =
-  | { kind: 'user-agent'; token: string }
+  /** `names`: in lower case, as written; a line may name several agents. */
+  | { kind: 'user-agent'; names: string[] }
   | { kind: 'rule'; allow: boolean; path: string }
   /** `delay` null: the line has no number. */
   | { kind: 'crawl-delay'; delay: number | null }
@@ -43,7 +44,8 @@ type Line =
 
 /**
  * Reads a robots.txt for one crawler. Several groups that name it are combined. Any text can be
- * read; lines that are not understood say nothing.
+ * read; lines that are not understood say nothing. Only a rule ends the names of a group: other
+ * records between them do not (RFC 9309 §2.2.4).
  */
 export function readRobots(text: string, token: string): RobotsRules {
   const own: RobotsRules = { rules: [], crawlDelay: null }
@@ -52,19 +54,32 @@ export function readRobots(text: string, token: string): RobotsRules {
   // The groups that hold the present line. A set: a group may name us a thousand times, and each of
   // its rules counts once.
   let current = new Set<RobotsRules>()
-  let inNames = false
+  let hasRules = false
   for (const line of linesOf(text).map(readLine)) {
     if (line.kind === 'other') continue
     if (line.kind === 'user-agent') {
-      if (!inNames) current = new Set()
-      if (line.token === token) current.add(own)
-      else if (line.token === '*') current.add(all)
-      isNamed ||= line.token === token
+      if (hasRules) current = new Set()
+      hasRules = false
+      const namesUs = line.names.some(name => isMeant(name, token))
+      if (namesUs) current.add(own)
+      else if (line.names.some(name => name.startsWith('*'))) current.add(all)
+      isNamed ||= namesUs
     } else addTo(current, line)
-    inNames = line.kind === 'user-agent'
+    hasRules ||= line.kind === 'rule'
   }
   const { rules, crawlDelay } = isNamed ? own : all
   return { rules: inOrder(rules), crawlDelay }
+}
+
+/**
+ * Whether a name means a crawler. Anything may stand behind the crawler's own name, as a version or
+ * a sign, but no more letters: those make another crawler's name. A name that ends with `*` means all
+ * crawlers that begin so.
+ */
+function isMeant(name: string, token: string): boolean {
+  if (name.startsWith(token)) return !/^[a-z_-]/.test(name.slice(token.length))
+  const beginning = /^([a-z_-]{3,})\*/.exec(name)?.[1]
+  return beginning !== undefined && token.startsWith(beginning)
 }
 
 const linesOf = (text: string) =>
@@ -73,16 +88,28 @@ const linesOf = (text: string) =>
     .replace(/^\ufeff/, '')
     .split(/[\r\n]+/)
 
+/** Misspelt fields are those that Google's parser knows (google/robotstxt). */
 function readLine(line: string): Line {
-  const [, field = '', written = ''] = /^\s*([a-z-]+)\s*:(.*)$/i.exec(line.split('#', 1)[0] ?? '') ?? []
+  const text = line.split('#', 1)[0] ?? ''
+  const colon = text.indexOf(':')
+  const [, field = '', written = ''] =
+    colon >= 0 ? ['', text.slice(0, colon).trim(), text.slice(colon + 1)] : (WITHOUT_COLON.exec(text) ?? [])
   const value = written.trim()
   switch (field.toLowerCase()) {
     case 'user-agent':
-      return { kind: 'user-agent', token: productToken(value) }
+    case 'useragent':
+    case 'user agent':
+      return { kind: 'user-agent', names: namesOf(value) }
     case 'allow':
     case 'disallow':
+    case 'dissallow':
+    case 'dissalow':
+    case 'disalow':
+    case 'diasllow':
+    case 'disallaw':
       return { kind: 'rule', allow: /^a/i.test(field), path: value }
-    case 'crawl-delay': {
+    case 'crawl-delay':
+    case 'crawldelay': {
       const delay = value === '' ? Number.NaN : Number(value) * 1_000
       return { kind: 'crawl-delay', delay: delay >= 0 ? Math.min(Math.ceil(delay), LONGEST_DELAY) : null }
     }
@@ -90,6 +117,16 @@ function readLine(line: string): Line {
       return { kind: 'other' }
   }
 }
+
+/** A field and one word; RFC 9309 asks for the colon. */
+const WITHOUT_COLON = /^\s*(user-?agent|disallow|allow)[ \t]+(\S+)\s*$/i
+
+/** The agents of a line. RFC 9309 allows one, but files name several, with commas or spaces. */
+const namesOf = (value: string) =>
+  value
+    .toLowerCase()
+    .split(/[\s,;"'()]+/)
+    .filter(name => name !== '')
 
 function addTo(groups: Set<RobotsRules>, line: Extract<Line, { kind: 'rule' | 'crawl-delay' }>): void {
   if (line.kind === 'crawl-delay') {

@@ -175,8 +175,9 @@ export async function savePage(pool: Pool, page: WaitingPage, verdict: Verdict, 
     case 'retry': {
       const wait = retryAfter(page.attempts + 1, page.tried, retryMin)
       if (wait === null) {
-        await finish(pool, page, 'failed', verdict.reason, verdict.detail)
-        return { became: 'failed', ...nothing }
+        const became = verdict.end ?? 'failed'
+        await finish(pool, page, became, verdict.reason, verdict.detail)
+        return { became, ...nothing }
       }
       await pool.query(
         `update pages

@@ -12,8 +12,8 @@ export type Verdict =
       reason: 'gone' | 'robots' | 'not-html' | 'private-address' | 'port' | 'too-large'
       detail: string | null
     }
-  /** Tried again, with growing pauses. */
-  | { kind: 'retry'; reason: string; detail: string | null }
+  /** Tried again, with growing pauses. `end`: its state when it is given up; `failed` by default. */
+  | { kind: 'retry'; reason: string; detail: string | null; end?: 'refused' }
   /** Not tried: due again in `wait` ms. The attempt does not count. */
   | { kind: 'put back'; wait: number; reason: string }
 
@@ -50,8 +50,9 @@ function judgeAnswer(answer: FetchedResponse, url: string, attempts: number): Ve
   const contentType = headers['content-type'] ?? null
   const block = blockOf(answer)
   if (block !== null) return { kind: 'store without body', status, url, contentType, block }
-  if (status === 404 || status === 410)
-    return { kind: 'refuse', reason: 'gone', detail: `the outlet answers ${status}` }
+  if (status === 410) return { kind: 'refuse', reason: 'gone', detail: 'the outlet answers 410' }
+  // Caches at the outlet may not have the page yet that its feed names.
+  if (status === 404) return { kind: 'retry', reason: 'gone', detail: 'the outlet answers 404', end: 'refused' }
   if (status === 429) return { kind: 'retry', reason: 'too many requests', detail: 'the outlet answers 429' }
   if (status < 200 || status > 299)
     return {
