@@ -2,6 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import t from 'tap'
+import { listPages, retryPages } from '../../scripts/work/pages.ts'
 import { html, rss, startCrawl } from './crawl.ts'
 import { startSite } from './site.ts'
 
@@ -67,8 +68,7 @@ t.test('what is gone, or no page, is refused for good', async t => {
     response.writeHead(200, { 'content-type': 'text/html' }).end('%PDF-1.7 …'),
   )
   site.on('/typeless', (_request, response) => response.end(html('x')))
-  await crawl('/missing', '/gone', '/file.pdf', '/called-html', '/typeless', 'http://10.1.2.3/secret')
-  t.match(await run.page(at('/missing')), { state: 'refused', reason: 'gone' })
+  await crawl('/gone', '/file.pdf', '/called-html', '/typeless', 'http://10.1.2.3/secret')
   t.match(await run.page(at('/gone')), { state: 'refused', reason: 'gone' })
   t.match(await run.page(at('/file.pdf')), { state: 'refused', reason: 'not-html' })
   t.match(await run.page(at('/called-html')), { state: 'refused', reason: 'not-html' })
@@ -110,6 +110,46 @@ t.test('a failed page is tried again by itself, later and later, and then is as 
   )
   await run.workOff()
   t.match(await run.page(at('/cut')), { state: 'failed', reason: 'cut' })
+})
+
+t.test('404 of an address that a feed has just named is tried again for a day; 410 is final', async t => {
+  const answers = new Map([
+    ['/early', 404],
+    ['/withdrawn', 404],
+    ['/over', 410],
+  ])
+  for (const path of answers.keys())
+    site.on(path, (_request, response) =>
+      response.writeHead(answers.get(path) ?? 404, { 'content-type': 'text/html' }).end(html('there')),
+    )
+  await crawl('/early', '/withdrawn', '/over')
+  for (const path of ['/early', '/withdrawn']) {
+    const page = await run.page(at(path))
+    t.match(page, { state: 'waiting', reason: 'gone', attempts: 1 }, path)
+    t.ok(page && page.wait > 50_000 && page.wait <= 60_000, 'CRAWL_RETRY_MIN')
+  }
+  t.match(await run.page(at('/over')), { state: 'refused', reason: 'gone' })
+  t.equal(site.to('/over').length, 1)
+  answers.set('/early', 200)
+  await run.hurry('pages')
+  await run.workOff()
+  t.match(await run.page(at('/early')), { state: 'stored', attempts: 0, reason: null })
+
+  await run.pool.query(
+    "update pages set first_tried_at = now() - interval '24 hours 1 second', next_try_at = now() where state = 'waiting'",
+  )
+  await run.workOff()
+  t.match(await run.page(at('/withdrawn')), { state: 'refused', reason: 'gone' }, 'an outlet that withdraws is obeyed')
+  const refused = { outlet: null, state: 'refused', numbers: null } as const
+  t.match(
+    (await listPages(run.pool, refused, 9)).filter(({ url }) => url === at('/withdrawn')),
+    [{ reason: 'gone', detail: 'the outlet answers 404', nextTry: null }],
+  )
+  answers.set('/withdrawn', 200)
+  const id = (await listPages(run.pool, refused, 9)).find(({ url }) => url === at('/withdrawn'))?.id ?? ''
+  t.equal(await retryPages(run.pool, { outlet: null, state: null, numbers: [id.slice('page:'.length)] }), 1)
+  await run.workOff()
+  t.match(await run.page(at('/withdrawn')), { state: 'stored' })
 })
 
 t.test('a part of a page, sent unasked for, is not taken for the whole', async t => {

@@ -27,7 +27,7 @@ const insert = async (path: string, state: string, reason: string | null, detail
   const { rows } = await pool.query<{ id: string }>(
     `insert into pages (outlet_no, url, crawl_key, host, state, reason, detail, attempts, next_try_at, finished_at)
      select outlet_no, 'https://' || domain || $2, $2, domain, $3, $4, $5, 2, now() + $6::interval,
-            case when $3 in ('failed', 'done') then now() end
+            case when $3 in ('failed', 'done', 'refused') then now() end
      from outlets where domain = $1 returning 'page:' || page_no as id`,
     [path.startsWith('/b') ? 'b.example' : 'a.example', path, state, reason, detail, wait],
   )
@@ -38,6 +38,7 @@ const later = await insert('/later', 'waiting', 'server error', 'the outlet answ
 const putOff = await insert('/put-off', 'waiting', 'put off', 'new host', '1 day')
 const due = await insert('/b/due', 'waiting', null, null, '-1 second')
 await insert('/done', 'done', null, null, '0')
+const refused = await insert('/refused', 'refused', 'gone', 'the outlet answers 410', '0')
 
 t.test('list names every page that is open, why, and when it is tried again', async t => {
   const { out, err } = await pages('list')
@@ -54,6 +55,22 @@ t.test('list names every page that is open, why, and when it is tried again', as
   )
   t.match((await pages('list', '--limit', '1')).err, /1 of 4 open pages; --limit shows more/)
   t.match((await pages('list', '--state', 'stored')).err, /No page is open/)
+})
+
+t.test('list --refused names the pages that are not indexed, with the reason, and retry takes them', async t => {
+  const { out, err } = await pages('list', '--refused')
+  t.match(
+    out,
+    new RegExp(`${refused} +refused +none +2 attempts +a\\.example .*/refused +gone; the outlet answers 410`),
+  )
+  t.match(err, /^1 refused page\.$/m)
+  t.match((await pages('list', '--refused', '--outlet', 'b.example')).err, /No page is refused/)
+  t.match((await pages('retry', '--refused', '--dry-run')).err, /Would try 1 page now/)
+  t.match((await pages('retry', refused, '--dry-run')).err, /Would try 1 page now/)
+  t.match((await pages('retry', '--refused')).err, /Tries 1 page now/)
+  const { rows } = await pool.query("select state, attempts, reason from pages where crawl_key = '/refused'")
+  t.same(rows, [{ state: 'waiting', attempts: 0, reason: null }])
+  await pool.query("delete from pages where crawl_key = '/refused'")
 })
 
 t.test('retry has failed pages and later ones tried now, and leaves those that are put off', async t => {

@@ -49,7 +49,8 @@ export async function readDocument(
 ): Promise<Document> {
   const { crawl, visit } = poll
   const headers = { accept: ACCEPT, ...conditions(known) }
-  const fetched = await politeGet(crawl, visit, poll.feed.outletNo, address, headers, patience)
+  const options = patience === undefined ? {} : { ownPatience: patience }
+  const fetched = await politeGet(crawl, visit, poll.feed.outletNo, address, headers, options)
   if (fetched.kind !== 'answer') return notRead(fetched)
   const { answer, url } = fetched
   if (answer.status === 304) return { kind: 'unchanged', fresh: freshFor(answer.headers) }
@@ -96,6 +97,8 @@ function notRead(fetched: Exclude<Fetched, { kind: 'answer' }>): Document {
       return { kind: 'failure', reason: 'robots unreachable', detail: fetched.detail, wait: { exactly: fetched.wait } }
     case 'disallowed':
       return { kind: 'failure', reason: 'robots', detail: fetched.detail, wait: {} }
+    case 'cookies':
+      return { kind: 'failure', reason: 'redirects', detail: fetched.detail, wait: {} }
     case 'failure':
       return { kind: 'failure', reason: fetched.reason, detail: fetched.detail, wait: {} }
   }

@@ -3,6 +3,7 @@ import type { Crawl } from '../crawl.ts'
 import { admitsHost, OTHER_DAY } from '../hosts/budgets.ts'
 import type { Lease } from '../hosts/leases.ts'
 import { type Asked, askHost, OWN_PAUSE } from './permitted-request.ts'
+import { type CookieJar, createCookieJar } from './redirects.ts'
 import type { FetchedResponse } from './request.ts'
 import { robotsFor } from './robots.ts'
 import { isAllowed } from './robots-rules.ts'
@@ -12,6 +13,8 @@ export type Fetched =
   /** `url` is the address that the answer came from. */
   | { kind: 'answer'; answer: FetchedResponse; url: URL }
   | { kind: 'failure'; reason: Extract<Asked, { kind: 'failure' }>['reason'] | 'redirects'; detail: string }
+  /** It redirects in a circle, although it gets the cookies back that it has set. */
+  | { kind: 'cookies'; url: URL; detail: string }
   /** The robots.txt of the first or of a later host forbids it. */
   | { kind: 'disallowed'; detail: string }
   /** The robots.txt of a host on the way does not answer: leave the host alone for `wait` ms. */
@@ -36,18 +39,31 @@ interface Way {
   outletNo: number
   headers: Record<string, string>
   ownPatience: number
-  /** Addresses that have redirected us. */
+  refreshOf: RefreshOf
+  /** Addresses that have redirected us, each with the cookies that it got. */
   passed: Set<string>
   askedHosts: Set<string>
+  cookies: CookieJar
+}
+
+/** The address to which a document sends its reader on at once; null: it is meant to be read. */
+type RefreshOf = (answer: FetchedResponse, url: URL) => string | null
+
+/** What may differ between two documents that are fetched. */
+interface GetOptions {
+  /** Longest wait for the visited host in ms. */
+  ownPatience?: number
+  /** By default, no document sends its reader on. */
+  refreshOf?: RefreshOf
 }
 
 /**
  * Fetches an address as a polite robot. It obeys the robots.txt of every host on the way, and takes
- * a permit for each request. It follows at most five redirects and none in a circle, and sends no
- * cookies. New hosts are asked as far as the outlet's budget of today allows.
+ * a permit for each request. It follows at most five redirects and none in a circle. Cookies that a
+ * redirect sets go back to their site until the last answer, and are forgotten then. New hosts are
+ * asked as far as the outlet's budget of today allows.
  *
  * @param outletNo the outlet whose budget pays
- * @param ownPatience longest wait for the visited host in ms
  */
 export async function politeGet(
   crawl: Crawl,
@@ -55,11 +71,11 @@ export async function politeGet(
   outletNo: number,
   address: string,
   headers: Record<string, string>,
-  ownPatience = OWN_PATIENCE,
+  { ownPatience = OWN_PATIENCE, refreshOf = () => null }: GetOptions = {},
 ): Promise<Fetched> {
   const way: Way = {
-    ...{ crawl, visit, outletNo, headers, ownPatience },
-    ...{ passed: new Set<string>(), askedHosts: new Set<string>() },
+    ...{ crawl, visit, outletNo, headers, ownPatience, refreshOf },
+    ...{ passed: new Set<string>(), askedHosts: new Set<string>(), cookies: createCookieJar() },
   }
   let url = readAddress(address)
   if (url === null) return notFollowed(`no address that can be fetched: ${address.slice(0, 200)}`)
@@ -67,10 +83,14 @@ export async function politeGet(
   for (;;) {
     const fetched = await ask(way, url)
     if (fetched.kind !== 'answer') return fetched
-    const { status, headers: answered } = fetched.answer
-    if (!REDIRECTS.has(status) || answered.location === undefined) return fetched
-    const next = follow(way, url, answered.location)
-    if (!(next instanceof URL)) return next
+    const { status, headers: answered, cookies } = fetched.answer
+    const location = REDIRECTS.has(status) ? answered.location : (refreshOf(fetched.answer, url) ?? undefined)
+    if (location === undefined) return fetched
+    way.passed.add(stepOf(way, url))
+    way.cookies.set(url, cookies)
+    const next = follow(way, url, location)
+    // A document that sends its reader nowhere new is the answer itself.
+    if (!(next instanceof URL)) return REDIRECTS.has(status) ? next : fetched
     url = next
   }
 }
@@ -91,23 +111,31 @@ async function ask(way: Way, url: URL): Promise<Fetched> {
   if (!isAllowed(robots.rules, url)) {
     return { kind: 'disallowed', detail: `robots.txt of ${host} forbids ${url.pathname.slice(0, 200)}` }
   }
-  const asked = await askHost(crawl, visit, url, way.headers, { outletNo, patience })
+  const cookie = way.cookies.headerFor(url)
+  const headers = cookie === '' ? way.headers : { ...way.headers, cookie }
+  const asked = await askHost(crawl, visit, url, headers, { outletNo, patience })
   if (asked.kind === 'busy') return { ...asked, host }
   if (asked.kind !== 'answer') return asked
   askedHosts.add(host)
   return { ...asked, url }
 }
 
+/** A request of the way. The same address with another cookie is another one. */
+const stepOf = ({ cookies }: Way, url: URL) => `${url.href} ${cookies.headerFor(url)}`
+
 /** The address that a redirect leads to, or why we do not go there. */
-function follow({ passed }: Way, from: URL, location: string): URL | Fetched {
-  passed.add(from.href)
+function follow(way: Way, from: URL, location: string): URL | Fetched {
+  const { passed, cookies } = way
   const next = readAddress(location, from.href)
   if (next === null) return notFollowed(`redirected to ${location.slice(0, 200)}`)
   next.hash = ''
   // We send the name and password of a redirect to nobody, and log them nowhere.
   next.username = ''
   next.password = ''
-  if (passed.has(next.href)) return notFollowed(`redirected in a circle at ${next.href.slice(0, 200)}`)
+  if (passed.has(stepOf(way, next))) {
+    const detail = `redirected in a circle at ${next.href.slice(0, 200)}`
+    return cookies.isEmpty() ? notFollowed(detail) : { kind: 'cookies', url: next, detail }
+  }
   if (passed.size > MAX_REDIRECTS) return notFollowed(`redirected more than ${MAX_REDIRECTS} times`)
   return next
 }

@@ -8,6 +8,8 @@ export interface FetchedResponse {
   status: number
   /** Names in lower case. Repeated headers are joined by a comma. */
   headers: Record<string, string>
+  /** The Set-Cookie headers, each for itself: they may hold commas. */
+  cookies: string[]
   /** Decompressed. Empty unless the status is 2xx: other bodies are not read. */
   body: Buffer
   /**
@@ -34,7 +36,7 @@ interface RequestLimits {
 
 /**
  * Makes one GET or POST on a connection of its own. At one request a second, the server would have
- * closed a connection that we keep. Never follows redirects, never sends cookies.
+ * closed a connection that we keep. Never follows redirects.
  *
  * @throws RequestFailure
  */
@@ -82,6 +84,7 @@ export async function request(
     const answer = {
       status: response.statusCode,
       headers: flatten(response.headers),
+      cookies: [response.headers['set-cookie'] ?? []].flat(),
       body: Buffer.alloc(0),
       framed: 'content-length' in response.headers || (!isHttp2 && 'transfer-encoding' in response.headers),
     }

@@ -8,6 +8,7 @@ import type { Crawl } from '../crawl.ts'
 import { blocksMet, pagesFetched } from '../crawl-metrics.ts'
 import { gunzipFile } from '../fetch/compression.ts'
 import { type Fetched, politeGet } from '../fetch/polite-get.ts'
+import { refreshOf } from '../fetch/redirects.ts'
 import { asFailure } from '../fetch/request-failure.ts'
 import { noteTry, type Try } from '../hosts/budgets.ts'
 import type { Lease } from '../hosts/leases.ts'
@@ -26,7 +27,7 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
   const { pool, config } = crawl
   const begun = performance.now()
   const fetched = await unzipped(
-    await politeGet(crawl, visit, page.outletNo, page.url, PAGE_HEADERS),
+    await politeGet(crawl, visit, page.outletNo, page.url, PAGE_HEADERS, { refreshOf }),
     config.CRAWL_MAX_BYTES,
   )
   if (fetched.kind === 'interrupted') return false
@@ -80,6 +81,8 @@ function tryOf(
     case 'robots unreachable':
       // It took no time when we knew already that the robots.txt does not answer.
       return took >= CRAWL_TIMEOUT / 2 ? { bytes: 0, answer: 'late' } : null
+    case 'cookies':
+      return { bytes: 0, answer: took < CRAWL_TIMEOUT / 2 ? 'in time' : 'slow' }
     case 'disallowed':
       // It costs no request, but crawl memory keeps the page for ever.
       return { bytes: 0, answer: 'neither' }

@@ -37,6 +37,9 @@ export function judge(fetched: Exclude<Fetched, { kind: 'interrupted' }>, attemp
       return { kind: 'put back', wait: fetched.wait, reason: 'robots unreachable' }
     case 'busy':
       return { kind: 'put back', wait: fetched.wait, reason: 'host busy' }
+    case 'cookies':
+      // A browser would have to earn another cookie first: the outlet refuses the page to us.
+      return { kind: 'store without body', status: 302, url: fetched.url.href, contentType: null, block: 'cookies' }
     case 'failure':
       if (fetched.reason === 'private-address' || fetched.reason === 'port' || fetched.reason === 'too-large') {
         return { kind: 'refuse', reason: fetched.reason, detail: fetched.detail }

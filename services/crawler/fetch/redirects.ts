@@ -1,0 +1,160 @@
+import { decodeHTMLAttribute } from 'entities'
+import { getDomain } from 'tldts'
+import { readAddress } from '../../../shared/articles/address.ts'
+import { decodeText } from '../../../shared/encoding/decode.ts'
+import type { FetchedResponse } from './request.ts'
+
+/** The cookies of one chain of redirects (RFC 6265, as far as such a chain needs it). */
+export interface CookieJar {
+  /** Keeps the cookies that an answer sets. */
+  set(from: URL, setCookie: string[]): void
+  /** The Cookie header for an address; empty: none. */
+  headerFor(url: URL): string
+  isEmpty(): boolean
+}
+
+/** Cookies of one chain, and characters of one cookie. */
+const MOST_COOKIES = 50
+const LONGEST_COOKIE = 4_096
+
+interface Cookie {
+  name: string
+  value: string
+  host: string
+  /** Also for the subdomains of `host`. */
+  subdomains: boolean
+  path: string
+  secure: boolean
+}
+
+export function createCookieJar(): CookieJar {
+  const cookies = new Map<string, Cookie>()
+  return {
+    set(from, setCookie) {
+      for (const written of setCookie.slice(0, MOST_COOKIES)) {
+        const read = readCookie(from, written)
+        if (read === null) continue
+        const key = `${read.cookie.host} ${read.cookie.path} ${read.cookie.name}`
+        cookies.delete(key)
+        if (!read.isExpired && cookies.size < MOST_COOKIES) cookies.set(key, read.cookie)
+      }
+    },
+    headerFor: url =>
+      [...cookies.values()]
+        .filter(cookie => isFor(cookie, url))
+        .map(({ name, value }) => `${name}=${value}`)
+        .join('; '),
+    isEmpty: () => cookies.size === 0,
+  }
+}
+
+function readCookie(from: URL, written: string): { cookie: Cookie; isExpired: boolean } | null {
+  const [pair = '', ...rest] = written.slice(0, LONGEST_COOKIE).split(';')
+  const at = pair.indexOf('=')
+  const name = pair.slice(0, at).trim()
+  const value = pair.slice(at + 1).trim()
+  // Only what undici sends as a header: no control characters, nothing outside of Latin-1.
+  if (at < 1 || !/^[\u0020-\u007e\u00a0-\u00ff]*$/.test(name + value)) return null
+  const attributes = new Map(
+    rest.map(text => {
+      const [key = '', ...words] = text.split('=')
+      return [key.trim().toLowerCase(), words.join('=').trim()]
+    }),
+  )
+  const domain = (attributes.get('domain') ?? '').replace(/^\./, '').toLowerCase()
+  if (domain !== '' && !isOwnDomain(from.hostname, domain)) return null
+  const path = attributes.get('path') ?? ''
+  const age = attributes.get('max-age')
+  const expires = Date.parse(attributes.get('expires') ?? '')
+  return {
+    cookie: {
+      ...{ name, value, host: domain === '' ? from.hostname : domain, subdomains: domain !== '' },
+      path: path.startsWith('/') ? path : from.pathname.slice(0, Math.max(1, from.pathname.lastIndexOf('/'))),
+      secure: attributes.has('secure'),
+    },
+    isExpired: age === undefined ? expires < Date.now() : Number(age) <= 0,
+  }
+}
+
+/** Whether a host may set cookies for a domain: its own, and no public suffix. */
+const isOwnDomain = (host: string, domain: string) =>
+  host === domain || (host.endsWith(`.${domain}`) && getDomain(domain, { allowPrivateDomains: true }) !== null)
+
+function isFor({ host, subdomains, path, secure }: Cookie, url: URL): boolean {
+  if (url.hostname !== host && !(subdomains && url.hostname.endsWith(`.${host}`))) return false
+  if (secure && url.protocol !== 'https:') return false
+  return url.pathname === path || url.pathname.startsWith(path.endsWith('/') ? path : `${path}/`)
+}
+
+/** Seconds after which a document may send its reader on, so that it is a redirect. */
+const AT_ONCE = 1
+/** A document with so many words is meant to be read, wherever it leads afterwards. */
+const PROSE = 50
+/** Bytes of a document in which a refresh is looked for. */
+const BEGINNING = 200_000
+
+/**
+ * The address to which a document sends its reader on at once, by `Refresh:` or by a meta element
+ * (HTML, "shared declarative refresh steps"). Browsers follow both. Null for a page with prose, for
+ * a later refresh, and for one that only scriptless browsers see.
+ */
+export function refreshOf({ status, headers, body }: FetchedResponse, url: URL): string | null {
+  if (status < 200 || status > 299 || body.length > BEGINNING) return null
+  const { refresh } = headers
+  if (refresh === undefined && !/http-equiv\s{0,9}=\s{0,9}["']?\s{0,9}refresh/i.test(body.toString('latin1')))
+    return null
+  const html = decodeText(body, { contentType: headers['content-type'] ?? null, kind: 'html' }).text
+  const seen = withoutParts(html)
+  if ((seen.replace(/<[^<>]*>/g, ' ').match(/\p{L}{2,}/gu)?.length ?? 0) >= PROSE) return null
+  const target = targetOf(refresh ?? '') ?? metaTarget(seen)
+  if (target === null) return null
+  const base = /<base\b[^<>]*?\shref\s{0,9}=\s{0,9}["']?([^"'\s<>]{1,2000})/i.exec(seen)?.[1]
+  return (
+    readAddress(target, (refresh === undefined && base ? URL.parse(base, url.href)?.href : null) ?? url.href)?.href ??
+    null
+  )
+}
+
+function metaTarget(html: string): string | null {
+  for (const [tag] of html.matchAll(/<meta\b[^<>]*>/gi)) {
+    if (!/\shttp-equiv\s{0,9}=\s{0,9}["']?\s{0,9}refresh\b/i.test(tag)) continue
+    const [, double, single, bare] = /\scontent\s{0,9}=\s{0,9}(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i.exec(tag) ?? []
+    const target = targetOf(decodeHTMLAttribute(double ?? single ?? bare ?? ''))
+    if (target !== null) return target
+  }
+  return null
+}
+
+/** The address of `0; url=/b`, where the time is at most a second. */
+function targetOf(refresh: string): string | null {
+  const [, seconds, written = ''] =
+    /^\s{0,99}(\d{0,9})(?:\.\d{0,9})?\s{0,99}[;,\s]\s{0,99}(?:url\s{0,99}=\s{0,99})?(.{1,4000})$/is.exec(
+      refresh.trim(),
+    ) ?? []
+  if (seconds === undefined || Number(seconds) > AT_ONCE) return null
+  const quoted = /^(["'])(.*?)(?:\1|$)/s.exec(written)
+  return (quoted?.[2] ?? written).trim() || null
+}
+
+/** Removes what no reader sees: comments, scripts, styles, titles, and what needs a scriptless browser. */
+function withoutParts(html: string): string {
+  let text = html
+  for (const [open, close] of [
+    ['<!--', '-->'],
+    ['<script', '</script'],
+    ['<noscript', '</noscript'],
+    ['<style', '</style'],
+    ['<title', '</title'],
+  ] as const) {
+    const lower = text.toLowerCase()
+    const kept: string[] = []
+    let at = 0
+    for (let from = lower.indexOf(open); from >= 0; from = lower.indexOf(open, at)) {
+      kept.push(text.slice(at, from))
+      const end = lower.indexOf(close, from + open.length)
+      at = end < 0 ? text.length : end + close.length
+    }
+    text = [...kept, text.slice(at)].join(' ')
+  }
+  return text
+}

@@ -1,0 +1,134 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import t from 'tap'
+import { html, rss, startCrawl } from './crawl.ts'
+import { type Handler, startSite } from './site.ts'
+
+t.setTimeout(120_000)
+
+const site = await startSite()
+const other = await startSite('127.0.0.2')
+const run = await startCrawl()
+t.teardown(() => Promise.all([site.close(), other.close(), run.close()]))
+other.on('/robots.txt', 'User-agent: *\nDisallow: /closed')
+const at = (path: string) => site.origin + path
+
+/** Crawls these paths once, named by a new feed. */
+let feeds = 0
+async function crawl(...paths: string[]): Promise<void> {
+  feeds += 1
+  site.on(`/feed-${feeds}.xml`, rss(...paths.map(at)))
+  await run.outlets({ 'x.example': [at(`/feed-${feeds}.xml`)] })
+  await run.workOff()
+}
+
+const redirect =
+  (location: string, ...cookies: string[]): Handler =>
+  (_request, response) =>
+    response.writeHead(302, { location, ...(cookies.length > 0 ? { 'set-cookie': cookies } : {}) }).end()
+const page = (response: ServerResponse, text: string) =>
+  response.writeHead(200, { 'content-type': 'text/html' }).end(html(text))
+const cookieOf = ({ headers }: Pick<IncomingMessage, 'headers'>) => headers.cookie
+
+t.test('a site that redirects to itself until its cookie comes back is read, and the cookie forgotten', async t => {
+  for (const path of ['/first', '/second'])
+    site.on(path, (request, response) => {
+      if (request.headers.cookie === 'seen=1; lang=nl') return page(response, 'read')
+      response
+        .writeHead(302, {
+          location: path,
+          'set-cookie': ['seen=1; Expires=Fri, 01 Jan 2100 00:00:00 GMT; Path=/', 'lang=nl', 'old=1; Max-Age=0'],
+        })
+        .end()
+    })
+  await crawl('/first', '/second')
+  for (const path of ['/first', '/second']) {
+    t.match(await run.page(at(path)), { state: 'stored', status: 200, finalUrl: at(path), hasBody: true })
+    t.same(site.to(path).map(cookieOf), [undefined, 'seen=1; lang=nl'], 'one jar for one chain')
+  }
+})
+
+t.test('cookies go to the site and the paths that they were set for, and to no other', async t => {
+  site.on(
+    '/gate',
+    redirect('/news/a', 'all=1; Path=/', 'gate=1; Path=/gate', 'secret=1; Secure; Path=/', 'x=1; Domain=example.com'),
+  )
+  site.on('/news/a', redirect(`${other.origin}/b`))
+  other.on('/b', redirect(`${site.origin}/news/c`, 'theirs=1'))
+  site.on('/news/c', html('c'))
+  await crawl('/gate')
+  t.match(await run.page(at('/gate')), { state: 'stored', finalUrl: at('/news/c') })
+  t.equal(site.to('/news/a')[0]?.headers.cookie, 'all=1')
+  t.equal(other.to('/b')[0]?.headers.cookie, undefined)
+  t.equal(site.to('/news/c')[0]?.headers.cookie, 'all=1')
+})
+
+t.test('where a cookie does not help, the article is made of the feed; a bare circle is tried again', async t => {
+  let tries = 0
+  site.on('/never', redirect('/never', 'seen=1'))
+  site.on('/always-another', (_request, response) => {
+    tries += 1
+    response.writeHead(302, { location: '/always-another', 'set-cookie': `n=${tries}` }).end()
+  })
+  site.on('/circle', redirect('/circle'))
+  await crawl('/never', '/always-another', '/circle')
+  t.match(await run.page(at('/never')), { state: 'stored', hasBody: false })
+  t.equal(site.to('/never').length, 2)
+  t.match(await run.page(at('/always-another')), { state: 'waiting', reason: 'redirects' })
+  t.ok(tries <= 6, 'no more than five redirects')
+  t.match(await run.page(at('/circle')), { state: 'waiting', reason: 'redirects' })
+  const { rows } = await run.pool.query("select kind, pages from outlet_blocks where kind = 'cookies'")
+  t.same(rows, [{ kind: 'cookies', pages: 1 }])
+})
+
+const refreshing = (content: string, body = '') =>
+  `<!doctype html><html><head><title>x</title><meta http-equiv="refresh" content="${content}"></head><body>${body}</body></html>`
+
+t.test('a page without prose that sends its reader on at once is a redirect', async t => {
+  site.on('/target', html('target'))
+  site.on('/target?a=1&b=2', html('target'))
+  const pages: Record<string, string> = {
+    '/zero': refreshing('0; url=/target'),
+    '/quoted': refreshing("0;URL='/target'"),
+    '/one-second': refreshing('1,/target'),
+    '/entities': refreshing('0; url=/target?a=1&amp;b=2'),
+    '/loose': '<META CONTENT=0;url=/target HTTP-EQUIV=Refresh>',
+    '/based': '<html><head><base href="/deep/"><meta http-equiv=refresh content="0; url=../target"></head></html>',
+    '/words': refreshing('0; url=/target', '<p>U wordt doorgestuurd. <a href="/target">Klik hier</a>.</p>'),
+    '/script': refreshing('0; url=/target', `<script>${'var words of a script; '.repeat(40)}</script>`),
+  }
+  for (const [path, answer] of Object.entries(pages)) site.on(path, answer)
+  site.on('/header', (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/html', refresh: '0; url=/target' }).end('<p>…</p>')
+  })
+  await crawl(...Object.keys(pages), '/header')
+  for (const path of [...Object.keys(pages), '/header']) {
+    const target = path === '/entities' ? '/target?a=1&b=2' : '/target'
+    t.match(await run.page(at(path)), { state: 'stored', finalUrl: at(target) }, path)
+  }
+})
+
+t.test('any other refresh is none', async t => {
+  const prose = `<p>${'De brug in Temse blijft dicht voor vrachtwagens. '.repeat(12)}</p>`
+  const pages: Record<string, string> = {
+    '/later': refreshing('5; url=/target'),
+    '/article': refreshing('0; url=/target', prose),
+    '/reload': refreshing('0'),
+    '/itself': refreshing('0; url=/itself'),
+    '/scriptless': `<html><head><noscript><meta http-equiv="refresh" content="0; url=/target"></noscript></head></html>`,
+    '/comment': `<html><head><!-- <meta http-equiv="refresh" content="0; url=/target"> --></head></html>`,
+    '/file': refreshing('0; url=ftp://x.example/a'),
+  }
+  for (const [path, answer] of Object.entries(pages)) site.on(path, answer)
+  await crawl(...Object.keys(pages))
+  for (const path of Object.keys(pages)) {
+    t.match(await run.page(at(path)), { state: 'stored', finalUrl: at(path) }, path)
+    t.equal(site.to(path).length, 1)
+  }
+})
+
+t.test('a refresh obeys the robots.txt of where it leads', async t => {
+  site.on('/to-closed', refreshing(`0; url=${other.origin}/closed`))
+  await crawl('/to-closed')
+  t.match(await run.page(at('/to-closed')), { state: 'refused', reason: 'robots' })
+  t.equal(other.to('/closed').length, 0)
+})
