@@ -3,12 +3,11 @@ import { createReadStream, type ReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
 import { type Indexer, lowerPriority, openIndexer } from '../search/indexer.ts'
-import { type ArticleWriter, openArticleWriter } from '../shared/indexing/article-writer.ts'
+import { type ArticleWriter, openArticleWriter } from '../search/indexing/writer.ts'
 import { counted } from '../shared/log/counted.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { dropRights } from '../shared/process/rights.ts'
-import { createBoss } from '../shared/queues/delayed-jobs.ts'
 import { type Group, readGroups } from './archive/groups.ts'
 import { createRate } from './archive/rate.ts'
 import { openArchiveReader } from './archive/reader.ts'
@@ -161,27 +160,15 @@ async function withWriter(
   work: (writer: ArticleWriter, finish: Indexer['finish']) => Promise<void>,
 ): Promise<void> {
   const { config, say } = context
-  const boss = await whileAway(() => openBoss(context), context)
   const pool = createPool(config.DATABASE_URL, 'import', error => say(`Postgres: ${sentenceOf(error)}`), {
     statementTimeout: 0,
   })
   const indexer = openIndexer(pool)
   try {
-    await work(openArticleWriter({ pool, boss, indexer, embedDelay: config.EMBED_DELAY }), indexer.finish)
+    await work(openArticleWriter({ pool, indexer, embedDelay: config.EMBED_DELAY }), indexer.finish)
   } finally {
-    await boss.stop({ graceful: false }).catch(() => {})
     await indexer.close()
     await pool.end()
-  }
-}
-
-async function openBoss({ config, say }: CommandContext): Promise<ReturnType<typeof createBoss>> {
-  const boss = createBoss(config.DATABASE_URL, error => say(`Delayed jobs: ${sentenceOf(error)}`), { supervise: false })
-  try {
-    return await boss.start()
-  } catch (error) {
-    await boss.stop({ graceful: false }).catch(() => {})
-    throw error
   }
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { on } from 'node:events'
-import { BATCH } from '../../shared/indexing/article-writer.ts'
+import { BATCH } from '../../search/indexing/writer.ts'
 import type { Job, Making, Written } from '../search/writing/messages.ts'
 import type { Asked, Asking, Minute } from './messages.ts'
 

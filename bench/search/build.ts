@@ -3,9 +3,8 @@ import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { migrate } from '../../infra/migrations/migrate.ts'
 import { openIndexer } from '../../search/indexer.ts'
-import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
-import { createBoss } from '../../shared/queues/delayed-jobs.ts'
 import { type Archive, BODY_WORDS, createArchive } from './generator.ts'
 
 export interface BuiltArchive {
@@ -57,11 +56,9 @@ async function fill(
   signal: AbortSignal,
 ) {
   const pool = createPool(url, 'bench', () => {}, { statementTimeout: 0 })
-  const boss = createBoss(url, () => {}, { supervise: false })
   const indexer = openIndexer(pool)
-  const writer = openArticleWriter({ pool, boss, indexer, embedDelay: 0 })
+  const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
   try {
-    await boss.start()
     const start = performance.now()
     for (let from = present; from < rows; from += PART) {
       signal.throwIfAborted()
@@ -80,7 +77,6 @@ async function fill(
     )
     return times
   } finally {
-    await boss.stop({ graceful: false })
     await indexer.close()
     await pool.end()
   }

@@ -1,6 +1,6 @@
 import { STOP_WORDS } from '../../search/analysis/index.ts'
+import type { NewArticle } from '../../search/indexing/article.ts'
 import type { Country, Language } from '../../shared/articles/article.ts'
-import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { createRandom, type Random } from './random.ts'
 
 /**

@@ -3,7 +3,7 @@ import { runMigrations } from 'bullmq'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { QUEUE_SCHEMA } from '../../shared/queues/backend.ts'
-import { EMBED_DUE, MAINTENANCE } from '../../shared/queues/delayed-jobs.ts'
+import { MAINTENANCE } from '../../shared/queues/delayed-jobs.ts'
 
 const FOLDER = new URL('./', import.meta.url)
 
@@ -129,13 +129,6 @@ async function migrateDelayedJobs(databaseUrl: string): Promise<void> {
   boss.on('error', () => {}) // reported by the calls below
   await boss.start()
   try {
-    // Retried until the work queue has the message. The sweeper finds lost jobs.
-    await boss.createQueue(EMBED_DUE, {
-      retryLimit: 20,
-      retryBackoff: true,
-      expireInSeconds: 300,
-      deleteAfterSeconds: 3_600,
-    })
     await boss.createQueue(MAINTENANCE, {
       retryLimit: 2,
       expireInSeconds: 900,

@@ -1,8 +1,7 @@
+import { type NewArticle, storable } from '../../search/indexing/article.ts'
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
 import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
-import type { NewArticle } from '../../shared/indexing/new-article.ts'
-import { storable } from '../../shared/indexing/text.ts'
 import { readInstant } from './instant.ts'
 
 /** A line that is no article; the message says what to write instead. */

@@ -1,4 +1,4 @@
-import type { NewArticle } from '../../shared/indexing/new-article.ts'
+import type { NewArticle } from '../../search/indexing/article.ts'
 import { readLines } from './lines.ts'
 import type { ArchiveReader, LineToRead } from './reader.ts'
 

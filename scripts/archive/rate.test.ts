@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { NewArticle } from '../../shared/indexing/new-article.ts'
+import type { NewArticle } from '../../search/indexing/article.ts'
 import { createRate } from './rate.ts'
 
 const articles = Array.from(

@@ -1,7 +1,5 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina'
-import { createEncoder } from '../../shared/indexing/encoded-text.ts'
-import type { NewArticle } from '../../shared/indexing/new-article.ts'
-import { prepareText } from '../../shared/indexing/text.ts'
+import { createEncoder, type NewArticle, prepareText } from '../../search/indexing/article.ts'
 import { begin } from '../../shared/threads/clock.ts'
 import type { Timed } from '../../shared/threads/threads.ts'
 import { BadLine, parseArticle } from './article.ts'

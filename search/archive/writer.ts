@@ -1,5 +1,5 @@
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { SEGMENT_SIZES } from '../merge/policy.ts'
+import { SEGMENT_SIZES } from '../indexing/policy.ts'
 import { openReads } from '../store/index-reads.ts'
 import { openSegmentWriter } from '../store/open.ts'
 import { postgresArchive } from '../store/postgres-archive.ts'

@@ -1,5 +1,5 @@
 import type { PgBoss } from 'pg-boss'
-import { ensurePartitions } from '../../shared/indexing/partitions.ts'
+import { ensurePartitions } from '../../search/indexing/writer.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { sentenceOf } from '../../shared/process/command.ts'

@@ -2,7 +2,7 @@ import { createOutageLog } from '../../shared/log/outage.ts'
 import { createPool, isTransient, postgresOutageLog } from '../../shared/postgres/pool.ts'
 import { missingAmong } from '../../shared/process/health.ts'
 import type { Running, ServiceContext } from '../../shared/process/service.ts'
-import { EMBED_DUE, type EmbedDue, startBoss } from '../../shared/queues/delayed-jobs.ts'
+import { startBoss } from '../../shared/queues/delayed-jobs.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { usesRedis } from '../../shared/queues/redis.ts'
 import { observeFleet, observeMachines, observeVectorNodes } from '../../shared/status/fleet-metrics.ts'
@@ -10,7 +10,7 @@ import { openVectorStore } from '../../shared/vectors/store.ts'
 import { embedBatch } from './batch/embed.ts'
 import { openEmbeddingCollections } from './collections/embedding-collections.ts'
 import { watchCollections } from './collections/watch.ts'
-import { startDueDispatcher } from './due/due-dispatcher.ts'
+import { startDueDispatcher } from './due-dispatcher.ts'
 import { startMaintenance } from './maintenance.ts'
 
 const VECTOR_TIMEOUT = 15_000
@@ -47,10 +47,6 @@ export async function startEmbedder({ config, log }: ServiceContext): Promise<Ru
     () => (vectors.obstacle() ?? embeddingCollections.obstacle()) !== null,
   )
   const watch = watchCollections(pool, vectors, embeddingCollections, log)
-  await boss.work<EmbedDue>(EMBED_DUE, { batchSize: 20, pollingIntervalSeconds: 1 }, async jobs => {
-    const seqs = jobs.flatMap(({ data }) => data.seqs.map(BigInt))
-    await dueDispatcher.dispatch(seqs)
-  })
   await startMaintenance(boss, pool, log)
   observeFleet(pool, queues)
   observeMachines(pool, config)

@@ -1,4 +1,4 @@
-import type { NewArticle } from '../../shared/indexing/new-article.ts'
+import type { NewArticle } from '../../search/indexing/article.ts'
 import { counter, histogram, LAG_BUCKETS } from '../../shared/log/registry.ts'
 
 /** `outcome`: indexed, known, refused:…, retry:…, failed:… */

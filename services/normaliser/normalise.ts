@@ -1,4 +1,4 @@
-import type { Indexed, NewArticle } from '../../shared/indexing/new-article.ts'
+import type { Indexed, NewArticle } from '../../search/indexing/article.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import type { OutageLog } from '../../shared/log/outage.ts'
 import { isTransient, type Pool } from '../../shared/postgres/pool.ts'

@@ -1,11 +1,10 @@
 import { openIndexer } from '../../search/indexer.ts'
-import { type ArticleWriter, BATCH, openArticleWriter } from '../../shared/indexing/article-writer.ts'
-import type { Indexed } from '../../shared/indexing/new-article.ts'
+import type { Indexed } from '../../search/indexing/article.ts'
+import { type ArticleWriter, BATCH, openArticleWriter } from '../../search/indexing/writer.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
 import { createPool, isTransient, postgresOutageLog } from '../../shared/postgres/pool.ts'
 import { missingAmong } from '../../shared/process/health.ts'
 import type { Running, ServiceContext } from '../../shared/process/service.ts'
-import { startBoss } from '../../shared/queues/delayed-jobs.ts'
 import { openQueues, type Queues } from '../../shared/queues/queues.ts'
 import { usesRedis } from '../../shared/queues/redis.ts'
 import { createSemaphore } from '../../shared/resilience/semaphore.ts'
@@ -48,11 +47,10 @@ const GRACE = 10_000
 export async function startNormaliser({ config, log }: ServiceContext): Promise<Running> {
   const postgres = postgresOutageLog(log, () => pool)
   const pool = createPool(config.DATABASE_URL, 'normaliser', postgres.met, { max: config.DATABASE_POOL })
-  const boss = await startBoss(config.DATABASE_URL, postgres, { supervise: false })
   const queues = openQueues(config, log)
   const composer = openComposer({ threads: config.NORMALISE_THREADS, timeout: config.NORMALISE_TIMEOUT })
   const indexer = openIndexer(pool, log)
-  const writer = openArticleWriter({ pool, boss, indexer, embedDelay: config.EMBED_DELAY })
+  const writer = openArticleWriter({ pool, indexer, embedDelay: config.EMBED_DELAY })
   const normaliser: Normaliser = {
     ...{ pool, log, composer, pagesInMemory: createSemaphore(config.NORMALISE_THREADS * 8 + 8) },
     outage: createOutageLog(log, { begins: 'pages have to wait', ends: 'pages are finished again' }),
@@ -73,7 +71,7 @@ export async function startNormaliser({ config, log }: ServiceContext): Promise<
       await sweeper.close()
       await work.stop()
       await composer.close()
-      await Promise.allSettled([boss.stop({ graceful: false }), queues.close()])
+      await queues.close().catch(() => {})
       await indexer.close()
       await pool.end()
     },

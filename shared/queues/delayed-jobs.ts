@@ -1,26 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { PgBoss } from 'pg-boss'
 import type { OutageLog } from '../log/outage.ts'
-import { isTransient, type Queryable } from '../postgres/pool.ts'
+import { isTransient } from '../postgres/pool.ts'
 
-/**
- * Queues of pg-boss: delayed embeddings, and maintenance, which its cron starts. The database
- * stores these names.
- */
-export const EMBED_DUE = 'embed-due'
+/** The queue of pg-boss whose cron starts maintenance. The database stores this name. */
 export const MAINTENANCE = 'upkeep'
 
 /** ms */
 const START_AGAIN = 1_000
 
-export interface EmbedDue {
-  /** Numbers of articles, all indexed in one transaction. */
-  seqs: string[]
-}
-
 /**
- * pg-boss for a process that only sends, or (with `supervise`) also works, runs maintenance and the
- * cron. `npm run migrate` alone creates its schema.
+ * pg-boss, which with `supervise` works, runs maintenance and the cron. `npm run migrate` alone creates its schema.
  */
 export function createBoss(
   databaseUrl: string,
@@ -60,17 +50,4 @@ export async function startBoss(
       await pause(START_AGAIN)
     }
   }
-}
-
-/**
- * Schedules the embedding of articles after `delay` ms, inside the caller's transaction: a rollback
- * removes the job as well.
- */
-export async function scheduleEmbedding(boss: PgBoss, client: Queryable, seqs: bigint[], delay: number): Promise<void> {
-  if (seqs.length === 0) return
-  const data: EmbedDue = { seqs: seqs.map(String) }
-  await boss.send(EMBED_DUE, data, {
-    startAfter: new Date(Date.now() + delay),
-    db: { executeSql: (text: string, values?: unknown[]) => client.query(text, values) },
-  })
 }

@@ -1,15 +1,14 @@
 import { openIndexer } from '../../search/indexer.ts'
+import type { NewArticle } from '../../search/indexing/article.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
 import type { ShownArticle } from '../../services/api/articles/shown-article.ts'
 import { openServers } from '../../services/api/reading/servers.ts'
 import { type SemanticSearch, SemanticUnavailable } from '../../services/api/semantic/query.ts'
 import { openApiIndex, startApi } from '../../services/api/serve.ts'
 import { type Config, readConfig } from '../../shared/config/config.ts'
-import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
-import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createKey, type IssuedKey, type Plan } from '../../shared/plans/keys.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
-import { createBoss } from '../../shared/queues/delayed-jobs.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
 import { emptyTestArchive, makeTestSegments, TEST_ARCHIVE } from '../search/store.ts'
 import { readUrlsOf } from '../standbys/reading.ts'
@@ -111,16 +110,10 @@ export async function startTestApi(
     issue: plan => createKey(pool, 'test', { ...PLAN, ...plan }),
     ask: (secret, path, init) => ask(`${api.base}${path}`, secret, init),
     async index(articles) {
-      const boss = createBoss(database.url, () => {}, { supervise: false })
-      await boss.start()
-      try {
-        const complete = articles.map(article => completed(article, ++numbered))
-        const indexer = openIndexer(pool)
-        await openArticleWriter({ pool, boss, indexer, embedDelay: 3_600_000 }).write(complete)
-        if (TEST_ARCHIVE !== null) await makeTestSegments(pool, { flushed: 1n, merged: 8n })
-      } finally {
-        await boss.stop({ graceful: false })
-      }
+      const complete = articles.map(article => completed(article, ++numbered))
+      const indexer = openIndexer(pool)
+      await openArticleWriter({ pool, indexer, embedDelay: 3_600_000 }).write(complete)
+      if (TEST_ARCHIVE !== null) await makeTestSegments(pool, { flushed: 1n, merged: 8n })
     },
     async stop() {
       for (const other of others) await other.stop()

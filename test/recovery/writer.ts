@@ -1,8 +1,7 @@
 import { openIndexer } from '../../search/indexer.ts'
-import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
-import type { NewArticle } from '../../shared/indexing/new-article.ts'
+import type { NewArticle } from '../../search/indexing/article.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
-import { createBoss } from '../../shared/queues/delayed-jobs.ts'
 import { PATIENT } from '../database.ts'
 import { until } from '../fleet.ts'
 
@@ -18,9 +17,7 @@ export interface Writer {
 /** Writes batches of articles without a pause, until it is stopped. */
 export async function startWriter(url: string, name: string): Promise<Writer> {
   const pool = createPool(url, 'test', () => {}, PATIENT)
-  const boss = createBoss(url, () => {}, { supervise: false })
-  await boss.start()
-  const { write } = openArticleWriter({ pool, boss, indexer: openIndexer(pool), embedDelay: 3_600_000 })
+  const { write } = openArticleWriter({ pool, indexer: openIndexer(pool), embedDelay: 3_600_000 })
   const titles: string[] = []
   let stopped = false
   const loop = async () => {
@@ -41,7 +38,6 @@ export async function startWriter(url: string, name: string): Promise<Writer> {
     async stop() {
       stopped = true
       await looping
-      await boss.stop({ graceful: false })
       await pool.end()
     },
   }

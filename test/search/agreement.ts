@@ -1,4 +1,4 @@
-import type { NewArticle } from '../../shared/indexing/new-article.ts'
+import type { NewArticle } from '../../search/indexing/article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { difference } from './comparison.ts'
 import type { Question } from './oracle.ts'

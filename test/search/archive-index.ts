@@ -1,9 +1,8 @@
 import { SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
 import { openIndexer } from '../../search/indexer.ts'
-import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
-import type { Indexed, NewArticle } from '../../shared/indexing/new-article.ts'
+import type { Indexed, NewArticle } from '../../search/indexing/article.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { createBoss } from '../../shared/queues/delayed-jobs.ts'
 import { createTestDatabase, type TestDatabase } from '../database.ts'
 import { openTestReading } from '../standbys/reading.ts'
 import type { Known } from './oracle.ts'
@@ -24,10 +23,8 @@ export interface ArchiveIndex {
 export async function openArchiveIndex(): Promise<ArchiveIndex> {
   const database = await createTestDatabase()
   const { pool, standbys, close } = openTestReading(database.url, { settings: SEARCH_SETTINGS })
-  const boss = createBoss(database.url, () => {}, { supervise: false })
-  await boss.start()
   const indexer = openIndexer(pool)
-  const writer = openArticleWriter({ pool, boss, indexer, embedDelay: 0 })
+  const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
   const search = openTestIndex(pool, standbys)
   return {
     pool,
@@ -51,7 +48,6 @@ export async function openArchiveIndex(): Promise<ArchiveIndex> {
       await writer.write(articles, { bulk: true })
     },
     async close() {
-      await boss.stop({ graceful: false })
       await indexer.close()
       await search.close()
       await emptyTestArchive(pool)

@@ -1,5 +1,5 @@
+import type { NewArticle } from '../../search/indexing/article.ts'
 import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
-import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import type { Random } from './random.ts'
 
 /**

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { makeSegments } from '../../search/indexer.ts'
-import type { NewArticle } from '../../shared/indexing/new-article.ts'
+import type { NewArticle } from '../../search/indexing/article.ts'
 import { openArchiveIndex } from './archive-index.ts'
 import { allPages } from './comparison.ts'
 import { EVERYTHING } from './poller.ts'

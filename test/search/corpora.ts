@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import type { NewArticle } from '../../search/indexing/article.ts'
 import type { Language } from '../../shared/articles/article.ts'
-import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { randomArticles } from './archive.ts'
 import type { Random } from './random.ts'
 

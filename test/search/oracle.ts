@@ -1,7 +1,7 @@
 import { STOP_WORDS, stem } from '../../search/analysis/index.ts'
 import type { ArticleQuery } from '../../search/index.ts'
+import type { NewArticle } from '../../search/indexing/article.ts'
 import type { Language } from '../../shared/articles/article.ts'
-import type { NewArticle } from '../../shared/indexing/new-article.ts'
 
 /*
  * What a search must answer, written down from the decisions and as slowly as they read: every

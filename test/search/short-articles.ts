@@ -1,4 +1,4 @@
-import type { NewArticle } from '../../shared/indexing/new-article.ts'
+import type { NewArticle } from '../../search/indexing/article.ts'
 
 /** Articles of a title alone, so that thousands are soon there. Each has the word "gemeente". */
 export const shortArticles = (from: number, count: number): NewArticle[] =>

@@ -1,8 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { openIndexer } from '../../search/indexer.ts'
-import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
-import { createBoss } from '../../shared/queues/delayed-jobs.ts'
 import { PATIENT } from '../database.ts'
 import { randomArticles } from './archive.ts'
 import { createRandom } from './random.ts'
@@ -16,9 +15,7 @@ import { createRandom } from './random.ts'
 const [url = '', seed = '1', duration = '1000'] = process.argv.slice(2)
 const random = createRandom(Number(seed))
 const pool = createPool(url, 'writer', () => {}, { max: 2, ...PATIENT })
-const boss = createBoss(url, () => {}, { supervise: false })
-await boss.start()
-const writer = openArticleWriter({ pool, boss, indexer: openIndexer(pool), embedDelay: 0 })
+const writer = openArticleWriter({ pool, indexer: openIndexer(pool), embedDelay: 0 })
 const end = Date.now() + Number(duration)
 for (let batch = 0; Date.now() < end; batch++) {
   const articles = randomArticles(random, 1 + random.below(8)).map((article, index) => {
@@ -29,5 +26,4 @@ for (let batch = 0; Date.now() < end; batch++) {
   await writer.write(articles, { within: () => setTimeout(random.below(25)) })
   await setTimeout(random.below(10))
 }
-await boss.stop({ graceful: false })
 await pool.end()

@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto'
 import { NO_FILTERS, openIndex } from '../../search/index.ts'
 import { openIndexer } from '../../search/indexer.ts'
+import type { NewArticle } from '../../search/indexing/article.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
 import type { SemanticQuery, SemanticRow, SemanticSearch } from '../../services/api/semantic/query.ts'
 import { openSemanticSearch } from '../../services/api/semantic/search.ts'
 import { type Config, readConfig } from '../../shared/config/config.ts'
-import { openArticleWriter } from '../../shared/indexing/article-writer.ts'
-import type { NewArticle } from '../../shared/indexing/new-article.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
-import { createBoss } from '../../shared/queues/delayed-jobs.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
 import { createFleet, type Fleet, until } from '../fleet.ts'
@@ -52,8 +51,6 @@ export async function createWorld(settings: Record<string, string> = {}): Promis
   }
   const config = readConfig(env)
   const pool = createPool(database.url, 'test', () => {}, PATIENT)
-  const boss = createBoss(database.url, () => {}, { supervise: false })
-  await boss.start()
   const fleet = createFleet(env)
   let made = 0
 
@@ -65,7 +62,7 @@ export async function createWorld(settings: Record<string, string> = {}): Promis
     model,
     fleet,
     async index(articles, embedDelay = 0) {
-      const writer = openArticleWriter({ pool, boss, indexer, embedDelay })
+      const writer = openArticleWriter({ pool, indexer, embedDelay })
       const results = await writer.write(articles.map(article => ({ ...articleNumber(++made), ...article })))
       return results.flatMap(result => (result.outcome === 'indexed' ? [result.seq] : []))
     },
@@ -84,7 +81,6 @@ export async function createWorld(settings: Record<string, string> = {}): Promis
       ),
     async close() {
       await fleet.stop()
-      await boss.stop({ graceful: false })
       await pool.end()
       await model.stop()
       await servers?.stop()

@@ -39,6 +39,8 @@ t.test('the search engine is used through its entries', async t => {
   const entries = [
     'search/index.ts',
     'search/indexer.ts',
+    'search/indexing/article.ts',
+    'search/indexing/writer.ts',
     'search/analysis/index.ts',
     'search/browser.ts',
     'search/stop-words.ts',

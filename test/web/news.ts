@@ -1,6 +1,6 @@
 import { SAMPLE_OUTLETS } from '../../infra/outlets/sample/outlets.ts'
 import { isLanguage, textsOf } from '../../infra/outlets/sample/texts.ts'
-import type { NewArticle } from '../../shared/indexing/new-article.ts'
+import type { NewArticle } from '../../search/indexing/article.ts'
 
 /** The news of the sample outlets as articles of the index. */
 export function sampleNews(): (Partial<NewArticle> & { title: string })[] {

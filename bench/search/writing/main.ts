@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { loadavg } from 'node:os'
 import { type ArticleQuery, openIndex, SEARCH_SETTINGS, type SearchIndex } from '../../../search/index.ts'
-import { BATCH } from '../../../shared/indexing/article-writer.ts'
+import { BATCH } from '../../../search/indexing/writer.ts'
 import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
 import { copyArchive } from '../copy.ts'

@@ -1,9 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { openIndexer } from '../../../search/indexer.ts'
-import { BATCH, openArticleWriter } from '../../../shared/indexing/article-writer.ts'
+import { BATCH, openArticleWriter } from '../../../search/indexing/writer.ts'
 import type { Client } from '../../../shared/postgres/pool.ts'
 import { createPool } from '../../../shared/postgres/pool.ts'
-import { createBoss } from '../../../shared/queues/delayed-jobs.ts'
 import { createArchive } from '../generator.ts'
 import type { Job, Making, Written } from './messages.ts'
 
@@ -13,9 +12,7 @@ import type { Job, Making, Written } from './messages.ts'
 const [url = '', rows = ''] = process.argv.slice(2)
 const archive = createArchive(Number(rows))
 const pool = createPool(url, 'bench writer', () => {})
-const boss = createBoss(url, () => {}, { supervise: false })
-await boss.start()
-const articleWriter = openArticleWriter({ pool, boss, indexer: openIndexer(pool), embedDelay: 7_200_000 })
+const articleWriter = openArticleWriter({ pool, indexer: openIndexer(pool), embedDelay: 7_200_000 })
 
 /** When a connection was taken, and whether a batch's transaction took it. */
 const taken = new WeakMap<Client, { at: number; batch: boolean }>()

@@ -1,7 +1,7 @@
 import { EmbeddingFailure } from '../../../shared/embeddings/embedding-failure.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 import { VectorFailure } from '../../../shared/vectors/vector-failure.ts'
-import { giveBack, takeInHand } from '../due/claims.ts'
+import { giveBack, takeInHand } from '../due-dispatcher.ts'
 import { observeArticle, outages } from '../metrics.ts'
 import { comesAlive } from './alive.ts'
 import { type EmbeddableArticle, forgetGone, namesOf, readEmbeddable } from './articles.ts'

@@ -1,5 +1,5 @@
+import type { NewArticle } from '../../../search/indexing/article.ts'
 import { plainText } from '../../../shared/articles/plain-text.ts'
-import type { NewArticle } from '../../../shared/indexing/new-article.ts'
 import type { Origins } from '../../../shared/outlets/origins.ts'
 import type { StoredPage } from '../../../shared/outlets/page.ts'
 import { authorChoice } from '../authors/authors.ts'

@@ -1,4 +1,4 @@
-import { prepareText } from '../../../shared/indexing/text.ts'
+import { prepareText } from '../../../search/indexing/article.ts'
 import type { StoredPage } from '../../../shared/outlets/page.ts'
 import { begin } from '../../../shared/threads/clock.ts'
 import type { Timed } from '../../../shared/threads/threads.ts'

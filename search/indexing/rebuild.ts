@@ -1,12 +1,12 @@
-import type { Client, Pool } from '../../shared/postgres/pool.ts'
+import { type Client, type Pool, transaction } from '../../shared/postgres/pool.ts'
+import type { DocumentWords } from '../analysis/word-list.ts'
 import { createSegmentBuilder } from '../segment/builder.ts'
 import type { ArticleWords } from '../store/article-source.ts'
 import { openReads } from '../store/index-reads.ts'
 import { openSegmentWriter } from '../store/open.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
-import { readTexts, readTextsAndWords, updateWords } from '../store/postgres-words.ts'
+import { raiseWordsVersion, readTexts, readTextsAndWords, updateWords } from '../store/postgres-words.ts'
 import type { SegmentRange } from '../store/segment-store.ts'
-import { inOrder, type Tokeniser } from './tokeniser.ts'
 
 /** Articles whose texts are in memory at a time. */
 const PART = 500n
@@ -110,4 +110,36 @@ async function tokeniseAgain(client: Client, tokeniser: Tokeniser, seqs: bigint[
     })
   }
   for await (const words of inOrder(parts, tokeniser.atOnce)) await updateWords(client, words)
+}
+
+/** Tokenises some articles anew that have no segment yet; searches then read their words again. */
+export async function rebuildWords(pool: Pool, seqs: bigint[], tokeniser: Tokeniser): Promise<void> {
+  if (seqs.length === 0) return
+  const texts = await readTexts(pool, seqs)
+  const tokenised = await tokeniser.tokenise(texts)
+  const words = texts.map(({ seq }, index) => ({ seq, ...tokenised[index]! }))
+  await transaction(pool, async client => {
+    if ((await updateWords(client, words)) !== 0) await raiseWordsVersion(client)
+  })
+}
+
+/** Cuts texts into words, perhaps in threads of the caller's. */
+export interface Tokeniser {
+  /** Calls at a time. */
+  atOnce: number
+  tokenise(texts: { title: string; body: string | null }[]): Promise<DocumentWords[]>
+}
+
+/** Runs some works, so many at a time, and returns their results in order. */
+async function* inOrder<T>(works: Iterable<() => Promise<T>>, atOnce: number): AsyncGenerator<T> {
+  const running: Promise<T>[] = []
+  for (const work of works) {
+    const done = running.length === atOnce ? [await running.shift()!] : []
+    const started = work()
+    // The caller gets the error when its turn comes. Until then it must not count as unhandled.
+    started.catch(() => {})
+    running.push(started)
+    yield* done
+  }
+  for (const one of running) yield await one
 }

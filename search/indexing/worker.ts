@@ -1,10 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { createPool } from '../../shared/postgres/pool.ts'
-import { createKnownWords, type KnownWords } from './known-words.ts'
-import { type MadeSegment, makeSegments } from './make-segments.ts'
 import { SEGMENT_SIZES } from './policy.ts'
-import { lowerPriority } from './priority.ts'
-import type { Task, TaskResult } from './thread.ts'
+import { lowerPriority, type Task, type TaskResult } from './scheduler.ts'
+import { createKnownWords, type KnownWords, type MadeSegment, makeSegments } from './segments.ts'
 
 // The thread that `thread.ts` starts.
 

@@ -8,7 +8,7 @@ const run = promisify(execFile)
 const SOURCE = `
   import { getPriority } from 'node:os'
   import { Worker } from 'node:worker_threads'
-  import { lowerPriority } from ${JSON.stringify(new URL('./priority.ts', import.meta.url).href)}
+  import { lowerPriority } from ${JSON.stringify(new URL('./scheduler.ts', import.meta.url).href)}
   lowerPriority()
   // A priority belongs to a thread: its own number is the name of a folder.
   const own = \`

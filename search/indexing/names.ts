@@ -1,8 +1,8 @@
-import { foldName } from '../../search/analysis/index.ts'
-import { textArray } from '../postgres/binary-arrays.ts'
-import type { Queryable } from '../postgres/pool.ts'
-import { authorId, outletKey } from './ids.ts'
-import type { NewArticle } from './new-article.ts'
+import { textArray } from '../../shared/postgres/binary-arrays.ts'
+import type { Queryable } from '../../shared/postgres/pool.ts'
+import { foldName } from '../analysis/index.ts'
+import type { NewArticle } from './article.ts'
+import { authorId, outletKey } from './identity.ts'
 
 /** Numbers of outlets and authors as articles refer to them. */
 export interface RegisteredNames {

@@ -1,14 +1,17 @@
+import { readlinkSync } from 'node:fs'
+import { getPriority, setPriority } from 'node:os'
+import { basename } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { Worker } from 'node:worker_threads'
 import type { Pool } from '../../shared/postgres/pool.ts'
+import { createBulkPace } from '../merge/bulk-pace.ts'
 import { openSegmentWriter } from '../store/open.ts'
 import type { SegmentWork } from '../store/segment-store.ts'
-import { createBulkPace } from './bulk-pace.ts'
-import { KINDS, type MadeSegment } from './make-segments.ts'
 import { endOfFlush, mergesDue, SEGMENT_SIZES } from './policy.ts'
-import { createSegmentThread, type SegmentThread, type Task, type TaskResult } from './thread.ts'
+import { KINDS, type MadeSegment } from './segments.ts'
 
 /** Starts flushes and merges when they are due, in threads and on connections of their own. */
-export interface Scheduler {
+interface Scheduler {
   /**
    * Called after every batch of articles; cheap. Resolves when it is decided what to start.
    *
@@ -35,7 +38,7 @@ export interface Scheduler {
 export type Finish = 'whole' | 'gently'
 
 /** Told of the segments that threads make, for logs and metrics. */
-export interface SchedulerEvents {
+interface SchedulerEvents {
   made(segment: MadeSegment): void
   failed(kinds: readonly SegmentWork[], failure: string): void
 }
@@ -213,4 +216,118 @@ async function holdingProcess(work: Promise<void> | null): Promise<void> {
   } finally {
     clearInterval(holding)
   }
+}
+
+/** A task for the thread. */
+export interface Task {
+  url: string
+  kinds: readonly SegmentWork[]
+  waitFor: readonly SegmentWork[]
+  /** Works for a part of the time only, where that is enough. */
+  paced: boolean
+  /** ms for which searches can read a segment before they use it. */
+  ahead: number
+  /**
+   * Flushes all articles up to this `seq`, and no later ones; null: full segments of all articles.
+   */
+  flushTo: bigint | null
+  /** Keeps the words of flushed segments for the merge, as long as the thread lives. */
+  keepsWords: boolean
+}
+
+/** The segments that the thread has made; `failure`: why it made no more. */
+export interface TaskResult {
+  made: MadeSegment[]
+  failure: string | null
+}
+
+/**
+ * A thread that makes segments, one task at a time; the caller sees to that. It does not hold the
+ * process.
+ */
+interface SegmentThread {
+  /**
+   * Resolves when the thread is done. Searches find the articles of a failed segment in memory, and
+   * a later task makes it.
+   */
+  run(task: Task): Promise<TaskResult>
+  close(): Promise<void>
+}
+
+/**
+ * @param options.gently gives way to all other work; a priority that was given up does not come
+ *   back
+ * @param options.keepAlive ms to keep the idle thread: a new one compiles for a third of its first
+ *   half a minute
+ */
+function createSegmentThread({ gently, keepAlive }: { gently: boolean; keepAlive: number }): SegmentThread {
+  let worker: Worker | null = null
+  let idle: NodeJS.Timeout | undefined
+  /** Set by an error that ended the thread. */
+  let crash: string | null = null
+  const start = () => {
+    const started = new Worker(new URL('./worker.ts', import.meta.url), { workerData: gently })
+    crash = null
+    return started
+      .on('error', error => {
+        crash = error instanceof Error ? error.message : String(error)
+      })
+      .on('exit', () => {
+        if (worker === started) worker = null
+      })
+  }
+  const end = async () => {
+    const ending = worker
+    worker = null
+    await ending?.terminate()
+  }
+  return {
+    async run(task) {
+      clearTimeout(idle)
+      let result: TaskResult
+      try {
+        worker ??= start()
+        result = await resultOf(worker, task, () => crash)
+      } catch (error) {
+        result = { made: [], failure: error instanceof Error ? error.message : String(error) }
+      }
+      if (keepAlive === 0) void end()
+      else {
+        idle = setTimeout(end, keepAlive)
+        idle.unref()
+      }
+      return result
+    },
+    async close() {
+      clearTimeout(idle)
+      await end()
+    },
+  }
+}
+
+function resultOf(worker: Worker, task: Task, crash: () => string | null): Promise<TaskResult> {
+  return new Promise(resolve => {
+    const done = (result: TaskResult) => {
+      worker.off('message', done).off('exit', ended)
+      resolve(result)
+    }
+    const ended = () => done({ made: [], failure: crash() })
+    worker.on('message', done).on('exit', ended)
+    worker.unref()
+    worker.postMessage(task)
+  })
+}
+
+/** From 0 to 19. At 10 a thread gets a tenth of a core that another one wants. */
+const LOW_PRIORITY = 10
+
+/**
+ * Gives way to all other work, for good: only root may raise a priority again. On Linux a priority
+ * belongs to a thread, and threads that it starts later inherit it. Elsewhere nothing happens.
+ */
+export function lowerPriority(): void {
+  try {
+    const thread = Number(basename(readlinkSync('/proc/thread-self')))
+    if (getPriority(thread) < LOW_PRIORITY) setPriority(thread, LOW_PRIORITY)
+  } catch {}
 }

@@ -1,7 +1,7 @@
 import t from 'tap'
+import { createPool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase } from '../../test/database.ts'
-import { createPool } from '../postgres/pool.ts'
-import { ensurePartitions, PARTITION_SIZE } from './partitions.ts'
+import { ensurePartitions, PARTITION_SIZE } from './writer.ts'
 
 t.test('there is always a partition for the articles to come, made before it is needed', async t => {
   const database = await createTestDatabase()

@@ -1,17 +1,13 @@
 import t from 'tap'
-import { openIndexer } from '../../search/indexer.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase } from '../../test/database.ts'
-import { createPool } from '../postgres/pool.ts'
-import { createBoss } from '../queues/delayed-jobs.ts'
-import { openArticleWriter } from './article-writer.ts'
-import type { NewArticle } from './new-article.ts'
+import { openIndexer } from '../indexer.ts'
+import type { NewArticle } from './article.ts'
+import { openArticleWriter } from './writer.ts'
 
 const database = await createTestDatabase()
 const pool = createPool(database.url, 'test', () => {})
-const boss = createBoss(database.url, () => {}, { supervise: false })
-await boss.start()
 t.teardown(async () => {
-  await boss.stop({ graceful: false })
   await pool.end()
   await database.drop()
 })
@@ -32,9 +28,9 @@ function article(address: string, more: Partial<NewArticle> = {}): NewArticle {
 }
 
 const indexer = openIndexer(pool)
-const writer = openArticleWriter({ pool, boss, indexer, embedDelay: 0 })
+const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
 const index = (articles: NewArticle[], embedDelay = 0) =>
-  openArticleWriter({ pool, boss, indexer, embedDelay }).write(articles)
+  openArticleWriter({ pool, indexer, embedDelay }).write(articles)
 const rows = async (sql: string, values: unknown[] = []) => (await pool.query(sql, values)).rows
 
 t.test('decision 37: an article known by any of its addresses is known by all of them from then on', async t => {
@@ -137,10 +133,6 @@ t.test('the scheduled embedding, and more work of the caller, share the articles
     seq,
   ])
   t.same(due, { later: true })
-  const jobs = await rows("select count(*)::int as n from pgboss.job where name = 'embed-due' and data->'seqs' ? $1", [
-    String(seq),
-  ])
-  t.same(jobs, [{ n: 1 }])
 })
 
 t.test('characters that Postgres cannot store are left out of texts', async t => {

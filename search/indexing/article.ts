@@ -1,0 +1,110 @@
+import type { ArticleOutlet, Country, Language } from '../../shared/articles/article.ts'
+import { snippetOf } from '../../shared/articles/snippet.ts'
+import { indexText } from '../analysis/index.ts'
+
+/**
+ * An article that is to be indexed, as the normaliser or `import` knows it. `addresses` are the
+ * keys of all its addresses (`shared/articles/address.ts`); the first is its own.
+ */
+export interface NewArticle {
+  /** Used when it is free. Otherwise an id is derived from the outlet and the first address. */
+  id?: string
+  url: string
+  addresses: string[]
+  title: string
+  /** Plain text, paragraphs separated by a blank line; null when none was captured. */
+  body: string | null
+  publishedAt: Date | null
+  /** Absent: the time of visibility. A date or null: the value in an archive (decision 23). */
+  ingestedAt?: Date | null
+  authors: string[]
+  outlet: ArticleOutlet
+  language: Language
+  country: Country
+  /**
+   * Its text as the index stores it, when a thread has prepared it. `title` and `body` are then not
+   * looked at.
+   */
+  prepared?: PreparedText | EncodedText
+  /** Number of its page; absent for an article from an archive. */
+  pageNo?: bigint
+}
+
+/** The result for a `NewArticle`: a new row, or a known row that stays as it is. */
+export type Indexed = { outcome: 'indexed'; seq: bigint; id: string } | { outcome: 'known'; id: string }
+
+/**
+ * The values in the index that depend on an article's text alone. `Text` is a string, or its bytes
+ * in UTF-8.
+ */
+export interface PreparedText<Text = string> {
+  title: Text
+  body: Text | null
+  snippet: Text | null
+  words: { title: Text; body: Text }
+  /** UTF-16 code units of title and body. */
+  units: number
+}
+
+/**
+ * Prepares an article's text: all work that grows with the text, mostly tokenising. A megabyte
+ * takes tenths of a second, so services call this in a thread.
+ */
+export function prepareText(article: { title: string; body: string | null }): PreparedText {
+  const title = storable(article.title)
+  const body = article.body === null ? null : storable(article.body)
+  const units = title.length + (body?.length ?? 0)
+  return { title, body, snippet: snippetOf(body), words: indexText(title, body), units }
+}
+
+/** Removes characters that Postgres cannot store: NUL, and halves of surrogate pairs. */
+export function storable(text: string): string {
+  return text.replaceAll('\0', ' ').toWellFormed()
+}
+
+/** A prepared text in UTF-8, as Postgres takes it. */
+type EncodedText = PreparedText<Uint8Array>
+
+/**
+ * Encodes the texts of many articles into one buffer, which a thread can hand over without a copy.
+ * Strings would be written and read again on the way to another thread.
+ */
+export function createEncoder() {
+  let bytes = Buffer.from(new ArrayBuffer(1 << 20))
+  let end = 0
+  /** @returns where the text begins and ends */
+  const add = (text: string): [number, number] => {
+    // In UTF-8 a code unit takes three bytes at most.
+    const needed = end + text.length * 3
+    if (needed > bytes.length) {
+      bytes = Buffer.from(bytes.buffer.transfer(Math.max(bytes.length * 2, needed)))
+    }
+    const start = end
+    end += bytes.write(text, end)
+    return [start, end]
+  }
+  const texts: (() => EncodedText)[] = []
+  return {
+    add({ title, body, snippet, words, units }: PreparedText): void {
+      const places = {
+        title: add(title),
+        body: body === null ? null : add(body),
+        snippet: snippet === null ? null : add(snippet),
+        words: { title: add(words.title), body: add(words.body) },
+      }
+      const view = ([from, to]: [number, number]) => new Uint8Array(bytes.buffer, from, to - from)
+      texts.push(() => ({
+        title: view(places.title),
+        body: places.body && view(places.body),
+        snippet: places.snippet && view(places.snippet),
+        words: { title: view(places.words.title), body: view(places.words.body) },
+        units,
+      }))
+    },
+    /** The texts in the order in which they were added, all in `buffer`. */
+    finish(): { texts: EncodedText[]; buffer: ArrayBuffer } {
+      bytes = Buffer.from(bytes.buffer.transfer(end))
+      return { texts: texts.map(text => text()), buffer: bytes.buffer }
+    },
+  }
+}

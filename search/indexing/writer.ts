@@ -1,0 +1,365 @@
+import { setImmediate } from 'node:timers/promises'
+import { textArray } from '../../shared/postgres/binary-arrays.ts'
+import { type Client, type Pool, transaction } from '../../shared/postgres/pool.ts'
+import type { Indexer } from '../indexer.ts'
+import { type Indexed, type NewArticle, type PreparedText, prepareText, storable } from './article.ts'
+import { claimIdentities } from './identity.ts'
+import { type RegisteredNames, registerNames } from './names.ts'
+
+/** Articles made visible by one transaction: more gain nothing and hold the clock longer. */
+export const BATCH = 50
+
+/**
+ * Where many more follow at once, larger batches cost the database less. They grow and shrink with
+ * the time of the transactions: others wait for the clock meanwhile.
+ */
+const BULK = { most: 200, quick: 50, slow: 100 }
+
+/** Makes articles visible to searches. */
+export interface ArticleWriter {
+  /**
+   * Writes articles in batches of at most 50, or 200 with `bulk`. Each batch is written whole or
+   * not at all, with the time at which each is to be embedded. An article that is stored already,
+   * under any of its addresses, is `known` and stays as it is. Results stand in the order of
+   * `articles`.
+   * Articles that are written later have later stamps (decision 23).
+   *
+   * @throws the database's error; earlier batches stay
+   */
+  write(articles: NewArticle[], options?: WriteOptions): Promise<Indexed[]>
+}
+
+interface WriteOptions {
+  /**
+   * More work for the same transaction, once for each batch, before its articles are numbered. The
+   * normaliser marks pages as done. Results stand in the order of the batch's articles.
+   */
+  within?: (client: Client, results: Outcome[], articles: NewArticle[]) => Promise<void>
+  /**
+   * Many more articles follow at once, so batches are larger, and the writer waits while too many
+   * articles have no segment.
+   */
+  bulk?: boolean
+}
+
+type Outcome = Pick<Indexed, 'outcome' | 'id'>
+
+interface WriterParts {
+  pool: Pool
+  indexer: Indexer
+  /** ms until the articles are to be embedded. */
+  embedDelay: number
+}
+
+export function openArticleWriter(parts: WriterParts): ArticleWriter {
+  const { pool, indexer } = parts
+  const partitions = createPartitionRoom(pool)
+  const bulk = createBulkSize()
+  return {
+    async write(articles, options = {}) {
+      const batches = split(articles.map(storableNames), options.bulk ? bulk.size() : BATCH)
+      const results: Indexed[] = []
+      const prepare = async (batch: NewArticle[]) => {
+        await partitions.ensure()
+        return prepareBatch(pool, batch)
+      }
+      // While the database inserts a batch, the next one is tokenised.
+      let next = batches[0] === undefined ? null : prepare(batches[0])
+      for (let number = 1; next !== null; number++) {
+        const inserting = insertBatch(parts, await next, { ...options, took: bulk.note })
+        const following = batches[number]
+        next = following === undefined ? null : prepare(following)
+        next?.catch(() => {}) // reported when its turn comes
+        const inserted = await inserting
+        partitions.note(inserted)
+        results.push(...inserted)
+        await indexer.notify(partitions.last(), options.bulk ?? false)
+      }
+      return results
+    },
+  }
+}
+
+/**
+ * Makes an article's names storable in Postgres, as `prepareText` does for its texts. One bad name
+ * would fail a whole batch.
+ */
+function storableNames(article: NewArticle): NewArticle {
+  const { authors, outlet } = article
+  const { name, domain } = outlet
+  if ([...authors, name ?? '', domain ?? ''].every(one => storable(one) === one)) return article
+  return {
+    ...article,
+    authors: authors.map(storable),
+    outlet: { name: name && storable(name), domain: domain && storable(domain) },
+  }
+}
+
+/**
+ * Text of one transaction, in code units: a batch of megabytes would hold the clock for seconds.
+ */
+const BATCH_TEXT = 1_000_000
+
+function split(articles: NewArticle[], most: number): NewArticle[][] {
+  const batches: NewArticle[][] = []
+  let text = 0
+  for (const article of articles) {
+    const length = article.prepared?.units ?? article.title.length + (article.body?.length ?? 0)
+    const last = batches.at(-1)
+    if (last === undefined || last.length === most || text + length > BATCH_TEXT) {
+      batches.push([article])
+      text = length
+    } else {
+      last.push(article)
+      text += length
+    }
+  }
+  return batches
+}
+
+/** The size of the next batches with `bulk`. */
+function createBulkSize() {
+  let size = BATCH
+  return {
+    size: () => size,
+    /** @param ms that a transaction took */
+    note(ms: number) {
+      if (ms > BULK.slow) size = Math.max(BATCH, size / 2)
+      else if (ms < BULK.quick) size = Math.min(BULK.most, size * 2)
+    },
+  }
+}
+
+interface Batch {
+  articles: NewArticle[]
+  prepared: PreparedArticle[]
+}
+
+/** ms after which the event loop runs others; a single article of megabytes may take longer. */
+const SLICE = 5
+
+async function prepareBatch(pool: Pool, articles: NewArticle[]): Promise<Batch> {
+  const names = await registerNames(pool, articles)
+  const prepared: PreparedArticle[] = []
+  let start = performance.now()
+  for (const article of articles) {
+    prepared.push(prepareArticle(article, names))
+    if (performance.now() - start < SLICE) continue
+    await setImmediate()
+    start = performance.now()
+  }
+  return { articles, prepared }
+}
+
+/**
+ * Two writers that claim each other's ids in opposite order can deadlock; one of them tries again.
+ */
+const ATTEMPTS = 3
+
+async function insertBatch(
+  { pool, embedDelay }: WriterParts,
+  { articles, prepared }: Batch,
+  { within, took }: WriteOptions & { took: (ms: number) => void },
+): Promise<Indexed[]> {
+  const insert = async (client: Client): Promise<Indexed[]> => {
+    const claims = await claimIdentities(client, articles)
+    const outcomes = claims.map(({ id, known }): Outcome => ({ outcome: known ? 'known' : 'indexed', id }))
+    await within?.(client, outcomes, articles)
+    const added = claims.flatMap(({ id, known }, index) => (known ? [] : [{ ...prepared[index]!, id }]))
+    if (added.length === 0) return withNumbers(outcomes, 0n)
+    const first = await insertArticles(client, added, new Date(Date.now() + embedDelay))
+    return withNumbers(outcomes, first)
+  }
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const start = performance.now()
+      const indexed = await transaction(pool, insert)
+      took(performance.now() - start)
+      return indexed
+    } catch (error) {
+      const deadlocked = error instanceof Error && 'code' in error && error.code === '40P01'
+      if (!deadlocked || attempt === ATTEMPTS) throw error
+    }
+  }
+}
+
+function withNumbers(outcomes: Outcome[], first: bigint): Indexed[] {
+  let next = first
+  return outcomes.map(({ outcome, id }) => (outcome === 'known' ? { outcome, id } : { outcome, id, seq: next++ }))
+}
+
+/** Far more articles than all processes together write between two checks of the clock. */
+const MARGIN = 524_288n
+
+/** Makes sure that the articles of the next batches have a partition. */
+function createPartitionRoom(pool: Pool) {
+  /** `seq` of the newest known article, and the `seq` up to which partitions exist. */
+  let known: { last: bigint; room: bigint } | null = null
+  return {
+    async ensure() {
+      if (known !== null && known.last + MARGIN < known.room) return
+      const { rows } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
+      const last = rows[0]!.last_seq
+      known = { last, room: await ensurePartitions(pool, last) }
+    },
+    note(results: Indexed[]) {
+      for (const result of results) {
+        if (known !== null && result.outcome === 'indexed' && result.seq > known.last) known.last = result.seq
+      }
+    },
+    last: () => known?.last ?? 0n,
+  }
+}
+
+/**
+ * A row of `articles` with its rows in other tables, without the values that the clock gives.
+ */
+interface PreparedArticle extends PreparedText<string | Uint8Array> {
+  publishedAt: Date | null
+  /** undefined: the clock gives it. */
+  ingestedAt: Date | null | undefined
+  publisherNo: number
+  authorNos: number[]
+  country: string
+  language: string
+  url: string
+  pageNo: bigint | null
+}
+
+/**
+ * Prepares an article: all work that takes time and needs no lock. An article with a prepared text
+ * needs little.
+ */
+function prepareArticle(article: NewArticle, names: RegisteredNames): PreparedArticle {
+  return {
+    ...(article.prepared ?? prepareText(article)),
+    publishedAt: article.publishedAt,
+    ingestedAt: article.ingestedAt,
+    publisherNo: names.publisherNo(article),
+    authorNos: names.authorNos(article),
+    country: article.country,
+    language: article.language,
+    url: article.url,
+    pageNo: article.pageNo ?? null,
+  }
+}
+
+/**
+ * Takes the lock of the clock and inserts the articles. From here to the commit no other process
+ * can make articles visible, so this does as little as possible. Returns the number of the first
+ * article; the others follow in order.
+ */
+async function insertArticles(
+  client: Client,
+  articles: (PreparedArticle & { id: string })[],
+  embedAt: Date,
+): Promise<bigint> {
+  const { rows } = await client.query<{ first: bigint }>({
+    name: 'insert-articles',
+    text: INSERT,
+    values: [
+      articles.map(one => one.id),
+      articles.map(one => one.publishedAt),
+      articles.map(one => one.ingestedAt ?? null),
+      articles.map(one => one.ingestedAt === undefined),
+      articles.map(one => one.publisherNo),
+      articles.map(one => `{${one.authorNos.join(',')}}`),
+      articles.map(one => one.country),
+      articles.map(one => one.language),
+      textArray(articles.map(one => one.words.title)),
+      textArray(articles.map(one => one.words.body)),
+      textArray(articles.map(one => one.title)),
+      textArray(articles.map(one => one.url)),
+      textArray(articles.map(one => one.snippet)),
+      textArray(articles.map(one => one.body)),
+      embedAt,
+      articles.map(one => one.pageNo),
+    ],
+  })
+  return rows[0]!.first
+}
+
+// One statement, so that the lock of the clock is held only for this, the delayed job of the
+// embedding and the commit. `incoming` is materialised, and counted by `clock`, so that Postgres
+// parses all of it before it takes the lock. The stamp grows by at least 1 ms from batch to batch
+// and is never ahead of the wall clock by more than that.
+const INSERT = `
+  with incoming as materialized (
+    select i.id, i.published_at, i.ingested_at, i.stamped, i.publisher_no, i.author_nos::int[], i.country, i.language,
+           i.words_title, i.words_body, i.title, i.url, i.snippet, i.body, i.page_no, i.place
+    from unnest($1::text[], $2::timestamptz[], $3::timestamptz[], $4::boolean[], $5::int[], $6::text[], $7::text[],
+                $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[], $14::text[], $16::bigint[])
+         with ordinality
+      as i (id, published_at, ingested_at, stamped, publisher_no, author_nos, country, language,
+            words_title, words_body, title, url, snippet, body, page_no, place)
+  ), clock as (
+    update ingest_clock
+    set last_at = greatest(date_trunc('milliseconds', clock_timestamp()), last_at + interval '1 ms'),
+        last_seq = last_seq + (select count(*) from incoming)
+    returning last_at, last_seq - (select count(*) from incoming) as base
+  ), numbered as materialized (
+    select i.*, base + place as seq, case when stamped then last_at else ingested_at end as entered_at
+    from incoming i, clock
+  ), indexed as (
+    insert into articles (seq, id, published_at, ingested_at, publisher_no, author_nos, country, language)
+    select seq, id, published_at, entered_at, publisher_no, author_nos, country, language from numbered order by seq
+  ), worded as (
+    insert into article_words (seq, title, body)
+    select seq, words_title, words_body from numbered order by seq
+  ), shown as (
+    insert into article_texts (seq, title, url, snippet, body)
+    select seq, title, url, snippet, body from numbered order by seq
+  ), days as (
+    select 'published_at' as axis, (published_at at time zone 'UTC')::date as day, count(*) as articles
+    from numbered where published_at is not null group by 2
+    union all
+    select 'ingested_at', (entered_at at time zone 'UTC')::date, count(*)
+    from numbered where entered_at is not null group by 2
+  ), counted as (
+    insert into article_days as d (axis, day, articles) select * from days
+    on conflict (axis, day) do update set articles = d.articles + excluded.articles
+  ), scheduled as (
+    insert into embeddings (seq, due_at, page_no) select seq, $15::timestamptz, page_no from numbered order by seq
+  )
+  select base + 1 as first from clock`
+
+/**
+ * Articles in one partition: its indexes stay small enough for memory, and twenty years of news are
+ * a dozen of them.
+ */
+export const PARTITION_SIZE = 4_194_304n
+
+/** A new partition is made when the newest is this near to full. */
+const AHEAD = 1_048_576n
+
+// Any number. The process with this lock makes a partition; the others wait and find it.
+const PARTITION_LOCK = 7_211_004_222n
+
+/**
+ * Makes sure that articles up to `lastSeq` and far beyond have a partition. A new table is
+ * attached, because creating a partition in place would block searches. Returns the number up to
+ * which partitions exist.
+ */
+export async function ensurePartitions(pool: Pool, lastSeq: bigint): Promise<bigint> {
+  const needed = (lastSeq + AHEAD) / PARTITION_SIZE
+  for (let number = lastSeq / PARTITION_SIZE; number <= needed; number++) {
+    const name = `articles_p${number}`
+    await transaction(pool, async client => {
+      const { rows } = await client.query<{ present: boolean }>('select to_regclass($1) is not null as present', [name])
+      if (rows[0]?.present === true) return
+      await client.query('select pg_advisory_xact_lock($1)', [PARTITION_LOCK])
+      await client.query(`create table if not exists ${name} (like articles including all, primary key (seq))`)
+      await client.query(attachPartition(name, number * PARTITION_SIZE))
+    })
+  }
+  return (needed + 1n) * PARTITION_SIZE
+}
+
+// Two processes may come here one after the other. The second finds the partition attached and does
+// nothing.
+const attachPartition = (name: string, from: bigint) => `
+  do $$ begin
+    if not exists (select from pg_inherits where inhrelid = '${name}'::regclass) then
+      alter table articles attach partition ${name} for values from (${from}) to (${from + PARTITION_SIZE});
+    end if;
+  end $$`

@@ -1,0 +1,100 @@
+import type { Logger } from '../../shared/log/logger.ts'
+import { createOutageLog } from '../../shared/log/outage.ts'
+import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
+import { repeatEvery } from '../../shared/process/repeat.ts'
+import type { Queues } from '../../shared/queues/queues.ts'
+
+const TICK = 1_000
+/** Most messages in the queue. The claim of a later one would end before an embedder takes it. */
+const ROOM = 8
+
+/**
+ * Polls Postgres every second for due embeddings. Postgres alone says what is due, so lost or late
+ * messages never matter. Does nothing while `halted`: due embeddings then stay in Postgres.
+ */
+export function startDueDispatcher(
+  pool: Pool,
+  queues: Pick<Queues, 'add' | 'counts'>,
+  log: Logger,
+  halted: () => boolean,
+): { close(): Promise<void> } {
+  async function dispatch(): Promise<void> {
+    if (halted() || !(await isAnythingDue(pool))) return
+    const { waiting } = (await queues.counts()).embed
+    const seqs = await claimDue(pool, (ROOM - waiting) * BATCH)
+    const messages = []
+    for (let from = 0; from < seqs.length; from += BATCH) {
+      const batch = seqs.slice(from, from + BATCH).map(String)
+      messages.push({ key: batch[0]!, data: { seqs: batch } })
+    }
+    await queues.add('embed', messages)
+  }
+
+  const outage = createOutageLog(log, {
+    begins: 'could not queue due embeddings',
+    ends: 'due embeddings are queued again',
+  })
+  return repeatEvery(TICK, dispatch, { outage })
+}
+
+// Index: embeddings_due.
+async function isAnythingDue(pool: Pool): Promise<boolean> {
+  const { rowCount } = await pool.query({
+    name: 'embed-is-due',
+    text: `select from embeddings
+           where embedded_at is null and failed_at is null and due_at <= clock_timestamp()
+             and (claimed_until is null or claimed_until <= clock_timestamp())
+           limit 1`,
+  })
+  return rowCount !== 0
+}
+
+/** Articles in one message. */
+const BATCH = 16
+
+/**
+ * ms that a claim lasts. Then the message counts as lost and the articles are called again, so a
+ * flushed queue costs no more than this. The embedder that takes the message renews the claim.
+ */
+const CLAIM = 30_000
+
+/** Claims articles whose embedding is due, the longest due first. One caller gets each article. */
+export async function claimDue(db: Queryable, limit: number): Promise<bigint[]> {
+  if (limit <= 0) return []
+  const { rows } = await db.query<{ seq: bigint }>({
+    name: 'embed-claim-due',
+    text: CLAIM_DUE,
+    values: [CLAIM, limit],
+  })
+  return rows.map(({ seq }) => seq)
+}
+
+/** Claims articles that are not embedded yet for `ms`, and returns them. */
+export async function takeInHand(db: Queryable, seqs: bigint[], ms: number): Promise<bigint[]> {
+  const { rows } = await db.query<{ seq: bigint }>({ name: 'embed-take', text: TAKE, values: [ms, seqs] })
+  return rows.map(({ seq }) => seq)
+}
+
+/** Gives articles back. They are called again in `ms`, and the attempt does not count. */
+export async function giveBack(db: Queryable, seqs: bigint[], ms: number): Promise<void> {
+  if (seqs.length > 0) await db.query({ name: 'embed-give-back', text: TAKE, values: [ms, seqs] })
+}
+
+const OPEN = 'embedded_at is null and failed_at is null'
+const FREE = `${OPEN} and due_at <= clock_timestamp() and (claimed_until is null or claimed_until <= clock_timestamp())`
+
+// `with`, because a join may run a statement in `from` more than once, and then claims more than it
+// should.
+
+// $1 ms, $2 limit. Index: embeddings_due.
+const CLAIM_DUE = `
+  with due as (select seq from embeddings where ${FREE} order by due_at limit $2 for update skip locked)
+  update embeddings e set claimed_until = clock_timestamp() + $1 * interval '1 ms'
+  from due where e.seq = due.seq
+  returning e.seq`
+
+// $1 ms, $2 seqs. Index: the primary key.
+const TAKE = `
+  update embeddings set claimed_until = clock_timestamp() + $1 * interval '1 ms'
+  where seq = any ($2::bigint[]) and ${OPEN}
+  returning seq`
