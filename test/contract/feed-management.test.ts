@@ -23,7 +23,12 @@ t.test('OPML shows the addresses of all feeds of the key', async t => {
   t.equal(headers.get('cache-control'), 'no-store')
   t.match(headers.get('content-disposition'), /^attachment; filename="[\w.]+"$/)
   t.match(parseOpml(text).body?.outlines, [
-    { type: 'rss', text: 'A "b" <c> & é 😀', xmlUrl: one.json.url, htmlUrl: 'https://news.example/?q=brug' },
+    {
+      type: 'rss',
+      text: 'A "b" <c> & é 😀',
+      xmlUrl: one.json.url,
+      htmlUrl: 'https://news.example/?q=brug&search_in=title',
+    },
     { type: 'rss', text: 'Nieuws & Co: country=BE', xmlUrl: two.json.url },
   ])
   t.equal(parseOpml(text).body?.outlines?.length, 2)

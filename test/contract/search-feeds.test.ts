@@ -54,7 +54,7 @@ t.test('a feed answers what /v1/articles.rss answers, but for links', async t =>
     t.equal(withoutLinks(feed.text), withoutLinks(operation.text), search)
     t.equal(
       parseRssFeed(feed.text).link,
-      search === '' ? 'https://news.example/' : `https://news.example/?${json.search}`,
+      `https://news.example/${json.search && `?${json.search}`}${json.search.includes('q=') ? '&search_in=title' : ''}`,
     )
     const token = pathOf(json.url).slice('/feeds/'.length, -'.rss'.length)
     for (const hidden of [secret, token]) t.notMatch(feed.text, hidden, 'no secret in the feed')
@@ -114,7 +114,8 @@ t.test('parsers read the same feed in each format', async t => {
     links.map((link: string, at: number) => [link, titles[at]]),
   )
   for (const title of [feedsmith.title, rowanManning.title, rssParser.title]) t.equal(title, 'Nieuws & Co: q=brug')
-  for (const link of [feedsmith.link, rowanManning.url, rssParser.link]) t.equal(link, 'https://news.example/?q=brug')
+  for (const link of [feedsmith.link, rowanManning.url, rssParser.link])
+    t.equal(link, 'https://news.example/?q=brug&search_in=title')
 })
 
 for (const format of ['rss', 'atom', 'json'] as const) {

@@ -47,7 +47,8 @@ if (browserPath === undefined) {
 
     const all = await total(page).innerText()
     await page.getByRole('button', { name: 'The Brussels Ledger', exact: true }).click()
-    await page.waitForURL(/outlet=brusselsledger\.example/)
+    await page.waitForURL(/outlet=The\+Brussels\+Ledger/)
+    t.equal(await page.getByRole('combobox', { name: 'Outlet' }).inputValue(), 'The Brussels Ledger', 'by its name')
     await shown(page, /^\d articles$/)
     t.not(await total(page).innerText(), all, 'a row of a breakdown narrows the search')
     await page.goBack()
@@ -59,8 +60,12 @@ if (browserPath === undefined) {
     await page.waitForURL(/published_after=.*published_before=/)
     t.pass('a brush over the timeline narrows the search')
 
-    await page.getByRole('button', { name: 'Take it with you' }).click()
+    await page.getByRole('button', { name: 'Follow' }).click()
+    t.match(await page.getByLabel('Name of the feed').inputValue(), /^Brussels Zug – from .* until /, 'in words')
     await page.getByRole('button', { name: 'Make a feed of this search' }).click()
+    await page.getByRole('radio', { name: 'Atom' }).check()
+    t.match(await page.getByLabel('Address of the feed').inputValue(), /\.atom$/)
+    await page.getByRole('radio', { name: 'RSS' }).check()
     const address = await page.getByLabel('Address of the feed').inputValue()
     const feed = await api.ask(null, new URL(address).pathname)
     t.equal(feed.status, 200, 'without a key')
@@ -134,6 +139,96 @@ if (browserPath === undefined) {
     await close()
   })
 
+  t.test('issue 34.16: a key is tried before its form closes, and none becomes an address', async t => {
+    const { page, asked, complaints, close } = await open(browser, api.base, '/?q=water')
+    await page.getByLabel('Your key').fill('psk_wrongwrongwrongwrong')
+    await page.keyboard.press('Enter')
+    await page.getByText('This key does not work.').waitFor()
+    t.equal(await page.evaluate('document.activeElement.id'), 'key', 'the right one goes where the wrong one was')
+    t.strictSame(await axe(page), [])
+    await page.getByLabel('Your key').fill(secret)
+    await page.keyboard.press('Enter')
+    await cards(page).first().waitFor()
+    t.equal(
+      asked.filter(url => /\/v1\/articles\?(?!.*ingested_after)/.test(url)).length,
+      2,
+      'the trial is the first page',
+    )
+
+    const other = (await api.issue()).secret
+    await page.getByRole('searchbox').fill(` ${other} `)
+    const offer = page.locator('.offer')
+    await offer.waitFor()
+    t.equal(await page.getByRole('searchbox').inputValue(), '')
+    t.strictSame(await axe(page), [], 'with another key')
+    await offer.getByRole('button', { name: 'Keep mine' }).click()
+    await page.getByRole('combobox', { name: 'Outlet' }).fill(other)
+    await offer.getByRole('button', { name: 'Use that key' }).click()
+    await cards(page).first().waitFor()
+    t.equal(await page.evaluate('sessionStorage.getItem("perscope.key")'), other)
+    await page.goto(`${api.base}/?q=${secret}`)
+    await offer.waitFor()
+    t.equal(page.url(), `${api.base}/`)
+    const leaks = asked.filter(url => url.includes('psk_'))
+    t.same(leaks, [`${api.base}/?q=${secret}`], 'but for the address that was typed')
+    t.same(
+      complaints.filter(text => !text.includes('401')),
+      [],
+    )
+    await close()
+  })
+
+  t.test('issue 34.14: a link with another key replaces none in silence', async t => {
+    const { page, close } = await open(browser, api.base, `/#key=${secret}`)
+    await cards(page).first().waitFor()
+    const kept = () => page.evaluate('sessionStorage.getItem("perscope.key")')
+    for (const how of ['a new page', 'a change of the fragment']) {
+      if (how === 'a new page') await page.goto(`${api.base}/?q=water#key=psk_of-somebody-else-0000`)
+      else await page.evaluate('location.hash = "key=psk_of-somebody-else-0000"')
+      await page.locator('.offer').waitFor()
+      t.equal(await kept(), secret, how)
+      t.notMatch(page.url(), 'psk_')
+      await page.getByRole('button', { name: 'Keep mine' }).click()
+      await page.locator('.offer').waitFor({ state: 'detached' })
+    }
+    await close()
+  })
+
+  t.test('issue 37.2: every filter that is on is a chip that takes it away', async t => {
+    const { page, close } = await open(
+      browser,
+      api.base,
+      `/?country=NL,BE&language=nl&outlet=dag&search_in=title&published_after=2020-01-01#key=${secret}`,
+    )
+    await cards(page).first().waitFor()
+    const chips = page.getByRole('list', { name: 'Filters that are on' })
+    t.match(await chips.innerText(), /Look in: Titles.*from 1 January 2020.*Netherlands.*Belgium.*Dutch.*Outlet: dag/s)
+    await chips.getByRole('button', { name: 'Remove: Belgium' }).click()
+    await page.waitForURL(/country=NL&/)
+    await chips.getByRole('button', { name: 'Remove: Outlet: dag' }).click()
+    await page.waitForURL(url => !url.search.includes('outlet'))
+    await chips.getByRole('button', { name: 'Clear filters' }).click()
+    await page.waitForURL(`${api.base}/`)
+    t.equal(await chips.count(), 0)
+    await close()
+  })
+
+  t.test('issue 37.3: forms are marked, and a hit in the text alone says so', async t => {
+    await api.index([
+      { title: 'Bussen rijden niet', body: 'Niets anders.' },
+      {
+        title: 'Zonder',
+        body: `${'Een lange inleiding gaat eraan vooraf. '.repeat(8)} De tweebaansbus en nog een tweebaansbus.`,
+      },
+    ])
+    const { page, close } = await open(browser, api.base, `/?q=bus&search_in=title#key=${secret}`)
+    await page.locator('mark', { hasText: 'Bussen' }).waitFor()
+    await page.goto(`${api.base}/?q=tweebaansbus`)
+    await page.getByText('2 places in the text').waitFor()
+    t.match(await page.title(), /^tweebaansbus – /)
+    await close()
+  })
+
   t.test('issue 21.1: what arrives meanwhile is counted, and shown when it is wanted', async t => {
     const { page, complaints, asked, close } = await open(
       browser,
@@ -168,7 +263,7 @@ if (browserPath === undefined) {
     await page.clock.install()
     await page.reload()
     await shown(page, /^730 articles$/)
-    await page.getByRole('button', { name: 'Take it with you' }).click()
+    await page.getByRole('button', { name: 'Download', exact: true }).click()
     await page.getByRole('button', { name: 'CSV' }).click()
     await page
       .locator('.download')
@@ -190,7 +285,7 @@ if (browserPath === undefined) {
     await api.index([{ title: 'Luchtschip' }])
     await other.page.reload()
     await shown(other.page, /^1 article$/)
-    await other.page.getByRole('button', { name: 'Take it with you' }).click()
+    await other.page.getByRole('button', { name: 'Download', exact: true }).click()
     await other.page.getByRole('button', { name: 'CSV' }).click()
     await other.page.getByText('Done: 1 article.', { exact: true }).waitFor()
     await other.close()

@@ -65,11 +65,15 @@ if (browserPath === undefined) {
       )
       await page.locator('article.card').first().waitFor()
       for (const summary of await page.locator('summary:visible').all()) await summary.click()
-      await page.getByRole('button', { name: 'Take it with you' }).click()
-      await page.getByRole('radio', { name: 'Python' }).check()
       await page.locator('.chart canvas').waitFor()
-      t.ok((await overhang(page)) <= 0, 'nothing sticks out')
-      t.strictSame(await axe(page), [])
+      for (const way of ['Download', 'Follow', 'Use in a program']) {
+        await page.getByRole('button', { name: way, exact: true }).click()
+        if (way === 'Use in a program') await page.getByRole('radio', { name: 'Python' }).check()
+        t.ok((await overhang(page)) <= 0, `nothing sticks out: ${way}`)
+        t.strictSame(await axe(page), [], way)
+      }
+      const shots = process.env.SHOTS
+      if (shots) await page.screenshot({ path: `${shots}/explorer-${width}-${colorScheme}.png` })
       t.strictSame(complaints, [])
       await close()
     })
@@ -104,7 +108,7 @@ if (browserPath === undefined) {
     await notice.getByText('does not reach that far back').waitFor()
     t.strictSame(await axe(page), [], '403')
     await page.goto(`${api.base}/?published_after=2026-02-31&outlet=%CC%81`)
-    await page.getByText('Write a day (2026-11-20) or a date-time').waitFor()
+    await page.getByText('This day cannot be searched.').waitFor()
     t.equal(await page.locator('.group .problem').count(), 2, 'each error stands beside its field')
     t.strictSame(await axe(page), [], '422')
 
@@ -114,6 +118,19 @@ if (browserPath === undefined) {
     t.strictSame(await axe(page), [], '401')
     await notice.getByRole('button', { name: 'Forget the key' }).click()
     await page.getByLabel('Your key').waitFor()
+    await close()
+  })
+
+  t.test('issue 37.4: an empty system says how to fill it, and no headings stand over nothing', async t => {
+    const other = await startTestApi()
+    t.teardown(() => other.stop())
+    const { secret: key } = await other.issue()
+    const { page, complaints, close } = await open(browser, other.base, `/#key=${key}`)
+    await page.getByText('There are no articles yet.').waitFor()
+    t.match(await page.locator('.nothing').innerText(), 'npm run outlets')
+    t.strictSame(await page.locator('h2:visible').allInnerTexts(), ['Results'])
+    t.strictSame(await axe(page), [])
+    t.strictSame(complaints, [])
     await close()
   })
 
@@ -130,7 +147,7 @@ if (browserPath === undefined) {
     const heading = page.locator('article.card h3')
     t.equal(await heading.innerText(), title)
     t.equal(await heading.locator('a').count(), 0, 'an address that is a script is no link')
-    t.match(await page.title(), 'Perscope')
+    t.equal(await page.title(), 'stilleman – Perscope')
     t.strictSame(complaints, [])
     await close()
   })

@@ -1,67 +1,121 @@
 import { useCallback, useEffect, useState } from 'preact/hooks'
 import type { Language } from '../../shared/articles/article.ts'
-import { Footer, Header } from '../parts/controls.tsx'
-import { forgetKey, knownKey, rememberKey, takeKeyFromAddress } from '../parts/request.ts'
+import { Footer, Header, KeyTaker } from '../parts/controls.tsx'
+import { forgetKey, keyIn, knownKey, rememberKey, takeKeyFromAddress } from '../parts/request.ts'
 import { loadSpeech, rememberLanguage, type Speech, SpeechContext, useSpeech } from '../words/index.ts'
+import { type First, tryKey } from './results/use-results.ts'
 import { SearchPage } from './search-page.tsx'
 
-/** The whole page: without a key what it is and how to get one, with a key the search. */
-export function Explorer({ firstSpeech }: { firstSpeech: Speech }) {
-  const [speech, setSpeech] = useState(firstSpeech)
+/** The key of the tab, and another one that a link or a field has brought. */
+function useKey(offeredAtFirst: string | null) {
   const [key, setKey] = useState(knownKey)
-  const [said, setSaid] = useState('')
+  const [first, setFirst] = useState<First | null>(null)
+  const [offered, setOffered] = useState(offeredAtFirst)
   const [isPasted, setPasted] = useState(false)
-  const { words, language } = speech
-
-  useEffect(() => {
-    document.documentElement.lang = language
-    document.title = `Perscope – ${words.search.title}`
-  }, [language, words])
-
   useEffect(() => {
     // Somebody opens an address with a key in a tab that is open already.
-    const look = () => takeKeyFromAddress() && setKey(knownKey())
+    const look = () => {
+      const other = takeKeyFromAddress()
+      if (other === null) setKey(knownKey())
+      else setOffered(other)
+    }
     addEventListener('hashchange', look)
     return () => removeEventListener('hashchange', look)
   }, [])
-
-  const use = useCallback((pasted: string) => {
-    rememberKey(pasted)
-    setSaid('')
+  const use = useCallback((chosen: string, answered: First | null) => {
+    rememberKey(chosen)
+    setOffered(null)
+    setFirst(answered)
     setPasted(true)
-    setKey(pasted)
+    setKey(chosen)
   }, [])
   const forget = useCallback(() => {
     forgetKey()
-    setSaid(words.key.forgotten)
+    setOffered(null)
+    setFirst(null)
     setKey('')
-  }, [words])
+  }, [])
+  return { key, first, isPasted, offered, use, forget, offer: setOffered }
+}
+
+/**
+ * The whole page: without a key what it is and how to get one, with a key the search.
+ *
+ * @param props.offered a key of the address, while the tab has another one
+ */
+export function Explorer({ firstSpeech, offered }: { firstSpeech: Speech; offered: string | null }) {
+  const [speech, setSpeech] = useState(firstSpeech)
+  const [said, setSaid] = useState('')
+  const keys = useKey(offered)
+  const { key, offer } = keys
+  const { words, language } = speech
+  useEffect(() => {
+    document.documentElement.lang = language
+    if (key === '') document.title = `Perscope – ${words.search.title}`
+  }, [language, words, key])
+
+  const forget = useCallback(() => {
+    setSaid(words.key.forgotten)
+    keys.forget()
+  }, [words, keys.forget])
   const speak = useCallback((chosen: Language) => {
     rememberLanguage(chosen)
     void loadSpeech(chosen).then(setSpeech)
   }, [])
+  /** A key that is typed into any field is taken out of it, so that no address has it. */
+  const takeKey = useCallback(
+    (text: string) => {
+      const found = keyIn(text)
+      if (found !== null && found !== key) offer(found)
+      return found !== null
+    },
+    [key, offer],
+  )
 
   return (
     <SpeechContext.Provider value={speech}>
-      <a class="skip" href="#results">
-        {words.app.skip}
-      </a>
-      <Header onLanguage={speak} onForget={key === '' ? null : forget} />
-      {key === '' ? (
-        <Welcome said={said} onKey={use} />
-      ) : (
-        <SearchPage secret={key} isPasted={isPasted} onForget={forget} />
-      )}
-      <Footer />
+      <KeyTaker.Provider value={takeKey}>
+        <a class="skip" href="#results">
+          {words.app.skip}
+        </a>
+        <Header onLanguage={speak} onForget={key === '' ? null : forget} />
+        {key !== '' && keys.offered !== null && (
+          <Offer onUse={() => keys.use(keys.offered ?? '', null)} onKeep={() => offer(null)} />
+        )}
+        {key === '' ? (
+          <Welcome said={said} onKey={keys.use} />
+        ) : (
+          <SearchPage key={key} secret={key} first={keys.first} isPasted={keys.isPasted} onForget={forget} />
+        )}
+        <Footer />
+      </KeyTaker.Provider>
     </SpeechContext.Provider>
   )
 }
 
-/** What somebody without a key sees: what this is, how to get a key, and where to put it. */
-function Welcome({ said, onKey }: { said: string; onKey(key: string): void }) {
+/** Another key has come: nothing uses it before somebody says so. */
+function Offer({ onUse, onKeep }: { onUse(): void; onKeep(): void }) {
   const { words } = useSpeech()
   return (
-    <main class="welcome" id="results">
+    <section class="notice offer" role="alert">
+      <p>{words.key.offer}</p>
+      <p class="row">
+        <button type="button" onClick={onKeep}>
+          {words.key.keepOwn}
+        </button>
+        <button type="button" onClick={onUse}>
+          {words.key.useOther}
+        </button>
+      </p>
+    </section>
+  )
+}
+
+/** What somebody without a key sees: what this is, how to get a key, and where to put it. */
+function Welcome({ said, onKey }: { said: string; onKey(key: string, first: First | null): void }) {
+  const { words } = useSpeech()
+  return (
+    <main class="welcome wide" id="results">
       <h1>{words.app.tagline}</h1>
       <p role="status" class="said">
         {said}
@@ -78,18 +132,33 @@ function Welcome({ said, onKey }: { said: string; onKey(key: string): void }) {
   )
 }
 
-function KeyForm({ onKey }: { onKey(key: string): void }) {
+/** Tries the key before it closes: whoever pasted a wrong one is still where the right one belongs. */
+function KeyForm({ onKey }: { onKey(key: string, first: First | null): void }) {
   const { words } = useSpeech()
   const [problem, setProblem] = useState('')
+  const [trying, setTrying] = useState(false)
+  const use = async (field: HTMLInputElement) => {
+    const key = keyIn(field.value) ?? field.value.trim()
+    if (key === '') return setProblem(words.key.empty)
+    setProblem('')
+    setTrying(true)
+    const answer = await tryKey(key)
+    setTrying(false)
+    if (answer.kind === 'works') return onKey(key, answer.first)
+    setProblem(
+      answer.code === 'invalid_token'
+        ? `${words.failure.title.key}. ${words.failure.invalid_token}`
+        : words.failure[answer.code],
+    )
+    field.select()
+  }
   return (
     <form
       class="key-form"
       onSubmit={event => {
         event.preventDefault()
         const field = event.currentTarget.elements.namedItem('key')
-        const key = field instanceof HTMLInputElement ? field.value.trim() : ''
-        if (key === '') setProblem(words.key.empty)
-        else onKey(key)
+        if (field instanceof HTMLInputElement && !trying) void use(field)
       }}
     >
       <label for="key">{words.key.label}</label>
@@ -107,8 +176,8 @@ function KeyForm({ onKey }: { onKey(key: string): void }) {
           {words.key.use}
         </button>
       </div>
-      <p id="key-problem" class="problem" role="alert">
-        {problem}
+      <p id="key-problem" class={trying ? '' : 'problem'} role="alert">
+        {trying ? words.key.trying : problem}
       </p>
       <p id="key-hint" class="hint">
         {words.key.hint}

@@ -7,8 +7,8 @@ import '../parts/base.css'
 import './explorer.css'
 
 // Before anything else: the key leaves the address at once.
-takeKeyFromAddress()
+const offered = takeKeyFromAddress()
 const place = document.getElementById('page')
 const speech = await loadSpeech(preferredLanguage())
-if (place !== null) render(<Explorer firstSpeech={speech} />, place)
+if (place !== null) render(<Explorer firstSpeech={speech} offered={offered} />, place)
 performance.mark('perscope.ready')

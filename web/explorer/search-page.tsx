@@ -1,12 +1,12 @@
-import { useCallback, useEffect, useMemo, useState } from 'preact/hooks'
+import { useCallback, useContext, useEffect, useMemo, useState } from 'preact/hooks'
 import type { SearchMode } from '../../services/api/contract/parameters.ts'
-import { Unfolding } from '../parts/controls.tsx'
+import { KeyTaker, Unfolding } from '../parts/controls.tsx'
 import { useSpeech } from '../words/index.ts'
 import { Breakdown } from './insights/breakdown.tsx'
 import { Timeline } from './insights/timeline.tsx'
 import { ResultList } from './results/list.tsx'
-import { useFresh, useResults } from './results/use-results.ts'
-import { Filters } from './search/filters.tsx'
+import { type First, useFresh, useResults } from './results/use-results.ts'
+import { ActiveFilters, Filters } from './search/filters.tsx'
 import { readQuery } from './search/reading.ts'
 import { addressOf, type Draft, isSame, NEW_SEARCH, readSearch, type Search } from './search/search.ts'
 import { SearchForm } from './search/search-form.tsx'
@@ -25,6 +25,7 @@ function useDraftedSearch() {
     },
     [search, draft, setSearch],
   )
+  const takeKey = useContext(KeyTaker)
   const isSearched = draft.q.trim() === search.q && draft.mode === search.mode
   return {
     search,
@@ -33,7 +34,7 @@ function useDraftedSearch() {
     again,
     change,
     isSearched,
-    type: (q: string) => setDraft({ ...draft, q }),
+    type: (q: string) => setDraft({ ...draft, q: takeKey(q) ? '' : q }),
     chooseMode(mode: SearchMode) {
       setDraft({ ...draft, mode })
       if (readQuery({ ...draft, mode }).kind !== 'problem') change({ mode })
@@ -52,15 +53,16 @@ function ofMode(search: Search, mode: SearchMode): Partial<Search> {
 /**
  * The search with a key: box, filters, results, figures.
  *
+ * @param props.first its first page, where the trial of the key has brought it
  * @param props.isPasted the key came from the form, which had the focus until now
  */
-export function SearchPage(props: { secret: string; isPasted: boolean; onForget(): void }) {
-  const { secret, isPasted, onForget } = props
+export function SearchPage(props: { secret: string; first: First | null; isPasted: boolean; onForget(): void }) {
+  const { secret, first, isPasted, onForget } = props
   const { words } = useSpeech()
   const { search, draft, round, again, change, isSearched, type, chooseMode, submit, clear } = useDraftedSearch()
   // A query that cannot be read is not sent: the line below the box says why.
   const asked = useMemo(() => (readQuery(search).kind === 'problem' ? null : search), [search])
-  const results = useResults(asked, secret, round)
+  const results = useResults(asked, secret, round, first)
   const fresh = useFresh(results.of, secret, results.quota)
   const errors = results.failure?.errors ?? {}
   const showFresh = () => {
@@ -68,8 +70,13 @@ export function SearchPage(props: { secret: string; isPasted: boolean; onForget(
     again()
   }
   const figures = { search: results.of, secret, onChange: change }
+  // No heading stands over nothing.
+  const hasFigures = results.total > 0
+  useEffect(() => {
+    document.title = `${search.q || words.search.title} – Perscope`
+  }, [search.q, words])
   return (
-    <main class="explorer">
+    <main class="explorer wide">
       <SearchForm
         draft={draft}
         isFocused={isPasted}
@@ -80,20 +87,25 @@ export function SearchPage(props: { secret: string; isPasted: boolean; onForget(
         onSearch={submit}
       />
       <div class="columns">
-        <Filters search={search} errors={errors} secret={secret} onChange={change} onClear={clear} />
+        <Filters search={search} errors={errors} secret={secret} onChange={change} />
         <div class="main-column" id="results" tabIndex={-1}>
-          <Unfolding className="timeline-place" title={words.insights.timeline} minWidth="60rem">
-            <Timeline {...figures} />
-          </Unfolding>
+          <ActiveFilters search={search} onChange={change} onClear={clear} />
+          {hasFigures && (
+            <Unfolding className="timeline-place" title={words.insights.timeline} minWidth="60rem">
+              <Timeline {...figures} />
+            </Unfolding>
+          )}
           <ResultList {...{ results, secret, fresh, onForget }} onFresh={showFresh} onAgain={again} onChange={change} />
         </div>
-        <aside class="insights" aria-label={words.insights.title}>
-          <Unfolding className="breakdowns" title={words.insights.title} minWidth="76rem">
-            <Breakdown by="outlet" {...figures} />
-            <Breakdown by="language" {...figures} />
-            <Breakdown by="country" {...figures} />
-          </Unfolding>
-        </aside>
+        {hasFigures && (
+          <aside class="insights" aria-label={words.insights.title}>
+            <Unfolding className="breakdowns" title={words.insights.title} minWidth="76rem">
+              <Breakdown by="outlet" {...figures} />
+              <Breakdown by="language" {...figures} />
+              <Breakdown by="country" {...figures} />
+            </Unfolding>
+          </aside>
+        )}
       </div>
     </main>
   )

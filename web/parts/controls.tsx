@@ -1,4 +1,4 @@
-import type { ComponentChildren } from 'preact'
+import { type ComponentChildren, createContext } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import { useSpeech } from '../words/index.ts'
@@ -145,3 +145,6 @@ export function Footer() {
     </footer>
   )
 }
+
+/** Whether a text that is typed somewhere is a key: it is taken, and does not stay in its field. */
+export const KeyTaker = createContext<(text: string) => boolean>(() => false)

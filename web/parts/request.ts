@@ -45,7 +45,7 @@ export interface Unchanged {
 
 export type Outcome<T> = Answer<T> | Unchanged | Failure
 
-interface Asking {
+export interface Asking {
   /** null: the browser sends the password that it was asked for when it opened the page. */
   key: string | null
   signal?: AbortSignal
@@ -154,19 +154,27 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
 
 const PLACE = 'perscope.key'
 
+/** A key in a text that somebody wrote, whatever stands around it; null: there is none. */
+export const keyIn = (text: string): string | null => /\bpsk_[\w-]{16,}/.exec(text)?.[0] ?? null
+
 /**
- * Takes a key out of the address (`/#key=psk_…`) and keeps it for this tab alone. The fragment is
- * never sent to a server; it leaves the address at once, so that no shared or kept address has it.
+ * Takes a key out of the address, where a link (`/#key=psk_…`) or a search has it. The fragment is
+ * never sent to a server. The key leaves the address at once, so that no shared or kept address has
+ * it. A tab without a key keeps it, for itself alone.
  *
- * @returns whether the address had one
+ * @returns a key that the tab did not have, while it has another one: somebody must say which counts
  */
-export function takeKeyFromAddress(): boolean {
-  const fragment = new URLSearchParams(location.hash.slice(1))
-  const key = fragment.get('key')?.trim()
-  if (!key) return false
-  rememberKey(key)
-  history.replaceState(history.state, '', location.pathname + location.search)
-  return true
+export function takeKeyFromAddress(): string | null {
+  const fragment = new URLSearchParams(location.hash.slice(1)).get('key')?.trim()
+  const parameters = new URLSearchParams(location.search)
+  const written = [...parameters].find(([, value]) => keyIn(value) !== null)
+  const key = fragment || keyIn(written?.[1] ?? '')
+  if (!key) return null
+  if (written) parameters.delete(written[0])
+  const query = written ? String(parameters) : location.search.slice(1)
+  history.replaceState(history.state, '', location.pathname + (query === '' ? '' : `?${query}`))
+  if (knownKey() === '') rememberKey(key)
+  return knownKey() === key ? null : key
 }
 
 export const knownKey = (): string => sessionStorage.getItem(PLACE) ?? ''

@@ -22,7 +22,7 @@ export function Status() {
       <Bar>
         <a href="/status/figures">Figures as JSON</a>
       </Bar>
-      <main class={failure === null ? 'status' : 'status stale'}>
+      <main class={failure === null ? 'status wide' : 'status wide stale'}>
         <Verdict service={service} problems={problemsNow(watch)} readAt={watch.readAt} />
         {figures && (
           <>

@@ -22,6 +22,10 @@ export const de: Words = {
     forget: 'Schlüssel vergessen',
     forgotten: 'Der Schlüssel ist vergessen.',
     empty: 'Fügen Sie zuerst einen Schlüssel ein.',
+    trying: 'Der Schlüssel wird versucht …',
+    offer: 'Ein Link oder ein Feld hat einen anderen Schlüssel gebracht. Er gilt erst, wenn Sie es sagen.',
+    useOther: 'Diesen Schlüssel nehmen',
+    keepOwn: 'Meinen behalten',
   },
   search: {
     title: 'Nachrichten durchsuchen',
@@ -45,6 +49,7 @@ export const de: Words = {
     all: 'Gelesen als: alle von',
     not: 'ohne',
     meaning: 'Gelesen als: die 500 Artikel mit der ähnlichsten Bedeutung, in jeder Sprache, dann Ihre Filter.',
+    refused: 'So kann hier nicht gesucht werden.',
     problem: {
       nothing: 'Schreiben Sie mindestens einen Buchstaben oder eine Ziffer.',
       openQuote: 'Ein Anführungszeichen ist nicht geschlossen. Setzen Sie ein " hinter die Wendung.',
@@ -91,6 +96,15 @@ export const de: Words = {
       best: 'Ähnlichste zuerst',
     },
     clear: 'Filter entfernen',
+    on: 'Gesetzte Filter',
+    remove: name => `Entfernen: ${name}`,
+    since: day => `ab ${day}`,
+    until: day => `bis ${day}`,
+    wrong: {
+      dates: 'An diesem Tag kann nicht gesucht werden. Wählen Sie einen zwischen 1900 und 2100.',
+      name: 'Schreiben Sie einen Teil eines Namens, mit mindestens einem Buchstaben oder einer Ziffer.',
+      other: 'Diese Wahl passt nicht zu den anderen.',
+    },
     suggestions: n => (n === 1 ? '1 Vorschlag' : `${n} Vorschläge`),
   },
   results: {
@@ -109,6 +123,10 @@ export const de: Words = {
     relevance: percent => `Nähe ${percent}`,
     noDate: 'Ohne Datum',
     noTitle: 'Ohne Titel',
+    places: (n, one) => (one ? '1 Stelle im Text' : `${n} Stellen im Text`),
+    empty: 'Es gibt noch keine Artikel.',
+    emptyHow:
+      'Wer diesen Dienst betreibt, füllt ihn: npm run outlets bringt Medien, die besucht werden, npm run import ein Archiv.',
   },
   insights: {
     title: 'Zahlen',
@@ -120,6 +138,7 @@ export const de: Words = {
       day: 'Pro Tag',
       week: 'Pro Woche',
       month: 'Pro Monat',
+      year: 'Pro Jahr',
     },
     allTime: 'Die ganze Zeit',
     time: 'Zeit',
@@ -129,7 +148,8 @@ export const de: Words = {
     summary: (bars, unit, when, most) =>
       `Balkendiagramm, ${unit}, ${bars} Balken. Die meisten Artikel: ${most}, ${when}.`,
     undated: n => `Ohne Datum: ${n}`,
-    nothing: 'Es gibt nichts zu zeichnen.',
+    meaning: (found, of) => `${found} von ${of} Artikeln sind bisher nach Bedeutung zu finden.`,
+    waiting: 'Blasse Balken: Ein Teil dieser Artikel ist noch nicht nach Bedeutung zu finden.',
     failed: 'Die Zahlen sind nicht gekommen.',
     by: { outlet: 'Medien', language: 'Sprachen', country: 'Länder' },
     more: n => `${n} weitere`,
@@ -148,7 +168,7 @@ export const de: Words = {
     done: n => `Fertig: ${n} Artikel.`,
     tooLarge:
       'Das ist mehr, als der Browser im Speicher hält. Grenzen Sie die Suche ein, oder nehmen Sie Chrome oder Edge, die in eine Datei schreiben.',
-    feed: 'Feed',
+    feed: 'Folgen',
     feedAbout:
       'Eine Adresse für Ihren Feedreader. Wer sie kennt, liest mit Ihrem Schlüssel; behalten Sie sie für sich.',
     feedMeaning:
@@ -156,10 +176,12 @@ export const de: Words = {
     subscribe: 'Feed aus dieser Suche machen',
     feedMade: 'Kopieren Sie die Adresse jetzt: Sie wird nur dieses eine Mal gezeigt.',
     feedAddress: 'Adresse des Feeds',
+    feedName: 'Name des Feeds',
+    feedFormat: 'Format des Feeds',
     feeds: 'Ihre Feeds',
     endFeed: 'Beenden',
     opml: 'Alle Feeds als OPML',
-    code: 'Programm',
+    code: 'In einem Programm verwenden',
     codeAbout: 'Dieselbe Suche. Der Schlüssel kommt aus PERSCOPE_KEY; was Sie kopieren, dürfen Sie also weitergeben.',
     codeLanguage: 'Sprache des Programms',
   },

@@ -54,7 +54,7 @@ export async function loadSpeech(language: Language): Promise<Speech> {
   }
 }
 
-export type DateForm = 'moment' | 'hour' | 'clock' | 'day' | 'month' | 'shortDay' | 'shortMonth'
+export type DateForm = 'moment' | 'hour' | 'clock' | 'day' | 'month' | 'shortDay' | 'shortDate' | 'shortMonth'
 
 function dateForms(language: Language, locale: string): Record<DateForm, Intl.DateTimeFormat> {
   // Luxembourgish has its own names of months, so dates are written in figures.
@@ -70,6 +70,7 @@ function dateForms(language: Language, locale: string): Record<DateForm, Intl.Da
     day: form(day),
     month: form({ year: 'numeric', month: long }),
     shortDay: form({ month: short, day: 'numeric' }),
+    shortDate: form({ year: 'numeric', month: short, day: 'numeric' }),
     shortMonth: form({ year: 'numeric', month: short }),
   }
 }

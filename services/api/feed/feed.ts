@@ -156,6 +156,17 @@ export function feedBody(head: string, articles: readonly Listed[]): Buffer {
   return Buffer.concat(parts)
 }
 
+/**
+ * The page where people see a search. It looks in titles and texts unless the address says
+ * otherwise, unlike the API.
+ */
+export function pageOf(publicUrl: string, search: string): string {
+  if (search === '') return `${publicUrl}/`
+  const parameters = new URLSearchParams(search)
+  const isSaid = parameters.has('search_in') || parameters.get('search') === 'semantic' || !parameters.has('q')
+  return `${publicUrl}/?${search}${isSaid ? '' : '&search_in=title'}`
+}
+
 function channelOf(
   { serviceName, publicUrl }: FeedIdentity,
   request: ArticlesRequest,
@@ -165,13 +176,13 @@ function channelOf(
   const filters = appliedFilters(request)
   const filtered = written(filters)
   const search = searchOf(request, filters)
-  const endpoint = `${publicUrl}${own === null ? '/v1/articles.rss' : '/'}`
+  const endpoint = `${publicUrl}/v1/articles.rss`
   const address = search === '' ? endpoint : `${endpoint}?${search}`
   const self = { href: address, rel: 'self', type: 'application/rss+xml' }
   const latest = Math.max(...articles.map(({ time }) => time ?? Number.NEGATIVE_INFINITY))
   return [
     text('title', own?.title ?? titleOf(serviceName, request, filters)),
-    text('link', own === null ? endpoint : address),
+    text('link', own === null ? endpoint : pageOf(publicUrl, search)),
     text(
       'description',
       `News from the Netherlands, Belgium and Luxembourg.${filtered === '' ? '' : ` Filters: ${filtered}`}`,

@@ -1,4 +1,5 @@
-import type { FeedWithToken, SearchFeed } from '../../../shared/plans/search-feeds.ts'
+import type { FeedWithToken } from '../../../shared/plans/search-feeds.ts'
+import { pageOf } from '../feed/feed.ts'
 import { writeXml, type XmlElement } from '../feed/xml.ts'
 
 /** The formats of a feed's addresses, by the end of the address. */
@@ -31,10 +32,6 @@ export function feedAddresses(publicUrl: string, token: string): Record<FeedForm
   return { rss: address('rss'), atom: address('atom'), json: address('json') }
 }
 
-/** The page where people see the search of a feed. */
-export const pageOf = (publicUrl: string, { search }: Pick<SearchFeed, 'search'>): string =>
-  search === '' ? `${publicUrl}/` : `${publicUrl}/?${search}`
-
 export const OPML_TYPE = 'text/x-opml; charset=utf-8'
 
 /** The publisher of a list of feeds. */
@@ -59,7 +56,7 @@ export function writeOpml({ serviceName, publicUrl, namespace }: Publisher, feed
         text: feed.title,
         title: feed.title,
         xmlUrl: addresses.rss,
-        htmlUrl: pageOf(publicUrl, feed),
+        htmlUrl: pageOf(publicUrl, feed.search),
         'pc:atomUrl': addresses.atom,
         'pc:jsonUrl': addresses.json,
       },

@@ -36,7 +36,7 @@ function feed(format: 'atom' | 'json', rows: Partial<ArticleRow>[], title = 'Bru
 t.test('Atom holds what the article object holds', async t => {
   const { text, contentType } = feed('atom', [{}])
   t.equal(contentType, 'application/atom+xml; charset=utf-8')
-  const page = 'https://news.example/?q=brug&country=NL'
+  const page = 'https://news.example/?q=brug&country=NL&search_in=title'
   t.match(parseAtomFeed(text), {
     id: page,
     title: { value: 'Bruggen' },
@@ -65,7 +65,7 @@ t.test('JSON Feed holds what the article object holds', async t => {
   t.equal(contentType, 'application/feed+json; charset=utf-8')
   t.match(parseJsonFeed(JSON.parse(text)), {
     title: 'Bruggen',
-    home_page_url: 'https://news.example/?q=brug&country=NL',
+    home_page_url: 'https://news.example/?q=brug&country=NL&search_in=title',
   })
   t.match(JSON.parse(text).items, [
     {

@@ -3,10 +3,10 @@ import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Searches } from '../articles/find.ts'
 import { digestOf, type Listed } from '../articles/shown-article.ts'
 import type { ArticleObject } from '../contract/resources.ts'
-import { aboutSearch, type FeedIdentity, findForFeed, rssOf } from '../feed/feed.ts'
+import { aboutSearch, type FeedIdentity, findForFeed, pageOf, rssOf } from '../feed/feed.ts'
 import { carried } from '../feed/xml.ts'
 import type { Answer, Content } from '../http/answer.ts'
-import { FEED_FORMATS, type FeedFormat, pageOf } from './address.ts'
+import { FEED_FORMATS, type FeedFormat } from './address.ts'
 
 /** A feed of a search as its address names it. */
 export interface AskedFeed {
@@ -102,7 +102,7 @@ function writeJson(identity: FeedIdentity, found: FoundFeed): string {
 const NEVER = 0
 
 function emptyFeed(identity: FeedIdentity, found: FoundFeed, text: (plain: string) => string): Feed {
-  const page = pageOf(identity.publicUrl, found)
+  const page = pageOf(identity.publicUrl, found.search)
   const latest = Math.max(NEVER, ...found.articles.map(({ time }) => time ?? NEVER))
   return new Feed({
     id: page,

@@ -25,24 +25,27 @@ export function Breakdown(props: {
   const [all, setAll] = useState(false)
   const { counts, failure, isOld } = useCounts(search, by, secret, round)
   const rows = (counts?.data ?? []).filter(({ count }) => count > 0)
-  const most = Math.max(1, ...rows.map(({ count }) => count))
+  // One scale for all breakdowns: shares of the search.
+  const most = Math.max(1, counts?.total ?? 0)
   return (
     <div class={isOld ? 'breakdown stale' : 'breakdown'}>
       {failure !== null && <CountFailure failure={failure} onAgain={() => setRound(before => before + 1)} />}
-      <table>
-        <caption>{words.insights.by[by]}</caption>
-        <thead class="unseen">
-          <tr>
-            <th scope="col">{words.insights.by[by]}</th>
-            <th scope="col">{words.insights.articles}</th>
-          </tr>
-        </thead>
-        <tbody>
-          {(all ? rows : rows.slice(0, FIRST)).map(row => (
-            <Row key={row.key} {...{ by, row, most, search, onChange }} />
-          ))}
-        </tbody>
-      </table>
+      {rows.length > 0 && (
+        <table>
+          <caption>{words.insights.by[by]}</caption>
+          <thead class="unseen">
+            <tr>
+              <th scope="col">{words.insights.by[by]}</th>
+              <th scope="col">{words.insights.articles}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {(all ? rows : rows.slice(0, FIRST)).map(row => (
+              <Row key={row.key} {...{ by, row, rows, most, search, onChange }} />
+            ))}
+          </tbody>
+        </table>
+      )}
       {rows.length > FIRST && (
         <button type="button" class="quiet" aria-expanded={all} onClick={() => setAll(!all)}>
           {all ? words.insights.fewer : words.insights.more(number(rows.length - FIRST))}
@@ -56,11 +59,12 @@ export function Breakdown(props: {
 function Row(props: {
   by: BreakdownBy
   row: Count
+  rows: Count[]
   most: number
   search: Search | null
   onChange(change: Partial<Search>): void
 }) {
-  const { by, row, most, search, onChange } = props
+  const { by, row, rows, most, search, onChange } = props
   const speech = useSpeech()
   const { number } = speech
   return (
@@ -70,7 +74,7 @@ function Row(props: {
           type="button"
           class="link"
           aria-pressed={search !== null && isChosen(by, row, search)}
-          onClick={() => search !== null && onChange(narrowed(by, row, search))}
+          onClick={() => search !== null && onChange(narrowed(by, row, rows, search))}
         >
           {nameOf(by, row, speech)}
         </button>
@@ -91,17 +95,23 @@ function nameOf(by: BreakdownBy, { key, outlet }: Count, { words }: Speech): str
   return language === undefined ? key : words.languages[language]
 }
 
-const filterOf = ({ key, outlet }: Count) => outlet?.domain ?? outlet?.name ?? key
+/** The name of an outlet, as people know it; its domain where the name is a part of another one's. */
+function filterOf(row: Count, rows: Count[]): string {
+  const name = row.outlet?.name
+  if (!name) return row.outlet?.domain ?? row.key
+  const isPart = rows.some(other => other !== row && other.outlet?.name?.toLowerCase().includes(name.toLowerCase()))
+  return isPart ? (row.outlet?.domain ?? name) : name
+}
 
 function isChosen(by: BreakdownBy, row: Count, search: Search): boolean {
-  if (by === 'outlet') return search.outlet === filterOf(row)
+  if (by === 'outlet') return search.outlet !== '' && [row.outlet?.name, row.outlet?.domain].includes(search.outlet)
   const chosen: readonly string[] = by === 'country' ? search.countries : search.languages
   return chosen.length === 1 && chosen[0] === row.key
 }
 
-function narrowed(by: BreakdownBy, row: Count, search: Search): Partial<Search> {
+function narrowed(by: BreakdownBy, row: Count, rows: Count[], search: Search): Partial<Search> {
   const isOn = isChosen(by, row, search)
-  if (by === 'outlet') return { outlet: isOn ? '' : filterOf(row) }
+  if (by === 'outlet') return { outlet: isOn ? '' : filterOf(row, rows) }
   if (by === 'country') return { countries: isOn ? [] : COUNTRIES.filter(one => one === row.key) }
   return { languages: isOn ? [] : LANGUAGES.filter(one => one === row.key) }
 }

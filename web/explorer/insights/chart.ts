@@ -11,8 +11,13 @@ export interface Chart {
 export interface ChartOptions {
   place: HTMLElement
   data: Count[]
-  /** The labels of a bucket: on the axis, and whole. */
-  tick(at: Date): string
+  /**
+   * The label of a bucket on the axis.
+   * @param before the bucket of the label before it
+   */
+  tick(at: Date, before: Date | null): string
+  /** From here on bars are pale: not all of their articles can be found. */
+  waitingFrom: string | null
   number(value: number): string
   onPoint(index: number | null): void
   /** A click, or a brush over several bars. */
@@ -20,7 +25,7 @@ export interface ChartOptions {
 }
 
 /** Of the drawing, in letters of the page; the style keeps the place free. */
-const HEIGHT = 8.25
+const HEIGHT = 8.65
 
 /** Below so many pixels a brush is a click. */
 const CLICK = 4
@@ -30,6 +35,7 @@ interface Look {
   soft: string
   rule: string
   bar: string
+  pale: string
   font: string
   /** In pixels: letters grow with the screen. */
   rem: number
@@ -40,7 +46,7 @@ function lookOf(place: HTMLElement): Look {
   const colour = (name: string) => style.getPropertyValue(name).trim()
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize)
   const font = `${0.78 * rem}px ${style.fontFamily}`
-  return { soft: colour('--soft'), rule: colour('--rule'), bar: colour('--chart'), font, rem }
+  return { soft: colour('--soft'), rule: colour('--rule'), bar: colour('--chart'), pale: colour('--edge'), font, rem }
 }
 
 /** Draws counts by time as bars with uPlot, in the colours of the page. */
@@ -49,6 +55,14 @@ export function drawChart(options: ChartOptions): Chart {
   const look = lookOf(place)
   const height = HEIGHT * look.rem
   const bars = uPlot.paths.bars?.({ size: [0.84, 60], radius: 0.08 })
+  const drawn = (colour: string): uPlot.Series => ({
+    fill: colour,
+    stroke: colour,
+    width: 0,
+    points: { show: false },
+    ...(bars ? { paths: bars } : {}),
+  })
+  const isPale = ({ span }: Count) => options.waitingFrom !== null && span !== null && span.to >= options.waitingFrom
   const plot = new uPlot(
     {
       width: place.clientWidth,
@@ -62,16 +76,17 @@ export function drawChart(options: ChartOptions): Chart {
         y: { range: (_plot, _low, high) => [0, Math.max(1, high * 1.06)] },
       },
       axes: axesOf(options, look),
-      series: [
-        {},
-        { fill: look.bar, stroke: look.bar, width: 0, points: { show: false }, ...(bars ? { paths: bars } : {}) },
-      ],
+      series: [{}, drawn(look.bar), drawn(look.pale)],
       hooks: {
         setCursor: [({ cursor }) => onPoint(typeof cursor.idx === 'number' ? cursor.idx : null)],
         setSelect: [drawn => tellSelection(drawn, options)],
       },
     },
-    [data.map((_count, index) => index), data.map(({ count }) => count)],
+    [
+      data.map((_count, index) => index),
+      data.map(one => (isPale(one) ? null : one.count)),
+      data.map(one => (isPale(one) ? one.count : null)),
+    ],
     place,
   )
   return {
@@ -85,11 +100,13 @@ function axesOf({ data, tick, number }: ChartOptions, { soft, rule, font, rem }:
   return [
     {
       ...axis,
-      size: 1.5 * rem,
+      // Apart from the zero of the other axis.
+      gap: 0.55 * rem,
+      size: 1.9 * rem,
       grid: { show: false },
       space: 5.6 * rem,
       incrs: [1, 2, 3, 4, 5, 7, 10, 14, 20, 30, 50, 100, 200, 500, 1_000],
-      values: (_plot, splits) => splits.map(at => labelOf(data[at], tick)),
+      values: (_plot, splits) => splits.map((at, n) => labelOf(data[at], data[splits[n - 1] ?? -1], tick)),
     },
     {
       ...axis,
@@ -113,6 +130,6 @@ function tellSelection({ select, posToVal, cursor }: uPlot, { data, onSelect }: 
   onSelect(at(select.left), at(select.left + select.width))
 }
 
-function labelOf(count: Count | undefined, tick: (at: Date) => string): string {
-  return count?.span ? tick(new Date(count.span.from)) : ''
+function labelOf(count: Count | undefined, before: Count | undefined, tick: ChartOptions['tick']): string {
+  return count?.span ? tick(new Date(count.span.from), before?.span ? new Date(before.span.from) : null) : ''
 }

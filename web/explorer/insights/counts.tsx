@@ -13,18 +13,27 @@ export function useCounts(search: Search | null, by: By, secret: string, round: 
   const [counted, setCounted] = useState(NOTHING)
   useEffect(() => {
     if (search === null) return setCounted(NOTHING)
-    void round // asks the same again
     const end = new AbortController()
     setCounted(before => ({ ...before, isOld: true }))
-    ask(countsPath(search, by), readCounts, { key: secret, signal: end.signal }).then(
-      answer => setCounted(toCounted(answer)),
-      () => {
-        // Another search has taken its place.
-      },
+    askOnce(search, by, secret, round).then(
+      answer => !end.signal.aborted && setCounted(toCounted(answer)),
+      () => {},
     )
     return () => end.abort()
   }, [search, by, secret, round])
   return counted
+}
+
+/** Answers by the search of the results: two parts of the page that count alike ask once. */
+const asked = new WeakMap<Search, Map<string, Promise<Outcome<Counts>>>>()
+
+function askOnce(search: Search, by: By, secret: string, round: number): Promise<Outcome<Counts>> {
+  const ofSearch = asked.get(search) ?? new Map<string, Promise<Outcome<Counts>>>()
+  asked.set(search, ofSearch)
+  const name = `${by} ${round}`
+  const answer = ofSearch.get(name) ?? ask(countsPath(search, by), readCounts, { key: secret })
+  ofSearch.set(name, answer)
+  return answer
 }
 
 /**
@@ -46,13 +55,12 @@ export function useTimeCounts(
     setCounted(before => ({ ...before, isOld: true }))
     const count = async () => {
       const first = await ask(countsPath(search, unit ?? 'month'), readCounts, asking)
-      if (unit !== null || first.kind !== 'ok') return { answer: first, of: unit ?? 'month' }
-      const fitting = fittingUnit(first.value.data)
-      if (fitting === 'month') return { answer: first, of: fitting }
-      return { answer: await ask(countsPath(search, fitting), readCounts, asking), of: fitting }
+      const of = unit ?? (first.kind === 'ok' ? fittingUnit(first.value.data) : 'month')
+      if (unit !== null || of === 'month' || of === 'year') return { answer: first, of }
+      return { answer: await ask(countsPath(search, of), readCounts, asking), of }
     }
     count().then(
-      ({ answer, of }) => setCounted({ ...toCounted(answer), unit: of }),
+      ({ answer, of }) => setCounted({ ...toCounted(of === 'year' ? byYear(answer) : answer), unit: of }),
       () => {
         // Another search has taken its place.
       },
@@ -67,7 +75,8 @@ function toCounted(answer: Outcome<Counts>): Counted {
   return { counts: null, failure: answer.kind === 'failure' ? answer : null, isOld: false }
 }
 
-export const TIME_UNITS = ['hour', 'day', 'week', 'month'] as const
+/** The API counts by all but years, which are made of months. */
+export const TIME_UNITS = ['hour', 'day', 'week', 'month', 'year'] as const
 export type TimeUnit = (typeof TIME_UNITS)[number]
 type By = TimeUnit | 'outlet' | 'language' | 'country'
 
@@ -87,13 +96,22 @@ interface Counts {
   other: number
   /** Articles without a date. */
   undated: number
+  /** Of a search by meaning: how many articles can be found so, of how many. */
+  meaning: Meaning | null
+}
+
+interface Meaning {
+  found: number
+  of: number
+  /** The earliest time of an article that cannot yet. */
+  waitingFrom: string | null
 }
 
 /** The address that counts the articles of a search by something, in the reader's time zone. */
 function countsPath(search: Search, by: By): string {
   // Counts have no order, and count by time of publication.
   const parameters = writeSearch({ ...search, sort: null, order: 'desc' })
-  parameters.set('by', by)
+  parameters.set('by', by === 'year' ? 'month' : by)
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone
   if (isTime(by) && zone) parameters.set('time_zone', zone)
   return `/explore/counts?${parameters}`
@@ -109,6 +127,16 @@ function readCounts(json: unknown): Counts | null {
     data: json.data.flatMap(readCount),
     other: typeof json.other === 'number' ? json.other : 0,
     undated: typeof json.undated === 'number' ? json.undated : 0,
+    meaning: readMeaning(json.meaning),
+  }
+}
+
+function readMeaning(json: unknown): Meaning | null {
+  if (!isRecord(json) || typeof json.found !== 'number' || typeof json.of !== 'number') return null
+  return {
+    found: json.found,
+    of: json.of,
+    waitingFrom: typeof json.waiting_from === 'string' ? json.waiting_from : null,
   }
 }
 
@@ -137,7 +165,21 @@ function fittingUnit(data: Count[]): TimeUnit {
   const days = (Date.parse(last.to) - Date.parse(first.from)) / DAY
   if (days <= 3) return 'hour'
   if (days <= 100) return 'day'
-  return days <= 900 ? 'week' : 'month'
+  if (days <= 900) return 'week'
+  return days <= 3_000 ? 'month' : 'year'
+}
+
+/** Months as years: "2026-11" and its neighbours are "2026". */
+function byYear(answer: Outcome<Counts>): Outcome<Counts> {
+  if (answer.kind !== 'ok') return answer
+  const years = new Map<string, Count>()
+  for (const month of answer.value.data) {
+    const key = month.key.slice(0, 4)
+    const year = years.get(key)
+    const span = year?.span && month.span ? { from: year.span.from, to: month.span.to } : month.span
+    years.set(key, { ...month, key, span, count: (year?.count ?? 0) + month.count })
+  }
+  return { ...answer, value: { ...answer.value, data: [...years.values()] } }
 }
 
 /** Figures that did not come: a line, because the results say what is wrong at length. */
@@ -152,4 +194,13 @@ export function CountFailure({ failure, onAgain }: { failure: Failure; onAgain()
       </button>
     </p>
   )
+}
+
+/** How much a search by meaning can find so far; nothing where that is all. */
+export function MeaningLine({ search, secret }: { search: Search; secret: string }) {
+  const { words, number } = useSpeech()
+  const { counts } = useCounts(search.mode === 'semantic' ? search : null, 'country', secret, 0)
+  const meaning = counts?.meaning
+  if (!meaning || meaning.found >= meaning.of) return null
+  return <p class="hint">{words.insights.meaning(number(meaning.found), number(meaning.of))}</p>
 }

@@ -52,7 +52,15 @@ export function Timeline({
         </select>
       </div>
       {failure !== null && <CountFailure failure={failure} onAgain={() => setRound(before => before + 1)} />}
-      {counts !== null && <Bars data={data} unit={drawn} undated={counts.undated} onNarrow={narrow} />}
+      {counts !== null && (
+        <Bars
+          data={data}
+          unit={drawn}
+          undated={counts.undated}
+          waitingFrom={counts.meaning?.waitingFrom ?? null}
+          onNarrow={narrow}
+        />
+      )}
     </div>
   )
 }
@@ -67,19 +75,21 @@ function Bars(props: {
   data: Count[]
   unit: TimeUnit
   undated: number
+  /** The earliest time of an article that a search by meaning cannot find yet. */
+  waitingFrom: string | null
   onNarrow(first: Count | undefined, last: Count | undefined): void
 }) {
-  const { data, unit, undated, onNarrow } = props
+  const { data, unit, undated, waitingFrom, onNarrow } = props
   const speech = useSpeech()
   const { words, number } = speech
   const [point, setPoint] = useState<number | null>(null)
-  const place = useChart({ data, unit, onPoint: setPoint, onSelect: (a, b) => onNarrow(data[a], data[b]) })
+  const place = useChart({ data, unit, waitingFrom, onPoint: setPoint, onSelect: (a, b) => onNarrow(data[a], data[b]) })
   const most = data.reduce<Count | undefined>(
     (best, one) => (best === undefined || one.count > best.count ? one : best),
     undefined,
   )
   const shown = (point === null ? undefined : data[point]) ?? null
-  if (data.length === 0) return <p class="hint">{words.insights.nothing}</p>
+  if (data.length === 0) return undated > 0 ? <p class="hint">{words.insights.undated(number(undated))}</p> : null
   return (
     <>
       <div
@@ -98,6 +108,7 @@ function Bars(props: {
           ? `${spanText(shown, unit, speech)}: ${words.results.total(number(shown.count), shown.count === 1)}`
           : words.insights.brush}
       </p>
+      {waitingFrom !== null && <p class="hint">{words.insights.waiting}</p>}
       {undated > 0 && <p class="hint">{words.insights.undated(number(undated))}</p>}
       <Figures data={data} unit={unit} onNarrow={one => onNarrow(one, one)} />
     </>
@@ -144,6 +155,7 @@ function Figures({ data, unit, onNarrow }: { data: Count[]; unit: TimeUnit; onNa
 function useChart(options: {
   data: Count[]
   unit: TimeUnit
+  waitingFrom: string | null
   onPoint(index: number | null): void
   onSelect(first: number, last: number): void
 }) {
@@ -151,7 +163,7 @@ function useChart(options: {
   const latest = useRef(options)
   latest.current = options
   const speech = useSpeech()
-  const { data, unit } = options
+  const { data, unit, waitingFrom } = options
   useEffect(() => {
     let chart: Chart | null = null
     let gone = false
@@ -163,7 +175,8 @@ function useChart(options: {
       chart = drawChart({
         place: place.current,
         data,
-        tick: at => tickText(at, unit, speech),
+        tick: (at, before) => tickText(at, before, unit, speech),
+        waitingFrom,
         number: speech.number,
         onPoint: index => latest.current.onPoint(index),
         onSelect: (first, last) => latest.current.onSelect(first, last),
@@ -181,7 +194,7 @@ function useChart(options: {
       sizes.disconnect()
       chart?.destroy()
     }
-  }, [data, unit, speech])
+  }, [data, unit, waitingFrom, speech])
   return place
 }
 
@@ -198,11 +211,15 @@ function spanText({ key, span }: Count, unit: TimeUnit, { date }: Speech): strin
       return `${date(from, 'day')} – ${date(new Date(span.to), 'day')}`
     case 'month':
       return date(from, 'month')
+    case 'year':
+      return String(from.getFullYear())
   }
 }
 
-/** A bucket of time on the axis. */
-function tickText(at: Date, unit: TimeUnit, { date }: Speech): string {
+/** A bucket of time on the axis: with its year where the label before it has another one. */
+function tickText(at: Date, before: Date | null, unit: TimeUnit, { date }: Speech): string {
+  if (unit === 'year') return String(at.getFullYear())
   if (unit === 'hour') return date(at, 'clock')
-  return date(at, unit === 'month' ? 'shortMonth' : 'shortDay')
+  if (unit === 'month') return date(at, 'shortMonth')
+  return date(at, before !== null && before.getFullYear() !== at.getFullYear() ? 'shortDate' : 'shortDay')
 }

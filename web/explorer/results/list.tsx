@@ -3,10 +3,11 @@ import type { Match } from '../../../search/browser.ts'
 import { FailureNotice } from '../../parts/failure-notice.tsx'
 import { ago } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
-import type { Search } from '../search/search.ts'
-import { Take } from '../take/take.tsx'
-import { loadStopWords, mark, matchOf, type StopWords } from './marks.ts'
-import { type Article, type Results, safeAddress } from './use-results.ts'
+import { MeaningLine } from '../insights/counts.tsx'
+import { isSame, NEW_SEARCH, type Search } from '../search/search.ts'
+import { Take, WAYS, type Way } from '../take/take.tsx'
+import { mark, matchOf, type Piece } from './marks.ts'
+import { type Article, type Matches, type Results, safeAddress } from './use-results.ts'
 
 /** The results: how many, the cards, and more of them when their end comes into view. */
 export function ResultList(props: {
@@ -21,18 +22,19 @@ export function ResultList(props: {
   const { results, secret, fresh, onFresh, onAgain, onChange, onForget } = props
   const { articles, of, failure, loading } = results
   const match = useMemo(() => (of === null ? null : matchOf(of)), [of])
-  const stopWords = useStopWords(match?.kind === 'keyword')
+  const best = Math.max(...articles.map(({ relevance = 0 }) => relevance))
   const now = useNow()
-  const [taking, setTaking] = useState(false)
+  const [taking, setTaking] = useState<Way | null>(null)
   return (
     <section class="results" aria-labelledby="results-title" aria-busy={loading === 'first'}>
-      <Head {...{ results, fresh, onFresh, taking }} onTake={() => setTaking(!taking)} />
-      {of !== null && taking && <Take search={of} secret={secret} />}
+      <Head {...{ results, fresh, onFresh, taking }} onTake={way => setTaking(way === taking ? null : way)} />
+      {of !== null && <MeaningLine search={of} secret={secret} />}
+      {of !== null && <Take search={of} secret={secret} open={taking} />}
       {articles.length > 0 && (
         <ol class={loading === 'first' ? 'cards stale' : 'cards'}>
           {articles.map(article => (
             <li key={article.id}>
-              <Card {...{ article, match, stopWords, now }} />
+              <Card {...{ article, match, best, now }} matches={results.matches.get(article.id) ?? null} />
             </li>
           ))}
         </ol>
@@ -53,7 +55,7 @@ export function ResultList(props: {
   )
 }
 
-function Head(props: { results: Results; fresh: number; onFresh(): void; taking: boolean; onTake(): void }) {
+function Head(props: { results: Results; fresh: number; onFresh(): void; taking: Way | null; onTake(way: Way): void }) {
   const { results, fresh, onFresh, taking, onTake } = props
   const { words, number } = useSpeech()
   return (
@@ -69,10 +71,14 @@ function Head(props: { results: Results; fresh: number; onFresh(): void; taking:
           ↑ {words.results.fresh(number(fresh), fresh === 1)}
         </button>
       )}
-      {results.of !== null && (
-        <button type="button" aria-expanded={taking} onClick={onTake}>
-          {words.take.open}
-        </button>
+      {results.total > 0 && (
+        <fieldset class="row" aria-label={words.take.open}>
+          {WAYS.map(way => (
+            <button key={way} type="button" aria-expanded={taking === way} onClick={() => onTake(way)}>
+              {words.take[way]}
+            </button>
+          ))}
+        </fieldset>
       )}
     </div>
   )
@@ -94,6 +100,14 @@ function totalOf(
 /** Nothing was found: what else to try. */
 function Nothing({ of, onChange }: { of: Search; onChange(change: Partial<Search>): void }) {
   const { words } = useSpeech()
+  if (isSame(of, NEW_SEARCH)) {
+    return (
+      <div class="nothing">
+        <p class="lead">{words.results.empty}</p>
+        <p>{words.results.emptyHow}</p>
+      </div>
+    )
+  }
   const onlyTitles = of.searchIn === 'title' && of.mode !== 'semantic' && of.q !== ''
   return (
     <div class="nothing">
@@ -138,15 +152,6 @@ function More({ results }: { results: Results & { loadMore(): void } }) {
   )
 }
 
-function useStopWords(wanted: boolean): StopWords | null {
-  const [stopWords, setStopWords] = useState<StopWords | null>(null)
-  useEffect(() => {
-    // Without them every word of the query is marked.
-    if (wanted) loadStopWords().then(setStopWords, () => {})
-  }, [wanted])
-  return stopWords
-}
-
 /** The present moment, for relative times; looked at again every minute. */
 function useNow(): number {
   const [now, setNow] = useState(() => Date.now())
@@ -158,25 +163,25 @@ function useNow(): number {
 }
 
 /** An article as somebody reads it in a list. */
-function Card({
-  article,
-  match,
-  stopWords,
-  now,
-}: {
+function Card(props: {
   article: Article
   match: Match | null
-  stopWords: StopWords | null
+  matches: Matches | null
+  /** The relevance of the closest article. */
+  best: number
   now: number
 }) {
-  const { words } = useSpeech()
+  const { article, match, matches, best, now } = props
+  const { words, number } = useSpeech()
   const { language, snippet, authors } = article
   const address = safeAddress(article.url)
-  const marked = (text: string) => <Marked text={text} {...{ language, match, stopWords }} />
-  const title = marked(article.title || words.results.noTitle)
+  const piecesOf = (text: string) => mark(text, match, matches?.words ?? null)
+  const [inTitle, inSnippet] = [piecesOf(article.title || words.results.noTitle), piecesOf(snippet ?? '')]
+  const isSeen = [...inTitle, ...inSnippet].some(({ found }) => found)
+  const title = <Marked pieces={inTitle} />
   return (
     <article class="card" lang={language}>
-      <Source article={article} now={now} />
+      <Source article={article} best={best} now={now} />
       <h3>
         {address === null ? (
           title
@@ -188,46 +193,55 @@ function Card({
       </h3>
       {snippet !== null && (
         <p class="snippet">
-          {marked(snippet)}
+          <Marked pieces={inSnippet} />
           {[...snippet].length >= 190 && '\u00A0…'}
         </p>
       )}
-      {authors.length > 0 && <p class="authors">{authors.map(({ name }) => name).join(', ')}</p>}
+      {matches !== null && matches.places > 0 && !isSeen && (
+        <p class="hint" lang={document.documentElement.lang}>
+          {words.results.places(number(matches.places), matches.places === 1)}
+        </p>
+      )}
+      {authors.length > 0 && <p class="hint">{authors.map(({ name }) => name).join(', ')}</p>}
     </article>
   )
 }
 
 /** Where an article is from, and when: in the language of the page. */
-function Source({ article, now }: { article: Article; now: number }) {
-  const { words, percent } = useSpeech()
+function Source({ article, best, now }: { article: Article; best: number; now: number }) {
+  const { words } = useSpeech()
   const { language, country, relevance } = article
   return (
-    <p class="source" lang={document.documentElement.lang}>
+    <div class="source" lang={document.documentElement.lang}>
       <b>{article.outlet.name ?? article.outlet.domain ?? '–'}</b>
       <Moment at={article.published_at} now={now} />
       <span class="tags">
         <span title={words.countries[country]}>{country}</span>
         <span title={words.languages[language]}>{language}</span>
       </span>
-      {relevance !== undefined && (
-        <span class="relevance">
-          <meter min={0} max={1} value={relevance} aria-label={words.results.relevance(percent(relevance))} />
-          <span aria-hidden="true">{percent(relevance)}</span>
-        </span>
-      )}
-    </p>
+      {relevance !== undefined && <Relevance relevance={relevance} best={best} />}
+    </div>
   )
 }
 
-function Marked(props: {
-  text: string
-  language: Article['language']
-  match: Match | null
-  stopWords: StopWords | null
-}) {
-  const pieces = mark(props.text, props.language, props.match, props.stopWords)
-  return <>{pieces.map(({ text, found }) => (found ? <mark>{text}</mark> : text))}</>
+/** How close an article is: beside the closest one as a bar, exactly when somebody asks. */
+function Relevance({ relevance, best }: { relevance: number; best: number }) {
+  const { words, percent } = useSpeech()
+  const share = best > 0 ? relevance / best : 0
+  return (
+    <details class="relevance">
+      <summary>
+        <span class="bar" style={{ width: `${(4.5 * share).toFixed(2)}rem` }} />
+        <span class="unseen">{words.results.relevance(percent(share))}</span>
+      </summary>
+      {relevance.toFixed(4)}
+    </details>
+  )
 }
+
+const Marked = ({ pieces }: { pieces: Piece[] }) => (
+  <>{pieces.map(({ text, found }) => (found ? <mark>{text}</mark> : text))}</>
+)
 
 function Moment({ at, now }: { at: string | null; now: number }) {
   const speech = useSpeech()

@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useReducer, useRef, useState } from 'preact/hooks'
 import type { ArticleObject } from '../../../services/api/contract/resources.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
-import { ask, type Failure, isRecord, type Unchanged } from '../../parts/request.ts'
-import { type Search, writeSearch } from '../search/search.ts'
+import { type Asking, ask, type Failure, isRecord, type Unchanged } from '../../parts/request.ts'
+import { isSame, NEW_SEARCH, readSearch, type Search, writeSearch } from '../search/search.ts'
 
 export interface Results {
   /** The search that the articles are of; null: none has been answered yet. */
@@ -17,6 +17,16 @@ export interface Results {
   failure: Failure | null
   /** Requests of the month in the plan; null: no quota. */
   quota: number | null
+  /** What was found in articles, by their id; comes after them. */
+  matches: ReadonlyMap<string, Matches>
+}
+
+/** What a search has found in an article. */
+export interface Matches {
+  /** Folded words of title and snippet. */
+  words: ReadonlySet<string>
+  /** How many places in the text. */
+  places: number
 }
 
 const NOTHING: Results = {
@@ -28,6 +38,7 @@ const NOTHING: Results = {
   loading: null,
   failure: null,
   quota: null,
+  matches: new Map(),
 }
 
 type Event =
@@ -35,6 +46,7 @@ type Event =
   | { kind: 'asked'; what: 'first' | 'more' }
   | { kind: 'first'; of: Search; page: ResultsPage; quota: number | null }
   | { kind: 'more'; page: ResultsPage }
+  | { kind: 'matched'; of: Search; matches: [string, Matches][] }
   | { kind: 'failed'; failure: Failure; first: boolean }
 
 function reduce(results: Results, event: Event): Results {
@@ -51,6 +63,10 @@ function reduce(results: Results, event: Event): Results {
       const added = event.page.articles.filter(({ id }) => !known.has(id))
       return { ...results, loading: null, next: event.page.next, articles: [...results.articles, ...added] }
     }
+    case 'matched':
+      return isSame(event.of, results.of ?? NEW_SEARCH)
+        ? { ...results, matches: new Map([...results.matches, ...event.matches]) }
+        : results
     case 'failed':
       return event.first
         ? { ...NOTHING, failure: event.failure }
@@ -60,34 +76,81 @@ function reduce(results: Results, event: Event): Results {
 
 const PER_PAGE = '25'
 
+function parametersOf(search: Search, cursor: string | null): URLSearchParams {
+  const parameters = writeSearch(search)
+  parameters.set('per_page', PER_PAGE)
+  if (cursor !== null) parameters.set('cursor', cursor)
+  return parameters
+}
+
+const askPage = (search: Search, cursor: string | null, asking: Asking) =>
+  ask(`/v1/articles?${parametersOf(search, cursor)}`, readPage, asking)
+
+/** The first page of a search, as the trial of a key has got it. */
+export interface First {
+  of: Search
+  page: ResultsPage
+  quota: number | null
+}
+
+/** Whether a key works. The page of the address' search is asked for, which is wanted anyway. */
+export async function tryKey(
+  key: string,
+): Promise<
+  | { kind: 'works'; first: First | null }
+  | { kind: 'fails'; code: 'invalid_token' | 'too_many_failed_attempts' | 'offline' }
+> {
+  const of = readSearch(new URLSearchParams(location.search))
+  const answer = await askPage(of, null, { key })
+  if (answer.kind === 'ok') return { kind: 'works', first: { of, page: answer.value, quota: answer.quota } }
+  const code = answer.kind === 'failure' ? answer.code : 'other'
+  if (code === 'missing_token') return { kind: 'fails', code: 'invalid_token' }
+  if (code === 'invalid_token' || code === 'too_many_failed_attempts' || code === 'offline')
+    return { kind: 'fails', code }
+  // The search is refused, and the page says why; not the key.
+  return { kind: 'works', first: null }
+}
+
 /**
  * The results of a search: its first page when the search, the key or `round` changes, and further
  * pages by the cursor.
  *
  * @param search null: there is none that could be asked
+ * @param first a page that is there already
  */
-export function useResults(search: Search | null, key: string, round: number): Results & { loadMore(): void } {
+export function useResults(
+  search: Search | null,
+  key: string,
+  round: number,
+  first: First | null,
+): Results & { loadMore(): void } {
   const [results, tell] = useReducer(reduce, NOTHING)
   const running = useRef<AbortController | null>(null)
+  const given = useRef(first)
 
   const load = useCallback(
     async (of: Search, cursor: string | null) => {
       running.current?.abort()
       const mine = new AbortController()
       running.current = mine
+      const asking = { key, signal: mine.signal }
       tell({ kind: 'asked', what: cursor === null ? 'first' : 'more' })
-      const parameters = writeSearch(of)
-      parameters.set('per_page', PER_PAGE)
-      if (cursor !== null) parameters.set('cursor', cursor)
+      const here = cursor === null && given.current !== null && isSame(given.current.of, of) ? given.current : null
+      given.current = null
       try {
-        const answer = await ask(`/v1/articles?${parameters}`, readPage, { key, signal: mine.signal })
+        const answer = here
+          ? { kind: 'ok' as const, value: here.page, quota: here.quota }
+          : await askPage(of, cursor, asking)
         if (answer.kind === 'failure') tell({ kind: 'failed', failure: answer, first: cursor === null })
-        else if (answer.kind === 'ok')
-          tell(
-            cursor === null
-              ? { kind: 'first', of, page: answer.value, quota: answer.quota }
-              : { kind: 'more', page: answer.value },
-          )
+        if (answer.kind !== 'ok') return
+        tell(
+          cursor === null
+            ? { kind: 'first', of, page: answer.value, quota: answer.quota }
+            : { kind: 'more', page: answer.value },
+        )
+        if (of.mode === 'semantic' || of.q.trim() === '' || answer.value.articles.length === 0) return
+        const found = await ask(`/explore/matches?${parametersOf(of, cursor)}`, readMatches, asking)
+        if (found.kind === 'ok') tell({ kind: 'matched', of, matches: found.value })
       } catch {
         // Another search has taken its place.
       }
@@ -109,6 +172,16 @@ export function useResults(search: Search | null, key: string, round: number): R
 }
 
 export type Article = ArticleObject
+
+/** Reads `/explore/matches`; null: it is none. */
+function readMatches(json: unknown): [string, Matches][] | null {
+  if (!isRecord(json) || !Array.isArray(json.data)) return null
+  return json.data.flatMap((one): [string, Matches][] =>
+    isRecord(one) && typeof one.id === 'string' && typeof one.places === 'number' && Array.isArray(one.words)
+      ? [[one.id, { words: new Set(one.words.map(String)), places: one.places }]]
+      : [],
+  )
+}
 
 interface ResultsPage {
   total: number

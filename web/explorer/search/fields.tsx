@@ -1,26 +1,34 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useContext, useEffect, useId, useRef, useState } from 'preact/hooks'
 import { LIMITS } from '../../../services/api/contract/parameters.ts'
+import { KeyTaker } from '../../parts/controls.tsx'
 import { ask, isRecord } from '../../parts/request.ts'
 import { useSpeech } from '../../words/index.ts'
 import type { Search } from './search.ts'
 
 export interface FilterProps {
   search: Search
-  /** Sentences of the API by parameter: each stands beside its field. */
+  /** What the API refuses, by parameter: it is said beside its field. */
   errors: Record<string, string[]>
   onChange(change: Partial<Search>): void
 }
 
 /** A group of fields with its name, and what is wrong with it. */
-export function Group(props: { label: string; errors?: string[] | undefined; children: ComponentChildren }) {
+export function Group(props: {
+  label: string
+  errors?: string[] | undefined
+  /** How it is said what is wrong. */
+  wrong?: 'dates' | 'name' | 'other'
+  children: ComponentChildren
+}) {
+  const { words } = useSpeech()
   return (
     <fieldset class="group">
       <legend>{props.label}</legend>
       {props.children}
       {props.errors !== undefined && (
-        <p class="problem" role="alert" lang="en">
-          {props.errors.join(' ')}
+        <p class="problem" role="alert">
+          {words.filters.wrong[props.wrong ?? 'other']}
         </p>
       )}
     </fieldset>
@@ -89,6 +97,7 @@ const PAUSE = 180
 export function NameField(props: FilterProps & { field: 'outlet' | 'author'; secret: string }) {
   const { field, secret, search, errors, onChange } = props
   const { words } = useSpeech()
+  const takeKey = useContext(KeyTaker)
   const id = useId()
   const value = search[field]
   const [text, setText] = useState(value)
@@ -111,7 +120,7 @@ export function NameField(props: FilterProps & { field: 'outlet' | 'author'; sec
   }
   const label = words.filters[field]
   return (
-    <Group label={label} errors={errors[field]}>
+    <Group label={label} errors={errors[field]} wrong="name">
       <div class="combobox">
         <input
           type="text"
@@ -128,7 +137,8 @@ export function NameField(props: FilterProps & { field: 'outlet' | 'author'; sec
           placeholder={field === 'outlet' ? words.filters.outletHint : words.filters.authorHint}
           value={text}
           onInput={event => {
-            setText(event.currentTarget.value)
+            const typed = event.currentTarget.value
+            setText(takeKey(typed) ? '' : typed)
             setActive(-1)
             setOpen(true)
           }}

@@ -3,18 +3,12 @@ import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import { beginOf, dayOf, daysBefore, endOf } from '../../parts/time.ts'
 import { useSpeech } from '../../words/index.ts'
 import { Choice, type FilterProps, Group, NameField, Several } from './fields.tsx'
-import type { Search } from './search.ts'
+import { NEW_SEARCH, type Search } from './search.ts'
 
 /** Everything that narrows a search besides its words. A change searches at once. */
-export function Filters({
-  search,
-  errors,
-  onChange,
-  onClear,
-  secret,
-}: FilterProps & { secret: string; onClear(): void }) {
+export function Filters({ search, errors, onChange, secret }: FilterProps & { secret: string }) {
   const { words } = useSpeech()
-  const count = countOf(search)
+  const count = useChips(search).length
   return (
     <aside class="filters" aria-label={words.filters.title}>
       {/* Open where there is room for it, see the style. */}
@@ -42,20 +36,75 @@ export function Filters({
         <NameField field="outlet" secret={secret} {...{ search, errors, onChange }} />
         <NameField field="author" secret={secret} {...{ search, errors, onChange }} />
         <HasAuthor search={search} errors={errors} onChange={onChange} />
-        {count > 0 && (
-          <button type="button" class="quiet" onClick={onClear}>
-            {words.filters.clear}
-          </button>
-        )}
       </details>
     </aside>
   )
 }
 
-function countOf(search: Search): number {
+/** A filter that is on: what it says, and what takes it away. */
+interface Chip {
+  text: string
+  off: Partial<Search>
+}
+
+export function useChips(search: Search): Chip[] {
+  const { words, date } = useSpeech()
+  const { filters } = words
   const { countries, languages, hasAuthor, outlet, author, publishedAfter, publishedBefore } = search
-  const set = [countries.length > 0, languages.length > 0, hasAuthor !== null, outlet, author]
-  return [...set, publishedAfter !== '' || publishedBefore !== ''].filter(Boolean).length
+  const day = (bound: string) => date(new Date(bound), 'day')
+  const named = (name: string, value: string) => `${name}: ${value}`
+  return [
+    ...(search.mode !== 'semantic' && search.searchIn !== NEW_SEARCH.searchIn
+      ? [{ text: named(filters.searchIn, filters.inTitle), off: { searchIn: NEW_SEARCH.searchIn } }]
+      : []),
+    ...(isTime(publishedAfter) ? [{ text: filters.since(day(publishedAfter)), off: { publishedAfter: '' } }] : []),
+    ...(isTime(publishedBefore) ? [{ text: filters.until(day(publishedBefore)), off: { publishedBefore: '' } }] : []),
+    ...countries.map(country => ({
+      text: words.countries[country],
+      off: { countries: countries.filter(one => one !== country) },
+    })),
+    ...languages.map(language => ({
+      text: words.languages[language],
+      off: { languages: languages.filter(one => one !== language) },
+    })),
+    ...(outlet === '' ? [] : [{ text: named(filters.outlet, outlet), off: { outlet: '' } }]),
+    ...(author === '' ? [] : [{ text: named(filters.author, author), off: { author: '' } }]),
+    ...(hasAuthor === null
+      ? []
+      : [
+          {
+            text: named(filters.hasAuthor, hasAuthor ? filters.withAuthor : filters.withoutAuthor),
+            off: { hasAuthor: null },
+          },
+        ]),
+  ]
+}
+
+const isTime = (bound: string) => bound !== '' && !Number.isNaN(Date.parse(bound))
+
+/** The filters that are on, each with a button that takes it away. */
+export function ActiveFilters(props: { search: Search; onChange(change: Partial<Search>): void; onClear(): void }) {
+  const { search, onChange, onClear } = props
+  const { words } = useSpeech()
+  const chips = useChips(search)
+  if (chips.length === 0) return null
+  return (
+    <ul class="row chips" aria-label={words.filters.on}>
+      {chips.map(({ text, off }) => (
+        <li key={text}>
+          <button type="button" class="chip" onClick={() => onChange(off)}>
+            <span class="unseen">{words.filters.remove('')}</span>
+            {text} <span aria-hidden="true">×</span>
+          </button>
+        </li>
+      ))}
+      <li>
+        <button type="button" class="quiet" onClick={onClear}>
+          {words.filters.clear}
+        </button>
+      </li>
+    </ul>
+  )
 }
 
 function Places({ search, errors, onChange }: FilterProps) {
@@ -150,7 +199,7 @@ function Dates({ search, errors, onChange }: FilterProps) {
   const now = new Date()
   const problems = [...(errors.published_after ?? []), ...(errors.published_before ?? [])]
   return (
-    <Group label={words.filters.dates} errors={problems.length > 0 ? problems : undefined}>
+    <Group label={words.filters.dates} errors={problems.length > 0 ? problems : undefined} wrong="dates">
       <div class="presets">
         {PRESET_NAMES.map(name => {
           const begin = beginOf(daysBefore(now, PRESETS[name]))
@@ -159,7 +208,7 @@ function Dates({ search, errors, onChange }: FilterProps) {
             <button
               key={name}
               type="button"
-              class="preset"
+              class="chip"
               aria-pressed={isOn}
               onClick={() => onChange({ publishedAfter: isOn ? '' : begin, publishedBefore: '' })}
             >

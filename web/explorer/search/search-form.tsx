@@ -78,7 +78,7 @@ export function SearchForm(props: {
         />
         <div id="reading" class="reading" aria-live="polite">
           {errors.length > 0 && reading.kind !== 'problem' ? (
-            <p class="problem">{errors.join(' ')}</p>
+            <p class="problem">{words.reading.refused}</p>
           ) : (
             <ReadingLine reading={reading} draft={draft} isTried={isTried} onMode={onMode} />
           )}

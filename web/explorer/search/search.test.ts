@@ -16,9 +16,18 @@ t.test('issue 21.1: an address and its search are the same', async t => {
   t.same(read('/'), NEW_SEARCH)
 })
 
+t.test('issue 37.1: a fresh page, a reload and a shared link look in the same place', async t => {
+  for (const search of [NEW_SEARCH, { ...NEW_SEARCH, countries: ['NL' as const] }, { ...NEW_SEARCH, q: 'brug' }]) {
+    t.equal(read(addressOf(search)).searchIn, 'title_body', addressOf(search))
+    const titles = { ...search, searchIn: 'title' as const }
+    t.equal(read(addressOf(titles)).searchIn, 'title', addressOf(titles))
+  }
+  t.equal(read('/?q=brug').searchIn, 'title_body', 'an address that somebody typed')
+})
+
 t.test('issue 21.1: what an address holds besides is left out', async t => {
   const search = read('/?q=x&search=magic&country=XX,NL&key=psk_secret&has_author=maybe&cursor=abc')
-  t.equal(addressOf(search), '/?q=x&search_in=title&country=NL')
+  t.equal(addressOf(search), '/?q=x&search_in=title_body&country=NL')
   for (const inherited of ['constructor', '__proto__', 'toString']) {
     t.same(read(`/?has_author=${inherited}&search=${inherited}&sort=${inherited}`).hasAuthor, null, inherited)
   }

@@ -58,8 +58,7 @@ export function readSearch(parameters: URLSearchParams): Search {
   return {
     q: text('q'),
     mode,
-    // As the API reads it: without a word, titles.
-    searchIn: oneOf(['title', 'title_body'] as const, text('search_in')) ?? 'title',
+    searchIn: oneOf(['title', 'title_body'] as const, text('search_in')) ?? NEW_SEARCH.searchIn,
     countries: list('country', COUNTRIES),
     languages: list('language', LANGUAGES),
     hasAuthor: hasAuthor === null ? null : hasAuthor === 'true',
@@ -75,7 +74,7 @@ export function readSearch(parameters: URLSearchParams): Search {
 const oneOf = <T extends string>(values: readonly T[], text: string): T | null =>
   values.find(value => value === text) ?? null
 
-/** The parameters for the API, and for the page's address; what is at its default is left out. */
+/** The parameters for the API. What is at the API's default is left out. */
 export function writeSearch(search: Search): URLSearchParams {
   const { mode, searchIn, hasAuthor, sort, order } = search
   const written: [name: string, value: string][] = [
@@ -93,14 +92,17 @@ export function writeSearch(search: Search): URLSearchParams {
     ['sort', sort === null || (sort === 'relevance' && mode !== 'semantic') ? '' : sort],
     ['order', order === 'desc' ? '' : order],
   ]
-  const parameters = new URLSearchParams(written.filter(([, value]) => value !== ''))
-  return parameters
+  return new URLSearchParams(written.filter(([, value]) => value !== ''))
 }
 
 /** The address of the page with this search. Commas may stand as they are: it is for people. */
 export function addressOf(search: Search): string {
-  const query = String(writeSearch(search)).replaceAll('%2C', ',').replaceAll('%3A', ':')
+  const parameters = writeSearch(search)
+  // Said also while there are no words yet, so that a reload keeps the choice.
+  if (search.mode !== 'semantic' && search.searchIn !== NEW_SEARCH.searchIn)
+    parameters.set('search_in', search.searchIn)
+  const query = String(parameters).replaceAll('%2C', ',').replaceAll('%3A', ':')
   return query === '' ? '/' : `/?${query}`
 }
 
-export const isSame = (one: Search, other: Search): boolean => String(writeSearch(one)) === String(writeSearch(other))
+export const isSame = (one: Search, other: Search): boolean => addressOf(one) === addressOf(other)

@@ -9,14 +9,30 @@ import { CODE_LANGUAGES, type CodeLanguage, codeOf } from './code.ts'
 import { type Download, FORMATS, type Format, openSink, type Progress, startDownload, WRITERS } from './download.ts'
 import { FeedPanel } from './feed-panel.tsx'
 
-/** The search, to go on with elsewhere: as a file, as a feed, as a program. */
-export function Take({ search, secret }: { search: Search; secret: string }) {
+/** What can be done with a search elsewhere: a file, a feed, a program. */
+export const WAYS = ['download', 'feed', 'code'] as const
+export type Way = (typeof WAYS)[number]
+
+/**
+ * The panel that is open. One that was opened stays when another is opened: a download goes on.
+ *
+ * @param props.open null: none
+ */
+export function Take({ search, secret, open }: { search: Search; secret: string; open: Way | null }) {
+  const [opened, setOpened] = useState<Way[]>([])
+  useEffect(() => {
+    if (open !== null) setOpened(before => [...new Set([...before, open])])
+  }, [open])
   return (
-    <div class="take">
-      <DownloadPanel search={search} secret={secret} />
-      <FeedPanel search={search} secret={secret} />
-      <Code search={search} />
-    </div>
+    <>
+      {opened.map(way => (
+        <div key={way} class="take" hidden={way !== open}>
+          {way === 'download' && <DownloadPanel search={search} secret={secret} />}
+          {way === 'feed' && <FeedPanel search={search} secret={secret} />}
+          {way === 'code' && <Code search={search} />}
+        </div>
+      ))}
+    </>
   )
 }
 
