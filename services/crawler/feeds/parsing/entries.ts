@@ -21,10 +21,11 @@ export function readEntries(markup: Markup, top: FeedElement, format: FeedFormat
   collectItems(top, items)
   const head = childrenOf(top, 'channel', 'rdf:channel')[0] ?? top
   const language = languageOf(markup, head) ?? top.attributes.get('xml:lang') ?? null
-  const entries = items.slice(0, MAX_ENTRIES).map(item => readEntry(markup, item))
+  const title = firstConstruct(markup, head, 'title', 'atom:title')
+  const entries = items.slice(0, MAX_ENTRIES).map(item => readEntry(markup, item, title))
   return {
     format,
-    title: firstConstruct(markup, head, 'title', 'atom:title'),
+    title,
     language,
     entries,
     parts: [],
@@ -45,13 +46,15 @@ function collectItems(element: FeedElement, items: FeedElement[]): void {
 const ITEMS = new Set(['item', 'entry', 'atom:entry', 'rdf:item'])
 const AROUND = new Set(['channel', 'rdf:channel', 'items', 'rss', 'feed', 'atom:feed', 'rdf:rdf'])
 
-function readEntry(markup: Markup, whole: FeedElement): RawEntry {
+/** @param publisher the feed's own title */
+function readEntry(markup: Markup, whole: FeedElement, publisher: string | null): RawEntry {
   const item = { ...whole, children: whole.children.slice(0, MAX_CHILDREN) }
   const about = item.attributes.get('rdf:about')?.trim()
+  const id = idOf(markup, item)
   return {
     ...EMPTY_ENTRY,
-    ...idOf(markup, item),
-    link: linkOf(markup, item),
+    ...id,
+    link: linkOf(markup, item, id),
     originalLink: firstText(markup, item, 'feedburner:origlink', 'pheedo:origlink'),
     about: about ? resolveLink(about, item.base) : null,
     title: firstConstruct(markup, item, 'title', 'atom:title', 'dc:title', 'media:title'),
@@ -75,7 +78,7 @@ function readEntry(markup: Markup, whole: FeedElement): RawEntry {
       'body',
       'fullitem',
     ),
-    authors: authorsOf(markup, item),
+    authors: authorsOf(markup, item, publisher),
     published: firstText(markup, item, ...PUBLISHED),
     language: languageOf(markup, item),
     modified: firstText(markup, item, ...MODIFIED),
@@ -115,7 +118,8 @@ function idOf(markup: Markup, item: FeedElement): Pick<RawEntry, 'id' | 'idIsLin
   return { id: null, idIsLink: false }
 }
 
-function linkOf(markup: Markup, item: FeedElement): string | null {
+function linkOf(markup: Markup, item: FeedElement, { id, idIsLink }: Pick<RawEntry, 'id' | 'idIsLink'>): string | null {
+  const hasPermalink = idIsLink && id !== null && /^https?:\/\//i.test(id)
   let own: string | null = null
   let alternate: string | null = null
   let other: string | null = null
@@ -124,7 +128,7 @@ function linkOf(markup: Markup, item: FeedElement): string | null {
     const text = linkText(markup, link)
     switch (roleOf(link, item, text)) {
       case 'own':
-        own = resolveLink(text || (href ?? ''), link.base)
+        own = ownLink(text || (href ?? ''), link.base, hasPermalink) ?? own
         break
       case 'alternate':
         // Of several, the HTML page: it is the one for people.
@@ -134,8 +138,30 @@ function linkOf(markup: Markup, item: FeedElement): string | null {
         other ??= resolveLink(href ?? '', link.base)
     }
   }
-  return own ?? alternate ?? other
+  const found = own ?? alternate ?? other
+  return found !== null && hasPermalink && isAttached(item, found) ? null : found
 }
+
+/**
+ * The address of an RSS link. Null when the text is none: RSS 2.0 asks for a scheme, and the
+ * permalink of the entry is likelier than a path that begins nowhere.
+ */
+function ownLink(text: string, base: string | null, hasPermalink: boolean): string | null {
+  if (NO_LINK.test(text)) return null
+  if (/^www\.[^\s/?#]+\.[a-z]{2,}(?:[/?#]|$)/i.test(text)) return `https://${text}`
+  if (hasPermalink && !/^(?:[a-z][a-z0-9+.-]*:|[/?])/i.test(text)) return null
+  return resolveLink(text, base)
+}
+
+/** What systems write into a link that they do not know. */
+const NO_LINK =
+  /^(?:n\/?a|none|null|nil|nan|undefined|false|true|-+|#.*|\.|0|about:\S*|javascript:.*|https?:\/*|[[{(<].*)$/i
+
+/** Whether an address is that of a file which the entry attaches: sound, film or picture. */
+const isAttached = (item: FeedElement, address: string) =>
+  childrenOf(item, 'enclosure', 'media:content', 'media:thumbnail').some(
+    file => file.attributes.get('url')?.trim() === address,
+  ) || /\.(?:mp3|m4a|mp4|ogg|wav|webm|jpe?g|png|gif|webp)(?:\?|$)/i.test(address)
 
 /** The text of a link without its line breaks. Spaces inside a line belong to the address. */
 const linkText = (markup: Markup, link: FeedElement) =>
@@ -152,9 +178,10 @@ const linkText = (markup: Markup, link: FeedElement) =>
 function roleOf(link: FeedElement, item: FeedElement, text: string): 'own' | 'alternate' | 'other' | null {
   const hasHref = link.attributes.has('href')
   const isRss = link.name === 'link' && item.name === 'item'
-  if (isRss && (text !== '' || hasHref)) return 'own'
+  if (isRss && (text !== '' || (hasHref && !link.attributes.has('rel')))) return 'own'
   if (!hasHref) return text === '' ? null : 'own'
   const rel = link.attributes.get('rel')?.trim().toLowerCase() ?? 'alternate'
+  if (/^\s*(?:audio|video|image)\//i.test(link.attributes.get('type') ?? '')) return null
   if (rel === 'alternate') return 'alternate'
   return NO_PAGE.has(rel) ? null : 'other'
 }
@@ -174,24 +201,36 @@ const NO_PAGE = new Set(
   ]),
 )
 
-function authorsOf(markup: Markup, item: FeedElement): string[] {
+/**
+ * The authors of an entry: of the first element that names a person, else of the first that names
+ * anybody. RSS asks for an address in `author`, which is often that of a desk, while `dc:creator`
+ * names who wrote.
+ */
+function authorsOf(markup: Markup, item: FeedElement, publisher: string | null): string[] {
   const people = childrenOf(item, 'author', 'atom:author')
     .filter(author => author.children.some(child => PERSON.has(child.name)))
     .slice(0, MAX_AUTHORS)
   const named = people
     .map(person => firstText(markup, person, 'name', 'atom:name') ?? firstText(markup, person, 'email', 'atom:email'))
     .filter(name => name !== null)
-  if (named.length > 0) return named
-  for (const name of ['author', 'atom:author', 'dc:creator', 'dc:author', 'itunes:author', 'media:credit']) {
-    const texts = childrenOf(item, name)
-      .filter(author => !people.includes(author))
-      .slice(0, MAX_AUTHORS)
-      .map(author => authorName(readConstruct(markup, author) ?? ''))
-      .filter(text => text !== '')
-    if (texts.length > 0) return texts
-  }
-  return []
+  const lists = [
+    named,
+    ...['author', 'atom:author', 'dc:creator', 'dc:author', 'itunes:author', 'media:credit'].map(name =>
+      childrenOf(item, name)
+        .filter(author => !people.includes(author))
+        .slice(0, MAX_AUTHORS)
+        .map(author => authorName(withoutCdata(readConstruct(markup, author) ?? '')))
+        .filter(text => text !== ''),
+    ),
+  ].filter(list => list.length > 0)
+  const isPerson = (name: string) =>
+    !DESK.test(name) && name.toLowerCase() !== publisher?.toLowerCase() && /\p{L}[^\S\n]+\p{L}/u.test(name)
+  return lists.find(list => list.some(isPerson)) ?? lists[0] ?? []
 }
+
+/** Words of desks, accounts and agencies, and addresses of mail. */
+const DESK =
+  /@|(?<!\p{L})(?:redactie|r[eé]daction|redaktion|newsroom|(?:news)?desk|editors?|admin\w*|webmaster|no-?reply|belga|anp|afp|dpa)(?!\p{L})/iu
 
 /** The parts of a person (RFC 4287 §3.2), with `url` for Atom 0.3. */
 const PERSON = new Set(['name', 'email', 'uri', 'url', 'atom:name', 'atom:email', 'atom:uri', 'atom:url'])
@@ -296,4 +335,11 @@ function isTextual(type: string): boolean {
 function fromBase64(text: string): string {
   const compact = text.replace(/\s+/g, '')
   return /^[A-Za-z0-9+/]+={0,2}$/.test(compact) ? Buffer.from(compact, 'base64').toString('utf8') : text
+}
+
+/** Removes the signs of a CDATA section that was escaped, so that XML takes them for text. */
+export function withoutCdata(text: string): string {
+  return /^\s*(?:<|&lt;)!\[CDATA\[/i.test(text)
+    ? text.replace(/(?:<|&lt;)!\[CDATA\[|\]\](?:>|&gt;)/gi, '').trim()
+    : text
 }

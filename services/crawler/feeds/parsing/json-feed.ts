@@ -61,7 +61,7 @@ function readItem(item: Record<string, unknown>, feedAuthors: string[]): RawEntr
   const authors = authorsOf(item)
   return {
     ...EMPTY_ENTRY,
-    link: textOf(item.url) ?? textOf(item.external_url),
+    link: linkOf(item),
     id: textOf(item.id),
     idIsLink: true,
     title: textOf(item.title),
@@ -82,6 +82,13 @@ function authorsOf(holder: Record<string, unknown>): string[] {
     .filter(isRecord)
     .map(person => textOf(person.name))
     .filter(name => name !== null)
+}
+
+/** `external_url` leads to another page, about which the item writes. */
+function linkOf(item: Record<string, unknown>): string | null {
+  const [url, id] = [textOf(item.url), textOf(item.id)]
+  if (url !== null && /^(?:https?:|[/?])/i.test(url)) return url
+  return id !== null && /^https?:\/\//i.test(id) ? id : (url ?? textOf(item.external_url))
 }
 
 function textOf(value: unknown): string | null {

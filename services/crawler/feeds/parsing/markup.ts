@@ -72,7 +72,7 @@ export function markupOf(markup: Markup, element: FeedElement): string {
  * semicolon, because `&copy=2` may be part of an address. A pattern finds them, because the decoder
  * is slow at every bare ampersand.
  */
-function decodeEntities(text: string): string {
+export function decodeEntities(text: string): string {
   return text.replace(/&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});/gi, entity => decodeHTMLStrict(entity))
 }
 
@@ -208,7 +208,7 @@ function completeOpening(tree: Tree): void {
       opening.declaredBase = resolveBase(base, opening.declaredBase)
     }
   }
-  namespaces.enter(opening.attributes)
+  namespaces.enter(opening.name, opening.attributes)
   opening.name = namespaces.canonicalName(opening.name)
   tree.opening = null
 }
@@ -287,7 +287,7 @@ const NAMESPACES = new Map(
 /** The prefixes that are declared at the place of the document that is being read. */
 interface Namespaces {
   /** An element begins. Its attributes may declare prefixes. */
-  enter(attributes: ReadonlyMap<string, string>): void
+  enter(name: string, attributes: ReadonlyMap<string, string>): void
   /** The innermost element ends. */
   leave(): void
   /** An element's name with the usual prefix of its namespace, such as `dc:creator`. */
@@ -304,14 +304,17 @@ function createNamespaces(): Namespaces {
   const entered: string[][] = []
 
   return {
-    enter(attributes) {
+    enter(element, attributes) {
       let prefixes = NONE
       for (const [name, value] of attributes) {
         if (name !== 'xmlns' && !name.startsWith('xmlns:')) continue
         const prefix = name.slice(6)
+        const namespace = value.trim().toLowerCase()
+        const isOwn = OF_RSS.has(element) || (OF_ATOM.has(element) && NAMESPACES.get(namespace) !== 'atom')
+        const meaning = prefix === '' && isOwn ? '' : namespace
         const meanings = declared.get(prefix)
-        if (meanings === undefined) declared.set(prefix, [value.trim().toLowerCase()])
-        else meanings.push(value.trim().toLowerCase())
+        if (meanings === undefined) declared.set(prefix, [meaning])
+        else meanings.push(meaning)
         if (prefixes === NONE) prefixes = []
         prefixes.push(prefix)
       }
@@ -333,3 +336,10 @@ function createNamespaces(): Namespaces {
 }
 
 const NONE: string[] = []
+
+/**
+ * Elements whose default namespace is taken for their format's own, whatever it is. Some feeds
+ * declare a module's namespace as the default one, and readers ignore that.
+ */
+const OF_RSS = new Set(['rss', 'channel', 'item', 'rdf:rdf', 'rdf', 'urlset', 'url', 'sitemapindex', 'sitemap'])
+const OF_ATOM = new Set(['feed', 'entry'])

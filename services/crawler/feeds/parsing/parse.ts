@@ -3,11 +3,11 @@ import { decodeText } from '../../../../shared/encoding/decode.ts'
 import type { FeedEntry } from '../../../../shared/outlets/page.ts'
 import { begin } from '../../../../shared/threads/clock.ts'
 import type { Timed } from '../../../../shared/threads/threads.ts'
-import { readEntries } from './entries.ts'
+import { readEntries, withoutCdata } from './entries.ts'
 import type { Feed, FeedFormat, RawEntry, SitemapPart } from './feed.ts'
 import { readJsonFeed } from './json-feed.ts'
-import { type FeedElement, readMarkup } from './markup.ts'
-import { readSitemap, readSitemapIndex, recentEntries, recentParts } from './sitemaps.ts'
+import { decodeEntities, type FeedElement, readMarkup } from './markup.ts'
+import { readSitemap, readSitemapIndex, readTextSitemap, recentEntries, recentParts } from './sitemaps.ts'
 
 /**
  * Reads any feed or sitemap: RSS 0.9x, 1.0, 2.0, Atom, RDF, JSON Feed, (news) sitemaps and their
@@ -17,6 +17,8 @@ import { readSitemap, readSitemapIndex, recentEntries, recentParts } from './sit
  * @param base the address of the document
  */
 export function parseFeed(text: string, base: string | null): Feed | null {
+  const listed = readTextSitemap(text)
+  if (listed !== null) return listed
   if (/^\s*[{[]/.test(text.slice(0, 1_000))) {
     const feed = readJsonFeed(text, base)
     if (feed !== null) return feed
@@ -164,13 +166,34 @@ function toEntry(raw: RawEntry, url: URL, language: string | null): FeedEntry {
   return {
     url: url.href,
     guid: cut(raw.id, LONGEST.other),
-    title: cut(raw.title, LONGEST.title),
-    summary: cut(raw.summary, LONGEST.summary),
-    content: cut(raw.content, LONGEST.content),
+    title: cut(escapedOnce(raw.title), LONGEST.title),
+    summary: cut(escapedOnce(raw.summary), LONGEST.summary),
+    content: cut(escapedOnce(raw.content), LONGEST.content),
     authors: cutAuthors(raw.authors),
     published: cut(raw.published, LONGEST.other),
     language: cut(raw.language ?? language, LONGEST.other),
   }
+}
+
+/** A tag that opens or closes a usual element, escaped. */
+const ESCAPED_TAG =
+  /&(?:amp;){0,2}lt;\/?(?:p|br|div|span|a|b|i|u|em|strong|small|img|ul|ol|li|h[1-6]|blockquote|figure|table|q)\b/i
+/** An entity whose ampersand is escaped. */
+const ESCAPED_ENTITY = /&amp;(#\d{2,7}|#x[0-9a-f]{2,6}|[a-z]{3,8});/gi
+
+/**
+ * A text whose markup was escaped once too often, as its author meant it. Strictly it shows tags to
+ * the reader; no feed of news means that. A text with tags of its own stays as it is.
+ */
+function escapedOnce(text: string | null): string | null {
+  if (text === null) return null
+  let plain = withoutCdata(text)
+  for (let times = 0; times < 3 && ESCAPED_TAG.test(plain) && !/<[a-z/]/i.test(plain); times += 1) {
+    plain = decodeEntities(plain)
+  }
+  return plain.replace(ESCAPED_ENTITY, (written, entity: string) =>
+    decodeEntities(`&${entity};`) === `&${entity};` || /^(?:lt|gt|amp|quot)$/i.test(entity) ? written : `&${entity};`,
+  )
 }
 
 function cutAuthors(authors: string[]): string[] {

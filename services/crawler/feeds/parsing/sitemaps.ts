@@ -81,7 +81,7 @@ export function readSitemap(markup: Markup, urlset: FeedElement): Feed {
   const listed = urls.map(url => readUrl(markup, url))
   const twins = twinsOf(urls, listed)
   const entries = [...listed, ...twins].slice(0, MAX_LISTED)
-  const news = urls.some(url => childrenOf(url, 'news:news').length > 0)
+  const news = urls.some(url => childrenOf(url, 'news:news', 'news').length > 0)
   return {
     format: news ? 'news sitemap' : 'sitemap',
     title: null,
@@ -132,6 +132,20 @@ function isSameSite(a: string, b: string): boolean {
   return one === other || (getDomain(one) ?? one) === getDomain(other)
 }
 
+/**
+ * Reads a sitemap that is a text file: an address on each line (sitemaps.org, "Text file"). Null: the
+ * text is none.
+ */
+export function readTextSitemap(text: string): Feed | null {
+  if (!/^\s*https?:\/\/\S/i.test(text.slice(0, 1_000))) return null
+  const lines = text.split(/[\r\n]+/, MAX_LISTED).map(line => line.trim())
+  const written = lines.filter(line => line !== '' && !line.startsWith('#'))
+  const addresses = written.filter(line => /^https?:\/\/[^\s<>"]+$/i.test(line) && line.length <= ADDRESS_LIMIT)
+  if (addresses.length < written.length / 2) return null
+  const entries = [...new Set(addresses)].map(link => ({ ...EMPTY_ENTRY, link }))
+  return { format: 'sitemap', title: null, language: null, entries, parts: [], next: null, whole: true }
+}
+
 /** Reads a sitemap index. */
 export function readSitemapIndex(markup: Markup, index: FeedElement): Feed {
   const parts: SitemapPart[] = []
@@ -157,16 +171,16 @@ const dateOf = (markup: Markup, element: FeedElement) =>
   firstText(markup, element, 'lastmod')?.slice(0, LONGEST_DATE) ?? null
 
 function readUrl(markup: Markup, url: FeedElement): RawEntry {
-  const news = childrenOf(url, 'news:news')[0]
-  const publication = news === undefined ? undefined : childrenOf(news, 'news:publication')[0]
+  const news = childrenOf(url, 'news:news', 'news')[0]
+  const publication = news === undefined ? undefined : childrenOf(news, 'news:publication', 'publication')[0]
   return {
     ...EMPTY_ENTRY,
     link: firstText(markup, url, 'loc'),
-    title: news === undefined ? null : firstText(markup, news, 'news:title'),
-    published: news === undefined ? null : firstText(markup, news, 'news:publication_date'),
+    title: news === undefined ? null : firstText(markup, news, 'news:title', 'title'),
+    published: news === undefined ? null : firstText(markup, news, 'news:publication_date', 'publication_date'),
     language:
-      (publication === undefined ? null : firstText(markup, publication, 'news:language')) ??
-      (news === undefined ? null : firstText(markup, news, 'news:language')),
+      (publication === undefined ? null : firstText(markup, publication, 'news:language', 'language')) ??
+      (news === undefined ? null : firstText(markup, news, 'news:language', 'language')),
     modified: dateOf(markup, url),
   }
 }

@@ -1,0 +1,184 @@
+import t from 'tap'
+import { readFeed } from './parse.ts'
+
+/*
+ * Feeds and sitemaps as outlets serve them, from public reports of people who read feeds. Each line
+ * names its source; the documents are written anew, of an invented outlet.
+ */
+
+const BASE = 'https://dagkoerier.example/rss.xml'
+const entries = (text: string, contentType = 'application/rss+xml') =>
+  readFeed({ bytes: Buffer.from(text), contentType, url: BASE })?.named.map(({ entry }) => entry) ?? null
+const rss = (item: string, attributes = '') =>
+  `<rss version="2.0" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:atom="http://www.w3.org/2005/Atom" ${attributes}><channel><title>De Dagkoerier</title><item>${item}</item></channel></rss>`
+const TITLED = '<title>Brug dicht</title><link>https://dagkoerier.example/a/1</link>'
+const urls = (text: string, contentType?: string) => entries(text, contentType)?.map(({ url }) => url) ?? null
+
+t.test('a known namespace as the default one is the format’s own (newsboat#1086, #1108)', async t => {
+  for (const namespace of [
+    ...['http://www.w3.org/2005/Atom', 'http://search.yahoo.com/mrss/', 'http://purl.org/rss/1.0/modules/content/'],
+    ...[
+      'http://www.itunes.com/dtds/podcast-1.0.dtd',
+      'http://www.w3.org/1999/xhtml',
+      'http://purl.org/dc/elements/1.1/',
+    ],
+  ]) {
+    t.match(entries(rss(TITLED, `xmlns="${namespace}"`)), [{ title: 'Brug dicht' }], namespace)
+    t.match(
+      entries(`<rss><channel xmlns="${namespace}"><item xmlns="${namespace}">${TITLED}</item></channel></rss>`),
+      [{ title: 'Brug dicht', url: 'https://dagkoerier.example/a/1' }],
+      `${namespace} below the top`,
+    )
+    t.same(urls(`<urlset xmlns="${namespace}"><url><loc>https://dagkoerier.example/a/1</loc></url></urlset>`), [
+      'https://dagkoerier.example/a/1',
+    ])
+  }
+  const news = 'http://www.google.com/schemas/sitemap-news/0.9'
+  t.match(
+    entries(
+      `<urlset xmlns="${news}"><url><loc>https://dagkoerier.example/a/1</loc><news><title>Brug dicht</title></news></url></urlset>`,
+    ),
+    [{ title: 'Brug dicht' }],
+  )
+  t.match(
+    entries(rss(`${TITLED}<encoded xmlns="http://purl.org/rss/1.0/modules/content/">Tekst</encoded>`)),
+    [{ content: 'Tekst' }],
+    'a module’s own element may declare it',
+  )
+  t.match(
+    entries(
+      '<feed xmlns="http://search.yahoo.com/mrss/"><entry><title>Brug dicht</title><link href="/a/1"/></entry></feed>',
+    ),
+    [{ title: 'Brug dicht', url: 'https://dagkoerier.example/a/1' }],
+  )
+})
+
+t.test('a sitemap may be a text file (crawler-commons#143; sitemaps.org, "Text file")', async t => {
+  const two = ['https://dagkoerier.example/a/1', 'https://dagkoerier.example/a/2']
+  for (const [text, why] of [
+    [two.join('\n'), 'lines'],
+    [`\ufeff${two.join('\r\n')}\r\n`, 'byte-order mark, Windows lines'],
+    [`\n\n  ${two.join('  \n\n')}\n# end`, 'white space and a comment'],
+    [`${two[0]}\n${two[0]}\n${two[1]}`, 'an address twice'],
+    [`${two.join('\n')}\nnot an address`, 'a line that is none'],
+  ] as const)
+    t.same(urls(text, 'text/plain; charset=utf-8'), two, why)
+  t.same(urls(Buffer.from(`\ufeff${two[0]}\n${two[1]}`, 'utf16le').toString('latin1')), null, 'garbage')
+  for (const text of [
+    'https://dagkoerier.example/a/1 is onze nieuwe pagina\nen meer woorden\nop elke regel',
+    'Sitemap: https://dagkoerier.example/s.xml',
+    'ftp://dagkoerier.example/a/1',
+    'Nieuws\nhttps://dagkoerier.example/a/1',
+  ])
+    t.equal(urls(text, 'text/plain'), null, text)
+})
+
+t.test('a link that is no address gives way to the permalink (MOFA#24)', async t => {
+  const guid = '<guid>https://dagkoerier.example/a/1</guid>'
+  for (const link of [
+    'N/A',
+    'n/a',
+    'null',
+    'undefined',
+    '-',
+    '#',
+    '',
+    'http://',
+    'none',
+    'javascript:void(0)',
+    '[link]',
+  ])
+    t.same(urls(rss(`<title>x</title><link>${link}</link>${guid}`)), ['https://dagkoerier.example/a/1'], link)
+  t.same(urls(rss(`<title>x</title><link>nieuws/brug</link>${guid}`)), ['https://dagkoerier.example/a/1'])
+  t.same(urls(rss('<title>x</title><link>N/A</link><guid isPermaLink="false">17</guid>')), [], 'no address at all')
+  t.same(urls(rss('<title>x</title><link>nieuws/brug</link>')), ['https://dagkoerier.example/nieuws/brug'], 'relative')
+  t.same(urls(rss(`<title>x</title><link>/nieuws/brug</link>${guid}`)), ['https://dagkoerier.example/nieuws/brug'])
+  t.same(urls(rss('<title>x</title><link>www.dagkoerier.example/a/1</link>')), ['https://www.dagkoerier.example/a/1'])
+  t.same(urls(rss(`<title>x</title><link>http://</link><link>https://dagkoerier.example/a/2</link>${guid}`)), [
+    'https://dagkoerier.example/a/2',
+  ])
+  const json = (item: object) => JSON.stringify({ version: 'https://jsonfeed.org/version/1.1', items: [item] })
+  t.same(urls(json({ url: 'N/A', id: 'https://dagkoerier.example/a/1' })), ['https://dagkoerier.example/a/1'])
+  t.same(urls(json({ id: 'https://dagkoerier.example/a/1', external_url: 'https://elders.example/b' })), [
+    'https://dagkoerier.example/a/1',
+  ])
+})
+
+t.test('an attached file is not the article (podcasts and picture feeds)', async t => {
+  const file = 'https://dagkoerier.example/a/1.mp3'
+  const enclosure = `<enclosure url="${file}" type="audio/mpeg"/>`
+  const guid = '<guid>https://dagkoerier.example/a/1</guid>'
+  t.same(urls(rss(`<title>x</title><link>${file}</link>${guid}${enclosure}`)), ['https://dagkoerier.example/a/1'])
+  t.same(urls(rss(`<title>x</title>${guid}<link rel="enclosure" href="${file}"/>`)), ['https://dagkoerier.example/a/1'])
+  t.same(
+    urls(rss(`<title>x</title><link>https://dagkoerier.example/a/1</link><link rel="enclosure" href="${file}"/>`)),
+    ['https://dagkoerier.example/a/1'],
+  )
+  t.same(
+    urls(
+      `<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>x</title><link href="${file}" type="audio/mpeg"/><link rel="alternate" type="text/html" href="/a/1"/></entry></feed>`,
+    ),
+    ['https://dagkoerier.example/a/1'],
+  )
+  t.same(
+    urls(
+      `<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>x</title><id>https://dagkoerier.example/a/1</id><link rel="alternate" type="image/jpeg" href="/1.jpg"/></entry></feed>`,
+    ),
+    ['https://dagkoerier.example/a/1'],
+  )
+  t.same(urls(rss(`<title>x</title><link>${file}</link>${enclosure}`)), [file], 'where there is nothing else')
+})
+
+t.test('a CDATA section that was escaped is one (feedparser#440)', async t => {
+  for (const [open, close] of [
+    ['&lt;![CDATA[', ']]&gt;'],
+    ['&amp;lt;![CDATA[', ']]&amp;gt;'],
+    ['<![CDATA[<![CDATA[', ']]]]><![CDATA[>]]>'],
+    ['&lt;![CDATA[ ', ' ]]&gt;'],
+  ] as const)
+    t.match(
+      entries(
+        rss(
+          `<link>/a/1</link><title>${open}Brug dicht${close}</title><description>${open}Al drie weken files.${close}</description><dc:creator>${open}Bo De Wit${close}</dc:creator>`,
+        ),
+      ),
+      [{ title: 'Brug dicht', summary: 'Al drie weken files.', authors: ['Bo De Wit'] }],
+      open,
+    )
+  t.match(entries(rss('<link>/a/1</link><title>Wat is &lt;![CDATA[ in XML?</title>')), [
+    { title: 'Wat is <![CDATA[ in XML?' },
+  ])
+})
+
+t.test('markup that was escaped once too often is markup (web.dev#5691, Wikia#16871)', async t => {
+  const summary = (text: string) => entries(rss(`${TITLED}<description>${text}</description>`))?.[0]?.summary
+  const meant = '<p>Al drie weken files aan <b>de brug</b>.</p>'
+  const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+  t.equal(summary(escaped(meant)), meant, 'once, as it should be')
+  t.equal(summary(escaped(escaped(meant))), meant, 'twice')
+  t.equal(summary(escaped(escaped(escaped(meant)))), meant, 'three times')
+  t.equal(summary(`<![CDATA[${escaped(meant)}]]>`), meant, 'in CDATA')
+  t.equal(summary(escaped('Jan &amp; Piet &lt; 3')), 'Jan &amp; Piet &lt; 3', 'text')
+  t.equal(
+    summary(escaped('<p>De tag <code>&lt;p&gt;</code></p>')),
+    '<p>De tag <code>&lt;p&gt;</code></p>',
+    'about markup',
+  )
+  const title = (text: string) => entries(rss(`<link>/a/1</link><title>${text}</title>`))?.[0]?.title
+  t.equal(title('Caf&amp;amp;eacute; dicht'), 'Caf&eacute; dicht')
+  t.equal(title('&amp;lt;em&amp;gt;Brug&amp;lt;/em&amp;gt; dicht'), '<em>Brug</em> dicht')
+})
+
+t.test('a desk in author does not hide who wrote (gluttony#6, rss-atom-bundle#86)', async t => {
+  const authors = (fields: string) => entries(rss(TITLED + fields))?.[0]?.authors
+  const creator = '<dc:creator>Bo De Wit</dc:creator>'
+  for (const desk of [
+    ...['noreply@dagkoerier.example (redactie)', 'redactie@dagkoerier.example', 'De Dagkoerier', 'Redactie'],
+    ...['Rédaction web', 'info@dagkoerier.example (De Dagkoerier)', 'admin', 'Belga'],
+  ])
+    t.same(authors(`<author>${desk}</author>${creator}`), ['Bo De Wit'], desk)
+  t.same(authors(`<author>jan@dagkoerier.example (Jan Maes)</author>${creator}`), ['Jan Maes'], 'a person stays')
+  t.same(authors('<author>redactie@dagkoerier.example (Redactie)</author>'), ['Redactie'], 'where there is nobody else')
+  t.same(authors('<author>Redactie</author><dc:creator>admin</dc:creator>'), ['Redactie'])
+  t.same(authors(`<atom:author><atom:name>De Dagkoerier</atom:name></atom:author>${creator}`), ['Bo De Wit'])
+})
