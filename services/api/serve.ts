@@ -13,7 +13,7 @@ import { gauge } from '../../shared/log/registry.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { loadSharedSecret } from '../../shared/postgres/shared-secret.ts'
 import { sentenceOf } from '../../shared/process/command.ts'
-import { processNumber } from '../../shared/process/number.ts'
+import { joinsOthers, processNumber } from '../../shared/process/number.ts'
 import { repeatEvery } from '../../shared/process/repeat.ts'
 import type { ProcessContext, Running } from '../../shared/process/service.ts'
 import { observeArchive } from '../../shared/status/fleet-metrics.ts'
@@ -21,15 +21,15 @@ import { prepareAdmissions } from './access/admissions.ts'
 import { createAddressLock } from './access/lock.ts'
 import { createApp } from './app.ts'
 import { SHOWN_ARTICLES, type ShownArticle } from './articles/shown-article.ts'
-import { type Door, ownPort, publicUrlOf, trustProxy } from './http/address.ts'
+import { listen, publicUrlOf, trustProxy } from './http/address.ts'
 import { startWarmUp } from './http/health.ts'
-import { createHttpServer, HTTP_LIMITS } from './http/server.ts'
+import { createHttpServer, HTTP_LIMITS, type HttpLimits } from './http/server.ts'
 import type { OperatorParts } from './pages/operators.ts'
 import { webBundle } from './pages/web.ts'
-import { linkToPrimary } from './processes/handed-connections.ts'
 import { openServers, type Servers } from './reading/servers.ts'
 import type { SemanticSearch } from './semantic/query.ts'
 import { openSemanticSearch } from './semantic/search.ts'
+import { obeyPrimary } from './worker.ts'
 
 /**
  * Serves the API, by itself or as one of several processes.
@@ -38,17 +38,14 @@ import { openSemanticSearch } from './semantic/search.ts'
  */
 export async function serve(context: ProcessContext, processes: number): Promise<Running> {
   const { config, log } = context
-  const primary = processNumber() === null ? null : linkToPrimary(context)
+  const tellPrimary = processNumber() === null ? null : obeyPrimary(context)
   const servers = openServers(config, log)
   const index = openApiIndex(servers, config, processes)
   observeIndex(index, config.OPENSEARCH_RECENT)
   observeArchive(config)
   const opened = { ...servers, index, semantic: await openSemanticSearch(config, servers.pool, index, log) }
-  const api = await startApi(config, log, opened, primary?.door)
-  if (primary) {
-    primary.answerFor(api)
-    void api.warm.then(primary.tellWarm)
-  }
+  const api = await startApi(config, log, opened, processes)
+  tellPrimary?.(api)
   // Searches are answered already; whoever asks for a page meanwhile waits for it.
   webBundle().catch(error => log.error({ err: sentenceOf(error) }, 'could not make the pages'))
   return api
@@ -60,11 +57,15 @@ const SWEEP_INTERVAL = 600_000
 const READY_TIMEOUT = 2_000
 /** Most ms that listening waits for the archive to be in memory. */
 const LISTEN_WAIT = 1_000
+/** The same for a process that joins others. */
+const JOIN_WAIT = 60_000
 
 export interface RunningApi extends Running {
   port: number
   /** Resolves when what searches need has been read ahead. */
   warm: Promise<void>
+  /** Closes each connection with its next answer. */
+  farewell(): void
 }
 
 /** The sources of all answers. `startApi` closes them. */
@@ -77,14 +78,9 @@ export interface OpenedSearch extends Servers {
  * Listens as soon as Postgres answers and holds our schema, which it waits for; without the model
  * or the vector store it starts all the same.
  *
- * @param door where its connections come from
+ * @param processes that share the port with this one, itself included
  */
-export async function startApi(
-  config: Config,
-  log: Logger,
-  opened: OpenedSearch,
-  door: Door = ownPort(config),
-): Promise<RunningApi> {
+export async function startApi(config: Config, log: Logger, opened: OpenedSearch, processes = 1): Promise<RunningApi> {
   const { pool, standbys, index, semantic } = opened
   // A wrong value stops the start, not only once the database answers.
   const isBehindProxy = trustProxy(config.TRUST_PROXY) !== false
@@ -99,12 +95,12 @@ export async function startApi(
   const pages = config.OPERATOR_KEY === '' ? null : await operatorPages({ config, log, lock, readiness })
   const operators = pages?.router ?? null
   const app = createApp({ config, log, ...opened, lock, cursorSecret, publicUrl, readiness, operators })
-  // Behind a proxy all clients have one address.
-  const server = createHttpServer(app, isBehindProxy ? { connectionsPerAddress: HTTP_LIMITS.connections } : {})
-  // A small archive is in memory at once: `/readyz` then says yes from the first moment on.
-  await warmUp.soon(LISTEN_WAIT)
-  const port = await door.open(server)
-  if (port !== null) log.info({ host: config.HOST, port }, 'listening')
+  const server = createHttpServer(app, connectionLimits(processes, isBehindProxy))
+  // A small archive is in memory at once: `/readyz` then says yes from the first moment on. Where
+  // others answer already, a cold process leaves connections to them.
+  await warmUp.soon(joinsOthers() ? JOIN_WAIT : LISTEN_WAIT)
+  const port = await listen(server, config)
+  if (processNumber() === null) log.info({ host: config.HOST, port }, 'listening')
 
   const outage = createOutageLog(log, {
     begins: 'could not sweep failed attempts',
@@ -113,12 +109,17 @@ export async function startApi(
   const sweeper = repeatEvery(SWEEP_INTERVAL, () => lock.sweep(), { first: SWEEP_INTERVAL, outage })
 
   return {
-    port: port ?? config.PORT,
+    port,
     warm: warmUp.done,
     missing: required,
+    farewell() {
+      server.prependListener('request', (_request, response) => {
+        response.shouldKeepAlive = false
+      })
+    },
     async stop() {
       const swept = sweeper.close()
-      const closed = door.close(server)
+      const closed = new Promise(resolve => server.close(resolve))
       // A connection kept alive turns idle when its last answer is out.
       const idle = setInterval(() => server.closeIdleConnections(), 100)
       const late = setTimeout(() => server.closeAllConnections(), DRAIN_TIMEOUT)
@@ -133,6 +134,15 @@ export async function startApi(
       await pool.end()
     },
   }
+}
+
+/**
+ * Each process has an equal part of the connections. Behind a proxy all clients have one address.
+ */
+function connectionLimits(processes: number, isBehindProxy: boolean): Partial<HttpLimits> {
+  const connections = Math.ceil(HTTP_LIMITS.connections / processes)
+  const perAddress = Math.ceil(HTTP_LIMITS.connectionsPerAddress / processes)
+  return { connections, connectionsPerAddress: isBehindProxy ? connections : perAddress }
 }
 
 /** They alone need the library of the queues, a tenth of all modules. */

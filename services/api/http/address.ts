@@ -1,24 +1,7 @@
 import { once } from 'node:events'
-import type { Server as HttpServer } from 'node:http'
 import { isIP, type Server } from 'node:net'
 import ipaddr from 'ipaddr.js'
 import { type Config, ConfigError } from '../../../shared/config/config.ts'
-
-/** Where connections to a server come from. */
-export interface Door {
-  /** @returns the port that was opened; null: another process has it */
-  open(server: HttpServer): Promise<number | null>
-  /** Lets no more connections in. Resolves when the last one has closed. */
-  close(server: HttpServer): Promise<void>
-}
-
-/** A port of the process's own. */
-export function ownPort(config: Pick<Config, 'PORT' | 'HOST'>): Door {
-  return {
-    open: server => listen(server, config),
-    close: server => new Promise(resolve => server.close(() => resolve())),
-  }
-}
 
 /**
  * @returns the port, a free one where PORT is 0

@@ -42,7 +42,7 @@ export const HTTP_LIMITS = {
   /** Without a proxy, one address may take a quarter of them. */
   connectionsPerAddress: 1_024,
 }
-type HttpLimits = typeof HTTP_LIMITS
+export type HttpLimits = typeof HTTP_LIMITS
 
 /**
  * The HTTP server. It cuts off slow senders, slow readers, giant headers and giant addresses, and

@@ -1,0 +1,267 @@
+import cluster, { type Worker } from 'node:cluster'
+import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { Config } from '../../shared/config/config.ts'
+import type { Logger } from '../../shared/log/logger.ts'
+import { registry } from '../../shared/log/registry.ts'
+import type { Missing } from '../../shared/process/health.ts'
+import { PROCESS_JOINS, PROCESS_NUMBER } from '../../shared/process/number.ts'
+import type { Running, ServiceContext } from '../../shared/process/service.ts'
+import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
+import { isAnswer, type Order, type ProcessReport, WARM } from './worker.ts'
+
+const MAIN = fileURLToPath(new URL('./main.ts', import.meta.url))
+/** ms that searches may take to be read ahead before the next process starts all the same. */
+const WARM_TIMEOUT = 60_000
+/** ms that a process may take to answer a question. */
+const ANSWER_TIMEOUT = 2_000
+const SHORTEST_PAUSE = 100
+const LONGEST_PAUSE = 5_000
+/** ms after which a process counts as well: after its end it is started again at once. */
+const WELL = 20_000
+/** A process that has ended so often, each time before it was well, is not started any more. */
+const MOST_FAILURES = 20
+/** ms in which a successor must listen. */
+const SUCCESSION_TIMEOUT = 2 * WARM_TIMEOUT
+/** ms that a replaced process has for the requests in hand. */
+const LEAVE_TIMEOUT = 20_000
+
+/** One of the processes that serve the port. */
+interface ApiProcess {
+  number: string
+  worker: Worker
+  /** Resolves when it gets connections, or has ended: false. */
+  listens: Promise<boolean>
+  /** Resolves when it has read ahead what searches need, or has ended: false. */
+  warm: Promise<boolean>
+  ended: Promise<Ending>
+  /** Its end is meant: a successor has its place. */
+  isReplaced: boolean
+}
+
+interface Ending {
+  code: number | null
+  /** As it stands in sentences: "ended with code 1". */
+  how: string
+  /** ms that it lived. */
+  age: number
+}
+
+/** All processes behind the port. */
+interface Processes {
+  count: number
+  config: Config
+  log: Logger
+  /** Also those that start, and those that end. */
+  all: Set<ApiProcess>
+  /** Those that get connections, without those that are replaced. */
+  serving: Set<ApiProcess>
+  /** Numbers of processes that are not started any more. */
+  given: Set<string>
+  stopping: boolean
+  replacing: boolean
+}
+
+/**
+ * The primary of several processes: `node:cluster` opens the port and gives the connections to them
+ * in turn. It starts those again that end, and reads no request.
+ *
+ * Shows health and metrics of all. SIGUSR2 replaces the processes one after another.
+ */
+export async function startPrimary({ config, log }: ServiceContext, count: number): Promise<Running> {
+  // With `--inspect`, each process takes a free port.
+  cluster.setupPrimary({ exec: MAIN, args: [], stdio: ['ignore', 'inherit', 'inherit', 'ipc'], inspectPort: 0 })
+  const sets = { all: new Set<ApiProcess>(), serving: new Set<ApiProcess>(), given: new Set<string>() }
+  const processes: Processes = { count, config, log, ...sets, stopping: false, replacing: false }
+  process.on('exit', () => {
+    for (const one of processes.all) one.worker.process.kill('SIGKILL')
+  })
+  process.on('SIGUSR2', () => void replaceAll(processes))
+  registry.setDefaultLabels({ service: 'api', process: 'primary' })
+  await startProcesses(processes)
+  log.info({ host: config.HOST, port: config.PORT, processes: count }, 'listening')
+  return {
+    missing: () => missingAmong(processes),
+    async metrics() {
+      const reports = await Promise.all([...processes.all].map(ask))
+      const texts = reports.flatMap(report => (report === null ? [] : [report.metrics]))
+      return mergedMetrics([await registry.metrics(), ...texts])
+    },
+    async stop() {
+      processes.stopping = true
+      for (const one of processes.all) tell(one, { kind: 'end' })
+      await Promise.all([...processes.all].map(one => one.ended))
+    },
+  }
+}
+
+/**
+ * Starts the first process, waits until it listens, and starts the others once it is warm: until
+ * then it has all cores. When it cannot start, it has said why, and our own process ends as it did.
+ */
+async function startProcesses(processes: Processes): Promise<void> {
+  const first = launch(processes, '1')
+  void keep(processes, first)
+  // Without it our process ends.
+  if (!(await first.listens)) await new Promise(() => {})
+  void withTimeLimit(first.warm, WARM_TIMEOUT, () => true).then(() => {
+    for (let number = 2; number <= processes.count && !processes.stopping; number++) {
+      void keep(processes, launch(processes, `${number}`))
+    }
+  })
+}
+
+/**
+ * Starts a process of the API. It inherits our environment, with the keys that only root could
+ * read.
+ */
+function launch({ count, config, all, serving }: Processes, number: string): ApiProcess {
+  const began = performance.now()
+  const worker = cluster.fork({
+    [PROCESS_NUMBER]: number,
+    ...(serving.size > 0 ? { [PROCESS_JOINS]: '1' } : {}),
+    WEB_CONCURRENCY: String(count),
+    QDRANT_API_KEY: config.QDRANT_API_KEY,
+    EMBEDDINGS_API_KEY: config.EMBEDDINGS_API_KEY,
+  })
+  const listens = Promise.withResolvers<boolean>()
+  const warm = Promise.withResolvers<boolean>()
+  const ended = new Promise<Ending>(resolve => {
+    const end = (code: number | null, how: string) => {
+      listens.resolve(false)
+      warm.resolve(false)
+      all.delete(one)
+      serving.delete(one)
+      resolve({ code, how, age: performance.now() - began })
+    }
+    worker.once('error', error => end(null, error.message))
+    worker.once('exit', (code, signal) => end(code, signal ? `ended by ${signal}` : `ended with code ${code}`))
+  })
+  worker.once('listening', () => listens.resolve(true))
+  worker.on('message', (message: unknown) => {
+    if (message === WARM) warm.resolve(true)
+  })
+  const one: ApiProcess = { number, worker, listens: listens.promise, warm: warm.promise, ended, isReplaced: false }
+  all.add(one)
+  return one
+}
+
+/** Keeps a process running: what ends is started again, later and later while it keeps ending. */
+async function keep(processes: Processes, first: ApiProcess): Promise<void> {
+  const { serving, given, log } = processes
+  let rest = SHORTEST_PAUSE
+  let failures = 0
+  for (let one = first; ; one = launch(processes, one.number)) {
+    const listens = await one.listens
+    if (listens) serving.add(one)
+    const { code, how, age } = await one.ended
+    if (processes.stopping || one.isReplaced) return
+    const isWell = listens && age > WELL
+    failures = isWell ? 0 : failures + 1
+    // Nobody is left who would answer, and it has said why. Our own supervisor starts us again.
+    if (serving.size === 0 && (!listens || failures === MOST_FAILURES)) giveUp(log, code, how)
+    if (failures === MOST_FAILURES) {
+      given.add(one.number)
+      log.error({ process: one.number }, `a process ${how} ${failures} times in a row; it is not started any more`)
+      return
+    }
+    rest = isWell ? SHORTEST_PAUSE : Math.min(rest * 2, LONGEST_PAUSE)
+    log.error({ process: one.number, pause: rest }, `a process ${how}; it is started again`)
+    await pause(rest, undefined, { ref: false })
+    if (processes.stopping) return
+  }
+}
+
+function giveUp(log: Logger, code: number | null, how: string): never {
+  if (code === null) log.fatal(`a process ${how} before it was ready`)
+  process.exit(code || 1)
+}
+
+/** Replaces one process after another, each when its successor listens. */
+async function replaceAll(processes: Processes): Promise<void> {
+  const { log, serving } = processes
+  if (processes.replacing || processes.stopping) return
+  processes.replacing = true
+  log.info('replacing the processes one after another')
+  for (const one of [...serving]) {
+    if (await replace(processes, one)) continue
+    log.error({ process: one.number }, 'a successor did not start; the processes that are left stay')
+    break
+  }
+  processes.replacing = false
+}
+
+/** @returns false when the successor did not start; the old one then stays */
+async function replace(processes: Processes, old: ApiProcess): Promise<boolean> {
+  const successor = launch(processes, old.number)
+  const listens = await withTimeLimit(successor.listens, SUCCESSION_TIMEOUT, () => false)
+  if (!listens || processes.stopping) {
+    successor.worker.process.kill('SIGKILL')
+    return processes.stopping
+  }
+  // It has ended by itself meanwhile, and was started again.
+  if (!processes.all.has(old)) {
+    tell(successor, { kind: 'end' })
+    return true
+  }
+  old.isReplaced = true
+  void keep(processes, successor)
+  processes.serving.delete(old)
+  tell(old, { kind: 'retire' })
+  await withTimeLimit(old.ended, LEAVE_TIMEOUT, () => old.worker.process.kill('SIGKILL'))
+  return true
+}
+
+function tell({ worker }: ApiProcess, order: Order): void {
+  if (worker.isConnected()) worker.send(order, () => {})
+}
+
+let lastQuestion = 0
+
+/** What a process says about itself; null: it does not answer in its time, or has ended. */
+async function ask(one: ApiProcess): Promise<ProcessReport | null> {
+  const id = ++lastQuestion
+  const { worker } = one
+  const answered = Promise.withResolvers<ProcessReport | null>()
+  const listener = (message: unknown) => {
+    if (isAnswer(message) && message.id === id) answered.resolve(message.report)
+  }
+  worker.on('message', listener)
+  tell(one, { kind: 'ask', id })
+  try {
+    const ended = one.ended.then(() => null)
+    return await withTimeLimit(Promise.race([answered.promise, ended]), ANSWER_TIMEOUT, () => null)
+  } finally {
+    worker.off('message', listener)
+  }
+}
+
+/** Whatever one of the processes misses is missing. */
+async function missingAmong({ serving, given }: Processes): Promise<Missing> {
+  if (serving.size === 0) return { processes: 'none is running' }
+  const all = await Promise.all(
+    [...serving].map(async one => (await ask(one))?.missing ?? { [`process ${one.number}`]: 'does not answer' }),
+  )
+  return Object.assign({}, ...[...given].map(number => ({ [`process ${number}`]: 'ended again and again' })), ...all)
+}
+
+/**
+ * The metrics of several processes as one text in Prometheus' format, which allows each metric one
+ * heading. The figures themselves differ by a label of their process: a sum would fall when a
+ * process ends, which Prometheus would take for new counts.
+ */
+function mergedMetrics(texts: string[]): string {
+  const metrics = new Map<string, { heading: string; samples: string[] }>()
+  for (const text of texts) {
+    for (const block of text.split(/^(?=# HELP )/m)) {
+      const lines = block.split('\n').filter(line => line !== '')
+      const heading = lines.filter(line => line.startsWith('#'))
+      const name = heading[0]?.split(' ')[2]
+      if (name === undefined) continue
+      const known = metrics.get(name) ?? { heading: heading.join('\n'), samples: [] }
+      known.samples.push(...lines.slice(heading.length))
+      metrics.set(name, known)
+    }
+  }
+  return [...metrics.values()].map(({ heading, samples }) => `${[heading, ...samples].join('\n')}\n`).join('\n')
+}

@@ -1,0 +1,80 @@
+import { isRecord } from '../../shared/json/is-record.ts'
+import { registry } from '../../shared/log/registry.ts'
+import type { Missing } from '../../shared/process/health.ts'
+import type { ProcessContext, Running } from '../../shared/process/service.ts'
+
+/*
+ * Messages between the primary and its processes. Both run the same code, so a message is checked
+ * by its kind alone.
+ */
+
+/** From the primary to a process. `retire`: its successor has taken its place. */
+export type Order = { kind: 'end' } | { kind: 'retire' } | { kind: 'ask'; id: number }
+
+/** What a process says about itself. */
+export interface ProcessReport {
+  /** The text of its metrics. */
+  metrics: string
+  missing: Missing
+}
+
+/** From a process that has read ahead what searches need. */
+export const WARM = 'warm'
+
+interface Answer {
+  kind: 'answer'
+  id: number
+  report: ProcessReport
+}
+
+const isOrder = (message: unknown): message is Order =>
+  isRecord(message) && ['end', 'retire', 'ask'].includes(String(message.kind))
+
+export const isAnswer = (message: unknown): message is Answer => isRecord(message) && message.kind === 'answer'
+
+/** ms in which the clients of a process that is replaced are told to connect again. */
+const FAREWELL = 2_000
+
+/** What a process does for its primary, once it runs. */
+interface Served extends Pick<Running, 'missing'> {
+  /** Resolves when it has read ahead what searches need. */
+  warm: Promise<void>
+  /** Closes each connection with its next answer. */
+  farewell(): void
+}
+
+/**
+ * Obeys the primary, from before the start on.
+ *
+ * `node:cluster` ends a process whose primary is gone, so none outlives a killed one.
+ *
+ * @returns the function that says what runs
+ */
+export function obeyPrimary({ end }: Pick<ProcessContext, 'end'>): (served: Served) => void {
+  let served: Served | null = null
+  process.on('message', (message: unknown) => {
+    if (!isOrder(message)) return
+    if (message.kind === 'end') end('the primary')
+    else if (message.kind === 'ask') void answer(message.id)
+    else {
+      // An idle connection that is closed may have a request on its way. So each is closed by its
+      // next answer, and only those without one afterwards.
+      served?.farewell()
+      setTimeout(() => end('its successor'), FAREWELL)
+    }
+  })
+
+  async function answer(id: number): Promise<void> {
+    const missing = (await served?.missing()) ?? { start: 'not finished' }
+    send({ kind: 'answer', id, report: { metrics: await registry.metrics(), missing } } satisfies Answer)
+  }
+  return running => {
+    served = running
+    void running.warm.then(() => send(WARM))
+  }
+}
+
+/** The primary may be gone. */
+function send(message: Answer | typeof WARM): void {
+  if (process.connected) process.send?.(message, undefined, undefined, () => {})
+}
