@@ -3,12 +3,13 @@ import { createReadStream, type ReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createGunzip } from 'node:zlib'
 import { type Indexer, lowerPriority, openIndexer } from '../search/indexer.ts'
-import { type ArticleWriter, openArticleWriter } from '../search/indexing/writer.ts'
+import { type Importer, openImporter } from '../search/indexing/import.ts'
+import { openArticleWriter } from '../search/indexing/writer.ts'
 import { counted } from '../shared/log/counted.ts'
 import { createPool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
 import { dropRights } from '../shared/process/rights.ts'
-import { type Group, readGroups } from './archive/groups.ts'
+import { type Group, orSilence, readGroups } from './archive/groups.ts'
 import { createRate } from './archive/rate.ts'
 import { openArchiveReader } from './archive/reader.ts'
 import { whileAway } from './archive/while-away.ts'
@@ -110,6 +111,9 @@ async function readThrough({ signal }: CommandContext, archive: Archive): Promis
   return counts
 }
 
+/** ms after which articles of a slow pipe are written although they make no segment yet. */
+const PATIENCE = 2_000
+
 /** @param perSecond articles; null: as many as it can */
 async function importArchive(
   context: CommandContext,
@@ -118,24 +122,23 @@ async function importArchive(
 ): Promise<Counts> {
   const { signal } = context
   const rate = createRate(perSecond, signal)
-  // Few articles a second are indexed as if they were crawled.
-  const how = { bulk: perSecond === null }
   const counts: Counts = { good: 0, bad: 0, indexed: 0, known: 0 }
   try {
-    await withWriter(context, async (writer, finish) => {
-      for await (const group of groups) {
-        countLines(counts, group, bar)
-        // The next try knows the articles that an interrupted one has written.
-        for await (const batch of rate.batches(group.articles)) {
-          const written = await whileAway(() => writer.write(batch, how), context)
-          for (const { outcome } of written) counts[outcome]++
-          rate.note(written.filter(({ outcome }) => outcome === 'indexed').length)
+    await withImporter(context, counts, async (importer, indexer) => {
+      for await (const group of orSilence(groups, PATIENCE)) {
+        if (signal.aborted) return
+        if (group === null) {
+          await importer.flush()
+          continue
         }
+        countLines(counts, group, bar)
+        if (perSecond === null) await importer.add(group.articles)
+        else for await (const batch of rate.batches(group.articles)) rate.note(await importer.writeSingly(batch))
         bar.update(group.end, { articles: counts.indexed + counts.known })
         if (signal.aborted) return
       }
       if (perSecond !== null) bar.say('Making the last segments …')
-      const finishing = whileAway(() => finish(perSecond === null ? 'whole' : 'gently'), context)
+      const finishing = perSecond === null ? importer.flush() : whileAway(() => indexer.finish('gently'), context)
       // Whoever interrupts need not wait: the next process that writes makes the segments.
       await Promise.race([finishing, once(signal, 'abort')])
     })
@@ -151,21 +154,28 @@ function countLines(counts: Counts, { articles, bad }: Group, bar: ProgressBar):
   counts.good += articles.length
 }
 
-/**
- * Opens all that indexing needs, and closes it after `work`. `work` calls `finish` to make the last
- * segments, so that searches are fast when the command ends.
- */
-async function withWriter(
+/** Opens all that indexing needs, and closes it after `work`. */
+async function withImporter(
   context: CommandContext,
-  work: (writer: ArticleWriter, finish: Indexer['finish']) => Promise<void>,
+  counts: Counts,
+  work: (importer: Importer, indexer: Indexer) => Promise<void>,
 ): Promise<void> {
   const { config, say } = context
   const pool = createPool(config.DATABASE_URL, 'import', error => say(`Postgres: ${sentenceOf(error)}`), {
     statementTimeout: 0,
   })
   const indexer = openIndexer(pool)
+  const embedDelay = config.EMBED_DELAY
+  const importer = openImporter({
+    ...{ pool, indexer, embedDelay, writer: openArticleWriter({ pool, indexer, embedDelay }) },
+    patiently: work => whileAway(work, context),
+    written({ indexed, known }) {
+      counts.indexed += indexed
+      counts.known += known
+    },
+  })
   try {
-    await work(openArticleWriter({ pool, indexer, embedDelay: config.EMBED_DELAY }), indexer.finish)
+    await work(importer, indexer)
   } finally {
     await indexer.close()
     await pool.end()

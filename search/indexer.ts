@@ -2,7 +2,7 @@ import type { Logger } from '../shared/log/logger.ts'
 import { counter, histogram } from '../shared/log/registry.ts'
 import type { Pool } from '../shared/postgres/pool.ts'
 import { type RebuildWork, rebuildSegment, rebuildWords, type Tokeniser } from './indexing/rebuild.ts'
-import { createScheduler, type Finish } from './indexing/scheduler.ts'
+import { createScheduler, type Finish, type ImportedArticles } from './indexing/scheduler.ts'
 import { openSegmentWriter } from './store/open.ts'
 import type { SegmentRange } from './store/segment-store.ts'
 
@@ -29,16 +29,21 @@ export interface Indexer {
    * threads and on connections of their own. Resolves when it is decided what to start.
    *
    * @param last `seq` of the newest article
-   * @param bulk many more articles follow at once: waits so that they come about as
-   *   fast as segments are made, and while too many have none
    */
-  notify(last: bigint, bulk: boolean): Promise<void>
+  notify(last: bigint): Promise<void>
   /**
    * Makes segments of what was written. Resolves when that is done, or failed.
    *
    * @param how absent: all segments that are due
    */
   finish(how?: Finish): Promise<void>
+  /** For an import: its segments, before its articles are visible. */
+  imported: {
+    /** Builds a segment and stores it ahead. @returns its number */
+    build(articles: ImportedArticles): Promise<number>
+    /** Makes the merges that are due. */
+    merge(): Promise<void>
+  }
   /** For `reindex`: segments and words anew, from the texts. */
   rebuild: {
     /** Ranges of the stored segments, ascending. */
@@ -57,7 +62,7 @@ export interface Indexer {
 
 const made = histogram(
   'index_segment_seconds',
-  'Time to make a segment of the index, by kind of work (flush, merge).',
+  'Time to make a segment of the index, by kind of work (flush, merge, import).',
   [0.5, 1, 2, 5, 10, 20, 60, 120],
   ['kind'],
 )
@@ -84,6 +89,7 @@ export function openIndexer(pool: Pool, log?: Pick<Logger, 'info' | 'warn'>): In
   return {
     notify: scheduler.notify,
     finish: scheduler.finish,
+    imported: { build: scheduler.buildImported, merge: scheduler.mergeImported },
     rebuild: {
       ranges: () => writer.readRanges(),
       exclusively: work => writer.withoutWriters(work),

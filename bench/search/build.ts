@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import pg from 'pg'
 import { migrate } from '../../infra/migrations/migrate.ts'
 import { openIndexer } from '../../search/indexer.ts'
+import { openImporter } from '../../search/indexing/import.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { type Archive, BODY_WORDS, createArchive } from './generator.ts'
@@ -58,14 +59,16 @@ async function fill(
   const pool = createPool(url, 'bench', () => {}, { statementTimeout: 0 })
   const indexer = openIndexer(pool)
   const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
+  const importer = openImporter({ pool, writer, indexer, embedDelay: 0, written() {} })
   try {
     const start = performance.now()
     for (let from = present; from < rows; from += PART) {
       signal.throwIfAborted()
-      await writer.write(archive.articles(from, Math.min(from + PART, rows)), { bulk: true })
+      await importer.add(archive.articles(from, Math.min(from + PART, rows)))
       if ((from - present) % 50_000 === 0)
         process.stderr.write(`${from} of ${rows} articles after ${seconds(start)} s\n`)
     }
+    await importer.flush()
     const inserted = seconds(start)
     const indexing = performance.now()
     await indexer.finish()

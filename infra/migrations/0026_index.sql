@@ -25,7 +25,8 @@ alter table segments alter column columns set storage external;
 -- `segments`.
 create table segments_ahead (
   segment_no      int primary key,
-  kind            text not null check (kind in ('flush', 'merge')),
+  kind            text not null check (kind in ('flush', 'merge', 'import')),
+  stored_at       timestamptz(3) not null default now(), -- an import that stores none for long was killed
   first_seq       bigint not null,
   last_seq        bigint not null,
   bucket_bits     smallint not null,

@@ -8,6 +8,12 @@ alter table article_words drop column title_stems, drop column body_stems;
 -- Served an index on names of authors that is gone.
 drop extension if exists pg_trgm;
 
+-- Imports store segments before their articles have numbers.
+alter table segments_ahead drop constraint segments_ahead_kind_check;
+alter table segments_ahead
+  add column stored_at timestamptz(3) not null default now(),
+  add constraint segments_ahead_kind_check check (kind in ('flush', 'merge', 'import'));
+
 -- Articles of an import that were written and not shown yet.
 alter table ingest_clock drop column shown_seq, drop column hidden_after, drop column hidden_mark, drop column hidden_until;
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { NewArticle } from '../../search/indexing/article.ts'
 import { readLines } from './lines.ts'
 import type { ArchiveReader, LineToRead } from './reader.ts'
@@ -16,13 +17,21 @@ const LONGEST_LINE = 32 << 20
 /** Large enough to keep a thread busy. Small enough to hold some of them in memory. */
 const GROUP = { lines: 400, bytes: 8 << 20 }
 
+/** ms. A slow pipe is read in smaller groups. */
+const SILENCE = 500
+
 /**
  * Reads an archive in groups, in its order. The reader's threads read the next groups while the
  * caller indexes one.
  */
 export async function* readGroups(stream: AsyncIterable<Buffer>, reader: ArchiveReader): AsyncGenerator<Group> {
   const reading: Promise<Group>[] = []
-  for await (const { lines, tooLong, end } of gather(stream)) {
+  for await (const unread of orSilence(gather(stream), SILENCE)) {
+    if (unread === null) {
+      for (const group of reading.splice(0)) yield await group
+      continue
+    }
+    const { lines, tooLong, end } = unread
     // A thread is free again before the next group goes to it, and the caller gets this one after.
     const done = reading.length === reader.threads ? await reading.shift() : undefined
     const group = reader.read(lines).then(({ articles, bad }) => ({
@@ -48,7 +57,14 @@ interface UnreadGroup {
 async function* gather(stream: AsyncIterable<Buffer>): AsyncGenerator<UnreadGroup> {
   let group: UnreadGroup = { lines: [], tooLong: [], end: 0 }
   let start = 0
-  for await (const { number, text, end } of readLines(stream, LONGEST_LINE)) {
+  for await (const line of readLines(orSilence(stream, SILENCE), LONGEST_LINE)) {
+    if (line === null) {
+      if (group.lines.length + group.tooLong.length > 0) yield group
+      start = group.end
+      group = { lines: [], tooLong: [], end: start }
+      continue
+    }
+    const { number, text, end } = line
     group.end = end
     if (text === null) group.tooLong.push({ number, reason: `it is longer than ${LONGEST_LINE} bytes.` })
     else if (text.trim() !== '') group.lines.push({ number, text })
@@ -58,4 +74,30 @@ async function* gather(stream: AsyncIterable<Buffer>): AsyncGenerator<UnreadGrou
     start = end
   }
   if (group.lines.length + group.tooLong.length > 0) yield group
+}
+
+/** The same items, with null where the next one has not come for so many ms. */
+export async function* orSilence<T>(items: AsyncIterable<T>, ms: number): AsyncGenerator<T | null> {
+  const iterator = items[Symbol.asyncIterator]()
+  let coming: Promise<IteratorResult<T>> | null = null
+  try {
+    for (;;) {
+      coming ??= iterator.next()
+      const silence = new AbortController()
+      const item = await Promise.race([coming, sleep(ms, null, { signal: silence.signal }).catch(() => null)])
+      silence.abort()
+      if (item === null) {
+        yield null
+        continue
+      }
+      coming = null
+      if (item.done === true) return
+      yield item.value
+    }
+  } finally {
+    // Behind an item that does not come, nothing ends.
+    const ending = iterator.return?.()
+    if (coming === null) await ending
+    else ending?.catch(() => {})
+  }
 }

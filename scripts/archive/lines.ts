@@ -11,9 +11,9 @@ export interface Line {
 
 /**
  * Cuts a stream of bytes into lines of UTF-8 (broken sequences become U+FFFD, a byte-order mark
- * goes). No line takes more memory than `limit` bytes.
+ * goes). No line takes more memory than `limit` bytes. null: nothing has come for a while.
  */
-export async function* readLines(stream: AsyncIterable<Buffer>, limit: number): AsyncGenerator<Line> {
+export async function* readLines(stream: AsyncIterable<Buffer | null>, limit: number): AsyncGenerator<Line | null> {
   const decoder = new TextDecoder()
   let number = 1
   let end = 0
@@ -27,6 +27,10 @@ export async function* readLines(stream: AsyncIterable<Buffer>, limit: number): 
     return line
   }
   for await (const chunk of stream) {
+    if (chunk === null) {
+      yield null
+      continue
+    }
     let from = 0
     for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, from)) {
       length += at - from

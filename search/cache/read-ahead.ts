@@ -12,15 +12,15 @@ const LISTS_AHEAD = 4_096
  *
  * @param small articles of a segment whose dictionary is read whole
  * @param latestTerms the terms that were used most recently
- * @returns null: it was used, or it is gone, before all was read
+ * @returns without columns where these are not final. null: it was used, or it is gone, before all was read
  */
 export async function readSegmentAhead(
   store: SegmentStore,
   segment: SegmentMeta,
   small: number,
   latestTerms: (most: number) => string[],
-): Promise<(ReadSegment & { columns: Columns; bytes: number }) | null> {
-  const columns = await store.readColumnsAhead(segment.no)
+): Promise<(ReadSegment & { columns: Columns | null; bytes: number }) | null> {
+  const columns = segment.imported ? { columns: null, bytes: 0 } : await store.readColumnsAhead(segment.no)
   if (columns === null) return null
   const read: ReadSegment =
     sizeOf(segment) <= small

@@ -97,7 +97,7 @@ export function createSegmentCache(store: SegmentStore, sizes: CacheSizes): Segm
         if (prefetch.has(segment)) continue
         const read = await readSegmentAhead(store, segment, small, lists.latestKeys)
         if (read === null) continue
-        columns.set(segment.no, read.columns, read.bytes)
+        if (read.columns !== null) columns.set(segment.no, read.columns, read.bytes)
         prefetch.add(segment, read)
       }
     },

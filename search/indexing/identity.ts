@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto'
 import type { ArticleOutlet } from '../../shared/articles/article.ts'
 import { textArray } from '../../shared/postgres/binary-arrays.ts'
-import type { Client } from '../../shared/postgres/pool.ts'
+import type { Client, Queryable } from '../../shared/postgres/pool.ts'
 import type { NewArticle } from './article.ts'
 
 /** The identity of an article by its addresses: new with this id, or known under that id. */
-interface Claim {
+export interface Claim {
   id: string
   known: boolean
 }
@@ -32,12 +32,37 @@ export async function claimIdentities(client: Client, articles: NewArticle[]): P
   await claimAddresses(client, candidates)
   for (let salt = 0; candidates.some(one => !one.known && !one.settled); salt++)
     await claimIds(client, candidates, salt)
+  return claimsOf(candidateOf)
+}
+
+/**
+ * Looks up which articles are known, without claiming anything: a later claim may find more. Ids
+ * that other articles have are not looked at.
+ */
+export async function findKnown(db: Queryable, articles: NewArticle[]): Promise<Claim[]> {
+  const { candidates, candidateOf } = gather(articles)
+  const rows = addressRows(candidates)
+  const present = await db.query<AddressRow>(READ_ADDRESSES, columns(rows).slice(0, 2))
+  noteKnown(candidates, new Map(present.rows.map(row => [keyOf(row), row.id])))
+  return claimsOf(candidateOf)
+}
+
+/** Of several sightings in one batch, the first is the article. */
+function claimsOf(candidateOf: Candidate[]): Claim[] {
   const seen = new Set<Candidate>()
   return candidateOf.map(candidate => {
     const repeated = seen.has(candidate)
     seen.add(candidate)
     return { id: candidate.id, known: candidate.known || repeated }
   })
+}
+
+function noteKnown(candidates: Candidate[], knownAs: ReadonlyMap<string, string>): void {
+  for (const candidate of candidates) {
+    const { outlet, addresses } = candidate
+    const id = addresses.map(address => knownAs.get(keyOf({ outlet, address }))).find(found => found !== undefined)
+    if (id !== undefined) Object.assign(candidate, { id, known: true })
+  }
 }
 
 function gather(articles: NewArticle[]): { candidates: Candidate[]; candidateOf: Candidate[] } {
@@ -76,11 +101,7 @@ async function claimAddresses(client: Client, candidates: Candidate[]): Promise<
   const present = await client.query<AddressRow>(READ_ADDRESSES, columns(rows).slice(0, 2))
   const isAdded = new Set(added.rows.map(keyOf))
   const knownAs = new Map(present.rows.filter(row => !isAdded.has(keyOf(row))).map(row => [keyOf(row), row.id]))
-  for (const candidate of candidates) {
-    const { outlet, addresses } = candidate
-    const id = addresses.map(address => knownAs.get(keyOf({ outlet, address }))).find(found => found !== undefined)
-    if (id !== undefined) Object.assign(candidate, { id, known: true })
-  }
+  noteKnown(candidates, knownAs)
   // New aliases of a known article were stored under the id of a new one. They move to the id of
   // the known article.
   const moved = addressRows(candidates.filter(one => one.known)).filter(row => isAdded.has(keyOf(row)))

@@ -65,7 +65,7 @@ t.test('the last articles of an import get a segment, unless they are few', asyn
   t.same(remainderToFlush([], 2n, sizes), { first: 1n, last: 2n })
   const rest = { first: 9n, last: 10n }
   t.same(nextFlush([...stored, rest], 18n, sizes), { first: 11n, last: 16n }, 'later ones end where they would have')
-  t.same(mergesDue([...stored, rest, { first: 11n, last: 16n }], sizes), [{ first: 1n, last: 16n }])
+  t.same(mergesDue([...stored, rest], sizes), [{ first: 1n, last: 10n }], 'another flush has no room')
 })
 
 t.test('the next segment takes the articles of one that would be very short, within its block', t => {
@@ -87,25 +87,22 @@ t.test('what is new and what becomes one never overlap, so that both may be made
   t.same(mergesDue(stored.slice(0, 7), SIZES), [], 'a block that is not full waits for its articles')
 })
 
-t.test('sizes may change: what is larger, or crosses a block, stays as it is', async t => {
-  t.equal(nextRange([{ first: 1n, last: 32n }], 33n), null, 'a larger one holds the blocks')
-  const crossed = [
-    { first: 1n, last: 12n },
-    { first: 13n, last: 20n },
+t.test('segments of any length become large ones, and large ones stay as they are', async t => {
+  t.equal(nextRange([{ first: 1n, last: 32n }], 33n), null)
+  const lengths = [3n, 4n, 1n, 7n, 2n, 16n, 1n, 3n, 9n, 5n]
+  let last = 0n
+  const stored = lengths.map(length => {
+    const first = last + 1n
+    last += length
+    return { first, last }
+  })
+  const due = [
+    { first: 1n, last: 15n },
+    { first: 34n, last: 37n },
   ]
-  t.same(nextRange(crossed, 40n), { first: 21n, last: 22n }, 'one crosses two blocks')
-  t.same(nextRange(ranges(3n, 1), 40n), { first: 4n, last: 4n }, 'the next ends where it would have')
-  t.same(
-    nextRange(
-      [
-        { first: 1n, last: 3n },
-        { first: 4n, last: 16n },
-      ],
-      16n,
-    ),
-    { first: 1n, last: 16n },
-    'whatever sizes its parts have',
-  )
+  t.same(mergesDue(stored, SIZES), due)
+  const merged = [due[0]!, { first: 16n, last: 17n }, { first: 18n, last: 33n }, due[1]!, ...stored.slice(8)]
+  t.same(mergesDue(merged, SIZES), [], 'nothing is merged again')
 })
 
 t.test('a segment is made gently, until the next one waits for it', async t => {

@@ -64,28 +64,29 @@ export function remainderToFlush(stored: SegmentRange[], last: bigint, { flushed
 }
 
 /**
- * The blocks of the merged size whose articles are all in smaller segments. A block that a stored
- * segment crosses or contains, because of a former size, stays as it is. So does one whose first
- * segments were released, because the archive has their articles.
+ * Runs of adjacent small segments that are due to become one: those that have no room for another
+ * flush, or that a large segment follows. A large one stays as it is, so that an article is merged
+ * once or twice. Imports store segments of any length, so the runs begin where the last one ended.
  */
-export function mergesDue(stored: SegmentRange[], { merged }: Pick<SegmentSizes, 'merged'>): SegmentRange[] {
-  const covered = stored.at(-1)?.last ?? 0n
+export function mergesDue(stored: SegmentRange[], { flushed, merged }: SegmentSizes): SegmentRange[] {
   const due: SegmentRange[] = []
-  const stands = stored[0]?.first ?? 1n
-  // Blocks and segments both ascend, and there may be thousands of each.
-  let from = 0
-  for (let first = 1n; first + merged - 1n <= covered; first += merged) {
-    const block = { first, last: first + merged - 1n }
-    while (stored[from]!.last < block.first) from++
-    let to = from
-    while (to < stored.length && stored[to]!.first <= block.last) to++
-    const parts = stored.slice(from, to)
-    if (parts.length > 1 && block.first >= stands && parts.every(part => isWithin(part, block))) due.push(block)
+  let run: { first: bigint; last: bigint; parts: number } | null = null
+  const close = () => {
+    if (run !== null && run.parts > 1) due.push({ first: run.first, last: run.last })
+    run = null
+  }
+  for (const { first, last } of stored) {
+    const size = last - first + 1n
+    if (size > merged / 2n) {
+      close()
+      continue
+    }
+    if (run !== null && last - run.first + 1n > merged) close()
+    run = run === null ? { first, last, parts: 1 } : { first: run.first, last, parts: run.parts + 1 }
+    if (run.last - run.first + 1n + flushed > merged) close()
   }
   return due
 }
-
-const isWithin = (one: SegmentRange, other: SegmentRange) => one.first >= other.first && one.last <= other.last
 
 /**
  * At full speed a flush takes half of a core for three seconds, and a merge longer.

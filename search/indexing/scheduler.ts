@@ -1,10 +1,9 @@
 import { readlinkSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 import { basename } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { Pool } from '../../shared/postgres/pool.ts'
-import { createBulkPace } from '../merge/bulk-pace.ts'
+import type { SegmentSource } from '../segment/builder.ts'
 import { openSegmentWriter } from '../store/open.ts'
 import type { SegmentWork } from '../store/segment-store.ts'
 import { endOfFlush, mergesDue, SEGMENT_SIZES } from './policy.ts'
@@ -16,26 +15,35 @@ interface Scheduler {
    * Called after every batch of articles; cheap. Resolves when it is decided what to start.
    *
    * @param last `seq` of the newest article
-   * @param bulk many more articles follow at once: waits so that they come about as
-   *   fast as segments are made, and while too many have none
    */
-  notify(last: bigint, bulk: boolean): Promise<void>
+  notify(last: bigint): Promise<void>
   /**
    * Makes segments of what was written. Resolves when that is done, or failed.
    *
    * @param how absent: all segments that are due
    */
   finish(how?: Finish): Promise<void>
+  /** Builds a segment of an import and stores it ahead. */
+  buildImported(articles: ImportedArticles): Promise<number>
+  /** Makes the merges that are due, in the thread that has the words of imported segments. */
+  mergeImported(): Promise<void>
   /** Articles without a stored segment at the last look. */
   backlog(): number
   close(): Promise<void>
 }
 
 /**
- * `whole`: all segments that are due, and one of the last articles, unless they are few. `gently`:
- * gives way to all other work, and leaves merges to the next process that writes.
+ * `gently`: flushes the last articles, unless they are few, and gives way to all other work.
  */
-export type Finish = 'whole' | 'gently'
+export type Finish = 'gently'
+
+/** Articles of an import that have no numbers yet: here they are numbered from 1 on. */
+export interface ImportedArticles {
+  sources: SegmentSource[]
+  /** Their words, lists as `wordList` writes them. */
+  titles: string[]
+  bodies: string[]
+}
 
 /** Told of the segments that threads make, for logs and metrics. */
 interface SchedulerEvents {
@@ -44,19 +52,10 @@ interface SchedulerEvents {
 }
 
 /**
- * Articles that an import may leave without a segment: every process that searches has them in
- * memory, some 10 kB each.
- */
-const MOST_BACKLOG = 32_768n
-
-/**
  * ms for which a segment is stored before searches use it. They look for such segments five times a
  * second. To read one took 155 to 462 ms beside 1,200 requests a second.
  */
-const AHEAD = 1_000
-
-/** ms between two looks at the stored segments while an import waits for them. */
-const LOOK_AGAIN = 200
+export const AHEAD = 1_000
 
 /** ms. Under load flushes come every few seconds. */
 const KEEP_ALIVE = 60_000
@@ -64,7 +63,6 @@ const KEEP_ALIVE = 60_000
 export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler {
   const writer = openSegmentWriter(pool)
   const threads = createThreads(pool, events)
-  const pace = createBulkPace(SEGMENT_SIZES.flushed)
   /**
    * Articles up to here had a stored segment at the last look; the newest article that was heard
    * of.
@@ -80,7 +78,7 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
 
   const readCovered = async () => (await writer.readRanges()).at(-1)?.last ?? 0n
 
-  async function flushIfDue(last: bigint, bulk: boolean): Promise<void> {
+  async function flushIfDue(last: bigint): Promise<void> {
     covered = await readCovered()
     if (flushing !== null) return
     nextLook = endOfFlush(covered, SEGMENT_SIZES)
@@ -88,25 +86,11 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
     // Another process may be flushing. Then this one finds nothing to do, and need not look again
     // after each batch.
     nextLook = last + SEGMENT_SIZES.flushed / 4n
-    flushing = (bulk ? threads.runBulk() : threads.run('flush')).then(() => {
+    flushing = threads.run('flush').then(() => {
       flushing = null
       // Segments that are there can be merged although no more articles come.
-      if (!bulk) void mergeIfDue()
+      void mergeIfDue()
     })
-  }
-
-  /**
-   * Spreads the articles of an import, and waits until few enough of them have no segment, or until
-   * no flush is running.
-   */
-  async function waitForFlushes(last: bigint): Promise<void> {
-    // A segment that is stored and not used yet is work that is done.
-    covered = await writer.readStoredTo()
-    await holdingProcess(pause(pace.pause(last, covered, performance.now())))
-    while (flushing !== null && last - covered > MOST_BACKLOG) {
-      await holdingProcess(Promise.race([flushing, pause(LOOK_AGAIN)]))
-      covered = await writer.readStoredTo()
-    }
   }
 
   async function mergeIfDue(): Promise<void> {
@@ -126,14 +110,9 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
   const isMergeAskedAgain = () => merging === 'again'
 
   return {
-    async notify(last, bulk) {
+    async notify(last) {
       newest = last
-      if (flushing === null && last >= nextLook) await flushIfDue(last, bulk)
-      if (bulk) {
-        // Its thread merges, too.
-        await waitForFlushes(last)
-        return
-      }
+      if (flushing === null && last >= nextLook) await flushIfDue(last)
       // Merges are looked for whether or not a flush is running: under load one always is.
       if (last >= nextMergeLook) {
         nextMergeLook = last + SEGMENT_SIZES.flushed / 4n
@@ -143,17 +122,19 @@ export function createScheduler(pool: Pool, events: SchedulerEvents): Scheduler 
     async finish(how) {
       const last = await writer.readLastSeq()
       await holdingProcess(flushing)
-      await holdingProcess(how === undefined ? threads.runAll() : threads.runUpTo(last, how))
+      await holdingProcess(how === undefined ? threads.runAll() : threads.runUpTo(last))
+    },
+    buildImported: articles => holdingProcess(threads.build(articles)),
+    async mergeImported() {
+      const ranges = await writer.readRanges()
+      if (mergesDue(ranges, SEGMENT_SIZES).length > 0) await holdingProcess(threads.mergeImported())
     },
     backlog: () => Number(newest > covered ? newest - covered : 0n),
     close: threads.close,
   }
 }
 
-type ThreadKey = SegmentWork | 'bulk' | 'all'
-
-/** Merges come first, so that no more words are kept than one merge needs. */
-const BULK_KINDS: readonly SegmentWork[] = KINDS.toReversed()
+type ThreadKey = SegmentWork | 'import' | 'all'
 
 /** The threads of a scheduler, each started when it is first needed. */
 function createThreads(pool: Pool, events: SchedulerEvents) {
@@ -166,41 +147,34 @@ function createThreads(pool: Pool, events: SchedulerEvents) {
     return thread
   }
   let closed = false
-  const run = async (key: ThreadKey, task: Omit<Task, 'url'>): Promise<void> => {
+  const run = async (key: ThreadKey, task: Omit<MakeTask, 'url'>): Promise<void> => {
     const url = pool.options.connectionString
     if (url === undefined || closed) return
-    const { made, failure }: TaskResult = await threadOf(key).run({ url, ...task })
+    const { made, failure } = await threadOf(key).run({ url, ...task })
     for (const one of made) events.made(one)
     if (failure !== null) events.failed(task.kinds, failure)
   }
-  const runBulk = (own: Pick<Task, 'kinds' | 'waitFor' | 'flushTo'>) =>
-    run('bulk', { ...own, paced: false, ahead: AHEAD, keepsWords: true })
-  const runGently = (kind: SegmentWork, own: Pick<Task, 'waitFor' | 'flushTo'>) =>
+  const runGently = (kind: SegmentWork, own: Pick<MakeTask, 'waitFor' | 'flushTo'>) =>
     run(kind, { ...own, kinds: [kind], paced: true, ahead: AHEAD, keepsWords: false })
   return {
     /** Gives way to all other work. A merge has time. */
     run: (kind: SegmentWork) => runGently(kind, { waitFor: [], flushTo: null }),
-    /**
-     * One thread for flushes and merges of an import, which then need not both be in memory, nor
-     * read the words twice.
-     */
-    runBulk: () => runBulk({ kinds: BULK_KINDS, waitFor: [], flushTo: null }),
-    /**
-     * Makes all that is due, also what another process is at. After bulk, in the thread that has
-     * its words.
-     */
+    /** Makes all that is due, also what another process is at. */
     runAll: () =>
-      threads.has('bulk')
-        ? runBulk({ kinds: KINDS, waitFor: KINDS, flushTo: null })
-        : run('all', { kinds: KINDS, waitFor: KINDS, paced: false, ahead: 0, flushTo: null, keepsWords: false }),
-    /**
-     * When an import has ended. Flushes come first, because another process may be at a merge for
-     * minutes.
-     */
-    runUpTo: (last: bigint, how: Finish) =>
-      how === 'gently'
-        ? runGently('flush', { waitFor: ['flush'], flushTo: last })
-        : runBulk({ kinds: KINDS, waitFor: KINDS, flushTo: last }),
+      run('all', { kinds: KINDS, waitFor: KINDS, paced: false, ahead: 0, flushTo: null, keepsWords: false }),
+    /** When articles have come slowly and no more follow. */
+    runUpTo: (last: bigint) => runGently('flush', { waitFor: ['flush'], flushTo: last }),
+    /** @returns the segment's number */
+    async build(articles: ImportedArticles): Promise<number> {
+      const url = pool.options.connectionString ?? ''
+      const start = performance.now()
+      const { number, failure } = await threadOf('import').run({ url, articles })
+      if (number === null) throw new Error(`a segment could not be built: ${failure}`)
+      events.made({ kind: 'import', articles: articles.sources.length, ms: performance.now() - start })
+      return number
+    },
+    mergeImported: () =>
+      run('import', { kinds: ['merge'], waitFor: [], paced: false, ahead: AHEAD, flushTo: null, keepsWords: true }),
     async close() {
       closed = true
       await Promise.all(threads.values().map(thread => thread.close()))
@@ -209,17 +183,19 @@ function createThreads(pool: Pool, events: SchedulerEvents) {
 }
 
 /** Waits for a thread, which does not hold the process by itself. */
-async function holdingProcess(work: Promise<void> | null): Promise<void> {
+async function holdingProcess<T>(work: T | Promise<T>): Promise<T> {
   const holding = setInterval(() => {}, 1_000)
   try {
-    await work
+    return await work
   } finally {
     clearInterval(holding)
   }
 }
 
-/** A task for the thread. */
-export interface Task {
+/** A task for the thread: segments that are due, or one of an import. */
+export type Task = MakeTask | { url: string; articles: ImportedArticles }
+
+export interface MakeTask {
   url: string
   kinds: readonly SegmentWork[]
   waitFor: readonly SegmentWork[]
@@ -238,6 +214,8 @@ export interface Task {
 /** The segments that the thread has made; `failure`: why it made no more. */
 export interface TaskResult {
   made: MadeSegment[]
+  /** Of the segment of an import; null: there is none. */
+  number: number | null
   failure: string | null
 }
 
@@ -289,7 +267,7 @@ function createSegmentThread({ gently, keepAlive }: { gently: boolean; keepAlive
         worker ??= start()
         result = await resultOf(worker, task, () => crash)
       } catch (error) {
-        result = { made: [], failure: error instanceof Error ? error.message : String(error) }
+        result = { made: [], number: null, failure: error instanceof Error ? error.message : String(error) }
       }
       if (keepAlive === 0) void end()
       else {
@@ -311,7 +289,7 @@ function resultOf(worker: Worker, task: Task, crash: () => string | null): Promi
       worker.off('message', done).off('exit', ended)
       resolve(result)
     }
-    const ended = () => done({ made: [], failure: crash() })
+    const ended = () => done({ made: [], number: null, failure: crash() })
     worker.on('message', done).on('exit', ended)
     worker.unref()
     worker.postMessage(task)

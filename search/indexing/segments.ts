@@ -9,7 +9,7 @@ import type { ArticleSource } from '../store/article-source.ts'
 import { openReads } from '../store/index-reads.ts'
 import { openSegmentWriter } from '../store/open.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
-import type { NewSegment, SegmentRange, SegmentWork, SegmentWriter } from '../store/segment-store.ts'
+import type { NewSegment, NumberedSegment, SegmentRange, SegmentWork, SegmentWriter } from '../store/segment-store.ts'
 import { mergesDue, nextFlush, partOfTime, remainderToFlush, SEGMENT_SIZES, type SegmentSizes } from './policy.ts'
 
 /**
@@ -43,7 +43,7 @@ export interface MakeOptions {
 }
 
 export interface MadeSegment {
-  kind: SegmentWork
+  kind: SegmentWork | 'import'
   articles: number
   ms: number
 }
@@ -111,7 +111,7 @@ async function makeRun(store: Store, sizes: SegmentSizes, kind: SegmentWork, opt
         await useStored()
         stored = await storeBuilt(store.writer, kind, built, { ...options, pace })
         made++
-        if (ahead === 0 || gently || kind === 'merge' || due.range.last % sizes.merged === 0n) return made
+        if (ahead === 0 || gently || kind === 'merge' || made >= sizes.merged / sizes.flushed) return made
       } else if (isWaiting(stored)) await pause(LOOK_AGAIN)
       else if (stored === null) return made
       else await useStored()
@@ -144,7 +144,7 @@ async function storeBuilt(
 ): Promise<Stored> {
   const number =
     ahead > 0 ? await writer.prepare(kind, segment, pace) : await writer.replace(segment, { pace, expects })
-  if (texts !== null) knownWords?.keep(number, texts)
+  if (texts !== null) knownWords?.keep(number, texts, segment.range.first)
   const now = performance.now()
   const made: MadeSegment = { kind, articles: segment.articles.length, ms: now - start }
   const usedFrom = now + ahead
@@ -216,9 +216,10 @@ async function build(
   const start = performance.now()
   let ownPace = gently && part < 1 ? createPace(part) : immediately
   const pace = () => ownPace()
-  const expects = await writer.readNumbers(range)
+  const replaced = await writer.readNumbers(range)
+  const expects = replaced.map(({ no }) => no).sort((a, b) => a - b)
   const articles = await readSources(source, range, pace)
-  const known = knownWords?.take(expects) ?? null
+  const known = knownWords?.take(replaced) ?? null
   const words = known?.reduce((sum, texts) => sum + texts.words.length, 0)
   const builder = createSegmentBuilder(articles, range.first, { pace, words, vocabulary: knownWords?.vocabulary })
   if (known === null) {
@@ -254,10 +255,14 @@ async function readSources(source: ArticleSource, { first, last }: SegmentRange,
  */
 export interface KnownWords {
   readonly vocabulary: Vocabulary
-  /** Keeps the texts of a stored segment. */
-  keep(segmentNo: number, texts: KnownTexts): void
+  /**
+   * Keeps the texts of a stored segment.
+   *
+   * @param first `seq` of its first article in `texts`; an import's is 1, whatever it will be
+   */
+  keep(segmentNo: number, texts: KnownTexts, first: bigint): void
   /** The texts of some segments, which are then kept no longer; null: not all are known. */
-  take(segmentNos: number[]): KnownTexts[] | null
+  take(segments: NumberedSegment[]): KnownTexts[] | null
 }
 
 /** Words of one merged segment, twice over; a quarter of a gigabyte. */
@@ -271,7 +276,7 @@ const LARGEST_VOCABULARY = 1 << 20
  * under another number.
  */
 export function createKnownWords(): KnownWords {
-  const known = new Map<number, KnownTexts>()
+  const known = new Map<number, KnownTexts & { first: bigint }>()
   let vocabulary = createVocabulary()
   let words = 0
   const drop = (segmentNo: number, texts: KnownTexts) => {
@@ -283,8 +288,8 @@ export function createKnownWords(): KnownWords {
       if (known.size === 0 && vocabulary.words.size > LARGEST_VOCABULARY) vocabulary = createVocabulary()
       return vocabulary
     },
-    keep(segmentNo, texts) {
-      known.set(segmentNo, texts)
+    keep(segmentNo, texts, first) {
+      known.set(segmentNo, { ...texts, first })
       words += texts.words.length
       for (const [oldest, { words: held }] of known) {
         if (words <= MOST_WORDS) return
@@ -292,13 +297,15 @@ export function createKnownWords(): KnownWords {
         release(held)
       }
     },
-    take(segmentNos) {
-      const found = segmentNos.flatMap(no => known.get(no) ?? [])
-      if (found.length === 0 || found.length < segmentNos.length) return null
-      segmentNos.forEach((no, at) => {
-        drop(no, found[at]!)
+    take(segments) {
+      const found = segments.flatMap(({ no }) => known.get(no) ?? [])
+      if (found.length === 0 || found.length < segments.length) return null
+      return segments.map(({ no, first }, at) => {
+        const texts = found[at]!
+        drop(no, texts)
+        const shift = first - texts.first
+        return shift === 0n ? texts : { ...texts, seqs: texts.seqs.map(seq => seq + shift) }
       })
-      return found
     },
   }
 }

@@ -1,10 +1,12 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { createPool } from '../../shared/postgres/pool.ts'
+import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { createSegmentBuilder } from '../segment/builder.ts'
+import { openSegmentWriter } from '../store/open.ts'
 import { SEGMENT_SIZES } from './policy.ts'
-import { lowerPriority, type Task, type TaskResult } from './scheduler.ts'
+import { type ImportedArticles, lowerPriority, type MakeTask, type Task, type TaskResult } from './scheduler.ts'
 import { createKnownWords, type KnownWords, type MadeSegment, makeSegments } from './segments.ts'
 
-// The thread that `thread.ts` starts.
+// The thread that the scheduler starts.
 
 if (workerData === true) lowerPriority()
 
@@ -14,21 +16,41 @@ parentPort?.on('message', (task: Task) => {
 
 let knownWords: KnownWords | undefined
 
-async function run({ url, kinds, waitFor, paced, ahead, flushTo, keepsWords }: Task): Promise<TaskResult> {
+async function run(task: Task): Promise<TaskResult> {
   const made: MadeSegment[] = []
-  if (keepsWords) knownWords ??= createKnownWords()
   // A pool for each task: an idle thread holds no connections.
-  const pool = createPool(url, 'indexer', () => {}, { max: 2, statementTimeout: 0 })
+  const pool = createPool(task.url, 'indexer', () => {}, { max: 2, statementTimeout: 0 })
   try {
-    await makeSegments(pool, SEGMENT_SIZES, {
-      ...{ kinds, waitFor, gently: paced, ahead, onMade: one => made.push(one) },
-      ...(flushTo !== null && { flushTo }),
-      ...(keepsWords && knownWords && { knownWords }),
-    })
-    return { made, failure: null }
+    const number = 'articles' in task ? await buildImported(pool, task.articles) : await makeDue(pool, task, made)
+    return { made, number, failure: null }
   } catch (error) {
-    return { made, failure: error instanceof Error ? error.message : String(error) }
+    return { made, number: null, failure: error instanceof Error ? error.message : String(error) }
   } finally {
     await pool.end()
   }
+}
+
+async function makeDue(pool: Pool, task: MakeTask, made: MadeSegment[]): Promise<null> {
+  const { kinds, waitFor, paced, ahead, flushTo, keepsWords } = task
+  if (keepsWords) knownWords ??= createKnownWords()
+  await makeSegments(pool, SEGMENT_SIZES, {
+    ...{ kinds, waitFor, gently: paced, ahead, onMade: one => made.push(one) },
+    ...(flushTo !== null && { flushTo }),
+    ...(keepsWords && knownWords && { knownWords }),
+  })
+  return null
+}
+
+/** Builds the segment of an import and stores it ahead. @returns its number */
+async function buildImported(pool: Pool, { sources, titles, bodies }: ImportedArticles): Promise<number> {
+  knownWords ??= createKnownWords()
+  const builder = createSegmentBuilder(sources, 1n, { vocabulary: knownWords.vocabulary })
+  sources.forEach(({ seq }, at) => {
+    builder.addWords(seq, titles[at]!, bodies[at]!)
+  })
+  const texts = builder.knownTexts()
+  const range = { first: 1n, last: BigInt(sources.length) }
+  const number = await openSegmentWriter(pool).prepareImported({ range, articles: sources, built: builder.build() })
+  knownWords.keep(number, texts, 1n)
+  return number
 }

@@ -9,16 +9,10 @@ import { type RegisteredNames, registerNames } from './names.ts'
 /** Articles made visible by one transaction: more gain nothing and hold the clock longer. */
 export const BATCH = 50
 
-/**
- * Where many more follow at once, larger batches cost the database less. They grow and shrink with
- * the time of the transactions: others wait for the clock meanwhile.
- */
-const BULK = { most: 200, quick: 50, slow: 100 }
-
 /** Makes articles visible to searches. */
 export interface ArticleWriter {
   /**
-   * Writes articles in batches of at most 50, or 200 with `bulk`. Each batch is written whole or
+   * Writes articles in batches of at most 50. Each batch is written whole or
    * not at all, with the time at which each is to be embedded. An article that is stored already,
    * under any of its addresses, is `known` and stays as it is. Results stand in the order of
    * `articles`.
@@ -35,11 +29,6 @@ interface WriteOptions {
    * normaliser marks pages as done. Results stand in the order of the batch's articles.
    */
   within?: (client: Client, results: Outcome[], articles: NewArticle[]) => Promise<void>
-  /**
-   * Many more articles follow at once, so batches are larger, and the writer waits while too many
-   * articles have no segment.
-   */
-  bulk?: boolean
 }
 
 type Outcome = Pick<Indexed, 'outcome' | 'id'>
@@ -54,10 +43,9 @@ interface WriterParts {
 export function openArticleWriter(parts: WriterParts): ArticleWriter {
   const { pool, indexer } = parts
   const partitions = createPartitionRoom(pool)
-  const bulk = createBulkSize()
   return {
     async write(articles, options = {}) {
-      const batches = split(articles.map(storableNames), options.bulk ? bulk.size() : BATCH)
+      const batches = split(articles.map(storableNames))
       const results: Indexed[] = []
       const prepare = async (batch: NewArticle[]) => {
         await partitions.ensure()
@@ -66,14 +54,14 @@ export function openArticleWriter(parts: WriterParts): ArticleWriter {
       // While the database inserts a batch, the next one is tokenised.
       let next = batches[0] === undefined ? null : prepare(batches[0])
       for (let number = 1; next !== null; number++) {
-        const inserting = insertBatch(parts, await next, { ...options, took: bulk.note })
+        const inserting = insertBatch(parts, await next, options)
         const following = batches[number]
         next = following === undefined ? null : prepare(following)
         next?.catch(() => {}) // reported when its turn comes
         const inserted = await inserting
         partitions.note(inserted)
         results.push(...inserted)
-        await indexer.notify(partitions.last(), options.bulk ?? false)
+        await indexer.notify(partitions.last())
       }
       return results
     },
@@ -84,7 +72,7 @@ export function openArticleWriter(parts: WriterParts): ArticleWriter {
  * Makes an article's names storable in Postgres, as `prepareText` does for its texts. One bad name
  * would fail a whole batch.
  */
-function storableNames(article: NewArticle): NewArticle {
+export function storableNames(article: NewArticle): NewArticle {
   const { authors, outlet } = article
   const { name, domain } = outlet
   if ([...authors, name ?? '', domain ?? ''].every(one => storable(one) === one)) return article
@@ -100,13 +88,13 @@ function storableNames(article: NewArticle): NewArticle {
  */
 const BATCH_TEXT = 1_000_000
 
-function split(articles: NewArticle[], most: number): NewArticle[][] {
+function split(articles: NewArticle[]): NewArticle[][] {
   const batches: NewArticle[][] = []
   let text = 0
   for (const article of articles) {
     const length = article.prepared?.units ?? article.title.length + (article.body?.length ?? 0)
     const last = batches.at(-1)
-    if (last === undefined || last.length === most || text + length > BATCH_TEXT) {
+    if (last === undefined || last.length === BATCH || text + length > BATCH_TEXT) {
       batches.push([article])
       text = length
     } else {
@@ -117,19 +105,6 @@ function split(articles: NewArticle[], most: number): NewArticle[][] {
   return batches
 }
 
-/** The size of the next batches with `bulk`. */
-function createBulkSize() {
-  let size = BATCH
-  return {
-    size: () => size,
-    /** @param ms that a transaction took */
-    note(ms: number) {
-      if (ms > BULK.slow) size = Math.max(BATCH, size / 2)
-      else if (ms < BULK.quick) size = Math.min(BULK.most, size * 2)
-    },
-  }
-}
-
 interface Batch {
   articles: NewArticle[]
   prepared: PreparedArticle[]
@@ -138,7 +113,8 @@ interface Batch {
 /** ms after which the event loop runs others; a single article of megabytes may take longer. */
 const SLICE = 5
 
-async function prepareBatch(pool: Pool, articles: NewArticle[]): Promise<Batch> {
+/** Registers names and prepares texts: all work that needs no lock. */
+export async function prepareBatch(pool: Pool, articles: NewArticle[]): Promise<Batch> {
   const names = await registerNames(pool, articles)
   const prepared: PreparedArticle[] = []
   let start = performance.now()
@@ -159,7 +135,7 @@ const ATTEMPTS = 3
 async function insertBatch(
   { pool, embedDelay }: WriterParts,
   { articles, prepared }: Batch,
-  { within, took }: WriteOptions & { took: (ms: number) => void },
+  { within }: WriteOptions,
 ): Promise<Indexed[]> {
   const insert = async (client: Client): Promise<Indexed[]> => {
     const claims = await claimIdentities(client, articles)
@@ -172,10 +148,7 @@ async function insertBatch(
   }
   for (let attempt = 1; ; attempt++) {
     try {
-      const start = performance.now()
-      const indexed = await transaction(pool, insert)
-      took(performance.now() - start)
-      return indexed
+      return await transaction(pool, insert)
     } catch (error) {
       const deadlocked = error instanceof Error && 'code' in error && error.code === '40P01'
       if (!deadlocked || attempt === ATTEMPTS) throw error
@@ -192,7 +165,7 @@ function withNumbers(outcomes: Outcome[], first: bigint): Indexed[] {
 const MARGIN = 524_288n
 
 /** Makes sure that the articles of the next batches have a partition. */
-function createPartitionRoom(pool: Pool) {
+export function createPartitionRoom(pool: Pool) {
   /** `seq` of the newest known article, and the `seq` up to which partitions exist. */
   let known: { last: bigint; room: bigint } | null = null
   return {
@@ -214,7 +187,7 @@ function createPartitionRoom(pool: Pool) {
 /**
  * A row of `articles` with its rows in other tables, without the values that the clock gives.
  */
-interface PreparedArticle extends PreparedText<string | Uint8Array> {
+export interface PreparedArticle extends PreparedText<string | Uint8Array> {
   publishedAt: Date | null
   /** undefined: the clock gives it. */
   ingestedAt: Date | null | undefined
@@ -249,41 +222,72 @@ function prepareArticle(article: NewArticle, names: RegisteredNames): PreparedAr
  * can make articles visible, so this does as little as possible. Returns the number of the first
  * article; the others follow in order.
  */
-async function insertArticles(
-  client: Client,
-  articles: (PreparedArticle & { id: string })[],
-  embedAt: Date,
-): Promise<bigint> {
+async function insertArticles(client: Client, articles: IdentifiedArticle[], embedAt: Date): Promise<bigint> {
   const { rows } = await client.query<{ first: bigint }>({
     name: 'insert-articles',
-    text: INSERT,
-    values: [
-      articles.map(one => one.id),
-      articles.map(one => one.publishedAt),
-      articles.map(one => one.ingestedAt ?? null),
-      articles.map(one => one.ingestedAt === undefined),
-      articles.map(one => one.publisherNo),
-      articles.map(one => `{${one.authorNos.join(',')}}`),
-      articles.map(one => one.country),
-      articles.map(one => one.language),
-      textArray(articles.map(one => one.words.title)),
-      textArray(articles.map(one => one.words.body)),
-      textArray(articles.map(one => one.title)),
-      textArray(articles.map(one => one.url)),
-      textArray(articles.map(one => one.snippet)),
-      textArray(articles.map(one => one.body)),
-      embedAt,
-      articles.map(one => one.pageNo),
-    ],
+    text: insertion(NEXT_NUMBERS),
+    values: valuesOf(articles, embedAt),
   })
   return rows[0]!.first
 }
 
-// One statement, so that the lock of the clock is held only for this, the delayed job of the
-// embedding and the commit. `incoming` is materialised, and counted by `clock`, so that Postgres
-// parses all of it before it takes the lock. The stamp grows by at least 1 ms from batch to batch
-// and is never ahead of the wall clock by more than that.
-const INSERT = `
+/** Numbers and stamps of an import: its articles have the numbers after `base`. */
+export interface TakenNumbers {
+  base: bigint
+  /** The first stamp; each of the others is a millisecond later. */
+  stamp: Date
+}
+
+/**
+ * Takes the lock of the clock, and numbers and stamps from it. Until the commit no other process can
+ * make articles visible.
+ */
+export async function takeNumbers(client: Client, articles: number, stamps: number): Promise<TakenNumbers> {
+  const { rows } = await client.query<TakenNumbers>(TAKE_NUMBERS, [articles, stamps - 1])
+  return rows[0]!
+}
+
+/** Inserts articles whose numbers are taken: those after `base`, all with one stamp. */
+export async function insertNumbered(
+  client: Client,
+  articles: IdentifiedArticle[],
+  embedAt: Date,
+  { base, stamp }: TakenNumbers,
+): Promise<void> {
+  await client.query({
+    name: 'insert-numbered',
+    text: insertion(TAKEN_NUMBERS),
+    values: [...valuesOf(articles, embedAt), stamp, base],
+  })
+}
+
+export type IdentifiedArticle = PreparedArticle & { id: string }
+
+function valuesOf(articles: IdentifiedArticle[], embedAt: Date): unknown[] {
+  return [
+    articles.map(one => one.id),
+    articles.map(one => one.publishedAt),
+    articles.map(one => one.ingestedAt ?? null),
+    articles.map(one => one.ingestedAt === undefined),
+    articles.map(one => one.publisherNo),
+    articles.map(one => `{${one.authorNos.join(',')}}`),
+    articles.map(one => one.country),
+    articles.map(one => one.language),
+    textArray(articles.map(one => one.words.title)),
+    textArray(articles.map(one => one.words.body)),
+    textArray(articles.map(one => one.title)),
+    textArray(articles.map(one => one.url)),
+    textArray(articles.map(one => one.snippet)),
+    textArray(articles.map(one => one.body)),
+    embedAt,
+    articles.map(one => one.pageNo),
+  ]
+}
+
+// One statement, so that the lock of the clock is held only for this and the commit. `incoming` is materialised, and counted by `clock`, so that Postgres
+// parses all of it before it takes the lock. An archive's own time is never later than the stamp:
+// clients poll from the newest time that they have seen.
+const insertion = (clock: string) => `
   with incoming as materialized (
     select i.id, i.published_at, i.ingested_at, i.stamped, i.publisher_no, i.author_nos::int[], i.country, i.language,
            i.words_title, i.words_body, i.title, i.url, i.snippet, i.body, i.page_no, i.place
@@ -292,13 +296,8 @@ const INSERT = `
          with ordinality
       as i (id, published_at, ingested_at, stamped, publisher_no, author_nos, country, language,
             words_title, words_body, title, url, snippet, body, page_no, place)
-  ), clock as (
-    update ingest_clock
-    set last_at = greatest(date_trunc('milliseconds', clock_timestamp()), last_at + interval '1 ms'),
-        last_seq = last_seq + (select count(*) from incoming)
-    returning last_at, last_seq - (select count(*) from incoming) as base
-  ), numbered as materialized (
-    select i.*, base + place as seq, case when stamped then last_at else ingested_at end as entered_at
+  ), clock as (${clock}), numbered as materialized (
+    select i.*, base + place as seq, case when stamped then last_at else least(ingested_at, last_at) end as entered_at
     from incoming i, clock
   ), indexed as (
     insert into articles (seq, id, published_at, ingested_at, publisher_no, author_nos, country, language)
@@ -322,6 +321,26 @@ const INSERT = `
     insert into embeddings (seq, due_at, page_no) select seq, $15::timestamptz, page_no from numbered order by seq
   )
   select base + 1 as first from clock`
+
+// The stamp grows by at least 1 ms from batch to batch and is never ahead of the wall clock by more
+// than that.
+const NEXT_NUMBERS = `
+    update ingest_clock
+    set last_at = greatest(date_trunc('milliseconds', clock_timestamp()), last_at + interval '1 ms'),
+        last_seq = last_seq + (select count(*) from incoming)
+    returning last_at, last_seq - (select count(*) from incoming) as base`
+
+// $17 stamp, $18 base
+const TAKEN_NUMBERS = 'select $17::timestamptz as last_at, $18::bigint as base'
+
+// $1 articles, $2 stamps after the first. The last stamp is ahead of the wall clock by less than the
+// transaction takes.
+const TAKE_NUMBERS = `
+  update ingest_clock
+  set last_at = greatest(date_trunc('milliseconds', clock_timestamp()), last_at + interval '1 ms')
+        + $2::int * interval '1 ms',
+      last_seq = last_seq + $1::int
+  returning last_seq - $1::int as base, last_at - $2::int * interval '1 ms' as stamp`
 
 /**
  * Articles in one partition: its indexes stay small enough for memory, and twenty years of news are

@@ -118,6 +118,19 @@ export function encodeColumns(columns: Columns): Buffer {
   )
 }
 
+/**
+ * Columns with other times of ingestion: those of an import get theirs when they become visible.
+ *
+ * @param ingested by `seq` − the segment's first
+ */
+export function ingestedInto(bytes: Uint8Array, ingested: readonly (number | null)[]): Buffer {
+  const columns = decodeColumns(bytes)
+  columns.offsets.forEach((offset, doc) => {
+    columns.ingested[doc] = ingested[offset] ?? Number.NaN
+  })
+  return encodeColumns(columns)
+}
+
 export function decodeColumns(bytes: Uint8Array): Columns {
   // A copy, because an array of eight-byte elements must begin at a multiple of eight.
   const { buffer } = new Uint8Array(bytes)

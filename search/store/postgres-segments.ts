@@ -157,6 +157,7 @@ const STATE = `select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`
 
 interface SegmentRow {
   segment_no: number
+  imported?: boolean
   first_seq: bigint
   last_seq: bigint
   bucket_bits: number
@@ -180,6 +181,7 @@ function segmentMetaOf(row: SegmentRow): SegmentMeta {
     published: span(row.first_published, row.last_published),
     ingested: span(row.first_ingested, row.last_ingested),
     undated: row.undated,
+    ...(row.imported === true && { imported: true }),
   }
 }
 
@@ -190,7 +192,7 @@ const META = `
   order by s.first_seq`
 
 const AHEAD = `
-  select segment_no, first_seq, last_seq, bucket_bits,
+  select segment_no, kind = 'import' as imported, first_seq, last_seq, bucket_bits,
     first_published, last_published, first_ingested, last_ingested, undated
   from segments_ahead`
 

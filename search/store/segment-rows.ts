@@ -1,5 +1,5 @@
 import { byteaArray } from '../../shared/postgres/binary-arrays.ts'
-import type { Client, Pool } from '../../shared/postgres/pool.ts'
+import type { Client, Pool, Queryable } from '../../shared/postgres/pool.ts'
 import type { BuiltSegment } from '../segment/builder.ts'
 import type { Pace } from '../segment/pace.ts'
 import type { NewSegment, SegmentRange, SegmentWork } from './segment-store.ts'
@@ -13,7 +13,7 @@ import type { NewSegment, SegmentRange, SegmentWork } from './segment-store.ts'
 /** Stores a segment that is not used yet. @returns its number */
 export async function storeAhead(
   client: Client,
-  kind: SegmentWork,
+  kind: SegmentWork | 'import',
   { range, articles, built }: NewSegment,
   pace: Pace,
 ): Promise<number> {
@@ -49,20 +49,74 @@ export async function storeAhead(
  * @param expects numbers of the segments to be replaced; throws when there are others
  */
 export async function replaceSegments(client: Client, segmentNo: number, expects: number[] | undefined): Promise<void> {
+  await lockSegments(client)
   const { rows } = await client.query<SegmentRange>(RANGE_AHEAD, [segmentNo])
   const range = rows[0]
   if (range === undefined) throw new Error(REMOVED)
   const replaced = await deleteWithin(client, range)
-  // A process of another version may hold other locks. Its newer segments are not replaced by older
-  // data.
-  if (expects !== undefined && replaced.join() !== expects.join())
+  // An import stores segments without a lock, and a process that was stopped loses its lock. Their
+  // newer segments are not replaced by older data.
+  const overlapping = await client.query(OVERLAPPING, [range.first, range.last])
+  if ((expects !== undefined && replaced.join() !== expects.join()) || overlapping.rowCount !== 0)
     throw new Error('another process stored segments of the same articles; the next attempt starts from those')
   const used = await client.query(USE, [segmentNo])
   // Without this one, the articles of those that it replaces would be in no segment.
   if (used.rowCount !== 1) throw new Error(REMOVED)
   // With what a killed process has left of these articles.
-  await client.query('delete from segments_ahead where first_seq >= $1 and last_seq <= $2', [range.first, range.last])
+  await client.query("delete from segments_ahead where kind <> 'import' and first_seq >= $1 and last_seq <= $2", [
+    range.first,
+    range.last,
+  ])
+}
+
+/**
+ * Raises the version, which whoever changes segments does first: one transaction at a time changes
+ * them.
+ */
+export async function lockSegments(client: Client): Promise<void> {
   await client.query('update segments_version set version = version + 1')
+}
+
+/**
+ * Locks the segment of an import that is stored ahead, so that it stays until it is used.
+ *
+ * @returns its columns; null: it is there no longer
+ */
+export async function lockImported(client: Client, segmentNo: number): Promise<Buffer | null> {
+  const { rows } = await client.query<{ columns: Buffer }>(LOCK_IMPORTED, [segmentNo])
+  return rows[0]?.columns ?? null
+}
+
+/** Whether the segment of an import is stored ahead and not used yet. */
+export async function isAhead(db: Queryable, segmentNo: number): Promise<boolean> {
+  const { rowCount } = await db.query('select from segments_ahead where segment_no = $1', [segmentNo])
+  return rowCount !== 0
+}
+
+export async function removeAhead(db: Queryable, segmentNo: number): Promise<void> {
+  await db.query('delete from segments_ahead where segment_no = $1', [segmentNo])
+}
+
+/**
+ * Uses the segment of an import, whose articles have their numbers and times by now.
+ *
+ * @param first `seq` of its first article; every earlier article is in a segment
+ * @param ingested times of its articles, ms since 1970
+ */
+export async function useImported(
+  client: Client,
+  segmentNo: number,
+  { first, columns, ingested }: { first: bigint; columns: Buffer; ingested: (number | null)[] },
+): Promise<void> {
+  await lockSegments(client)
+  await client.query(USE_IMPORTED, [segmentNo, first - 1n, ...extent(ingested), columns])
+  await removeAhead(client, segmentNo)
+}
+
+/** Articles up to this `seq` have a segment; 0: none has. */
+export async function readCovered(db: Queryable): Promise<bigint> {
+  const { rows } = await db.query<{ last: bigint }>('select coalesce(max(last_seq), 0)::bigint as last from segments')
+  return rows[0]!.last
 }
 
 const REMOVED = 'another process removed a segment before it was used'
@@ -83,10 +137,11 @@ export async function readStoredTo(pool: Pool): Promise<bigint> {
 }
 
 const STORED_TO = `
-  select greatest(0, (select max(last_seq) from segments), (select max(last_seq) from segments_ahead)) as last`
+  select greatest(0, (select max(last_seq) from segments), (select max(last_seq) from segments_ahead where kind <> 'import')) as last`
 
 /** Removes the buckets of all segments that are stored no longer. */
 export async function removeUnused(pool: Pool, pace: Pace): Promise<void> {
+  await pool.query(REMOVE_ABANDONED)
   const { rows } = await pool.query<{ no: number }>(UNUSED)
   for (const { no } of rows) await removeBuckets(pool, no, pace)
 }
@@ -123,6 +178,10 @@ const REMOVE_BUCKETS = `
   )
   select max(bucket) as last from step`
 
+// An import uses a segment some seconds after it was stored. One that finds it gone builds another.
+const REMOVE_ABANDONED = `
+  delete from segments_ahead where kind = 'import' and stored_at < now() - interval '10 minutes'`
+
 // The numbers in `segment_buckets` that no segment has any more. Each number is one step in the
 // primary key. A segment and its buckets are added in one transaction, and it is moved in one.
 const UNUSED = `
@@ -152,6 +211,19 @@ const ADD_AHEAD = `
 
 // $1 number
 const RANGE_AHEAD = 'select first_seq as first, last_seq as last from segments_ahead where segment_no = $1 for update'
+
+// $1 $2 range. Segments are ascending and without gaps.
+const OVERLAPPING = 'select from segments where last_seq >= $1 and first_seq <= $2'
+
+// $1 number
+const LOCK_IMPORTED = 'select columns from segments_ahead where segment_no = $1 for update'
+
+// $1 number, $2 number before its first article, $3 $4 ingested, $5 columns
+const USE_IMPORTED = `
+  insert into segments (${COLUMNS}) overriding system value
+  select segment_no, $2 + first_seq, $2 + last_seq, bucket_bits,
+    first_published, last_published, $3, $4, undated, $5
+  from segments_ahead where segment_no = $1`
 
 // $1 number
 const USE = `

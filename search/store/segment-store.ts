@@ -22,6 +22,8 @@ export interface SegmentMeta {
   ingested: { first: number; last: number } | null
   /** Number of articles without a date of publication. */
   undated: number
+  /** Read ahead, before its articles have their numbers and times: its columns are not final. */
+  imported?: boolean
 }
 
 /** Number of articles in a segment. */
@@ -100,6 +102,12 @@ export interface SegmentStore {
   isStored(segmentNo: number): Promise<boolean>
 }
 
+/** The number of a segment, and `seq` of its first article. */
+export interface NumberedSegment {
+  no: number
+  first: bigint
+}
+
 /** A segment that is ready to be stored. */
 export interface NewSegment {
   range: SegmentRange
@@ -118,8 +126,8 @@ export interface SegmentWriter {
   readLastSeq(): Promise<bigint>
   /** Articles up to this `seq` have a segment that is stored, used or not; 0: none has. */
   readStoredTo(): Promise<bigint>
-  /** Numbers of the segments within a range, ascending. */
-  readNumbers(range: SegmentRange): Promise<number[]>
+  /** The segments within a range, in ascending order of `seq`. */
+  readNumbers(range: SegmentRange): Promise<NumberedSegment[]>
   /**
    * Stores a segment in place of the ones within its range, in one transaction: a search sees the
    * old state or the new one. `removeUnused` is called afterwards.
@@ -142,6 +150,11 @@ export interface SegmentWriter {
    * @returns its number; no other segment ever has it
    */
   prepare(kind: SegmentWork, segment: NewSegment, pace?: Pace): Promise<number>
+  /**
+   * Stores the segment of an import ahead, whose articles are numbered from 1 on: they get their
+   * own numbers, and their times of ingestion, when it is used.
+   */
+  prepareImported(segment: NewSegment): Promise<number>
   /**
    * Puts a prepared segment in place of the ones within its range, as `replace` does.
    *

@@ -45,7 +45,7 @@ export async function openArchiveIndex(): Promise<ArchiveIndex> {
       return known
     },
     async addMany(articles) {
-      await writer.write(articles, { bulk: true })
+      await writer.write(articles)
     },
     async close() {
       await indexer.close()

@@ -40,6 +40,7 @@ t.test('the search engine is used through its entries', async t => {
     'search/index.ts',
     'search/indexer.ts',
     'search/indexing/article.ts',
+    'search/indexing/import.ts',
     'search/indexing/writer.ts',
     'search/analysis/index.ts',
     'search/browser.ts',

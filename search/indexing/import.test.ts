@@ -1,0 +1,91 @@
+import t from 'tap'
+import { createPool } from '../../shared/postgres/pool.ts'
+import { createTestDatabase, PATIENT } from '../../test/database.ts'
+import { EVERYTHING } from '../../test/search/poller.ts'
+import { shortArticles } from '../../test/search/short-articles.ts'
+import { openIndex } from '../index.ts'
+import { makeSegments, openIndexer } from '../indexer.ts'
+import type { NewArticle } from './article.ts'
+import { openImporter } from './import.ts'
+import { openArticleWriter } from './writer.ts'
+
+t.setTimeout(120_000)
+
+const SIZES = { most: 250, least: 20, text: 10_000_000 }
+
+async function open(test: { teardown(work: () => Promise<void>): unknown }) {
+  const database = await createTestDatabase()
+  const pool = createPool(database.url, 'test', () => {}, PATIENT)
+  const indexer = openIndexer(pool)
+  const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
+  const counts = { indexed: 0, known: 0 }
+  const importer = openImporter({
+    ...{ pool, writer, indexer, embedDelay: 0, sizes: SIZES },
+    written({ indexed, known }) {
+      counts.indexed += indexed
+      counts.known += known
+    },
+  })
+  test.teardown(async () => {
+    await indexer.close()
+    await pool.end()
+    await database.drop()
+  })
+  return { pool, indexer, writer, importer, counts }
+}
+
+const stamped = (articles: NewArticle[]) => articles.map(({ ingestedAt: _, ...article }) => article)
+
+t.test('an import stores a segment with its articles, and covers what others wrote before', async t => {
+  const { pool, writer, importer, counts } = await open(t)
+  await writer.write(stamped(shortArticles(0, 30)))
+  await importer.add(stamped(shortArticles(1_000, 250)))
+  await importer.flush()
+  await writer.write(stamped(shortArticles(2_000, 5)))
+  await importer.add(stamped(shortArticles(3_000, 510)))
+  await importer.flush()
+  t.same(counts, { indexed: 760, known: 0 })
+  const { rows } = await pool.query('select first_seq::int as first, last_seq::int as last from segments order by 1')
+  t.same(rows, [
+    { first: 1, last: 30 },
+    { first: 31, last: 280 },
+    { first: 281, last: 285 },
+    { first: 286, last: 535 },
+    { first: 536, last: 785 },
+  ])
+  const stamps = await pool.query<{ n: number; last: bigint; first: bigint }>(
+    'select count(*)::int as n, max(seq) as last, min(seq) as first from articles group by ingested_at order by ingested_at',
+  )
+  t.ok(stamps.rows.every(({ n }) => n <= 100))
+  t.ok(
+    stamps.rows.every(({ first }, at) => at === 0 || first > stamps.rows[at - 1]!.last),
+    'stamps grow with numbers',
+  )
+  const index = openIndex(pool)
+  t.teardown(() => index.close())
+  t.equal(await index.count(EVERYTHING), 795)
+  const { rows: newest } = await index.search({ ...EVERYTHING, sort: 'ingested_at', order: 'desc', perPage: 60 })
+  t.same(
+    newest.map(({ title }) => title).sort(),
+    (await pool.query<{ title: string }>('select title from article_texts order by seq desc limit 60')).rows
+      .map(({ title }) => title)
+      .sort(),
+  )
+  t.equal((await pool.query('select from segments_ahead')).rowCount, 0)
+  t.equal(await makeSegments(pool), 0)
+})
+
+t.test('articles that others write while their segment is built are known', async t => {
+  const { pool, writer, importer, counts } = await open(t)
+  const articles = stamped(shortArticles(0, 250))
+  // Its segment is stored ahead for a second.
+  await importer.add(articles)
+  await writer.write(articles.slice(0, 40))
+  await importer.flush()
+  t.same(counts, { indexed: 210, known: 40 })
+  await importer.add(articles)
+  await importer.flush()
+  t.same(counts, { indexed: 210, known: 290 })
+  const { rows } = await pool.query('select count(*)::int as n, max(seq)::int as last from articles')
+  t.same(rows, [{ n: 250, last: 250 }])
+})

@@ -1,0 +1,317 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
+import type { Indexer } from '../indexer.ts'
+import { createSegmentBuilder, type SegmentSource } from '../segment/builder.ts'
+import { ingestedInto } from '../segment/columns.ts'
+import { immediately } from '../segment/pace.ts'
+import { openReads } from '../store/index-reads.ts'
+import { postgresArticles } from '../store/postgres-articles.ts'
+import {
+  lockImported,
+  lockSegments,
+  readCovered,
+  removeAhead,
+  replaceSegments,
+  storeAhead,
+  useImported,
+} from '../store/segment-rows.ts'
+import type { NewArticle } from './article.ts'
+import { type Claim, claimIdentities, findKnown } from './identity.ts'
+import { AHEAD } from './scheduler.ts'
+import {
+  type ArticleWriter,
+  createPartitionRoom,
+  type IdentifiedArticle,
+  insertNumbered,
+  prepareBatch,
+  storableNames,
+  takeNumbers,
+} from './writer.ts'
+
+/**
+ * Writes an archive. A segment of some thousand articles is built first, with numbers that begin at
+ * 1, and stored ahead. One transaction then draws their numbers and stamps, copies their rows and
+ * uses the segment, so that no process that searches has to take the articles in one by one.
+ */
+export interface Importer {
+  /** Takes articles, and writes those that make a segment. Resolves when there is room for more. */
+  add(articles: NewArticle[]): Promise<void>
+  /** Writes all that were taken: the last ones as crawled articles are, unless they are many. */
+  flush(): Promise<void>
+  /** Writes articles as crawled ones are. @returns how many were new */
+  writeSingly(articles: NewArticle[]): Promise<number>
+  /** Articles that were taken and make no segment yet. */
+  waiting(): number
+}
+
+interface ImportParts {
+  pool: Pool
+  writer: ArticleWriter
+  indexer: Pick<Indexer, 'imported' | 'notify'>
+  /** ms until the articles are to be embedded. */
+  embedDelay: number
+  /** Told of articles that were written, and of those that were there before. */
+  written(counts: { indexed: number; known: number }): void
+  /** Tries work again while Postgres is away; absent: work is tried once. */
+  patiently?: <T>(work: () => Promise<T>) => Promise<T>
+  /** Tests make them small. */
+  sizes?: ImportSizes
+}
+
+interface ImportSizes {
+  /** Articles of a segment: the clock is held while their rows are copied. */
+  most: number
+  /** Fewer are written as crawled ones: each segment makes every search longer. */
+  least: number
+  /** Text of a segment, in code units. */
+  text: number
+}
+
+const SIZES: ImportSizes = { most: 4_096, least: 1_024, text: 16_000_000 }
+
+/** Articles with one stamp: a client that polls from a time on reads at most so many again. */
+const PER_STAMP = 100
+
+/** Attempts with other claims, before articles are written as crawled ones. */
+const ATTEMPTS = 5
+
+export function openImporter(parts: ImportParts): Importer {
+  const { indexer, sizes = SIZES } = parts
+  const write = createSegmentWriter({ ...parts, patiently: parts.patiently ?? (work => work()) })
+  let taken: NewArticle[] = []
+  let text = 0
+  /** The segment whose transaction runs while the next one is built. */
+  let using: Promise<void> = Promise.resolve()
+
+  async function writeNext(): Promise<void> {
+    const articles = taken.slice(0, sizes.most)
+    taken = taken.slice(sizes.most)
+    text = taken.reduce((sum, article) => sum + unitsOf(article), 0)
+    if (articles.length < sizes.least) {
+      await using
+      await write.singly(articles)
+      return
+    }
+    await indexer.imported.merge()
+    const built = await write.build(articles)
+    await using
+    using = write.use(built)
+    using.catch(() => {}) // reported when the next one is built
+  }
+  return {
+    async add(articles) {
+      for (const article of articles) {
+        taken.push(storableNames(article))
+        text += unitsOf(article)
+        if (taken.length >= sizes.most || text >= sizes.text) await writeNext()
+      }
+    },
+    async flush() {
+      while (taken.length > 0) await writeNext()
+      await using
+      await indexer.imported.merge()
+    },
+    writeSingly: write.singly,
+    waiting: () => taken.length,
+  }
+}
+
+type PatientParts = ImportParts & Required<Pick<ImportParts, 'patiently'>>
+
+function createSegmentWriter(parts: PatientParts) {
+  const { pool, written } = parts
+  const partitions = createPartitionRoom(pool)
+  const build = (articles: NewArticle[], claims: Claim[] | null) =>
+    parts.patiently(async () => {
+      await partitions.ensure()
+      return buildSegment(parts, articles, claims ?? (await findKnown(pool, articles)))
+    })
+  const singly = (articles: NewArticle[]) => writeSingly(parts, articles)
+  return {
+    build: (articles: NewArticle[]) => build(articles, null),
+    singly,
+    /** Uses a segment; builds another one where other processes have written some of the articles. */
+    async use(built: Built): Promise<void> {
+      for (let attempt = 1; built.number !== null && attempt <= ATTEMPTS; attempt++) {
+        written({ indexed: 0, known: built.known })
+        const claims = await useSegment(parts, built, built.number)
+        if (claims === null) {
+          written({ indexed: built.articles.length, known: 0 })
+          return
+        }
+        built = await build(built.inputs, claims)
+      }
+      written({ indexed: 0, known: built.known })
+      if (built.inputs.length > 0) await singly(built.inputs)
+    },
+  }
+}
+
+const unitsOf = (article: NewArticle) => article.prepared?.units ?? article.title.length + (article.body?.length ?? 0)
+
+/** New articles with the segment that was built of them. */
+interface Built {
+  inputs: NewArticle[]
+  /** The same articles as rows. */
+  articles: IdentifiedArticle[]
+  /** Articles that were known before, and are in no segment. */
+  known: number
+  /** Of the segment; null: too few articles are new. */
+  number: number | null
+  /** When it was stored, on the clock of `performance`. */
+  at: number
+}
+
+async function buildSegment(
+  { pool, indexer, sizes = SIZES }: ImportParts,
+  articles: NewArticle[],
+  claims: Claim[],
+): Promise<Built> {
+  const isNew = articles.map((_, at) => !claims[at]!.known)
+  const inputs = articles.filter((_, at) => isNew[at])
+  const known = articles.length - inputs.length
+  if (inputs.length < sizes.least) return { inputs, articles: [], known, number: null, at: 0 }
+  const ids = claims.filter(claim => !claim.known).map(({ id }) => id)
+  const { prepared } = await prepareBatch(pool, inputs)
+  const rows = prepared.map((one, at): IdentifiedArticle => ({ ...one, id: ids[at]! }))
+  const number = await indexer.imported.build({
+    sources: rows.map((row, at): SegmentSource => sourceOf(row, inputs[at]!, BigInt(at + 1))),
+    titles: rows.map(row => textOf(row.words.title)),
+    bodies: rows.map(row => textOf(row.words.body)),
+  })
+  return { inputs, articles: rows, known, number, at: performance.now() }
+}
+
+function sourceOf(row: IdentifiedArticle, { country, language }: NewArticle, seq: bigint): SegmentSource {
+  const { id, publishedAt, publisherNo, authorNos } = row
+  return {
+    seq,
+    id,
+    published: publishedAt?.getTime() ?? null,
+    ingested: null,
+    country,
+    language,
+    publisherNo,
+    authorNos,
+  }
+}
+
+const utf8 = new TextDecoder()
+const textOf = (text: string | Uint8Array) => (typeof text === 'string' ? text : utf8.decode(text))
+
+/**
+ * Makes the articles of a segment visible.
+ *
+ * @returns null: they are. The claims: some were known, or an id was taken, and nothing was written
+ */
+async function useSegment(parts: PatientParts, built: Built, number: number): Promise<Claim[] | null> {
+  const { pool, embedDelay } = parts
+  // Searches read it ahead meanwhile.
+  await pause(Math.max(0, built.at + AHEAD - performance.now()))
+  let tried: string | null = null
+  try {
+    await parts.patiently(async () => {
+      if (tried !== null && (await isCommitted(pool, tried))) return
+      await transaction(pool, async client => {
+        tried = await transactionOf(client)
+        await useWithin(client, built, number, new Date(Date.now() + embedDelay))
+      })
+    })
+    return null
+  } catch (error) {
+    await removeAhead(pool, number)
+    if (error instanceof OtherClaims) return error.claims
+    throw error
+  }
+}
+
+class OtherClaims extends Error {
+  override name = 'OtherClaims'
+  readonly claims: Claim[]
+  constructor(claims: Claim[]) {
+    super('other processes have written some of the articles, or removed the segment')
+    this.claims = claims
+  }
+}
+
+async function useWithin(client: Client, built: Built, number: number, embedAt: Date): Promise<void> {
+  const { inputs, articles } = built
+  const claims = await claimIdentities(client, inputs)
+  if (claims.some(({ id, known }, at) => known || id !== articles[at]!.id)) throw new OtherClaims(claims)
+  const columns = await lockImported(client, number)
+  // Others remove a segment that was not used for minutes. Then it is built anew.
+  if (columns === null) throw new OtherClaims(claims)
+  const stamps = Math.ceil(articles.length / PER_STAMP)
+  const { base, stamp } = await takeNumbers(client, articles.length, stamps)
+  const stampOf = (at: number) => new Date(stamp.getTime() + Math.floor(at / PER_STAMP))
+  for (let from = 0; from < articles.length; from += PER_STAMP) {
+    const numbers = { base: base + BigInt(from), stamp: stampOf(from) }
+    await insertNumbered(client, articles.slice(from, from + PER_STAMP), embedAt, numbers)
+  }
+  await lockSegments(client)
+  await coverBefore(client, base)
+  const ingested = articles.map(({ ingestedAt }, at) => {
+    if (ingestedAt === null) return null
+    return Math.min(stampOf(at).getTime(), ingestedAt?.getTime() ?? Infinity)
+  })
+  await useImported(client, number, { first: base + 1n, columns: ingestedInto(columns, ingested), ingested })
+}
+
+/**
+ * Stores a segment of the articles up to a number that have none: others have written them. Segments
+ * have no gaps, and no process can write articles from the clock's lock on.
+ */
+async function coverBefore(client: Client, last: bigint): Promise<void> {
+  const first = (await readCovered(client)) + 1n
+  if (first > last) return
+  const range = { first, last }
+  const source = postgresArticles(openReads(client))
+  const articles = await source.readSources(range)
+  const builder = createSegmentBuilder(articles, first)
+  for await (const { seq, title, body } of source.readWords(range)) builder.addWords(seq, title, body)
+  // Nobody else ever sees it ahead, so any kind will do.
+  const number = await storeAhead(client, 'merge', { range, articles, built: builder.build() }, immediately)
+  await replaceSegments(client, number, [])
+}
+
+/**
+ * Writes articles as crawled ones are. Of a transaction whose answer was lost, the database tells
+ * whether it was committed: its articles are not counted as known then.
+ *
+ * @returns how many were new
+ */
+async function writeSingly(parts: PatientParts, articles: NewArticle[]): Promise<number> {
+  const { pool, writer, written } = parts
+  const own = new Set<string>()
+  let tried: { transaction: string; ids: string[] }[] = []
+  const results = await parts.patiently(async () => {
+    for (const one of tried) if (await isCommitted(pool, one.transaction)) for (const id of one.ids) own.add(id)
+    tried = []
+    return writer.write(articles, {
+      async within(client, outcomes) {
+        const ids = outcomes.flatMap(({ outcome, id }) => (outcome === 'indexed' ? [id] : []))
+        tried.push({ transaction: await transactionOf(client), ids })
+      },
+    })
+  })
+  const indexed = results.filter(({ outcome, id }) => outcome === 'indexed' || own.delete(id)).length
+  written({ indexed, known: results.length - indexed })
+  return indexed
+}
+
+async function transactionOf(client: Queryable): Promise<string> {
+  const { rows } = await client.query<{ id: string }>('select pg_current_xact_id()::text as id')
+  return rows[0]!.id
+}
+
+/** ms between two looks at a transaction that has not ended. */
+const LOOK_AGAIN = 500
+
+/** Whether a transaction whose answer was lost was committed. Waits until it has ended. */
+async function isCommitted(db: Queryable, id: string): Promise<boolean> {
+  for (;;) {
+    const { rows } = await db.query<{ status: string | null }>('select pg_xact_status($1::xid8) as status', [id])
+    if (rows[0]?.status !== 'in progress') return rows[0]?.status === 'committed'
+    await pause(LOOK_AGAIN)
+  }
+}
