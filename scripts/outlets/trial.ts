@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type FeedParser, openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
 import { addressRule, guardedConnector } from '../../services/crawler/fetch/connector.ts'
 import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
+import { asFailure, type FailureKind, RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
 import { isAllowed, productToken, type RobotsRules, readRobots } from '../../services/crawler/fetch/robots-rules.ts'
 import { readAddress } from '../../shared/articles/address.ts'
 import type { Config } from '../../shared/config/config.ts'
@@ -38,7 +39,7 @@ const MAX_REDIRECTS = 5
 export function openTrial(config: Config, signal: AbortSignal): Trial {
   const parser = openFeedParser({ timeout: config.CRAWL_PARSE_TIMEOUT })
   const ask = pacedRequest(config, signal)
-  const robots = new Map<string, Promise<FetchedResponse | null>>()
+  const robots = new Map<string, Promise<FetchedResponse | RequestFailure>>()
 
   // No robots.txt forbids another one.
   const robotsAnswer = (url: URL) => {
@@ -46,15 +47,16 @@ export function openTrial(config: Config, signal: AbortSignal): Trial {
       robots.get(url.origin) ??
       follow(new URL('/robots.txt', url), ask).then(
         ({ answer }) => answer,
-        () => null,
+        (error: unknown) => asFailure(error),
       )
     robots.set(url.origin, known)
     return known
   }
   const rulesOf = async (url: URL): Promise<RobotsRules> => {
     const answer = await robotsAnswer(url)
-    if (answer === null || answer.status >= 500) {
-      throw new Error('robots.txt does not answer, so nothing may be fetched')
+    if (answer instanceof RequestFailure) throw new Error(whyNotAsked(answer))
+    if (answer.status >= 500 || answer.status === 429) {
+      throw new Error(`robots.txt answers ${answer.status}, so nothing may be fetched`)
     }
     return readRobots(answer.status < 300 ? answer.body.toString('utf8') : '', productToken(config.CRAWL_USER_AGENT))
   }
@@ -68,11 +70,18 @@ export function openTrial(config: Config, signal: AbortSignal): Trial {
     get: url => follow(url, askAllowed),
     async robotsText(url) {
       const answer = await robotsAnswer(url)
-      return answer !== null && answer.status < 300 ? answer.body.toString('utf8') : ''
+      return !(answer instanceof RequestFailure) && answer.status < 300 ? answer.body.toString('utf8') : ''
     },
     close: () => parser.close(),
   }
 }
+
+/** Kinds of failures before anything was sent: the host was not asked. */
+const NOT_ASKED: ReadonlySet<FailureKind> = new Set(['private-address', 'port', 'name', 'connection', 'tls'])
+
+/** Why nothing may be fetched from a host whose robots.txt could not be read. */
+const whyNotAsked = ({ kind, message }: RequestFailure) =>
+  NOT_ASKED.has(kind) ? message : `robots.txt does not answer, so nothing may be fetched: ${message}`
 
 interface Asked {
   answer: FetchedResponse

@@ -181,6 +181,16 @@ t.test('check tries every feed once, with manners, and reports', async t => {
   t.equal(site.to('/robots.txt').length, before + 1)
 })
 
+t.test('check says of an address that it cannot ask why it cannot', async t => {
+  const feeds = ['http://10.1.2.3/feed.xml', 'http://nowhere.invalid/feed.xml', 'http://127.0.0.9:1/feed.xml']
+  await write({ ...A, feeds })
+  const { err } = await outlets('check', file)
+  t.match(err, /FAIL a\.example http:\/\/10\.1\.2\.3\/feed\.xml 10\.1\.2\.3 has no public address/)
+  t.match(err, /FAIL a\.example http:\/\/nowhere\.invalid\/feed\.xml the name does not resolve/)
+  t.match(err, /FAIL a\.example http:\/\/127\.0\.0\.9:1\/feed\.xml the connection failed/)
+  t.notMatch(err, /robots\.txt/)
+})
+
 t.test('check says as JSON what came back, waits as robots.txt asks, and leaves a silent host in time', async t => {
   const other = await startSite('127.0.0.2')
   const silent = await startSite('127.0.0.3')
