@@ -5,6 +5,7 @@
 create table outlets (
   outlet_no   int generated always as identity primary key,
   domain      text not null unique,          -- without www.; an outlet is known by it
+  hosts       text[] not null default '{}',  -- other hosts of its pages, with their subdomains
   name        text not null,
   country     text not null check (country in ('NL', 'BE', 'LU')),
   languages   text[] not null,
@@ -12,6 +13,8 @@ create table outlets (
   active      boolean not null default true, -- false: left the file; its articles stay
   created_at  timestamptz(3) not null default now()
 );
+
+create index outlets_hosts on outlets using gin (hosts);
 
 create table feeds (
   feed_no         int generated always as identity primary key,

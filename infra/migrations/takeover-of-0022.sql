@@ -22,6 +22,8 @@ alter table ingest_clock drop column shown_seq, drop column hidden_after, drop c
 drop table look_sources, page_looks, websub_subscriptions, feed_archives;
 alter table pages drop column modified, drop column retitled, drop column hinted_at;
 alter table page_sources drop column etag, drop column last_modified, drop column digest;
+alter table outlets add column hosts text[] not null default '{}';
+create index outlets_hosts on outlets using gin (hosts);
 alter table hosts drop column called_until, drop column looking;
 alter table hosts rename column called_for to visited_for;
 alter table hosts rename column turn to permit;

@@ -104,6 +104,7 @@ export const ENTRY_OPTIONS: Record<string, Option> = {
   country: { type: 'string', value: 'NL|BE|LU', about: 'add: its country' },
   languages: { type: 'string', value: 'nl,fr', about: 'add: languages that it publishes in' },
   'time-zone': { type: 'string', value: 'ZONE', about: "add: for dates without an offset (default: the country's)" },
+  host: { type: 'string', value: 'HOST', multiple: true, about: 'add: another host of its pages; may be repeated' },
   feed: { type: 'string', value: 'URL', multiple: true, about: 'add: a feed; may be repeated' },
   sitemap: { type: 'string', value: 'URL', multiple: true, about: 'add: a sitemap; may be repeated' },
 }
@@ -133,6 +134,7 @@ function readEntry(domain: string, options: CommandContext['options']): Catalogu
   const outlet = {
     name: text('name') ?? domain,
     domain,
+    hosts: list('host'),
     country,
     languages: languages.split(',').map(code => code.trim().toLowerCase()),
     timeZone: text('time-zone') ?? zone ?? '',

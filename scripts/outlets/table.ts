@@ -42,7 +42,7 @@ export function healthTable(outlets: ListedOutlet[], budget: Budget, now: Date):
 function row(outlet: ListedOutlet, budget: Budget, now: Date): string[] {
   return [
     outlet.health,
-    outlet.domain,
+    [outlet.domain, ...outlet.hosts].join(' '),
     outlet.country,
     `${outlet.feeds - outlet.failingFeeds}/${outlet.feeds}`,
     ago(outlet.lastSuccess, now),

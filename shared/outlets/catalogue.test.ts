@@ -20,7 +20,7 @@ const problems = (...outlets: object[]): string[] => {
 
 t.test('feeds and sitemaps may be empty or absent; www. is taken off with a note', async t => {
   t.same(read({ ...OUTLET, domain: 'WWW.Dagkoerier.example' }), {
-    outlets: [{ ...OUTLET, feeds: [], sitemaps: [] }],
+    outlets: [{ ...OUTLET, hosts: [], feeds: [], sitemaps: [] }],
     notes: [
       'De Dagkoerier: the domain is kept as dagkoerier.example, without "www.".',
       'dagkoerier.example has neither feeds nor sitemaps: nothing of it is crawled.',

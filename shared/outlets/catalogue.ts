@@ -8,6 +8,8 @@ export interface Outlet {
   name: string
   /** Without `www.`; covers its subdomains. */
   domain: string
+  /** Other hosts of its pages, each with its subdomains. Elsewhere the feed's own words count nothing. */
+  hosts?: string[]
   country: Country
   languages: Language[]
   /** IANA name, for dates without an offset. */
@@ -18,6 +20,8 @@ export interface Outlet {
 
 // `readAddress` checks whether it is an address that can be fetched.
 const address = { type: 'string', minLength: 1 }
+// A host name, in any case. IP addresses and ports serve tests.
+const host = { type: 'string', minLength: 1, maxLength: 253, pattern: '^[^\\s/@?#]+$' }
 const addresses = { type: 'array', items: address, maxItems: 200 }
 
 /** The catalogue file (JSON Schema draft-07): the input of `npm run outlets -- sync FILE`. */
@@ -33,8 +37,8 @@ const CATALOGUE_SCHEMA = {
         required: ['name', 'domain', 'country', 'languages', 'timeZone'],
         properties: {
           name: { type: 'string', minLength: 1, maxLength: 200, pattern: '\\S' },
-          // A host name, in any case. IP addresses and ports serve tests.
-          domain: { type: 'string', minLength: 1, maxLength: 253, pattern: '^[^\\s/@?#]+$' },
+          domain: host,
+          hosts: { type: 'array', items: host, maxItems: 50 },
           country: { type: 'string', enum: COUNTRIES },
           languages: {
             type: 'array',
@@ -82,8 +86,8 @@ interface Written extends Omit<Outlet, 'feeds' | 'sitemaps'> {
 const validate = new Ajv({ allErrors: true, strict: true }).compile<{ outlets: Written[] }>(CATALOGUE_SCHEMA)
 
 /**
- * Reads a catalogue: `{"outlets": [{"name", "domain", "country", "languages", "timeZone", "feeds",
- * "sitemaps"}]}`.
+ * Reads a catalogue: `{"outlets": [{"name", "domain", "hosts", "country", "languages", "timeZone",
+ * "feeds", "sitemaps"}]}`.
  *
  * @throws CatalogueError that names the outlet and the field of every mistake
  */
@@ -98,10 +102,7 @@ export function readCatalogue(text: string): Catalogue {
   const notes: string[] = []
   const problems: string[] = []
   const outlets = file.outlets.map(written => {
-    const domain = written.domain
-      .toLowerCase()
-      .replace(/\.$/, '')
-      .replace(/^www\.(?=[^.]+\.)/, '')
+    const domain = hostName(written.domain)
     if (domain !== written.domain.toLowerCase())
       notes.push(`${written.name}: the domain is kept as ${domain}, without "www.".`)
     if (!isTimeZone(written.timeZone)) {
@@ -115,10 +116,11 @@ export function readCatalogue(text: string): Catalogue {
     )) {
       notes.push(`${domain}: the field "${field}" means nothing here.`)
     }
-    const { name, country, languages, timeZone } = written
+    const { name, country, languages, timeZone, hosts = [] } = written
     return {
       name,
       domain,
+      hosts: [...new Set(hosts.map(hostName))].filter(host => host !== domain).sort(),
       country,
       languages,
       timeZone,
@@ -142,6 +144,12 @@ export function readCatalogue(text: string): Catalogue {
   if (problems.length > 0) throw new CatalogueError(problems)
   return { outlets, notes }
 }
+
+const hostName = (written: string) =>
+  written
+    .toLowerCase()
+    .replace(/\.$/, '')
+    .replace(/^www\.(?=[^.]+\.)/, '')
 
 function sentence(error: ErrorObject, file: unknown): string {
   const [, , index, ...field] = error.instancePath.split('/')

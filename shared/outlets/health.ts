@@ -3,8 +3,10 @@ import type { Pool, Queryable } from '../postgres/pool.ts'
 import type { OutletHealth } from '../status/figures.ts'
 import { NO_ORIGINS, readOutletOrigins } from './origin-shares.ts'
 
-/** The pages of an outlet by state, over all of its pages. */
+/** The pages of an outlet by state, over all of its pages, and the hosts where they may be. */
 export interface OutletPages {
+  /** As in the catalogue, beside the domain. */
+  hosts: string[]
   pages: { waiting: number; done: number; refused: number; failed: number }
 }
 
@@ -93,17 +95,17 @@ export async function outletCounts(pool: Pool): Promise<Record<OutletHealth['hea
 export async function outletHealthAndPages(pool: Pool): Promise<(OutletHealth & OutletPages)[]> {
   const [outlets, { rows }] = await Promise.all([
     outletHealth(pool),
-    pool.query<OutletPages['pages'] & { domain: string }>(
-      `select domain, count(*) filter (where state in ('waiting', 'stored'))::int as waiting,
+    pool.query<OutletPages['pages'] & { domain: string; hosts: string[] }>(
+      `select domain, hosts, count(*) filter (where state in ('waiting', 'stored'))::int as waiting,
               count(*) filter (where state = 'done')::int as done,
               count(*) filter (where state = 'refused')::int as refused,
               count(*) filter (where state = 'failed')::int as failed
-         from pages join outlets using (outlet_no) group by domain`,
+         from outlets left join pages using (outlet_no) where active group by domain, hosts`,
     ),
   ])
-  const pages = new Map(rows.map(({ domain, ...counts }) => [domain, counts]))
-  const none = { waiting: 0, done: 0, refused: 0, failed: 0 }
-  return outlets.map(outlet => ({ ...outlet, pages: pages.get(outlet.domain) ?? none }))
+  const listed = new Map(rows.map(({ domain, hosts, ...pages }) => [domain, { hosts, pages }]))
+  const none = { hosts: [], pages: { waiting: 0, done: 0, refused: 0, failed: 0 } }
+  return outlets.map(outlet => ({ ...outlet, ...(listed.get(outlet.domain) ?? none) }))
 }
 
 interface Row {

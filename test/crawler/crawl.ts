@@ -82,7 +82,7 @@ export async function startCrawl(
         pool,
         Object.entries(feeds).map(([domain, urls]) => ({
           ...{ name: domain, domain, country: 'NL', languages: ['nl'], timeZone: 'Europe/Amsterdam' },
-          ...{ feeds: urls, sitemaps: sitemaps[domain] ?? [] },
+          ...{ feeds: urls, sitemaps: sitemaps[domain] ?? [], hosts: urls.map(url => new URL(url).hostname) },
         })),
       )
     },

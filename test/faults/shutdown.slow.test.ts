@@ -94,6 +94,7 @@ await syncOutlets(pool, [
   {
     ...{ name: 'E', domain: 'e.example', country: 'NL', languages: ['nl'], timeZone: 'UTC', sitemaps: [] },
     feeds: [endless.feed],
+    hosts: [new URL(endless.feed).hostname],
   },
 ])
 await storePages(

@@ -56,6 +56,7 @@ async function servePublishers(pages: CapturedPage[], port: number, { sites, out
     outlets.push({
       name: publisher,
       domain: `${publisher.toLowerCase()}.example`,
+      hosts: [new URL(origin).host],
       country: 'BE',
       languages: languagesOf(own),
       timeZone: 'Europe/Brussels',
@@ -76,6 +77,7 @@ async function serveFeeds(port: number, { sites, outlets }: Captured): Promise<v
     outlets.push({
       name,
       domain: `${name.replace(/[^a-z0-9]+/gi, '-').toLowerCase()}.example`,
+      hosts: [new URL(site.origin).host],
       country: 'NL',
       languages: ['nl'],
       timeZone: 'Europe/Amsterdam',

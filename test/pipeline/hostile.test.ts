@@ -24,8 +24,8 @@ async function startHost(host: HostileHost, number: number): Promise<Site> {
   return site
 }
 
-function outletOf({ domain, sitemaps }: HostileHost, { origin }: Site): object {
-  const own = { name: domain, domain, country: 'NL', languages: ['nl'], timeZone: 'Europe/Amsterdam' }
+function outletOf({ domain, sitemaps }: HostileHost, { origin, host }: Site): object {
+  const own = { name: domain, domain, hosts: [host], country: 'NL', languages: ['nl'], timeZone: 'Europe/Amsterdam' }
   if (sitemaps === undefined) return { ...own, feeds: [`${origin}/feed.xml`] }
   return { ...own, sitemaps: sitemaps.map(path => origin + path) }
 }

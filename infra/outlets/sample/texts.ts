@@ -180,6 +180,7 @@ export function catalogueEntry(outlet: SampleOutlet, origin: string): Outlet {
   return {
     name: outlet.name,
     domain: outlet.domain,
+    hosts: [new URL(origin).host],
     country: outlet.country,
     languages: [...outlet.languages],
     timeZone: outlet.timeZone,

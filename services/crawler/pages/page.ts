@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { printableLine } from '../../../shared/log/printable.ts'
 import { noteBlock } from '../../../shared/outlets/health.ts'
-import { CALLED_AT_ONCE } from '../../../shared/outlets/page.ts'
+import { CALLED_AT_ONCE, type FeedEntry } from '../../../shared/outlets/page.ts'
 import { type Pool, transaction } from '../../../shared/postgres/pool.ts'
 import type { Crawl } from '../crawl.ts'
 import { blocksMet, pagesFetched } from '../crawl-metrics.ts'
@@ -12,6 +12,7 @@ import { refreshOf } from '../fetch/redirects.ts'
 import { asFailure } from '../fetch/request-failure.ts'
 import { noteTry, type Try } from '../hosts/budgets.ts'
 import type { Lease } from '../hosts/leases.ts'
+import { readOwnership } from './ownership.ts'
 import { judge, type Verdict } from './verdict.ts'
 
 const PAGE_HEADERS = {
@@ -25,6 +26,12 @@ const PAGE_HEADERS = {
  */
 export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): Promise<boolean> {
   const { pool, config } = crawl
+  const named = await refusedAsAnothers(pool, page.outletNo, page.url)
+  if (named !== null) {
+    const saved = await savePage(pool, page, named, config.CRAWL_RETRY_MIN)
+    await report(crawl, page, named, saved)
+    return true
+  }
   const begun = performance.now()
   const fetched = await unzipped(
     await politeGet(crawl, visit, page.outletNo, page.url, PAGE_HEADERS, { refreshOf }),
@@ -32,15 +39,44 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
   )
   if (fetched.kind === 'interrupted') return false
   const took = performance.now() - begun
-  const verdict = judge(fetched, page.attempts)
-  const { became, bytes, many } = await savePage(pool, page, verdict, config.CRAWL_RETRY_MIN)
-  await spendTry(crawl, page.outletNo, { fetched, bytes, took })
+  const verdict = await ofOwnHost(pool, page.outletNo, judge(fetched, page.attempts))
+  const saved = await savePage(pool, page, verdict, config.CRAWL_RETRY_MIN)
+  await spendTry(crawl, page.outletNo, { fetched, bytes: saved.bytes, took })
+  await report(crawl, page, verdict, saved)
+  const ownHost = 'host' in fetched && fetched.host === visit.host
+  return !ownHost
+}
+
+/** Counts and logs what became of a page, and notifies the normaliser. */
+async function report(crawl: Crawl, page: WaitingPage, verdict: Verdict, { became, many }: Saved): Promise<void> {
   pagesFetched.inc({ outcome: outcomeOf(verdict, became) })
   if (verdict.kind === 'store without body') blocksMet.inc({ kind: verdict.block })
   crawl.log.info({ page: String(page.pageNo), url: page.url, became, ...reasonOf(verdict) }, 'fetched')
   if ((became === 'stored' || became === 'blocked') && !many) await notifyNormaliser(crawl, page.pageNo)
-  const ownHost = 'host' in fetched && fetched.host === visit.host
-  return !ownHost
+}
+
+/** Refuses an address on the host of another outlet of the catalogue; null: it is on none. */
+async function refusedAsAnothers(pool: Pool, outletNo: number, address: string): Promise<Verdict | null> {
+  const url = URL.parse(address)
+  const owner = url === null ? null : await readOwnership(pool, outletNo, url)
+  if (owner?.of !== 'another outlet') return null
+  return { kind: 'refuse', reason: 'other outlet', detail: `${url?.host} is a host of ${owner.domain}` }
+}
+
+/**
+ * A verdict as it holds for the host that answered. A feed's own words count for hosts of its outlet:
+ * on a foreign one only a page that was fetched says what the article is.
+ */
+async function ofOwnHost(pool: Pool, outletNo: number, verdict: Verdict): Promise<Verdict> {
+  if (verdict.kind !== 'store' && verdict.kind !== 'store without body') return verdict
+  const url = new URL(verdict.url)
+  const owner = await readOwnership(pool, outletNo, url)
+  if (owner.of === 'outlet') return verdict
+  if (owner.of === 'another outlet')
+    return refusedAsAnothers(pool, outletNo, verdict.url).then(refused => refused ?? verdict)
+  if (verdict.kind === 'store') return { ...verdict, foreign: true }
+  const detail = `${url.host} shows no page (${verdict.block}), and is no host of the outlet; see "hosts" in the catalogue`
+  return { kind: 'refuse', reason: 'foreign host', detail }
 }
 
 /**
@@ -209,7 +245,7 @@ async function store(
   const { rows } = await db.query<{ many: boolean }>(
     `with page as (
        update pages
-          set state = 'stored', attempts = 0, next_try_at = clock_timestamp(), reason = null, detail = null,
+          set state = 'stored', entry = case when $8 then entry || $9::jsonb else entry end, attempts = 0, next_try_at = clock_timestamp(), reason = null, detail = null,
               first_tried_at = coalesce(first_tried_at, clock_timestamp())
         where page_no = $1 and state = 'waiting'
        returning page_no
@@ -220,10 +256,18 @@ async function store(
         set final_url = excluded.final_url, status = excluded.status, content_type = excluded.content_type,
             body = excluded.body, fetched_at = excluded.fetched_at
      returning exists (select from pages where state = 'stored' and outlet_no = $6 offset $7) as many`,
-    [page.pageNo, url, status, shortHeader(contentType), body, page.outletNo, CALLED_AT_ONCE],
+    [
+      ...[page.pageNo, url, status, shortHeader(contentType), body, page.outletNo, CALLED_AT_ONCE],
+      ...[verdict.kind === 'store' && verdict.foreign === true, JSON.stringify(NO_WORDS)],
+    ],
   )
   return rows[0] ?? null
 }
+
+/** What is left of a feed's words about a page on a foreign host. */
+const NO_WORDS = {
+  ...{ title: null, summary: null, content: null, authors: [], published: null, language: null },
+} satisfies Partial<FeedEntry>
 
 const SHORT = 500
 

@@ -3,13 +3,22 @@ import type { FetchedResponse } from '../fetch/request.ts'
 
 /** The decision about a page after a try. */
 export type Verdict =
-  | { kind: 'store'; status: number; url: string; contentType: string | null; body: Buffer }
+  /** `foreign`: on a host of nobody in the catalogue, where the feed's words count nothing. */
+  | { kind: 'store'; status: number; url: string; contentType: string | null; body: Buffer; foreign?: boolean }
   /** The outlet refuses the page, in the way `block`. The article is made from the feed's entry. */
   | { kind: 'store without body'; status: number; url: string; contentType: string | null; block: string }
   /** Never indexed. */
   | {
       kind: 'refuse'
-      reason: 'gone' | 'robots' | 'not-html' | 'private-address' | 'port' | 'too-large'
+      reason:
+        | 'gone'
+        | 'robots'
+        | 'other outlet'
+        | 'foreign host'
+        | 'not-html'
+        | 'private-address'
+        | 'port'
+        | 'too-large'
       detail: string | null
     }
   /** Tried again, with growing pauses. `end`: its state when it is given up; `failed` by default. */

@@ -138,7 +138,7 @@ function bomb(path: string): string {
 
 const outletOf = (name: string, feed: string) => ({
   ...{ name, domain: `${name}.example`, country: 'NL', languages: ['nl'], timeZone: 'Europe/Amsterdam' },
-  ...{ feeds: [feed], sitemaps: [] },
+  ...{ feeds: [feed], sitemaps: [], hosts: [new URL(feed).hostname] },
 })
 
 type Response = Parameters<RequestListener>[1]

@@ -52,6 +52,7 @@ export async function startFloodSite(hosts: number, port: number): Promise<Flood
       outlets: servers.map((_, host) => ({
         ...{ name: `Gemeente ${host}`, domain: `g${host}.example`, country: 'NL', languages: ['nl'] },
         timeZone: 'Europe/Amsterdam',
+        hosts: [addressOf(host)],
         feeds: [0, 1].map(feed => `http://${addressOf(host)}:${port}/feed-${feed}`),
         sitemaps: [],
       })),

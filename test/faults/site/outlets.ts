@@ -80,6 +80,7 @@ export function catalogueOf(outlets: readonly SiteOutlet[], port: number): { out
     outlets: outlets.map(outlet => ({
       name: outlet.name,
       domain: outlet.domain,
+      hosts: [outlet.address],
       country: outlet.country,
       languages: [outlet.language],
       timeZone: outlet.timeZone,

@@ -1,0 +1,95 @@
+import t from 'tap'
+import { readOwnership } from '../../services/crawler/pages/ownership.ts'
+import type { Outlet } from '../../shared/outlets/catalogue.ts'
+import { syncOutlets } from '../../shared/outlets/sync.ts'
+import { html, rss, startCrawl } from './crawl.ts'
+import { startSite } from './site.ts'
+
+t.setTimeout(120_000)
+
+const [own, guest, other] = [await startSite(), await startSite('127.0.0.2'), await startSite('127.0.0.3')]
+const run = await startCrawl()
+t.teardown(() => Promise.all([own.close(), guest.close(), other.close(), run.close()]))
+
+const outlet = (domain: string, hosts: string[], feeds: string[] = []): Outlet => ({
+  ...{ name: domain, domain, hosts, country: 'NL', languages: ['nl'], timeZone: 'Europe/Amsterdam' },
+  ...{ feeds, sitemaps: [] },
+})
+const sync = (...outlets: Outlet[]) => syncOutlets(run.pool, outlets)
+
+t.test('a host belongs to the outlet with the longest domain or host that covers it', async t => {
+  await sync(
+    outlet('uitgever.example', ['krant.example', '127.0.0.1:8080']),
+    outlet('regio.uitgever.example', []),
+    outlet('tweede.example', ['krant.example', 'blog.krant.example']),
+  )
+  const { rows } = await run.pool.query<{ domain: string; outlet_no: number }>('select domain, outlet_no from outlets')
+  const numbers = new Map(rows.map(row => [row.domain, row.outlet_no]))
+  const owner = async (domain: string, url: string) => {
+    const found = await readOwnership(run.pool, numbers.get(domain) ?? 0, new URL(url))
+    return found.of === 'another outlet' ? found.domain : found.of
+  }
+  for (const [domain, url, whose] of [
+    ['uitgever.example', 'https://uitgever.example/a', 'outlet'],
+    ['uitgever.example', 'https://www.uitgever.example/a', 'outlet'],
+    ['uitgever.example', 'https://regio.uitgever.example/a', 'regio.uitgever.example'],
+    ['uitgever.example', 'https://www.regio.uitgever.example/a', 'regio.uitgever.example'],
+    ['regio.uitgever.example', 'https://www.regio.uitgever.example/a', 'outlet'],
+    ['regio.uitgever.example', 'https://www.uitgever.example/a', 'uitgever.example'],
+    ['uitgever.example', 'https://nietuitgever.example/a', 'nobody'],
+    ['uitgever.example', 'https://uitgever.example.elders.example/a', 'nobody'],
+    ['uitgever.example', 'https://www.krant.example/a', 'outlet'],
+    ['tweede.example', 'https://www.krant.example/a', 'outlet'],
+    ['uitgever.example', 'https://blog.krant.example/a', 'tweede.example'],
+    ['uitgever.example', 'http://127.0.0.1:8080/a', 'outlet'],
+    ['uitgever.example', 'http://127.0.0.1:8081/a', 'nobody'],
+  ] as const)
+    t.equal(await owner(domain, url), whose, `${url} of ${domain}`)
+  await sync(outlet('uitgever.example', ['krant.example']))
+  t.equal(
+    await owner('uitgever.example', 'https://blog.krant.example/a'),
+    'outlet',
+    'who left the catalogue owns nothing',
+  )
+})
+
+t.test('a feed’s words count for hosts of its outlet alone, and pages of other outlets are theirs', async t => {
+  const words = { title: 'Verzonnen', description: 'Verzonnen tekst', pubDate: 'Tue, 24 Nov 2026 10:00:00 GMT' }
+  const refuse = (site: typeof own, path: string) =>
+    site.on(path, (_request, response) => response.writeHead(403).end())
+  const send = (site: typeof own, path: string, location: string) =>
+    site.on(path, (_request, response) => response.writeHead(302, { location }).end())
+  own.on('/page', html('own'))
+  refuse(own, '/wall')
+  guest.on('/page', html('guest'))
+  refuse(guest, '/wall')
+  other.on('/page', html('other'))
+  send(own, '/to-guest', `${guest.origin}/page`)
+  send(own, '/to-guests-wall', `${guest.origin}/wall`)
+  send(own, '/to-other', `${other.origin}/page`)
+  send(guest, '/to-own', `${own.origin}/page`)
+  const named = [
+    ...['/page', '/wall', '/to-guest', '/to-guests-wall', '/to-other'].map(path => own.origin + path),
+    ...['/page', '/wall', '/to-own'].map(path => guest.origin + path),
+    `${other.origin}/named`,
+  ]
+  own.on('/feed.xml', rss(...named.map(link => ({ ...words, link }))))
+  await sync(outlet('a.example', ['127.0.0.1'], [`${own.origin}/feed.xml`]), outlet('b.example', ['127.0.0.3']))
+  await run.workOff()
+  const has = async (url: string) => {
+    const page = await run.page(url)
+    return [page?.state, page?.reason ?? page?.entry?.title ?? null]
+  }
+  t.same(await has(`${own.origin}/page`), ['stored', 'Verzonnen'])
+  t.same(await has(`${own.origin}/wall`), ['stored', 'Verzonnen'], 'from the feed alone')
+  t.same(await has(`${guest.origin}/page`), ['stored', null], 'the page itself says what it is')
+  t.same(await has(`${guest.origin}/wall`), ['refused', 'foreign host'])
+  t.same(await has(`${guest.origin}/to-own`), ['stored', 'Verzonnen'], 'services that shorten addresses')
+  t.same(await has(`${own.origin}/to-guest`), ['stored', null])
+  t.same(await has(`${own.origin}/to-guests-wall`), ['refused', 'foreign host'])
+  t.same(await has(`${own.origin}/to-other`), ['refused', 'other outlet'])
+  t.same(await has(`${other.origin}/named`), ['refused', 'other outlet'])
+  t.equal(other.to('/named').length, 0, 'it is not even asked for')
+  const { entry } = (await run.page(`${guest.origin}/page`)) ?? {}
+  t.match(entry, { url: `${guest.origin}/page`, summary: null, content: null, published: null, authors: [] })
+})
