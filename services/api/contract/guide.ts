@@ -14,14 +14,6 @@ ${serviceName} indexes what news outlets in the Netherlands, Belgium and Luxembo
 Two operations take the same parameters: \`/v1/articles\` answers JSON with a cursor, \`/v1/articles.rss\` one page of RSS 2.0.
 You get a snippet of each article and the address at its outlet, never the whole text.
 
-## Start
-
-\`\`\`
-curl -H "Authorization: Bearer $PERSCOPE_KEY" "$PERSCOPE_URL/v1/articles?${EXAMPLE_SEARCH}"
-\`\`\`
-
-Here, press **Authorize**, paste your key, open an operation and press **Try it out**.
-
 ## Search modes
 
 - **keyword** finds articles with any of the words, by their stem in the article's language. Of articles equal in the

@@ -7,12 +7,12 @@ import { openApiDocument } from '../contract/openapi.ts'
 import { exploreDocument } from '../explore/openapi.ts'
 import { pageSecurity } from '../http/security.ts'
 import { makeFile, sendFile, type WebFile } from './files.ts'
+import { webBundle } from './web.ts'
 
 const SWAGGER_UI = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
 
 const own = (file: string) => join(import.meta.dirname, 'docs', file)
 const example = (file: string) => readFile(join(import.meta.dirname, 'examples', file), 'utf8')
-const theirs = (file: string) => join(SWAGGER_UI, file)
 
 const ASSETS = {
   '/v1/openapi.json': async (serviceName: string) =>
@@ -20,12 +20,9 @@ const ASSETS = {
   '/explore/openapi.json': async (serviceName: string) =>
     makeFile('application/json; charset=utf-8', JSON.stringify(exploreDocument(serviceName))),
   '/docs': page,
-  '/docs/page.css': () => file('text/css; charset=utf-8', own('page.css')),
-  '/docs/start.css': () => file('text/css; charset=utf-8', own('start.css')),
+  '/docs/page.css': async () => (await webBundle()).docsStyle,
   '/docs/page.js': () => file('text/javascript; charset=utf-8', own('page.js')),
-  '/docs/explore.js': () => file('text/javascript; charset=utf-8', own('explore.js')),
-  '/docs/swagger-ui.css': () => file('text/css; charset=utf-8', theirs('swagger-ui.css')),
-  '/docs/swagger-ui.js': () => file('text/javascript; charset=utf-8', theirs('swagger-ui-bundle.js')),
+  '/docs/swagger-ui.js': () => file('text/javascript; charset=utf-8', join(SWAGGER_UI, 'swagger-ui-bundle.js')),
 } as const
 
 type ReferencePath = keyof typeof ASSETS

@@ -59,8 +59,12 @@ const asBrowsersAsk: RequestHandler = (request, _response, next) => {
 const PAGES = ['explorer', 'status'] as const
 type PageName = (typeof PAGES)[number]
 
+const DOCS_STYLE = { in: 'web/parts/docs.css', out: 'docs' }
+
 interface WebBundle {
   pages: Record<PageName, WebFile>
+  /** The style of `/docs`. */
+  docsStyle: WebFile
   /** By path. */
   assets: Map<string, WebFile>
 }
@@ -85,7 +89,9 @@ export async function bundlePages(): Promise<WebBundle> {
     built.outputFiles.map(file => [pathOf(file), makeFile(typeOf(file.path), Buffer.from(file.contents))]),
   )
   const page = async (name: PageName) => makeFile('text/html; charset=utf-8', await pageOf(name, built))
-  return { pages: { explorer: await page('explorer'), status: await page('status') }, assets }
+  const docsStyle = [...assets].find(([path]) => path.startsWith(`${ASSETS_PATH}docs-`))?.[1]
+  if (docsStyle === undefined) throw new Error(`esbuild made no style of ${DOCS_STYLE.in}.`)
+  return { pages: { explorer: await page('explorer'), status: await page('status') }, docsStyle, assets }
 }
 
 type Built = BuildResult<{ write: false; metafile: true }>
@@ -94,7 +100,7 @@ async function runEsbuild(): Promise<Built> {
   try {
     return await build({
       absWorkingDir: ROOT,
-      entryPoints: PAGES.map(name => ({ in: `web/${name}/main.tsx`, out: name })),
+      entryPoints: [...PAGES.map(name => ({ in: `web/${name}/main.tsx`, out: name })), DOCS_STYLE],
       bundle: true,
       splitting: true,
       format: 'esm',

@@ -30,33 +30,33 @@ function operationsFirst({ React, getComponent, specSelectors }) {
   }
 }
 
-/** Swagger UI follows a class, we the browser. */
-function followColours() {
-  const dark = matchMedia('(prefers-color-scheme: dark)')
-  const show = () => document.documentElement.classList.toggle('dark-mode', dark.matches)
-  dark.addEventListener('change', show)
-  show()
-}
-
 /** The examples ask this server; its address is known here only. */
 function nameServer() {
   const base = new URL('.', location.href).href.replace(/\/$/, '')
   for (const place of document.querySelectorAll('.server')) place.textContent = base
 }
 
-followColours()
 nameServer()
-window.SwaggerUIBundle({
-  url: 'v1/openapi.json',
-  dom_id: '#reference',
+// To people `/` is the search; to programs it is no page.
+for (const mark of document.querySelectorAll('.wordmark')) mark.href = './'
+const usual = {
   presets: [window.SwaggerUIBundle.presets.apis],
-  plugins: [operationsFirst],
-  layout: 'OperationsFirst',
-  deepLinking: true,
+  // Its colours would be others than those of the page.
+  syntaxHighlight: false,
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
   defaultModelExpandDepth: 3,
   displayRequestDuration: true,
   persistAuthorization: false,
   validatorUrl: null,
+}
+window.SwaggerUIBundle({
+  ...usual,
+  url: 'v1/openapi.json',
+  dom_id: '#reference',
+  plugins: [operationsFirst],
+  layout: 'OperationsFirst',
+  deepLinking: true,
 })
+// The operations beyond the contract stand below. The document's own links work in the first alone.
+window.SwaggerUIBundle({ ...usual, url: 'explore/openapi.json', dom_id: '#beyond', layout: 'BaseLayout' })
