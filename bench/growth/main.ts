@@ -1,13 +1,15 @@
 import { join, resolve } from 'node:path'
-import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
-import { startServers } from '../../infra/embedded/servers.ts'
+import { type DataDirectory, openDataDirectory } from '../../infra/embedded/data-directory.ts'
+import { type EmbeddedServers, startServers } from '../../infra/embedded/servers.ts'
 import { readConfig } from '../../shared/config/config.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
 import type { BenchOptions } from '../main.ts'
-import { type BuiltArchive, buildArchive } from '../search/build.ts'
+import { type BuiltArchive, buildArchive, measureSizes } from '../search/build.ts'
+import { queryClasses } from '../search/classes.ts'
+import { createClient, measureStart } from '../search/cold/start.ts'
+import { type Archive, shuffled } from '../search/generator.ts'
+import { benchKey, deleteKeys, pathOf, startApiProcess } from '../search/http/api.ts'
 import { measureClasses } from '../search/main.ts'
-import { measureSizes } from '../search/sizes.ts'
-import { measureProcess, type ServedBy } from './process.ts'
-import { median, rounded } from './rounds.ts'
 
 const ROWS = 10_000_000
 /** The archive beside it has this part of the articles. */
@@ -89,3 +91,54 @@ function medians(rounds: Figures[]): Figures {
 
 const prefixed = (name: string, figures: Figures): Figures =>
   Object.fromEntries(Object.entries(figures).map(([figure, value]) => [`${name}_${figure}`, value]))
+
+const QUERIES = 5
+/** The lists of all queries fit, of the larger archive too. */
+const POSTINGS = '2000MB'
+
+/** The servers and the folder of an API process. */
+interface ServedBy {
+  dataDir: DataDirectory
+  servers: EmbeddedServers
+}
+
+/** An API process on an archive: its start, its first seconds, warm, and its memory at the end. */
+async function measureProcess(
+  bench: ServedBy & { url: string; archive: Archive; rows: number; signal: AbortSignal; say: (line: string) => void },
+): Promise<Record<string, number>> {
+  const { dataDir, servers, url, archive, rows, signal, say } = bench
+  const classes = queryClasses(archive, QUERIES)
+  const paths = shuffled(classes.flatMap(one => one.queries.map(pathOf)))
+  const pool = createPool(url, 'bench', () => {})
+  const key = await benchKey(pool, null)
+  const client = createClient(key.secret)
+  try {
+    const begun = performance.now()
+    const api = await startApiProcess(servers, dataDir, url, {
+      name: 'growth',
+      env: { SEARCH_CACHE_POSTINGS: POSTINGS },
+    })
+    try {
+      const readyMs = performance.now() - begun
+      const ready = await api.usage()
+      const started = await measureStart({ api, rows, readyMs, client, classes, paths, signal, say })
+      const warm = await api.usage()
+      return { ...started, ready_rss_mb: rounded(ready.memory), warm_rss_mb: rounded(warm.memory) }
+    } finally {
+      await api.stop()
+    }
+  } finally {
+    client.close()
+    await deleteKeys(pool, [key.id])
+    await pool.end()
+  }
+}
+
+const rounded = (value: number) => Math.round(value * 100) / 100
+
+/** The middle of some figures, the mean of the two middle ones when their number is even. */
+function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  return rounded(sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2)
+}

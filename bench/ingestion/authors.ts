@@ -47,7 +47,7 @@ function count(counted: Counted, page: TruePage, authors: string[]): void {
 }
 
 /** The people among a set's names of a page, folded. */
-export function peopleOf(page: TruePage, authors: string[]): string[] {
+function peopleOf(page: TruePage, authors: string[]): string[] {
   return setOf(authors.filter(name => !NO_PERSON.test(name.trim()) && !isOwn(name, page)))
 }
 
@@ -57,7 +57,7 @@ function isOwn(name: string, page: TruePage): boolean {
 }
 
 /** Different names, folded, in one order. */
-export function setOf(names: string[]): string[] {
+function setOf(names: string[]): string[] {
   return [...new Set(names.map(fold))].filter(name => name !== '').sort()
 }
 

@@ -4,7 +4,7 @@ import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import { type KeptSet, type TruePage, truePages } from './truth.ts'
 
 /** Most of these pages come from Germany, Switzerland, Austria and France, whose clocks agree. */
-export const TIME_ZONE = 'Europe/Berlin'
+const TIME_ZONE = 'Europe/Berlin'
 
 /**
  * Publication dates against those that people and their parsers read off the same pages, in percent
@@ -69,7 +69,7 @@ function figuresOf(set: KeptSet, counted: Counted): Record<string, number> {
 }
 
 /** A true date without an offset is on the page's own clock. */
-export function sameMinute(found: Date, page: Pick<TruePage, 'date'>): boolean {
+function sameMinute(found: Date, page: Pick<TruePage, 'date'>): boolean {
   const written = (page.date ?? '').replace(' ', 'T')
   if (/[+-]\d\d:\d\d$/.test(written)) return Math.abs(found.getTime() - Date.parse(written)) < 60_000
   return written.startsWith(
@@ -80,7 +80,7 @@ export function sameMinute(found: Date, page: Pick<TruePage, 'date'>): boolean {
 }
 
 /** Whether an instant lies in a day in UTC or in one of the time zones. */
-export function isDay(found: Date, day: string, timeZones = [TIME_ZONE]): boolean {
+function isDay(found: Date, day: string, timeZones = [TIME_ZONE]): boolean {
   return found.toISOString().slice(0, 10) === day || timeZones.some(zone => localDay(found, zone) === day)
 }
 

@@ -36,7 +36,7 @@ export async function measureText(data: string): Promise<Record<string, number>>
 /**
  * The pages of html-aeb. When the set is absent, it yields none and says so on standard error.
  */
-export async function* aebPages(data: string): AsyncGenerator<TruePage> {
+async function* aebPages(data: string): AsyncGenerator<TruePage> {
   const folder = join(data, 'html-aeb')
   const truths = await access(join(folder, 'ground-truth.json.gz')).then(
     async () => JSON.parse(gunzipSync(await readFile(join(folder, 'ground-truth.json.gz'))).toString()),
@@ -76,7 +76,7 @@ async function fundus(data: string, textOf: (html: string) => string): Promise<R
     : { text_f1_fundus: round(mean(scores)), snippet_fundus: round(snippets / scores.length) }
 }
 /** The first 200 characters. */
-export const start = (text: string) => [...spaced(text)].slice(0, SNIPPET_LENGTH).join('').trimEnd()
+const start = (text: string) => [...spaced(text)].slice(0, SNIPPET_LENGTH).join('').trimEnd()
 
 async function trafilatura(data: string, textOf: (html: string) => string): Promise<Record<string, number>> {
   let [right, missed, wrong] = [0, 0, 0]
@@ -94,7 +94,7 @@ async function trafilatura(data: string, textOf: (html: string) => string): Prom
  * The pieces of a page's text that were found, those that were not, and those that do not belong to
  * it.
  */
-export function piecesIn(text: { with: string[]; without: string[] }, found: string) {
+function piecesIn(text: { with: string[]; without: string[] }, found: string) {
   const all = spaced(found)
   const right = text.with.filter(piece => all.includes(spaced(piece))).length
   const wrong = text.without.filter(piece => all.includes(spaced(piece))).length

@@ -6,14 +6,21 @@ import pg from 'pg'
 import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
 import { startServers } from '../../infra/embedded/servers.ts'
 import { migrate } from '../../infra/migrations/migrate.ts'
+import { indexText } from '../../search/analysis/index.ts'
+import { authorsOf } from '../../services/normaliser/authors/authors.ts'
+import { publishedAt } from '../../services/normaliser/dates/published.ts'
+import { recogniseInterstitial } from '../../services/normaliser/interstitials/interstitials.ts'
+import { openingOf } from '../../services/normaliser/interstitials/paywall.ts'
+import { detectLanguage } from '../../services/normaliser/language/language.ts'
+import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
+import { chooseTitle } from '../../services/normaliser/metadata/title.ts'
 import { startNormaliser } from '../../services/normaliser/start.ts'
 import { readPageText } from '../../services/normaliser/text/page-text.ts'
 import { readConfig } from '../../shared/config/config.ts'
+import { decodeText } from '../../shared/encoding/decode.ts'
 import { createLogger } from '../../shared/log/logger.ts'
 import { registry } from '../../shared/log/registry.ts'
 import type { BenchOptions } from '../main.ts'
-import { heavyPages } from './heavy.ts'
-import { measureStages } from './stages.ts'
 import { type TruePage, truePages } from './truth.ts'
 
 /** Pages that are stored for one run. */
@@ -189,3 +196,99 @@ async function connect(url: string): Promise<pg.Client> {
   await client.connect()
   return client
 }
+
+const OUTLET = { name: 'Bench', domain: 'bench.example', timeZone: 'Europe/Luxembourg' }
+
+/**
+ * Measures how the computing time of a page is shared among the stages, in percent. One thread
+ * takes the pages one after the other. The work of the database is not counted.
+ */
+async function measureStages(pages: TruePage[]): Promise<Record<string, number>> {
+  const times = new Map<string, number>()
+  const timed = async <T>(stage: string, work: () => T): Promise<Awaited<T>> => {
+    const start = performance.now()
+    const result = await work()
+    times.set(stage, (times.get(stage) ?? 0) + performance.now() - start)
+    return result
+  }
+  const one = async (page: TruePage, bytes: Uint8Array) => {
+    const { url, title } = page
+    const html = (await timed('encoding', () => decodeText(bytes, { contentType: null, kind: 'html' }))).text
+    const text = await timed('text', () => readPageText(html))
+    const meta = await timed('metadata', () => readMetadata(html, url))
+    await timed('walls', () => {
+      const { signs } = meta
+      recogniseInterstitial({
+        url,
+        finalUrl: url,
+        html,
+        page: text,
+        signs,
+        feedTitle: title,
+        outletDomain: OUTLET.domain,
+      })
+      return openingOf(text, null)
+    })
+    const body = text.paragraphs.join('\n\n')
+    const headline = await timed('metadata', () => chooseTitle(meta, null, OUTLET))
+    await timed('dates', () => publishedAt(meta, null, OUTLET, body, new Date()))
+    await timed('authors', () => authorsOf(meta, null, OUTLET))
+    await timed('language', () => detectLanguage({ title: headline ?? '', body, outletLanguages: [] }))
+    await timed('words', () => indexText(headline ?? '', body))
+  }
+  // One untimed pass compiles the code and loads the models.
+  for (const page of pages.slice(0, 40)) await one(page, Buffer.from(page.html))
+  times.clear()
+  for (const page of pages) await one(page, Buffer.from(page.html))
+  const total = [...times.values()].reduce((sum, time) => sum + time, 0)
+  return Object.fromEntries(
+    [...times].map(([stage, time]) => [`share_${stage}`, Math.round((time / total) * 1_000) / 10]),
+  )
+}
+
+/**
+ * Pages at the size limits. An outlet may serve one once a year, an attacker every minute.
+ */
+
+/** Texts of a megabyte and pages of ten, each an article with a title. */
+function heavyPages(prose: string[]): { url: string; title: string; html: string }[] {
+  const title = 'Der lange Bericht der Kommission im Wortlaut'
+  const page = (name: string, body: string) => ({
+    url: `https://heavy.example/${name}`,
+    title,
+    html: `<!doctype html><html lang="de"><head><title>${title}</title></head><body><article><h1>${title}</h1>${body}</article></body></html>`,
+  })
+  const real = paragraphs(repeated(prose, 1_000_000))
+  const words = prose.flatMap(paragraph => paragraph.split(' '))
+  const rare = paragraphs(
+    repeated(
+      words.map((word, at) => (at % 2 === 0 ? word : `Wort${(at * 7_919).toString(36)}`)),
+      1_000_000,
+    ),
+  )
+  const article = paragraphs(repeated(prose, 20_000))
+  return [
+    page('real-words', real),
+    page('rare-words', rare),
+    page('one-word', paragraphs('und '.repeat(250_000))),
+    page('markup', article + '<div class="teaser"><p>Mehr dazu</p></div>'.repeat(240_000)),
+    page('nested', article + '<div>'.repeat(2_000_000)),
+    page('script', `${article}<script>window.state=${JSON.stringify({ data: 'x'.repeat(10_000_000) })}</script>`),
+    page('attributes', `${article}<p data-x="${'y'.repeat(10_000_000)}">Ende</p>`),
+    page('entities', `${article}<p>${'f&uuml;r die Br&uuml;cke &amp; '.repeat(320_000)}</p>`),
+  ]
+}
+
+function repeated(words: string[], length: number): string {
+  const parts: string[] = []
+  let total = 0
+  for (let at = 0; total < length && words.length > 0; at += 1) {
+    const word = words[at % words.length] ?? ''
+    parts.push(word)
+    total += word.length + 1
+  }
+  return parts.join(' ').slice(0, length)
+}
+
+/** Cut into paragraphs of some 600 characters. */
+const paragraphs = (text: string) => text.replace(/(.{600}\S*)\s/gsu, '<p>$1</p>')

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
-import { createRandom, type Random } from '../search/random.ts'
+import { createRandom, type Random } from '../search/generator.ts'
 import { type Asked, type Asking, KINDS, type Kind, type Minute, SHARES } from './messages.ts'
 
 // A process that asks an API. It has a loop of its own, so that its own waits are not the API's.

@@ -1,8 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { on } from 'node:events'
 import { BATCH } from '../../search/indexing/writer.ts'
-import type { Job, Making, Written } from '../search/writing/messages.ts'
-import type { Asked, Asking, Minute } from './messages.ts'
+import type { Asked, Asking, Job, Making, Minute, Written } from './messages.ts'
 
 /** A process that asks. */
 export interface Asker {
@@ -37,11 +36,7 @@ export interface Writer {
 }
 
 export async function startWriter(url: string, rows: number, signal: AbortSignal): Promise<Writer> {
-  const child = await start<Written>(
-    new URL('../search/writing/writer.ts', import.meta.url),
-    [url, String(rows)],
-    signal,
-  )
+  const child = await start<Written>(new URL('./writer.ts', import.meta.url), [url, String(rows)], signal)
   return {
     async make(job) {
       const articles = Math.ceil((job.perSecond ?? 0) * job.seconds) + BATCH

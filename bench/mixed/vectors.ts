@@ -5,7 +5,7 @@ import { sourceOf } from '../../shared/embeddings/endpoint.ts'
 import { RECIPE } from '../../shared/embeddings/recipe.ts'
 import { registerServing } from '../../shared/vectors/registry.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
-import { createRandom } from '../search/random.ts'
+import { createRandom } from '../search/generator.ts'
 import { mixture } from '../semantic/generated.ts'
 
 const COLLECTION = 'mixed'

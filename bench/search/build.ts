@@ -132,3 +132,81 @@ function inDatabase(server: string, name: string): string {
   url.pathname = `/${name}`
   return url.href
 }
+
+/**
+ * Copies an archive within its server, to write to. A copy that an earlier run left is replaced.
+ *
+ * @param server address of a database on the server
+ * @param url address of the archive
+ * @param suffix of the copy's name
+ */
+export function copyArchive(server: string, url: string, suffix: string): Promise<BenchDatabase> {
+  const original = new URL(url).pathname.slice(1)
+  return createDatabase(server, `${original}_${suffix}`, original)
+}
+
+/** A database of a bench's own. */
+interface BenchDatabase {
+  url: string
+  drop(): Promise<void>
+}
+
+/**
+ * Makes a database beside the server's own. One that an earlier run left is replaced.
+ *
+ * @param server address of a database on the server
+ * @param template database that is copied; absent: the new one is empty
+ */
+export async function createDatabase(server: string, name: string, template?: string): Promise<BenchDatabase> {
+  const onServer = async (...statements: string[]) => {
+    const client = new pg.Client(server)
+    await client.connect()
+    try {
+      for (const statement of statements) await client.query(statement)
+    } finally {
+      await client.end()
+    }
+  }
+  const drop = () => onServer(`drop database if exists ${name} with (force)`)
+  await drop()
+  if (template === undefined) await onServer(`create database ${name}`)
+  else await onServer(`create database ${name} template ${template} strategy file_copy`, 'checkpoint')
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return { url: url.href, drop }
+}
+
+/** Tables by what they are for; a partitioned one with its partitions. */
+const PARTS = {
+  texts: ['article_texts'],
+  words: ['article_words'],
+  segments: ['segments', 'segment_buckets'],
+  articles: ['articles', 'article_ids', 'article_addresses'],
+  promises: ['embeddings'],
+}
+
+/** What an archive takes on disk, in MB with all indexes: as a whole, and what for. */
+export async function measureSizes(url: string): Promise<Record<string, number>> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    const { rows } = await client.query<{ mb: number }>(
+      'select (pg_database_size(current_database()) / 1e6)::float8 as mb',
+    )
+    const figures: Record<string, number> = { disk_mb: Math.round(rows[0]!.mb) }
+    for (const [part, tables] of Object.entries(PARTS)) {
+      const { rows: sizes } = await client.query<{ mb: number }>(
+        `select (sum(pg_total_relation_size(c.oid)) / 1e6)::float8 as mb
+         from pg_class c
+         left join pg_inherits i on i.inhrelid = c.oid
+         left join pg_class parent on parent.oid = i.inhparent
+         where c.relkind = 'r' and (c.relname = any ($1) or parent.relname = any ($1))`,
+        [tables],
+      )
+      figures[`disk_${part}_mb`] = Math.round(sizes[0]!.mb)
+    }
+    return figures
+  } finally {
+    await client.end()
+  }
+}

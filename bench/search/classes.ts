@@ -1,6 +1,5 @@
 import { type ArticleQuery, type Match, NO_FILTERS, parseBoolean, parseKeyword } from '../../search/index.ts'
-import type { Archive, Vocabulary } from './generator.ts'
-import { createRandom, type Random } from './random.ts'
+import { type Archive, createRandom, type Random, type Vocabulary } from './generator.ts'
 
 /** One cell of the table: a kind of match, where it looks, and what else is asked. */
 export interface QueryClass {
@@ -38,7 +37,7 @@ export function queryClasses(archive: Archive, queriesEach: number): QueryClass[
 }
 
 /** A query without words: the newest articles. */
-export const BASE: Omit<ArticleQuery, 'match' | 'searchIn'> = {
+const BASE: Omit<ArticleQuery, 'match' | 'searchIn'> = {
   ...NO_FILTERS,
   coverage: { historyStart: HISTORY, publishedAfter: null, publishedBefore: null },
   sort: 'published_at',
@@ -139,7 +138,7 @@ function filters(archive: Archive): Record<string, (random: Random) => Partial<A
 }
 
 /** Articles that were published between two times, ms; the second is excluded. */
-export const coverageOf = (publishedAfter: number, publishedBefore: number) => ({
+const coverageOf = (publishedAfter: number, publishedBefore: number) => ({
   coverage: {
     historyStart: HISTORY,
     publishedAfter: new Date(publishedAfter),

@@ -5,20 +5,14 @@ import { type CacheSizes, openIndex, SEARCH_SETTINGS } from '../../search/index.
 import { readConfig } from '../../shared/config/config.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import type { BenchOptions } from '../main.ts'
-import { buildArchive } from './build.ts'
+import { buildArchive, measureSizes } from './build.ts'
 import { queryClasses } from './classes.ts'
 import { measureCold } from './cold/main.ts'
-import { measureStarts } from './cold/starts.ts'
-import { measureCounts } from './counts.ts'
 import type { Archive } from './generator.ts'
-import { startApiProcess } from './http/api.ts'
 import { measureHttp } from './http/main.ts'
-import { measureImport } from './importing/main.ts'
+import { measureImport } from './importing.ts'
 import { type ClassTimes, measureClass, quantile } from './measure.ts'
-import { measureNames } from './names.ts'
 import { comparePeers } from './peers/main.ts'
-import { measureSizes } from './sizes.ts'
-import { measureWriting } from './writing/main.ts'
 
 const ROWS = 100_000
 const QUERIES = 5
@@ -49,19 +43,7 @@ export async function run(options: BenchOptions): Promise<Record<string, number>
 
 /** Builds the archive, or takes the one that stands, and measures what is asked for. */
 async function measure(
-  {
-    peers,
-    writing,
-    importing,
-    counts,
-    seconds: writingSeconds,
-    http,
-    requests,
-    cold,
-    rolling,
-    starts,
-    signal,
-  }: BenchOptions,
+  { peers, importing, http, requests, cold, signal }: BenchOptions,
   rows: number,
   dataDir: DataDirectory,
   servers: EmbeddedServers,
@@ -72,20 +54,12 @@ async function measure(
   const classes = queryClasses(archive, QUERIES)
   const parts: (() => Promise<Record<string, number>>)[] = []
   if (peers !== null) parts.push(() => comparePeers({ peers, dataDir, servers, url, classes, signal, say }))
-  if (writing) parts.push(() => measureWriting({ server, url, rows, classes, seconds: writingSeconds, signal, say }))
   if (importing) parts.push(() => measureImport({ server, url, archive, rows, classes, signal, say }))
-  if (counts) parts.push(() => measureCounts({ url, archive, queries: QUERIES, signal, say }))
   if (http) parts.push(() => measureHttp({ dataDir, servers, url, classes, requests, signal, say }))
-  if (cold || rolling)
-    parts.push(() => measureCold({ dataDir, servers, url, archive, rows, classes, rollingAlone: !cold, signal, say }))
-  if (starts) {
-    const start = (env: Record<string, string>) => startApiProcess(servers, dataDir, url, { env })
-    parts.push(() => measureStarts({ start, signal, say }))
-  }
+  if (cold) parts.push(() => measureCold({ dataDir, servers, url, archive, rows, classes, signal, say }))
   if (parts.length === 0)
     parts.push(
       () => measureClasses(url, archive, signal),
-      () => measureNames({ url, archive, signal, say }),
       () => measureSizes(url),
     )
   for (const part of parts) Object.assign(figures, await part())

@@ -1,7 +1,7 @@
 import type { QdrantClient } from '@qdrant/js-client-rest'
 import type pg from 'pg'
 import { openVectorStore } from '../../shared/vectors/store.ts'
-import type { Random } from '../search/random.ts'
+import type { Random } from '../search/generator.ts'
 
 const say = (line: string) => void process.stderr.write(`${line}\n`)
 

@@ -10,7 +10,6 @@ import type { BenchOptions } from '../main.ts'
 import { type Client, createClient, idOf } from './client.ts'
 import { COUNTRY_OF, type Corpus, domainOf, readNtrex, readOthers } from './corpora.ts'
 import { measurePairs, measureVersions } from './quality.ts'
-import { measureRecipes } from './recipes.ts'
 import { measureScale } from './scale.ts'
 
 const say = (line: string) => void process.stderr.write(`${line}\n`)
@@ -44,9 +43,6 @@ export async function run(options: BenchOptions): Promise<Figures> {
     const place = { fleet, database: DATABASE_URL, folder }
     const figures = await measureVersionsOfNews(options.data, place, client)
     if (Object.keys(figures).length === 0) return figures
-    if (options.recipes) {
-      return { ...figures, ...(await measureRecipes(await readNtrex(options.data), readConfig(own), say)) }
-    }
     if (options.rows === null) return { ...figures, ...(await measureOthers(options.data, place, client)) }
     const metrics = `http://127.0.0.1:${metricsPort}`
     const watched = { metrics, folder: dataDir.path, modelPort: new URL(EMBEDDINGS_URL).port }

@@ -1,4 +1,4 @@
-import { createRandom } from '../search/random.ts'
+import { createRandom } from '../search/generator.ts'
 import { asQuery, type Client } from './client.ts'
 import { type Figures, type Watched, watchShares } from './shares.ts'
 import { words } from './words.ts'

@@ -1,4 +1,4 @@
-import type { Random } from '../search/random.ts'
+import type { Random } from '../search/generator.ts'
 import { FIRST_DAY, FIVE_YEARS } from './generated.ts'
 
 const WORDS = ['regering', 'gemeente', 'trein', 'storm', 'koning', 'voetbal', 'energie', 'prijzen', 'bossen', 'school']

@@ -12,12 +12,10 @@ import { numberIn } from '../../test/faults/site/article.ts'
 import { catalogueOf } from '../../test/faults/site/outlets.ts'
 import { createFleet, type Fleet } from '../../test/fleet.ts'
 import type { BenchOptions } from '../main.ts'
-import { createDatabase } from '../search/database.ts'
-import type { Order, Said } from './messages.ts'
-import { readMissed } from './missed.ts'
-import { weekOutlets } from './outlets.ts'
-import { drawWeek, figuresOf } from './report.ts'
-import { type Sample, takeSample } from './sample.ts'
+import { picture } from '../mixed/picture.ts'
+import { createDatabase } from '../search/build.ts'
+import { quantile } from '../search/measure.ts'
+import { type Order, type Said, type Sample, takeSample, weekOutlets } from './timetable.ts'
 
 const OUTLETS = 400
 const PER_DAY = 20_000
@@ -161,4 +159,94 @@ async function readLags(pool: Pool, published: number[], speed: number) {
       },
     ]
   })
+}
+
+/** Of one article: the hour of its publication, and simulated minutes until it was searchable. */
+interface Lag {
+  hour: number
+  minutes: number
+}
+
+const HOURS = 7 * 24
+
+function figuresOf(samples: Sample[], lags: Lag[], published: number): Record<string, number> {
+  const minutes = lags.map(lag => lag.minutes)
+  const half = HOURS / 2
+  const p95 = (some: Lag[]) =>
+    quantile(
+      some.map(lag => lag.minutes),
+      0.95,
+    )
+  return {
+    published,
+    missed: published - lags.length,
+    lag_p50_min: rounded(quantile(minutes, 0.5)),
+    lag_p95_min: rounded(quantile(minutes, 0.95)),
+    lag_p99_min: rounded(quantile(minutes, 0.99)),
+    lag_worst_min: rounded(quantile(minutes, 1)),
+    // A lag that grows over the week would mean that the crawl does not keep up.
+    lag_first_half_p95_min: rounded(p95(lags.filter(lag => lag.hour < half))),
+    lag_second_half_p95_min: rounded(p95(lags.filter(lag => lag.hour >= half))),
+    due_p50: quantile(
+      samples.map(sample => sample.due),
+      0.5,
+    ),
+    due_worst: Math.max(...samples.map(sample => sample.due)),
+    stored_worst: Math.max(...samples.map(sample => sample.stored)),
+  }
+}
+
+/** Draws depth and lag by the hours of the week. */
+async function drawWeek(folder: string, samples: Sample[], lags: Lag[]): Promise<void> {
+  const place = resolve(folder)
+  await mkdir(place, { recursive: true })
+  const byHour = <T extends { hour: number }>(some: T[], of: (those: T[]) => number) => {
+    const grouped = Map.groupBy(some, one => Math.floor(one.hour))
+    return Array.from({ length: HOURS }, (_, hour) => {
+      const those = grouped.get(hour)
+      return those === undefined ? null : of(those)
+    })
+  }
+  const depth = [
+    { name: 'pages due', values: byHour(samples, those => Math.max(...those.map(one => one.due))) },
+    { name: 'pages stored', values: byHour(samples, those => Math.max(...those.map(one => one.stored))) },
+  ]
+  const lag = [0.5, 0.95].map(part => ({
+    name: `p${part * 100}`,
+    values: byHour(lags, those =>
+      quantile(
+        those.map(one => one.minutes),
+        part,
+      ),
+    ),
+  }))
+  await writeFile(`${place}/depth-by-hour.svg`, picture('Most pages that waited, by hour', '', depth, 'hour'))
+  await writeFile(`${place}/lag-by-hour.svg`, picture('Time from publication to search, by hour', 'min', lag, 'hour'))
+}
+
+const rounded = (value: number) => Math.round(value * 100) / 100
+
+/**
+ * Counts the articles that did not arrive by how far they came: those that no poll saw in a feed,
+ * and those whose pages wait. The pages of all others were refused, or failed.
+ *
+ * @param published the number of articles, which count from 1
+ * @param arrived the numbers of those that can be found
+ */
+async function readMissed(
+  pool: Pool,
+  published: number,
+  arrived: ReadonlySet<number>,
+): Promise<{ missed_unseen: number; missed_waiting: number; gaps: number }> {
+  const { rows: pages } = await pool.query<{ title: string | null; waits: boolean }>(
+    "select entry->>'title' as title, state in ('waiting', 'stored') as waits from pages",
+  )
+  const waits = new Map(pages.map(page => [numberIn(page.title ?? ''), page.waits]))
+  const missed = Array.from({ length: published }, (_, index) => index + 1).filter(number => !arrived.has(number))
+  const { rows } = await pool.query<{ gaps: number }>('select coalesce(sum(gaps), 0)::int as gaps from feeds')
+  return {
+    missed_unseen: missed.filter(number => !waits.has(number)).length,
+    missed_waiting: missed.filter(number => waits.get(number) === true).length,
+    gaps: rows[0]?.gaps ?? 0,
+  }
 }

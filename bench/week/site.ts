@@ -5,9 +5,7 @@ import { composeArticle, type SiteArticle } from '../../test/faults/site/article
 import { writeFeed } from '../../test/faults/site/feeds.ts'
 import { originOf, type SiteOutlet } from '../../test/faults/site/outlets.ts'
 import { writePage } from '../../test/faults/site/page.ts'
-import type { Order, Said } from './messages.ts'
-import { weekOutlets } from './outlets.ts'
-import { makeTimetable } from './timetable.ts'
+import { makeTimetable, type Order, type Said, weekOutlets } from './timetable.ts'
 
 /** Articles that a feed shows. */
 const FEED_LENGTH = 50

@@ -128,7 +128,7 @@ async function configure(home: string, config: string, heap: number): Promise<vo
   await writeFile(join(config, 'jvm.options'), [...jvm, `-Xms${heap}m`, `-Xmx${heap}m`, ''].join('\n'))
 }
 
-export const OPENSEARCH_VERSION = '3.4.0'
+const OPENSEARCH_VERSION = '3.4.0'
 const UNPACK_MS = 120_000
 
 /** The distribution without plugins. */

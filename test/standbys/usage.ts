@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs'
-import { postgresIn } from '../../infra/embedded/supervision/processes.ts'
 
 /** Of Linux, wherever Node runs on it (`getconf CLK_TCK`). */
 const TICKS_PER_SECOND = 100
@@ -21,5 +20,3 @@ export function processorTime(pids: number[]): number {
   })
   return ticks.reduce((sum, one) => sum + one, 0) / TICKS_PER_SECOND
 }
-
-export const postgresTime = (folder: string): number => processorTime(postgresIn(folder))

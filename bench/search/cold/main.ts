@@ -3,23 +3,16 @@ import type { DataDirectory } from '../../../infra/embedded/data-directory.ts'
 import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
 import { createPool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
-import type { Archive } from '../generator.ts'
-import { startApiProcess } from '../http/api.ts'
-import { benchKey, deleteKeys } from '../http/keys.ts'
-import { pathOf } from '../http/urls.ts'
-import { shuffled } from '../shuffled.ts'
-import { createClient } from './client.ts'
-import { measureHard } from './hard.ts'
-import { hardClasses } from './hard-classes.ts'
+import { type Archive, shuffled } from '../generator.ts'
+import { benchKey, deleteKeys, pathOf, startApiProcess } from '../http/api.ts'
+import { hardClasses, measureHard } from './hard.ts'
 import { measureRolling } from './rolling.ts'
-import { measureStart } from './start.ts'
+import { createClient, measureStart } from './start.ts'
 
 /** Queries of each hard class. */
 const QUERIES = 3
 
 export interface ColdBench {
-  /** The rolling restart alone. */
-  rollingAlone: boolean
   rows: number
   dataDir: DataDirectory
   servers: EmbeddedServers
@@ -36,15 +29,13 @@ export interface ColdBench {
  * under load.
  */
 export async function measureCold(bench: ColdBench): Promise<Record<string, number>> {
-  const { servers, dataDir, url, archive, rows, classes, rollingAlone, signal, say } = bench
+  const { servers, dataDir, url, archive, rows, classes, signal, say } = bench
   const pool = createPool(url, 'bench', () => {})
   const paths = shuffled(classes.flatMap(one => one.queries.map(pathOf)))
   const key = await benchKey(pool, null)
   const client = createClient(key.secret)
   const start = (processes: number) => startApiProcess(servers, dataDir, url, { processes })
-  const rollingOf = () => measureRolling({ start, client, paths, signal, say })
   try {
-    if (rollingAlone) return await rollingOf()
     const begun = performance.now()
     const api = await start(1)
     const readyMs = performance.now() - begun
@@ -53,7 +44,7 @@ export async function measureCold(bench: ColdBench): Promise<Record<string, numb
     )
     const light = classes.filter(one => /^(listing|medium|rare) · .* · (first page|ascending)$/.test(one.name))
     const hard = await measureHard({ url, hard: hardClasses(archive, QUERIES), light, signal, say })
-    const rolling = await rollingOf()
+    const rolling = await measureRolling({ start, client, paths, signal, say })
     say(`load ${loadavg()[0]!.toFixed(1)}`)
     return { ...started, ...hard, ...rolling }
   } finally {

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ApiProcess } from '../http/api.ts'
 import { quantile } from '../measure.ts'
-import { type Asked, askSteadily, type Client } from './client.ts'
 import { rounded } from './rounded.ts'
+import { type Asked, askSteadily, type Client } from './start.ts'
 
 /** Requests a second: what two processes on two cores answer while a third one starts. */
 const PER_SECOND = 100

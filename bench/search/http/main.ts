@@ -4,15 +4,12 @@ import type { EmbeddedServers } from '../../../infra/embedded/servers.ts'
 import { openIndex, SEARCH_SETTINGS } from '../../../search/index.ts'
 import { createPool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
+import { shuffled } from '../generator.ts'
 import { quantile } from '../measure.ts'
-import { shuffled } from '../shuffled.ts'
-import { type ApiProcess, startApiProcess } from './api.ts'
+import { type ApiProcess, benchKey, deleteKeys, measureProcesses, pathOf, startApiProcess } from './api.ts'
 import { measureForms } from './forms.ts'
-import { benchKey, deleteKeys } from './keys.ts'
 import { load } from './load.ts'
 import { measurePolls } from './polls.ts'
-import { measureProcesses } from './processes.ts'
-import { pathOf } from './urls.ts'
 
 const CONNECTIONS = [1, 8, 64]
 const SECONDS = 20

@@ -1,8 +1,8 @@
 import t from 'tap'
 import type { ArticleRow } from '../../../search/index.ts'
 import { articleObject } from '../../../services/api/articles/shown-article.ts'
-import { otherRow, samePage } from './compare.ts'
 import type { Orders } from './documents.ts'
+import { otherRow, samePage } from './measure.ts'
 
 // Four articles in the order of publication; 2 and 3 at the same moment.
 const orders: Orders = {

@@ -35,7 +35,7 @@ export interface ExpressedQuestion {
 export const riseOf = (place: number, orders: Orders): number => (place <= orders.undated ? orders.rows + place : place)
 
 /** The number of the article with that value of the order. */
-export function seqAt(by: OrderField, value: number, orders: Orders): number {
+function seqAt(by: OrderField, value: number, orders: Orders): number {
   if (by === 'turn') return orders.seqOfTurn[value]!
   return orders.seqOfPlace[value > orders.rows ? value - orders.rows : value]!
 }

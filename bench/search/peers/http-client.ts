@@ -13,7 +13,7 @@ export interface HttpAnswer {
   ms: number
 }
 
-export class HttpTimeout extends Error {
+class HttpTimeout extends Error {
   override name = 'HttpTimeout'
 }
 

@@ -1,15 +1,17 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   type ArticleQuery,
+  type ArticleRow,
   INDEX_STATE,
   type IndexState,
   type IndexStateRow,
   indexStateOf,
   type SearchIndex,
 } from '../../../search/index.ts'
+import { articleObject } from '../../../services/api/articles/shown-article.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
 import { measureQuery, type QueryTimes, quantile, RUNS } from '../measure.ts'
-import { otherRow, samePage } from './compare.ts'
 import type { Orders } from './documents.ts'
 import { LIMIT_MS, OverLimit, type Peer, type PeerAnswer, type PeerKey } from './peer.ts'
 import { type PeerQuestion, questionOf } from './questions.ts'
@@ -46,7 +48,7 @@ const GIVE_UP = 2
 const HOPELESS_MS = 10_000
 
 /** Engines that look for parts of names themselves. Others get the numbers of the names. */
-const FIND_NAMES: ReadonlySet<string> = new Set(['api', 'opensearch'] satisfies PeerKey[])
+const FIND_NAMES: ReadonlySet<string> = new Set(['api'] satisfies PeerKey[])
 const MOST_NAMES = 1_000
 
 const namesIn = ({ publisherNos, authorNos }: PeerQuestion): number =>
@@ -188,4 +190,45 @@ async function answerOf(peer: Peer, question: PeerQuestion): Promise<PeerAnswer 
     if (error instanceof OverLimit) return null
     throw error
   }
+}
+
+/**
+ * True when a peer found Perscope's page. Among articles with the same time Perscope puts the
+ * closer match first. Peers need not: any order among them is right, and any choice at the end of a
+ * page.
+ */
+export function samePage(
+  ours: number[],
+  theirs: number[],
+  axis: 'published_at' | 'ingested_at',
+  orders: Orders,
+): boolean {
+  if (ours.length !== theirs.length || new Set(theirs).size < theirs.length) return false
+  const timeOf = (seq: number) =>
+    axis === 'published_at' ? orders.published[orders.placeOfSeq[seq]!] : orders.ingested[orders.turnOfSeq[seq]!]
+  const end = timeOf(ours.at(-1) ?? 0)
+  const unclear = new Set(ours)
+  for (const [index, seq] of theirs.entries()) {
+    const time = timeOf(seq)
+    if (time !== timeOf(ours[index]!)) return false
+    if (!unclear.delete(seq) && time !== end) return false
+  }
+  return true
+}
+
+/**
+ * A row of a peer's page that is another than Perscope shows of the article; null: there is none.
+ * Articles that Perscope has not on this page are not looked at.
+ */
+export function otherRow(
+  ours: readonly ArticleRow[],
+  { seqs, rows }: Pick<PeerAnswer, 'seqs' | 'rows'>,
+): string | null {
+  if (rows.length !== seqs.length) return `${rows.length} rows of ${seqs.length} articles`
+  const shown = new Map(ours.map(row => [Number(row.seq), row]))
+  for (const [index, seq] of seqs.entries()) {
+    const row = shown.get(seq)
+    if (row !== undefined && !isDeepStrictEqual(JSON.parse(rows[index]!), articleObject(row))) return rows[index]!
+  }
+  return null
 }

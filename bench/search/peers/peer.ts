@@ -2,7 +2,7 @@ import type { PeerDocument } from './documents.ts'
 import type { PeerQuestion } from './questions.ts'
 
 /** The engines that `--peers` can name. `api` is Perscope itself, asked over HTTP. */
-export const PEERS = ['api', 'postgres', 'sqlite', 'mariadb', 'tantivy', 'lucene', 'opensearch'] as const
+export const PEERS = ['api', 'postgres', 'lucene'] as const
 export type PeerKey = (typeof PEERS)[number]
 
 /** Another search engine over the same articles, cut into the same words. */

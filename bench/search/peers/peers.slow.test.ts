@@ -7,15 +7,14 @@ import { createPool } from '../../../shared/postgres/pool.ts'
 import { buildArchive } from '../build.ts'
 import { queryClasses } from '../classes.ts'
 import { readDocuments, readOrders } from './documents.ts'
-import { comparePeers } from './main.ts'
-import { openPeer } from './open.ts'
+import { comparePeers, openPeer } from './main.ts'
 import type { PeerKey } from './peer.ts'
 
 const ROWS = 1_500
 /** One class in so many is asked. */
 const CLASSES = 37
 /** They keep their articles in files, so that opening them twice is quick. */
-const INTERRUPTED: PeerKey[] = ['sqlite', 'lucene']
+const INTERRUPTED: PeerKey[] = ['lucene']
 const SECONDS = 1_000
 
 const { signal } = new AbortController()
@@ -33,8 +32,8 @@ t.test('other engines find what Perscope finds, also when their building was int
   })
   const running = { family: servers.family, signal, report: say }
   const java = (await findJdk('Lucene', running)) !== null
-  if (!java) t.comment(`Lucene and OpenSearch are not tested: ${said.at(-1)}`)
-  const engines: PeerKey[] = ['api', 'postgres', 'sqlite', ...(java ? (['lucene', 'opensearch'] as const) : [])]
+  if (!java) t.comment(`Lucene is not tested: ${said.at(-1)}`)
+  const engines: PeerKey[] = ['api', 'postgres', ...(java ? (['lucene'] as const) : [])]
   const { url, archive } = await buildArchive(servers.addresses.DATABASE_URL!, ROWS, signal)
 
   const pool = createPool(url, 'test', () => {}, { settings: SEARCH_SETTINGS })

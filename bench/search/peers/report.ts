@@ -72,8 +72,7 @@ const AHEAD_SHOWN = 15
 /** The classes in which a peer is ahead of Perscope, by the medians. */
 function ahead(results: ComparedClass[], peers: Peer[], say: (line: string) => void): void {
   for (const { key, title } of peers) {
-    const server = key === 'opensearch' && results[0]?.engines.has('api')
-    const own = server ? 'api' : 'perscope'
+    const own = 'perscope'
     if (key === 'api') continue
     const classes = results
       .map(one => ({
@@ -83,9 +82,7 @@ function ahead(results: ComparedClass[], peers: Peer[], say: (line: string) => v
       }))
       .filter(({ ours, theirs }) => theirs < ours)
       .sort((a, b) => b.ours - b.theirs - (a.ours - a.theirs))
-    say(
-      `\n${title} is ahead of ${server ? "Perscope's API" : 'Perscope'} in ${classes.length} of ${results.length} classes`,
-    )
+    say(`\n${title} is ahead of Perscope in ${classes.length} of ${results.length} classes`)
     for (const { name, ours, theirs } of classes.slice(0, AHEAD_SHOWN)) say(`${column(ours)}${column(theirs)}  ${name}`)
   }
 }

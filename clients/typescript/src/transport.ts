@@ -142,7 +142,7 @@ const LONGEST_BACK_OFF = 30_000
  * ms to wait before the same request may do better; null when it will not. By the contract: a
  * minute that is used up and a server in trouble are waited out, any other 4xx stays what it is.
  */
-export function waitAfter(error: unknown, attempt: number): number | null {
+function waitAfter(error: unknown, attempt: number): number | null {
   const backOff = Math.min(LONGEST_BACK_OFF, FIRST_BACK_OFF * 2 ** attempt)
   if (error instanceof NoAnswerError) return backOff
   if (!(error instanceof ApiError)) return null
@@ -175,7 +175,7 @@ export interface Limits {
 }
 
 /** Null: the answer has no counters, because no plan is known. */
-export function readLimits(headers: Headers): Limits | null {
+function readLimits(headers: Headers): Limits | null {
   const number = (name: string) => Number(headers.get(name))
   if (!headers.has('x-ratelimit-limit')) return null
   return {

@@ -1,10 +1,9 @@
 import pg from 'pg'
-import { createPool, type Pool } from '../../../../shared/postgres/pool.ts'
-import type { PeerDocument } from '../documents.ts'
-import { LIMIT_MS, OverLimit, type Peer } from '../peer.ts'
-import type { PeerQuestion } from '../questions.ts'
-import { backendsOf, processorMs } from '../usage.ts'
-import { type Lexemes, quote, writeTsvector } from './tsvector.ts'
+import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
+import type { PeerDocument } from './documents.ts'
+import { LIMIT_MS, OverLimit, type Peer } from './peer.ts'
+import type { PeerQuestion } from './questions.ts'
+import { backendsOf, processorMs } from './usage.ts'
 
 /**
  * Full text as the manual of Postgres shows it: one table, a `tsvector` of the title and one of
@@ -194,4 +193,21 @@ function afterOf({ after, sort, order }: PeerQuestion, values: unknown[]): strin
   if (after.value === null) return [`${sort} is null and id ${beyond} ${id}`]
   const value = `$${values.push(after.value)}::timestamptz`
   return [`((${sort}, id) ${beyond} (${value}, ${id})${sort === 'published_at' ? ' or published_at is null' : ''})`]
+}
+
+/** Lexemes with their positions in ascending order; empty: without. */
+type Lexemes = Map<string, number[]>
+
+/** The text form of a `tsvector`. Positions must be within its limits, 16,383 and 255 a lexeme. */
+function writeTsvector(lexemes: Lexemes): string {
+  const parts: string[] = []
+  for (const [lexeme, positions] of lexemes) {
+    parts.push(positions.length === 0 ? quote(lexeme) : `${quote(lexeme)}:${positions.join(',')}`)
+  }
+  return parts.join(' ')
+}
+
+/** A lexeme as `tsvector` and `tsquery` read it. */
+function quote(lexeme: string): string {
+  return `'${lexeme.replace(/['\\]/g, '$&$&')}'`
 }

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { openIndexer } from '../../../search/indexer.ts'
-import { BATCH, openArticleWriter } from '../../../search/indexing/writer.ts'
-import type { Client } from '../../../shared/postgres/pool.ts'
-import { createPool } from '../../../shared/postgres/pool.ts'
-import { createArchive } from '../generator.ts'
+import { openIndexer } from '../../search/indexer.ts'
+import { BATCH, openArticleWriter } from '../../search/indexing/writer.ts'
+import type { Client } from '../../shared/postgres/pool.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
+import { createArchive } from '../search/generator.ts'
 import type { Job, Making, Written } from './messages.ts'
 
 // A process that writes articles as a normaliser does: batches through the article writer, which

@@ -4,14 +4,13 @@ import { createWriteStream } from 'node:fs'
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { openIndex, SEARCH_SETTINGS } from '../../../search/index.ts'
-import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
-import type { QueryClass } from '../classes.ts'
-import { copyArchive } from '../copy.ts'
-import type { Archive } from '../generator.ts'
-import { quantile } from '../measure.ts'
-import { readFor } from '../writing/readers.ts'
-import { readSteadily } from './steady.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type ArticleQuery, openIndex, SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
+import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { copyArchive } from './build.ts'
+import type { QueryClass } from './classes.ts'
+import { type Archive, createRandom } from './generator.ts'
+import { quantile } from './measure.ts'
 
 /** As many as the archive has, and at most so many. */
 const MOST_ARTICLES = 100_000
@@ -24,7 +23,7 @@ const PER_SECOND = 100
 /** Articles generated at a time. */
 const PART = 1_000
 
-export interface ImportBench {
+interface ImportBench {
   /** Address of a database on the server. */
   server: string
   /** Address of the archive; it stays as it is, a copy is written to. */
@@ -178,3 +177,58 @@ async function runScript(url: string, name: string, args: string[], signal: Abor
 }
 
 const rounded = (value: number) => Math.round(value * 100) / 100
+
+/**
+ * Searches at fixed moments until the signal, the queries at random but always in the same order.
+ * A search that takes long delays none, so whatever holds up searches is measured in all that fall
+ * due meanwhile.
+ *
+ * @returns ms of each search, from the moment when it was due
+ */
+async function readSteadily(
+  index: SearchIndex,
+  queries: ArticleQuery[],
+  perSecond: number,
+  signal: AbortSignal,
+): Promise<number[]> {
+  const times: number[] = []
+  const asked: Promise<void>[] = []
+  const random = createRandom(1)
+  const start = performance.now()
+  for (let number = 0; !signal.aborted; number++) {
+    const due = start + (number * 1_000) / perSecond
+    const wait = due - performance.now()
+    if (wait > 0) await pause(wait, undefined, { signal }).catch(() => {})
+    if (signal.aborted) break
+    const search = async () => {
+      await index.search(random.one(queries))
+      times.push(performance.now() - due)
+    }
+    asked.push(search())
+  }
+  await Promise.all(asked)
+  return times
+}
+
+const CLIENTS = 2
+
+/** ms of each search of the clients, the queries at random but always in the same order. */
+async function readFor(
+  index: SearchIndex,
+  queries: ArticleQuery[],
+  seconds: number,
+  signal: AbortSignal,
+): Promise<number[]> {
+  const times: number[] = []
+  const end = performance.now() + seconds * 1_000
+  const client = async (number: number) => {
+    const random = createRandom(number)
+    while (!signal.aborted && performance.now() < end) {
+      const start = performance.now()
+      await index.search(random.one(queries))
+      times.push(performance.now() - start)
+    }
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, (_, number) => client(number + 1)))
+  return times
+}
