@@ -160,6 +160,20 @@ t.test('no more is read than the limit, whatever it is', async t => {
   t.match(await failing(get(long)), /^(protocol|connection)$/, 'a header of 80 kB')
 })
 
+t.test('a body in frames of a byte is given up, and one in small frames read', async t => {
+  const origin = await speak(t, (stream, path) => {
+    stream.respond({ ':status': 200, 'content-type': 'text/html' })
+    const [size, frames] = path === '/bytes' ? [1, 60_000] : [16, 5_000]
+    const write = (left: number) => {
+      if (left === 0 || stream.destroyed) return void stream.end()
+      stream.write(Buffer.alloc(size, 'a'), () => write(left - 1))
+    }
+    write(frames)
+  })
+  t.equal(await failing(get(`${origin}/bytes`)), 'protocol')
+  t.equal((await get(`${origin}/small`)).body.length, 80_000)
+})
+
 t.test('a server that is slow in any way is left in time', async t => {
   const origin = await speak(t, (stream, path) => {
     if (path === '/mute') return

@@ -148,6 +148,18 @@ t.test('no more is read than the limit, before and after decompression', async t
     t.equal(await failing(get(site.origin + path)), 'too-large', path)
 })
 
+t.test('a body in chunks of a byte is given up, and one in small chunks read', async t => {
+  const chunks = (size: number, count: number) => `${size.toString(16)}\r\n${'a'.repeat(size)}\r\n`.repeat(count)
+  const answer = (body: string, more = '') =>
+    `HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n${more}\r\n${body}0\r\n\r\n`
+  const bytes = await raw(answer(chunks(1, 500_000)), 'stay')
+  t.equal(await failing(get(bytes.url, { maxBytes: 1_000_000, timeout: 20_000 })), 'too-large')
+  bytes.server.close()
+  const small = await raw(answer(chunks(16, 5_000)), 'stay')
+  t.equal((await get(small.url)).body.length, 80_000)
+  small.server.close()
+})
+
 t.test('what goes on for ever beside the body is not read for ever', async t => {
   const head = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n'
   const endless: Record<string, [string, string]> = {
@@ -232,6 +244,8 @@ t.test('private addresses are refused, written in whatever way, and open only wh
     '192.168.1.1',
     '169.254.169.254',
     '100.64.0.1',
+    '168.63.129.16',
+    '[::ffff:168.63.129.16]',
     '224.0.0.1',
     '198.18.0.1',
     '[fe80::1]',

@@ -120,13 +120,15 @@ export function addressRule(opened: string[], ports: string[]): AddressRule {
     isPublic(text) {
       if (!ipaddr.isValid(text)) return false
       const address = ipaddr.process(text)
-      if (address.range() !== 'unicast') return false
+      if (address.range() !== 'unicast' || OF_A_CLOUD.has(address.toString())) return false
       return address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST)
     },
     isPublicPort: port => allowed.has(port),
   }
 }
 
+/** Unicast by number, but answered by the platform below a virtual machine: Azure's own services. */
+const OF_A_CLOUD = new Set(['168.63.129.16'])
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 
 function readRange(text: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {

@@ -39,8 +39,6 @@ interface PermittedOptions {
   patience: number
   /** No more bytes than these are read. */
   beginning?: number
-  /** A form to send with POST. */
-  post?: string
   /**
    * Called when the permit is taken. False gives it back without a request (`busy`, 0 ms).
    */
@@ -75,7 +73,6 @@ async function requestWithPermit(
     timeout: config.CRAWL_TIMEOUT,
     maxBytes: options.beginning ?? config.CRAWL_MAX_BYTES,
     cut: options.beginning !== undefined,
-    ...(options.post === undefined ? {} : { post: options.post }),
     signal: AbortSignal.any([crawl.ending, permit.lost, visit.lost]),
     wanted: () => permit.alive() && visit.alive(),
   }).catch((error: unknown) => asFailure(error))

@@ -24,8 +24,6 @@ interface RequestLimits {
   timeout: number
   /** Bytes, before and after decompression. */
   maxBytes: number
-  /** A form to send with POST. */
-  post?: string
   /** A longer body is cut at `maxBytes` instead of refused. */
   cut?: boolean
   /** Ends the request early. */
@@ -35,7 +33,7 @@ interface RequestLimits {
 }
 
 /**
- * Makes one GET or POST on a connection of its own. At one request a second, the server would have
+ * Makes one GET on a connection of its own. At one request a second, the server would have
  * closed a connection that we keep. Never follows redirects.
  *
  * @throws RequestFailure
@@ -49,10 +47,11 @@ export async function request(
   const tooMuch = new AbortController()
   const signal = AbortSignal.any([limits.signal, AbortSignal.timeout(limits.timeout), tooMuch.signal])
   let received = () => 0
+  const read = { bytes: 0 }
   let isHttp2 = false
   // Interim answers and chunk extensions do not count as body, and a server may send them for ever.
   const watch = setInterval(() => {
-    if (received() > 2 * limits.maxBytes + FRAMING) tooMuch.abort()
+    if (received() > 2 * read.bytes + FRAMING) tooMuch.abort()
   }, 50)
   const guarded: buildConnector.connector = (options, callback) => {
     connect(options, (...result) => {
@@ -75,8 +74,7 @@ export async function request(
   })
   try {
     const response = await client.request({
-      method: limits.post === undefined ? 'GET' : 'POST',
-      ...(limits.post === undefined ? {} : { body: limits.post }),
+      method: 'GET',
       path: url.pathname + url.search,
       headers: { ...headers, 'accept-encoding': 'gzip, deflate, br, zstd' },
       signal,
@@ -90,12 +88,13 @@ export async function request(
     }
     if (answer.status < 200 || answer.status > 299) return answer
     const codings = codingsOf(answer.headers['content-encoding'] ?? '')
+    const pieces = inFewPieces(response.body, read)
     if (limits.cut) {
-      const body = await readBeginning(decompressing(response.body, codings), limits.maxBytes)
+      const body = await readBody(decompressing(pieces, codings), limits.maxBytes, true)
       if (codings.length === 0 && body.length < limits.maxBytes) refuseShort(answer.headers, body)
       return { ...answer, body }
     }
-    const sent = await readBody(response.body, limits.maxBytes)
+    const sent = await readBody(pieces, limits.maxBytes, false)
     refuseShort(answer.headers, sent)
     return { ...answer, body: await decompress(sent, codings, limits.maxBytes) }
   } catch (error) {
@@ -110,7 +109,7 @@ export async function request(
   }
 }
 
-/** Bytes of one answer that may come beside the body: headers, TLS, the sizes of chunks. */
+/** Bytes of one answer that may come beside twice its body: headers, TLS, the sizes of chunks. */
 const FRAMING = 1_000_000
 
 /** undici compares the length over HTTP/1 alone. */
@@ -120,27 +119,51 @@ function refuseShort(headers: Record<string, string>, sent: Buffer): void {
     throw new RequestFailure('cut', `the answer was cut short at ${sent.length} of ${wanted} bytes`)
 }
 
-async function readBody(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of body) {
-    length += chunk.length
-    if (length > maxBytes) throw tooLarge(maxBytes)
-    chunks.push(chunk)
+/** Pieces of a body that are taken however small they are, and bytes of a usual one beyond that. */
+const FREE_PIECES = 20_000
+const USUAL_PIECE = 64
+
+/**
+ * The pieces of a body, as long as they are not too small. Each costs time and memory of its own, so
+ * that megabytes in frames of one byte would take seconds and hundreds of megabytes.
+ *
+ * @param read counts the bytes
+ */
+async function* inFewPieces(body: AsyncIterable<Buffer>, read: { bytes: number }): AsyncIterable<Buffer> {
+  let pieces = 0
+  for await (const piece of body) {
+    pieces += 1
+    read.bytes += piece.length
+    if (pieces > FREE_PIECES + read.bytes / USUAL_PIECE) {
+      throw new RequestFailure(
+        'protocol',
+        `the answer comes in too many small pieces: ${pieces} of ${read.bytes} bytes`,
+      )
+    }
+    yield piece
   }
-  return Buffer.concat(chunks, length)
 }
 
-/** Reads the first `maxBytes` of a body, and does not wait for the rest. */
-async function readBeginning(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = []
+/**
+ * Reads a body into one block of memory. A body beyond `maxBytes` is cut there, and its rest not
+ * waited for, or refused.
+ */
+async function readBody(body: AsyncIterable<Buffer>, maxBytes: number, cut: boolean): Promise<Buffer> {
+  let block = Buffer.allocUnsafe(Math.min(maxBytes, 65_536))
   let length = 0
-  for await (const chunk of body) {
-    length += chunk.length
-    chunks.push(chunk)
-    if (length >= maxBytes) break
+  for await (const piece of body) {
+    if (length + piece.length > maxBytes && !cut) throw tooLarge(maxBytes)
+    const kept = piece.subarray(0, maxBytes - length)
+    if (length + kept.length > block.length) {
+      const larger = Buffer.allocUnsafe(Math.min(maxBytes, Math.max(2 * block.length, length + kept.length)))
+      block.copy(larger, 0, 0, length)
+      block = larger
+    }
+    kept.copy(block, length)
+    length += kept.length
+    if (cut && length >= maxBytes) break
   }
-  return Buffer.concat(chunks, Math.min(length, maxBytes))
+  return block.subarray(0, length)
 }
 
 function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
