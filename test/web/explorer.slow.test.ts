@@ -239,9 +239,12 @@ if (browserPath === undefined) {
     await page.waitForTimeout(500)
     await api.index([{ title: 'Schaatsbaan open' }, { title: 'Schaatsbaan dicht' }, { title: 'Iets anders' }])
     await page.clock.fastForward(21_000)
+    // From then on it knows what is shown.
+    const looked = page.waitForResponse(response => /sort=ingested_at&per_page=1$/.test(response.url()))
     await page.getByRole('button', { name: '2 new articles' }).click()
     await shown(page, /^2 articles$/)
     await page.getByRole('button', { name: '2 new articles' }).waitFor({ state: 'detached' })
+    await looked
     await api.index([{ title: 'Schaatsbaan weer open' }])
     await page.clock.fastForward(21_000)
     await page.getByRole('button', { name: '1 new article' }).waitFor()

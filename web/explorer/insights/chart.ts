@@ -67,7 +67,8 @@ export function drawChart(options: ChartOptions): Chart {
     {
       width: place.clientWidth,
       height,
-      padding: [8, 8, 0, 0],
+      // At the right there is room for half of the last label.
+      padding: [8, 1.6 * look.rem, 0, 0],
       legend: { show: false },
       cursor: { y: false, points: { show: false }, drag: { x: true, y: false, setScale: false } },
       scales: {
