@@ -14,6 +14,8 @@ const run = promisify(execFile)
 const TOOLS = ['bin/pg_basebackup', 'share/postgres.bki']
 const PARTS = ['bin/postgres', 'lib/libpq.so.5', 'share/postgresql/postgres.bki']
 
+const SUPERUSER = 'perscope'
+
 /** What an operator copies from `infra/ha/postgres`, in a folder of a test's own. */
 export interface Machine {
   /** Folder of the archive. */
@@ -21,15 +23,15 @@ export interface Machine {
   /** The text of a file of `infra/ha/postgres`, with the paths of this machine. */
   file(name: string): Promise<string>
   /** Makes a server's data folder. */
-  initialise(folder: string): Promise<void>
+  initialise(folder: string, superuser?: string): Promise<void>
   /** Takes a base backup of a running server, into `base` beside the archived log. */
   backUp(server: Server): Promise<void>
   /** Copies the newest base backup to a new data folder. */
   restore(folder: string): Promise<void>
   /** Names of the base backups, oldest first. */
   backups(): Promise<string[]>
-  /** Starts the server of a data folder. */
-  start(folder: string): Promise<Server>
+  /** Starts the server of a data folder; on a free port, unless one is given. */
+  start(folder: string, superuser?: string, port?: number): Promise<Server>
 }
 
 export interface Server {
@@ -68,10 +70,10 @@ export async function createMachine(root: string): Promise<Machine> {
   return {
     archive,
     file,
-    async initialise(data) {
+    async initialise(data, superuser = SUPERUSER) {
       await mkdir(data, { mode: 0o700 })
       if (owner) await chown(data, owner.uid, owner.gid)
-      const options = ['-D', data, '-U', 'perscope', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
+      const options = ['-D', data, '-U', superuser, '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync']
       await run(join(programs, 'initdb'), options, asOwner(owner))
     },
     async backUp(server) {
@@ -87,7 +89,8 @@ export async function createMachine(root: string): Promise<Machine> {
       await giveTo(owner, data)
     },
     backups,
-    start: data => start(join(programs, 'postgres'), data, owner),
+    start: async (data, superuser = SUPERUSER, port) =>
+      start(join(programs, 'postgres'), data, owner, superuser, port ?? (await freePort())),
   }
 }
 
@@ -97,8 +100,13 @@ const asOwner = (owner: Owner | null) => ({
   ...(owner && { uid: owner.uid, gid: owner.gid }),
 })
 
-async function start(program: string, folder: string, owner: Owner | null): Promise<Server> {
-  const port = await freePort()
+async function start(
+  program: string,
+  folder: string,
+  owner: Owner | null,
+  superuser: string,
+  port: number,
+): Promise<Server> {
   const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=60', 'fsync=off']
   const words = ['-D', folder, '-p', String(port), ...settings.flatMap(setting => ['-c', setting])]
   const child: ChildProcess = spawn(program, words, { ...asOwner(owner), stdio: ['ignore', 'ignore', 'pipe'] })
@@ -107,7 +115,7 @@ async function start(program: string, folder: string, owner: Owner | null): Prom
     text = (text + part).slice(-100_000)
   })
   const ended = once(child, 'exit')
-  const at = (database: string) => `postgres://perscope@127.0.0.1:${port}/${database}`
+  const at = (database: string) => `postgres://${superuser}@127.0.0.1:${port}/${database}`
   const ask = async (database: string, sql: string, values: unknown[] = []) => {
     const client = new pg.Client({ connectionString: at(database), connectionTimeoutMillis: 5_000 })
     client.on('error', () => {})

@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import t from 'tap'
+import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
+import { interpolate } from './compose.ts'
+import { buildah, buildImage, CHECKOUT, createContainer, lacksContainers } from './image.ts'
+
+t.setTimeout(890_000)
+
+t.test('variables are resolved as Compose does', async t => {
+  const given = { A: 'a', EMPTY: '' }
+  t.equal(interpolate(`\${A}\${B}$$`, given), 'a$')
+  t.equal(interpolate(`\${B:-b} \${EMPTY:-b} \${EMPTY-b} \${B-b}`, given), 'b b  b')
+  t.throws(() => interpolate(`\${EMPTY:?set EMPTY}`, given), /set EMPTY/)
+  t.equal(interpolate(`\${A:?set A}`, given), 'a')
+})
+
+/** Commands that need what a container does not have, or that only a checkout runs. */
+const NOT_IN_IMAGE = ['start', 'test', 'test:all', 'test:long', 'check', 'format', 'bench', 'chaos', 'fleet']
+
+t.test('the image', { skip: lacksContainers }, async t => {
+  await buildImage()
+  // The fleet has no network to install them from.
+  await postgresTools(18, { tls: false, signal: new AbortController().signal, report: () => {} })
+
+  await t.test('holds every command, the licences, and no tests', async t => {
+    const container = await createContainer('/etc/hosts', '/tmp')
+    t.teardown(container.remove)
+    const { scripts }: { scripts: Record<string, string> } = JSON.parse(
+      readFileSync(join(CHECKOUT, 'package.json'), 'utf8'),
+    )
+    const files = Object.entries(scripts)
+      .filter(([name]) => !NOT_IN_IMAGE.includes(name))
+      .map(([, line]) => /(?:scripts|services)\S+\.ts/.exec(line)?.[0] ?? '')
+    t.ok(files.length > 20)
+    const help = `for file in ${files.join(' ')}; do node $file --help > /tmp/said 2>&1 && grep -q Usage /tmp/said || { echo $file; cat /tmp/said; }; done`
+    t.equal((await container.run(['sh', '-c', help])).out, '', 'all print their help')
+    const found = await container.run([
+      'sh',
+      '-c',
+      'find . -name "*.test.ts" -not -path "*/node_modules/*"; ls test bench',
+    ])
+    t.equal(found.out, '')
+    t.match((await container.run(['cat', 'LICENCES.txt'])).out, /^express \S+: MIT$/m)
+    const places = await container.run([
+      'sh',
+      '-c',
+      'find / -xdev -type d -writable -not -path "/proc/*" -not -path "/dev/*"',
+    ])
+    for (const place of places.out.trim().split('\n')) t.match(place, /^\/(tmp|var\/tmp|run\/lock|exchange)/, place)
+  })
+
+  await t.test('runs the services of docker-compose.yml', async t => {
+    const program = fileURLToPath(new URL('fleet.ts', import.meta.url))
+    const inside = `ip link set lo up; exec "${process.execPath}" "${program}"`
+    const child = spawn('unshare', ['--net', 'sh', '-c', inside], { cwd: CHECKOUT, stdio: ['ignore', 'pipe', 'pipe'] })
+    let errors = ''
+    child.stderr.setEncoding('utf8').on('data', part => {
+      errors += part
+    })
+    for await (const line of createInterface({ input: child.stdout })) {
+      const { check, ok, detail } = JSON.parse(line)
+      t.ok(ok, check, ok ? {} : { detail })
+      if (/size|seconds/.test(check)) t.comment(`${check}: ${detail}`)
+    }
+    t.equal(child.exitCode ?? (await new Promise(resolve => child.once('exit', resolve))), 0, errors)
+  })
+  await buildah('rmi', '--force', 'localhost/perscope-test')
+})
