@@ -108,15 +108,16 @@ async function startOneByOne(container: Container, services: Record<string, Comp
 async function useFleet(container: Container, services: Record<string, ComposeService>, exchange: string) {
   const env = { ...services.api?.environment, HOST: '127.0.0.1' }
   const command = async (check: string, words: string[], isRight: (out: string) => boolean = () => true) => {
-    const { code, out, err } = await container.run(['node', ...words], env)
-    say(check, code === 0 && isRight(out), `${out}\n${err}`)
-    return out
+    const one = container.start(['node', ...words], env)
+    const code = await one.ended
+    say(check, code === 0 && isRight(one.out()), one.log())
+    return one.out()
   }
   const processes: Process[] = [container.start(['node', 'infra/outlets/sample/main.ts'], {})]
   const [sample] = processes
   await until(() => /^}$/m.test(sample?.log() ?? ''), LIMIT_MS)
   await writeFile(join(exchange, 'outlets.json'), sample?.log() ?? '')
-  await command('outlets sync', ['scripts/outlets.ts', 'sync', '/exchange/outlets.json'])
+  await command('outlets sync', ['scripts/outlets.ts', 'sync', '/mnt/outlets.json'])
   // The services share the network here, so that they cannot share a port for metrics.
   for (const name of OURS) {
     processes.push(
@@ -145,20 +146,21 @@ async function useFleet(container: Container, services: Record<string, ComposeSe
   const asking = { ...env, API_KEY: key, PUBLIC_URL: 'http://127.0.0.1:8080' }
   for (const [name, ...words] of [
     ['query', 'de'],
-    ['poll', '--once'],
+    ['poll', '--once', '--place', '/tmp/place'],
   ]) {
-    const { code, out, err } = await container.run(['node', `scripts/${name}.ts`, ...words], asking)
-    say(name ?? '', code === 0 && out !== '', `${out.slice(0, 200)}\n${err}`)
+    const one = container.start(['node', `scripts/${name}.ts`, ...words], asking)
+    say(name ?? '', (await one.ended) === 0 && one.out() !== '', one.log())
   }
   await command('export', ['scripts/export.ts', '--body'], out => out.split('\n').length > 20)
-  await command('queues list', ['scripts/queues.ts', 'list'])
-  await command(
-    'backup',
-    ['scripts/backup.ts', '/exchange/whole.backup', '--json'],
-    out => JSON.parse(out).articles > 20,
-  )
+  const exported = await command('export again', ['scripts/export.ts', '--body'])
+  await writeFile(join(exchange, 'archive.ndjson'), exported)
+  await command('import', ['scripts/import.ts', '/mnt/archive.ndjson'])
+  await command('explain', ['scripts/explain.ts', JSON.parse(exported.split('\n')[0] ?? '').id])
+  for (const name of ['queues', 'keys', 'outlets']) await command(`${name} list`, [`scripts/${name}.ts`, 'list'])
+  await command('reindex', ['scripts/reindex.ts'])
+  await command('backup', ['scripts/backup.ts', '/mnt/whole.backup', '--json'], out => JSON.parse(out).articles > 20)
   for (const one of processes.reverse()) await one.stop()
-  await command('restore', ['scripts/restore.ts', '/exchange/whole.backup', '--yes', '--json'])
+  await command('restore', ['scripts/restore.ts', '/mnt/whole.backup', '--yes', '--json'])
   await command('recovered', ['scripts/recovered.ts', '--json'])
 }
 

@@ -58,17 +58,19 @@ export async function buildImage(): Promise<void> {
 export interface Container {
   /** MB of the image, its base included. */
   size(): number
-  /** Runs a command to its end, with the folder `exchange` at /exchange. */
+  /** Runs a command to its end. */
   run(command: readonly string[], env?: Record<string, string>): Promise<{ code: number; out: string; err: string }>
   /**
    * Starts a command that stays, as Compose does: as the image's account, without rights, and
-   * nothing can be written but the temporary folder.
+   * nothing can be written but the temporary folder and `exchange`, at /mnt.
    */
   start(command: readonly string[], env: Record<string, string>): Process
   remove(): Promise<void>
 }
 
 export interface Process {
+  /** Its standard output. */
+  out(): string
   log(): string
   /** Its exit code; null while it runs. */
   code(): number | null
@@ -81,8 +83,9 @@ export interface Process {
 const NODE = 1_000
 const READ_ONLY = `
   mount --bind "$1" "$1" && mount --bind "$2" "$1/etc/hosts" && mount -o remount,bind,ro "$1" &&
+  mount --bind "$3" "$1/mnt" &&
   mount -t tmpfs tmpfs "$1/tmp" && mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev" &&
-  folder=$1 && shift 2 && exec setpriv --no-new-privs chroot --userspec=${NODE}:${NODE} "$folder" /usr/bin/env -C /app "$@"`
+  folder=$1 && shift 3 && exec setpriv --no-new-privs chroot --userspec=${NODE}:${NODE} "$folder" /usr/bin/env -C /app "$@"`
 
 /**
  * @param hosts a file for /etc/hosts
@@ -91,7 +94,6 @@ const READ_ONLY = `
 export async function createContainer(hosts: string, exchange: string): Promise<Container> {
   const id = await buildah('from', '--pull-never', NAME)
   const folder = await buildah('mount', id)
-  const volumes = ['-v', `${hosts}:/etc/hosts:ro`, '-v', `${exchange}:/exchange`]
   const { OCIv1 } = JSON.parse(await buildah('inspect', id))
   const own: string[] = OCIv1.config.Env
   return {
@@ -99,25 +101,29 @@ export async function createContainer(hosts: string, exchange: string): Promise<
     run: (command, env = {}) =>
       new Promise(resolve => {
         const given = Object.entries(env).flatMap(([name, value]) => ['-e', `${name}=${value}`])
-        const all = words('run', '--isolation', 'chroot', ...volumes, ...given, id, '--', ...command)
+        const all = words('run', '--isolation', 'chroot', ...given, id, '--', ...command)
         execFile('buildah', all, { maxBuffer: 1 << 26 }, (error, out, err) =>
           resolve({ code: error === null ? 0 : 1, out, err }),
         )
       }),
     start(command, env) {
       const given = Object.entries(env).map(([name, value]) => `${name}=${value}`)
-      const inside = ['-c', READ_ONLY, 'sh', folder, hosts, '-i', ...own, ...given, ...command]
+      const inside = ['-c', READ_ONLY, 'sh', folder, hosts, exchange, '-i', ...own, ...given, ...command]
       const child = spawn('unshare', ['--mount', '--propagation', 'private', 'sh', ...inside], {
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       let text = ''
-      for (const stream of [child.stdout, child.stderr]) {
-        stream.setEncoding('utf8').on('data', (part: string) => {
-          text = (text + part).slice(-100_000)
-        })
-      }
+      let out = ''
+      child.stdout.setEncoding('utf8').on('data', (part: string) => {
+        out += part
+        text += part
+      })
+      child.stderr.setEncoding('utf8').on('data', (part: string) => {
+        text += part
+      })
       const ended = new Promise<number | null>(resolve => child.once('close', resolve))
       return {
+        out: () => out,
         log: () => text,
         code: () => child.exitCode,
         ended,
