@@ -20,6 +20,9 @@ import { archiveBar, type ProgressBar } from './terminal/progress-bar.ts'
  */
 const MOST_PER_SECOND = 500
 
+/** ms after which articles of a slow pipe are written although they make no segment yet. */
+const PATIENCE = 2_000
+
 await runCommand(
   {
     name: 'import',
@@ -110,9 +113,6 @@ async function readThrough({ signal }: CommandContext, archive: Archive): Promis
   }
   return counts
 }
-
-/** ms after which articles of a slow pipe are written although they make no segment yet. */
-const PATIENCE = 2_000
 
 /** @param perSecond articles; null: as many as it can */
 async function importArchive(
