@@ -233,33 +233,10 @@ export const lb: Words = {
  * spoken. It stays before vowels and before n, d, t, z, h.
  */
 function virun(n: number): string {
-  const spoken = SPOKEN[n % 100 < 20 ? n % 100 : n % 10 === 0 ? n % 100 : n % 10] ?? 'n'
-  return /[aeiouéënndtzh]/.test(spoken) ? 'virun' : 'viru'
+  const spoken = n % 100 < 20 ? SMALL[n % 100] : n % 10 === 0 ? TENS[Math.floor((n % 100) / 10)] : SMALL[n % 10]
+  return /[aeiouéënndtzh]/.test(spoken ?? 'n') ? 'virun' : 'viru'
 }
 
-/** First letters of the numbers, as far as they matter here: up to 59. */
-const SPOKEN: Record<number, string> = {
-  1: 'e',
-  2: 'z',
-  3: 'd',
-  4: 'v',
-  5: 'f',
-  6: 's',
-  7: 's',
-  8: 'a',
-  9: 'n',
-  10: 'z',
-  11: 'e',
-  12: 'z',
-  13: 'd',
-  14: 'v',
-  15: 'f',
-  16: 's',
-  17: 's',
-  18: 'u',
-  19: 'n',
-  20: 'z',
-  30: 'd',
-  40: 'v',
-  50: 'f',
-}
+/** First letters of the numbers from 0 to 19, and of the tens, as far as they matter here: to 59. */
+const SMALL = 'nezdvfssanzezdvfssun'
+const TENS = 'nnzdvf'

@@ -1,0 +1,52 @@
+import t from 'tap'
+import { createKey } from '../../shared/plans/keys.ts'
+import { createWorld } from '../semantic/world.ts'
+import { axe, browserPath, launch, open, overhang } from './browser.ts'
+
+t.setTimeout(280_000)
+
+if (browserPath === undefined) {
+  t.test('search by meaning in a browser', { skip: 'no chromium on this machine' }, async () => {})
+} else {
+  const world = await createWorld()
+  t.teardown(() => world.close())
+  const browser = await launch()
+  t.teardown(() => browser.close())
+  const { secret } = await createKey(world.pool, 'test', {
+    countries: ['NL', 'BE', 'LU'],
+    history: { kind: 'fixed', at: new Date('2020-01-01') },
+    rate: 10_000,
+    quota: null,
+  })
+  const at = (day: string) => new Date(`${day}T10:00:00Z`)
+  await world.index([
+    { title: 'water en brug', publishedAt: at('2026-03-01') },
+    { title: 'brug', publishedAt: at('2026-03-20') },
+  ])
+  await world.fleet.start('embedder')
+  await world.embedded(2, 90_000)
+  await world.index([{ title: 'brug nieuw', publishedAt: at('2026-03-20') }], 3_600_000)
+  await world.fleet.start('api')
+
+  t.test('issues 35.8 and 37.5: what cannot be found yet is said, and closeness is beside the best', async t => {
+    for (const width of [360, 1280]) {
+      const viewport = { width, height: 900 }
+      const path = `/?q=water+brug&search=semantic#key=${secret}`
+      const { page, complaints, close } = await open(browser, world.fleet.base(), path, { viewport })
+      await page.getByText('2 of 3 articles can be found by meaning so far.').waitFor()
+      const bars = page.locator('.relevance .bar')
+      t.equal(await bars.first().getAttribute('style'), 'width: 4.5rem;', 'the best one is whole')
+      t.not(await bars.nth(1).getAttribute('style'), 'width: 4.5rem;')
+      const best = page.locator('.relevance').first()
+      t.notMatch(await best.innerText(), /\d\.\d{4}/)
+      await best.locator('summary').focus()
+      await page.keyboard.press('Enter')
+      t.match(await best.innerText(), /\d\.\d{4}/, 'exactly when somebody asks')
+      if (width > 1_000) await page.getByText('Pale bars: some of these').waitFor()
+      t.ok((await overhang(page)) <= 0)
+      t.strictSame(await axe(page), [])
+      t.strictSame(complaints, [])
+      await close()
+    }
+  })
+}
