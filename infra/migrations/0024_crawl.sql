@@ -53,6 +53,8 @@ create index pages_put_off on pages (outlet_no, page_no) where state = 'waiting'
 create index pages_stored on pages (next_try_at) where state = 'stored';
 create index pages_stored_turns on pages (outlet_no, next_try_at) where state = 'stored';
 create index pages_failed on pages (finished_at) where state = 'failed';
+-- What an outlet kept from us lately.
+create index pages_refused on pages (finished_at, outlet_no) where state = 'refused';
 
 -- What the outlet served; removed some days after the page is done.
 create table page_sources (

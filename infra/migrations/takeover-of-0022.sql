@@ -24,6 +24,7 @@ alter table pages drop column modified, drop column retitled, drop column hinted
 alter table page_sources drop column etag, drop column last_modified, drop column digest;
 alter table outlets add column hosts text[] not null default '{}';
 create index outlets_hosts on outlets using gin (hosts);
+create index pages_refused on pages (finished_at, outlet_no) where state = 'refused';
 alter table hosts drop column called_until, drop column looking;
 alter table hosts rename column called_for to visited_for;
 alter table hosts rename column turn to permit;

@@ -4,7 +4,7 @@ import { printableLine } from '../../shared/log/printable.ts'
 import type { SharedFeed } from '../../shared/outlets/catalogue.ts'
 import { type Budget, budgetsUsed, type OutletPages } from '../../shared/outlets/health.ts'
 import { fallInWords, shareInWords } from '../../shared/outlets/origin-shares.ts'
-import type { OutletHealth } from '../../shared/status/figures.ts'
+import { keptInWords, type OutletHealth } from '../../shared/status/figures.ts'
 import { columns } from '../terminal/columns.ts'
 import { span } from '../terminal/span.ts'
 
@@ -34,7 +34,7 @@ const HEADER = [
  */
 export function healthTable(outlets: ListedOutlet[], budget: Budget, now: Date): string {
   if (outlets.length === 0) return 'No outlets; `npm run outlets -- add FILE` adds those of a catalogue.'
-  const rank = { failing: 0, silent: 1, healthy: 2 }
+  const rank = { failing: 0, blocked: 1, silent: 2, healthy: 3 }
   const sorted = [...outlets].sort((a, b) => rank[a.health] - rank[b.health] || (a.domain < b.domain ? -1 : 1))
   return columns([HEADER, ...sorted.map(outlet => row(outlet, budget, now).map(printableLine))])
 }
@@ -60,6 +60,7 @@ function row(outlet: ListedOutlet, budget: Budget, now: Date): string[] {
 
 function troubles(outlet: ListedOutlet, budget: Budget, now: Date): string[] {
   return [
+    ...(outlet.kept === null ? [] : [keptInWords(outlet.kept)]),
     ...outlet.blocks.map(({ kind, pages }) => `${kind} ${pages}×`),
     outlet.error ?? '',
     ...outlet.sharedFeeds.map(({ url, domains }) => sharing(url, domains, outlet.domain)),

@@ -28,8 +28,12 @@ export function statusTable(status: Status, metrics: Record<string, string>): st
     ['index', `segments ${number(status.index.segments)}, articles without one ${number(status.index.backlog)}`],
     [
       'outlets',
-      `healthy ${status.outlets.healthy}, silent ${status.outlets.silent}, failing ${status.outlets.failing}`,
+      `healthy ${status.outlets.healthy}, silent ${status.outlets.silent}, blocked ${status.outlets.blocked}, failing ${status.outlets.failing}`,
     ],
+    ...status.kept.map(({ domain, sentence }): [string, string] => [
+      `  ${printableLine(domain)}`,
+      printableLine(sentence),
+    ]),
     ['gaps', gapsInWords(status.gaps)],
     ...machineRows(status.machines),
     ...Object.entries(metrics).map(([service, address]): [string, string] => [`metrics ${service}`, address]),

@@ -37,13 +37,19 @@ export function observeOutlets(pool: Pool, budget: Budget): void {
 /** Figures of outlets by a second label: state of health, kind of block, budget, source of a field. */
 function observeKinds(outlets: () => Promise<OutletHealth[]>, budget: Budget): void {
   gauge('outlets', 'Outlets by health.', ['health'], outlets, (set, all) => {
-    for (const health of ['healthy', 'silent', 'failing'] as const) {
+    for (const health of ['healthy', 'silent', 'blocked', 'failing'] as const) {
       set({ health }, all.filter(one => one.health === health).length)
     }
   })
   const blocked = 'Pages that an outlet refused to serve, if any in the last day.'
   gauge('outlet_blocked_pages', blocked, ['outlet', 'kind'], outlets, (set, all) => {
     for (const { domain, blocks } of all) for (const { kind, pages } of blocks) set({ outlet: domain, kind }, pages)
+  })
+  const kept = 'Share of an outlet’s pages of two days that are refused or come from the feed alone, above a fifth.'
+  gauge('outlet_kept_share', kept, ['outlet', 'reason'], outlets, (set, all) => {
+    for (const one of all) {
+      if (one.kept) set({ outlet: one.domain, reason: one.kept.reason }, one.kept.pages / one.kept.of)
+    }
   })
   const used = 'Share of a day’s budget (UTC) that an outlet has used. At 1, its other pages wait for the next day.'
   gauge('outlet_budget_used', used, ['outlet', 'budget'], outlets, (set, all) => {

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import type { Pool, Queryable } from '../postgres/pool.ts'
-import type { OutletHealth } from '../status/figures.ts'
+import type { KeptPages, OutletHealth } from '../status/figures.ts'
 import { NO_ORIGINS, readOutletOrigins } from './origin-shares.ts'
 
 /** The pages of an outlet by state, over all of its pages, and the hosts where they may be. */
@@ -21,8 +21,54 @@ const SILENT_UNKNOWN = 7 * 86_400_000
 
 /** The health of every active outlet, by domain. */
 export async function outletHealth(pool: Pool): Promise<OutletHealth[]> {
-  const [rows, origins] = await Promise.all([readRows(pool), readOutletOrigins(pool)])
-  return rows.map(row => ({ ...healthFrom(row), origins: origins.get(row.domain) ?? NO_ORIGINS }))
+  const [rows, kept, origins] = await Promise.all([readRows(pool), readKept(pool), readOutletOrigins(pool)])
+  return rows.map(row => ({
+    ...healthFrom(row, keptOf(kept.get(row.domain), row.blocks)),
+    origins: origins.get(row.domain) ?? NO_ORIGINS,
+  }))
+}
+
+/** Pages of yesterday and today (UTC). A page in another language is no page of ours to miss. */
+interface LatestPages {
+  articles: number
+  /** Articles whose text is the feed's, or that have none. */
+  alone: number
+  refused: number
+  /** The most frequent reason among the refused ones. */
+  reason: string | null
+}
+
+/** Indexes: the primary key of outlet_origins, and pages_refused. */
+async function readKept(db: Queryable): Promise<Map<string, LatestPages>> {
+  const { rows } = await db.query<LatestPages & { domain: string }>(
+    `with since as (select (now() at time zone 'UTC')::date - 1 as day), read as (
+       select outlet_no, sum(articles)::int as articles,
+              coalesce(sum(articles) filter (where source in ('feed', 'summary', 'none')), 0)::int as alone
+         from outlet_origins o, since where field = 'text' and o.day >= since.day group by outlet_no
+     ), refused as (
+       select outlet_no, count(*)::int as refused, mode() within group (order by reason) as reason
+         from pages, since
+        where state = 'refused' and reason is distinct from 'language' and finished_at >= since.day at time zone 'UTC'
+        group by outlet_no
+     )
+     select domain, coalesce(articles, 0) as articles, coalesce(alone, 0) as alone, coalesce(refused, 0) as refused, reason
+       from outlets left join read using (outlet_no) left join refused using (outlet_no)
+      where active and coalesce(alone, 0) + coalesce(refused, 0) > 0`,
+  )
+  return new Map(rows.map(({ domain, ...latest }) => [domain, latest]))
+}
+
+/** A smaller share is usual, and so few pages are no evidence. */
+const KEPT_SHARE = 0.2
+const FEWEST_KEPT = 3
+
+function keptOf(latest: LatestPages | undefined, blocks: OutletHealth['blocks']): KeptPages | null {
+  if (latest === undefined) return null
+  const pages = latest.alone + latest.refused
+  const of = latest.articles + latest.refused
+  if (pages < FEWEST_KEPT || pages <= of * KEPT_SHARE) return null
+  const ofAlone = blocks[0]?.kind ?? 'feed alone'
+  return { pages, of, reason: latest.refused > latest.alone ? (latest.reason ?? 'unknown') : ofAlone }
 }
 
 async function readRows(pool: Pool): Promise<Row[]> {
@@ -56,12 +102,12 @@ async function readRows(pool: Pool): Promise<Row[]> {
   return rows
 }
 
-function healthFrom(row: Row): Omit<OutletHealth, 'origins'> {
+function healthFrom(row: Row, kept: KeptPages | null): Omit<OutletHealth, 'origins'> {
   return {
     domain: row.domain,
     name: row.name,
     country: row.country,
-    health: healthOf(row),
+    health: healthOf(row, kept),
     lastSuccess: row.last_success,
     lastNew: row.last_new,
     rhythm: row.rhythm,
@@ -75,16 +121,17 @@ function healthFrom(row: Row): Omit<OutletHealth, 'origins'> {
     late: row.late,
     restsUntil: row.rests_until,
     gaps: gapsOf(row),
+    kept,
   }
 }
 
 const gapsOf = ({ gaps: count, gap_from: from, gap_to: to }: Row): OutletHealth['gaps'] =>
   count === null || from === null || to === null ? null : { count, from, to }
 
-/** The number of active outlets by health. */
-export async function outletCounts(pool: Pool): Promise<Record<OutletHealth['health'], number>> {
-  const counts = { healthy: 0, silent: 0, failing: 0 }
-  for (const { health } of await outletHealth(pool)) counts[health] += 1
+/** The number of outlets by health. */
+export function outletCounts(outlets: Pick<OutletHealth, 'health'>[]): Record<OutletHealth['health'], number> {
+  const counts = { healthy: 0, silent: 0, blocked: 0, failing: 0 }
+  for (const { health } of outlets) counts[health] += 1
   return counts
 }
 
@@ -136,8 +183,11 @@ interface Row {
  * An outlet with one feed that answers is not failing. A feed that was never polled counts as
  * healthy.
  */
-function healthOf(row: Row): OutletHealth['health'] {
+function healthOf(row: Row, kept: KeptPages | null): OutletHealth['health'] {
   if (row.feeds > 0 && row.failing_feeds === row.feeds) return 'failing'
+  // A paywall is the outlet's trade, and no defence against us.
+  if (kept !== null && kept.reason !== 'paywall' && row.blocks.some(({ kind }) => kind === kept.reason))
+    return 'blocked'
   const silence = Number(row.silence ?? 0)
   const bearable = row.rhythm === null ? SILENT_UNKNOWN : Math.max(row.rhythm * SILENT_INTERVALS, SILENT_MIN)
   return silence > bearable ? 'silent' : 'healthy'

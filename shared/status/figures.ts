@@ -197,8 +197,11 @@ export interface OutletHealth<Time = Date> {
   domain: string
   name: string
   country: string
-  /** `failing`: no feed can be read. `silent`: nothing new for much longer than usual. */
-  health: 'healthy' | 'silent' | 'failing'
+  /**
+   * `failing`: no feed can be read. `blocked`: it keeps many of its pages from us. `silent`: nothing
+   * new for much longer than usual.
+   */
+  health: 'healthy' | 'silent' | 'blocked' | 'failing'
   lastSuccess: Time | null
   lastNew: Time | null
   /** ms between new articles, of its busiest feed; null: not known yet. */
@@ -229,7 +232,36 @@ export interface OutletHealth<Time = Date> {
    * come and gone unseen. Null: not in the last seven days.
    */
   gaps: { count: number; from: Time; to: Time } | null
+  /** Set when more than a fifth of its latest pages come from the feed alone or are refused. */
+  kept: KeptPages | null
   origins: OutletOrigins
+}
+
+/** Pages of yesterday and today (UTC) that an outlet kept from us. */
+export interface KeptPages {
+  /** That come from the feed alone, or are refused. */
+  pages: number
+  /** Pages that are done or refused. */
+  of: number
+  /** The most frequent reason: a kind of block, or why pages were refused. */
+  reason: string
+}
+
+/** What an outlet keeps from us, in words, with one thing to do. */
+export const keptInWords = ({ pages, of, reason }: KeptPages): string =>
+  `${pages} of ${of} pages are refused or come from the feed alone (${reason}): ${TO_DO[reason] ?? 'npm run pages -- list --refused shows them'}`
+
+const ASK = 'ask the outlet to admit us, or take it out of the catalogue'
+const TO_DO: Record<string, string> = {
+  ...{ challenge: ASK, forbidden: ASK, legal: ASK, cookies: ASK, robots: ASK, 'cookie wall': ASK },
+  ...{
+    login: 'its articles are for its readers; a licence opens them',
+    paywall: 'its articles are for its readers; a licence opens them',
+  },
+  'foreign host': 'complete "hosts" in the catalogue',
+  'other outlet': 'take the feed out of the catalogue, or complete "hosts"',
+  gone: 'its feed names pages that are not there: ask the outlet',
+  'feed alone': 'npm run explain -- URL of an article shows what its page holds',
 }
 
 /** Where the fields of an outlet's articles came from. Shares from 0 to 1. */

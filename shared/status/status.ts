@@ -1,8 +1,15 @@
-import { type Gaps, outletCounts, readGaps } from '../outlets/health.ts'
+import { type Gaps, outletCounts, outletHealth, readGaps } from '../outlets/health.ts'
 import type { Pool } from '../postgres/pool.ts'
 import type { QueueName } from '../queues/backend.ts'
 import type { Queues } from '../queues/queues.ts'
-import type { Flow, Machines, OutletHealth, QueueCounts } from './figures.ts'
+import {
+  type Flow,
+  type KeptPages,
+  keptInWords,
+  type Machines,
+  type OutletHealth,
+  type QueueCounts,
+} from './figures.ts'
 import { readFlow } from './flow.ts'
 import { type MachineSettings, readMachines } from './machines.ts'
 
@@ -22,6 +29,8 @@ export interface Status {
   queues: Record<string, QueueCounts>
   index: Flow['index']
   outlets: Record<OutletHealth['health'], number>
+  /** Outlets that keep more than a fifth of their latest pages from us. */
+  kept: (KeptPages & { domain: string; sentence: string })[]
   /** Feeds that rolled on between two polls, in the last seven days. */
   gaps: Omit<Gaps, 'latest'> & { latest: string | null }
   newest: { ingested_at: string | null; published_at: string | null }
@@ -49,7 +58,7 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
       'select max(ingested_at) as ingested_at, max(published_at) as published_at from articles',
     ),
     queues.counts(),
-    outletCounts(pool),
+    outletHealth(pool),
     readGaps(pool),
     readMachines(pool, config),
   ])
@@ -65,7 +74,10 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
     reasons: Object.fromEntries(reasons.rows.map(({ reason, n }) => [reason, n])),
     queues: withDelayed(counts, promised),
     index: flow.index,
-    outlets,
+    outlets: outletCounts(outlets),
+    kept: outlets.flatMap(({ domain, kept }) =>
+      kept === null ? [] : { ...kept, domain, sentence: keptInWords(kept) },
+    ),
     gaps: { ...gaps, latest: gaps.latest?.toISOString() ?? null },
     newest: {
       ingested_at: latest?.ingested_at?.toISOString() ?? null,

@@ -6,7 +6,7 @@ import { ago, number, span } from './numbers.ts'
 import { sourcesOf, troubleOf } from './problems.ts'
 
 const PAGE = 20
-const KINDS = ['all', 'failing', 'silent', 'healthy'] as const
+const KINDS = ['all', 'failing', 'blocked', 'silent', 'healthy'] as const
 type Kind = (typeof KINDS)[number]
 
 /** The outlets, those in trouble first: found by name, chosen by health, a page at a time. */

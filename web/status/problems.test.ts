@@ -72,7 +72,7 @@ t.test('feeds that rolled on unseen are named for six hours, and stay in the tro
 const outletOf = (domain: string, fell: boolean): OutletHealth<string> => ({
   ...{ domain, name: domain, country: 'NL', health: 'healthy', lastSuccess: AT, lastNew: AT, rhythm: null },
   ...{ feeds: 1, failingFeeds: 0, failures: 0, error: null, blocks: [], today: { hosts: 0, pages: 0, bytes: 0 } },
-  ...{ putOff: 0, late: 0, restsUntil: null, gaps: null },
+  ...{ putOff: 0, late: 0, restsUntil: null, gaps: null, kept: null },
   origins: { shares: [], falls: fell ? [{ field: 'date', source: 'json-ld', before: 0.9, now: 0.4 }] : [] },
 })
 

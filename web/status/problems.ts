@@ -1,11 +1,12 @@
-import type {
-  ArchiveIndexFigures,
-  Figures,
-  Flow,
-  Machines,
-  OutletHealth,
-  OutletOrigins,
-  PostgresServers,
+import {
+  type ArchiveIndexFigures,
+  type Figures,
+  type Flow,
+  keptInWords,
+  type Machines,
+  type OutletHealth,
+  type OutletOrigins,
+  type PostgresServers,
 } from '../../shared/status/figures.ts'
 import type { Failure } from '../parts/request.ts'
 import { ago, bytes, number, plural, span } from './numbers.ts'
@@ -75,6 +76,7 @@ function ofOutlets({ outlets, at }: Figures): Problem[] {
   const rolled = outlets?.filter(({ gaps }) => gaps && Date.parse(gaps.to) > since).length ?? 0
   return [
     ...(failing > 0 ? [warn(`${plural(failing, 'outlet')} cannot be read.`)] : []),
+    ...(outlets?.flatMap(({ domain, kept }) => (kept ? [warn(`${domain}: ${keptInWords(kept)}.`)] : [])) ?? []),
     ...(rolled > 0 ? [warn(`Feeds of ${plural(rolled, 'outlet')} rolled on unseen: articles may be missing.`)] : []),
     ...(fallen.length > 0 ? [warn(`Articles are read from worse sources than before: ${listed(fallen)}.`)] : []),
   ]

@@ -82,7 +82,7 @@ const sentOutlet = (outlet: OutletHealth): OutletHealth<string> => ({
 
 const isoOf = (time: Date | null) => time?.toISOString() ?? null
 
-const RANK = { failing: 0, silent: 1, healthy: 2 }
+const RANK = { failing: 0, blocked: 1, silent: 2, healthy: 3 }
 
 /**
  * Those in trouble first, the longest in it first of all; among the healthy, the longest silent.
