@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import { openDataDirectory } from '../infra/embedded/data-directory.ts'
 import { writeWhole } from '../infra/embedded/files.ts'
 import { startServers } from '../infra/embedded/servers.ts'
+import { envLines } from '../shared/config/beside.ts'
 import { type Command, runCommand } from '../shared/process/command.ts'
 import { watchEventLoop } from '../shared/process/event-loop.ts'
 import { whenParentIsGone } from '../shared/process/signals.ts'
@@ -18,7 +19,7 @@ const command: Command = {
       type: 'string',
       value: 'FILE',
       about:
-        'writes their addresses to FILE as DATABASE_URL=… lines once all accept connections; else to standard output',
+        'writes their addresses and keys to FILE as DATABASE_URL=… lines once all accept connections; else to standard output',
     },
   },
 }
@@ -40,12 +41,11 @@ await runCommand(command, async ({ config, options, say, print, signal }) => {
   process.on('exit', servers.kill)
   try {
     if (signal.aborted) return
-    const lines = Object.entries(servers.addresses).map(([name, address]) => `${name}=${address}`)
     if (typeof file === 'string') {
-      await writeWhole(resolve(file), `${lines.join('\n')}\n`)
-      say(`The servers are up; their addresses are in ${file}.`)
+      await writeWhole(resolve(file), envLines({ ...servers.settings }))
+      say(`The servers are up; their addresses and keys are in ${file}.`)
     } else {
-      for (const line of lines) print(line)
+      for (const [name, address] of Object.entries(servers.addresses)) print(`${name}=${address}`)
     }
     const problem = await Promise.race([servers.lost, once(signal, 'abort').then(() => null)])
     if (problem) throw problem

@@ -31,13 +31,16 @@ t.test('settings of a running system are found where there are no others', async
   const running = {
     DATABASE_URL: 'postgres://a:b%27c@127.0.0.1:1/d?e=f&g=h',
     PORT: '8081',
+    QDRANT_API_KEY: 'of-qdrant',
     API_KEY: 'secret',
     HOST: '',
   }
   writeFileSync(join(dataDir, RUNNING), runningLines(running))
-  const { DATABASE_URL, PORT } = running
-  t.same(settingsBeside(dataDir, {}), { DATABASE_URL, PORT }, 'as they were, without what was not set or is secret')
-  t.same(settingsBeside(dataDir, { PORT: '9', DATABASE_URL: ' ' }), { DATABASE_URL, PORT: '9' }, 'its own win')
+  const { DATABASE_URL, PORT, QDRANT_API_KEY } = running
+  const found = { DATABASE_URL, PORT, QDRANT_API_KEY }
+  t.same(settingsBeside(dataDir, {}), found, 'as they were, without what was not set or no service needs')
+  t.same(settingsBeside(dataDir, { PORT: '9', DATABASE_URL: ' ' }), { ...found, PORT: '9' }, 'its own win')
+  t.notMatch(runningLines(running), /['"]/, 'docker and systemd take quotes for a part of the value')
   const other = { DATABASE_URL: 'postgres://other' }
   t.same(settingsBeside(dataDir, other), other, 'not mixed with another system')
 })

@@ -64,19 +64,29 @@ function textOf(path: string): string {
  */
 export const RUNNING = 'env'
 
-/** The settings in that file. It has no secrets except the passwords in addresses. */
+/** The settings in that file, with the keys that services need: only its owner may read it. */
 const KEPT = [
-  ...['DATABASE_URL', 'REDIS_URL', 'QDRANT_URL', 'QDRANT_COLLECTION'],
+  ...['DATABASE_URL', 'REDIS_URL', 'QDRANT_URL', 'QDRANT_API_KEY', 'QDRANT_COLLECTION'],
   ...['REDIS_SENTINELS', 'REDIS_SENTINEL_NAME', 'TLS_CA_FILE'],
   ...['QDRANT_SHARDS', 'QDRANT_REPLICAS', 'QDRANT_WRITE_CONSISTENCY'],
-  ...['EMBEDDINGS_URL', 'EMBEDDINGS_API', 'EMBEDDINGS_MODEL', 'EMBED_DELAY'],
+  ...['EMBEDDINGS_URL', 'EMBEDDINGS_API_KEY', 'EMBEDDINGS_API', 'EMBEDDINGS_MODEL', 'EMBED_DELAY'],
   ...['CRAWL_ALLOW_PRIVATE', 'HOST', 'PORT', 'PUBLIC_URL', 'METRICS_HOST'],
 ]
 
-/** The lines of the file, for shells and for `settingsBeside`. */
+/** The lines of the file. */
 export function runningLines(env: NodeJS.ProcessEnv): string {
-  const lines = KEPT.map(name => [name, env[name]?.trim() ?? '']).filter(([, value]) => value !== '')
-  return lines.map(([name, value]) => `${name}='${value}'\n`).join('')
+  return envLines(Object.fromEntries(KEPT.map(name => [name, env[name]?.trim()])))
+}
+
+/**
+ * Lines `NAME=value`. Without quotes they can be read by a shell, by `docker --env-file` and as
+ * systemd's `EnvironmentFile` alike. What is not set is left out.
+ */
+export function envLines(settings: Readonly<Record<string, string | undefined>>): string {
+  return Object.entries(settings)
+    .filter(([, value]) => (value ?? '') !== '')
+    .map(([name, value]) => `${name}=${value}\n`)
+    .join('')
 }
 
 /**

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -14,6 +14,8 @@ export interface RunningServers {
   said(): string
   /** The lines that it wrote, once they are there. */
   addresses(): Promise<Record<string, string>>
+  /** Who may read the file. */
+  mode(): number
   /** Its exit code; null when a signal ended it. */
   ended: Promise<number | null>
 }
@@ -35,6 +37,7 @@ export function runServers(dataDir: string, env: NodeJS.ProcessEnv = {}, nodeOpt
     stdio: ['ignore', 'ignore', 'pipe'],
   })
   let words = ''
+  let mode = 0
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     words += text
   })
@@ -47,6 +50,7 @@ export function runServers(dataDir: string, env: NodeJS.ProcessEnv = {}, nodeOpt
   return {
     pid: child.pid ?? 0,
     said: () => words,
+    mode: () => mode,
     ended,
     async addresses() {
       await until(
@@ -54,6 +58,7 @@ export function runServers(dataDir: string, env: NodeJS.ProcessEnv = {}, nodeOpt
         120_000,
         () => `no addresses: ${words}`,
       )
+      mode = statSync(file).mode & 0o777
       const lines = readFileSync(file, 'utf8').trim().split('\n')
       rmSync(file)
       return Object.fromEntries(

@@ -35,7 +35,12 @@ t.test('servers accept connections when their addresses are written, on loopback
   t.equal(await count(env.DATABASE_URL ?? ''), 1, 'Postgres takes statements')
   t.ok(await isUp(`${env.QDRANT_URL}/readyz`), 'Qdrant is ready')
   t.ok(await isUp(healthOf(env.EMBEDDINGS_URL)), 'the model server is ready')
-  for (const address of Object.values(env)) {
+  t.equal(servers.mode(), 0o600, 'the file holds passwords and keys')
+  const asked = await fetch(`${env.QDRANT_URL}/collections`, { headers: { 'api-key': env.QDRANT_API_KEY ?? '' } })
+  t.equal(asked.status, 200, 'the file has what a service needs')
+  t.ok(env.EMBEDDINGS_API_KEY)
+  const addresses = Object.entries(env).filter(([name]) => name.endsWith('_URL'))
+  for (const [, address] of addresses) {
     const { hostname, port } = new URL(address)
     t.equal(hostname, '127.0.0.1')
     t.ok(Number(port) > 1023 && Number(port) < 32_768, `port ${port}`)
