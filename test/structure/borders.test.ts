@@ -44,7 +44,6 @@ t.test('the search engine is used through its entries', async t => {
     'search/indexing/writer.ts',
     'search/analysis/index.ts',
     'search/browser.ts',
-    'search/stop-words.ts',
   ]
   t.same(named(crossing.filter(({ to }) => partOf(to) === 'search' && !entries.includes(to))), [])
 })
@@ -52,7 +51,6 @@ t.test('the search engine is used through its entries', async t => {
 t.test('pages import pure parts alone: how queries are read, and what the contract fixes', async t => {
   const allowed = [
     'search/browser.ts',
-    'search/stop-words.ts',
     'services/api/contract/errors.ts',
     'services/api/contract/parameters.ts',
     'services/api/contract/resources.ts',
