@@ -71,7 +71,7 @@ function Head(props: { results: Results; fresh: number; onFresh(): void; taking:
           ↑ {words.results.fresh(number(fresh), fresh === 1)}
         </button>
       )}
-      {results.total > 0 && (
+      {results.of !== null && (
         <fieldset class="row" aria-label={words.take.open}>
           {WAYS.map(way => (
             <button key={way} type="button" aria-expanded={taking === way} onClick={() => onTake(way)}>
