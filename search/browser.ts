@@ -3,6 +3,5 @@
  * here is pure and imports nothing of Node.
  */
 
-export { wordRuns } from './analysis/word-runs.ts'
-export type { Match, ParsedQuery } from './query/article-query.ts'
-export { parseBoolean, parseKeyword, QUERY_PROBLEMS } from './query/parse.ts'
+export { wordRuns } from './analysis/tokens.ts'
+export { type Match, type ParsedQuery, parseBoolean, parseKeyword, QUERY_PROBLEMS } from './query/parse.ts'

@@ -1,27 +1,22 @@
 import type { ArticleOutlet, Country } from '../shared/articles/article.ts'
 import type { Queryable } from '../shared/postgres/pool.ts'
 import { type ArchiveSettings, openArchiveClient } from './archive/client.ts'
-import { type ArticleForm, type KeptArticle, ROWS } from './cache/article-form.ts'
-import type { CacheStats } from './cache/cache.ts'
+import { type CacheSizes, type CacheStats, defaultCacheSizes } from './cache/cache.ts'
 import { PREFETCHED_ARTICLES } from './cache/prefetch.ts'
-import { type CacheSizes, defaultCacheSizes } from './cache/sizes.ts'
-import { type Breakdown, type Counts, createBreakdown } from './execute/breakdown.ts'
-import { collectArticles } from './execute/collect-articles.ts'
-import type { Collector } from './execute/collectors/collector.ts'
-import { createCountCollector } from './execute/collectors/count.ts'
-import { createNameCounter } from './execute/collectors/name-counts.ts'
+import { type ArticleForm, type KeptArticle, ROWS } from './cache/stored-articles.ts'
+import { type Breakdown, type Counts, collectArticles, createBreakdown } from './execute/breakdown.ts'
+import { type Collector, createCountCollector, createNameCounter } from './execute/collectors/collector.ts'
 import type { SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import { collectAll, searchPage, TOTAL_CAP } from './execute/search.ts'
+import { createSuggestions } from './execute/suggestions.ts'
 import { MEMORY_SIZES } from './memory/memory-index.ts'
 import { openParts } from './open-parts.ts'
 import type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
 import { type ArticleFilter, articleTest, NO_FILTERS } from './query/filters.ts'
 import { cutToDays, type Sort, type TimeBounds, timeBoundsOf } from './query/time-bounds.ts'
 import type { SegmentSource } from './segment/builder.ts'
-import type { Standbys } from './store/index-reads.ts'
-import { type IndexState, SegmentsChanged } from './store/segment-store.ts'
-import { createSuggestions } from './suggest/suggestions.ts'
+import { type IndexState, SegmentsChanged, type Standbys } from './store/segment-store.ts'
 import type { NameField } from './terms.ts'
 import { startWarmUp, type WarmUp } from './warm-up.ts'
 
@@ -31,23 +26,28 @@ import { startWarmUp, type WarmUp } from './warm-up.ts'
  */
 
 export { ArchiveFailure, ArchiveMissing, type ArchiveSettings, archiveSettingsOf } from './archive/client.ts'
-export type { ArticleForm, KeptArticle } from './cache/article-form.ts'
 export type { CacheStats } from './cache/cache.ts'
-export { type CacheSizes, defaultCacheSizes } from './cache/sizes.ts'
-export { MOST_BUCKETS, TIME_UNITS, type TimeUnit, TooManyBuckets } from './calendar/buckets.ts'
-export { type TimeZone, timeZoneNamed } from './calendar/time-zone.ts'
+export { type CacheSizes, defaultCacheSizes } from './cache/cache.ts'
+export type { ArticleForm, KeptArticle } from './cache/stored-articles.ts'
 export { type Breakdown, type Count, type Counts, MOST_OUTLETS } from './execute/breakdown.ts'
 export type { Collector, SegmentReader } from './execute/collectors/collector.ts'
 export type { SearchSizes } from './execute/index-parts.ts'
 export type { Matched } from './execute/plan.ts'
 export { TOTAL_CAP } from './execute/search.ts'
-export type { ArticleQuery, ArticleRow, Match, ParsedQuery, Position, SearchPage } from './query/article-query.ts'
+export type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
+export {
+  MOST_BUCKETS,
+  TIME_UNITS,
+  type TimeUnit,
+  type TimeZone,
+  TooManyBuckets,
+  timeZoneNamed,
+} from './query/calendar.ts'
 export { type ArticleFilter, NO_FILTERS } from './query/filters.ts'
-export { parseBoolean, parseKeyword } from './query/parse.ts'
+export { type Match, type ParsedQuery, parseBoolean, parseKeyword } from './query/parse.ts'
 export type { Axis, Sort } from './query/time-bounds.ts'
-export type { IsWhole, NeededState, Standbys, Statement } from './store/index-reads.ts'
 export { INDEX_STATE, type IndexStateRow, indexStateOf, SEARCH_SETTINGS } from './store/postgres-segments.ts'
-export type { IndexState } from './store/segment-store.ts'
+export type { IndexState, IsWhole, NeededState, Standbys, Statement } from './store/segment-store.ts'
 
 /** Tests make the sizes small. */
 export interface SearchOptions extends Partial<SearchSizes> {

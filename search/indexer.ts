@@ -12,8 +12,13 @@ import type { SegmentRange } from './store/segment-store.ts'
  */
 
 export { type ArchiveConfig, archiveSettingsOf } from './archive/client.ts'
-export { type ArchiveHealth, readArchiveHealth } from './archive/health.ts'
-export { type ArchiveWriter, type ArchiveWriterOptions, openArchiveWriter } from './archive/writer.ts'
+export {
+  type ArchiveHealth,
+  type ArchiveWriter,
+  type ArchiveWriterOptions,
+  openArchiveWriter,
+  readArchiveHealth,
+} from './archive/writer.ts'
 export { authorId } from './indexing/identity.ts'
 export { SEGMENT_SIZES, type SegmentSizes } from './indexing/policy.ts'
 export type { RebuildWork, Tokeniser } from './indexing/rebuild.ts'

@@ -2,24 +2,24 @@ import type { ArticleOutlet } from '../shared/articles/article.ts'
 import type { Queryable } from '../shared/postgres/pool.ts'
 import { archivePart } from './archive/archive.ts'
 import { type ArchiveClient, ArchiveMissing } from './archive/client.ts'
-import type { ArticleForm, KeptArticle } from './cache/article-form.ts'
-import { createSegmentCache } from './cache/segment-cache.ts'
-import type { CacheSizes } from './cache/sizes.ts'
-import { createStoredArticles } from './cache/stored-articles.ts'
+import { createCacheBySegment } from './cache/by-segment.ts'
+import type { CacheSizes, CacheStats } from './cache/cache.ts'
+import { createSegmentCache, type SegmentCache } from './cache/segment-cache.ts'
+import { type ArticleForm, createStoredArticles, type KeptArticle } from './cache/stored-articles.ts'
 import type { IndexParts, StoredMeta } from './execute/index-parts.ts'
-import type { SearchPlan } from './execute/plan.ts'
-import type { Visit } from './execute/visit.ts'
+import type { SearchPlan, Visit } from './execute/plan.ts'
 import { createMemoryIndex } from './memory/memory-index.ts'
-import { createNameLists } from './names/name-lists.ts'
-import { withNameLists } from './names/named-cache.ts'
+import { createNameLists, type NameLists } from './names/name-lists.ts'
 import type { ArticleFilter } from './query/filters.ts'
 import type { SegmentSource } from './segment/builder.ts'
+import { bytesOf, type DocIdSet } from './segment/doc-id-set.ts'
 import { NO_ARCHIVE } from './store/archive-store.ts'
 import type { KnownDays } from './store/article-source.ts'
-import { openReads, type Standbys } from './store/index-reads.ts'
 import { openSegmentStore } from './store/open.ts'
 import { readArchiveMeta } from './store/postgres-archive.ts'
 import { postgresArticles } from './store/postgres-articles.ts'
+import { type ListKey, openReads, type Standbys } from './store/segment-store.ts'
+import { parseNameTerm } from './terms.ts'
 
 const NO_NAMES = {
   outlet: (): ArticleOutlet => ({ name: null, domain: null }),
@@ -90,4 +90,55 @@ export function openParts<A extends KeptArticle>(
       )
     },
   } satisfies IndexParts<A> & Record<string, unknown>
+}
+
+interface NamedCache extends SegmentCache {
+  /** The lists of parts of names that are kept. */
+  namedStats(): CacheStats
+}
+
+/**
+ * A cache that also has the posting lists of parts of names: they are made, not read.
+ *
+ * @param limit bytes of these lists
+ */
+function withNameLists(cache: SegmentCache, names: NameLists, limit: number): NamedCache {
+  const lists = createCacheBySegment<DocIdSet>(limit)
+
+  async function make(wanted: ListKey[], version: bigint): Promise<DocIdSet[]> {
+    if (wanted.length === 0) return []
+    const columns = await cache.columns(
+      wanted.map(one => one.segment),
+      version,
+    )
+    const made = await names.ofStored(wanted.map(({ term }, at) => ({ term, columns: columns[at]! })))
+    wanted.forEach(({ segment, term }, at) => {
+      lists.set({ segment, key: term }, made[at]!, bytesOf(made[at]!))
+    })
+    return made
+  }
+  return {
+    ...cache,
+    list: (segment, term) =>
+      parseNameTerm(term) === null ? cache.list(segment, term) : lists.get({ segment, key: term }),
+    listsOf: term => (parseNameTerm(term) === null ? cache.listsOf(term) : lists.ofKey(term)),
+    async readLists(wanted, version) {
+      const isNamed = wanted.map(one => parseNameTerm(one.term) !== null)
+      const [made, read] = await Promise.all([
+        make(
+          wanted.filter((_, at) => isNamed[at]),
+          version,
+        ),
+        isNamed.every(one => one)
+          ? []
+          : cache.readLists(
+              wanted.filter((_, at) => !isNamed[at]),
+              version,
+            ),
+      ])
+      const [nextMade, nextRead] = [made.values(), read.values()]
+      return isNamed.map(one => (one ? nextMade : nextRead).next().value!)
+    },
+    namedStats: () => lists.stats(),
+  }
 }

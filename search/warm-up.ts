@@ -1,8 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import { LANGUAGES } from '../shared/articles/article.ts'
+import type { SegmentCache } from './cache/segment-cache.ts'
 import type { IndexParts, SearchSizes } from './execute/index-parts.ts'
-import { rehearseNames } from './names/rehearsal.ts'
-import { ALL_EFFORT, LITTLE_EFFORT, rehearse } from './rehearsal.ts'
-import { SegmentsChanged } from './store/segment-store.ts'
+import { searchPage } from './execute/search.ts'
+import type { ArticleQuery } from './query/article-query.ts'
+import { NO_FILTERS } from './query/filters.ts'
+import type { Match } from './query/parse.ts'
+import { type IndexMeta, SegmentsChanged } from './store/segment-store.ts'
+import { parseWordTerm, TERMS } from './terms.ts'
 
 /** Reads ahead the data that every search needs, so that no search has to wait for it. */
 export interface WarmUp {
@@ -120,4 +125,145 @@ async function readAhead(
   }
   await index.cache.prefetch.idle()
   return meta.version
+}
+
+/**
+ * ms for each part of a rehearsal. The lists of 256 terms in a million articles take a second or
+ * two, and the engine has compiled what every search runs after about as long.
+ */
+const LIMIT = 2_000
+/** Terms whose lists are read. A term of most articles takes 128 kB in a million. */
+const TERMS_READ = 256
+/** Lists of one read. */
+const LISTS_PER_READ = 1_024
+/** Searches at a time: each opens a connection, and prepares its statements there. */
+const SIDE_BY_SIDE = 8
+
+/** How much of the machine a rehearsal takes. */
+interface Effort {
+  /** ms for each part. */
+  limit: number
+  sideBySide: number
+  /** Rests after each step, as long as the step took. */
+  rests: boolean
+}
+
+/** As fast as it can. */
+const ALL_EFFORT: Effort = { limit: LIMIT, sideBySide: SIDE_BY_SIDE, rests: false }
+/**
+ * For a process that joins others: they answer requests on the same processors. With all its effort
+ * it and Postgres would take two of them for seconds.
+ */
+const LITTLE_EFFORT: Effort = { limit: 3 * LIMIT, sideBySide: 1, rests: true }
+
+/**
+ * Reads the lists of the most frequent terms, and runs searches of every kind on them. The first
+ * clients then find compiled code, open connections and prepared statements.
+ */
+async function rehearse(
+  index: IndexParts,
+  meta: IndexMeta,
+  sizes: SearchSizes,
+  effort: Effort,
+  signal: AbortSignal,
+): Promise<void> {
+  const terms = await index.cache.prefetch.frequentTerms(TERMS_READ)
+  await readLists(index, meta, [...LANGUAGES.map(TERMS.language), ...terms], effort, signal)
+  const words = terms.filter(term => {
+    const word = parseWordTerm(term)
+    return word?.kind === 'word' && !word.inTitle
+  })
+  if (words.length > 0) await runSearches(index, words, sizes, effort, signal)
+}
+
+/** The most frequent first, so a limit ends with those that matter least. */
+async function readLists(
+  index: IndexParts,
+  meta: IndexMeta,
+  terms: string[],
+  effort: Effort,
+  signal: AbortSignal,
+): Promise<void> {
+  const until = performance.now() + effort.limit
+  const newestFirst = meta.segments.toReversed()
+  const { limit } = index.cache.stats().postings
+  const wanted = terms.flatMap(term => newestFirst.map(segment => ({ segment, term })))
+  for (let from = 0; from < wanted.length; from += LISTS_PER_READ) {
+    const isFull = index.cache.stats().postings.used * 2 > limit
+    if (signal.aborted || isFull || performance.now() > until) return
+    const part = wanted.slice(from, from + LISTS_PER_READ)
+    const missing = part.filter(({ segment, term }) => index.cache.list(segment, term) === undefined)
+    if (missing.length > 0) await step(effort, () => index.cache.readLists(missing, meta.version))
+  }
+}
+
+async function runSearches(
+  index: IndexParts,
+  words: string[],
+  sizes: SearchSizes,
+  effort: Effort,
+  signal: AbortSignal,
+): Promise<void> {
+  const until = performance.now() + effort.limit
+  let next = 0
+  const run = async () => {
+    while (!signal.aborted && next < words.length && performance.now() < until) {
+      const at = next++
+      for (const query of queriesOf(words, at)) await step(effort, () => searchPage(index, query, null, sizes))
+    }
+  }
+  await Promise.all(Array.from({ length: effort.sideBySide }, run))
+}
+
+async function step({ rests }: Effort, work: () => Promise<unknown>): Promise<void> {
+  const start = performance.now()
+  await work()
+  if (rests) await pause(performance.now() - start)
+}
+
+/** Searches of the kinds that clients ask most, with a word and its neighbours in a list. */
+function queriesOf(words: string[], at: number): ArticleQuery[] {
+  const word = (step: number) => words[(at + step) % words.length]!
+  const [one, two, three] = [word(0), word(1), word(2)]
+  const keyword = (...own: string[]): Match => ({ kind: 'keyword', words: [...new Set(own)] })
+  const boolean = (required: string[][], excluded: string[][] = []): Match => ({ kind: 'boolean', required, excluded })
+  const matches: Match[] = [
+    { kind: 'all' },
+    keyword(one),
+    keyword(one, two, three),
+    boolean([[one], [two]]),
+    boolean([[one, two]]),
+    boolean([[one]], [[two]]),
+  ]
+  const searchIn = at % 2 === 0 ? 'title_body' : 'title'
+  return matches.flatMap((match): ArticleQuery[] => [
+    { ...BASE, match, searchIn },
+    { ...BASE, match, searchIn, sort: 'ingested_at', order: 'asc', perPage: 100 },
+  ])
+}
+
+const BASE: Omit<ArticleQuery, 'match' | 'searchIn'> = {
+  ...NO_FILTERS,
+  coverage: { historyStart: new Date(-8_640_000_000_000_000), publishedAfter: null, publishedBefore: null },
+  sort: 'published_at',
+  order: 'desc',
+  perPage: 25,
+}
+
+/** Common parts of names: letters, a part of words, a particle, words side by side. */
+const PARTS = ['a', 'e', 'an', 'de', 'van', 'n d']
+
+/**
+ * Makes the lists of some common parts of names. Code that runs for the first time takes ten times
+ * as long: without this the first client would wait for that.
+ */
+async function rehearseNames(cache: SegmentCache, { segments, version }: IndexMeta): Promise<void> {
+  for (const part of PARTS) {
+    for (const term of [TERMS.outletPart(part), TERMS.authorPart(part)]) {
+      await cache.readLists(
+        segments.map(segment => ({ segment, term })),
+        version,
+      )
+    }
+  }
 }

@@ -5,6 +5,5 @@
 
 export { foldName, foldWord } from './folding.ts'
 export { stem } from './stems.ts'
-export { listedStopWords, STOP_WORDS } from './stop-words.ts'
+export { type DocumentWords, indexText, listedStopWords, STOP_WORDS } from './stop-words.ts'
 export { hasLetterOrDigit, words } from './tokens.ts'
-export { type DocumentWords, indexText } from './word-list.ts'

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { words } from './tokens.ts'
-import { wordRuns } from './word-runs.ts'
+import { wordRuns, words } from './tokens.ts'
 
 t.test('the words with their places are the words of the one tokenizer', async () => {
   fc.assert(

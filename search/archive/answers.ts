@@ -1,4 +1,4 @@
-import type { Hit } from '../execute/hit.ts'
+import type { Hit } from '../execute/plan.ts'
 import { ArchiveFailure } from './client.ts'
 import { LAST } from './mapping.ts'
 

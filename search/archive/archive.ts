@@ -1,14 +1,17 @@
+import { COUNTRIES } from '../../shared/articles/article.ts'
 import { counter } from '../../shared/log/registry.ts'
-import type { Collector } from '../execute/collectors/collector.ts'
-import type { SearchPlan } from '../execute/plan.ts'
-import type { StoredPart } from '../execute/stored-part.ts'
-import { type Ahead, inOrder, type Visit } from '../execute/visit.ts'
+import type { Aggregation, Collector, PageOrder } from '../execute/collectors/collector.ts'
+import type { DocFilter, Extent } from '../execute/filter.ts'
+import type { StoredPart } from '../execute/index-parts.ts'
+import { type Ahead, inOrder, type SearchPlan, type Visit } from '../execute/plan.ts'
+import type { ScoringTerm } from '../query/match.ts'
+import type { QueryNode } from '../query/parse.ts'
 import type { ArchiveIndex, ArchiveMeta } from '../store/archive-store.ts'
 import { SegmentsChanged } from '../store/segment-store.ts'
-import { readAnswer, type SearchAnswer } from './answers.ts'
+import { type NameField, parseNameTerm, parseWordTerm, TERMS } from '../terms.ts'
+import { type CompositeBucket, readAnswer, type SearchAnswer } from './answers.ts'
 import type { ArchiveClient } from './client.ts'
-import { type Clause, clauseOf, filterClauses, scored } from './query.ts'
-import { type ArchiveQuestion, pageOf, questionOf } from './request.ts'
+import { LAST } from './mapping.ts'
 
 const failures = counter('archive_failures_total', 'Searches that the archive index failed to answer in time.')
 
@@ -96,3 +99,211 @@ const searchRequest = (indices: ArchiveIndex[], body: Record<string, unknown>) =
   body: JSON.stringify(body),
   each: EACH,
 })
+
+/** Buckets in one page of an aggregation that has pages. */
+const PAGE = 10_000
+
+/** An aggregation whose buckets come in pages. */
+interface Pages {
+  name: string
+  sources: Clause[]
+  take(bucket: CompositeBucket): void
+}
+
+/** What the collectors of a search ask together. */
+interface ArchiveQuestion {
+  page: PageOrder | null
+  /** Parts of the request's body. */
+  body: Record<string, unknown>
+  pages: Pages[]
+  take(answer: SearchAnswer): void
+}
+
+function questionOf(aggregations: readonly Aggregation[]): ArchiveQuestion {
+  const question: ArchiveQuestion = { page: null, body: { size: 0, track_total_hits: false }, pages: [], take() {} }
+  const takes: ArchiveQuestion['take'][] = []
+  const aggs: Record<string, Clause> = {}
+  aggregations.forEach((aggregation, index) => {
+    const name = `a${index}`
+    switch (aggregation.kind) {
+      case 'first':
+        question.page = aggregation.page
+        Object.assign(question.body, pageBody(aggregation.page))
+        takes.push(answer => aggregation.take(answer.hits))
+        break
+      case 'count':
+        if (aggregation.limit === 0) break
+        question.body.track_total_hits = aggregation.limit === Infinity ? true : aggregation.limit
+        takes.push(answer => aggregation.take(answer.total ?? 0))
+        break
+      case 'times':
+        Object.assign(aggs, timesOf(aggregation, name))
+        takes.push(answer => {
+          const counts = aggregation.starts.length > 1 ? answer.counts(name) : []
+          aggregation.take(counts, answer.counts(`${name}_none`)[0] ?? 0)
+        })
+        break
+      case 'terms':
+        aggs[name] = { filters: { filters: aggregation.terms.map(term => clauseOf({ kind: 'term', term })) } }
+        takes.push(answer => aggregation.take(answer.counts(name)))
+        break
+      case 'outlets':
+        question.pages.push({
+          name,
+          sources: [sourceOf('publisher')],
+          take: ({ key, count }) => aggregation.take(Number(key.publisher), count),
+        })
+        break
+      case 'names':
+        question.pages.push(namesOf('outlet', 'publisher', aggregation), namesOf('author', 'author_nos', aggregation))
+        break
+    }
+  })
+  if (Object.keys(aggs).length > 0) question.body.aggs = aggs
+  question.take = answer => takes.forEach(take => void take(answer))
+  return question
+}
+
+function pageBody({ sort, order, position, wanted, scored }: PageOrder): Record<string, unknown> {
+  const ascending = order === 'asc'
+  const field = sort === 'ingested_at' ? 'ingested' : ascending ? 'oldest' : 'newest'
+  const last = position?.last
+  const value = last?.value ?? (ascending ? LAST : -LAST)
+  return {
+    size: wanted,
+    sort: [{ [field]: order }, ...(scored ? [{ _score: 'desc' }] : []), { id: order }],
+    ...(last === undefined ? {} : { search_after: [value, ...(scored ? [last.score] : []), last.id] }),
+    stored_fields: '_none_',
+    docvalue_fields: ['seq'],
+  }
+}
+
+function timesOf({ axis, starts }: Extract<Aggregation, { kind: 'times' }>, name: string): Record<string, Clause> {
+  const field = axis === 'published_at' ? 'published' : 'ingested'
+  const ranges = Array.from(starts.subarray(1), (to, bucket) => ({ from: starts[bucket]!, to }))
+  return {
+    // OpenSearch refuses a list of no ranges.
+    ...(ranges.length === 0 ? {} : { [name]: { range: { field, ranges } } }),
+    [`${name}_none`]: { missing: { field } },
+  }
+}
+
+const sourceOf = (field: string): Clause => ({ [field]: { terms: { field } } })
+
+/** Buckets by number and country. */
+function namesOf(field: NameField, source: string, { take }: Extract<Aggregation, { kind: 'names' }>): Pages {
+  return {
+    name: field,
+    sources: [sourceOf(source), sourceOf('country')],
+    take({ key, count }) {
+      const countries = COUNTRIES.reduce((bits, one, bit) => (one === key.country ? bits | (1 << bit) : bits), 0)
+      take(field, Number(key[source]), { articles: count, countries })
+    },
+  }
+}
+
+/** @param after the page before ended there; null: the first page */
+const pageOf = ({ name, sources }: Pages, after: unknown): Record<string, unknown> => ({
+  size: 0,
+  track_total_hits: false,
+  aggs: { [name]: { composite: { size: PAGE, sources, ...(after === null ? {} : { after }) } } },
+})
+
+/** A clause of OpenSearch's query language. */
+type Clause = Readonly<Record<string, unknown>>
+
+const ALL: Clause = { match_all: {} }
+
+/**
+ * The condition of a syntax tree: the same as `execute/two-phase.ts` evaluates, with phrases exact.
+ */
+function clauseOf(node: QueryNode): Clause {
+  switch (node.kind) {
+    case 'term':
+      return termClause(node.term)
+    case 'and':
+      return { bool: { filter: node.of.map(clauseOf) } }
+    case 'or':
+      return anyOf(orClauses(node.of))
+    case 'andNot':
+      return { bool: { filter: [clauseOf(node.of)], must_not: node.not.map(clauseOf) } }
+    case 'phrase': {
+      const fields = node.scope === 'title' ? ['title'] : ['title', 'body']
+      const text = node.words.map(TERMS.word).join(' ')
+      return anyOf(fields.map(field => ({ match_phrase: { [field]: text } })))
+    }
+  }
+}
+
+function anyOf(clauses: Clause[]): Clause {
+  return clauses.length === 1 ? clauses[0]! : { bool: { should: clauses, minimum_should_match: 1 } }
+}
+
+/** Terms of one field become one clause, because the number of clauses has a limit. */
+function orClauses(nodes: QueryNode[]): Clause[] {
+  const terms = nodes.flatMap(node => (node.kind === 'term' && parseNameTerm(node.term) === null ? [node.term] : []))
+  const others = nodes.filter(node => node.kind !== 'term' || parseNameTerm(node.term) !== null)
+  const byField = Map.groupBy(terms.map(fieldOf), ({ field }) => field)
+  const sets = [...byField].map(([field, own]): Clause => ({ terms: { [field]: own.map(({ value }) => value) } }))
+  return [...sets, ...others.map(clauseOf)]
+}
+
+function termClause(term: string): Clause {
+  const named = parseNameTerm(term)
+  if (named === null) {
+    const { field, value } = fieldOf(term)
+    return { term: { [field]: value } }
+  }
+  const field = named.field === 'outlet' ? 'outlets' : 'authors'
+  // Every outlet has a name or a domain, and every name contains nothing.
+  if (named.part === '') return named.field === 'outlet' ? ALL : termClause(TERMS.hasAuthor(true))
+  return { wildcard: { [field]: { value: `*${named.part.replace(/[\\*?]/g, '\\$&')}*` } } }
+}
+
+/** Words of the title are in their own field, all other terms in one. */
+function fieldOf(term: string): { field: 'title' | 'terms'; value: string } {
+  const word = parseWordTerm(term)
+  return word?.kind === 'word' && word.inTitle ? { field: 'title', value: word.of } : { field: 'terms', value: term }
+}
+
+/**
+ * The conditions on times and `seq`.
+ *
+ * @param extents of all indices that are asked: a condition that is true of all of them is left out
+ */
+function filterClauses({ bounds, watermark }: DocFilter, extents: readonly Extent[]): Clause[] {
+  const { published, undatedSince, ingested } = bounds
+  const clauses: Clause[] = [{ range: { seq: { lte: Number(watermark) } } }]
+  const isWithin = extents.every(
+    one =>
+      one.undated === 0 &&
+      one.published !== null &&
+      one.published.first >= published.from &&
+      one.published.last < published.to,
+  )
+  if (!isWithin) {
+    const dated: Clause = { range: { published: { gte: published.from, lt: published.to } } }
+    const undated: Clause = {
+      bool: {
+        filter: [{ range: { ingested: { gte: undatedSince } } }],
+        must_not: [{ exists: { field: 'published' } }],
+      },
+    }
+    clauses.push(undatedSince === null ? dated : anyOf([dated, undated]))
+  }
+  if (ingested !== null) clauses.push({ range: { ingested: { gte: ingested.from, lt: ingested.to } } })
+  return clauses
+}
+
+/**
+ * A query whose score is that of `execute/scores.ts`. Weights are whole numbers below 2^24
+ * together, so a float holds the sum. The functions of `function_score` do not count towards the
+ * most clauses of a query, of which a long question has more.
+ */
+function scored(query: Clause, scoring: readonly ScoringTerm[]): Clause {
+  const functions = scoring.map(({ language, term, weight }) => ({
+    filter: { bool: { filter: [termClause(term), termClause(TERMS.language(language))] } },
+    weight,
+  }))
+  return { function_score: { query, functions, score_mode: 'sum', boost_mode: 'replace' } }
+}

@@ -1,12 +1,17 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { createNameCache } from '../cache/names.ts'
+import type { Language } from '../../shared/articles/article.ts'
+import { foldName } from '../analysis/folding.ts'
+import { stem } from '../analysis/stems.ts'
+import { STOP_WORDS } from '../analysis/stop-words.ts'
+import { createNameCache, type Names } from '../cache/names.ts'
+import type { SegmentSource } from '../segment/builder.ts'
 import type { Filled } from '../store/archive-store.ts'
 import type { ArticleSource, ArticleWords } from '../store/article-source.ts'
 import type { SegmentRange } from '../store/segment-store.ts'
-import { recordOf } from './answers.ts'
+import { TERMS } from '../terms.ts'
+import { numberOf, recordOf } from './answers.ts'
 import { type ArchiveClient, ArchiveFailure } from './client.ts'
-import { createDocuments } from './documents.ts'
-import { writingAlias } from './indices.ts'
+import { type IndexShape, indexBody, LAST } from './mapping.ts'
 
 /** Sends articles to indices. */
 export interface Sender {
@@ -147,4 +152,151 @@ function firstRefusal(items: unknown): { status: number; reason: string } {
     if (typeof status === 'number' && status >= 300) return { status, reason: String(recordOf(error ?? {}).reason) }
   }
   return { status: 0, reason: 'no reason was given' }
+}
+
+/** Stems that are remembered for each language. */
+const MOST_STEMS = 200_000
+
+/**
+ * Makes the documents of articles: the same terms as segments have, and the words of title and body
+ * in their order, for phrases.
+ */
+function createDocuments(): (article: SegmentSource, words: ArticleWords, names: Names) => object {
+  const stemmers = new Map<Language, (word: string) => string | null>()
+  const stemmerOf = (language: Language) => {
+    let stemmer = stemmers.get(language)
+    if (stemmer === undefined) {
+      stemmer = createStemmer(language)
+      stemmers.set(language, stemmer)
+    }
+    return stemmer
+  }
+  return (article, words, names) => {
+    const { seq, id, published, ingested, country, language, publisherNo, authorNos } = article
+    const title = listed(words.title)
+    const body = listed(words.body)
+    const outlet = names.outlet(publisherNo)
+    return {
+      ...{ seq: Number(seq), id, country, publisher: publisherNo, author_nos: authorNos },
+      ...(published === null ? { newest: -LAST, oldest: LAST } : { published, newest: published, oldest: published }),
+      ...(ingested === null ? {} : { ingested }),
+      terms: [...filterTermsOf(article), ...termsOf(language, title, body, stemmerOf(language))],
+      title: textOf(title),
+      body: textOf(body),
+      outlets: [outlet.name, outlet.domain].flatMap(name => (name === null ? [] : [foldName(name)])),
+      authors: authorNos.map(no => foldName(names.author(no).name)),
+    }
+  }
+}
+
+/** Outlets and authors are looked up by parts of their names, so their numbers need no terms. */
+const filterTermsOf = ({ country, language, authorNos }: SegmentSource) => [
+  TERMS.country(country),
+  TERMS.language(language),
+  TERMS.hasAuthor(authorNos.length > 0),
+]
+
+function termsOf(
+  language: Language,
+  title: string[],
+  body: string[],
+  stemOf: (word: string) => string | null,
+): Set<string> {
+  const terms = new Set<string>()
+  for (const word of title) {
+    terms.add(TERMS.word(word))
+    const found = stemOf(word)
+    if (found !== null) terms.add(TERMS.stem(language, found)).add(TERMS.titleStem(language, found))
+  }
+  for (const word of body) {
+    const term = TERMS.word(word)
+    if (terms.has(term)) continue
+    terms.add(term)
+    const found = stemOf(word)
+    if (found !== null) terms.add(TERMS.stem(language, found))
+  }
+  return terms
+}
+
+/** The stem of a word; null: a stop word. */
+function createStemmer(language: Language): (word: string) => string | null {
+  const known = new Map<string, string | null>()
+  return word => {
+    const found = known.get(word)
+    if (found !== undefined) return found
+    const made = STOP_WORDS[language].has(word) ? null : stem(language, word)
+    if (known.size >= MOST_STEMS) known.clear()
+    known.set(word, made)
+    return made
+  }
+}
+
+const textOf = (words: string[]) => words.map(TERMS.word).join(' ')
+
+/** The words of a list as `wordList` writes it. */
+const listed = (list: string): string[] => (list.length < 2 ? [] : list.slice(1, -1).split('\n'))
+
+/** ms for requests that change an index: others may keep the nodes busy. */
+const WITHIN_INDICES = 120_000
+
+/**
+ * An index is written through an alias: OpenSearch then never makes a lost index anew by itself.
+ */
+const writingAlias = (index: string) => `${index}-w`
+
+/** Makes an index, unless it is there. */
+export async function createIndex(client: ArchiveClient, name: string, shape: IndexShape): Promise<void> {
+  try {
+    const body = JSON.stringify({ ...indexBody(shape), aliases: { [writingAlias(name)]: {} } })
+    await client.send({ method: 'PUT', path: `/${name}`, body, within: WITHIN_INDICES })
+  } catch (error) {
+    const isThere = error instanceof ArchiveFailure && error.message.includes('resource_already_exists_exception')
+    if (!isThere) throw error
+  }
+}
+
+/** Deletes an index, if it is there. */
+export async function deleteIndex(client: ArchiveClient, name: string): Promise<void> {
+  try {
+    await client.send({ method: 'DELETE', path: `/${name}`, within: WITHIN_INDICES })
+  } catch (error) {
+    if (!isMissing(error)) throw error
+  }
+}
+
+const isMissing = (error: unknown) => error instanceof ArchiveFailure && error.status === 404
+
+/**
+ * Makes everything that was sent to an index searchable, on every copy of its shards, and counts
+ * it.
+ *
+ * @throws ArchiveFailure when a shard did not acknowledge it, or an article is missing
+ */
+export async function makeSearchable(client: ArchiveClient, name: string, range: SegmentRange): Promise<void> {
+  const { _shards: shards } = recordOf(
+    await client.send({ method: 'POST', path: `/${name}/_refresh`, within: WITHIN_INDICES }),
+  )
+  const { failed, successful } = recordOf(shards)
+  if (failed !== 0 || numberOf(successful) < 1)
+    throw new ArchiveFailure(`A shard of ${name} was not refreshed; the same command goes on.`, null)
+  if (await hasAll(client, name, range)) return
+  throw new ArchiveFailure(`${name} misses articles that were put into it; the same command builds it anew.`, null)
+}
+
+/** Whether an index has every article of a range. */
+export async function hasAll(client: ArchiveClient, name: string, { first, last }: SegmentRange): Promise<boolean> {
+  const query = { range: { seq: { gte: Number(first), lte: Number(last) } } }
+  try {
+    const path = `/${name}/_count`
+    const answer = recordOf(
+      await client.send({ method: 'POST', path, body: JSON.stringify({ query }), within: WITHIN_INDICES }),
+    )
+    if (recordOf(answer._shards).failed !== 0)
+      throw new ArchiveFailure(`A shard of ${name} is away; run the same command when OpenSearch is whole.`, null)
+    // Numbers have no gaps.
+    return numberOf(answer.count) === Number(last - first) + 1
+  } catch (error) {
+    if (isMissing(error)) return false
+    throw error
+  }
 }

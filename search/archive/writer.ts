@@ -1,13 +1,17 @@
+import { randomBytes } from 'node:crypto'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { SEGMENT_SIZES } from '../indexing/policy.ts'
-import { openReads } from '../store/index-reads.ts'
+import { createSegmentBuilder } from '../segment/builder.ts'
+import type { ArchiveIndexState, ArchiveStore } from '../store/archive-store.ts'
+import type { ArticleSource } from '../store/article-source.ts'
 import { openSegmentWriter } from '../store/open.ts'
 import { postgresArchive } from '../store/postgres-archive.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
-import { type ArchiveSettings, openArchiveClient } from './client.ts'
-import { countDue, deleteRetired, fillArchive } from './fill.ts'
-import type { IndexShape } from './mapping.ts'
-import { restoreSegments } from './restore.ts'
+import { openReads, type SegmentRange } from '../store/segment-store.ts'
+import { numberOf, recordOf } from './answers.ts'
+import { type ArchiveClient, type ArchiveSettings, openArchiveClient } from './client.ts'
+import { ANALYSIS, type IndexShape } from './mapping.ts'
+import { createIndex, createSender, deleteIndex, hasAll, makeSearchable, type Sender } from './send.ts'
 
 /** Articles after which searches find the new ones in the archive. */
 const STEP = 65_536n
@@ -24,7 +28,7 @@ export interface ArchiveWriterOptions extends IndexShape {
 }
 
 /** Told of articles that are done; the work goes on when it resolves. */
-export type Worked = (articles: number) => Promise<void>
+type Worked = (articles: number) => Promise<void>
 
 /** Fills and empties the archive. */
 export interface ArchiveWriter {
@@ -96,5 +100,206 @@ export function openArchiveWriter(pool: Pool, settings: ArchiveSettings, options
     },
     exclusively: store.exclusively,
     close: client.close,
+  }
+}
+
+/** How the archive is filled. */
+interface FillOptions {
+  /** Articles up to this `seq` are to be in it. */
+  until: bigint
+  shape: IndexShape
+  /** Articles in one index. */
+  size: bigint
+  /** Articles after which searches may find the new ones. */
+  step: bigint
+  prefix: string
+  /** Told of articles that were put in, and waited for. */
+  worked(articles: number): Promise<void>
+  signal: AbortSignal
+}
+
+/** The parts of a run. */
+interface Filling extends FillOptions {
+  client: ArchiveClient
+  store: ArchiveStore
+  source: ArticleSource
+}
+
+/**
+ * Puts articles into the archive, while everything runs. First it builds indices anew that are of
+ * another version or miss articles, then it goes on where the archive ends.
+ *
+ * @returns false: it was interrupted; the next run goes on
+ */
+async function fillArchive(run: Filling): Promise<boolean> {
+  const { store, signal } = run
+  await deleteRetired(run)
+  await findDamage(run)
+  const sender = createSender(run)
+  for (const old of await store.readIndices()) {
+    if (signal.aborted) return false
+    const isStale = old.state === 'serving' && old.analysis !== ANALYSIS
+    if (isStale && !(await rebuild(run, sender, old))) return false
+  }
+  return extend(run, sender)
+}
+
+/** Articles that a run puts in: those of stale indices, and those that are new. */
+async function countDue({ client, store, until }: Pick<Filling, 'client' | 'store' | 'until'>): Promise<number> {
+  await findDamage({ client, store })
+  const all = await store.readIndices()
+  const stale = all.filter(one => one.state === 'serving' && one.analysis !== ANALYSIS)
+  const again = stale.reduce((sum, one) => sum + Number(one.filledTo - one.range.first) + 1, 0)
+  const beyond = Number(until - coveredBy(all))
+  return again + Math.max(0, beyond)
+}
+
+/** Deletes indices that no search uses any more. */
+async function deleteRetired({ client, store }: Pick<Filling, 'client' | 'store'>): Promise<number> {
+  const retired = (await store.readIndices()).filter(one => one.state === 'retired')
+  for (const { name } of retired) {
+    await deleteIndex(client, name)
+    await store.forget(name)
+  }
+  return retired.length
+}
+
+/** Indices that are gone, or miss articles that they had, are to be built anew. */
+async function findDamage({ client, store }: Pick<Filling, 'client' | 'store'>): Promise<void> {
+  const damaged: string[] = []
+  for (const { name, state, range, filledTo } of await store.readIndices()) {
+    if (state === 'retired' || filledTo < range.first) continue
+    if (!(await hasAll(client, name, { first: range.first, last: filledTo }))) damaged.push(name)
+  }
+  if (damaged.length > 0) await store.markStale(damaged)
+}
+
+/** Builds an index anew beside the old one, which serves until then. */
+async function rebuild(run: Filling, sender: Sender, old: ArchiveIndexState): Promise<boolean> {
+  const { store } = run
+  const begun = (await store.readIndices()).filter(
+    one => one.state === 'building' && one.range.first === old.range.first,
+  )
+  const usable = begun.find(one => one.analysis === ANALYSIS && one.range.last >= old.filledTo)
+  await store.retire(begun.filter(one => one !== usable).map(one => one.name))
+  const index = usable ?? (await addIndex(run, old.range, 'building'))
+  if (!(await fillIndex(run, sender, index, old.filledTo))) return false
+  await store.replace(index.name)
+  await deleteRetired(run)
+  return true
+}
+
+async function extend(run: Filling, sender: Sender): Promise<boolean> {
+  const { store, until, size } = run
+  for (;;) {
+    const all = await store.readIndices()
+    const covered = coveredBy(all)
+    if (covered >= until) return true
+    const next = covered + 1n
+    const open = all.find(one => one.state === 'serving' && one.range.first <= next && one.range.last >= next)
+    const index = open ?? (await addIndex(run, { first: next, last: covered + size }, 'serving'))
+    const to = index.range.last < until ? index.range.last : until
+    if (!(await fillIndex(run, sender, index, to))) return false
+  }
+}
+
+const coveredBy = (all: ArchiveIndexState[]): bigint =>
+  all.reduce((covered, one) => (one.state === 'serving' && one.filledTo > covered ? one.filledTo : covered), 0n)
+
+async function addIndex(
+  { client, store, shape, prefix }: Filling,
+  range: SegmentRange,
+  state: 'building' | 'serving',
+): Promise<ArchiveIndexState> {
+  // A name is never used twice, so a search cannot take a new index for the one that it knew.
+  const name = `${prefix}-${range.first}-${randomBytes(4).toString('hex')}`
+  const index: ArchiveIndexState = { name, range, filledTo: range.first - 1n, state, analysis: ANALYSIS }
+  await store.add(index)
+  await createIndex(client, name, shape)
+  return index
+}
+
+/** Fills an index up to a `seq`, and lets searches find the articles step by step. */
+async function fillIndex(run: Filling, sender: Sender, index: ArchiveIndexState, to: bigint): Promise<boolean> {
+  const { client, store, shape, step, signal } = run
+  // An interrupted run may have added it and not made it.
+  if (index.filledTo < index.range.first) await createIndex(client, index.name, shape)
+  for (let from = index.filledTo + 1n; from <= to; from += step) {
+    const last = from + step - 1n < to ? from + step - 1n : to
+    const filled = await sender.send(index.name, { first: from, last }, signal)
+    if (filled === null) return false
+    await makeSearchable(client, index.name, { first: index.range.first, last })
+    await store.advance(index.name, last, filled)
+  }
+  return true
+}
+
+/**
+ * Makes released segments anew from the words of their articles, the newest first, so that segments
+ * have no gap meanwhile. Searches use the archive until the segments are there.
+ *
+ * @param size of the segments
+ * @param worked told of articles that have a segment again
+ * @returns false: it was interrupted; the next call goes on
+ */
+async function restoreSegments(
+  pool: Pool,
+  store: ArchiveStore,
+  size: bigint,
+  worked: (articles: number) => Promise<void>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const writer = openSegmentWriter(pool)
+  const source = postgresArticles(openReads(pool))
+  for (;;) {
+    const last = await store.readReleasedTo()
+    if (last === 0n) return true
+    if (signal.aborted) return false
+    const range = { first: ((last - 1n) / size) * size + 1n, last }
+    await writer.exclusively('merge', true, async () => {
+      const articles = await source.readSources(range)
+      const builder = createSegmentBuilder(articles, range.first)
+      for await (const { seq, title, body } of source.readWords(range)) builder.addWords(seq, title, body)
+      await writer.replace(
+        { range, articles, built: builder.build() },
+        { within: client => store.restored(client, range.first - 1n) },
+      )
+    })
+    await worked(Number(range.last - range.first) + 1)
+  }
+}
+
+/** The nodes of OpenSearch, and the copies of the shards of the archive's indices. */
+export interface ArchiveHealth {
+  nodes: number
+  /** Copies that answer, the first of each shard included. */
+  active: number
+  /**
+   * Copies that no node has. A node that was lost leaves them, until another one has taken them.
+   */
+  unassigned: number
+}
+
+/** ms. Another node is asked when one does not answer soon. */
+const WITHIN = 3_000
+const EACH = 1_000
+
+/**
+ * Asks OpenSearch how it is.
+ *
+ * @throws ArchiveFailure
+ */
+export async function readArchiveHealth(settings: ArchiveSettings): Promise<ArchiveHealth> {
+  const client = openArchiveClient(settings)
+  try {
+    const path = `/_cluster/health/${settings.prefix}-*?expand_wildcards=all`
+    const answer = recordOf(await client.send({ method: 'GET', path, within: WITHIN, each: EACH }))
+    return {
+      nodes: numberOf(answer.number_of_nodes),
+      active: numberOf(answer.active_shards),
+      unassigned: numberOf(answer.unassigned_shards),
+    }
+  } finally {
+    await client.close()
   }
 }

@@ -1,15 +1,12 @@
-import type { Columns } from '../segment/columns.ts'
+import { createPace } from '../pace.ts'
+import { hashOf } from '../segment/arrays.ts'
+import { type Columns, isFiltered, lacks } from '../segment/columns.ts'
 import { bytesOf, type DocIdSet, emptySet } from '../segment/doc-id-set.ts'
-import { hashOf } from '../segment/hashing.ts'
-import { isFiltered, lacks } from '../segment/term-filter.ts'
+import { entryStart, readEntry } from '../segment/postings.ts'
 import { type ListKey, type SegmentMeta, type SegmentStore, sizeOf } from '../store/segment-store.ts'
 import { createCacheBySegment, type OfSegment } from './by-segment.ts'
-import { type Cache, type CacheStats, createCache } from './cache.ts'
-import { type CountCache, createCountCache } from './count-cache.ts'
-import { createPrefetch, type Prefetch } from './prefetch.ts'
-import { readSegmentAhead } from './read-ahead.ts'
-import { readLists } from './read-lists.ts'
-import type { CacheSizes } from './sizes.ts'
+import { type Cache, type CacheSizes, type CacheStats, createCache, ENTRY_BYTES } from './cache.ts'
+import { createPrefetch, type Prefetch, type ReadSegment } from './prefetch.ts'
 
 /**
  * Parts of stored segments that are kept in memory. A segment never changes, so nothing here is
@@ -41,7 +38,7 @@ export interface SegmentCache {
 }
 
 /** Documents whose words were looked at: those that match, and those that do not. */
-export interface Verified {
+interface Verified {
   yes: DocIdSet
   no: DocIdSet
 }
@@ -131,3 +128,103 @@ async function readThrough(
   }
   return known.map((own, index) => own ?? read.get(segments[index]!.no)!)
 }
+
+/**
+ * Reads posting lists; the result has the order of `wanted`.
+ *
+ * @param version null: the segments are read ahead
+ */
+async function readLists(store: SegmentStore, wanted: ListKey[], version: bigint | null): Promise<DocIdSet[]> {
+  const blocks = await store.readBuckets(wanted, version)
+  const pace = createPace()
+  const lists: DocIdSet[] = []
+  for (const [index, { segment, term }] of wanted.entries()) {
+    const block = blocks[index]
+    const size = sizeOf(segment)
+    lists.push((block && readEntry(block, entryStart(term), size)) ?? emptySet(size))
+    if (pace.isDue()) await pace.rest()
+  }
+  return lists
+}
+
+/** Lists of a large segment that are read ahead. A list of 65,536 articles takes at most 8 kB. */
+const LISTS_AHEAD = 4_096
+
+/**
+ * Reads a segment that is stored and not used yet: columns, and the dictionary of a small one or
+ * the lists of a large one that searches are likely to ask for.
+ *
+ * @param small articles of a segment whose dictionary is read whole
+ * @param latestTerms the terms that were used most recently
+ * @returns without columns where these are not final. null: it was used, or it is gone, before all was read
+ */
+export async function readSegmentAhead(
+  store: SegmentStore,
+  segment: SegmentMeta,
+  small: number,
+  latestTerms: (most: number) => string[],
+): Promise<(ReadSegment & { columns: Columns | null; bytes: number }) | null> {
+  const columns = segment.imported ? { columns: null, bytes: 0 } : await store.readColumnsAhead(segment.no)
+  if (columns === null) return null
+  const read: ReadSegment =
+    sizeOf(segment) <= small
+      ? { dictionary: await store.readDictionary(segment, null), lists: null }
+      : { dictionary: null, lists: await listsOf(store, segment, latestTerms(LISTS_AHEAD)) }
+  // A segment that is gone by now may have been gone before it was read, and a search would take
+  // an empty list for the truth.
+  return (await store.isStored(segment.no)) ? { ...columns, ...read } : null
+}
+
+async function listsOf(store: SegmentStore, segment: SegmentMeta, terms: string[]) {
+  const wanted = terms.map(term => ({ segment, term }))
+  const lists = await readLists(store, wanted, null)
+  return new Map(terms.map((term, at) => [term, lists[at]!]))
+}
+
+/** The number of matches of a query in a stored segment, as far as a search has counted them. */
+export interface KnownCount {
+  /** How many of its documents match, whatever their times; null: not known. */
+  all: number | null
+  /** How many of those with a date of publication match; null: not known. */
+  dated: number | null
+  /** Whether all documents of the segment have a time of ingestion. */
+  allIngested: boolean
+}
+
+/** Known counts of a query, by the number of the segment. */
+type KnownCounts = Map<number, KnownCount>
+
+/**
+ * How many documents of stored segments match a query, from one search to the next. A segment never
+ * changes, so a query that is asked again, by a poller or with another range of times, is matched
+ * only in the segments that its page comes from, and in new ones (Lucene: `LRUQueryCache`).
+ */
+interface CountCache {
+  /** Those who add to it call `keep` afterwards. */
+  of(query: string): KnownCounts
+  /** @param current numbers of segments that there are, to forget the others */
+  keep(query: string, counts: KnownCounts, current: Iterable<number>): void
+  stats(): CacheStats
+}
+
+/** @param limit bytes */
+function createCountCache(limit: number): CountCache {
+  const byQuery: Cache<string, KnownCounts> = createCache(limit)
+  return {
+    of: query => byQuery.get(query) ?? new Map(),
+
+    keep(query, counts, current) {
+      const kept: KnownCounts = new Map()
+      for (const no of current) {
+        const known = counts.get(no)
+        if (known !== undefined) kept.set(no, known)
+      }
+      byQuery.set(query, kept, query.length + kept.size * COUNT_BYTES + ENTRY_BYTES)
+    },
+
+    stats: () => byQuery.stats(),
+  }
+}
+
+/** Bytes of a count with its place in the map. */
+const COUNT_BYTES = 64

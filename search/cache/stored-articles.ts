@@ -1,9 +1,7 @@
 import type { ArticleRow } from '../query/article-query.ts'
 import type { ArticleSource, StoredArticle } from '../store/article-source.ts'
-import type { ArticleForm, KeptArticle } from './article-form.ts'
-import { type CacheStats, createCache } from './cache.ts'
+import { type CacheSizes, type CacheStats, createCache } from './cache.ts'
 import { createNameCache, type NameCache } from './names.ts'
-import type { CacheSizes } from './sizes.ts'
 
 /**
  * Articles as they are shown (Lucene: stored fields). They are kept in memory: what is visible
@@ -82,4 +80,27 @@ export function createStoredArticles<A extends KeptArticle>(
     knownId: seq => cache.get(Number(seq))?.id ?? null,
     stats: () => ({ articles: cache.stats(), names: names.stats() }),
   }
+}
+
+/** The fields of an article that searches look at. */
+export interface KeptArticle {
+  readonly seq: bigint
+  readonly id: string
+}
+
+/**
+ * The form in which an opened index keeps and returns articles. An application chooses the form
+ * that it sends, so that no article is kept twice.
+ */
+export interface ArticleForm<A extends KeptArticle> {
+  make(row: ArticleRow): A
+  /** Bytes of memory that an article takes now. */
+  bytesOf(article: A): number
+}
+
+/** Articles as objects with all their fields. */
+export const ROWS: ArticleForm<ArticleRow> = {
+  make: row => row,
+  /** Texts at two bytes a character; the fields, dates and authors take some 500 bytes more. */
+  bytesOf: ({ title, url, snippet }) => 500 + 2 * (title.length + url.length + (snippet?.length ?? 0)),
 }

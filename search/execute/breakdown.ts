@@ -1,14 +1,13 @@
 import { type ArticleOutlet, COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import type { NameCache } from '../cache/names.ts'
-import { type TimeUnit, timeBuckets } from '../calendar/buckets.ts'
-import type { TimeZone } from '../calendar/time-zone.ts'
+import { type TimeUnit, type TimeZone, timeBuckets } from '../query/calendar.ts'
 import { EMPTY_SPAN, type Sort, type TimeBounds } from '../query/time-bounds.ts'
-import type { DocIdSet } from '../segment/doc-id-set.ts'
-import { TERMS } from '../terms.ts'
+import type { SegmentSource } from '../segment/builder.ts'
+import { type DocIdSet, passing, rangeSet } from '../segment/doc-id-set.ts'
+import { filterTerms, TERMS } from '../terms.ts'
 import type { Collector, DocReader } from './collectors/collector.ts'
-import { createOutletCollector } from './collectors/outlets.ts'
-import { createTermCollector } from './collectors/terms.ts'
 import { createTimeCollector } from './collectors/times.ts'
+import { createOutletCollector, createTermCollector } from './collectors/values.ts'
 
 /** What matches are counted by. */
 export type Breakdown = { by: TimeUnit; zone: TimeZone } | { by: 'outlet' | 'language' | 'country' }
@@ -39,7 +38,7 @@ export interface Counts {
 /** Outlets that are told by name. */
 export const MOST_OUTLETS = 20
 
-export interface BreakdownCollector extends Collector {
+interface BreakdownCollector extends Collector {
   collect(matches: DocIdSet, values: DocReader): void
   /** @param readNames of outlets and of authors by number; called once, with all that it counted */
   counts(readNames: NameCache['read']): Promise<Counts>
@@ -124,4 +123,38 @@ function highestFirst(counts: Count[]): Count[] {
   return counts
     .filter(({ count }) => count > 0)
     .sort((a, b) => b.count - a.count || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+}
+
+/** Articles that a collector takes in at a time. */
+const MOST = 65_536
+
+/** A collector that looks at values alone, and not at where a document is. */
+interface ValueCollector {
+  collect(matches: DocIdSet, values: DocReader): void
+}
+
+/** Hands some articles to a collector, as if they were the matches of segments. */
+export function collectArticles(articles: SegmentSource[], collector: ValueCollector): void {
+  for (let from = 0; from < articles.length; from += MOST) {
+    const part = articles.slice(from, from + MOST)
+    collector.collect(rangeSet(0, part.length, part.length), readerOf(part))
+  }
+}
+
+function readerOf(articles: SegmentSource[]): DocReader {
+  const size = articles.length
+  const terms = articles.map(article => new Set(filterTerms(article)))
+  return {
+    published: Float64Array.from(articles, article => article.published ?? Number.NaN),
+    ingested: Float64Array.from(articles, article => article.ingested ?? Number.NaN),
+    dated: null,
+    outlets: null,
+    values: {
+      publisherNo: doc => articles[doc]!.publisherNo,
+      eachAuthor(doc, visit) {
+        for (const no of articles[doc]!.authorNos) visit(no)
+      },
+    },
+    list: term => passing(rangeSet(0, size, size), doc => terms[doc]!.has(term)),
+  }
 }

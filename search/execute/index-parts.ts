@@ -1,14 +1,12 @@
-import type { KeptArticle } from '../cache/article-form.ts'
 import type { SegmentCache } from '../cache/segment-cache.ts'
-import type { StoredArticles } from '../cache/stored-articles.ts'
+import type { KeptArticle, StoredArticles } from '../cache/stored-articles.ts'
 import type { MemoryIndex, MemorySizes } from '../memory/memory-index.ts'
 import type { NameLists } from '../names/name-lists.ts'
 import type { ArchiveMeta } from '../store/archive-store.ts'
 import type { ArticleSource, KnownDays } from '../store/article-source.ts'
 import type { IndexMeta, SegmentStore } from '../store/segment-store.ts'
-import type { SearchPlan } from './plan.ts'
-import type { StoredPart } from './stored-part.ts'
-import type { Visit } from './visit.ts'
+import type { Collector } from './collectors/collector.ts'
+import type { SearchPlan, Visit } from './plan.ts'
 
 /**
  * Sizes that change how a result is found and, apart from `cap`, never the result. Tests make them
@@ -47,4 +45,37 @@ export interface IndexParts<A extends KeptArticle = KeptArticle> {
   metaOf(version: bigint): Promise<StoredMeta>
   /** The days of all articles up to `lastSeq`. */
   daysUpTo(lastSeq: bigint): Promise<KnownDays>
+}
+
+/**
+ * A part of the index that is stored, ready for one search: the segments, or the archive. The parts
+ * of a search have no article in common.
+ */
+export interface StoredPart {
+  /**
+   * The sort value with which its matches begin, in the order of the search; ±Infinity: it only has
+   * matches without a value. null: it can have no match.
+   */
+  startsAt: number | null
+  /** Hands its matches to collectors. Stops when every collector is complete. */
+  match(collectors: readonly Collector[]): Promise<void>
+}
+
+/**
+ * Matches parts one after the other, in the order of the search. Stops when every collector is
+ * complete.
+ */
+export async function matchParts(
+  parts: StoredPart[],
+  { order }: Pick<Visit, 'order'>,
+  collectors: readonly Collector[],
+): Promise<void> {
+  const sign = order === 'asc' ? 1 : -1
+  const ahead = parts
+    .flatMap(({ startsAt, match }) => (startsAt === null ? [] : [{ startsAt, match }]))
+    .sort((a, b) => (a.startsAt === b.startsAt ? 0 : sign * (a.startsAt - b.startsAt)))
+  for (const [at, { startsAt, match }] of ahead.entries()) {
+    if (at > 0 && collectors.every(collector => collector.isComplete(startsAt))) return
+    await match(collectors)
+  }
 }

@@ -1,21 +1,19 @@
-import type { SegmentCache } from '../cache/segment-cache.ts'
+import type { KnownCount, SegmentCache } from '../cache/segment-cache.ts'
 import { createPace } from '../pace.ts'
-import type { QueryNode } from '../query/node.ts'
+import type { QueryNode } from '../query/parse.ts'
 import type { Columns } from '../segment/columns.ts'
 import { type DocIdSet, rangeSet } from '../segment/doc-id-set.ts'
+import { countBetween } from '../segment/postings-builder.ts'
 import type { ArticleSource } from '../store/article-source.ts'
 import { type IndexMeta, type ListKey, type SegmentMeta, sizeOf } from '../store/segment-store.ts'
-import type { Collector, SegmentReader } from './collectors/collector.ts'
-import { applyFilter, valuesOf } from './filter.ts'
-import { openKnownCounts, partition } from './known-counts.ts'
-import type { SearchPlan } from './plan.ts'
-import type { StoredPart } from './stored-part.ts'
-import { compile, type TwoPhaseMatches } from './two-phase.ts'
-import { type SegmentMatches, verifyMatches } from './verify.ts'
-import { type Ahead, inOrder, type Visit } from './visit.ts'
+import type { Aggregation, Collector, SegmentReader } from './collectors/collector.ts'
+import { applyFilter, passingPart, valuesOf } from './filter.ts'
+import type { StoredPart } from './index-parts.ts'
+import { type Ahead, inOrder, type SearchPlan, type Visit } from './plan.ts'
+import { compile, type SegmentMatches, type TwoPhaseMatches, verifyMatches } from './two-phase.ts'
 
 /** The parts of an index that stored segments are matched with. */
-export interface StoredContext {
+interface StoredContext {
   cache: SegmentCache
   source: ArticleSource
   meta: IndexMeta
@@ -238,4 +236,91 @@ async function evaluate(
       else own.set(term, lists[index]!)
     })
   }
+}
+
+/** A collector that takes numbers of matches, whichever these are. */
+type Counter = Collector & { aggregation: Extract<Aggregation, { kind: 'count' }> }
+
+/** Collectors that only count, and the others. */
+function partition(collectors: readonly Collector[]): [Counter[], Collector[]] {
+  const isCounter = (collector: Collector): collector is Counter => collector.aggregation.kind === 'count'
+  return [collectors.filter(isCounter), collectors.filter(collector => !isCounter(collector))]
+}
+
+/**
+ * Numbers of matches that former searches with the same words and filters have counted in the
+ * segments (`CountCache`).
+ */
+interface KnownMatches {
+  /** Whether a segment is known to have no match. */
+  hasNone(segment: SegmentMeta): boolean
+  /** Tells counters the matches of a segment; false: they are not known. */
+  count(segment: SegmentMeta, counters: readonly Counter[]): boolean
+  /** @param matches of each segment, in the same order */
+  add(found: readonly SegmentMatches[], matches: readonly DocIdSet[]): void
+  /** For later searches. */
+  keep(): void
+}
+
+function openKnownCounts(
+  { cache, meta }: { cache: SegmentCache; meta: IndexMeta },
+  { node, verification, filter }: SearchPlan,
+): KnownMatches {
+  // Each segment has matches of everything.
+  if (node === null) return { hasNone: () => false, count: () => false, add() {}, keep() {} }
+  const key = JSON.stringify([node, verification])
+  const counts = cache.counts.of(key)
+  let grown = false
+
+  /** Matches of a segment that pass the filter; null: not known. */
+  function passed(segment: SegmentMeta): number | null {
+    const known = counts.get(segment.no)
+    if (known === undefined || known.all === 0) return known?.all ?? null
+    const part = passingPart(segment, known, filter)
+    return part === null ? null : known[part]
+  }
+  return {
+    hasNone: segment => passed(segment) === 0,
+
+    count(segment, counters) {
+      const known = passed(segment)
+      if (known === null) return false
+      for (const counter of counters) counter.aggregation.take(known)
+      return true
+    },
+
+    add(found, matches) {
+      for (const [index, one] of found.entries()) {
+        const { no } = one.segment
+        const before = counts.get(no)
+        const learned = learnedFrom(one, matches[index]!, passingPart(one.segment, one.columns, filter))
+        if (learned === null || before?.[learned.all === null ? 'dated' : 'all'] != null) continue
+        counts.set(no, learned)
+        grown = true
+      }
+    },
+
+    keep() {
+      if (!grown) return
+      cache.counts.keep(
+        key,
+        counts,
+        meta.segments.map(segment => segment.no),
+      )
+    },
+  }
+}
+
+/** @param part the documents of the segment that passed the filter */
+function learnedFrom(
+  { segment, columns, isWhole }: SegmentMatches,
+  matches: DocIdSet,
+  part: 'all' | 'dated' | null,
+): KnownCount | null {
+  const { allIngested, dated } = columns
+  if (isWhole || part === 'all') {
+    const all = matches.count
+    return { all, dated: segment.undated === 0 ? all : countBetween(matches, 0, dated), allIngested }
+  }
+  return part === null ? null : { all: null, dated: matches.count, allIngested }
 }

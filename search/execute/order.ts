@@ -1,8 +1,15 @@
+import type { SegmentCache } from '../cache/segment-cache.ts'
+import { scoreInMemory } from '../memory/memory-segment.ts'
 import type { ArticleQuery, Position } from '../query/article-query.ts'
-import type { Hit } from './hit.ts'
+import type { ScoringTerm } from '../query/match.ts'
+import { type DocIdSet, has } from '../segment/doc-id-set.ts'
+import type { SegmentMeta } from '../store/segment-store.ts'
+import { TERMS } from '../terms.ts'
+import type { IndexParts } from './index-parts.ts'
+import type { Hit } from './plan.ts'
 
 /** Reads the scores and ids that decide among hits with equal sort values. */
-export interface TieBreakers {
+interface TieBreakers {
   readIds(hits: Hit[]): Promise<void>
   readScores(hits: Hit[]): Promise<void>
 }
@@ -68,4 +75,87 @@ function firstGroups(groups: Hit[][], wanted: number, after: number | null | und
     return false
   })
   return end < 0 ? groups : groups.slice(0, end)
+}
+
+/** Reads ids and scores of hits from an opened index. */
+export function tieBreakers(
+  { source, stored, cache }: Pick<IndexParts, 'source' | 'stored' | 'cache'>,
+  scoring: ScoringTerm[],
+  version: bigint,
+): TieBreakers {
+  return {
+    async readIds(hits) {
+      for (const hit of hits) hit.id ??= stored.knownId(hit.seq)
+      const unknown = hits.filter(hit => hit.id === null)
+      if (unknown.length === 0) return
+      const ids = await source.readIds(unknown.map(hit => hit.seq))
+      for (const hit of unknown) hit.id = ids.get(hit.seq)!
+    },
+    async readScores(hits) {
+      const unknown = hits.filter(hit => hit.score === null)
+      const inMemory = unknown.flatMap(hit => (hit.address.kind === 'memory' ? [hit.address] : []))
+      const inStore = unknown.flatMap(hit => (hit.address.kind === 'stored' ? [hit.address] : []))
+      const scores = {
+        memory: scoreInMemory(inMemory, scoring),
+        stored: inStore.length === 0 ? [] : await scoreStored(cache, inStore, scoring, version),
+      }
+      const next = { memory: 0, stored: 0 }
+      for (const hit of unknown) {
+        const { kind } = hit.address
+        if (kind !== 'archive') hit.score = scores[kind][next[kind]++]!
+      }
+    },
+  }
+}
+
+/** The scores of some documents of stored segments, in their order. */
+async function scoreStored(
+  cache: SegmentCache,
+  hits: { segment: SegmentMeta; doc: number }[],
+  scoring: ScoringTerm[],
+  version: bigint,
+): Promise<number[]> {
+  const terms = [...new Set(scoring.flatMap(one => [one.term, TERMS.language(one.language)]))]
+  const segments = [...new Set(hits.map(hit => hit.segment))]
+  const lists = await readLists(cache, segments, terms, version)
+  const scorers = new Map(
+    segments.map(segment => {
+      const own = lists.get(segment)!
+      return [
+        segment,
+        scoring.map(({ language, term, weight }) => ({
+          inLanguage: own.get(TERMS.language(language))!,
+          withTerm: own.get(term)!,
+          weight,
+        })),
+      ]
+    }),
+  )
+  return hits.map(({ segment, doc }) => {
+    let score = 0
+    for (const { inLanguage, withTerm, weight } of scorers.get(segment)!) {
+      if (has(inLanguage, doc) && has(withTerm, doc)) score += weight
+    }
+    return score
+  })
+}
+
+async function readLists(
+  cache: SegmentCache,
+  segments: SegmentMeta[],
+  terms: string[],
+  version: bigint,
+): Promise<Map<SegmentMeta, Map<string, DocIdSet>>> {
+  const lists = new Map(segments.map(segment => [segment, new Map<string, DocIdSet>()]))
+  const missing: { segment: SegmentMeta; term: string }[] = []
+  for (const [segment, own] of lists) {
+    for (const term of terms) {
+      const known = cache.list(segment, term)
+      if (known === undefined) missing.push({ segment, term })
+      else own.set(term, known)
+    }
+  }
+  const read = missing.length === 0 ? [] : await cache.readLists(missing, version)
+  missing.forEach(({ segment, term }, index) => void lists.get(segment)!.set(term, read[index]!))
+  return lists
 }

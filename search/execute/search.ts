@@ -1,18 +1,15 @@
 import { waitFor } from '../../shared/log/waits.ts'
-import type { KeptArticle } from '../cache/article-form.ts'
+import type { KeptArticle } from '../cache/stored-articles.ts'
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
 import type { TimeBounds } from '../query/time-bounds.ts'
 import type { IndexState } from '../store/segment-store.ts'
-import type { Collector } from './collectors/collector.ts'
-import { createCountCollector } from './collectors/count.ts'
+import { type Collector, createCountCollector } from './collectors/collector.ts'
 import { createTopCollector } from './collectors/top.ts'
-import type { IndexParts, SearchSizes, StoredMeta } from './index-parts.ts'
+import { type IndexParts, matchParts, type SearchSizes, type StoredMeta } from './index-parts.ts'
 import { matchMemory } from './match-memory.ts'
 import { storedSegments } from './match-stored.ts'
-import { firstInOrder } from './order.ts'
+import { firstInOrder, tieBreakers } from './order.ts'
 import { type Matched, planSearch, type SearchPlan } from './plan.ts'
-import { matchParts } from './stored-part.ts'
-import { tieBreakers } from './ties.ts'
 
 /** Matches are counted up to here (decision 25). */
 export const TOTAL_CAP = 10_000

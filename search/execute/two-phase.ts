@@ -1,6 +1,22 @@
-import type { QueryNode } from '../query/node.ts'
-import { type DocIdSet, difference, emptySet, intersection, intersectionOf, union } from '../segment/doc-id-set.ts'
+import type { SegmentCache } from '../cache/segment-cache.ts'
+import type { Verification } from '../query/match.ts'
+import type { QueryNode } from '../query/parse.ts'
+import type { Columns } from '../segment/columns.ts'
+import {
+  bytesOf,
+  type DocIdSet,
+  difference,
+  docsOf,
+  emptySet,
+  intersection,
+  intersectionOf,
+  ownCopy,
+  passing,
+  union,
+} from '../segment/doc-id-set.ts'
 import { isFrequent, SHINGLES } from '../segment/shingles.ts'
+import type { ArticleSource } from '../store/article-source.ts'
+import type { SegmentMeta } from '../store/segment-store.ts'
 import { TERMS } from '../terms.ts'
 
 /*
@@ -22,21 +38,21 @@ export interface TwoPhaseMatches {
  * The posting list of a term. null: the list is not loaded yet; the caller loads it and evaluates
  * again, so the result of this evaluation does not count.
  */
-export type PostingLists = (term: string) => DocIdSet | null
+type PostingLists = (term: string) => DocIdSet | null
 
 /**
  * @param size documents of the segment
  * @param within the only documents of interest; the result for others does not count. Given when
  *   they are so few that a look at each is cheaper than a step over all; null: all
  */
-export type Evaluate = (lists: PostingLists, size: number, within: DocIdSet | null) => TwoPhaseMatches
+type Evaluate = (lists: PostingLists, size: number, within: DocIdSet | null) => TwoPhaseMatches
 
 /** So few documents are passed on as `within`: a look at each is cheaper than a step over all. */
 const isFew = (set: DocIdSet) => set.kind === 'array' && set.count * 64 <= set.size
 
 const limitTo = (set: DocIdSet, within: DocIdSet | null) => (within === null ? set : intersection(within, set))
 
-export const isExact = ({ confirmed, candidates }: TwoPhaseMatches) =>
+const isExact = ({ confirmed, candidates }: TwoPhaseMatches) =>
   confirmed === candidates || confirmed.count === candidates.count
 
 const exactly = (set: DocIdSet): TwoPhaseMatches => ({ confirmed: set, candidates: set })
@@ -265,3 +281,62 @@ function titlePhrase(words: string[]): Evaluate {
 }
 
 const wordPairs = (words: string[]): [string, string][] => words.slice(1).map((word, at) => [words[at]!, word])
+
+/** The matches of a segment as far as posting lists and columns tell. */
+export interface SegmentMatches {
+  segment: SegmentMeta
+  columns: Columns
+  /** Whether times and `seq` excluded none. */
+  isWhole: boolean
+  matches: TwoPhaseMatches
+}
+
+/**
+ * The second phase of matching: looks at the words of the documents that posting lists leave open.
+ * The result is cached, so later pages of the same search need not look again.
+ *
+ * @returns the matching documents of each segment
+ */
+export async function verifyMatches(
+  source: ArticleSource,
+  cache: SegmentCache,
+  found: SegmentMatches[],
+  verification: Verification | null,
+  version: bigint,
+): Promise<DocIdSet[]> {
+  if (found.every(({ matches }) => isExact(matches))) return found.map(one => one.matches.candidates)
+  const key = JSON.stringify(verification)
+  const states = found.map(one => stateOf(one, cache, key))
+  const seqs = states.flatMap(({ of, unknown }) => seqsOf(of, unknown))
+  const passed = new Set(
+    verification === null || seqs.length === 0 ? [] : await source.verify(seqs, verification, version),
+  )
+  return states.map(({ of, open, known, unknown }) => {
+    const { segment, columns, matches } = of
+    if (open.count === 0) return matches.candidates
+    const matching = passing(unknown, doc => passed.has(segment.first + BigInt(columns.offsets[doc]!)))
+    const yes = union([known.yes, matching], open.size)
+    if (unknown.count > 0) {
+      const no = union([known.no, difference(unknown, matching)], open.size)
+      const verified = { yes: ownCopy(yes), no: ownCopy(no) }
+      cache.verified.set({ segment, key }, verified, bytesOf(verified.yes) + bytesOf(verified.no) + key.length)
+    }
+    return union([matches.confirmed, intersection(open, yes)], open.size)
+  })
+}
+
+/**
+ * The open documents of a segment: those that the cache knows, and those whose words must be read.
+ */
+function stateOf(of: SegmentMatches, cache: SegmentCache, key: string) {
+  const { confirmed, candidates } = of.matches
+  const none = emptySet(candidates.size)
+  const open = isExact(of.matches) ? none : difference(candidates, confirmed)
+  const cached = open.count > 0 ? cache.verified.get({ segment: of.segment, key }) : undefined
+  const known = cached ?? { yes: none, no: none }
+  return { of, open, known, unknown: difference(difference(open, known.yes), known.no) }
+}
+
+function seqsOf({ segment, columns }: SegmentMatches, set: DocIdSet): bigint[] {
+  return Array.from(docsOf(set), doc => segment.first + BigInt(columns.offsets[doc]!))
+}

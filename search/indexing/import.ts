@@ -4,7 +4,6 @@ import type { Indexer } from '../indexer.ts'
 import { createSegmentBuilder, type SegmentSource } from '../segment/builder.ts'
 import { ingestedInto } from '../segment/columns.ts'
 import { immediately } from '../segment/pace.ts'
-import { openReads } from '../store/index-reads.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
 import {
   lockImported,
@@ -14,7 +13,8 @@ import {
   replaceSegments,
   storeAhead,
   useImported,
-} from '../store/segment-rows.ts'
+} from '../store/postgres-segment-writer.ts'
+import { openReads } from '../store/segment-store.ts'
 import type { NewArticle } from './article.ts'
 import { type Claim, claimIdentities, findKnown } from './identity.ts'
 import { AHEAD } from './scheduler.ts'

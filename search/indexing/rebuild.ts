@@ -1,12 +1,16 @@
 import { type Client, type Pool, transaction } from '../../shared/postgres/pool.ts'
-import type { DocumentWords } from '../analysis/word-list.ts'
+import type { DocumentWords } from '../analysis/stop-words.ts'
 import { createSegmentBuilder } from '../segment/builder.ts'
 import type { ArticleWords } from '../store/article-source.ts'
-import { openReads } from '../store/index-reads.ts'
 import { openSegmentWriter } from '../store/open.ts'
-import { postgresArticles } from '../store/postgres-articles.ts'
-import { raiseWordsVersion, readTexts, readTextsAndWords, updateWords } from '../store/postgres-words.ts'
-import type { SegmentRange } from '../store/segment-store.ts'
+import {
+  postgresArticles,
+  raiseWordsVersion,
+  readTexts,
+  readTextsAndWords,
+  updateWords,
+} from '../store/postgres-articles.ts'
+import { openReads, type SegmentRange } from '../store/segment-store.ts'
 
 /** Articles whose texts are in memory at a time. */
 const PART = 500n

@@ -1,15 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Pool } from '../../shared/postgres/pool.ts'
+import { release } from '../segment/arrays.ts'
 import { createSegmentBuilder, type SegmentSource } from '../segment/builder.ts'
-import { release } from '../segment/large.ts'
 import { createPace, immediately, type Pace } from '../segment/pace.ts'
-import type { KnownTexts } from '../segment/segment-texts.ts'
+import type { KnownTexts } from '../segment/postings-builder.ts'
 import { createVocabulary, type Vocabulary } from '../segment/vocabulary.ts'
 import type { ArticleSource } from '../store/article-source.ts'
-import { openReads } from '../store/index-reads.ts'
 import { openSegmentWriter } from '../store/open.ts'
 import { postgresArticles } from '../store/postgres-articles.ts'
-import type { NewSegment, NumberedSegment, SegmentRange, SegmentWork, SegmentWriter } from '../store/segment-store.ts'
+import {
+  type NewSegment,
+  type NumberedSegment,
+  openReads,
+  type SegmentRange,
+  type SegmentWork,
+  type SegmentWriter,
+} from '../store/segment-store.ts'
 import { mergesDue, nextFlush, partOfTime, remainderToFlush, SEGMENT_SIZES, type SegmentSizes } from './policy.ts'
 
 /**

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { createGrowingPostings } from './growing-postings.ts'
+import { createGrowingPostings } from './text-postings.ts'
 
 const TERMS = 3
 

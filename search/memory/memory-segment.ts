@@ -1,13 +1,11 @@
 import type { DocValues } from '../query/filters.ts'
+import type { ScoringTerm } from '../query/match.ts'
+import { grown } from '../segment/arrays.ts'
 import type { SegmentSource } from '../segment/builder.ts'
-import { arraySet, type DocIdSet, docsOf, emptySet, intersection, passing } from '../segment/doc-id-set.ts'
-import { grown } from '../segment/grown.ts'
+import { arraySet, type DocIdSet, docsOf, emptySet, has, intersection, passing } from '../segment/doc-id-set.ts'
 import { filterTerms, parseWordTerm, TERMS } from '../terms.ts'
-import { createGrowingPostings } from './growing-postings.ts'
-import { createPhraseCache } from './phrase-cache.ts'
 import type { TermIds } from './term-ids.ts'
-import { createTextPostings } from './text-postings.ts'
-import { createTexts } from './texts.ts'
+import { createGrowingPostings, createTextPostings, createTexts } from './text-postings.ts'
 
 /** The fields of an article that are kept besides its words and times. */
 export type MemoryDocument = Pick<SegmentSource, 'seq' | 'id' | 'publisherNo' | 'authorNos' | 'language'>
@@ -115,4 +113,49 @@ function createFilterPostings() {
     },
     docs: (term: string) => postings.docs(ids.get(term) ?? ids.size),
   }
+}
+
+/**
+ * The documents of an in-memory segment that contain a phrase. The same phrases are asked for again
+ * and again, and documents never change: a later search looks only at those that came since.
+ */
+interface PhraseCache {
+  /**
+   * @param candidates ascending documents that may contain the phrase
+   * @param size documents of the segment
+   */
+  docs(key: string, candidates: Uint16Array, size: number, contains: (doc: number) => boolean): Uint16Array
+}
+
+/** @param limit phrases; the least recently used one is dropped */
+function createPhraseCache(limit: number): PhraseCache {
+  const phrases = new Map<string, { upTo: number; docs: number[] }>()
+  return {
+    docs(key, candidates, size, contains) {
+      const known = phrases.get(key) ?? { upTo: 0, docs: [] }
+      phrases.delete(key)
+      phrases.set(key, known)
+      for (const oldest of phrases.keys()) {
+        if (phrases.size <= limit) break
+        phrases.delete(oldest)
+      }
+      for (const doc of candidates) if (doc >= known.upTo && contains(doc)) known.docs.push(doc)
+      known.upTo = size
+      return Uint16Array.from(known.docs)
+    },
+  }
+}
+
+/** The scores of some documents, in their order. */
+export function scoreInMemory(hits: { segment: MemorySegment; doc: number }[], scoring: ScoringTerm[]): number[] {
+  const listsOf = new Map<MemorySegment, DocIdSet[]>()
+  return hits.map(({ segment, doc }) => {
+    const lists = listsOf.get(segment) ?? scoring.map(one => segment.list(one.term))
+    listsOf.set(segment, lists)
+    const { language } = segment.documents[doc]!
+    return scoring.reduce(
+      (score, one, index) => (one.language === language && has(lists[index]!, doc) ? score + one.weight : score),
+      0,
+    )
+  })
 }

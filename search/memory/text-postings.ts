@@ -1,16 +1,14 @@
 import type { Language } from '../../shared/articles/article.ts'
-import { grown } from '../segment/grown.ts'
+import { grown } from '../segment/arrays.ts'
 import type { WordTerm } from '../terms.ts'
-import { createGrowingPostings } from './growing-postings.ts'
 import type { TermIds } from './term-ids.ts'
-import type { Texts } from './texts.ts'
 
 /**
  * Posting lists of words and stems. A search waits for the articles that came just before it, so
  * building their lists is put off: the lists take two thirds of the work. Until then the texts
  * of unlisted documents are scanned.
  */
-export interface TextPostings {
+interface TextPostings {
   /** Takes in the next document, whose text is in `texts` already. */
   add(language: Language, newWords: number): void
   /** Lists the words of the first unlisted document. Returns whether there was one. */
@@ -138,4 +136,125 @@ function addTo<K>(lists: Map<K, number[]>, key: K, doc: number): void {
   const list = lists.get(key)
   if (list === undefined) lists.set(key, [doc])
   else if (list[list.length - 1] !== doc) list.push(doc)
+}
+
+/**
+ * Posting lists that grow at their ends, by the id of a term. Most are very short, so they are
+ * chained through one array: an array for each would take a hundred bytes.
+ */
+interface GrowingPostings {
+  /** Adds a document unless it is the last of the list. Returns whether it was added. */
+  add(term: number, doc: number): boolean
+  /** The documents in ascending order. The caller does not write to the array. */
+  docs(term: number): Uint16Array
+}
+
+/**
+ * Three numbers for each list, side by side: its length, the end of its chain + 1, its last
+ * document + 1.
+ */
+const WIDTH = 3
+const [COUNT, END, LAST] = [0, 1, 2] as const
+
+/**
+ * From this length on the last result is kept: to follow a chain is slow, but a short one costs
+ * less than to keep it.
+ */
+const LONG = 32
+
+export function createGrowingPostings(): GrowingPostings {
+  let lists = new Int32Array(WIDTH << 12)
+  let docs = new Uint16Array(1 << 12)
+  /** The link of each document to the one before it in its chain, + 1. */
+  let before = new Int32Array(1 << 12)
+  let used = 0
+  const results = new Map<number, Uint16Array>()
+  return {
+    add(term, doc) {
+      const at = term * WIDTH
+      while (at >= lists.length) lists = grown(lists, new Int32Array(lists.length * 2))
+      if (lists[at + LAST] === doc + 1) return false
+      if (used === docs.length) {
+        docs = grown(docs, new Uint16Array(used * 2))
+        before = grown(before, new Int32Array(used * 2))
+      }
+      docs[used] = doc
+      before[used] = lists[at + END]!
+      lists[at + COUNT]!++
+      lists[at + END] = ++used
+      lists[at + LAST] = doc + 1
+      return true
+    },
+    docs(term) {
+      const list = term * WIDTH
+      if (list >= lists.length) return new Uint16Array(0)
+      const count = lists[list + COUNT]!
+      const known = count < LONG ? undefined : results.get(term)
+      if (known?.length === count) return known
+      const found = new Uint16Array(count)
+      if (known !== undefined) found.set(known)
+      const rest = known?.length ?? 0
+      for (let at = lists[list + END]!, index = count - 1; index >= rest; at = before[at - 1]!) {
+        found[index--] = docs[at - 1]!
+      }
+      if (count >= LONG) results.set(term, found)
+      return found
+    },
+  }
+}
+
+/**
+ * The texts of an in-memory segment as ids of words, one after the other: title, body, title, body
+ * …
+ */
+interface Texts {
+  /** All ids. Longer than there are words; a later call may return another array. */
+  ids(): Int32Array
+  add(title: string, body: string): void
+  titleStart(doc: number): number
+  bodyStart(doc: number): number
+  end(doc: number): number
+  /** Whether words stand side by side in the title, or in title or body, of a document. */
+  contains(doc: number, phrase: number[], titleOnly: boolean): boolean
+}
+
+export function createTexts(termIds: TermIds): Texts {
+  let ids = new Int32Array(1 << 14)
+  let used = 0
+  const titleStarts: number[] = []
+  const bodyStarts: number[] = []
+  const push = (word: number) => {
+    if (used === ids.length) ids = grown(ids, new Int32Array(used * 2))
+    ids[used++] = word
+  }
+  const end = (doc: number) => titleStarts[doc + 1] ?? used
+  return {
+    ids: () => ids,
+    add(title, body) {
+      titleStarts.push(used)
+      termIds.read(title, push)
+      bodyStarts.push(used)
+      termIds.read(body, push)
+    },
+    titleStart: doc => titleStarts[doc]!,
+    bodyStart: doc => bodyStarts[doc]!,
+    end,
+    contains(doc, phrase, titleOnly) {
+      const body = bodyStarts[doc]!
+      if (isIn(ids, phrase, titleStarts[doc]!, body)) return true
+      return !titleOnly && isIn(ids, phrase, body, end(doc))
+    },
+  }
+}
+
+/** Whether a phrase stands from `from` to before `to`. */
+function isIn(ids: Int32Array, phrase: number[], from: number, to: number): boolean {
+  const first = phrase[0]!
+  for (let at = from; at <= to - phrase.length; at++) {
+    if (ids[at] !== first) continue
+    let same = 1
+    while (same < phrase.length && ids[at + same] === phrase[same]) same++
+    if (same === phrase.length) return true
+  }
+  return false
 }

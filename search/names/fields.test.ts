@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { Columns } from '../segment/columns.ts'
 import { docsOf } from '../segment/doc-id-set.ts'
-import { NUMBER_FIELDS } from './fields.ts'
+import { NUMBER_FIELDS } from './name-lists.ts'
 
 const SIZE = 4_096
 const HIGHEST = 1_000

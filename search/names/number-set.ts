@@ -1,5 +1,5 @@
+import { grown } from '../segment/arrays.ts'
 import { countBits, hasBit, lowestBit } from '../segment/bitmap.ts'
-import { grown } from '../segment/grown.ts'
 
 /**
  * A growing set of numbers of outlets or authors: a list while they are few, because most parts of

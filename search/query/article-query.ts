@@ -1,23 +1,7 @@
 import type { ArticleOutlet, Country, Language } from '../../shared/articles/article.ts'
 import type { ArticleFilter } from './filters.ts'
+import type { Match } from './parse.ts'
 import type { Axis } from './time-bounds.ts'
-
-/**
- * The meaning of `q`, read by `parseKeyword` or `parseBoolean`; words are folded
- * (`analysis/tokens.ts`).
- */
-export type Match =
-  | { kind: 'all' }
-  /** Any of the words, by stem. Distinct, in the query's order, at least one. */
-  | { kind: 'keyword'; words: string[] }
-  /**
-   * All of the phrases and none of the excluded ones, as written. A phrase of one word is that
-   * word; `required` is never empty.
-   */
-  | { kind: 'boolean'; required: string[][]; excluded: string[][] }
-
-/** `q` read, or why it cannot be: sentences for `errors.q`. */
-export type ParsedQuery = { ok: true; match: Match } | { ok: false; errors: string[] }
 
 /** One search, validated, with its plan applied. The same on all pages of a sequence. */
 export interface ArticleQuery extends ArticleFilter {

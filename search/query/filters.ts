@@ -1,7 +1,7 @@
 import { COUNTRIES, type Country, type Language } from '../../shared/articles/article.ts'
 import { foldName } from '../analysis/folding.ts'
 import { type Filterable, TERMS } from '../terms.ts'
-import { or, type QueryNode, term } from './node.ts'
+import { or, type QueryNode, term } from './parse.ts'
 import { type Coverage, isWithin, type Sort, timeBoundsOf } from './time-bounds.ts'
 
 /*

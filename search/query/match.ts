@@ -1,15 +1,15 @@
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 import { stem } from '../analysis/stems.ts'
-import { STOP_WORDS } from '../analysis/stop-words.ts'
-import { wordList } from '../analysis/word-list.ts'
+import { STOP_WORDS, wordList } from '../analysis/stop-words.ts'
 import { TERMS } from '../terms.ts'
-import type { ArticleQuery, Match } from './article-query.ts'
-import { and, andNot, or, type QueryNode, term } from './node.ts'
+import type { ArticleQuery } from './article-query.ts'
+import type { Match } from './parse.ts'
+import { and, andNot, or, type QueryNode, term } from './parse.ts'
 
 type Scope = ArticleQuery['searchIn']
 
 /** How the words of a query are looked for in the index. */
-export interface MatchPlan {
+interface MatchPlan {
   /** null: every article matches. */
   node: QueryNode | null
   /**

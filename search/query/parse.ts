@@ -1,5 +1,21 @@
 import { hasLetterOrDigit, words } from '../analysis/tokens.ts'
-import type { ParsedQuery } from './article-query.ts'
+
+/**
+ * The meaning of `q`, read by `parseKeyword` or `parseBoolean`; words are folded
+ * (`analysis/tokens.ts`).
+ */
+export type Match =
+  | { kind: 'all' }
+  /** Any of the words, by stem. Distinct, in the query's order, at least one. */
+  | { kind: 'keyword'; words: string[] }
+  /**
+   * All of the phrases and none of the excluded ones, as written. A phrase of one word is that
+   * word; `required` is never empty.
+   */
+  | { kind: 'boolean'; required: string[][]; excluded: string[][] }
+
+/** `q` read, or why it cannot be: sentences for `errors.q`. */
+export type ParsedQuery = { ok: true; match: Match } | { ok: false; errors: string[] }
 
 /** Why a `q` cannot be read, by name: pages say it in the reader's language. */
 export const QUERY_PROBLEMS = {
@@ -69,3 +85,27 @@ function indexFrom(text: string, pattern: RegExp, from: number): number {
   const found = text.slice(from).search(pattern)
   return found < 0 ? text.length : from + found
 }
+
+/** A query as a syntax tree. It is evaluated on in-memory segments and on stored ones. */
+export type QueryNode =
+  | { kind: 'term'; term: string }
+  /** Two words or more, in order and side by side, within the title or within the body. */
+  | { kind: 'phrase'; words: string[]; scope: 'title' | 'title_body' }
+  /** At least one clause each. */
+  | { kind: 'and'; of: QueryNode[] }
+  | { kind: 'or'; of: QueryNode[] }
+  | { kind: 'andNot'; of: QueryNode; not: QueryNode[] }
+
+export const term = (text: string): QueryNode => ({ kind: 'term', term: text })
+
+/** @param of at least one clause; nested conjunctions become one */
+export function and(of: QueryNode[]): QueryNode {
+  const clauses = of.flatMap(node => (node.kind === 'and' ? node.of : [node]))
+  return clauses.length === 1 ? clauses[0]! : { kind: 'and', of: clauses }
+}
+
+/** @param of at least one clause */
+export const or = (of: QueryNode[]): QueryNode => (of.length === 1 ? of[0]! : { kind: 'or', of })
+
+export const andNot = (of: QueryNode, not: QueryNode[]): QueryNode =>
+  not.length === 0 ? of : { kind: 'andNot', of, not }

@@ -1,6 +1,5 @@
-import { nameBytes, type Reader, readVarint, varintBytes, writeName, writeVarint } from './bytes.ts'
+import { hashOf, nameBytes, type Reader, readVarint, varintBytes, writeName, writeVarint } from './arrays.ts'
 import { bitmapSet, type DocIdSet, lastingArray } from './doc-id-set.ts'
-import { hashOf } from './hashing.ts'
 
 /*
  * A segment's term dictionary with its posting lists. Terms are spread over buckets by their hash,

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { hashOf } from './hashing.ts'
-import { createTermFilterBuilder, isFiltered, lacks } from './term-filter.ts'
+import { hashOf } from './arrays.ts'
+import { createTermFilterBuilder, isFiltered, lacks } from './columns.ts'
 
 t.test('a filter never denies a term that is there, and denies most that are not', async t => {
   const builder = createTermFilterBuilder()

@@ -1,7 +1,7 @@
 import type { Language } from '../../shared/articles/article.ts'
 import { stem } from '../analysis/stems.ts'
 import { STOP_WORDS } from '../analysis/stop-words.ts'
-import { moved } from './large.ts'
+import { moved } from './arrays.ts'
 import { createWordIds, type WordIds } from './word-ids.ts'
 
 /** The id of a stop word's stem. */

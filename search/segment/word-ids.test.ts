@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { wordList } from '../analysis/word-list.ts'
-import { hashOf } from './hashing.ts'
+import { wordList } from '../analysis/stop-words.ts'
+import { hashOf } from './arrays.ts'
 import { createWordIds } from './word-ids.ts'
 
 const word = fc.oneof(

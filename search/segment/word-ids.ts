@@ -1,5 +1,4 @@
-import { grown } from './grown.ts'
-import { finishHash, HASH_SEED, hashOf, hashStep } from './hashing.ts'
+import { finishHash, grown, HASH_SEED, hashOf, hashStep } from './arrays.ts'
 
 /**
  * Ids of words, from 0 up in order of first appearance (Lucene: BytesRefHash). Words are read in

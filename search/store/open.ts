@@ -1,8 +1,7 @@
 import type { Pool } from '../../shared/postgres/pool.ts'
-import type { IndexReads } from './index-reads.ts'
 import { postgresSegmentWriter } from './postgres-segment-writer.ts'
 import { postgresSegments } from './postgres-segments.ts'
-import type { SegmentStore, SegmentWriter } from './segment-store.ts'
+import type { IndexReads, SegmentStore, SegmentWriter } from './segment-store.ts'
 
 /*
  * Searches, the threads that make segments, and `reindex` all open their stores here. So another

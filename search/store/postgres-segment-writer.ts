@@ -1,7 +1,8 @@
-import { type Pool, transaction } from '../../shared/postgres/pool.ts'
-import { immediately } from '../segment/pace.ts'
-import { readStoredTo, removeUnused, replaceSegments, storeAhead } from './segment-rows.ts'
-import type { NumberedSegment, SegmentWork, SegmentWriter } from './segment-store.ts'
+import { byteaArray } from '../../shared/postgres/binary-arrays.ts'
+import { type Client, type Pool, type Queryable, transaction } from '../../shared/postgres/pool.ts'
+import type { BuiltSegment } from '../segment/builder.ts'
+import { immediately, type Pace } from '../segment/pace.ts'
+import type { NewSegment, NumberedSegment, SegmentRange, SegmentWork, SegmentWriter } from './segment-store.ts'
 
 /**
  * Advisory locks. The numbers are arbitrary and never change: processes of two versions must meet.
@@ -118,4 +119,251 @@ async function withoutWriters<T>(pool: Pool, work: () => Promise<T>): Promise<T>
     // With the connection, its locks and settings go.
     client.release(lost ?? true)
   }
+}
+
+/*
+ * Segments as rows: `segments`, `segments_ahead`, `segment_buckets`, `segments_version`. A segment
+ * is stored ahead, then used, then replaced. Its buckets come with the first step, and go some time
+ * after the last.
+ */
+
+/** Stores a segment that is not used yet. @returns its number */
+export async function storeAhead(
+  client: Client,
+  kind: SegmentWork | 'import',
+  { range, articles, built }: NewSegment,
+  pace: Pace,
+): Promise<number> {
+  const { rows } = await client.query<{ segment_no: number }>(NEXT_NUMBER)
+  const number = rows[0]!.segment_no
+  for (const part of parts(built.buckets)) {
+    pace()
+    await client.query('insert into segment_buckets select $1, * from unnest($2::int[], $3::bytea[])', [
+      number,
+      part.map(one => one.bucket),
+      byteaArray(part.map(one => one.block)),
+    ])
+  }
+  const published = extent(articles.map(article => article.published))
+  const ingested = extent(articles.map(article => article.ingested))
+  await client.query(ADD_AHEAD, [
+    number,
+    kind,
+    range.first,
+    range.last,
+    built.bucketBits,
+    ...published,
+    ...ingested,
+    articles.filter(article => article.published === null).length,
+    built.columns,
+  ])
+  return number
+}
+
+/**
+ * Puts a stored segment in place of those within its range.
+ *
+ * @param expects numbers of the segments to be replaced; throws when there are others
+ */
+export async function replaceSegments(client: Client, segmentNo: number, expects: number[] | undefined): Promise<void> {
+  await lockSegments(client)
+  const { rows } = await client.query<SegmentRange>(RANGE_AHEAD, [segmentNo])
+  const range = rows[0]
+  if (range === undefined) throw new Error(REMOVED)
+  const replaced = await deleteWithin(client, range)
+  // An import stores segments without a lock, and a process that was stopped loses its lock. Their
+  // newer segments are not replaced by older data.
+  const overlapping = await client.query(OVERLAPPING, [range.first, range.last])
+  if ((expects !== undefined && replaced.join() !== expects.join()) || overlapping.rowCount !== 0)
+    throw new Error('another process stored segments of the same articles; the next attempt starts from those')
+  const used = await client.query(USE, [segmentNo])
+  // Without this one, the articles of those that it replaces would be in no segment.
+  if (used.rowCount !== 1) throw new Error(REMOVED)
+  // With what a killed process has left of these articles.
+  await client.query("delete from segments_ahead where kind <> 'import' and first_seq >= $1 and last_seq <= $2", [
+    range.first,
+    range.last,
+  ])
+}
+
+/**
+ * Raises the version, which whoever changes segments does first: one transaction at a time changes
+ * them.
+ */
+export async function lockSegments(client: Client): Promise<void> {
+  await client.query('update segments_version set version = version + 1')
+}
+
+/**
+ * Locks the segment of an import that is stored ahead, so that it stays until it is used.
+ *
+ * @returns its columns; null: it is there no longer
+ */
+export async function lockImported(client: Client, segmentNo: number): Promise<Buffer | null> {
+  const { rows } = await client.query<{ columns: Buffer }>(LOCK_IMPORTED, [segmentNo])
+  return rows[0]?.columns ?? null
+}
+
+export async function removeAhead(db: Queryable, segmentNo: number): Promise<void> {
+  await db.query('delete from segments_ahead where segment_no = $1', [segmentNo])
+}
+
+/**
+ * Uses the segment of an import, whose articles have their numbers and times by now.
+ *
+ * @param first `seq` of its first article; every earlier article is in a segment
+ * @param ingested times of its articles, ms since 1970
+ */
+export async function useImported(
+  client: Client,
+  segmentNo: number,
+  { first, columns, ingested }: { first: bigint; columns: Buffer; ingested: (number | null)[] },
+): Promise<void> {
+  await lockSegments(client)
+  await client.query(USE_IMPORTED, [segmentNo, first - 1n, ...extent(ingested), columns])
+  await removeAhead(client, segmentNo)
+}
+
+/** Articles up to this `seq` have a segment; 0: none has. */
+export async function readCovered(db: Queryable): Promise<bigint> {
+  const { rows } = await db.query<{ last: bigint }>('select coalesce(max(last_seq), 0)::bigint as last from segments')
+  return rows[0]!.last
+}
+
+const REMOVED = 'another process removed a segment before it was used'
+
+/** Their buckets stay, and are removed by `removeUnused`. @returns their numbers, ascending */
+async function deleteWithin(client: Client, { first, last }: SegmentRange): Promise<number[]> {
+  const { rows } = await client.query<{ segment_no: number }>(
+    'delete from segments where first_seq >= $1 and last_seq <= $2 returning segment_no',
+    [first, last],
+  )
+  return rows.map(row => row.segment_no).sort((a, b) => a - b)
+}
+
+/** Articles up to this `seq` have a segment that is stored, used or not; 0: none has. */
+async function readStoredTo(pool: Pool): Promise<bigint> {
+  const { rows } = await pool.query<{ last: bigint }>(STORED_TO)
+  return rows[0]!.last
+}
+
+const STORED_TO = `
+  select greatest(0, (select max(last_seq) from segments), (select max(last_seq) from segments_ahead where kind <> 'import')) as last`
+
+/** Removes the buckets of all segments that are stored no longer. */
+async function removeUnused(pool: Pool, pace: Pace): Promise<void> {
+  await pool.query(REMOVE_ABANDONED)
+  const { rows } = await pool.query<{ no: number }>(UNUSED)
+  for (const { no } of rows) await removeBuckets(pool, no, pace)
+}
+
+/** Buckets of one statement: some hundred kB. */
+const BUCKETS_PER_STATEMENT = 256
+
+/** Removes them in small steps. */
+async function removeBuckets(pool: Pool, segmentNo: number, pace: Pace): Promise<void> {
+  for (let after: number | null = -1; after !== null; ) {
+    pace()
+    const { rows }: { rows: { last: number | null }[] } = await pool.query({
+      name: 'remove-buckets',
+      text: REMOVE_BUCKETS,
+      values: [segmentNo, after, BUCKETS_PER_STATEMENT],
+    })
+    after = rows[0]!.last
+  }
+}
+
+// $1 segment, $2 after which bucket, $3 how many. Index: the primary key; a range needs it whatever
+// the planner thinks of the table. Each step looks again: the connection may have come to another
+// server, whose last commits are missing.
+const REMOVE_BUCKETS = `
+  with step as materialized (
+    select bucket from segment_buckets
+    where segment_no = $1 and bucket > $2
+      and not exists (select from segments where segment_no = $1)
+      and not exists (select from segments_ahead where segment_no = $1)
+    order by bucket limit $3
+  ), removed as (
+    delete from segment_buckets
+    where segment_no = $1 and bucket > $2 and bucket <= (select max(bucket) from step)
+  )
+  select max(bucket) as last from step`
+
+// An import uses a segment some seconds after it was stored. One that finds it gone builds another.
+const REMOVE_ABANDONED = `
+  delete from segments_ahead where kind = 'import' and stored_at < now() - interval '10 minutes'`
+
+// The numbers in `segment_buckets` that no segment has any more. Each number is one step in the
+// primary key. A segment and its buckets are added in one transaction, and it is moved in one.
+const UNUSED = `
+  with recursive numbers (no) as (
+    select min(segment_no) from segment_buckets
+    union all
+    select (select min(segment_no) from segment_buckets where segment_no > numbers.no)
+    from numbers where numbers.no is not null
+  )
+  select no from numbers
+  where no is not null
+    and not exists (select from segments where segment_no = no)
+    and not exists (select from segments_ahead where segment_no = no)`
+
+const NEXT_NUMBER = "select nextval(pg_get_serial_sequence('segments', 'segment_no'))::int as segment_no"
+
+/** The columns of both tables. */
+const COLUMNS = `segment_no, first_seq, last_seq, bucket_bits,
+  first_published, last_published, first_ingested, last_ingested, undated, columns`
+
+// $1 number, $2 kind, $3 $4 range, $5 bits, $6 $7 published, $8 $9 ingested, $10 undated, $11
+// columns
+const ADD_AHEAD = `
+  insert into segments_ahead (segment_no, kind, first_seq, last_seq, bucket_bits,
+    first_published, last_published, first_ingested, last_ingested, undated, columns)
+  values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`
+
+// $1 number
+const RANGE_AHEAD = 'select first_seq as first, last_seq as last from segments_ahead where segment_no = $1 for update'
+
+// $1 $2 range. Segments are ascending and without gaps.
+const OVERLAPPING = 'select from segments where last_seq >= $1 and first_seq <= $2'
+
+// $1 number
+const LOCK_IMPORTED = 'select columns from segments_ahead where segment_no = $1 for update'
+
+// $1 number, $2 number before its first article, $3 $4 ingested, $5 columns
+const USE_IMPORTED = `
+  insert into segments (${COLUMNS}) overriding system value
+  select segment_no, $2 + first_seq, $2 + last_seq, bucket_bits,
+    first_published, last_published, $3, $4, undated, $5
+  from segments_ahead where segment_no = $1`
+
+// $1 number
+const USE = `
+  insert into segments (${COLUMNS}) overriding system value
+  select ${COLUMNS} from segments_ahead where segment_no = $1`
+
+function extent(times: (number | null)[]): [Date | null, Date | null] {
+  let [first, last] = [Infinity, -Infinity]
+  for (const time of times) {
+    if (time === null) continue
+    if (time < first) first = time
+    if (time > last) last = time
+  }
+  return first > last ? [null, null] : [new Date(first), new Date(last)]
+}
+
+/** Bytes of one insert. Searches on the same server wait behind it. */
+const INSERT_BYTES = 250_000
+
+function* parts(buckets: BuiltSegment['buckets']): Generator<BuiltSegment['buckets']> {
+  let part: BuiltSegment['buckets'] = []
+  let bytes = 0
+  for (const one of buckets) {
+    part.push(one)
+    bytes += one.block.length
+    if (bytes < INSERT_BYTES) continue
+    yield part
+    part = []
+    bytes = 0
+  }
+  if (part.length > 0) yield part
 }

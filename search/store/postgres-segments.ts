@@ -1,13 +1,14 @@
 import { decodeColumns } from '../segment/columns.ts'
 import { bucketOf, entryStart } from '../segment/postings.ts'
-import type { IndexReads, Statement } from './index-reads.ts'
 import {
   type IndexMeta,
+  type IndexReads,
   type IndexState,
   type ListKey,
   type SegmentMeta,
   type SegmentStore,
   SegmentsChanged,
+  type Statement,
   type TermDictionary,
 } from './segment-store.ts'
 

@@ -4,15 +4,13 @@ import { randomArticles } from '../../test/search/archive.ts'
 import { type ArchiveIndex, openArchiveIndex } from '../../test/search/archive-index.ts'
 import { EVERYTHING } from '../../test/search/poller.ts'
 import { createRandom } from '../../test/search/random.ts'
-import { readSegmentAhead } from '../cache/read-ahead.ts'
-import { createSegmentCache } from '../cache/segment-cache.ts'
-import { defaultCacheSizes } from '../cache/sizes.ts'
+import { defaultCacheSizes } from '../cache/cache.ts'
+import { createSegmentCache, readSegmentAhead } from '../cache/segment-cache.ts'
 import { makeSegments } from '../indexing/segments.ts'
 import type { DocIdSet } from '../segment/doc-id-set.ts'
 import { TERMS } from '../terms.ts'
-import { openReads } from './index-reads.ts'
 import { openSegmentStore, openSegmentWriter } from './open.ts'
-import type { SegmentMeta, SegmentStore } from './segment-store.ts'
+import { openReads, type SegmentMeta, type SegmentStore } from './segment-store.ts'
 
 t.setTimeout(280_000)
 

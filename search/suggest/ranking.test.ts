@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
-import { wordList } from '../analysis/word-list.ts'
+import { wordList } from '../analysis/stop-words.ts'
+import { rankNames } from '../execute/suggestions.ts'
 import { createNameIndex } from '../names/name-index.ts'
-import { rankNames } from './ranking.ts'
 
 /** An outlet or author with its names and what is counted of it. */
 interface Named {

@@ -85,7 +85,7 @@ t.test('only the store of the search engine has SQL on its segment tables', asyn
   const outside = files.filter(
     file =>
       !file.startsWith('search/store/') &&
-      !/^(test|bench)\//.test(file) &&
+      !/^(test|bench)\/|\.test\.ts$/.test(file) &&
       tables.test(readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8')),
   )
   t.same(outside, [])

@@ -1,8 +1,12 @@
+import { COUNTRIES } from '../../../shared/articles/article.ts'
+import type { ArticleQuery, Position } from '../../query/article-query.ts'
 import type { DocValues } from '../../query/filters.ts'
+import type { Axis } from '../../query/time-bounds.ts'
+import { grown } from '../../segment/arrays.ts'
 import type { OutletCounts } from '../../segment/columns.ts'
-import type { DocIdSet } from '../../segment/doc-id-set.ts'
-import type { DocAddress } from '../hit.ts'
-import type { Aggregation } from './aggregation.ts'
+import { type DocIdSet, docsOf, intersection } from '../../segment/doc-id-set.ts'
+import { type NameField, TERMS } from '../../terms.ts'
+import type { DocAddress, Hit } from '../plan.ts'
 
 /** Values of some documents. */
 export interface DocReader {
@@ -51,4 +55,140 @@ export interface Collector {
    * @param next `startsAt` of the next segment
    */
   isComplete(next: number): boolean
+}
+
+/** Order and position of a page: they decide which matches stand on it. */
+export interface PageOrder {
+  sort: ArticleQuery['sort']
+  order: ArticleQuery['order']
+  /** null: the first page. */
+  position: Position | null
+  /** Matches wanted after the page before. */
+  wanted: number
+  /** Whether scores decide among matches with equal sort values. */
+  scored: boolean
+}
+
+/**
+ * The question of a collector, for a part of the index that matches and counts by itself (the
+ * archive). `take` is called as often as there are answers, each of other articles.
+ */
+export type Aggregation =
+  /** The first matches in order after the page before, with their ids and scores. */
+  | { kind: 'first'; page: PageOrder; take(hits: Hit[]): void }
+  /** The number of matches; counted up to `limit`. */
+  | { kind: 'count'; limit: number; take(count: number): void }
+  /** Matches by bucket of time: bucket n lasts from `starts[n]` to before `starts[n + 1]`. */
+  | { kind: 'times'; axis: Axis; starts: Float64Array; take(counts: readonly number[], undated: number): void }
+  /** Matches that have each of some terms of filters. */
+  | { kind: 'terms'; terms: readonly string[]; take(counts: readonly number[]): void }
+  /** Matches by the number of their outlet. */
+  | { kind: 'outlets'; take(publisherNo: number, count: number): void }
+  /** Matches by the numbers of outlets and authors, and their countries. */
+  | { kind: 'names'; take(field: NameField, no: number, use: NameUse): void }
+
+interface CountCollector extends Collector {
+  readonly limit: number
+  /** Number of matches so far. */
+  count(): number
+}
+
+/**
+ * Counts matches; the search may stop when the limit is reached.
+ * @param limit 0: no count is needed
+ */
+export function createCountCollector(limit: number): CountCollector {
+  let count = 0
+  return {
+    limit,
+    count: () => count,
+    collect(matches) {
+      count += matches.count
+    },
+    aggregation: {
+      kind: 'count',
+      limit,
+      take(found) {
+        count += found
+      },
+    },
+    isComplete: () => count >= limit,
+  }
+}
+
+/** The uses of outlets or authors by number. */
+export interface NameUses {
+  of(no: number): NameUse
+  /** No number from here on has articles. */
+  end(): number
+}
+
+export type NameCounter = Collector & Record<NameField, NameUses>
+
+const COUNTRY_TERMS = COUNTRIES.map(country => TERMS.country(country))
+
+/** Counts the matches of every outlet and author. */
+export function createNameCounter(): NameCounter {
+  const outlets = createUses()
+  const authors = createUses()
+  return {
+    terms: COUNTRY_TERMS,
+    outlet: outlets,
+    author: authors,
+    aggregation: {
+      kind: 'names',
+      take: (field, no, use) => (field === 'outlet' ? outlets : authors).addUse(no, use),
+    },
+    isComplete: () => false,
+    collect(matches, segment) {
+      const isWhole = matches.count === matches.size
+      COUNTRY_TERMS.forEach((term, index) => {
+        const country = 1 << index
+        const addAuthor = (no: number) => authors.add(no, country)
+        const list = segment.list(term)
+        const docs = docsOf(isWhole ? list : intersection(matches, list))
+        for (let at = 0; at < docs.length; at++) {
+          outlets.add(segment.values.publisherNo(docs[at]!), country)
+          segment.values.eachAuthor(docs[at]!, addAuthor)
+        }
+      })
+    },
+  }
+}
+
+/** Numbers from here on are not counted, which bounds the memory. */
+const MOST_NUMBERS = 1 << 24
+
+function createUses() {
+  let articles = new Uint32Array(1 << 10)
+  let countries = new Uint8Array(1 << 10)
+  const hasRoom = (no: number): boolean => {
+    if (no < articles.length) return true
+    if (no >= MOST_NUMBERS) return false
+    const size = 2 ** Math.ceil(Math.log2(no + 1))
+    articles = grown(articles, new Uint32Array(size))
+    countries = grown(countries, new Uint8Array(size))
+    return true
+  }
+  return {
+    add(no: number, country: number) {
+      if (!hasRoom(no)) return
+      articles[no]! += 1
+      countries[no]! |= country
+    },
+    addUse(no: number, use: NameUse) {
+      if (!hasRoom(no)) return
+      articles[no]! += use.articles
+      countries[no]! |= use.countries
+    },
+    of: (no: number): NameUse => ({ articles: articles[no] ?? 0, countries: countries[no] ?? 0 }),
+    end: () => articles.length,
+  }
+}
+
+/** Articles of an outlet or author, and the countries that have some. */
+export interface NameUse {
+  articles: number
+  /** Bit n: the country `COUNTRIES[n]`. */
+  countries: number
 }

@@ -1,7 +1,7 @@
 import type { Axis } from '../../query/time-bounds.ts'
 import { firstAtLeast } from '../../segment/columns.ts'
-import { countBetween } from '../../segment/counting.ts'
 import { type DocIdSet, docsOf } from '../../segment/doc-id-set.ts'
+import { countBetween } from '../../segment/postings-builder.ts'
 import type { Collector, DocReader } from './collector.ts'
 
 export interface TimeCollector extends Collector {

@@ -1,11 +1,9 @@
 import { firstAtLeast } from '../../segment/columns.ts'
 import { type DocIdSet, docsOf, walk } from '../../segment/doc-id-set.ts'
-import type { Hit } from '../hit.ts'
-import type { PageOrder } from './aggregation.ts'
-import type { Collector, SegmentReader } from './collector.ts'
-import { smallest } from './select.ts'
+import type { Hit } from '../plan.ts'
+import type { Collector, PageOrder, SegmentReader } from './collector.ts'
 
-export interface TopCollector extends Collector {
+interface TopCollector extends Collector {
   /** In no order, and perhaps more than wanted. */
   hits(): Hit[]
 }
@@ -142,4 +140,28 @@ function firstByValue(matches: DocIdSet, values: Float64Array, { order, position
     if (key >= after && key <= limit) kept.push(docs[at]!)
   }
   return kept
+}
+
+/** The n-th smallest of some numbers (Hoare's quickselect). Reorders them. */
+function smallest(values: Float64Array, n: number): number {
+  let low = 0
+  let high = values.length - 1
+  const wanted = n - 1
+  while (low < high) {
+    const pivot = values[(low + high) >>> 1]!
+    let i = low
+    let j = high
+    while (i <= j) {
+      while (values[i]! < pivot) i++
+      while (values[j]! > pivot) j--
+      if (i > j) break
+      const swapped = values[i]!
+      values[i++] = values[j]!
+      values[j--] = swapped
+    }
+    if (wanted <= j) high = j
+    else if (wanted >= i) low = i
+    else break
+  }
+  return values[wanted]!
 }

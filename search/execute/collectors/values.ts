@@ -1,10 +1,11 @@
+import { grown } from '../../segment/arrays.ts'
 import { lowestBit } from '../../segment/bitmap.ts'
 import type { OutletCounts } from '../../segment/columns.ts'
 import { type DocIdSet, docsOf, inverse } from '../../segment/doc-id-set.ts'
-import { grown } from '../../segment/grown.ts'
+import { countCommon } from '../../segment/postings-builder.ts'
 import type { Collector, DocReader } from './collector.ts'
 
-export interface OutletCollector extends Collector {
+interface OutletCollector extends Collector {
   collect(matches: DocIdSet, values: DocReader): void
   /** Matches by the number of their outlet; only those with matches. */
   counts(): Map<number, number>
@@ -74,5 +75,36 @@ function add(counts: Int32Array, set: DocIdSet, publishers: Int32Array, step: nu
     for (let word = bits[at]!; word !== 0; word &= word - 1) {
       counts[publishers[(at << 5) + lowestBit(word)]!]! += step
     }
+  }
+}
+
+interface TermCollector extends Collector {
+  collect(matches: DocIdSet, values: DocReader): void
+  /** By term. */
+  readonly counts: Float64Array
+}
+
+/** Counts the matches that have each of some terms, by the posting lists. */
+export function createTermCollector(terms: readonly string[]): TermCollector {
+  const counts = new Float64Array(terms.length)
+  return {
+    terms,
+    counts,
+    aggregation: {
+      kind: 'terms',
+      terms,
+      take(found) {
+        found.forEach((count, index) => {
+          counts[index]! += count
+        })
+      },
+    },
+    isComplete: () => false,
+    collect(matches, segment) {
+      if (matches.count === 0) return
+      terms.forEach((term, index) => {
+        counts[index]! += countCommon(matches, segment.list(term))
+      })
+    },
   }
 }
