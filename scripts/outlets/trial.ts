@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type FeedParser, openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
-import { addressRule, guardedConnector } from '../../services/crawler/fetch/connector.ts'
+import { addressRule, guardedConnector, introducesItself } from '../../services/crawler/fetch/connector.ts'
 import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
 import { asFailure, type FailureKind, RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
 import { isAllowed, productToken, type RobotsRules, readRobots } from '../../services/crawler/fetch/robots-rules.ts'
@@ -77,7 +77,7 @@ export function openTrial(config: Config, signal: AbortSignal): Trial {
 }
 
 /** Kinds of failures before anything was sent: the host was not asked. */
-const NOT_ASKED: ReadonlySet<FailureKind> = new Set(['private-address', 'port', 'name', 'connection', 'tls'])
+const NOT_ASKED: ReadonlySet<FailureKind> = new Set(['private-address', 'port', 'held', 'name', 'connection', 'tls'])
 
 /** Why nothing may be fetched from a host whose robots.txt could not be read. */
 const whyNotAsked = ({ kind, message }: RequestFailure) =>
@@ -93,7 +93,10 @@ type Ask = (url: URL, pause?: number) => Promise<Asked>
  * Requests of one host follow one another, with CRAWL_HOST_DELAY between them, or a longer pause.
  */
 function pacedRequest(config: Config, signal: AbortSignal): Ask {
-  const connect = guardedConnector(addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS), config.CRAWL_TIMEOUT)
+  const connect = guardedConnector(
+    addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS, introducesItself(config)),
+    config.CRAWL_TIMEOUT,
+  )
   const ends = new Map<string, { turn: Promise<unknown>; at: number }>()
   return (url, pause = 0) => {
     const { host } = url

@@ -30,6 +30,9 @@ export function statusTable(status: Status, metrics: Record<string, string>): st
       'outlets',
       `healthy ${status.outlets.healthy}, silent ${status.outlets.silent}, blocked ${status.outlets.blocked}, failing ${status.outlets.failing}`,
     ],
+    ...(status.held.sentence === null
+      ? []
+      : [['  held', `${counted(status.held.outlets, 'outlet')}: ${status.held.sentence}`] satisfies [string, string]]),
     ...status.kept.map(({ domain, sentence }): [string, string] => [
       `  ${printableLine(domain)}`,
       printableLine(sentence),

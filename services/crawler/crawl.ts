@@ -6,7 +6,7 @@ import type { Pool } from '../../shared/postgres/pool.ts'
 import type { Queues } from '../../shared/queues/queues.ts'
 import { type FeedParser, openFeedParser } from './feeds/parsing/parser.ts'
 import { createTrust, type Trust } from './fetch/certificates.ts'
-import { addressRule, guardedConnector } from './fetch/connector.ts'
+import { addressRule, guardedConnector, introducesItself } from './fetch/connector.ts'
 import type { RobotsKnown } from './fetch/robots-rules.ts'
 import type { Held } from './hosts/budgets.ts'
 import { createLeases, type Leases } from './hosts/leases.ts'
@@ -23,7 +23,7 @@ export interface CrawlParts extends Pick<Crawl, 'config' | 'pool' | 'queues' | '
 
 export function createCrawl({ trust = createTrust(), parser, ...parts }: CrawlParts): Crawl {
   const { config, pool, log } = parts
-  const rule = addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS)
+  const rule = addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS, introducesItself(config))
   return {
     ...{ ...parts, trust, recentRobots: new Map(), backlogged: false },
     ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },

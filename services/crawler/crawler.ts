@@ -6,6 +6,7 @@ import { usesRedis } from '../../shared/queues/redis.ts'
 import { observeFleet, observeMachines } from '../../shared/status/fleet-metrics.ts'
 import { createCrawl } from './crawl.ts'
 import { observeOutlets } from './crawl-metrics.ts'
+import { HELD, introducesItself } from './fetch/connector.ts'
 import { startMaintenance } from './pages/maintenance.ts'
 import { startDispatcher } from './visits/dispatcher.ts'
 
@@ -22,6 +23,7 @@ export async function startCrawler({ config, log }: ServiceContext): Promise<Run
   const stopping = new AbortController()
   const ending = new AbortController()
   const crawl = createCrawl({ config, pool, queues, log, stopping: stopping.signal, ending: ending.signal })
+  if (!introducesItself(config)) log.warn(`feeds and pages on the web are ${HELD}`)
   const dispatcher = startDispatcher(crawl)
   const maintenance = startMaintenance(crawl)
   observeOutlets(pool, config)

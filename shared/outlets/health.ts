@@ -87,7 +87,8 @@ async function readRows(pool: Pool): Promise<Row[]> {
        left join lateral (
          select count(*)::int as feeds, count(*) filter (where failures > 0)::int as failing_feeds,
                 coalesce(max(failures), 0) as failures, max(last_success_at) as last_success, max(last_new_at) as last_new,
-                min(rhythm) as rhythm, (array_agg(last_error order by failures desc) filter (where failures > 0))[1] as error,
+                min(rhythm) as rhythm, (array_agg(last_error order by failures desc)
+                  filter (where failures > 0 or last_error like 'held:%'))[1] as error,
                 sum(gaps) filter (where gap_to > now() - ${GAPS_SHOWN})::int as gaps,
                 (array_agg(gap_from order by gap_to desc) filter (where gap_to > now() - ${GAPS_SHOWN}))[1] as gap_from,
                 max(gap_to) filter (where gap_to > now() - ${GAPS_SHOWN}) as gap_to

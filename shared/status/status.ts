@@ -29,6 +29,8 @@ export interface Status {
   queues: Record<string, QueueCounts>
   index: Flow['index']
   outlets: Record<OutletHealth['health'], number>
+  /** Outlets that are not asked before the operator has done what the sentence says. */
+  held: { outlets: number; sentence: string | null }
   /** Outlets that keep more than a fifth of their latest pages from us. */
   kept: (KeptPages & { domain: string; sentence: string })[]
   /** Feeds that rolled on between two polls, in the last seven days. */
@@ -75,6 +77,7 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
     queues: withDelayed(counts, promised),
     index: flow.index,
     outlets: outletCounts(outlets),
+    held: heldOf(outlets),
     kept: outlets.flatMap(({ domain, kept }) =>
       kept === null ? [] : { ...kept, domain, sentence: keptInWords(kept) },
     ),
@@ -85,6 +88,11 @@ export async function readStatus(pool: Pool, queues: Pick<Queues, 'counts'>, con
     },
     machines,
   }
+}
+
+function heldOf(outlets: OutletHealth[]): Status['held'] {
+  const held = outlets.filter(({ error }) => error?.startsWith('held:'))
+  return { outlets: held.length, sentence: held[0]?.error ?? null }
 }
 
 /** Delayed embeddings count as delayed jobs of the embedder, in whichever store they wait. */

@@ -70,11 +70,13 @@ function ofFlow(flow: Flow<string>, at: string): Problem[] {
 
 function ofOutlets({ outlets, at }: Figures): Problem[] {
   const failing = outlets?.filter(({ health }) => health === 'failing').length ?? 0
+  const held = outlets?.filter(({ error }) => error?.startsWith('held:')) ?? []
   const fallen = outlets?.filter(({ origins }) => origins.falls.length > 0).map(({ domain }) => domain) ?? []
   const since = Date.parse(at) - GAP_SHOWN * 1_000
   // The figures of an API from before this page have none.
   const rolled = outlets?.filter(({ gaps }) => gaps && Date.parse(gaps.to) > since).length ?? 0
   return [
+    ...(held[0]?.error ? [bad(`${plural(held.length, 'outlet')}: ${held[0].error}`)] : []),
     ...(failing > 0 ? [warn(`${plural(failing, 'outlet')} cannot be read.`)] : []),
     ...(outlets?.flatMap(({ domain, kept }) => (kept ? [warn(`${domain}: ${keptInWords(kept)}.`)] : [])) ?? []),
     ...(rolled > 0 ? [warn(`Feeds of ${plural(rolled, 'outlet')} rolled on unseen: articles may be missing.`)] : []),

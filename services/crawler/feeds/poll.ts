@@ -3,6 +3,7 @@ import { feedGaps, feedPolls, pagesDiscovered } from '../crawl-metrics.ts'
 import { OWN_PAUSE } from '../fetch/permitted-request.ts'
 import { NO_VALIDATORS, type Validators } from '../fetch/request.ts'
 import type { Lease } from '../hosts/leases.ts'
+import { HELD_FOR } from '../pages/verdict.ts'
 import { type Document, type Poll, readDocument } from './document.ts'
 import { showsLatestAlone } from './parsing/feed.ts'
 import { type PartsRead, readParts } from './parts.ts'
@@ -15,7 +16,7 @@ import {
   savePoll,
   saveUnreadablePage,
 } from './save.ts'
-import { beforeParsing, type DueFeed, postpone, saveFailure } from './schedule.ts'
+import { beforeParsing, type DueFeed, hold, postpone, saveFailure } from './schedule.ts'
 
 /**
  * Polls one feed or sitemap.
@@ -42,6 +43,10 @@ export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promi
       await postpone(crawl.pool, feed, document.wait)
       return document.host !== visit.host
     case 'failure':
+      if (document.reason === 'held') {
+        await hold(crawl.pool, feed, document.detail, HELD_FOR)
+        return false
+      }
       await saveFailure(crawl.pool, feed, document.detail, document.wait, crawl.config)
       feedPolls.inc({ outcome: document.reason })
       crawl.log.info({ feed: feed.url, reason: document.reason, detail: document.detail }, 'a feed could not be read')

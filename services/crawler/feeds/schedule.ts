@@ -77,6 +77,15 @@ const printable = (error: string) =>
     .replace(/\p{Cc}+/gu, ' ')
     .toWellFormed()
 
+/** Postpones a poll that the operator has to make possible. It is no failure of the feed. */
+export async function hold(pool: Pool, feed: DueFeed, why: string, wait: number): Promise<void> {
+  await pool.query(
+    `update feeds set next_poll_at = clock_timestamp() + $2 * interval '1 ms', last_error = $3, parsing = false
+      where feed_no = $1`,
+    [feed.feedNo, wait, printable(why)],
+  )
+}
+
 /** Postpones a poll by `wait` ms, as if it had not been tried. */
 export async function postpone(pool: Pool, feed: DueFeed, wait: number): Promise<void> {
   await pool.query(

@@ -4,7 +4,8 @@ import { isIP } from 'node:net'
 import { type SecureContext, TLSSocket } from 'node:tls'
 import ipaddr from 'ipaddr.js'
 import { buildConnector } from 'undici'
-import { ConfigError } from '../../../shared/config/config.ts'
+import { type Config, ConfigError } from '../../../shared/config/config.ts'
+import { SETTINGS } from '../../../shared/config/settings.ts'
 import { createTrust, SECURE_OPTIONS, type Trust } from './certificates.ts'
 import { RequestFailure } from './request-failure.ts'
 
@@ -21,17 +22,23 @@ export function guardedConnector(
   timeout: number,
   trust: Trust = createTrust(),
 ): buildConnector.connector {
-  const build = (permitted: (address: string) => boolean) =>
-    trusting(trust, { timeout, lookup: guardedLookup(rule, permitted), maxCachedSessions: 100, allowH2: true })
-  const onEveryPort = build(address => rule.isOpened(address))
-  const onPublicPorts = build(address => rule.isOpened(address) || rule.isPublic(address))
+  const build = (permitted: (address: string) => boolean, onWebPort: boolean) =>
+    trusting(trust, {
+      timeout,
+      lookup: guardedLookup(rule, permitted, onWebPort),
+      maxCachedSessions: 100,
+      allowH2: true,
+    })
+  const onEveryPort = build(address => rule.isOpened(address), false)
+  const isAsked = (address: string) => rule.isOpened(address) || (rule.asksPublic && rule.isPublic(address))
+  const onPublicPorts = build(isAsked, true)
   return (options, callback) => {
     const port = Number(options.port || (options.protocol === 'https:' ? 443 : 80))
     const isPublicPort = rule.isPublicPort(port)
     // An address in the URL itself is never looked up, so it is checked here.
     const host = options.hostname.replace(/^\[|\]$/g, '')
-    if (isIP(host) !== 0 && !rule.isOpened(host) && !(isPublicPort && rule.isPublic(host))) {
-      callback(forbidden(rule, host, [host]), null)
+    if (isIP(host) !== 0 && !rule.isOpened(host) && !(isPublicPort && isAsked(host))) {
+      callback(forbidden(rule, host, [host], isPublicPort), null)
       return
     }
     const connect = isPublicPort ? onPublicPorts : onEveryPort
@@ -60,7 +67,7 @@ function trusting(trust: Trust, options: buildConnector.BuildOptions): buildConn
   }
 }
 
-function guardedLookup(rule: AddressRule, permitted: (address: string) => boolean) {
+function guardedLookup(rule: AddressRule, permitted: (address: string) => boolean, onWebPort: boolean) {
   return (
     name: string,
     options: LookupOptions,
@@ -72,7 +79,7 @@ function guardedLookup(rule: AddressRule, permitted: (address: string) => boolea
       const [first] = addresses
       if (first === undefined) {
         const all = found.map(({ address }) => address)
-        return callback(forbidden(rule, name, all), [])
+        return callback(forbidden(rule, name, all, onWebPort), [])
       }
       if (options.all === true) callback(null, addresses)
       else callback(null, first.address, first.family)
@@ -80,10 +87,20 @@ function guardedLookup(rule: AddressRule, permitted: (address: string) => boolea
   }
 }
 
-const forbidden = (rule: AddressRule, host: string, addresses: string[]) =>
-  addresses.some(address => rule.isPublic(address))
-    ? new RequestFailure('port', `${host} is asked for on a port that CRAWL_PORTS does not hold`)
-    : new RequestFailure('private-address', `${host} has no public address; CRAWL_ALLOW_PRIVATE opens ranges`)
+/** Whether CRAWL_USER_AGENT names the operator: the default names a contact that nobody reads. */
+export const introducesItself = ({ CRAWL_USER_AGENT }: Pick<Config, 'CRAWL_USER_AGENT'>): boolean =>
+  CRAWL_USER_AGENT !== SETTINGS.CRAWL_USER_AGENT.default
+
+/** What an operator has to do before the crawler asks the web. */
+export const HELD =
+  'held: CRAWL_USER_AGENT is not set; set it to a name, an address and a contact of yours, as "NewsBot/1.0 (+https://example.org/bot; bot@example.org)"'
+
+function forbidden(rule: AddressRule, host: string, addresses: string[], onWebPort: boolean): RequestFailure {
+  if (!addresses.some(address => rule.isPublic(address)))
+    return new RequestFailure('private-address', `${host} has no public address; CRAWL_ALLOW_PRIVATE opens ranges`)
+  if (onWebPort && !rule.asksPublic) return new RequestFailure('held', HELD)
+  return new RequestFailure('port', `${host} is asked for on a port that CRAWL_PORTS does not hold`)
+}
 
 /** The addresses and ports that the crawler may connect to. */
 interface AddressRule {
@@ -93,6 +110,8 @@ interface AddressRule {
   isPublic(address: string): boolean
   /** Whether public addresses may be reached on this port. */
   isPublicPort(port: number): boolean
+  /** Whether public addresses are asked at all. */
+  asksPublic: boolean
 }
 
 /**
@@ -105,9 +124,10 @@ interface AddressRule {
  *
  * @param opened CRAWL_ALLOW_PRIVATE: addresses or ranges, such as `127.0.0.0/8`
  * @param ports CRAWL_PORTS
+ * @param asksPublic see `introducesItself`
  * @throws ConfigError for an invalid range or port
  */
-export function addressRule(opened: string[], ports: string[]): AddressRule {
+export function addressRule(opened: string[], ports: string[], asksPublic = true): AddressRule {
   const ranges = opened.map(readRange)
   const allowed = new Set(ports.map(readPort))
   return {
@@ -124,6 +144,7 @@ export function addressRule(opened: string[], ports: string[]): AddressRule {
       return address.kind() === 'ipv4' || address.match(GLOBAL_UNICAST)
     },
     isPublicPort: port => allowed.has(port),
+    asksPublic,
   }
 }
 

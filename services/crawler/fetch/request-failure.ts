@@ -11,6 +11,8 @@ export type FailureKind =
   | 'private-address'
   /** CRAWL_PORTS does not allow the port. */
   | 'port'
+  /** The web is not asked before CRAWL_USER_AGENT names who asks. */
+  | 'held'
   /** The answer is not HTTP. */
   | 'protocol'
   /** The crawler itself ended the request: it is stopping, or another crawler has the permit. */
@@ -67,6 +69,7 @@ const SENTENCES: Record<FailureKind, string> = {
   'too-large': 'the answer is too large',
   'private-address': 'the address is not public',
   port: 'the port is not allowed',
+  held: 'the address is not asked yet',
   protocol: 'the answer is not HTTP',
   aborted: 'the request was aborted',
 }

@@ -149,7 +149,8 @@ async function askOnce(query: Query, url: URL, isFirst: boolean): Promise<Step> 
     case 'interrupted':
       return { outcome: asked }
     case 'failure':
-      if (asked.reason === 'private-address' || asked.reason === 'port') return { outcome: asked }
+      if (asked.reason === 'private-address' || asked.reason === 'port' || asked.reason === 'held')
+        return { outcome: asked }
       return { outcome: await unreachable(query, 0, `robots.txt: ${asked.detail}`) }
     case 'answer':
       return judgeAnswer(query, url, asked.answer)

@@ -35,11 +35,11 @@ const NEVER_TRIED = 8 * 86_400_000
  * @returns the number of removed sources
  */
 export async function removeOldSources(pool: Pool, keep: number, stopping: AbortSignal): Promise<number> {
-  // A page that waits for its outlet's budget, or for the end of its rest, is not given up.
+  // A page that waits for its outlet's budget, the end of its rest or the operator is not given up.
   await pool.query(
     `update pages p set state = 'failed', reason = coalesce(reason, 'never tried'), finished_at = clock_timestamp()
       where state = 'waiting' and first_tried_at is null and discovered_at < now() - $1 * interval '1 ms'
-        and reason is distinct from 'put off'
+        and coalesce(reason, '') not in ('put off', 'held')
         and (reason is not null
              or not exists (select from outlet_loads l
                              where l.outlet_no = p.outlet_no

@@ -44,7 +44,8 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
   await spendTry(crawl, page.outletNo, { fetched, bytes: saved.bytes, took })
   await report(crawl, page, verdict, saved)
   const ownHost = 'host' in fetched && fetched.host === visit.host
-  return !ownHost
+  const isHeld = fetched.kind === 'failure' && fetched.reason === 'held'
+  return !ownHost && !isHeld
 }
 
 /** Counts and logs what became of a page, and notifies the normaliser. */
@@ -110,6 +111,7 @@ function tryOf(
     case 'answer':
       return { bytes: kept || fetched.answer.body.length, answer: took < CRAWL_TIMEOUT / 2 ? 'in time' : 'slow' }
     case 'failure':
+      if (fetched.reason === 'held') return null
       return {
         bytes: fetched.reason === 'too-large' ? CRAWL_MAX_BYTES : 0,
         answer: fetched.reason === 'time-out' ? 'late' : 'neither',

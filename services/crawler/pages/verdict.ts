@@ -26,6 +26,9 @@ export type Verdict =
   /** Not tried: due again in `wait` ms. The attempt does not count. */
   | { kind: 'put back'; wait: number; reason: string }
 
+/** ms until a feed or page that is held is looked at again. Nothing is asked meanwhile. */
+export const HELD_FOR = 60_000
+
 /**
  * The number of tries after which a page without a length is accepted without `</html>`: some pages
  * never have it.
@@ -50,6 +53,7 @@ export function judge(fetched: Exclude<Fetched, { kind: 'interrupted' }>, attemp
       // A browser would have to earn another cookie first: the outlet refuses the page to us.
       return { kind: 'store without body', status: 302, url: fetched.url.href, contentType: null, block: 'cookies' }
     case 'failure':
+      if (fetched.reason === 'held') return { kind: 'put back', wait: HELD_FOR, reason: 'held' }
       if (fetched.reason === 'private-address' || fetched.reason === 'port' || fetched.reason === 'too-large') {
         return { kind: 'refuse', reason: fetched.reason, detail: fetched.detail }
       }

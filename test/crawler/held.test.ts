@@ -1,0 +1,53 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { addressRule, guardedConnector } from '../../services/crawler/fetch/connector.ts'
+import { request } from '../../services/crawler/fetch/request.ts'
+import { outletHealth } from '../../shared/outlets/health.ts'
+import { html, rss, startCrawl } from './crawl.ts'
+import { startSite } from './site.ts'
+
+t.setTimeout(60_000)
+
+const site = await startSite()
+const run = await startCrawl()
+t.teardown(() => Promise.all([site.close(), run.close()]))
+
+/** Public addresses. Nothing is sent there. */
+const WEB = 'http://192.0.32.8'
+const ELSEWHERE = 'http://192.0.32.9'
+
+t.test('without a CRAWL_USER_AGENT of one’s own the web is not asked, and opened ranges are', async t => {
+  site.on('/feed.xml', rss(`${site.origin}/a`, `${ELSEWHERE}/b`))
+  site.on('/a', html('a'))
+  await run.outlets({ 'a.example': [`${site.origin}/feed.xml`], 'b.example': [`${WEB}/feed.xml`] })
+  await run.workOff(4_000, async () => (await run.page(`${ELSEWHERE}/b`))?.reason === 'held')
+  t.match(await run.page(`${site.origin}/a`), { state: 'stored' })
+  const held = await run.page(`${ELSEWHERE}/b`)
+  t.match(held, { state: 'waiting', reason: 'held', attempts: 0 })
+  t.ok(held && held.wait > 0 && held.wait <= 60_000, 'looked at again in a minute')
+  const { rows } = await run.pool.query("select failures, last_error as error from feeds where url like '%192.0.32.8%'")
+  t.match(rows, [
+    { failures: 0, error: /^held: CRAWL_USER_AGENT is not set; set it to a name, an address and a contact/ },
+  ])
+  const [, other] = await outletHealth(run.pool)
+  t.match(other, { health: 'healthy', error: /^held:/ })
+  const status = new URL('../../scripts/status.ts', import.meta.url).pathname
+  const env = { ...process.env, DATABASE_URL: run.crawl.config.DATABASE_URL, QDRANT_URL: '', OPENSEARCH_URL: '' }
+  const { stdout } = await promisify(execFile)(process.execPath, [status], { env })
+  t.match(stdout, /held +1 outlet: held: CRAWL_USER_AGENT is not set/)
+})
+
+t.test('a private address is refused as ever, and a port of the web too', async t => {
+  const connect = guardedConnector(addressRule([], ['80'], false), 1_000)
+  const kind = (url: string) =>
+    request(new URL(url), {}, connect, {
+      ...{ timeout: 2_000, maxBytes: 1_000, signal: new AbortController().signal, wanted: () => true },
+    }).then(
+      () => null,
+      error => error.kind,
+    )
+  t.equal(await kind('http://10.0.0.1/'), 'private-address')
+  t.equal(await kind(`${WEB}/`), 'held')
+  t.equal(await kind('http://localhost:1/'), 'private-address')
+})
