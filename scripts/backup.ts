@@ -6,7 +6,7 @@ import { createPool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
 import { type Backup, describeBackup, dump, toolsFor } from './backup/archive.ts'
 import { serverVersion } from './backup/database.ts'
-import { confirm } from './terminal/confirm.ts'
+import { confirm } from './terminal/terminal.ts'
 
 await runCommand(
   {

@@ -3,11 +3,10 @@ import { archiveSettingsOf, openIndex, SEARCH_SETTINGS } from '../search/index.t
 import { counted } from '../shared/log/counted.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, sentenceOf, UsageError } from '../shared/process/command.ts'
-import { countArchive, type Parts, readArchive, readFound } from './archive/export.ts'
+import { countArchive, type Parts, readArchive, readFound, readSelection, SELECTION_OPTIONS } from './archive/export.ts'
 import { createFormat, FORMATS, type FormatName } from './archive/formats.ts'
 import { readInstant } from './archive/instant.ts'
-import { readSelection, SELECTION_OPTIONS } from './archive/selection.ts'
-import { articlesBar } from './terminal/progress-bar.ts'
+import { articlesBar } from './terminal/terminal.ts'
 
 await runCommand(
   {

@@ -13,7 +13,7 @@ import { type Group, orSilence, readGroups } from './archive/groups.ts'
 import { createRate } from './archive/rate.ts'
 import { openArchiveReader } from './archive/reader.ts'
 import { whileAway } from './archive/while-away.ts'
-import { archiveBar, type ProgressBar } from './terminal/progress-bar.ts'
+import { archiveBar, type ProgressBar } from './terminal/terminal.ts'
 
 /**
  * Articles at a rate do not wait for segments, so they must come more slowly than these are made.

@@ -14,7 +14,7 @@ import {
 import { listFeeds } from '../shared/plans/search-feeds.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
-import { FEED_USAGE, runFeed } from './keys/feeds.ts'
+import { FEED_USAGE, runFeed } from './terminal/keys-feeds.ts'
 
 const MAX_RATE = 1_000_000
 const MAX_QUOTA = 2_000_000_000

@@ -9,7 +9,7 @@ import { dropRights } from '../shared/process/rights.ts'
 import { add, ENTRY_OPTIONS, readOutlets, remove, sync, warnOfSharedFeeds } from './outlets/change.ts'
 import { checkOutlets, checkTable, droppedBefore, writeCatalogue } from './outlets/check.ts'
 import { healthTable } from './outlets/table.ts'
-import { outletsBar } from './terminal/progress-bar.ts'
+import { outletsBar } from './terminal/terminal.ts'
 
 const DEFAULT_CATALOGUE = 'infra/outlets/benelux.json'
 

@@ -1,8 +1,15 @@
 import { counted } from '../shared/log/counted.ts'
 import { createPool, type Pool } from '../shared/postgres/pool.ts'
 import { type CommandContext, runCommand, UsageError } from '../shared/process/command.ts'
-import { countPages, countTriable, listPages, PAGE_STATES, type PageChoice, retryPages } from './work/pages.ts'
-import { pagesTable } from './work/pages-table.ts'
+import {
+  countPages,
+  countTriable,
+  listPages,
+  PAGE_STATES,
+  type PageChoice,
+  pagesTable,
+  retryPages,
+} from './terminal/pages.ts'
 
 const LIMIT = 100
 const LONGEST = 100_000

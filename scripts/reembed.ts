@@ -10,7 +10,7 @@ import { type Collection, readCollections } from '../shared/vectors/registry.ts'
 import { openVectorStore } from '../shared/vectors/store.ts'
 import { fill } from './reembed/fill.ts'
 import { cancelFilling, left, notEmbedded, registerFilling, takeOver } from './reembed/states.ts'
-import { articlesBar } from './terminal/progress-bar.ts'
+import { articlesBar } from './terminal/terminal.ts'
 
 const VECTOR_TIMEOUT = 15_000
 

@@ -8,7 +8,7 @@ import { beginRun, endRun, findRun } from './reindex/run.ts'
 import { type Chosen, countChosen, lookUpOutlet, selectionOf } from './reindex/selection.ts'
 import { reindexVectors } from './reindex/vectors.ts'
 import { type Progress, reindexWords } from './reindex/words.ts'
-import { articlesBar } from './terminal/progress-bar.ts'
+import { articlesBar } from './terminal/terminal.ts'
 
 await runCommand(
   {

@@ -15,7 +15,7 @@ import {
   toolsFor,
 } from './backup/archive.ts'
 import { checkNobodyConnected, compareVectors, goOn, serverVersion } from './backup/database.ts'
-import { confirm } from './terminal/confirm.ts'
+import { confirm } from './terminal/terminal.ts'
 
 await runCommand(
   {

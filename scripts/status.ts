@@ -3,8 +3,8 @@ import { createPool } from '../shared/postgres/pool.ts'
 import { runCommand } from '../shared/process/command.ts'
 import { openQueues } from '../shared/queues/queues.ts'
 import { readStatus } from '../shared/status/status.ts'
-import { metricsOfStart } from './work/metrics.ts'
-import { statusTable } from './work/status-table.ts'
+import { metricsOfStart } from './terminal/metrics.ts'
+import { statusTable } from './terminal/status-table.ts'
 
 await runCommand(
   {

@@ -1,8 +1,13 @@
 import type { ArticleQuery, SearchIndex } from '../../search/index.ts'
+import { filterOf } from '../../services/api/articles/find.ts'
+import { LIMITS } from '../../services/api/contract/parameters.ts'
+import { COUNTRIES } from '../../shared/articles/article.ts'
 import { plainText } from '../../shared/articles/plain-text.ts'
 import type { Queryable } from '../../shared/postgres/pool.ts'
+import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
+import { queryOptions, readOptions } from '../terminal/api-options.ts'
 
-export interface ArchiveOptions {
+interface ArchiveOptions {
   /** With `body`. */
   body: boolean
   /** Inclusive; null: all, also those without an ingestion time. */
@@ -86,3 +91,40 @@ const selectLines = (body: boolean) => `
   from articles a
   join article_texts t on t.seq = a.seq
   join publishers p on p.publisher_no = a.publisher_no`
+
+/** Articles of a page of the search that selects. */
+const PAGE = 100
+
+/** The API's filters as options of `export`. */
+export const SELECTION_OPTIONS: Record<string, Option> = {
+  ...queryOptions(['sort', 'order', 'per_page']),
+  search: { type: 'string', about: 'how q is read', value: 'keyword|boolean' },
+}
+
+/**
+ * The search for the articles that the options select: as the API's with a plan that covers
+ * everything, oldest first.
+ *
+ * @returns null: all articles, or all since a time of ingestion
+ * @throws UsageError naming the option
+ */
+export function readSelection(options: CommandContext['options']): ArticleQuery | null {
+  const given = Object.keys(options).filter(name => name in SELECTION_OPTIONS && name !== 'ingested-after')
+  if (given.length === 0) return null
+  const request = readOptions(options)
+  const { question } = request
+  if (question.search === 'semantic') {
+    throw new UsageError(
+      `--search semantic finds ${LIMITS.candidates} articles at most; npm run query -- --search semantic --json prints them.`,
+    )
+  }
+  const historyStart = new Date(Date.UTC(LIMITS.years.minimum, 0, 1))
+  return {
+    ...filterOf({ request, countries: request.countries ?? [...COUNTRIES], historyStart }),
+    match: question.match,
+    searchIn: question.searchIn,
+    sort: 'published_at',
+    order: 'asc',
+    perPage: PAGE,
+  }
+}

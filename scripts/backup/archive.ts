@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { type PostgresTools, postgresTools } from '../../infra/embedded/postgres-tools.ts'
-import { bytesBar } from '../terminal/progress-bar.ts'
+import { bytesBar } from '../terminal/terminal.ts'
 
 /**
  * A backup is an archive of `pg_dump --format=custom`. Nothing of it reaches an interpreter of ours:

@@ -1,7 +1,7 @@
 import type { Explanation, FieldExplanation } from '../../services/normaliser/compose/explain.ts'
 import { printableLine } from '../../shared/log/printable.ts'
 import { FIELDS, type Field } from '../../shared/outlets/origins.ts'
-import { columns } from '../terminal/columns.ts'
+import { columns } from '../terminal/terminal.ts'
 import type { StoredArticle } from './find.ts'
 
 /** Characters of a value in a line. */

@@ -13,7 +13,7 @@ import {
 import { type Synced, syncOutlets } from '../../shared/outlets/sync.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { type CommandContext, type Option, UsageError } from '../../shared/process/command.ts'
-import { confirm } from '../terminal/confirm.ts'
+import { confirm } from '../terminal/terminal.ts'
 
 /** Names of a list that are printed at most. */
 const NAMES = 20

@@ -5,8 +5,7 @@ import type { SharedFeed } from '../../shared/outlets/catalogue.ts'
 import { type Budget, budgetsUsed, type OutletPages } from '../../shared/outlets/health.ts'
 import { fallInWords, shareInWords } from '../../shared/outlets/origin-shares.ts'
 import { keptInWords, type OutletHealth } from '../../shared/status/figures.ts'
-import { columns } from '../terminal/columns.ts'
-import { span } from '../terminal/span.ts'
+import { columns, span } from '../terminal/terminal.ts'
 
 /** An outlet with its pages and the feeds that it shares with others. */
 type ListedOutlet = OutletHealth & OutletPages & { sharedFeeds: SharedFeed[]; template: LearnedTemplate | null }

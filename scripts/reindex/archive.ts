@@ -3,7 +3,7 @@ import { type ArchiveWriter, openArchiveWriter } from '../../search/indexer.ts'
 import { counted } from '../../shared/log/counted.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
-import { articlesBar } from '../terminal/progress-bar.ts'
+import { articlesBar } from '../terminal/terminal.ts'
 import { createPace } from './pace.ts'
 
 type Context = Omit<CommandContext, 'positionals'>

@@ -5,7 +5,7 @@ import { type Composer, openComposer } from '../../services/normaliser/threads/c
 import { counted } from '../../shared/log/counted.ts'
 import { type Pool, transaction } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
-import { articlesBar } from '../terminal/progress-bar.ts'
+import { articlesBar } from '../terminal/terminal.ts'
 import { createPace } from './pace.ts'
 
 /** Pages that are in memory at a time: one may have 10 MB. */

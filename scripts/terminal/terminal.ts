@@ -1,5 +1,32 @@
+import { createInterface } from 'node:readline/promises'
 import { Presets, SingleBar } from 'cli-progress'
 import { printable } from '../../shared/log/printable.ts'
+
+/** Rows as lines of text, each column as wide as its widest cell. */
+export function columns(rows: readonly (readonly string[])[]): string {
+  const widths: number[] = []
+  for (const row of rows) {
+    for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length)
+  }
+  const line = (row: readonly string[]) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')
+  return rows.map(row => line(row).trimEnd()).join('\n')
+}
+
+/**
+ * Asks a person at the terminal a question; only `y` and `yes` mean yes.
+ *
+ * @returns null without a terminal: nobody can answer
+ */
+export async function confirm(question: string, signal: AbortSignal): Promise<boolean | null> {
+  if (!process.stdin.isTTY || !process.stderr.isTTY) return null
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  try {
+    const answer = await terminal.question(`${printable(question)} [y/N] `, { signal })
+    return /^y(es)?$/i.test(answer.trim())
+  } finally {
+    terminal.close()
+  }
+}
 
 /** A bar on standard error where a person watches it; elsewhere nothing but sentences. */
 export interface ProgressBar {
@@ -47,4 +74,17 @@ function progressBar(total: number | null, format: string, fields: Record<string
     },
     stop: () => bar.stop(),
   }
+}
+
+/** A length of time in one unit, as `90s` or `3h`. */
+export function span(ms: number): string {
+  const [amount, unit] =
+    ms < 120_000
+      ? [ms / 1_000, 's']
+      : ms < 7_200_000
+        ? [ms / 60_000, 'm']
+        : ms < 172_800_000
+          ? [ms / 3_600_000, 'h']
+          : [ms / 86_400_000, 'd']
+  return `${Math.round(amount)}${unit}`
 }

@@ -2,7 +2,7 @@ import { ApiError } from '../../services/api/contract/errors.ts'
 import { publicUrlOf } from '../../services/api/http/address.ts'
 import { feedAddresses, tokenInAddress, writeOpml } from '../../services/api/search-feeds/address.ts'
 import { type NewFeed, readNewFeed } from '../../services/api/search-feeds/search.ts'
-import { printableXml } from '../../shared/log/printable.ts'
+import { printableLine, printableXml } from '../../shared/log/printable.ts'
 import { type ApiKey, listKeys } from '../../shared/plans/keys.ts'
 import {
   createFeed,
@@ -15,7 +15,6 @@ import {
 } from '../../shared/plans/search-feeds.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import { type CommandContext, UsageError } from '../../shared/process/command.ts'
-import { feedTable } from './feed-table.ts'
 
 /** How the verbs on feeds are typed. */
 export const FEED_USAGE = [
@@ -126,3 +125,19 @@ function described(feed: SearchFeed): Record<string, unknown> {
     requests: feed.requests,
   }
 }
+
+/** Feeds for people: two lines each. */
+function feedTable(feeds: SearchFeed[]): string {
+  if (feeds.length === 0) return 'No feeds; `npm run keys -- feed add KEY --search "…"` makes one.'
+  return feeds
+    .flatMap(feed => [
+      `${feed.id}  ${printableLine(feed.title)}`,
+      `  ${printableLine(feed.search) || 'everything'}  made ${minute(feed.createdAt)}, ${use(feed)}`,
+    ])
+    .join('\n')
+}
+
+const use = ({ requests, lastUsedAt }: SearchFeed): string =>
+  lastUsedAt === null ? 'never used' : `${requests.toLocaleString('en')} × used, last ${minute(lastUsedAt)}`
+
+const minute = (time: Date): string => `${time.toISOString().slice(0, 16).replace('T', ' ')} UTC`
