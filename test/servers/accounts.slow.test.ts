@@ -61,7 +61,13 @@ async function freeLowPort(): Promise<number> {
 }
 
 t.test('the vector store and the model ask for keys, which lie in files for their owner alone', async t => {
-  t.same(Object.keys(addresses), ['DATABASE_URL', 'QDRANT_URL', 'EMBEDDINGS_URL'])
+  t.same(Object.keys(addresses).sort(), [
+    'DATABASE_URL',
+    'EMBEDDINGS_API_KEY',
+    'EMBEDDINGS_URL',
+    'QDRANT_API_KEY',
+    'QDRANT_URL',
+  ])
   const keys = ['qdrant.key', 'model.key'].map(name => {
     t.equal(statSync(join(dataDir, name)).mode & 0o777, 0o600)
     return readFileSync(join(dataDir, name), 'utf8').trim()
