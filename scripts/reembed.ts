@@ -1,5 +1,5 @@
-import { openEmbeddingCollections } from '../services/embedder/collections/embedding-collections.ts'
-import { sourceOf } from '../shared/embeddings/endpoint.ts'
+import { openEmbeddingCollections } from '../services/embedder/collections.ts'
+import { sourceOf } from '../shared/embeddings/embeddings.ts'
 import { modelNamed } from '../shared/embeddings/models.ts'
 import { RECIPE } from '../shared/embeddings/recipe.ts'
 import { counted } from '../shared/log/counted.ts'

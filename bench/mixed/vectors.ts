@@ -1,7 +1,6 @@
 import pg from 'pg'
 import type { Config } from '../../shared/config/config.ts'
-import { openEmbeddings } from '../../shared/embeddings/embeddings.ts'
-import { sourceOf } from '../../shared/embeddings/endpoint.ts'
+import { openEmbeddings, sourceOf } from '../../shared/embeddings/embeddings.ts'
 import { RECIPE } from '../../shared/embeddings/recipe.ts'
 import { registerServing } from '../../shared/vectors/registry.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'

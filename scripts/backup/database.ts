@@ -1,4 +1,4 @@
-import { auditCollection } from '../../services/embedder/collections/audit.ts'
+import { auditCollection } from '../../services/embedder/audit.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { counted } from '../../shared/log/counted.ts'
 import { createLogger } from '../../shared/log/logger.ts'

@@ -1,15 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { type EmbeddableArticle, readEmbeddable } from '../../services/embedder/batch/articles.ts'
-import { storeIn } from '../../services/embedder/batch/store.ts'
-import type {
-  EmbeddingCollection,
-  EmbeddingCollections,
-} from '../../services/embedder/collections/embedding-collections.ts'
-import { EmbeddingFailure } from '../../shared/embeddings/embedding-failure.ts'
+import { type EmbeddableArticle, readEmbeddable } from '../../services/embedder/articles.ts'
+import type { EmbeddingCollection, EmbeddingCollections } from '../../services/embedder/collections.ts'
+import { storeIn } from '../../services/embedder/store.ts'
+import { EmbeddingFailure } from '../../shared/embeddings/source.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
+import { VectorFailure } from '../../shared/vectors/nearest.ts'
 import type { Collection } from '../../shared/vectors/registry.ts'
 import type { VectorStore } from '../../shared/vectors/store.ts'
-import { VectorFailure } from '../../shared/vectors/vector-failure.ts'
 import { fillingNamed } from './states.ts'
 
 interface Filling {

@@ -1,4 +1,4 @@
-import { collectionName } from '../../services/embedder/collections/embedding-collections.ts'
+import { collectionName } from '../../services/embedder/collections.ts'
 import { openEmbeddings } from '../../shared/embeddings/embeddings.ts'
 import { RECIPE } from '../../shared/embeddings/recipe.ts'
 import type { Source } from '../../shared/embeddings/source.ts'

@@ -1,17 +1,19 @@
+import type { PgBoss } from 'pg-boss'
+import { ensurePartitions } from '../../search/indexing/writer.ts'
+import type { Logger } from '../../shared/log/logger.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
-import { createPool, isTransient, postgresOutageLog } from '../../shared/postgres/pool.ts'
+import { createPool, isTransient, type Pool, postgresOutageLog } from '../../shared/postgres/pool.ts'
+import { sentenceOf } from '../../shared/process/command.ts'
 import { missingAmong } from '../../shared/process/health.ts'
 import type { Running, ServiceContext } from '../../shared/process/service.ts'
-import { startBoss } from '../../shared/queues/delayed-jobs.ts'
+import { MAINTENANCE, startBoss } from '../../shared/queues/delayed-jobs.ts'
 import { openQueues } from '../../shared/queues/queues.ts'
 import { usesRedis } from '../../shared/queues/redis.ts'
 import { observeFleet, observeMachines, observeVectorNodes } from '../../shared/status/fleet-metrics.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
-import { embedBatch } from './batch/embed.ts'
-import { openEmbeddingCollections } from './collections/embedding-collections.ts'
-import { watchCollections } from './collections/watch.ts'
+import { openEmbeddingCollections, watchCollections } from './collections.ts'
 import { startDueDispatcher } from './due-dispatcher.ts'
-import { startMaintenance } from './maintenance.ts'
+import { embedBatch } from './embed.ts'
 
 const VECTOR_TIMEOUT = 15_000
 
@@ -69,4 +71,26 @@ export async function startEmbedder({ config, log }: ServiceContext): Promise<Ru
         ...(usesRedis(config) ? { redis: () => queues.counts() } : {}),
       }),
   }
+}
+
+const EVERY_MINUTE = '* * * * *'
+
+/**
+ * Runs maintenance once a minute in the whole fleet; pg-boss chooses the embedder. It creates
+ * the next partition of articles before it is needed, so that no writer waits for it.
+ */
+export async function startMaintenance(boss: PgBoss, pool: Pool, log: Logger): Promise<void> {
+  await boss.schedule(MAINTENANCE, EVERY_MINUTE)
+  await boss.work(MAINTENANCE, { pollingIntervalSeconds: 10 }, async () => {
+    for (const [task, work] of Object.entries(TASKS)) {
+      await work(pool).catch(error => log.warn({ task, err: sentenceOf(error) }, 'maintenance failed'))
+    }
+  })
+}
+
+const TASKS: Record<string, (pool: Pool) => Promise<unknown>> = {
+  partitions: async pool => {
+    const { rows } = await pool.query<{ last_seq: bigint }>('select last_seq from ingest_clock')
+    await ensurePartitions(pool, rows[0]?.last_seq ?? 0n)
+  },
 }

@@ -1,10 +1,8 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import t from 'tap'
-import { EmbeddingFailure } from './embedding-failure.ts'
-import { openEmbeddings } from './embeddings.ts'
-import { sourceOf } from './endpoint.ts'
+import { openEmbeddings, sourceOf } from './embeddings.ts'
 import { embeddingsAddress } from './openai.ts'
-import type { Api } from './source.ts'
+import { type Api, EmbeddingFailure } from './source.ts'
 
 t.setTimeout(120_000)
 

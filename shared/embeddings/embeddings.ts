@@ -1,13 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Config } from '../config/config.ts'
 import { sentenceOf } from '../process/command.ts'
 import { CircuitOpen, createCircuit } from '../resilience/circuit.ts'
 import { createSemaphore } from '../resilience/semaphore.ts'
 import { without } from './bias/removal.ts'
-import { EmbeddingFailure } from './embedding-failure.ts'
-import { askerOf } from './endpoint.ts'
-import type { Model } from './models.ts'
-import type { Source } from './source.ts'
-import { modelText, questionText } from './text.ts'
+import { askHuggingFace } from './huggingface.ts'
+import { type Model, modelNamed } from './models.ts'
+import { askOpenAi } from './openai.ts'
+import { modelText, questionText } from './recipe.ts'
+import { APIS, type Ask, EmbeddingFailure, type Source } from './source.ts'
 
 /** Makes vectors of texts. All vectors have length 1. */
 export interface Embeddings {
@@ -142,4 +143,38 @@ function unitVector(model: Model, vector: number[], dimensions: number | null): 
     throw new EmbeddingFailure('refused', 'The embedding endpoint answers with a vector that has no direction.')
   }
   return rest.map(number => number / length)
+}
+
+type EmbeddingSettings = Pick<
+  Config,
+  'EMBEDDINGS_API' | 'EMBEDDINGS_URL' | 'EMBEDDINGS_MODEL' | 'EMBEDDINGS_API_KEY' | 'EMBEDDINGS_TOKEN' | 'HF_TOKEN'
+>
+
+/**
+ * The source of vectors in the settings, or in a collection that has its own.
+ * @throws when EMBEDDINGS_API is none of the three
+ */
+export function sourceOf(
+  config: EmbeddingSettings,
+  instead: { model: string; api: string | null; url: string | null } | null = null,
+): Source {
+  const name = instead?.api ?? config.EMBEDDINGS_API.toLowerCase()
+  const api = APIS.find(known => known === name)
+  if (!api) throw new Error(`EMBEDDINGS_API is "${name}"; write ${APIS.join(', ')}.`)
+  const url = instead?.url ?? config.EMBEDDINGS_URL
+  const model = modelNamed(instead?.model ?? config.EMBEDDINGS_MODEL)
+  // Without an endpoint, a token means Inference Providers.
+  if (url === '' && config.HF_TOKEN !== '') return { api: 'hf', url, model, token: config.HF_TOKEN }
+  const own = url === config.EMBEDDINGS_URL ? config.EMBEDDINGS_API_KEY : ''
+  const token = own || (api === 'hf' && config.HF_TOKEN) || config.EMBEDDINGS_TOKEN
+  return { api, url, model, token }
+}
+
+function askerOf(source: Source): Ask {
+  if (source.url === '' && !(source.api === 'hf' && source.token !== '')) {
+    return async () => {
+      throw new EmbeddingFailure('unavailable', 'There is no embedding endpoint; set EMBEDDINGS_URL (or HF_TOKEN).')
+    }
+  }
+  return source.api === 'openai' ? askOpenAi(source) : askHuggingFace(source)
 }

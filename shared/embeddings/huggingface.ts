@@ -1,5 +1,4 @@
-import { EmbeddingFailure, failureOf } from './embedding-failure.ts'
-import type { Ask, Source } from './source.ts'
+import { type Ask, EmbeddingFailure, failureOf, type Source } from './source.ts'
 
 /**
  * Hugging Face's services: Text Embeddings Inference at an own address, a dedicated endpoint, or

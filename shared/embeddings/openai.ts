@@ -1,7 +1,6 @@
 import { Agent, request } from 'undici'
 import { isRecord } from '../json/is-record.ts'
-import { EmbeddingFailure, failureOf } from './embedding-failure.ts'
-import type { Ask, Source } from './source.ts'
+import { type Ask, EmbeddingFailure, failureOf, type Source } from './source.ts'
 
 /**
  * Any server that speaks OpenAI's `POST /v1/embeddings`: Text Embeddings Inference, vLLM, Ollama,

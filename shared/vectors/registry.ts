@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts'
 import type { Client, Queryable } from '../postgres/pool.ts'
 
 /** A collection of the vector store, as Postgres knows it. */
@@ -98,3 +99,79 @@ const collectionOf = ({ filled_to, registered_at, ...rest }: Stored): Collection
   filledTo: filled_to,
   registeredAt: registered_at,
 })
+
+/**
+ * The storage of a collection; `docs/search-by-meaning.md` states its cost at 10 million vectors.
+ *
+ * Full vectors are on disk, mapped, so that used ones stay in the page cache. The graph is in
+ * memory, with one byte a dimension to walk it. The nearest vectors are then compared in full.
+ */
+export const COLLECTION = (dimensions: number) => ({
+  vectors: { size: dimensions, distance: 'Cosine' as const, on_disk: true },
+  hnsw_config: { m: 16, ef_construct: 100, on_disk: false },
+  quantization_config: { scalar: { type: 'int8' as const, quantile: 0.99, always_ram: true } },
+  on_disk_payload: true,
+})
+
+/** The fields by which a search applies a plan's coverage. */
+export const PAYLOAD_INDEXES = [
+  ['country', 'keyword'],
+  ['covered_at', { type: 'integer', lookup: false, range: true }],
+] as const
+
+/**
+ * Parameters of a search, by the candidates that are wanted: the least number that the walk keeps
+ * (each of several segments is asked for its share), and the number that is compared in full. With
+ * a filter by country fewer need be compared, because ACORN (below) finds more. The numbers were
+ * chosen by hand for a recall of 0.99 among 500, which `bench -- semantic --rows N` prints.
+ */
+const BREADTH = { whole: { inSight: 0.6, compared: 1.2 }, part: { inSight: 0.6, compared: 1 } }
+
+/**
+ * Where a filter leaves at most this share of the vectors, the walk also goes through vectors that
+ * do not pass to their neighbours (ACORN, Qdrant 1.16). Otherwise it may not reach some that do. An
+ * older Qdrant ignores this.
+ */
+const SPARSE = 0.4
+
+/** @param part whether the search is limited to some countries */
+export function searchParameters(limit: number, { exact, part }: { exact: boolean; part: boolean }) {
+  if (exact) return { exact: true }
+  const { inSight, compared } = part ? BREADTH.part : BREADTH.whole
+  return {
+    hnsw_ef: Math.ceil(limit * inSight),
+    quantization: { rescore: true, oversampling: compared },
+    ...(part ? { acorn: { enable: true, max_selectivity: SPARSE } } : {}),
+  }
+}
+
+export type LayoutSettings = Partial<Pick<Config, 'QDRANT_SHARDS' | 'QDRANT_REPLICAS' | 'QDRANT_WRITE_CONSISTENCY'>>
+
+/** How a collection lies on the nodes of a Qdrant cluster, in Qdrant's words. */
+export interface Layout {
+  shard_number: number
+  replication_factor: number
+  write_consistency_factor: number
+}
+
+/** The layout of new collections. */
+export const layoutOf = ({
+  QDRANT_SHARDS = 1,
+  QDRANT_REPLICAS = 1,
+  QDRANT_WRITE_CONSISTENCY = 1,
+}: LayoutSettings): Layout => ({
+  shard_number: QDRANT_SHARDS,
+  replication_factor: QDRANT_REPLICAS,
+  write_consistency_factor: QDRANT_WRITE_CONSISTENCY,
+})
+
+/** A sentence on a collection whose layout is not that of the settings. */
+export function layoutWarning(collection: string, present: Layout, wanted: Layout): string {
+  const said = (layout: Layout) =>
+    `${layout.shard_number}, ${layout.replication_factor} and ${layout.write_consistency_factor}`
+  return (
+    `The collection ${collection} keeps the shards, copies and write consistency that it was made with ` +
+    `(${said(present)}); QDRANT_SHARDS, QDRANT_REPLICAS and QDRANT_WRITE_CONSISTENCY say ${said(wanted)}. ` +
+    'Set these back, or run `npm run reembed -- --all`, which makes a new collection.'
+  )
+}

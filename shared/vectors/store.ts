@@ -1,11 +1,17 @@
 import { isDeepStrictEqual } from 'node:util'
 import { COUNTRIES, type Country } from '../articles/article.ts'
 import type { Obstacle } from '../resilience/circuit.ts'
-import type { Candidate } from './candidate.ts'
-import { COLLECTION, PAYLOAD_INDEXES, searchParameters } from './collection.ts'
-import { type Layout, type LayoutSettings, layoutOf, layoutWarning } from './layout.ts'
+import { type Candidate, VectorFailure } from './nearest.ts'
 import { type Ask, openQdrant, type QdrantSettings, type Server } from './qdrant.ts'
-import { VectorFailure } from './vector-failure.ts'
+import {
+  COLLECTION,
+  type Layout,
+  type LayoutSettings,
+  layoutOf,
+  layoutWarning,
+  PAYLOAD_INDEXES,
+  searchParameters,
+} from './registry.ts'
 
 /** An article's vector, and the values of the article that plans limit. */
 export interface ArticleVector {

@@ -14,8 +14,13 @@ const DURATION = 8_000
  * Writers for a while, some of them killed, with a poller beside them; which articles it has not
  * seen.
  */
-async function pollWhileWriting(url: string, { pool, standbys }: Omit<TestReading, 'close'>, kills: number) {
-  const writers = startWriters(url, 8, DURATION)
+async function pollWhileWriting(
+  url: string,
+  { pool, standbys }: Omit<TestReading, 'close'>,
+  kills: number,
+  importing = Infinity,
+) {
+  const writers = startWriters(url, 8, DURATION, importing)
   const poller = startPoller(openTestIndex(pool, standbys))
   for (let kill = 0; kill < kills; kill++) {
     await setTimeout(DURATION / (kills + 1))
@@ -47,6 +52,38 @@ t.test('decision 23: a poller misses nothing of eight writers, some of them kill
   t.same(gaps.rows, [{ whole: true }], 'numbers have no gaps, whoever was killed')
 })
 
+t.test('decision 23: a poller misses nothing beside imports, some of them killed', { timeout: 120_000 }, async t => {
+  const database = await createTestDatabase()
+  const { pool, standbys, close } = openTestReading(database.url)
+  t.teardown(async () => {
+    await close()
+    await database.drop()
+  })
+  let writing = true
+  const flushing = (async () => {
+    while (writing) {
+      // An import may be quicker; the next attempt starts from what it has stored.
+      await makeTestSegments(pool, { flushed: 32n, merged: 256n }).catch(() => {})
+      await setTimeout(50)
+    }
+  })()
+  const { missed, all, disorder } = await pollWhileWriting(database.url, { pool, standbys }, 4, 2)
+  writing = false
+  await flushing
+  const { rows } = await pool.query<{ first: bigint; last: bigint }>(
+    'select first_seq as first, last_seq as last from segments order by first_seq',
+  )
+  t.comment(`${all} articles, ${rows.length} segments`)
+  t.same(disorder, [])
+  t.equal(missed, 0)
+  t.ok(
+    rows.every(({ first }, at) => first === (rows[at - 1]?.last ?? 0n) + 1n),
+    'segments have no gaps and no article twice',
+  )
+  const counted = await openTestIndex(pool, standbys).count(EVERYTHING)
+  t.equal(counted, all)
+})
+
 t.test('decision 23: the same poller misses articles that are stamped with now()', { timeout: 120_000 }, async t => {
   const database = await createTestDatabase()
   await database.query(`
@@ -74,14 +111,15 @@ t.test(
       await database.drop()
     })
     const { search } = openTestIndex(pool, standbys)
-    const writers = startWriters(database.url, 4, DURATION)
+    const writers = startWriters(database.url, 4, DURATION, 2)
     let writing = true
     const finished = writers.done.then(() => {
       writing = false
     })
     const flushing = (async () => {
       for (let flushed = 4n; writing; flushed = flushed === 4n ? 8n : 4n) {
-        await makeTestSegments(pool, { flushed, merged: 8n * flushed })
+        // An import may be quicker; the next attempt starts from what it has stored.
+        await makeTestSegments(pool, { flushed, merged: 8n * flushed }).catch(() => {})
         await setTimeout(50)
       }
     })()

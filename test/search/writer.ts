@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import { openIndexer } from '../../search/indexer.ts'
+import { openImporter } from '../../search/indexing/import.ts'
 import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { PATIENT } from '../database.ts'
@@ -8,14 +9,19 @@ import { createRandom } from './random.ts'
 
 /*
  * One of several processes that index at the same time, at random speed:
- * `writer.ts URL SEED MS`.
+ * `writer.ts URL SEED MS [import]`. With `import` its articles come in segments.
  * Its transactions are open for a random while before they take the clock, as a normaliser's are
  * that marks its pages.
  */
-const [url = '', seed = '1', duration = '1000'] = process.argv.slice(2)
+const [url = '', seed = '1', duration = '1000', imports] = process.argv.slice(2)
 const random = createRandom(Number(seed))
 const pool = createPool(url, 'writer', () => {}, { max: 2, ...PATIENT })
-const writer = openArticleWriter({ pool, indexer: openIndexer(pool), embedDelay: 0 })
+const indexer = openIndexer(pool)
+const writer = openArticleWriter({ pool, indexer, embedDelay: 0 })
+const importer = openImporter({
+  ...{ pool, writer, indexer, embedDelay: 0, written() {} },
+  sizes: { most: 40, least: 20, text: 1_000_000 },
+})
 const end = Date.now() + Number(duration)
 for (let batch = 0; Date.now() < end; batch++) {
   const articles = randomArticles(random, 1 + random.below(8)).map((article, index) => {
@@ -23,7 +29,10 @@ for (let batch = 0; Date.now() < end; batch++) {
     const address = `writer${seed}.example/${batch}/${index}`
     return { ...article, url: `https://${address}`, addresses: [address] }
   })
-  await writer.write(articles, { within: () => setTimeout(random.below(25)) })
+  if (imports === 'import') await importer.add(articles)
+  else await writer.write(articles, { within: () => setTimeout(random.below(25)) })
   await setTimeout(random.below(10))
 }
+await importer.flush()
+await indexer.close()
 await pool.end()

@@ -9,8 +9,12 @@ export interface Writers {
   killOne(): void
 }
 
-/** Starts processes that index for some ms. */
-export function startWriters(url: string, count: number, duration: number): Writers {
+/**
+ * Starts processes that index for some ms.
+ *
+ * @param importing every so manyth is an import
+ */
+export function startWriters(url: string, count: number, duration: number, importing = Infinity): Writers {
   let seed = 0
   let open = 0
   let finish = () => {}
@@ -21,7 +25,13 @@ export function startWriters(url: string, count: number, duration: number): Writ
   const running: ChildProcess[] = []
   const start = () => {
     seed++
-    const args = [SCRIPT, url, String(seed), String(Math.max(0, end - Date.now()))]
+    const args = [
+      SCRIPT,
+      url,
+      String(seed),
+      String(Math.max(0, end - Date.now())),
+      seed % importing === 0 ? 'import' : '',
+    ]
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', 'inherit'] })
     open++
     running.push(child)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { questionText } from '../../../shared/embeddings/text.ts'
+import { questionText } from '../../../shared/embeddings/recipe.ts'
 import { questions } from './semantic-metrics.ts'
 
 /** Vectors of the questions that were asked lately. */

@@ -1,13 +1,16 @@
 import type { Config } from '../../../shared/config/config.ts'
-import { EmbeddingFailure } from '../../../shared/embeddings/embedding-failure.ts'
-import { type EmbeddingOptions, type Embeddings, openEmbeddings } from '../../../shared/embeddings/embeddings.ts'
-import { sourceOf } from '../../../shared/embeddings/endpoint.ts'
+import {
+  type EmbeddingOptions,
+  type Embeddings,
+  openEmbeddings,
+  sourceOf,
+} from '../../../shared/embeddings/embeddings.ts'
+import { EmbeddingFailure } from '../../../shared/embeddings/source.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
-import type { Candidate } from '../../../shared/vectors/candidate.ts'
+import { type Candidate, VectorFailure } from '../../../shared/vectors/nearest.ts'
 import { type Collection, readCollections } from '../../../shared/vectors/registry.ts'
 import { type Coverage, openVectorStore } from '../../../shared/vectors/store.ts'
-import { VectorFailure } from '../../../shared/vectors/vector-failure.ts'
 import { createQuestionVectors } from './question-vectors.ts'
 import { observeQuestionVectors, timed } from './semantic-metrics.ts'
 

@@ -1,10 +1,10 @@
-import { EmbeddingFailure } from '../../../shared/embeddings/embedding-failure.ts'
-import { articleVector, passagesOf } from '../../../shared/embeddings/recipe.ts'
-import { type Pool, transaction } from '../../../shared/postgres/pool.ts'
-import { holdCollections } from '../../../shared/vectors/registry.ts'
-import type { VectorStore } from '../../../shared/vectors/store.ts'
-import type { EmbeddingCollection, EmbeddingCollections } from '../collections/embedding-collections.ts'
+import { articleVector, passagesOf } from '../../shared/embeddings/recipe.ts'
+import { EmbeddingFailure } from '../../shared/embeddings/source.ts'
+import { type Pool, transaction } from '../../shared/postgres/pool.ts'
+import { holdCollections } from '../../shared/vectors/registry.ts'
+import type { VectorStore } from '../../shared/vectors/store.ts'
 import type { EmbeddableArticle } from './articles.ts'
+import type { EmbeddingCollection, EmbeddingCollections } from './collections.ts'
 
 /**
  * Embeds articles with the model of a collection. A slow model gets fewer texts at a time.

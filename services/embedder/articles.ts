@@ -1,5 +1,5 @@
-import type { Country } from '../../../shared/articles/article.ts'
-import type { Queryable } from '../../../shared/postgres/pool.ts'
+import type { Country } from '../../shared/articles/article.ts'
+import type { Queryable } from '../../shared/postgres/pool.ts'
 
 /** The parts of an article that are embedded, and the fields that plans limit. */
 export interface EmbeddableArticle {

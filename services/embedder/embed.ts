@@ -1,13 +1,15 @@
-import { EmbeddingFailure } from '../../../shared/embeddings/embedding-failure.ts'
-import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
-import { VectorFailure } from '../../../shared/vectors/vector-failure.ts'
-import { giveBack, takeInHand } from '../due-dispatcher.ts'
-import { observeArticle, outages } from '../metrics.ts'
-import { comesAlive } from './alive.ts'
+import { setTimeout as pause } from 'node:timers/promises'
+import { EmbeddingFailure } from '../../shared/embeddings/source.ts'
+import type { Logger } from '../../shared/log/logger.ts'
+import type { OutageLog } from '../../shared/log/outage.ts'
+import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
+import { unlessAborted } from '../../shared/resilience/time-limit.ts'
+import { VectorFailure } from '../../shared/vectors/nearest.ts'
+import type { VectorStore } from '../../shared/vectors/store.ts'
 import { type EmbeddableArticle, forgetGone, namesOf, readEmbeddable } from './articles.ts'
-import type { Embedder } from './embedder.ts'
-import { Outage } from './outage.ts'
-import { refuse } from './refuse.ts'
+import type { EmbeddingCollections } from './collections.ts'
+import { giveBack, takeInHand } from './due-dispatcher.ts'
+import { articlesRefused, observeArticle, outages } from './metrics.ts'
 import { storeEverywhere } from './store.ts'
 
 /**
@@ -108,3 +110,88 @@ async function blame(
     for (const article of group) await refuse(pool, article, error.message, log)
   }
 }
+
+/** The model or the vector store does not answer. The articles wait, and are not to blame. */
+class Outage extends Error {
+  override name = 'Outage'
+}
+
+interface Embedder {
+  pool: Pool
+  vectors: VectorStore
+  embeddingCollections: EmbeddingCollections
+  log: Logger
+  /** Met when the model or the vector store does not answer. */
+  outage: OutageLog
+}
+
+const PROBE = 'Perscope'
+/** The longest text that a model accepts. */
+const LONG_PROBE = 'Perscope '.repeat(1_000)
+const FIRST_PAUSE = 200
+const LONGEST_PAUSE = 3_000
+/**
+ * ms in which a service must answer again. Otherwise it counts as away, and the articles are given
+ * back.
+ */
+const PATIENCE = 15_000
+
+/**
+ * Whether the models and the vector store work for a harmless text, now or within some seconds.
+ *
+ * @param late ms after which a text was given up. A harmless text of the greatest length is then
+ * tried. A model that needs half of that time for it counts as away.
+ */
+async function comesAlive(
+  { embeddingCollections, vectors }: Embedder,
+  signal: AbortSignal,
+  late: number | null = null,
+): Promise<boolean> {
+  const end = Date.now() + PATIENCE
+  const probe = late === null ? PROBE : LONG_PROBE
+  for (let wait = FIRST_PAUSE; Date.now() < end; wait = Math.min(wait * 2, LONGEST_PAUSE)) {
+    try {
+      await vectors.ping()
+      const open = await embeddingCollections.current()
+      const began = Date.now()
+      for (const { embeddings } of open) await embeddings.embedPassages([probe], signal)
+      return late === null || Date.now() - began < late / 2
+    } catch {
+      // The pause is random, so that the embedders of a fleet do not all try again at once.
+      await pause(wait * (0.5 + Math.random()), undefined, { signal })
+    }
+  }
+  return false
+}
+
+/** ms before the second and the third attempt. There is no fourth. */
+const PAUSES = [2_000, 15_000]
+
+/**
+ * Notes that an article was refused. It is tried again later. After the third time it is in
+ * quarantine.
+ */
+async function refuse(db: Queryable, article: EmbeddableArticle, why: string, log: Logger): Promise<void> {
+  const { rows } = await db.query<{ attempts: number; failed: boolean }>(REFUSE, [
+    article.seq,
+    why.slice(0, 500),
+    PAUSES,
+    PAUSES.length + 1,
+  ])
+  const failed = rows[0]?.failed === true
+  articlesRefused.inc({ outcome: failed ? 'quarantined' : 'again' })
+  log.warn(
+    { ...namesOf(article), attempts: rows[0]?.attempts, err: why },
+    failed ? 'an article cannot be embedded; see `npm run queues -- list`' : 'an article was refused',
+  )
+}
+
+// $1 seq, $2 error, $3 pauses in ms, $4 attempts. Index: the primary key.
+const REFUSE = `
+  update embeddings set
+    attempts = attempts + 1,
+    error = $2,
+    claimed_until = clock_timestamp() + coalesce(($3::int[])[attempts + 1], 0) * interval '1 ms',
+    failed_at = case when attempts + 1 >= $4::int then clock_timestamp() end
+  where seq = $1 and embedded_at is null
+  returning attempts, failed_at is not null as failed`

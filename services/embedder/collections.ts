@@ -1,14 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import type { Config } from '../../../shared/config/config.ts'
-import { type Embeddings, openEmbeddings } from '../../../shared/embeddings/embeddings.ts'
-import { sourceOf } from '../../../shared/embeddings/endpoint.ts'
-import { RECIPE } from '../../../shared/embeddings/recipe.ts'
-import type { Source } from '../../../shared/embeddings/source.ts'
-import type { Logger } from '../../../shared/log/logger.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
-import { beginAnew, type Collection, readCollections, registerServing } from '../../../shared/vectors/registry.ts'
-import type { VectorStore } from '../../../shared/vectors/store.ts'
-import { createPace, type Pace } from '../batch/pace.ts'
+import type { Config } from '../../shared/config/config.ts'
+import { type Embeddings, openEmbeddings, sourceOf } from '../../shared/embeddings/embeddings.ts'
+import { RECIPE } from '../../shared/embeddings/recipe.ts'
+import type { Source } from '../../shared/embeddings/source.ts'
+import type { Logger } from '../../shared/log/logger.ts'
+import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
+import { sentenceOf } from '../../shared/process/command.ts'
+import { repeatEvery } from '../../shared/process/repeat.ts'
+import { withTimeLimit } from '../../shared/resilience/time-limit.ts'
+import { beginAnew, type Collection, readCollections, registerServing } from '../../shared/vectors/registry.ts'
+import type { VectorStore } from '../../shared/vectors/store.ts'
 import { auditCollection } from './audit.ts'
 
 /** A collection and the model whose vectors it holds. */
@@ -153,4 +154,105 @@ async function pointTo(state: State, { name, model }: Collection): Promise<void>
 export function collectionName(prefix: string, model: string): string {
   const slug = (model.split('/').at(-1) ?? '').toLowerCase().replace(/[^a-z0-9]+/g, '-')
   return `${prefix}-${slug.slice(0, 60)}-${RECIPE}-${randomBytes(3).toString('hex')}`
+}
+
+/**
+ * The number of texts that a model gets in one request. A slow model gets fewer, so that each
+ * request ends within its time limit.
+ */
+interface Pace {
+  texts(): number
+  /** Notes a request that was answered in time. */
+  inTime(): void
+  /** Notes a request that took too long. */
+  late(): void
+}
+
+/** The number of requests in time, in a row, after which the model gets more texts. */
+const TRUST = 20
+
+function createPace(most: number): Pace {
+  let texts = most
+  let inTime = 0
+  return {
+    texts: () => texts,
+    inTime() {
+      inTime += 1
+      if (inTime < TRUST) return
+      inTime = 0
+      texts = Math.min(most, texts * 2)
+    },
+    late() {
+      inTime = 0
+      texts = Math.max(1, Math.floor(texts / 2))
+    },
+  }
+}
+
+/**
+ * Removes collections that were retired 30 s ago. By then no API process searches in them any
+ * more.
+ */
+async function dropRetired(db: Queryable, vectors: VectorStore, log: Logger): Promise<void> {
+  const { rows } = await db.query<{ name: string }>(
+    `select name from vector_collections
+     where state = 'retired' and changed_at < clock_timestamp() - interval '30 seconds'`,
+  )
+  for (const { name } of rows) {
+    await vectors.drop(name)
+    await db.query('delete from vector_collections where name = $1', [name])
+    log.info({ collection: name }, 'removed a collection that was replaced')
+  }
+}
+
+const LOOK = 10_000
+const AUDIT = 3_600_000
+const LAST_WORDS = 2_000
+
+/**
+ * Looks after the collections every ten seconds. It removes retired ones, and restores the serving
+ * one when the vector store has lost it. Every hour, and soon after the start, it compares the
+ * serving collection with Postgres.
+ */
+export function watchCollections(
+  pool: Pool,
+  vectors: VectorStore,
+  embeddingCollections: EmbeddingCollections,
+  log: Logger,
+): { close(): Promise<void> } {
+  let nextAudit = 0
+  let complaint = ''
+  let isOpen = false
+
+  async function look(closing: AbortSignal): Promise<void> {
+    await dropRetired(pool, vectors, log)
+    const serving = (await readCollections(pool)).find(({ state }) => state === 'serving')
+    if (!serving) return
+    if ((await vectors.count(serving.name)) === null) {
+      log.warn({ collection: serving.name }, 'the vector store has lost a collection')
+      await embeddingCollections.restore()
+    }
+    // Warns at the start, not with the first article, of shards that differ from the settings.
+    if (!isOpen) await embeddingCollections.current()
+    isOpen = true
+    if (Date.now() < nextAudit) return
+    await auditCollection(pool, vectors, serving, log, closing)
+    nextAudit = Date.now() + AUDIT
+  }
+
+  const outage = {
+    over() {
+      complaint = ''
+    },
+    met(error: unknown) {
+      const said = sentenceOf(error)
+      if (said !== complaint) log.warn({ err: said }, 'could not check the vector store')
+      complaint = said
+    },
+  }
+  const looks = repeatEvery(LOOK, look, { outage })
+  return {
+    // Does not wait longer for a vector store that hangs.
+    close: () => withTimeLimit(looks.close(), LAST_WORDS, () => {}),
+  }
 }

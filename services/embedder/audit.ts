@@ -1,7 +1,7 @@
-import type { Logger } from '../../../shared/log/logger.ts'
-import type { Pool } from '../../../shared/postgres/pool.ts'
-import type { Collection } from '../../../shared/vectors/registry.ts'
-import type { VectorStore } from '../../../shared/vectors/store.ts'
+import type { Logger } from '../../shared/log/logger.ts'
+import type { Pool } from '../../shared/postgres/pool.ts'
+import type { Collection } from '../../shared/vectors/registry.ts'
+import type { VectorStore } from '../../shared/vectors/store.ts'
 
 // The key of an advisory lock; any number serves. One process audits at a time.
 const AUDIT_LOCK = 7_211_004_232n

@@ -1,13 +1,13 @@
 import t from 'tap'
+import { openIndex } from '../../search/index.ts'
+import { makeSegments, openIndexer } from '../../search/indexer.ts'
+import type { NewArticle } from '../../search/indexing/article.ts'
+import { openImporter } from '../../search/indexing/import.ts'
+import { openArticleWriter } from '../../search/indexing/writer.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
-import { createTestDatabase, PATIENT } from '../../test/database.ts'
-import { EVERYTHING } from '../../test/search/poller.ts'
-import { shortArticles } from '../../test/search/short-articles.ts'
-import { openIndex } from '../index.ts'
-import { makeSegments, openIndexer } from '../indexer.ts'
-import type { NewArticle } from './article.ts'
-import { openImporter } from './import.ts'
-import { openArticleWriter } from './writer.ts'
+import { createTestDatabase, PATIENT } from '../database.ts'
+import { EVERYTHING } from './poller.ts'
+import { shortArticles } from './short-articles.ts'
 
 t.setTimeout(120_000)
 

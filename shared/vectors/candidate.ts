@@ -1,5 +1,0 @@
-export interface Candidate {
-  seq: bigint
-  /** Cosine similarity. */
-  score: number
-}
