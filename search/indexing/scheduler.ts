@@ -141,7 +141,7 @@ function createThreads(pool: Pool, events: SchedulerEvents) {
   const threads = new Map<ThreadKey, SegmentThread>()
   const threadOf = (key: ThreadKey): SegmentThread => {
     // A merge is rare, and leaves hundreds of megabytes behind, which go with the thread.
-    const options = { gently: key !== 'all', keepAlive: key === 'merge' ? 0 : KEEP_ALIVE }
+    const options = { gently: key !== 'all' && key !== 'import', keepAlive: key === 'merge' ? 0 : KEEP_ALIVE }
     const thread = threads.get(key) ?? createSegmentThread(options)
     threads.set(key, thread)
     return thread
