@@ -60,7 +60,8 @@ await runCommand(
     const stream = file.endsWith('.gz') ? source.pipe(createGunzip()) : source
     source.on('error', (error: Error) => stream.destroy(error))
     const dryRun = context.options['dry-run'] === true
-    const reader = openArchiveReader({ prepare: !dryRun })
+    const ahead = dryRun ? 0 : await whileAway(() => databaseAhead(context), context)
+    const reader = openArchiveReader({ prepare: !dryRun, ahead })
     const archive = { groups: readGroups(stream, reader), bar: archiveBar(file.endsWith('.gz') ? null : size) }
     try {
       const counts = dryRun ? await readThrough(context, archive) : await importArchive(context, archive, rate)
@@ -77,6 +78,17 @@ function rateOf(option: CommandContext['options'][string]): number | null {
   const rate = Number(option)
   if (Number.isInteger(rate) && rate >= 1 && rate <= MOST_PER_SECOND) return rate
   throw new UsageError(`--rate takes a whole number from 1 to ${MOST_PER_SECOND}.`)
+}
+
+/** ms by which the clock of the database is ahead of ours: no line may be from a later time. */
+async function databaseAhead({ config, say }: CommandContext): Promise<number> {
+  const pool = createPool(config.DATABASE_URL, 'import', error => say(`Postgres: ${sentenceOf(error)}`), { max: 1 })
+  try {
+    const { rows } = await pool.query<{ now: Date }>('select clock_timestamp() as now')
+    return rows[0]!.now.getTime() - Date.now()
+  } finally {
+    await pool.end()
+  }
 }
 
 interface Archive {

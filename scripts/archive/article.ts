@@ -26,9 +26,11 @@ const URI = /^[\w.~:/?#[\]@!$&'()*+,;=%-]+$/
  * text with `plain: true` and else HTML. Ignores unknown fields and those that the index computes
  * (`snippet`, `relevance`).
  *
+ * @param latest time of ingestion that it may have, in ms since 1970: clients poll from the newest
+ *   time that they have seen, and would miss all that comes later
  * @throws BadLine
  */
-export function parseArticle(line: string): NewArticle {
+export function parseArticle(line: string, latest: number): NewArticle {
   const fields = readObject(line)
   const url = address(text(fields, 'url'))
   const id = fields.id ?? undefined
@@ -48,6 +50,8 @@ export function parseArticle(line: string): NewArticle {
   }
   if (id !== undefined) article.id = id
   if (fields.ingested_at !== undefined) article.ingestedAt = instant(fields, 'ingested_at')
+  if ((article.ingestedAt?.getTime() ?? 0) > latest)
+    throw new BadLine('ingested_at lies in the future; write null if it is not known, or leave it out for now.')
   return article
 }
 

@@ -6,13 +6,13 @@ import { BadLine, parseArticle } from './article.ts'
 import type { ReadResult, ReadTask } from './reader.ts'
 
 /** The work of a thread of the archive's reader. */
-export default function readLines({ begun, lines, prepare }: Timed<ReadTask>) {
+export default function readLines({ begun, lines, prepare, latest }: Timed<ReadTask>) {
   begin(begun)
   const articles: NewArticle[] = []
   const bad: ReadResult['bad'] = []
   for (const { number, text } of lines) {
     try {
-      articles.push(parseArticle(text))
+      articles.push(parseArticle(text, latest))
     } catch (error) {
       if (!(error instanceof BadLine)) throw error
       bad.push({ number, reason: error.message })

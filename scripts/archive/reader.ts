@@ -12,6 +12,8 @@ export interface ReadTask {
   lines: LineToRead[]
   /** With the texts as the index stores them. */
   prepare: boolean
+  /** The latest time of ingestion that a line may have, in ms since 1970. */
+  latest: number
 }
 
 export interface ReadResult {
@@ -36,8 +38,11 @@ const TIMEOUT = 120_000
 /** MB of heap of a thread: the longest line several times over. */
 const MEMORY = 1_024
 
-/** @param prepare with the texts as the index stores them */
-export function openArchiveReader({ prepare }: { prepare: boolean }): ArchiveReader {
+/**
+ * @param prepare with the texts as the index stores them
+ * @param ahead ms by which the clock of the database is ahead of ours
+ */
+export function openArchiveReader({ prepare, ahead = 0 }: { prepare: boolean; ahead?: number }): ArchiveReader {
   const count = Math.min(Math.max(availableParallelism() - 1, 1), MOST_THREADS)
   const threads = openThreads<ReadTask, ReadResult>({
     worker: new URL('./reader-thread.ts', import.meta.url),
@@ -45,5 +50,9 @@ export function openArchiveReader({ prepare }: { prepare: boolean }): ArchiveRea
     timeout: TIMEOUT,
     memory: MEMORY,
   })
-  return { threads: count, read: lines => threads.run({ lines, prepare }), close: threads.close }
+  return {
+    threads: count,
+    read: lines => threads.run({ lines, prepare, latest: Date.now() + ahead }),
+    close: threads.close,
+  }
 }

@@ -188,6 +188,7 @@ t.test('import: a bad line is reported by its number and skipped; the others are
     [JSON.stringify({ ...LINE, title: '\0' }), /title is missing/],
     [JSON.stringify({ ...LINE, published_at: '9999-12-31T23:59:59Z' }), /published_at lies after 2100/],
     [JSON.stringify({ ...LINE, ingested_at: '2101-01-01T00:00:00Z' }), /ingested_at lies after 2100/],
+    [JSON.stringify({ ...LINE, ingested_at: '2099-01-01T00:00:00Z' }), /ingested_at lies in the future/],
     [JSON.stringify({ ...LINE, outlet: { name: 'x'.repeat(301) } }), /outlet\.name may have 300 characters/],
     [JSON.stringify({ ...LINE, authors: ['x'.repeat(301)] }), /authors may have 300 characters/],
   ]
@@ -198,7 +199,7 @@ t.test('import: a bad line is reported by its number and skipped; the others are
   ]
   const tried = await run(database, 'import', ['-', '--dry-run', '--json'], input.join('\n'))
   t.equal(tried.code, 1)
-  t.match(tried.err, /\n2 good lines, 17 bad ones; nothing is indexed\./)
+  t.match(tried.err, /\n2 good lines, 18 bad ones; nothing is indexed\./)
   t.equal((await database.query('select from articles')).length, 0)
   const { code, err, lines } = await run(database, 'import', ['-', '--json'], input.join('\n'))
   t.equal(code, 1)
@@ -209,7 +210,7 @@ t.test('import: a bad line is reported by its number and skipped; the others are
       reason,
     )
   })
-  t.match(err, /Indexed 2 articles; 17 bad lines skipped\./)
+  t.match(err, /Indexed 2 articles; 18 bad lines skipped\./)
 })
 
 t.test('import: at a rate, articles are shown as they come', async t => {
