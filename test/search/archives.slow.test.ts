@@ -203,7 +203,7 @@ t.test('import: a bad line is reported by its number and skipped; the others are
   t.equal((await database.query('select from articles')).length, 0)
   const { code, err, lines } = await run(database, 'import', ['-', '--json'], input.join('\n'))
   t.equal(code, 1)
-  t.same(lines, [{ indexed: 2, known: 0, bad: 17 }])
+  t.same(lines, [{ indexed: 2, known: 0, bad: 18 }])
   bad.forEach(([, reason], index) => {
     t.match(
       err.split('\n').find(line => line.startsWith(`Line ${index + 2}:`)),
