@@ -105,7 +105,7 @@ export async function* orSilence<T>(items: AsyncIterable<T>, ms: number): AsyncG
  * One line of a stream, without its end. `text` is null for a line longer than the limit: its bytes
  * were dropped.
  */
-interface Line {
+export interface Line {
   number: number
   text: string | null
   /** Bytes of the stream up to the end of this line. */
@@ -116,7 +116,7 @@ interface Line {
  * Cuts a stream of bytes into lines of UTF-8 (broken sequences become U+FFFD, a byte-order mark
  * goes). No line takes more memory than `limit` bytes. null: nothing has come for a while.
  */
-async function* readLines(stream: AsyncIterable<Buffer | null>, limit: number): AsyncGenerator<Line | null> {
+export async function* readLines(stream: AsyncIterable<Buffer | null>, limit: number): AsyncGenerator<Line | null> {
   const decoder = new TextDecoder()
   let number = 1
   let end = 0

@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { printableLine } from '../../../shared/log/printable.ts'
 import { noteBlock } from '../../../shared/outlets/health.ts'
-import { CALLED_AT_ONCE, type FeedEntry } from '../../../shared/outlets/page.ts'
+import { CALLED_AT_ONCE } from '../../../shared/outlets/page.ts'
 import { type Pool, transaction } from '../../../shared/postgres/pool.ts'
 import type { Crawl } from '../crawl.ts'
 import { blocksMet, pagesFetched } from '../crawl-metrics.ts'
@@ -13,7 +13,7 @@ import { asFailure } from '../fetch/request-failure.ts'
 import { noteTry, type Try } from '../hosts/budgets.ts'
 import type { Lease } from '../hosts/leases.ts'
 import { readOwnership } from './ownership.ts'
-import { judge, type Verdict } from './verdict.ts'
+import { judge, NO_WORDS, type Verdict } from './verdict.ts'
 
 const PAGE_HEADERS = {
   accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.5',
@@ -265,11 +265,6 @@ async function store(
   )
   return rows[0] ?? null
 }
-
-/** What is left of a feed's words about a page on a foreign host. */
-const NO_WORDS = {
-  ...{ title: null, summary: null, content: null, authors: [], published: null, language: null },
-} satisfies Partial<FeedEntry>
 
 const SHORT = 500
 

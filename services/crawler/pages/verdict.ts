@@ -1,3 +1,4 @@
+import type { FeedEntry } from '../../../shared/outlets/page.ts'
 import type { Fetched } from '../fetch/polite-get.ts'
 import type { FetchedResponse } from '../fetch/request.ts'
 
@@ -28,6 +29,11 @@ export type Verdict =
 
 /** ms until a feed or page that is held is looked at again. Nothing is asked meanwhile. */
 export const HELD_FOR = 60_000
+
+/** What is left of a feed's words about a page on a foreign host. */
+export const NO_WORDS = {
+  ...{ title: null, summary: null, content: null, authors: [], published: null, language: null },
+} satisfies Partial<FeedEntry>
 
 /**
  * The number of tries after which a page without a length is accepted without `</html>`: some pages

@@ -23,6 +23,9 @@ export interface ServedTexts {
  */
 const OFTEN = { titled: 5, untitled: 2 }
 
+/** Whether a text that was served under so many other addresses is an interstitial. */
+export const isOften = (others: number, titled: boolean) => others >= (titled ? OFTEN.titled : OFTEN.untitled)
+
 export function openServedTexts(pool: Pool): ServedTexts {
   const inHand = new Map<string, Set<bigint>>()
   const keyOf = ({ outletNo, fingerprint }: { outletNo: number; fingerprint: Uint8Array }) =>
@@ -39,7 +42,7 @@ export function openServedTexts(pool: Pool): ServedTexts {
         [outletNo, fingerprint],
       )
       const served = others + (rows[0]?.pages ?? 0)
-      return served >= (titled ? OFTEN.titled : OFTEN.untitled)
+      return isOften(served, titled)
     },
     forget(page) {
       const key = keyOf(page)

@@ -18,7 +18,7 @@ export interface LoadedPage {
 }
 
 /** A page's columns, with those of its source and its outlet. */
-export interface PageRow {
+interface PageRow {
   page_no: bigint
   outlet_no: number
   url: string

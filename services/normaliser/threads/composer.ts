@@ -17,6 +17,8 @@ export interface ComposeOptions {
   repeated?: boolean
   /** The lines that pages of the outlet have in common. */
   template?: Template | null
+  /** Bounds publication dates; by default the present. */
+  now?: Date
 }
 
 /** Threads that compose articles, so that the process's own event loop never waits for one. */
@@ -61,8 +63,8 @@ export function openComposer(options: { threads: number; timeout: number; memory
       measured()
     }
   }
-  const compose: Compose = (page, { repeated = false, template = null } = {}) =>
-    run({ page, now: new Date(), repeated, template })
+  const compose: Compose = (page, { repeated = false, template = null, now = new Date() } = {}) =>
+    run({ page, now, repeated, template })
   return {
     inTurn: (outlet, work, signal) => queue.take(outlet, () => work(compose), signal),
     compose: (page, { signal, ...options } = {}) =>

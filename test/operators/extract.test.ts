@@ -1,0 +1,96 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import { articlePage } from '../normaliser/stored.ts'
+
+t.setTimeout(120_000)
+
+/** The objects that `npm run -s extract` prints for these lines. */
+async function extract(lines: (object | string)[], ...options: string[]): Promise<Record<string, unknown>[]> {
+  const input = lines.map(line => (typeof line === 'string' ? line : JSON.stringify(line))).join('\n')
+  const output = await new Promise<string>((resolve, reject) => {
+    const child = execFile('node', ['scripts/extract.ts', ...options], { maxBuffer: 1e8 }, (error, stdout) =>
+      error === null ? resolve(stdout) : reject(error),
+    )
+    child.stdin?.end(input)
+  })
+  return output
+    .trim()
+    .split('\n')
+    .map(line => JSON.parse(line))
+}
+
+const OUTLET = { name: 'De Dagkoerier', domain: 'dagkoerier.example', country: 'BE', languages: ['nl'] }
+const url = 'https://www.dagkoerier.example/nieuws/brug-blijft-dicht'
+const title = 'Raad spreekt over de brug'
+const html = articlePage(title, 'de brug')
+
+t.test('pages give articles in order, a bad line gives an error, and the next goes on', async t => {
+  const entry = { title, summary: 'De brug blijft dicht.', published: '2026-11-17T09:30:00', authors: ['Jan Peeters'] }
+  const [whole, broken, unknown, gone, refused, ahead] = await extract([
+    { url, html, entry, outlet: OUTLET, now: '2026-11-25T12:00:00Z' },
+    '{"url": ',
+    { html },
+    { url, html, status: 404, entry },
+    { url, status: 403, entry, outlet: OUTLET },
+    { url, html, entry, now: '2026-11-10T12:00:00Z' },
+  ])
+  t.match(whole, {
+    ...{ title, url, authors: ['Jan Peeters'], language: 'nl', country: 'BE' },
+    published_at: '2026-11-17T08:30:00.000Z',
+    origins: { title: { source: 'markup', sure: 'confirmed' }, date: { source: 'feed', sure: 'stated' } },
+  })
+  t.match(whole?.snippet, /^Over de brug is dinsdag/)
+  t.match(whole?.body, /dreigt met een motie\.$/)
+  t.match([broken?.error, unknown?.error], [/JSON/, /'url'/])
+  t.equal(gone?.refused, 'gone')
+  t.match(refused, { title, body: 'De brug blijft dicht.', interstitial: 'forbidden' })
+  t.equal(ahead?.published_at, null, 'a date ahead of the line’s clock is none')
+})
+
+t.test('with --together, later pages of an outlet know what earlier ones served', async t => {
+  const wall = `<html><head><title>Welkom</title></head><body><div><p>${'Voordat u verder gaat vragen wij u om even te kiezen hoe u deze krant wilt gebruiken. '.repeat(4)}</p></div></body></html>`
+  const lines = Array.from({ length: 4 }, (_, at) => ({
+    url: `${url}-${at}`,
+    html: wall,
+    entry: { title: `Burgemeester opent gymzaal ${at}` },
+    outlet: OUTLET,
+  }))
+  t.same(
+    (await extract(lines)).map(line => line.interstitial),
+    [null, null, null, null],
+  )
+  const together = await extract(lines, '--together')
+  t.same(
+    together.map(line => line.interstitial),
+    [null, null, 'repeated text', 'repeated text'],
+  )
+})
+
+t.test('feeds give entries, robots.txt gives permissions', async t => {
+  const item = `<item><title>${title}</title><link>/a/1</link><description>Kort.</description></item>`
+  const file = join(await mkdtemp(join(tmpdir(), 'extract-')), 'feed.xml')
+  await writeFile(file, `<rss version="2.0"><channel>${item}</channel></rss>`)
+  const entries = [
+    { url: 'https://www.dagkoerier.example/a/1', title, summary: 'Kort.', content: null, authors: [], published: null },
+  ]
+  t.same(
+    await extract(
+      [
+        { url: 'https://www.dagkoerier.example/rss', file },
+        { url, text: html, contentType: 'text/html' },
+      ],
+      '--feeds',
+    ),
+    [{ entries }, { entries: null }],
+  )
+  const robots = 'User-agent: *\nCrawl-delay: 1.5\nDisallow: /prive'
+  const line = {
+    text: robots,
+    agent: 'PerscopeBot/1.0 (+https://perscope.example/bot)',
+    urls: [url, `https://www.dagkoerier.example/prive/1`],
+  }
+  t.same(await extract([line], '--robots'), [{ allowed: [true, false], crawlDelay: 1.5 }])
+})
