@@ -25,6 +25,7 @@ t.test('assertions are counted; a file that breaks off is a failure', async t =>
     'skipping.test.ts': "import t from 'tap'\nt.test('maybe', { skip: 'no redis-server' }, async t => { t.ok(1) })\n",
     // A grandchild in a session of its own keeps the streams open.
     'leaving.test.ts': `import { spawn } from 'node:child_process'
+import t from 'tap'
 spawn('sleep', ['30'], { stdio: 'inherit', detached: true }).unref()
 t.ok(1)
 `,
