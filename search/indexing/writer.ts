@@ -297,7 +297,9 @@ const insertion = (clock: string) => `
       as i (id, published_at, ingested_at, stamped, publisher_no, author_nos, country, language,
             words_title, words_body, title, url, snippet, body, page_no, place)
   ), clock as (${clock}), numbered as materialized (
-    select i.*, base + place as seq, case when stamped then last_at when ingested_at is not null then least(ingested_at, last_at) end as entered_at
+    select i.*, base + place as seq,
+           case when stamped then last_at
+                when ingested_at is not null then least(ingested_at, last_at) end as entered_at
     from incoming i, clock
   ), indexed as (
     insert into articles (seq, id, published_at, ingested_at, publisher_no, author_nos, country, language)
