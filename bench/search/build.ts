@@ -170,7 +170,7 @@ export async function createDatabase(server: string, name: string, template?: st
   const drop = () => onServer(`drop database if exists ${name} with (force)`)
   await drop()
   if (template === undefined) await onServer(`create database ${name}`)
-  else await onServer(`create database ${name} template ${template} strategy file_copy`, 'checkpoint')
+  else await onServer(`create database ${name} template ${template} strategy file_copy`)
   const url = new URL(server)
   url.pathname = `/${name}`
   return { url: url.href, drop }
