@@ -44,7 +44,10 @@ site.on(
 )
 const file = join(t.testdir(), 'outlets.json')
 const outlet = { name: 'X', domain: 'x.example', country: 'NL', languages: ['nl'], timeZone: 'Europe/Amsterdam' }
-await writeFile(file, JSON.stringify({ outlets: [{ ...outlet, feeds: [`${site.origin}/feed.xml`] }] }))
+await writeFile(
+  file,
+  JSON.stringify({ outlets: [{ ...outlet, hosts: [site.host], feeds: [`${site.origin}/feed.xml`] }] }),
+)
 await world.fleet.script('outlets', 'sync', file)
 await world.embedded(2, 120_000)
 
@@ -92,11 +95,11 @@ t.test('the figures count the same way', async t => {
     await (await fetch(`http://127.0.0.1:${ports[service]}/metrics`)).text()
   const value = (text: string, name: string) =>
     [...text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'gm'))].map(match => Number(match[1]))
-  await until(async () => /outcome="refused: gone"/.test(await figures('crawler')), 60_000)
+  await until(async () => /outcome="waiting: gone"/.test(await figures('crawler')), 60_000)
   const crawler = await figures('crawler')
   t.strictSame(value(crawler, 'perscope_pages_discovered_total'), [3])
   t.match(crawler, /perscope_pages_fetched_total\{outcome="stored",service="crawler"\} 2/)
-  t.match(crawler, /perscope_pages_fetched_total\{outcome="refused: gone",service="crawler"\} 1/)
+  t.match(crawler, /perscope_pages_fetched_total\{outcome="waiting: gone",service="crawler"\} 1/)
   t.match(crawler, /perscope_outlets\{health="healthy",service="crawler"\} 1/)
   const normaliser = await figures('normaliser')
   t.match(normaliser, /perscope_articles_indexed_total\{country="NL",language="nl",service="normaliser"\} 2/)

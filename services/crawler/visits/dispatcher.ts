@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { withLogContext } from '../../../shared/log/context.ts'
 import { createOutageLog } from '../../../shared/log/outage.ts'
 import { isTransient } from '../../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../../shared/process/repeat.ts'
@@ -63,7 +64,8 @@ function openPlaces(crawl: Crawl) {
   })
   const make = async (visit: Visit) => {
     try {
-      await visitHost(crawl, visit)
+      // The lines of a visit carry its name, as those of a job do.
+      await withLogContext({ job: `visit-${visit.host}-${visit.number}` }, () => visitHost(crawl, visit))
       outage.over()
     } catch (error) {
       // The work is still due, and is claimed again when Postgres answers.
