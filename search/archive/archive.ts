@@ -296,7 +296,7 @@ function filterClauses({ bounds, watermark }: DocFilter, extents: readonly Exten
 }
 
 /**
- * A query whose score is that of `execute/scores.ts`. Weights are whole numbers below 2^24
+ * A query whose score is that of `execute/order.ts`. Weights are whole numbers below 2^24
  * together, so a float holds the sum. The functions of `function_score` do not count towards the
  * most clauses of a query, of which a long question has more.
  */

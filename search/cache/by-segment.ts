@@ -32,7 +32,7 @@ interface Part<V> {
 /**
  * A cache of values by key and segment. Every key has one entry, because a search asks all segments
  * for the same few keys. One entry for each key of each segment costs a search five to ten times as
- * much (`docs/experiments/2026-11-22-libraries.md`).
+ * much (`docs/experiments/README.md`).
  *
  * @param limit bytes
  */

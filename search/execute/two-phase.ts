@@ -21,7 +21,7 @@ import { TERMS } from '../terms.ts'
 
 /*
  * The first of two phases of matching (Lucene: TwoPhaseIterator). It evaluates a query on the
- * posting lists of a stored segment. The second phase (`verify.ts`) looks at the words of the
+ * posting lists of a stored segment. The second phase (this file) looks at the words of the
  * documents that remain open.
  */
 

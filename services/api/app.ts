@@ -116,7 +116,7 @@ function newApp(config: Config): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag') // over all but the cursor, see `answer.ts`
-  app.set('query parser', false) // `parameters/querystring.ts` reads it
+  app.set('query parser', false) // `contract/query-string.ts` reads it
   app.enable('strict routing')
   app.enable('case sensitive routing')
   app.set('trust proxy', trustProxy(config.TRUST_PROXY))

@@ -1,7 +1,7 @@
 /**
  * A circuit breaker: it refuses calls for a while to a service that failed several times in a row.
  * `cockatiel` makes callers wait for a trial that hangs, 1.1 s where ours fails at once, and does
- * not tell when it tries again (`docs/experiments/2026-11-22-libraries.md`).
+ * not tell when it tries again (`docs/experiments/README.md`).
  */
 export interface Circuit {
   /**

@@ -3,7 +3,7 @@ import { type Waiter, waitInLine } from './waiting-line.ts'
 /**
  * Limits how many run at a time. The others wait in the order they came. `cockatiel`'s bulkhead
  * lets a waiting caller go only when a permit is free, however short the caller's own time limit is
- * (`docs/experiments/2026-11-22-libraries.md`).
+ * (`docs/experiments/README.md`).
  */
 export interface Semaphore {
   /**

@@ -43,7 +43,7 @@ export function createCompressor(limit: number): Compressor {
 }
 
 // Levels by measurement: the next ones take twice the time for two percent fewer bytes
-// (docs/experiments/2026-11-23-answers.md).
+// (docs/experiments/README.md).
 const BROTLI_QUALITY = 2
 const LEVEL = 3
 /** Larger than almost every page, and a thirtieth of the memory of brotli's default. */

@@ -6,7 +6,7 @@ import { HEADERS } from '../contract/resources.ts'
 /**
  * The headers of every answer for browsers, as helmet sets them: made once, because helmet runs a
  * function for each header of each answer. HTML pages have a policy of their own
- * (`page-security.ts`).
+ * (`pages/files.ts`).
  */
 export const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['Content-Security-Policy', "default-src 'none';frame-ancestors 'none'"],

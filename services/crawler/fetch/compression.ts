@@ -5,7 +5,7 @@ import { RequestFailure } from './request-failure.ts'
 
 /*
  * undici's own `decompress` interceptor takes zstd windows of any size, and refuses raw deflate and
- * bodies that were never compressed (`docs/experiments/2026-11-22-libraries.md`).
+ * bodies that were never compressed (`docs/experiments/README.md`).
  */
 
 /**
