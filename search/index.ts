@@ -1,4 +1,4 @@
-import type { ArticleOutlet, Country } from '../shared/articles/article.ts'
+import type { ArticleOutlet } from '../shared/articles/article.ts'
 import type { Queryable } from '../shared/postgres/pool.ts'
 import { type ArchiveSettings, openArchiveClient } from './archive/client.ts'
 import { type CacheSizes, type CacheStats, defaultCacheSizes } from './cache/cache.ts'
@@ -9,7 +9,7 @@ import { type Collector, createCountCollector, createNameCounter } from './execu
 import type { SearchSizes } from './execute/index-parts.ts'
 import type { Matched } from './execute/plan.ts'
 import { collectAll, searchPage, TOTAL_CAP } from './execute/search.ts'
-import { createSuggestions } from './execute/suggestions.ts'
+import { type Covered, createSuggestions } from './execute/suggestions.ts'
 import { MEMORY_SIZES } from './memory/memory-index.ts'
 import { openParts } from './open-parts.ts'
 import type { ArticleQuery, ArticleRow, Position, SearchPage } from './query/article-query.ts'
@@ -94,9 +94,9 @@ export interface SearchIndex<A extends KeptArticle = ArticleRow> {
    * Names of outlets or authors that contain a text, the most useful first. They are those of some
    * minutes ago.
    *
-   * @param countries only names with articles in one of them
+   * @param covered only names with articles that it covers
    */
-  suggest(field: NameField, text: string, countries: readonly Country[], limit: number): Promise<Suggestion[]>
+  suggest(field: NameField, text: string, covered: Covered, limit: number): Promise<Suggestion[]>
   /** Articles as they are shown, in the given order. Numbers that are no article's are left out. */
   articles(seqs: bigint[]): Promise<A[]>
   /** Counts the bytes of kept articles again, after the application made them larger. */
@@ -211,8 +211,8 @@ export function openIndexOf<A extends KeptArticle>(
 
     ...amongArticles(parts),
 
-    async suggest(field, text, countries, limit) {
-      const nos = await suggestions.find(field, text, countries, limit)
+    async suggest(field, text, covered, limit) {
+      const nos = await suggestions.find(field, text, covered, limit)
       const names = await parts.stored.names(field === 'outlet' ? nos : [], field === 'author' ? nos : [])
       return nos.map(no =>
         field === 'outlet' ? { field, outlet: names.outlet(no) } : { field, name: names.author(no).name },

@@ -6,6 +6,8 @@ import { LAST } from './mapping.ts'
 export interface CompositeBucket {
   key: Readonly<Record<string, number | string>>
   count: number
+  /** The date of the newest document, ms since 1970; NaN: it was not asked for. */
+  newest: number
 }
 
 /** An answer of `_search`, read as far as it is needed. */
@@ -41,8 +43,8 @@ export function readAnswer(answer: unknown, isScored: boolean): SearchAnswer {
     composite(name) {
       const { buckets, after_key: after } = aggregation(name)
       const read = listOf(buckets).map(bucket => {
-        const { key, doc_count: count } = recordOf(bucket)
-        return { key: keyOf(recordOf(key)), count: numberOf(count) }
+        const { key, doc_count: count, ...found } = recordOf(bucket)
+        return { key: keyOf(recordOf(key)), count: numberOf(count), newest: newestOf(found) }
       })
       return { buckets: read, after }
     },
@@ -59,6 +61,13 @@ function hitOf({ fields, sort }: Record<string, unknown>, isScored: boolean): Hi
     id: String(values.at(-1)),
     address: { kind: 'archive' },
   }
+}
+
+/** Later of the two times that `NEWEST` asks for (`archive.ts`). */
+function newestOf({ dated, undated }: Record<string, unknown>): number {
+  if (dated === undefined) return Number.NaN
+  const times = [recordOf(dated).value, recordOf(recordOf(undated).ingested).value]
+  return Math.max(...times.filter(time => time !== null).map(numberOf))
 }
 
 function keyOf(key: Record<string, unknown>): CompositeBucket['key'] {

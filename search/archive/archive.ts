@@ -1,6 +1,6 @@
 import { COUNTRIES } from '../../shared/articles/article.ts'
 import { counter } from '../../shared/log/registry.ts'
-import type { Aggregation, Collector, PageOrder } from '../execute/collectors/collector.ts'
+import { type Aggregation, type Collector, minuteOf, type PageOrder } from '../execute/collectors/collector.ts'
 import type { DocFilter, Extent } from '../execute/filter.ts'
 import type { StoredPart } from '../execute/index-parts.ts'
 import { type Ahead, inOrder, type SearchPlan, type Visit } from '../execute/plan.ts'
@@ -107,6 +107,8 @@ const PAGE = 10_000
 interface Pages {
   name: string
   sources: Clause[]
+  /** Aggregations of each bucket; absent: none. */
+  aggs?: Clause
   take(bucket: CompositeBucket): void
 }
 
@@ -195,18 +197,34 @@ function namesOf(field: NameField, source: string, { take }: Extract<Aggregation
   return {
     name: field,
     sources: [sourceOf(source), sourceOf('country')],
-    take({ key, count }) {
+    aggs: NEWEST,
+    take({ key, count, newest }) {
       const countries = COUNTRIES.reduce((bits, one, bit) => (one === key.country ? bits | (1 << bit) : bits), 0)
-      take(field, Number(key[source]), { articles: count, countries })
+      const minute = minuteOf(newest)
+      take(field, Number(key[source]), { articles: count, countries, newest: COUNTRIES.map(() => minute) })
     },
   }
 }
 
+/** Of the articles of a bucket: the latest publication, and the latest ingestion without one. */
+const NEWEST: Clause = {
+  dated: { max: { field: 'published' } },
+  undated: {
+    filter: { bool: { must_not: [{ exists: { field: 'published' } }] } },
+    aggs: { ingested: { max: { field: 'ingested' } } },
+  },
+}
+
 /** @param after the page before ended there; null: the first page */
-const pageOf = ({ name, sources }: Pages, after: unknown): Record<string, unknown> => ({
+const pageOf = ({ name, sources, aggs }: Pages, after: unknown): Record<string, unknown> => ({
   size: 0,
   track_total_hits: false,
-  aggs: { [name]: { composite: { size: PAGE, sources, ...(after === null ? {} : { after }) } } },
+  aggs: {
+    [name]: {
+      composite: { size: PAGE, sources, ...(after === null ? {} : { after }) },
+      ...(aggs === undefined ? {} : { aggs }),
+    },
+  },
 })
 
 /** A clause of OpenSearch's query language. */

@@ -5,7 +5,7 @@ import type { NumberSet } from '../names/number-set.ts'
 import { createPace } from '../pace.ts'
 import { hasBit } from '../segment/bitmap.ts'
 import type { NameField } from '../terms.ts'
-import type { NameCounter, NameUse, NameUses } from './collectors/collector.ts'
+import { minuteFrom, type NameCounter, type NameUse, type NameUses } from './collectors/collector.ts'
 
 /** Outlets and authors whose names contain a text, the most useful first. */
 interface Suggestions {
@@ -13,13 +13,19 @@ interface Suggestions {
    * Numbers of outlets or authors.
    *
    * @param text as the client wrote it
-   * @param countries only names with articles in one of them
+   * @param covered only names with articles that it covers
    */
-  find(field: NameField, text: string, countries: readonly Country[], limit: number): Promise<number[]>
+  find(field: NameField, text: string, covered: Covered, limit: number): Promise<number[]>
   /** Ranks the names. They are ranked again later, when somebody asks. */
   ready(): Promise<void>
   /** Resolves when nothing is ranked any more. */
   close(): Promise<void>
+}
+
+/** Articles in some countries, that were published (or, without a date, ingested) since a time. */
+export interface Covered {
+  countries: readonly Country[]
+  since: Date
 }
 
 type Rankings = Record<NameField, Ranking>
@@ -71,10 +77,10 @@ export function createSuggestions(names: Record<NameField, NameIndex>, count: ()
     return areFew(old) ? refreshed : old
   }
   return {
-    async find(field, text, countries, limit) {
+    async find(field, text, { countries, since }, limit) {
       const { [field]: ranked } = await current()
       const wanted = COUNTRIES.reduce((bits, one, index) => bits | (countries.includes(one) ? 1 << index : 0), 0)
-      return ranked.find(foldName(text), wanted, limit)
+      return ranked.find(foldName(text), wanted, minuteFrom(since.getTime()), limit)
     },
     async ready() {
       if (rankings === null) await refresh()
@@ -112,12 +118,13 @@ interface Ranking {
   /**
    * Numbers of the names that contain a text, each once: names that begin with it, then names of
    * which a word begins with it, then the others; in each group the names with the most articles
-   * first. Of equal names, the one with the most articles alone.
+   * first. Of equal names, one alone.
    *
    * @param text folded (`analysis/folding.ts`), not empty
    * @param countries bits: only names with articles in one of them
+   * @param since minutes since 1970: only names with such an article of this time or later
    */
-  find(text: string, countries: number, limit: number): Promise<number[]>
+  find(text: string, countries: number, since: number, limit: number): Promise<number[]>
 }
 
 /** Names that are looked at for one text, at most; those that follow have fewer articles. */
@@ -128,8 +135,8 @@ const NUMBERS_PER_PACE = 2_048
 const DENSE = 32
 
 /**
- * Ranks the names that have articles. Equal names of several authors are one where they have the
- * same countries: a name is never told by an author or outlet of another country.
+ * Ranks the names that have articles. A name is never told by an author or outlet without articles
+ * that the reader may see: of equal names, the first that has some is found.
  *
  * @param useOf a number
  * @param pace called often, so that others run meanwhile
@@ -139,7 +146,7 @@ export async function rankNames(
   useOf: (no: number) => NameUse,
   pace: () => Promise<void>,
 ): Promise<Ranking> {
-  const { articles, countries } = await joinEqual(names, useOf, pace)
+  const { articles, countries, newest } = await joinEqual(names, useOf, pace)
   const order = await mostArticlesFirst(articles, pace)
   /** Place in the order by number, from 1 on; 0: not in it. */
   const places = new Uint32Array(articles.length)
@@ -161,13 +168,18 @@ export async function rankNames(
   }
   return {
     size: order.length,
-    async find(text, wanted, limit) {
+    async find(text, wanted, since, limit) {
+      const isCovered = (no: number) =>
+        COUNTRIES.some(
+          (_, country) =>
+            (countries[no]! & wanted & (1 << country)) !== 0 && newest[no * COUNTRIES.length + country]! >= since,
+        )
       const groups: number[][] = [[], [], []]
       const foundTexts = new Set<string>()
       let seen = 0
       for (const no of inOrder(await names.containing(text))) {
         if (++seen > MOST_LOOKED_AT || groups[0]!.length === limit) break
-        if ((countries[no]! & wanted) === 0) continue
+        if (!isCovered(no)) continue
         const name = names.of(no).find(one => one.includes(text))
         const group = groups[name === undefined ? 2 : groupOf(name, text)]!
         if (name === undefined || group.length === limit) continue
@@ -180,13 +192,14 @@ export async function rankNames(
 }
 
 /**
- * Articles and countries by number. Of equal names, the number that has the most articles has those
- * of all, because it tells the usual spelling.
+ * Articles, countries and newest articles by number. Of equal names with the same countries, the
+ * number that has the most articles counts those of all, because it tells the usual spelling.
  */
 async function joinEqual(names: RankedNames, useOf: (no: number) => NameUse, pace: () => Promise<void>) {
   const numbers = names.highest() + 1
   const articles = new Uint32Array(numbers)
   const countries = new Uint8Array(numbers)
+  const newest = new Int32Array(numbers * COUNTRIES.length)
   // Open addressing. A slot has a number; 0 is a free slot, and no name has it.
   const slots = new Int32Array(2 ** Math.ceil(Math.log2(numbers * 2 + 1)))
   const mask = slots.length - 1
@@ -195,6 +208,7 @@ async function joinEqual(names: RankedNames, useOf: (no: number) => NameUse, pac
     const use = useOf(no)
     if (use.articles === 0) continue
     countries[no] = use.countries
+    newest.set(use.newest, no * COUNTRIES.length)
     let slot = names.hash(no) & mask
     let held = slots[slot]!
     while (held !== 0 && !(countries[held] === use.countries && names.areEqual(held, no))) {
@@ -202,12 +216,14 @@ async function joinEqual(names: RankedNames, useOf: (no: number) => NameUse, pac
       held = slots[slot]!
     }
     const sum = use.articles + (held === 0 ? 0 : articles[held]!)
-    const usual = held === 0 || use.articles > useOf(held).articles ? no : held
-    if (held > 0) articles[held] = 0
+    const own = held === 0 ? 0 : useOf(held).articles
+    const usual = held === 0 || use.articles > own ? no : held
+    if (held > 0) articles[held] = own
+    articles[no] = use.articles
     articles[usual] = sum
     slots[slot] = usual
   }
-  return { articles, countries }
+  return { articles, countries, newest }
 }
 
 /**

@@ -189,6 +189,21 @@ t.test('a suggestion tells nothing of an outlet or author of countries that the 
   t.same(await suggested('field=author&q=sterren'), ['ZOË STERREN'], 'once')
 })
 
+t.test('a suggestion tells nothing of articles before the history of the plan', async t => {
+  const of = (year: number, author: string) => ({
+    ...at(`${year}-06-01T00:00:00Z`),
+    ...{ outlet: { name: `Avondblad ${year}`, domain: `avondblad-${year}.example` }, authors: [author] },
+  })
+  await api.index([
+    { title: 'Oud', ...of(2022, 'Willem Ouderling') },
+    { title: 'Nieuw', ...of(2025, 'Wilma Ouderling') },
+  ])
+  await until(async () => (await suggested('field=author&q=ouderling')).length === 2, 30_000)
+  const late = await api.issue({ history: { kind: 'fixed', at: new Date('2024-01-01T00:00:00Z') } })
+  t.same(await suggested('field=author&q=ouderling', late.secret), ['Wilma Ouderling'])
+  t.same(await suggested('field=outlet&q=avondblad', late.secret), ['Avondblad 2025'])
+})
+
 const MATCHES = [
   ['nl', 'bus', 'Bussen rijden niet', 'De bus staat stil. Twee bussen.', ['bussen'], 2],
   ['de', 'Häuser', 'Neue Häuser', 'Das Haus ist neu.', ['hauser'], 0],

@@ -143,13 +143,16 @@ export function createNameCounter(): NameCounter {
     collect(matches, segment) {
       const isWhole = matches.count === matches.size
       COUNTRY_TERMS.forEach((term, index) => {
-        const country = 1 << index
-        const addAuthor = (no: number) => authors.add(no, country)
+        let minute = 0
+        const addAuthor = (no: number) => authors.add(no, index, minute)
         const list = segment.list(term)
         const docs = docsOf(isWhole ? list : intersection(matches, list))
         for (let at = 0; at < docs.length; at++) {
-          outlets.add(segment.values.publisherNo(docs[at]!), country)
-          segment.values.eachAuthor(docs[at]!, addAuthor)
+          const doc = docs[at]!
+          const published = segment.published[doc]!
+          minute = minuteOf(Number.isNaN(published) ? segment.ingested[doc]! : published)
+          outlets.add(segment.values.publisherNo(doc), index, minute)
+          segment.values.eachAuthor(doc, addAuthor)
         }
       })
     },
@@ -162,26 +165,41 @@ const MOST_NUMBERS = 1 << 24
 function createUses() {
   let articles = new Uint32Array(1 << 10)
   let countries = new Uint8Array(1 << 10)
+  /** By number and country; without articles of the country the value means nothing. */
+  let newest = new Int32Array(COUNTRIES.length << 10)
   const hasRoom = (no: number): boolean => {
     if (no < articles.length) return true
     if (no >= MOST_NUMBERS) return false
     const size = 2 ** Math.ceil(Math.log2(no + 1))
     articles = grown(articles, new Uint32Array(size))
     countries = grown(countries, new Uint8Array(size))
+    newest = grown(newest, new Int32Array(size * COUNTRIES.length))
     return true
   }
+  const addNewest = (no: number, country: number, minute: number) => {
+    const at = no * COUNTRIES.length + country
+    const isFirst = (countries[no]! & (1 << country)) === 0
+    if (isFirst || minute > newest[at]!) newest[at] = minute
+    countries[no]! |= 1 << country
+  }
   return {
-    add(no: number, country: number) {
+    add(no: number, country: number, minute: number) {
       if (!hasRoom(no)) return
       articles[no]! += 1
-      countries[no]! |= country
+      addNewest(no, country, minute)
     },
     addUse(no: number, use: NameUse) {
       if (!hasRoom(no)) return
       articles[no]! += use.articles
-      countries[no]! |= use.countries
+      use.newest.forEach((minute, country) => {
+        if ((use.countries & (1 << country)) !== 0) addNewest(no, country, minute)
+      })
     },
-    of: (no: number): NameUse => ({ articles: articles[no] ?? 0, countries: countries[no] ?? 0 }),
+    of: (no: number): NameUse => ({
+      articles: articles[no] ?? 0,
+      countries: countries[no] ?? 0,
+      newest: Array.from(newest.subarray(no * COUNTRIES.length, (no + 1) * COUNTRIES.length)),
+    }),
     end: () => articles.length,
   }
 }
@@ -191,4 +209,17 @@ export interface NameUse {
   articles: number
   /** Bit n: the country `COUNTRIES[n]`. */
   countries: number
+  /**
+   * By country: the time of the newest article in minutes since 1970, rounded down. It is the date
+   * of publication, of an article without one that of ingestion, as in the history of a plan.
+   */
+  newest: readonly number[]
 }
+
+const MINUTE = 60_000
+
+/** @param ms NaN: not known; before all others then */
+export const minuteOf = (ms: number): number => (Number.isNaN(ms) ? -(2 ** 31) : Math.floor(ms / MINUTE))
+
+/** The first whole minute that begins at this time or later. */
+export const minuteFrom = (ms: number): number => Math.ceil(ms / MINUTE)

@@ -1,6 +1,7 @@
 import { foldName } from '../../../search/analysis/index.ts'
 import type { SearchIndex, Suggestion } from '../../../search/index.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
+import { historyStart } from '../articles/articles.ts'
 import { ApiError } from '../contract/errors.ts'
 import { LIMITS } from '../contract/parameters.ts'
 import {
@@ -15,7 +16,7 @@ import { MOST_SUGGESTIONS, SUGGESTIONS_PARAMETERS } from './definitions.ts'
 
 /**
  * `GET /explore/suggestions`: names that contain what was typed, as the filters `outlet` and
- * `author` read it.
+ * `author` read it. The plan's countries and history bound them, as they bound searches.
  *
  * @param rawQuery the query string as it arrived, without `?`
  * @throws ApiError `invalid_request`
@@ -26,7 +27,8 @@ export async function answerSuggestions(
   plan: Plan,
 ): Promise<Content> {
   const { field, q } = readSuggestionsRequest(rawQuery)
-  const found = await index.suggest(field, q, plan.countries, MOST_SUGGESTIONS)
+  const covered = { countries: plan.countries, since: historyStart(plan.history, new Date()) }
+  const found = await index.suggest(field, q, covered, MOST_SUGGESTIONS)
   const body = JSON.stringify({ status: 'ok', field, data: found.map(one => suggestionObject(one, q)) })
   return wholeContent('application/json; charset=utf-8', body)
 }

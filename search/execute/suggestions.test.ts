@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import fc from 'fast-check'
 import t from 'tap'
 import { wordList } from '../analysis/stop-words.ts'
-import { rankNames } from '../execute/suggestions.ts'
 import { createNameIndex } from '../names/name-index.ts'
+import { rankNames } from './suggestions.ts'
 
 /** An outlet or author with its names and what is counted of it. */
 interface Named {
@@ -11,10 +11,14 @@ interface Named {
   texts: string[]
   articles: number
   countries: number
+  newest: number[]
 }
 
-const name = (no: number, text: string, articles = 1, countries = 1): Named => ({
-  ...{ no, texts: [text], articles, countries },
+/** Minutes: before all articles. */
+const EVER = -(2 ** 31)
+
+const name = (no: number, text: string, articles = 1, countries = 1, newest = [0, 0, 0]): Named => ({
+  ...{ no, texts: [text], articles, countries, newest },
 })
 
 async function rank(named: Named[]) {
@@ -31,7 +35,7 @@ async function rank(named: Named[]) {
   const uses = new Map(named.map(one => [one.no, one]))
   return rankNames(
     index,
-    no => uses.get(no) ?? { articles: 0, countries: 0 },
+    no => uses.get(no) ?? { articles: 0, countries: 0, newest: [0, 0, 0] },
     async () => {},
   )
 }
@@ -46,12 +50,12 @@ t.test('names that begin with the text come first, then words that do, then the 
   ]
   const ranking = await rank(names)
   t.equal(ranking.size, 5)
-  t.same(await ranking.find('an', 1, 10), [4, 2, 3, 1, 5])
-  t.same(await ranking.find('an', 1, 2), [4, 2])
-  t.same(await ranking.find('anna', 1, 10), [2])
-  t.same(await ranking.find('zz', 1, 10), [])
+  t.same(await ranking.find('an', 1, EVER, 10), [4, 2, 3, 1, 5])
+  t.same(await ranking.find('an', 1, EVER, 2), [4, 2])
+  t.same(await ranking.find('anna', 1, EVER, 10), [2])
+  t.same(await ranking.find('zz', 1, EVER, 10), [])
   const others = Array.from({ length: 400 }, (_, at) => name(10 + at, `q${at}`, 7))
-  t.same(await (await rank([...names, ...others])).find('an', 1, 10), [4, 2, 3, 1, 5], 'few among many')
+  t.same(await (await rank([...names, ...others])).find('an', 1, EVER, 10), [4, 2, 3, 1, 5], 'few among many')
 })
 
 t.test('a name is found in the countries that have it, and once however many texts it has', async t => {
@@ -59,16 +63,16 @@ t.test('a name is found in the countries that have it, and once however many tex
     { ...name(1, 'de krant', 3, 1), texts: ['de krant', 'krant.example'] },
     name(2, 'krant', 1, 4),
   ])
-  t.same(await ranking.find('krant', 1, 10), [1])
-  t.same(await ranking.find('krant', 5, 10), [2, 1])
-  t.same(await ranking.find('.ex', 5, 10), [1])
+  t.same(await ranking.find('krant', 1, EVER, 10), [1])
+  t.same(await ranking.find('krant', 5, EVER, 10), [2, 1])
+  t.same(await ranking.find('.ex', 5, EVER, 10), [1])
 })
 
 t.test('of equal names, the one with the most articles in those countries is found', async t => {
   const ranking = await rank([name(1, 'krant', 3, 1), name(2, 'krant', 2, 2), name(3, 'de krant', 1, 3)])
-  t.same(await ranking.find('krant', 1, 10), [1, 3])
-  t.same(await ranking.find('krant', 2, 10), [2, 3])
-  t.same(await ranking.find('krant', 3, 10), [1, 3])
+  t.same(await ranking.find('krant', 1, EVER, 10), [1, 3])
+  t.same(await ranking.find('krant', 2, EVER, 10), [2, 3])
+  t.same(await ranking.find('krant', 3, EVER, 10), [1, 3])
 })
 
 t.test('equal names of the same countries are one, with the articles of all', async t => {
@@ -79,8 +83,8 @@ t.test('equal names of the same countries are one, with the articles of all', as
     name(4, 'jan bergh', 1),
     name(5, 'jan zee', 0),
   ])
-  t.same(await ranking.find('jan', 1, 10), [3, 2, 4])
-  t.equal(ranking.size, 3)
+  t.same(await ranking.find('jan', 1, EVER, 10), [3, 2, 4])
+  t.equal(ranking.size, 4, 'all have a place, though two are told as one')
 })
 
 t.test('every name that contains a text is found, and no other', async () => {
@@ -92,11 +96,23 @@ t.test('every name that contains a text is found, and no other', async () => {
     fc.asyncProperty(fc.uniqueArray(text, { maxLength: 40 }), text, async (texts, wanted) => {
       const ranking = await rank(texts.map((one, at) => name(at + 1, one, at % 5)))
       const expected = texts.flatMap((one, at) => (at % 5 > 0 && one.includes(wanted) ? [at + 1] : []))
-      const found = await ranking.find(wanted, 1, 1_000)
+      const found = await ranking.find(wanted, 1, EVER, 1_000)
       assert.deepEqual(
         found.toSorted((a, b) => a - b),
         expected,
       )
     }),
   )
+})
+
+t.test('a name is found by its newest article in a wanted country, and told by an author who has it', async t => {
+  const ranking = await rank([
+    name(1, 'jan jansen', 9, 1, [10, 0, 0]),
+    name(2, 'jan jansen', 3, 1, [50, 0, 0]),
+    name(3, 'jana', 2, 3, [10, 90, 0]),
+  ])
+  t.same(await ranking.find('jan', 1, EVER, 10), [1, 3], 'the usual spelling')
+  t.same(await ranking.find('jan', 1, 11, 10), [2], 'the one that is new enough')
+  t.same(await ranking.find('jan', 1, 51, 10), [])
+  t.same(await ranking.find('jan', 2, 51, 10), [3])
 })
