@@ -28,7 +28,7 @@ create table pages (
   url            text not null,
   crawl_key      text collate "C" not null,             -- the address without what only tracks
   host           text not null,
-  entry          jsonb,                                 -- what the feed said (shared/pages/page.ts)
+  entry          jsonb,                                 -- what the feed said (shared/outlets/page.ts)
   state          text not null default 'waiting'
                  check (state in ('waiting', 'stored', 'done', 'refused', 'failed')),
   reason         text,                                  -- why refused, failed, or waiting again; one of a short list
@@ -38,7 +38,7 @@ create table pages (
   discovered_at  timestamptz(3) not null default now(),
   first_tried_at timestamptz(3),
   finished_at    timestamptz(3),
-  -- Two characters a field say where it came from (shared/origins/origins.ts); null: no article of
+  -- Two characters a field say where it came from (shared/outlets/origins.ts); null: no article of
   -- its own came of the page.
   origins        text,
   unique (outlet_no, crawl_key)

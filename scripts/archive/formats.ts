@@ -1,5 +1,5 @@
 import { ByteWriter, type ColumnSource, ParquetWriter } from 'hyparquet-writer'
-import { CSV_COLUMNS, csvHead, csvLine } from '../../shared/articles/csv.ts'
+import { CSV_COLUMNS, type CsvColumn, csvHead, csvLine } from '../../shared/articles/csv.ts'
 
 export const FORMATS = ['ndjson', 'csv', 'parquet'] as const
 export type FormatName = (typeof FORMATS)[number]
@@ -16,7 +16,7 @@ export function createFormat(name: FormatName, withBody: boolean): ArchiveFormat
 }
 
 function createCsv(withBody: boolean): ArchiveFormat {
-  const columns = CSV_COLUMNS.filter(name => name !== 'relevance' && (withBody || name !== 'body'))
+  const columns = columnsWith(withBody)
   let head = csvHead(columns)
   return {
     async add(lines) {
@@ -56,8 +56,11 @@ const GROUP_ARTICLES = 20_000
 /** … or so many characters: groups are built in memory. */
 const GROUP_LENGTH = 32 * 1024 * 1024
 
-const TEXTS = ['id', 'title', 'url', 'snippet', 'body', 'language', 'country'] as const
-const TIMES = ['published_at', 'ingested_at'] as const
+/** The columns of CSV and of Parquet, in one order. */
+const columnsWith = (withBody: boolean) =>
+  CSV_COLUMNS.filter(name => name !== 'relevance' && (withBody || name !== 'body'))
+
+const isTime = (name: string) => name === 'published_at' || name === 'ingested_at'
 
 /** Apache Parquet: times are timestamps in UTC, authors a list. */
 function createParquet(withBody: boolean): ArchiveFormat {
@@ -98,9 +101,9 @@ function createParquet(withBody: boolean): ArchiveFormat {
   }
 }
 
-const textsWith = (withBody: boolean) => TEXTS.filter(name => withBody || name !== 'body')
+type Schema = ConstructorParameters<typeof ParquetWriter>[0]['schema']
 
-function schema(withBody: boolean): ConstructorParameters<typeof ParquetWriter>[0]['schema'] {
+function schema(withBody: boolean): Schema {
   const text = (name: string) => ({
     name,
     type: 'BYTE_ARRAY' as const,
@@ -111,26 +114,39 @@ function schema(withBody: boolean): ConstructorParameters<typeof ParquetWriter>[
     name,
     type: 'INT64' as const,
     converted_type: 'TIMESTAMP_MILLIS' as const,
+    // Says that it is UTC: without this, DuckDB reads a time without a zone.
+    logical_type: { type: 'TIMESTAMP' as const, isAdjustedToUTC: true, unit: 'MILLIS' as const },
     repetition_type: 'OPTIONAL' as const,
   })
-  const columns = [...textsWith(withBody).map(text), ...TIMES.map(time), text('outlet_name'), text('outlet_domain')]
   return [
-    { name: 'article', num_children: columns.length + 1 },
-    ...columns,
-    { name: 'authors', repetition_type: 'OPTIONAL', converted_type: 'LIST', num_children: 1 },
-    { name: 'list', repetition_type: 'REPEATED', num_children: 1 },
-    text('element'),
+    { name: 'article', num_children: columnsWith(withBody).length },
+    ...columnsWith(withBody).flatMap((name): Schema => {
+      if (name !== 'authors') return [isTime(name) ? time(name) : text(name)]
+      return [
+        { name, repetition_type: 'OPTIONAL' as const, converted_type: 'LIST' as const, num_children: 1 },
+        { name: 'list', repetition_type: 'REPEATED' as const, num_children: 1 },
+        text('element'),
+      ]
+    }),
   ]
 }
 
 function columnsOf(articles: readonly ExportedArticle[], withBody: boolean): ColumnSource[] {
-  return [
-    ...textsWith(withBody).map(name => ({ name, data: articles.map(article => article[name] ?? null) })),
-    ...TIMES.map(name => ({ name, data: articles.map(article => timeOf(article[name])) })),
-    { name: 'outlet_name', data: articles.map(article => article.outlet.name) },
-    { name: 'outlet_domain', data: articles.map(article => article.outlet.domain) },
-    { name: 'authors', data: articles.map(article => article.authors) },
-  ]
+  return columnsWith(withBody).map(name => ({ name, data: articles.map(article => columnOf(article, name)) }))
 }
 
-const timeOf = (text: string | null) => (text === null ? null : new Date(text))
+function columnOf(article: ExportedArticle, name: CsvColumn): string | string[] | Date | null {
+  switch (name) {
+    case 'outlet_name':
+      return article.outlet.name
+    case 'outlet_domain':
+      return article.outlet.domain
+    case 'published_at':
+    case 'ingested_at':
+      return article[name] === null ? null : new Date(article[name])
+    case 'relevance':
+      return null
+    default:
+      return article[name] ?? null
+  }
+}

@@ -43,7 +43,7 @@ const FLAGS = { semantic: 1, nullValue: 2, estimate: 4 } as const
  * binding nor the query is in it. Holds no clock and no chance: equal pages have equal cursors in
  * every process (decision 21).
  *
- * @param binding see below
+ * @param binding see `bindingFor`
  * @throws when the id has more than 143 bytes; `import` lets in 128
  */
 export function writeCursor(secret: CursorSecret, binding: string, cursor: Cursor): string {
