@@ -7,7 +7,8 @@ import { type PostgresTools, postgresTools } from '../../infra/embedded/postgres
 import { bytesBar } from '../terminal/terminal.ts'
 
 /**
- * A backup is an archive of `pg_dump --format=custom`. Nothing of it reaches an interpreter of ours:
+ * A backup is an archive of `pg_dump --format=custom`. Nothing of it reaches an interpreter of
+ * ours:
  * pg_restore sends its statements to the server, where they have the rights of the database's
  * account.
  */

@@ -162,7 +162,10 @@ async function pageOf(
   }
 }
 
-/** Whether a host is of the outlet's domain or one of its other hosts: elsewhere its feed's words count nothing. */
+/**
+ * Whether a host is of the outlet's domain or one of its other hosts: elsewhere its feed's words
+ * count nothing.
+ */
 function isOwnHost({ hostname, host }: URL, { domain, hosts = [] }: StoredPage['outlet']): boolean {
   return [domain, ...hosts].some(name => [hostname, host].some(one => one === name || one.endsWith(`.${name}`)))
 }

@@ -171,7 +171,10 @@ async function servicePrograms(
   return { programs, metrics }
 }
 
-/** Settings with which a Prometheus on this machine scrapes the services and knows our alerts. JSON is YAML too. */
+/**
+ * Settings with which a Prometheus on this machine scrapes the services and knows our alerts. JSON
+ * is YAML too.
+ */
 function prometheusSettings(metrics: readonly string[]): string {
   const rules = fileURLToPath(new URL('../../infra/monitoring/rules/*.yml', import.meta.url))
   const jobs = metrics.map(one => {

@@ -26,7 +26,10 @@ interface ListedPage {
 export const PAGE_STATES = ['waiting', 'stored', 'failed', 'refused'] as const
 type PageState = (typeof PAGE_STATES)[number]
 
-/** Which pages. Without a state and numbers, all open ones: those that were refused are not among them. */
+/**
+ * Which pages. Without a state and numbers, all open ones: those that were refused are not among
+ * them.
+ */
 export interface PageChoice {
   /** Domain; null: all. */
   outlet: string | null
@@ -51,7 +54,8 @@ const ORDER = "p.state <> 'failed', case when p.state = 'refused' then p.finishe
 const valuesOf = ({ outlet, state, numbers }: PageChoice) => [outlet, state, numbers]
 
 /**
- * Open pages: failed ones first, then by the time of their next try. Refused pages: the latest first.
+ * Open pages: failed ones first, then by the time of their next try. Refused pages: the latest
+ * first.
  */
 export async function listPages(db: Queryable, choice: PageChoice, limit: number): Promise<ListedPage[]> {
   const { rows } = await db.query<ListedPage>(
@@ -84,7 +88,8 @@ export async function countTriable(db: Queryable, choice: PageChoice): Promise<n
 
 /**
  * Has pages tried now that failed, were refused or wait for a later try. A failed or refused page
- * starts over without counted attempts; one whose source is kept goes to the normaliser. The pace of hosts holds.
+ * starts over without counted attempts; one whose source is kept goes to the normaliser. The pace
+ * of hosts holds.
  *
  * @returns how many pages
  */

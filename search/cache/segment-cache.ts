@@ -156,7 +156,8 @@ const LISTS_AHEAD = 4_096
  *
  * @param small articles of a segment whose dictionary is read whole
  * @param latestTerms the terms that were used most recently
- * @returns without columns where these are not final. null: it was used, or it is gone, before all was read
+ * @returns without columns where these are not final. null: it was used, or it is gone, before all
+ * was read
  */
 export async function readSegmentAhead(
   store: SegmentStore,

@@ -130,7 +130,9 @@ function createSegmentWriter(parts: PatientParts) {
   return {
     build: (articles: NewArticle[]) => build(articles, null),
     singly,
-    /** Uses a segment; builds another one where other processes have written some of the articles. */
+    /**
+     * Uses a segment; builds another one where other processes have written some of the articles.
+     */
     async use(built: Built): Promise<void> {
       for (let attempt = 1; built.number !== null && attempt <= ATTEMPTS; attempt++) {
         written({ indexed: 0, known: built.known })
@@ -258,7 +260,8 @@ async function useWithin(client: Client, built: Built, number: number, embedAt: 
 }
 
 /**
- * Stores a segment of the articles up to a number that have none: others have written them. Segments
+ * Stores a segment of the articles up to a number that have none: others have written them.
+ * Segments
  * have no gaps, and no process can write articles from the clock's lock on.
  */
 async function coverBefore(client: Client, last: bigint): Promise<void> {

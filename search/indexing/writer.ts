@@ -239,7 +239,8 @@ export interface TakenNumbers {
 }
 
 /**
- * Takes the lock of the clock, and numbers and stamps from it. Until the commit no other process can
+ * Takes the lock of the clock, and numbers and stamps from it. Until the commit no other process
+ * can
  * make articles visible.
  */
 export async function takeNumbers(client: Client, articles: number, stamps: number): Promise<TakenNumbers> {
@@ -284,7 +285,8 @@ function valuesOf(articles: IdentifiedArticle[], embedAt: Date): unknown[] {
   ]
 }
 
-// One statement, so that the lock of the clock is held only for this and the commit. `incoming` is materialised, and counted by `clock`, so that Postgres
+// One statement, so that the lock of the clock is held only for this and the commit. `incoming` is
+// materialised, and counted by `clock`, so that Postgres
 // parses all of it before it takes the lock. An archive's own time is never later than the stamp:
 // clients poll from the newest time that they have seen.
 const insertion = (clock: string) => `
@@ -335,7 +337,8 @@ const NEXT_NUMBERS = `
 // $17 stamp, $18 base
 const TAKEN_NUMBERS = 'select $17::timestamptz as last_at, $18::bigint as base'
 
-// $1 articles, $2 stamps after the first. The last stamp is ahead of the wall clock by less than the
+// $1 articles, $2 stamps after the first. The last stamp is ahead of the wall clock by less than
+// the
 // transaction takes.
 const TAKE_NUMBERS = `
   update ingest_clock

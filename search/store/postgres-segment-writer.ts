@@ -10,7 +10,8 @@ import type { NewSegment, NumberedSegment, SegmentRange, SegmentWork, SegmentWri
 const LOCKS: Record<SegmentWork, bigint> = { flush: 7_211_004_223n, merge: 7_211_004_224n }
 
 /**
- * A process that is stopped loses its lock after this time, so that others do its work. A flush takes
+ * A process that is stopped loses its lock after this time, so that others do its work. A flush
+ * takes
  * seconds, a merge a minute or two at an eighth of a core.
  */
 const HOLDS_LOCK: Record<SegmentWork, string> = { flush: '2 min', merge: '10 min' }

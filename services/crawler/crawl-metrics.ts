@@ -34,7 +34,9 @@ export function observeOutlets(pool: Pool, budget: Budget): void {
   observeKinds(outlets, budget)
 }
 
-/** Figures of outlets by a second label: state of health, kind of block, budget, source of a field. */
+/**
+ * Figures of outlets by a second label: state of health, kind of block, budget, source of a field.
+ */
 function observeKinds(outlets: () => Promise<OutletHealth[]>, budget: Budget): void {
   gauge('outlets', 'Outlets by health.', ['health'], outlets, (set, all) => {
     for (const health of ['healthy', 'silent', 'blocked', 'failing'] as const) {

@@ -370,7 +370,9 @@ export const OWN_PREFIXES = [
   'TLS_',
 ] as const
 
-/** Settings of former versions that have no use any more. A process that is given one warns of it. */
+/**
+ * Settings of former versions that have no use any more. A process that is given one warns of it.
+ */
 export const GONE_SETTINGS: readonly string[] = ['CRAWL_RECHECK', 'CRAWL_ARCHIVE_DOCUMENTS', 'WEBSUB_PUBLIC_URL']
 
 /** One line of the settings table. */

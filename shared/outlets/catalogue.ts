@@ -8,7 +8,10 @@ export interface Outlet {
   name: string
   /** Without `www.`; covers its subdomains. */
   domain: string
-  /** Other hosts of its pages, each with its subdomains. Elsewhere the feed's own words count nothing. */
+  /**
+   * Other hosts of its pages, each with its subdomains. Elsewhere the feed's own words count
+   * nothing.
+   */
   hosts?: string[]
   country: Country
   languages: Language[]

@@ -10,7 +10,8 @@ export const MAINTENANCE = 'upkeep'
 const START_AGAIN = 1_000
 
 /**
- * pg-boss, which with `supervise` works, runs maintenance and the cron. `npm run migrate` alone creates its schema.
+ * pg-boss, which with `supervise` works, runs maintenance and the cron. `npm run migrate` alone
+ * creates its schema.
  */
 export function createBoss(
   databaseUrl: string,

@@ -198,7 +198,8 @@ export interface OutletHealth<Time = Date> {
   name: string
   country: string
   /**
-   * `failing`: no feed can be read. `blocked`: it keeps many of its pages from us. `silent`: nothing
+   * `failing`: no feed can be read. `blocked`: it keeps many of its pages from us. `silent`:
+   * nothing
    * new for much longer than usual.
    */
   health: 'healthy' | 'silent' | 'blocked' | 'failing'

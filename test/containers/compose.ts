@@ -10,7 +10,10 @@ export interface ComposeService {
   healthcheck?: { test?: string[] }
 }
 
-/** Reads docker-compose.yml as Compose does with these variables (Compose Specification, "Interpolation"). */
+/**
+ * Reads docker-compose.yml as Compose does with these variables (Compose Specification,
+ * "Interpolation").
+ */
 export function readCompose(variables: Record<string, string>): Record<string, ComposeService> {
   const text = readFileSync(join(CHECKOUT, 'docker-compose.yml'), 'utf8')
   const { services } = parse(text, { merge: true })

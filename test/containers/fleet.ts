@@ -104,7 +104,9 @@ async function startOneByOne(container: Container, services: Record<string, Comp
   }
 }
 
-/** A fleet of one each indexes the sample outlets and answers a search; every command does its work. */
+/**
+ * A fleet of one each indexes the sample outlets and answers a search; every command does its work.
+ */
 async function useFleet(container: Container, services: Record<string, ComposeService>, exchange: string) {
   const env = { ...services.api?.environment, HOST: '127.0.0.1' }
   const command = async (check: string, words: string[], isRight: (out: string) => boolean = () => true) => {

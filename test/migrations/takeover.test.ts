@@ -8,7 +8,9 @@ t.setTimeout(120_000)
 
 const FORMER = new URL('schema-0022.sql', import.meta.url)
 
-/** Everything in schema `public`, a line each, by name: an added column may stand last in its table. */
+/**
+ * Everything in schema `public`, a line each, by name: an added column may stand last in its table.
+ */
 const CATALOG = `
   select format('column %s.%s %s%s%s%s, stored %s, statistics %s, collation %s, default %s', c.relname, a.attname,
                 format_type(a.atttypid, a.atttypmod), case when a.attnotnull then ' not null' else '' end,

@@ -132,7 +132,9 @@ function Welcome({ said, onKey }: { said: string; onKey(key: string, first: Firs
   )
 }
 
-/** Tries the key before it closes: whoever pasted a wrong one is still where the right one belongs. */
+/**
+ * Tries the key before it closes: whoever pasted a wrong one is still where the right one belongs.
+ */
 function KeyForm({ onKey }: { onKey(key: string, first: First | null): void }) {
   const { words } = useSpeech()
   const [problem, setProblem] = useState('')

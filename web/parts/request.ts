@@ -162,7 +162,8 @@ export const keyIn = (text: string): string | null => /\bpsk_[\w-]{16,}/.exec(te
  * never sent to a server. The key leaves the address at once, so that no shared or kept address has
  * it. A tab without a key keeps it, for itself alone.
  *
- * @returns a key that the tab did not have, while it has another one: somebody must say which counts
+ * @returns a key that the tab did not have, while it has another one: somebody must say which
+ * counts
  */
 export function takeKeyFromAddress(): string | null {
   const fragment = new URLSearchParams(location.hash.slice(1)).get('key')?.trim()

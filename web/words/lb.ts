@@ -237,6 +237,8 @@ function virun(n: number): string {
   return /[aeiouéënndtzh]/.test(spoken ?? 'n') ? 'virun' : 'viru'
 }
 
-/** First letters of the numbers from 0 to 19, and of the tens, as far as they matter here: to 59. */
+/**
+ * First letters of the numbers from 0 to 19, and of the tens, as far as they matter here: to 59.
+ */
 const SMALL = 'nezdvfssanzezdvfssun'
 const TENS = 'nnzdvf'

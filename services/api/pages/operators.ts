@@ -81,7 +81,8 @@ const REALM = 'Perscope operators'
  * Lets in who sends the operator's key: as a Bearer token, or as the password of HTTP Basic (RFC
  * 7617), for which a browser asks by itself. A wrong one counts against its address as a wrong API
  * key does (decision 3); the right one works also from a locked address, and while the database is
- * away. Without a password the answer is always the challenge, so that a lock keeps no operator out.
+ * away. Without a password the answer is always the challenge, so that a lock keeps no operator
+ * out.
  */
 export function requireOperator(key: string, lock: AddressLock): RequestHandler {
   const expected = digest(key)

@@ -13,7 +13,8 @@ import { refuseParameters } from './search.ts'
 /**
  * Lets in who asks for the address of a feed, with the key to which the feed is bound. A wrong
  * token counts against its address as a wrong key does; that of a feed that has ended does not,
- * because its reader guesses nothing, nor does what `isGuess` leaves out. An `Authorization` header is not looked at.
+ * because its reader guesses nothing, nor does what `isGuess` leaves out. An `Authorization` header
+ * is not looked at.
  */
 export function checkToken(db: Queryable, lock: AddressLock): RequestHandler {
   return async (request, response, next) => {

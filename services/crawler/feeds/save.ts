@@ -159,7 +159,8 @@ export async function saveUnreadablePage(pool: Pool, feed: DueFeed): Promise<Gap
 }
 
 /**
- * Plans the next poll after an older page was read: when `savePoll` has planned it, and soon while a
+ * Plans the next poll after an older page was read: when `savePoll` has planned it, and soon while
+ * a
  * gap is open.
  *
  * @param soon POLL_INTERVAL_MIN
@@ -201,7 +202,10 @@ async function openGap(client: Client, feed: DueFeed, gap: Gap, next: string | n
   return null
 }
 
-/** Goes on with the page behind an older one. Each page is read once, also where pages lead in a circle. */
+/**
+ * Goes on with the page behind an older one. Each page is read once, also where pages lead in a
+ * circle.
+ */
 async function followGap(client: Client, feed: DueFeed, gap: Gap, next: string | null): Promise<Gap | null> {
   const { rowCount } = await client.query(
     `update feeds set older_pages = older_pages || $2::text, older_tries = 0

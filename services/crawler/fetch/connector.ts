@@ -148,7 +148,9 @@ export function addressRule(opened: string[], ports: string[], asksPublic = true
   }
 }
 
-/** Unicast by number, but answered by the platform below a virtual machine: Azure's own services. */
+/**
+ * Unicast by number, but answered by the platform below a virtual machine: Azure's own services.
+ */
 const OF_A_CLOUD = new Set(['168.63.129.16'])
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3')
 

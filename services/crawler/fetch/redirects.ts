@@ -136,7 +136,10 @@ function targetOf(refresh: string): string | null {
   return (quoted?.[2] ?? written).trim() || null
 }
 
-/** Removes what no reader sees: comments, scripts, styles, titles, and what needs a scriptless browser. */
+/**
+ * Removes what no reader sees: comments, scripts, styles, titles, and what needs a scriptless
+ * browser.
+ */
 function withoutParts(html: string): string {
   let text = html
   for (const [open, close] of [

@@ -124,7 +124,8 @@ const FREE_PIECES = 20_000
 const USUAL_PIECE = 64
 
 /**
- * The pieces of a body, as long as they are not too small. Each costs time and memory of its own, so
+ * The pieces of a body, as long as they are not too small. Each costs time and memory of its own,
+ * so
  * that megabytes in frames of one byte would take seconds and hundreds of megabytes.
  *
  * @param read counts the bytes

@@ -73,7 +73,8 @@ export function readRobots(text: string, token: string): RobotsRules {
 
 /**
  * Whether a name means a crawler. Anything may stand behind the crawler's own name, as a version or
- * a sign, but no more letters: those make another crawler's name. A name that ends with `*` means all
+ * a sign, but no more letters: those make another crawler's name. A name that ends with `*` means
+ * all
  * crawlers that begin so.
  */
 function isMeant(name: string, token: string): boolean {

@@ -29,7 +29,8 @@ const NEVER_TRIED = 8 * 86_400_000
 
 /**
  * Removes the sources and feed entries of pages that were done longer than PAGES_KEEP ago. Their
- * addresses stay in crawl memory. Also removes old memories of sitemaps and robots.txt, and gives up
+ * addresses stay in crawl memory. Also removes old memories of sitemaps and robots.txt, and gives
+ * up
  * pages that could not be tried for a week.
  *
  * @returns the number of removed sources

@@ -6,7 +6,8 @@ export type Ownership = { of: 'outlet' } | { of: 'nobody' } | { of: 'another out
 
 /**
  * Whose host an address is on, seen from an outlet. A host belongs to the outlet with the longest
- * domain, or other host of the catalogue, that covers it. Where two outlets name the same one, it is
+ * domain, or other host of the catalogue, that covers it. Where two outlets name the same one, it
+ * is
  * either's. Indexes: outlets_domain_key, outlets_hosts.
  */
 export async function readOwnership(db: Queryable, outletNo: number, url: URL): Promise<Ownership> {
@@ -25,7 +26,9 @@ export async function readOwnership(db: Queryable, outletNo: number, url: URL): 
   return nearest.ours ? { of: 'outlet' } : { of: 'another outlet', domain: nearest.domain }
 }
 
-/** The names in a catalogue that cover a host: itself, with and without its port, and its domains. */
+/**
+ * The names in a catalogue that cover a host: itself, with and without its port, and its domains.
+ */
 function namesOf({ host, hostname }: URL): string[] {
   const names = [host, hostname]
   if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return names

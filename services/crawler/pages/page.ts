@@ -65,7 +65,8 @@ async function refusedAsAnothers(pool: Pool, outletNo: number, address: string):
 }
 
 /**
- * A verdict as it holds for the host that answered. A feed's own words count for hosts of its outlet:
+ * A verdict as it holds for the host that answered. A feed's own words count for hosts of its
+ * outlet:
  * on a foreign one only a page that was fetched says what the article is.
  */
 async function ofOwnHost(pool: Pool, outletNo: number, verdict: Verdict): Promise<Verdict> {

@@ -22,7 +22,9 @@ export type Verdict =
         | 'too-large'
       detail: string | null
     }
-  /** Tried again, with growing pauses. `end`: its state when it is given up; `failed` by default. */
+  /**
+   * Tried again, with growing pauses. `end`: its state when it is given up; `failed` by default.
+   */
   | { kind: 'retry'; reason: string; detail: string | null; end?: 'refused' }
   /** Not tried: due again in `wait` ms. The attempt does not count. */
   | { kind: 'put back'; wait: number; reason: string }

@@ -39,7 +39,8 @@ export function startDispatcher(crawl: Crawl): Repeated {
   }
   const tick = async (closing: AbortSignal) => {
     await claim()
-    // All places are taken, so more work may be due. The next claim does not wait for the next tick.
+    // All places are taken, so more work may be due. The next claim does not wait for the next
+    // tick.
     while (places.free() === 0 && (await places.untilFree(closing))) await claim()
   }
   const outage = createOutageLog(crawl.log, {
@@ -79,7 +80,9 @@ function openPlaces(crawl: Crawl) {
       const made: Promise<void> = make(visit).finally(() => running.delete(made))
       running.add(made)
     },
-    /** Waits until a visit ends, and a little longer for others to end. False: `closing` came first. */
+    /**
+     * Waits until a visit ends, and a little longer for others to end. False: `closing` came first.
+     */
     async untilFree(closing: AbortSignal): Promise<boolean> {
       await Promise.race([aborted(closing), ...running])
       await sleep(SOON)

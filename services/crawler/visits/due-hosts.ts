@@ -4,10 +4,13 @@ import { type Client, type Pool, transaction } from '../../../shared/postgres/po
 import type { Held } from '../hosts/budgets.ts'
 import { LEASE_DURATION, type Leases, newLeaseId, type Visit } from '../hosts/leases.ts'
 
-/** ms before a host is free at which it may be visited: the visit waits for the rest of the pause. */
+/**
+ * ms before a host is free at which it may be visited: the visit waits for the rest of the pause.
+ */
 const AHEAD = 300
 /**
- * Due hosts of one outlet that are read. More than it may have visited at a time, because some sites
+ * Due hosts of one outlet that are read. More than it may have visited at a time, because some
+ * sites
  * are busy.
  */
 const HOSTS_OF_AN_OUTLET = 32

@@ -12,7 +12,8 @@ import { fetchPage, savePage, type WaitingPage } from '../pages/page.ts'
 const SLICE = 20_000
 /**
  * Makes a visit: polls due feeds of the host and fetches its waiting pages, one request after
- * another. The visit ends when nothing is due, the host must not be asked again for now, or the time
+ * another. The visit ends when nothing is due, the host must not be asked again for now, or the
+ * time
  * slice is over.
  */
 export async function visitHost(crawl: Crawl, visit: Visit): Promise<void> {
@@ -76,7 +77,8 @@ interface WorkOptions {
 }
 
 /**
- * The next due work at a host. Its outlets take turns; the oldest comes first. Null: nothing is due.
+ * The next due work at a host. Its outlets take turns; the oldest comes first. Null: nothing is
+ * due.
  */
 export async function nextWork(pool: Pool, host: string, options: WorkOptions): Promise<Work | null> {
   const page = () => (options.pages ? nextPage(pool, host, options) : null)

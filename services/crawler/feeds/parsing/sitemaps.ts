@@ -133,7 +133,8 @@ function isSameSite(a: string, b: string): boolean {
 }
 
 /**
- * Reads a sitemap that is a text file: an address on each line (sitemaps.org, "Text file"). Null: the
+ * Reads a sitemap that is a text file: an address on each line (sitemaps.org, "Text file"). Null:
+ * the
  * text is none.
  */
 export function readTextSitemap(text: string): Feed | null {
