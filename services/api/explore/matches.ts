@@ -16,7 +16,7 @@ const COUNTED = 200_000
 /**
  * `GET /explore/matches`: of the articles of a page of `/v1/articles`, which words of title and
  * snippet the search has found, and how many places in the text. Nothing of the text is shown
- * beyond the snippet (decision 42).
+ * beyond the snippet.
  *
  * @param rawQuery that of the page, its cursor too
  * @throws ApiError
