@@ -20,17 +20,35 @@ const LABEL = new RegExp(
   'iu',
 )
 
+/** A label without a colon, before a full name: "Tekst Jan Maes". */
+const LABEL_BEFORE_NAME = new RegExp(
+  String.raw`^(?i:${anyOf(rules => rules.authors.labels)})\s+(?=\p{Lu}\S*\s+(?:\p{Ll}{2,3}\s+)*\p{Lu})`,
+  'u',
+)
+
 /**
  * An office before a name: "onze verslaggever Jan Smit", "unser Korrespondent in Brüssel Max
  * Weber".
  */
 const OFFICE_BEFORE = new RegExp(
-  String.raw`^(?:(?:${anyOf(rules => rules.authors.staffPrefixes)}\s)?${anyOf(rules => rules.authors.staffPossessives)}\s)?(?:\p{L}+\s)?\p{L}*${anyOf(rules => rules.authors.staffRoles)}\p{L}*(?:\s${anyOf(rules => rules.authors.staffPlaces)}\s\p{L}+)?\s+(?=\p{Lu}\S*\s+\p{L})`,
+  String.raw`^(?:(?:${anyOf(rules => rules.authors.staffPrefixes)}\s)?${anyOf(rules => rules.authors.staffPossessives)}\s)?(?:\p{L}+\s)?[\p{L}-]*${anyOf(rules => rules.authors.staffRoles)}\p{L}*(?:\s${anyOf(rules => rules.authors.staffPlaces)}\s\p{L}+)?\s+(?=\p{Lu}\S*\s+\p{L})`,
   'u',
 )
 
 /** Credits for the picture or the translation. These people did not write the article. */
 const CREDIT = new RegExp(String.raw`(?:^|[\s,;|/–-])${anyOf(rules => rules.authors.credits)}\s*:\s*[^,;|/]*`, 'giu')
+
+/** The same credits without a colon, behind a comma: "foto’s Piet Jansen". */
+const CREDIT_BEFORE_NAME = new RegExp(
+  String.raw`[,;|/–]\s*(?i:${anyOf(rules => rules.authors.credits)})[’'‘]?s?\s+(?=\p{Lu})[^,;|/]*`,
+  'gu',
+)
+
+/** "and others", "et autres": nobody is named. */
+const OTHERS = /^(?:(?:and|en|et|und|an)\s)?(?:others?|anderen?|autres|andere[rn]?|aner|e\.a\.?|u\.a\.?)$/iu
+
+/** A person with an agency: "Anne Muller avec AFP", "Jan Maes (met Belga)". */
+const WITH = /\s(?:with|met|avec|mit|mat)\s+(?=\S)/iu
 
 /**
  * The people in one statement of a byline, in order and in the outlet's own spelling. Labels,
@@ -40,13 +58,20 @@ const CREDIT = new RegExp(String.raw`(?:^|[\s,;|/–-])${anyOf(rules => rules.au
 export function peopleIn(statement: string, own: ReadonlySet<string>): string[] {
   const text = bare(oneLine(statement.slice(0, BYLINE_LIMIT * 4)).slice(0, BYLINE_LIMIT))
   const names = parts(text)
+    .map(withoutAgency)
     .map(trim)
-    .filter(name => name !== '')
+    .filter(name => name !== '' && !OTHERS.test(name))
   const people = names.filter(name => isPerson(name, own))
   // Beside the name of the outlet or an office, a single word is a place: "hessenschau.de,
   // Frankfurt, Germany".
   const office = isOwn(text, own) || names.some(name => isOffice(name) || isOwn(name, own))
   return office ? people.filter(name => words(name).length > 1) : people
+}
+
+/** The part before "with", where an agency stands behind it. */
+function withoutAgency(part: string): string {
+  const [before = '', ...behind] = part.split(WITH)
+  return behind.length > 0 && behind.every(name => isAgency(name.trim())) ? before : part
 }
 
 /**
@@ -57,12 +82,13 @@ function bare(text: string): string {
   const rss = /^\s*[^\s@]+@[^\s@]+\s*\((.+)\)\s*$/.exec(text)?.[1] ?? text
   let rest = rss
     .replace(CREDIT, ' ')
+    .replace(CREDIT_BEFORE_NAME, ' ')
     .replace(/<[^<>]*>|\[[^\]]*\]|\([^()]*\)/g, ' ')
     .replace(/[^\s@]+@[^\s@]+\.[^\s@]+|https?:\/\/\S+|(?<=^|\s)@\w+/g, ' ')
     .replace(/\s+/g, ' ')
     .trim()
   // Labels come in layers: "Text: Von Anna Weber".
-  for (let layer = 0; layer < 3; layer += 1) rest = rest.replace(LABEL, '').trim()
+  for (let layer = 0; layer < 3; layer += 1) rest = rest.replace(LABEL, '').replace(LABEL_BEFORE_NAME, '').trim()
   return rest.replace(/^[^:]{1,40}:\s/, '').replace(OFFICE_BEFORE, '')
 }
 
@@ -137,13 +163,19 @@ const PARTICLES = new Set([
 ])
 const BY_WORD = new RegExp(`^(?:${LABEL_LINK}|${OPENING_BY})$`, 'i')
 
+/** What tells a child from a parent of one name. */
+const SUFFIX = /^(?:jr|sr|jun|sen|fils|père)\.?$/u
+
 /**
  * In a name, every word has a capital or is a particle. A name of two words may be in lower case.
  */
 function isWrittenAsName(name: string): boolean {
-  const small = words(name).filter(word => /^\p{Ll}/u.test(word))
+  const all = words(name)
+  const small = all.filter(
+    (word, at) => /^\p{Ll}/u.test(word) && !(at > 1 && at === all.length - 1 && SUFFIX.test(word)),
+  )
   return (
-    (small.length === words(name).length && small.length <= 2) ||
+    (small.length === all.length && small.length <= 2) ||
     small.every(word => PARTICLES.has(word.replace(/['’].*$/, '')) || /^\p{Ll}{1,2}['’]/u.test(word))
   )
 }

@@ -78,13 +78,20 @@ const shown = (text: string | null): Candidate<string>[] =>
  * pages with `articleBody`, `articleBody` left out the opening on 14 and the end on 5.
  */
 function ranked(text: string | null, meta: PageMetadata): Candidate<string>[] {
-  const stated = meta.body === null || meta.free === false ? null : plainText(meta.body)
+  const stated = meta.body === null || meta.free === false ? null : plainOf(meta.body)
   if (stated === null) return shown(text)
   if (stated.length > SHORTEST_STATED && stated.length > 3 * (text?.length ?? 0)) {
     return [{ source: 'json-ld', value: stated, against: null }, ...shown(text)]
   }
   return [...shown(text), { source: 'json-ld', value: stated, against: NOT_LONGER }]
 }
+
+/** The text of `articleBody`, which some systems escape once more than HTML needs. */
+function plainOf(body: string): string | null {
+  const text = plainText(body)
+  return text !== null && /<\/(?:p|div|h[1-6]|li|strong|em)>|<br\s*\/?>/i.test(text) ? plainText(text) : text
+}
+
 const NOT_LONGER = 'not three times as long as the text on the page, or too short'
 const SHORTEST_STATED = 200
 

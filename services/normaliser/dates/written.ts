@@ -1,5 +1,6 @@
 import { anyOf } from '../languages/index.ts'
 import { monthOf } from './months.ts'
+import { utcInstant, zonedInstant } from './zone.ts'
 import { zoneOffset } from './zone-names.ts'
 
 /** A date as written, not yet an instant. */
@@ -40,11 +41,14 @@ export interface DateOptions {
  * than a label stands before it.
  */
 export function readDate(value: string, options: DateOptions = {}): WrittenDate | null {
-  const text = value.slice(0, 200).trim()
+  const text = value.slice(0, 200).trim().replace(COMPACT, '$1T$2')
   if (/^\d{10}(?:\d{3}|\.\d+)?$/.test(text)) return fromUnix(text.length === 13 ? Number(text) : Number(text) * 1000)
   const found = findDates(text, options)[0]
   return found !== undefined && found.index <= 40 ? found : null
 }
+
+/** A day and a time in one number, as `202611172030`. */
+const COMPACT = /^((?:19|20)\d{2}[01]\d[0-3]\d)([0-2]\d[0-5]\d(?:[0-5]\d)?)$/
 
 /** Text longer than this is not searched. */
 const TEXT_LIMIT = 20_000
@@ -55,7 +59,8 @@ const FOUND_LIMIT = 50
  */
 export function findDates(text: string, options: DateOptions = {}): FoundDate[] {
   const found: FoundDate[] = []
-  const source = text.slice(0, TEXT_LIMIT)
+  // U+2212 is the minus sign that typographers write.
+  const source = text.slice(0, TEXT_LIMIT).replaceAll('\u2212', '-')
   for (const match of source.matchAll(DATE)) {
     if (found.length >= FOUND_LIMIT) break
     const day = dayOf(match.groups ?? {}, options)
@@ -65,10 +70,11 @@ export function findDates(text: string, options: DateOptions = {}): FoundDate[] 
     const within = match.groups?.clock
     const clock = within !== undefined ? timeAfter(` ${within}`) : (timeAfter(after) ?? timeBefore(before))
     const label = labelOf(before)
+    const zone = within === undefined && clock?.offset === null ? namedZone(after) : null
     found.push({
       ...day,
       time: clock?.time ?? null,
-      offset: clock?.offset ?? null,
+      offset: clock !== null && zone !== null ? offsetIn(zone, day, clock.time) : (clock?.offset ?? null),
       index: match.index,
       end: match.index + match[0].length,
       modified: label === 'modified',
@@ -76,6 +82,28 @@ export function findDates(text: string, options: DateOptions = {}): FoundDate[] 
     })
   }
   return found
+}
+
+/** The IANA zone that a time names behind it, as `America/Toronto` or `[Europe/London]`; else null. */
+function namedZone(after: string): string | null {
+  const name = /(?<![\w/])[A-Z][A-Za-z]+\/[A-Z][A-Za-z_]+(?:\/[A-Z][A-Za-z_]+)?(?![\w/])/.exec(after)?.[0]
+  if (name === undefined) return null
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone
+  } catch {
+    return null
+  }
+}
+
+/** Minutes east of UTC of a local time in an IANA zone. */
+function offsetIn(
+  timeZone: string,
+  day: Pick<WrittenDate, 'year' | 'month' | 'day'>,
+  time: Clock['time'],
+): number | null {
+  const wall = { ...day, ...time }
+  const [asUtc, instant] = [utcInstant(wall), zonedInstant(wall, timeZone)]
+  return asUtc === null || instant === null ? null : Math.round((asUtc - instant) / 60_000)
 }
 
 /**
@@ -145,10 +173,10 @@ function fullYear(digits: string): number {
 
 type Clock = { time: NonNullable<WrittenDate['time']>; offset: number | null }
 
-const ZONE = String.raw`(?:\s?(?<zone>[+-]\d{2}:?\d{2}|[+-]\d{2}(?!\d)|(?:GMT|UTC)[+-]\d{1,2}(?::?\d{2})?|\s\d{2}:\d{2}$|\(?[A-Z]{1,5}\)?(?![\p{L}\d])))?`
+const ZONE = String.raw`(?:\s?(?<zone>[+-]\d{2}:?\d{2}|[+-]\d{2}(?!\d)|\(?[A-Z]{3,4}\)?\s?[+-]\d{2}:?\d{2}(?!\d)|(?:GMT|UTC)\s?[+-]\d{1,2}(?::?\d{2})?|\s\d{2}:\d{2}$|\(?[A-Z]{1,5}\)?(?![\p{L}\d])))?`
 const HOURS = anyOf(rules => rules.dates.hours)
 const AFTER = new RegExp(
-  String.raw`^(?:T|[\s,;|·•/@(–—-]{1,8})(?:(?<link>${anyOf(rules => rules.dates.beforeTime)}|kl|er)\s)?(?<hour>\d{1,2})(?:(?<sep>[:.hu]|\s?h\s?)(?<minute>\d{2})(?::?(?<second>\d{2}|(?<=:)\d)(?:[.,](?<fraction>\d{1,9}))?)?)?(?!\d)(?:\s?(?<unit>[ap]\.?m\b\.?|${HOURS}|h(?!\p{L})|u(?!\p{L})))?${ZONE}`,
+  String.raw`^(?:T|[\s,;|·•/@(–—-]{1,8})(?:(?<link>${anyOf(rules => rules.dates.beforeTime)}|kl|er)\s)?(?<hour>\d{1,2})(?:(?<sep>[:.hu]|\s?h\s?)(?<minute>\d{2}|(?<=:)\d(?=:\d{1,2}(?!\d)))(?::?(?<second>\d{2}|(?<=:)\d)(?:[.,](?<fraction>\d{1,9}))?)?)?(?!\d)(?:\s?(?<unit>[ap]\.?m\b\.?|${HOURS}|h(?!\p{L})|u(?!\p{L})))?${ZONE}`,
   'iu',
 )
 const BASIC =
@@ -177,6 +205,8 @@ function clockOf(groups: Record<string, string | undefined> | undefined, certain
   if (unit === 'pm' && hour < 12) hour += 12
   if (unit === 'am' && hour === 12) hour = 0
   const minute = Number(groups.minute ?? 0)
+  // Some systems write the first hour of a day as 24.
+  if (hour === 24 && minute > 0) hour = 0
   // JavaScript's dates have no leap seconds, so a leap second is read as the second before it.
   const second = Math.min(Number(groups.second ?? 0), groups.second === '60' ? 59 : 99)
   if (hour > 23 || minute > 59 || second > 59) return null
@@ -187,7 +217,7 @@ function clockOf(groups: Record<string, string | undefined> | undefined, certain
 function offsetOf(zone: string | undefined): number | null {
   if (zone === undefined) return null
   const name = zone.replace(/[()\s]/g, '')
-  const digits = /^(?:GMT|UTC)?([+-]?)(\d{1,2}):?(\d{2})?$/i.exec(name)
+  const digits = /^(?:GMT|UTC|[A-Z]{3,4}(?=[+-]\d{2}))?([+-]?)(\d{1,2}):?(\d{2})?$/i.exec(name)
   // In lower case these are words: `est`, `met`, `west`.
   if (digits === null) return name === name.toUpperCase() || name === 'z' ? zoneOffset(name) : null
   const minutes = Number(digits[2]) * 60 + Number(digits[3] ?? 0)

@@ -1,7 +1,7 @@
 import { getDomain } from 'tldts'
 import { isErrorPage } from './error-page.ts'
 import { CHALLENGE, CHALLENGE_MARKUP, CHALLENGE_TITLE, CONSENT, CONSENT_ITSELF } from './phrases.ts'
-import { isTitledAs, shareOf, totalLength } from './relation.ts'
+import { isRelated, isTitledAs, shareOf, totalLength } from './relation.ts'
 import type { Served } from './served-page.ts'
 
 /**
@@ -17,7 +17,7 @@ export type InterstitialKind = 'forbidden' | 'challenge' | 'cookie wall' | 'erro
  */
 export function recogniseInterstitial(served: Served): InterstitialKind | null {
   if (isConsentAddress(served)) return 'cookie wall'
-  if (isChallenge(served)) return 'challenge'
+  if (isChallenge(served) || isUnaskedPage(served)) return 'challenge'
   if (isFrontPage(served)) return 'error page'
   if (isCookieWall(served)) return 'cookie wall'
   return isErrorPage(served) ? 'error page' : null
@@ -57,6 +57,20 @@ function isChallenge({ html, page, signs, feedTitle }: Served): boolean {
   const share = shareOf(page.visible, CHALLENGE)
   const text = totalLength(page.paragraphs)
   return (CHALLENGE_MARKUP.test(html) && (text < 200 || share > 0.2)) || share >= 0.4
+}
+
+/** Characters of prose of a page that may be a bot defence in words that nobody has listed. */
+const LITTLE_PROSE = 600
+
+/**
+ * A bot defence in any words, told by several signs together: the page asks search engines to keep
+ * it out, calls itself no article, has little prose and a script, and no word of the title that the
+ * feed gave its address. One sign alone proves nothing: `noindex` is often an outlet's wish.
+ */
+function isUnaskedPage({ html, page, signs, feedTitle }: Served): boolean {
+  if (feedTitle === null || signs.typed || signs.dated || signs.indexed) return false
+  const text = [...page.titles, ...page.visible].join('\n')
+  return totalLength(page.visible) < LITTLE_PROSE && /<script\b/i.test(html) && !isRelated(feedTitle, text)
 }
 
 /** Many sites redirect a removed article to the front page. */

@@ -75,11 +75,34 @@ export async function detectLanguage(question: LanguageQuestion): Promise<Langua
     return question.outletLanguages.find(own => claimed.includes(own)) ?? question.outletLanguages[0] ?? null
   const labels = models.labels(text)
   const evidence = models.evidence(text)
+  const [only] = question.outletLanguages
+  if (only !== undefined && question.outletLanguages.length === 1 && !provesAnother(evidence, only)) {
+    if (evidence.knownWords(declarationOf(only)) > 0) return only
+    return belonging(only, labels, evidence) + 1 > CLEARLY_FOREIGN ? only : null
+  }
   const best = likeliest(labels, evidence, question.outletLanguages, claimed)
   if (best === null) return null
   const own = belonging(best, labels, evidence) + (question.outletLanguages.includes(best) ? 1 : 0)
   const few = evidence.words <= FEW_WORDS && question.outletLanguages.includes(best)
   return own > (few ? CLEARLY_FOREIGN : 0) ? best : null
+}
+
+/** Up to so many words, names and loan words may be all of a text. */
+const SHORT_TEXT = 7
+/** Common words of another language that prove it, in such a text. */
+const PROOF = 3
+
+/**
+ * Whether a text is long enough to tell its language, or holds common words of another one and hardly
+ * any of the outlet's only language. "Ursula von der Leyen" proves no German.
+ */
+function provesAnother(evidence: Evidence, only: Language): boolean {
+  if (evidence.words > SHORT_TEXT) return true
+  const own = evidence.knownWords(declarationOf(only))
+  return LANGUAGES.some(other => {
+    const known = other === only ? 0 : evidence.knownWords(declarationOf(other))
+    return known >= PROOF && known > own + 1
+  })
 }
 
 /** The origin of a detected language: its words, or the outlet's languages where few words tell. */

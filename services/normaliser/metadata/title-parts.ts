@@ -15,7 +15,7 @@ export interface TitleContext {
   titles: ReadonlySet<string>
 }
 
-const SEPARATOR = /\s+[-–—|·•:»›/]{1,2}\s+|\s*\|\s*/gu
+const SEPARATOR = /\s+[-–—|·•:»›«‹~⋆∙/]{1,2}\s+|\s*\|\s*/gu
 /** Separators of a title that are looked at. Templates add fewer parts. */
 const SEPARATORS = 12
 

@@ -11,8 +11,27 @@ export function withBetterForm(candidates: Title[]): Title[] {
   const usable = candidates.filter(({ against }) => against === null)
   const [first] = usable
   if (first === undefined) return candidates
-  const better = bestSpelled(withoutKicker(first, usable), usable)
+  const better = bestSpelled(withoutKicker(uncut(first, usable), usable), usable)
   return better === first ? candidates : [better, ...candidates.filter(candidate => candidate !== better)]
+}
+
+/** How a title ends that a system cut. */
+const CUT = /\s*(?:…|\.{3})\s*$/u
+/** Characters of a title near the limits that search engines set, at which some systems cut without a sign. */
+const LONG_TITLE = 60
+
+/** The whole title of another source, where the first one is its beginning: cut for search engines. */
+function uncut(first: Title, titles: Title[]): Title {
+  const marked = CUT.test(first.value)
+  if (!marked && first.value.length < LONG_TITLE) return first
+  const beginning = fold(first.value.replace(CUT, ''))
+  const goesOn = ({ value }: Title) => {
+    const whole = fold(value)
+    if (CUT.test(value) || whole.length <= beginning.length || !whole.startsWith(beginning)) return false
+    // Without a sign, only a cut within a word is known to be one.
+    return marked || /\S/.test(whole.charAt(beginning.length))
+  }
+  return titles.find(goesOn) ?? first
 }
 
 /** Fewest words of a title that another one may end with. Fewer may be a part of a headline. */

@@ -36,7 +36,14 @@ const CHARACTER_THRESHOLD = 250
  */
 const PLACE = 'place-'
 /** Attributes that Readability reads. */
-const LOOKED_AT = ['class', 'id', 'role', 'rel', 'itemprop', 'property', 'hidden', 'aria-hidden', 'aria-modal']
+const LOOKED_AT = ['class', 'id', 'role', 'rel', 'itemprop', 'property']
+/**
+ * These make Readability drop an element. They are left out of pages of usual size: `prune` has removed
+ * hidden elements, but for those that hold the article until a script opens them.
+ */
+const HIDING = ['hidden', 'aria-hidden', 'aria-modal']
+/** Characters of text from which on a page keeps them, so that its hidden parts cost no time. */
+const LARGE = 200_000
 const HEAD = new Set(['head', 'title', 'meta', 'link', 'base'])
 
 interface DomElement {
@@ -57,10 +64,10 @@ function writeDocument(root: Element): string {
     if (element.name === 'title') title ||= textOf(element)
     return undefined
   })
-  return `<!doctype html><html><head><title>${harmless(title)}</title></head><body>${write(root)}</body></html>`
+  return `<!doctype html><html><head><title>${harmless(title)}</title></head><body>${write(root, textOf(root).length >= LARGE)}</body></html>`
 }
 
-function write(parent: Element): string {
+function write(parent: Element, hides: boolean): string {
   // Readability puts loose text into new paragraphs. It may then drop the element around the text,
   // with its position.
   const wrapped = !KEEPS_ITS_NAME.has(parent.name)
@@ -68,13 +75,13 @@ function write(parent: Element): string {
   for (const node of parent.children) {
     if (typeof node === 'string') {
       html += wrapped && /\S/.test(node) ? `<span ${PLACE}${parent.index}>${harmless(node)}</span>` : harmless(node)
-    } else if (node.name === 'html' || node.name === 'body') html += write(node)
+    } else if (node.name === 'html' || node.name === 'body') html += write(node, hides)
     else if (node.name === 'br' || node.name === 'hr') html += `<${node.name}>`
     // Readability removes images without a source, and counts images to tell galleries from text.
     else if (node.name === 'img') html += '<img src="x.jpg">'
     else if (node.name === 'input') html += '<input>'
     else if (!HEAD.has(node.name) && NAME.test(node.name)) {
-      html += `<${node.name} ${PLACE}${node.index}${attributes(node)}>${write(node)}</${node.name}>`
+      html += `<${node.name} ${PLACE}${node.index}${attributes(node, hides)}>${write(node, hides)}</${node.name}>`
     }
   }
   return html
@@ -85,11 +92,11 @@ const KEEPS_ITS_NAME = new Set(
   ),
 )
 
-function attributes(element: Element): string {
+function attributes(element: Element, hides: boolean): string {
   let written = element.name === 'a' && 'href' in element.attributes ? ' href="/"' : ''
   // Readability wants nothing else from a style, and whole styles would be slow to read.
-  if (isHiddenByStyle(element)) written += ' style="display:none"'
-  for (const name of LOOKED_AT) {
+  if (hides && isHiddenByStyle(element)) written += ' style="display:none"'
+  for (const name of hides ? [...LOOKED_AT, ...HIDING] : LOOKED_AT) {
     const value = element.attributes[name]
     if (value !== undefined) written += ` ${name}="${harmless(value)}"`
   }
