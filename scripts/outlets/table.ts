@@ -1,4 +1,4 @@
-import type { LearnedTemplate } from '../../services/normaliser/template/store.ts'
+import type { LearnedTemplate } from '../../services/normaliser/template.ts'
 import { counted } from '../../shared/log/counted.ts'
 import { printableLine } from '../../shared/log/printable.ts'
 import type { SharedFeed } from '../../shared/outlets/catalogue.ts'

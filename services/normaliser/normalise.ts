@@ -4,13 +4,13 @@ import type { OutageLog } from '../../shared/log/outage.ts'
 import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
 import type { Semaphore } from '../../shared/resilience/semaphore.ts'
 import type { Composition } from './compose/article.ts'
+import { ComposeError, type Composer } from './composer.ts'
 import type { ServedTexts } from './interstitials/served.ts'
 import { interstitialsMet, observeArticle, pagesNormalised } from './metrics.ts'
 import type { Batcher } from './pages/batcher.ts'
 import { type DonePage, finishFailed, finishRefused, giveBack } from './pages/finish.ts'
 import { loadPage, outletOf } from './pages/load.ts'
-import { teaches } from './template/store.ts'
-import { ComposeError, type Composer } from './threads/composer.ts'
+import { teaches } from './template.ts'
 
 /** An article with its page, before both are stored. */
 export interface Finished {

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { ANNOUNCED, INTERSTITIAL_EXAMPLES } from '../../services/normaliser/interstitials/examples.ts'
 import { finishFailed } from '../../services/normaliser/pages/finish.ts'
-import { callDuePages } from '../../services/normaliser/pages/sweep.ts'
+import { callDuePages } from '../../services/normaliser/start.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
 import { createFleet } from '../fleet.ts'

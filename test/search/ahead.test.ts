@@ -60,7 +60,7 @@ t.test('what a killed process has stored ahead goes with the next segment', asyn
   await index.add(shortArticles(0, 16))
   await makeSegments(index.pool, SIZES)
   await index.database.query(
-    `insert into segments_ahead select 1000000, 'flush', 17, 32, bucket_bits, first_published, last_published,
+    `insert into segments_ahead select 1000000, 'flush', now(), 17, 32, bucket_bits, first_published, last_published,
        first_ingested, last_ingested, undated, columns from segments`,
   )
   await index.database.query('insert into segment_buckets select 1000000, bucket, block from segment_buckets')

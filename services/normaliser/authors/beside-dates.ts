@@ -2,7 +2,7 @@ import { findDates } from '../dates/written.ts'
 import type { PageMetadata } from '../metadata/metadata.ts'
 
 /** Lines behind the headline, and before it, in which such a byline stands. */
-const BEHIND = 5
+const BEHIND_A_DATE = 5
 const BEFORE = 2
 /** Longest line that holds a name and a date, in characters. */
 const LENGTH = 80
@@ -19,7 +19,7 @@ const AT_START = new RegExp(String.raw`^(${NAME})\s[|·•–—-]\s`, 'u')
 export function besideDates({ lines, headline }: PageMetadata): string[] {
   if (headline === null) return []
   const from = Math.max(0, headline - BEFORE)
-  for (let at = from; at <= headline + BEHIND && at < lines.length; at += 1) {
+  for (let at = from; at <= headline + BEHIND_A_DATE && at < lines.length; at += 1) {
     const text = lines[at]?.text ?? ''
     if (at === headline || lines[at]?.aside || text.length > LENGTH) continue
     if (at > headline && ALONE.test(text)) {

@@ -1,6 +1,6 @@
 import { anyOf } from '../languages/index.ts'
 import type { PageMetadata } from '../metadata/metadata.ts'
-import { isAgency, isOffice } from './words.ts'
+import { isAgency, isOffice } from './person-names.ts'
 
 /** Lines behind the headline, and before it, in which a byline may stand. */
 const BEHIND = 12

@@ -1,7 +1,7 @@
 import t from 'tap'
 import type { FeedEntry, StoredPage } from '../../../shared/outlets/page.ts'
-import { loadModels } from '../language/language.ts'
-import { AUTHOR_NAMES } from '../metadata/meta-names.ts'
+import { loadModels } from '../languages/detection.ts'
+import { AUTHOR_NAMES } from '../metadata/signs.ts'
 import { composeArticle } from './article.ts'
 
 t.setTimeout(900_000)

@@ -1,11 +1,11 @@
 import { plainText } from '../../../shared/articles/plain-text.ts'
 import { decodeText } from '../../../shared/encoding/decode.ts'
 import type { StoredPage } from '../../../shared/outlets/page.ts'
-import type { Candidate } from '../candidates/candidate.ts'
+import type { Candidate } from '../candidate.ts'
 import { type InterstitialKind, recogniseInterstitial } from '../interstitials/interstitials.ts'
 import { openingOf } from '../interstitials/paywall.ts'
 import { type PageMetadata, readMetadata } from '../metadata/metadata.ts'
-import { partedBy, type Template } from '../template/template.ts'
+import { partedBy, type Template } from '../template.ts'
 import { readPageText } from '../text/page-text.ts'
 
 /** The parts of a page that can be believed. */

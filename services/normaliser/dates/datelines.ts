@@ -1,6 +1,6 @@
 import { anyOf } from '../languages/index.ts'
-import { fold } from '../metadata/fold.ts'
 import type { PageMark, PageMetadata } from '../metadata/metadata.ts'
+import { fold } from '../metadata/plain.ts'
 import { type DateOptions, type FoundDate, findDates, labelOf } from './written.ts'
 
 /** Lines behind the headline, and before it, in which a dateline may stand. */

@@ -1,7 +1,4 @@
-import { anyOf } from '../languages/index.ts'
-import { monthOf } from './months.ts'
-import { utcInstant, zonedInstant } from './zone.ts'
-import { zoneOffset } from './zone-names.ts'
+import { anyOf, LANGUAGE_RULES } from '../languages/index.ts'
 
 /** A date as written, not yet an instant. */
 export interface WrittenDate {
@@ -84,7 +81,9 @@ export function findDates(text: string, options: DateOptions = {}): FoundDate[] 
   return found
 }
 
-/** The IANA zone that a time names behind it, as `America/Toronto` or `[Europe/London]`; else null. */
+/**
+ * The IANA zone that a time names behind it, as `America/Toronto` or `[Europe/London]`; else null.
+ */
 function namedZone(after: string): string | null {
   const name = /(?<![\w/])[A-Z][A-Za-z]+\/[A-Z][A-Za-z_]+(?:\/[A-Z][A-Za-z_]+)?(?![\w/])/.exec(after)?.[0]
   if (name === undefined) return null
@@ -241,4 +240,137 @@ function fromUnix(milliseconds: number): WrittenDate | null {
     },
     offset: 0,
   }
+}
+
+const MONTHS = new Map<string, number>()
+for (const { dates } of Object.values(LANGUAGE_RULES)) {
+  for (const [index, names] of dates.months.entries()) {
+    for (const name of names.split(/\s+/)) MONTHS.set(name, index + 1)
+  }
+}
+
+/**
+ * The number of a month, 1 to 12, by its name or abbreviation in any of the languages; null for any
+ * other word.
+ */
+function monthOf(word: string): number | null {
+  return MONTHS.get(foldWord(word)) ?? null
+}
+
+/** Lower case, without accents and dots. */
+function foldWord(word: string): string {
+  return word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase().replace(/\./g, '')
+}
+
+/**
+ * Offsets from UTC in minutes, for the zone names that feeds and pages write: those of RFC 822, and
+ * those that are usual in Europe.
+ */
+const ZONES: Record<string, number> = {
+  z: 0,
+  utc: 0,
+  gmt: 0,
+  ut: 0,
+  wet: 0,
+  west: 60,
+  bst: 60,
+  cet: 60,
+  mez: 60,
+  met: 60,
+  cest: 120,
+  mesz: 120,
+  mest: 120,
+  eet: 120,
+  eest: 180,
+  msk: 180,
+  est: -300,
+  edt: -240,
+  cst: -360,
+  cdt: -300,
+  mst: -420,
+  mdt: -360,
+  pst: -480,
+  pdt: -420,
+}
+
+/**
+ * Minutes east of UTC. Null for a name that is unknown or ambiguous; the outlet's own zone then
+ * applies.
+ */
+function zoneOffset(name: string): number | null {
+  return ZONES[name.toLowerCase()] ?? null
+}
+
+/** A local time without its zone: months from 1, seconds to 59. */
+export interface WallTime {
+  year: number
+  month: number
+  day: number
+  hour: number
+  minute: number
+  second: number
+  millisecond: number
+}
+
+/** The instant of a time in UTC, in milliseconds; null when no calendar has such a day. */
+export function utcInstant(wall: WallTime): number | null {
+  const { year, month, day, hour, minute, second, millisecond } = wall
+  if (hour > 23 || minute > 59 || second > 59 || millisecond > 999 || month < 1 || day < 1) return null
+  const instant = Date.UTC(year, month - 1, day, hour, minute, second, millisecond)
+  const read = new Date(instant)
+  return read.getUTCFullYear() === year && read.getUTCMonth() === month - 1 && read.getUTCDate() === day
+    ? instant
+    : null
+}
+
+/**
+ * The instant of a local time in an IANA zone. In autumn's doubled hour the first instant counts. A
+ * time that spring skips is read with the offset before the change: 02:30 becomes 03:30, as in
+ * ECMAScript and RFC 5545.
+ */
+export function zonedInstant(wall: WallTime, timeZone: string): number | null {
+  const asUtc = utcInstant(wall)
+  if (asUtc === null) return null
+  // No zone is more than a day from UTC. So the offsets a day before and a day after bracket any
+  // change of clocks.
+  const before = offsetAt(asUtc - DAY, timeZone)
+  const after = offsetAt(asUtc + DAY, timeZone)
+  const candidates = [asUtc - before, asUtc - after].filter(instant => instant + offsetAt(instant, timeZone) === asUtc)
+  return candidates.length > 0 ? Math.min(...candidates) : asUtc - before
+}
+
+/** The zone's offset from UTC at an instant, in milliseconds, east positive. */
+export function offsetAt(instant: number, timeZone: string): number {
+  const second = Math.floor(instant / 1000) * 1000
+  const parts = new Map(
+    clock(timeZone)
+      .formatToParts(second)
+      .map(part => [part.type, Number(part.value)]),
+  )
+  const part = (type: Intl.DateTimeFormatPartTypes) => parts.get(type) ?? 0
+  const shown = Date.UTC(part('year'), part('month') - 1, part('day'), part('hour'), part('minute'), part('second'))
+  return shown - second
+}
+
+const DAY = 86_400_000
+const clocks = new Map<string, Intl.DateTimeFormat>()
+
+/** One formatter per zone: making one takes longer than a thousand uses. */
+function clock(timeZone: string): Intl.DateTimeFormat {
+  const known = clocks.get(timeZone)
+  if (known !== undefined) return known
+  const made = new Intl.DateTimeFormat('en-US', {
+    timeZone,
+    calendar: 'iso8601',
+    numberingSystem: 'latn',
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  })
+  clocks.set(timeZone, made)
+  return made
 }

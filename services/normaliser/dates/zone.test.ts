@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { offsetAt, utcInstant, type WallTime, zonedInstant } from './zone.ts'
+import { offsetAt, utcInstant, type WallTime, zonedInstant } from './written.ts'
 
 const wall = (year: number, month: number, day: number, hour: number, minute = 0): WallTime => ({
   year,

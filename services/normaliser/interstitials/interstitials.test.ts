@@ -2,9 +2,9 @@ import t from 'tap'
 import { readMetadata } from '../metadata/metadata.ts'
 import { readPageText } from '../text/page-text.ts'
 import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from './examples.ts'
-import { textFingerprint } from './fingerprint.ts'
 import { type InterstitialKind, recogniseInterstitial } from './interstitials.ts'
 import { openingOf } from './paywall.ts'
+import { textFingerprint } from './served.ts'
 
 const look = (
   html: string,

@@ -1,8 +1,18 @@
 import { getDomain } from 'tldts'
-import { isErrorPage } from './error-page.ts'
-import { CHALLENGE, CHALLENGE_MARKUP, CHALLENGE_TITLE, CONSENT, CONSENT_ITSELF } from './phrases.ts'
+import { isNoArticle, isSectionOf } from '../identity.ts'
+import type { ArticleSigns } from '../metadata/signs.ts'
+import type { PageText } from '../text/page-text.ts'
+import {
+  CHALLENGE,
+  CHALLENGE_MARKUP,
+  CHALLENGE_TITLE,
+  CONSENT,
+  CONSENT_ITSELF,
+  ERROR,
+  ERROR_TITLE,
+  FAILURE_TITLE,
+} from './phrases.ts'
 import { isRelated, isTitledAs, shareOf, totalLength } from './relation.ts'
-import type { Served } from './served-page.ts'
 
 /**
  * Kinds of interstitials. These values are stored in `outlet_blocks.kind` and `pages.reason`.
@@ -98,4 +108,50 @@ function isCookieWall({ page, signs, feedTitle }: Served): boolean {
 
 function readUrl(url: string): URL | null {
   return URL.canParse(url) ? new URL(url) : null
+}
+
+/** An error page's text is shorter than this. */
+const SHORT = 1_500
+/** Below a title such as "Onderhoud", a text shorter than this is only about the error. */
+const NOTE = 300
+
+/**
+ * Whether a page says that the article does not exist or that the site fails. Its title, its
+ * sentences, or the section to which the redirects led show that. A page that calls itself a dated
+ * article is no error page.
+ */
+function isErrorPage(served: Served): boolean {
+  const { page, signs, feedTitle } = served
+  if ((signs.typed && signs.dated) || isTitledAs(page, feedTitle)) return false
+  const text = page.paragraphs.join('\n')
+  const isShort = text.length < SHORT
+  // Some sites list other news below "not found". Without a feed's title that list could be the
+  // article.
+  if (page.titles.some(title => ERROR_TITLE.test(title))) return isShort || feedTitle !== null
+  if (!isShort) return false
+  const share = shareOf(page.paragraphs, ERROR)
+  if (page.titles.some(title => FAILURE_TITLE.test(title))) return share >= 0.2 || text.length < NOTE
+  if (feedTitle !== null && isRelated(feedTitle, text)) return false
+  return (share >= 0.4 && !signs.typed) || (feedTitle !== null && endsAtSection(served))
+}
+
+/** Some sites redirect a removed article to its section. */
+function endsAtSection({ url, finalUrl }: Served): boolean {
+  if (url === finalUrl || !URL.canParse(url) || !URL.canParse(finalUrl)) return false
+  const [from, to] = [new URL(url), new URL(finalUrl)]
+  return !isNoArticle(from) && (isNoArticle(to) || (from.hostname === to.hostname && isSectionOf(to, from)))
+}
+
+/** A page as it was served, for `recogniseInterstitial`. */
+interface Served {
+  /** As the feed named it; `finalUrl` after redirects. */
+  url: string
+  finalUrl: string
+  html: string
+  page: PageText
+  /** The page's statements about itself. */
+  signs: ArticleSigns
+  /** The feed's title as plain text. */
+  feedTitle: string | null
+  outletDomain: string
 }

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 
 /**
@@ -51,4 +52,22 @@ export function openServedTexts(pool: Pool): ServedTexts {
       if (pages?.size === 0) inHand.delete(key)
     },
   }
+}
+
+/**
+ * Texts shorter than this are captions and one-line reports. Several articles may have the same
+ * one.
+ */
+const SHORTEST = 120
+
+/**
+ * A hash of a text's words, without spaces, punctuation and capitals. Null for a text that is too
+ * short. An outlet that serves one text under many addresses serves an interstitial.
+ *
+ * @returns 16 bytes
+ */
+export function textFingerprint(text: string): Uint8Array | null {
+  const words = text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' ')
+  if (words.length < SHORTEST) return null
+  return createHash('sha256').update(words).digest().subarray(0, 16)
 }

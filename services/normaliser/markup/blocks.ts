@@ -1,5 +1,4 @@
-import { boundMarks } from './marks.ts'
-import type { Element } from './tree.ts'
+import { boundMarks, type Element } from './tree.ts'
 
 /**
  * A stretch of text that a reader sees as one: a paragraph, a heading, a list item, a line between

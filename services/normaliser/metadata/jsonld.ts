@@ -1,7 +1,3 @@
-import { authorsIn, type StatedAuthor } from './jsonld-authors.ts'
-import { get, idsOf, type Json, type JsonLdNode, nodesOf, textsOf, typesOf } from './jsonld-nodes.ts'
-import { parseTolerantly, unquote } from './jsonld-parse.ts'
-
 /** One thing that the page describes about itself (schema.org). Texts as written. */
 export interface StatedThing {
   types: string[]
@@ -98,4 +94,212 @@ function salvage(script: string): StatedThing[] {
       free: null,
     },
   ]
+}
+
+/**
+ * Parses a JSON-LD script, with the wrappers that outlets put around it and the mistakes that their
+ * templates make. Undefined when it cannot be repaired.
+ */
+function parseTolerantly(script: string): Json | undefined {
+  const bare = script
+    .replace(/^\s*(?:<!--|\/\*\s*<!\[CDATA\[\s*\*\/|\/\/\s*<!\[CDATA\[|<!\[CDATA\[)/, '')
+    .replace(/(?:-->|\/\*\s*\]\]>\s*\*\/|\/\/\s*\]\]>|\]\]>)\s*$/, '')
+    .replace(/^\uFEFF/, '')
+    .trim()
+    .replace(/;$/, '')
+  if (bare === '') return undefined
+  return parse(bare) ?? parse(mend(bare)) ?? parse(mend(bare.replaceAll('&quot;', '"')))
+}
+
+/** Reads the content of a JSON string; as it stands when its escapes are broken. */
+function unquote(text: string): string {
+  const value = parse(`"${text}"`)
+  return typeof value === 'string' ? value : text
+}
+
+function parse(text: string): Json | undefined {
+  try {
+    const value: Json = JSON.parse(text)
+    return value ?? undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * Repairs raw line breaks and tabs inside strings, escapes that JSON does not know, commas before a
+ * closing bracket, two objects in a row.
+ */
+function mend(text: string): string {
+  const mended = text
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what breaks the parser
+    .replace(/[\u0000-\u0020]+/g, ' ')
+    .replace(/\\(?!["\\/bfnrtu])/g, '\\\\')
+    .replace(/\\u(?![0-9a-fA-F]{4})/g, '\\\\u')
+    .replace(/,\s*(?=[}\]])/g, '')
+  return /\} ?,? ?\{/.test(mended) && mended.startsWith('{') ? `[${mended.replace(/\} ?\{/g, '},{')}]` : mended
+}
+
+/** A person or an organisation as structured data names one. */
+export interface StatedAuthor {
+  name: string
+  organisation: boolean
+  /** The account that posted, which Yoast SEO states whether or not readers are shown it. */
+  account: boolean
+}
+
+/** Of a name, in characters. */
+const LONGEST_NAME = 2_000
+const AUTHOR_NODES = 200
+const AUTHOR_DEPTH = 3
+const ORGANISATION = /organi[sz]ation|newsmedia|corporation|brand|website/
+
+/**
+ * The authors that a property names: texts, objects, references, lists of these. At most
+ * `AUTHOR_NODES` values are read: a page of 60 kB can refer to a list of authors ten thousand
+ * times.
+ */
+function authorsIn(value: Json | undefined, byId: Map<string, JsonLdNode>): StatedAuthor[] {
+  const authors: StatedAuthor[] = []
+  let nodes = 0
+  for (const one of flattened(value, 0)) {
+    nodes += 1
+    if (nodes > AUTHOR_NODES || authors.length >= TEXTS) break
+    if (one !== null) authors.push(...authorsOf(one, byId))
+  }
+  return authors.slice(0, TEXTS)
+}
+
+/**
+ * The texts and objects of a value, lists opened up to `AUTHOR_DEPTH`. Every other value, and each
+ * list itself, gives a null: it counts as read.
+ */
+function* flattened(value: Json | undefined, depth: number): Generator<string | JsonLdNode | null> {
+  for (const one of Array.isArray(value) ? value.slice(0, TEXTS) : [value]) {
+    if (typeof one === 'string') yield one
+    else if (one === undefined || one === null || typeof one !== 'object' || depth > AUTHOR_DEPTH) yield null
+    else if (isNode(one) && one['@list'] === undefined && one['@set'] === undefined) yield one
+    else {
+      yield null
+      yield* flattened(isNode(one) ? (one['@list'] ?? one['@set']) : one, depth + 1)
+    }
+  }
+}
+
+function authorsOf(one: string | JsonLdNode, byId: Map<string, JsonLdNode>): StatedAuthor[] {
+  if (typeof one === 'string') return stated([one.trim()], { organisation: false, account: false })
+  const id = one['@id']
+  const node = get(one, 'name') === undefined && typeof id === 'string' ? (byId.get(id) ?? one) : one
+  const names = textsOf(get(node, 'name'))
+  const parts = [get(node, 'givenName'), get(node, 'familyName')].flatMap(part => textsOf(part).slice(0, 1))
+  return stated(names.length > 0 ? names : [parts.join(' ')], {
+    organisation: typesOf(node).some(type => ORGANISATION.test(type)),
+    account: textsOf(node['@id']).some(own => own.includes('#/schema/person/')),
+  })
+}
+
+function stated(names: string[], kind: Pick<StatedAuthor, 'organisation' | 'account'>): StatedAuthor[] {
+  return names.filter(name => name !== '').map(name => ({ name: name.slice(0, LONGEST_NAME), ...kind }))
+}
+
+/** A JSON value, as `JSON.parse` gives it. */
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json }
+/** An object of JSON-LD (JSON-LD 1.1, "node object"). */
+type JsonLdNode = { [key: string]: Json }
+
+const NODES = 20_000
+/** Of one property. */
+const TEXTS = 50
+const KEYS = 200
+const ITEMS = 1_000
+
+/** Links from an article to other things: an object below one is not this page's article. */
+const ELSEWHERE = new Set(
+  `ispartof haspart mentions about citation relatedlink comment review reviews itemreviewed
+   isbasedon liveblogupdate author publisher image video breadcrumb potentialaction creator`.split(/\s+/),
+)
+
+const DESCRIBED =
+  /article|posting|blogpost|webpage|itempage|report|recipe|review$|creativework|videoobject|podcastepisode|newsletter|claimreview/
+
+/** A value that the walk has still to visit. `own`: no link to another thing leads to it. */
+interface Waiting {
+  value: Json
+  own: boolean
+}
+
+/**
+ * All objects of a page's data in document order, and those among them that may be its article.
+ * Walks without recursion: a page may nest a hundred thousand arrays.
+ */
+function nodesOf(roots: Json[]): { all: JsonLdNode[]; described: JsonLdNode[] } {
+  const all: JsonLdNode[] = []
+  const described: JsonLdNode[] = []
+  const waiting: Waiting[] = roots.map(value => ({ value, own: true })).reverse()
+  for (let seen = 0; seen < NODES; seen += 1) {
+    const next = waiting.pop()
+    if (next === undefined) break
+    const { value, own } = next
+    if (isNode(value)) {
+      all.push(value)
+      if (own && typesOf(value).some(type => DESCRIBED.test(type))) described.push(value)
+    }
+    // The last one pushed is visited first.
+    waiting.push(...childrenOf(value, own).reverse())
+  }
+  return { all, described }
+}
+
+function childrenOf(value: Json, own: boolean): Waiting[] {
+  if (Array.isArray(value)) {
+    return value
+      .slice(0, ITEMS)
+      .filter(isContainer)
+      .map(child => ({ value: child, own }))
+  }
+  if (!isNode(value)) return []
+  return Object.entries(value)
+    .slice(0, KEYS)
+    .filter(([, child]) => isContainer(child))
+    .map(([key, child]) => ({ value: child, own: own && !ELSEWHERE.has(key.toLowerCase()) }))
+}
+
+function isContainer(value: Json): boolean {
+  return value !== null && typeof value === 'object'
+}
+
+function isNode(value: Json | undefined): value is JsonLdNode {
+  return value !== null && typeof value === 'object' && !Array.isArray(value)
+}
+
+/** Properties are matched without case and without a `schema:` or `http://schema.org/` in front. */
+function get(node: JsonLdNode, name: string): Json | undefined {
+  if (name in node) return node[name]
+  const wanted = name.toLowerCase()
+  for (const key of Object.keys(node).slice(0, KEYS)) {
+    if (key.toLowerCase().replace(/^(?:schema:|https?:\/\/schema\.org\/)/, '') === wanted) return node[key]
+  }
+  return undefined
+}
+
+/** The types of a node in lower case, without the vocabulary's address. */
+function typesOf(node: JsonLdNode): string[] {
+  return textsOf(get(node, '@type')).map(type => type.toLowerCase().replace(/^.*[/:#]/, ''))
+}
+
+/** The texts of a property: one, or a list, plain or as `{"@value": …}`. */
+function textsOf(value: Json | undefined): string[] {
+  const flat = Array.isArray(value) ? value.slice(0, TEXTS) : [value]
+  return flat.flatMap(one => {
+    if (typeof one === 'string') return one.trim() === '' ? [] : [one.trim()]
+    if (typeof one === 'number') return [String(one)]
+    if (!isNode(one)) return []
+    const inner = one['@value'] ?? (one['@type'] === 'Language' ? (one.alternateName ?? one.name) : undefined)
+    return typeof inner === 'string' ? [inner.trim()] : []
+  })
+}
+
+/** The addresses of the thing that a property names. */
+function idsOf(value: Json | undefined): string[] {
+  return isNode(value) ? [...textsOf(get(value, '@id')), ...textsOf(get(value, 'url'))] : []
 }

@@ -1,7 +1,6 @@
 import { addressKey, readAddress } from '../../../shared/articles/address.ts'
 import type { StatedThing } from './jsonld.ts'
-import { isArticle, isElsewhere } from './main-thing.ts'
-import { named, PUBLISHED_NAMES } from './meta-names.ts'
+import { fold } from './plain.ts'
 
 /**
  * The statements by which a page calls itself an article. Interstitials make few of them, and never
@@ -39,4 +38,126 @@ function leadsHere(canonical: string | null, url: string): boolean {
   const [target, here] = [readAddress(canonical ?? '', url), readAddress(url)]
   if (canonical === null || target === null || here === null) return false
   return addressKey(target.href) === addressKey(here.href) && (here.pathname !== '/' || here.search !== '')
+}
+
+/**
+ * Names of meta tags in lower case, the most trusted first: Open Graph, Dublin Core, Parse.ly,
+ * Sailthru, Cxense, Highwire Press (`citation_…`), and the names that content systems of newspapers
+ * add.
+ */
+
+export const PUBLISHED_NAMES = words(`
+  article:published_time og:article:published_time article:published article.published og:published_time
+  rnews:datepublished vr:published_time bt:pubdate parsely-pub-date sailthru.date
+  cxenseparse:recs:publishtime cxenseparse:publishtime cxenseparse:recs:articlepublishtime
+  published_time published_at published-date publication_date publication-date publish_date publish-date publishdate
+  pubdate pub_date pubdatetime publishtime originalpublicationdate article_date_original article:post_date
+  dc.date.issued dcterms.issued dcterms.available citation_publication_date citation_online_date citation_date
+  releasedate release_date dc.date.publication analyticsattributes.articledate ptime og:pubdate
+  shareaholic:article_published_time`)
+
+/**
+ * Names that do not say which date they hold. Content systems write the last change into them, or
+ * the day of the printed issue.
+ */
+export const VAGUE_DATE_NAMES = words(`
+  date dc.date dcterms.date dc:date displaydate date.available created creation_date article:created
+  dc.date.created dcterms.created`)
+
+export const AUTHOR_NAMES = words(`
+  article:author_name author article:author og:article:author parsely-author sailthru.author
+  dc.creator dcterms.creator dc:creator dc.contributor byl byline authors cxenseparse:author
+  citation_author article.author vr:author rbauthors creator shareaholic:article_author_name`)
+
+export const TITLE_NAMES = words(
+  'og:title twitter:title dc.title dcterms.title sailthru.title parsely-title citation_title',
+)
+
+export const LANGUAGE_NAMES = words('content-language language dc.language dcterms.language og:locale')
+
+export const SITE_NAMES = words('og:site_name application-name publisher dc.publisher dcterms.publisher')
+
+/** All values of these names, in the names' order. */
+export function named(metas: Map<string, string[]>, names: readonly string[]): string[] {
+  return names.flatMap(name => metas.get(name) ?? [])
+}
+
+function words(text: string): string[] {
+  return text.trim().split(/\s+/)
+}
+
+/** The page, as far as it tells which of the things described on it is its own article. */
+interface Page {
+  /** Keys of its addresses, as `keysOf` gives them. */
+  keys: Set<string>
+  address: string | null
+  /** Its titles, folded. */
+  titles: string[]
+}
+
+/**
+ * Finds the page's own article among the things that it describes: by address, headline, type and
+ * position. Pages describe other articles in lists too. Among several articles, one with another
+ * address and another headline is therefore never chosen.
+ */
+export function mainThing(
+  things: StatedThing[],
+  addresses: (string | null)[],
+  titles: (string | null)[],
+): StatedThing | null {
+  const [address = null] = addresses
+  const page: Page = {
+    keys: new Set(addresses.flatMap(each => keysOf(each, address))),
+    address,
+    titles: titles.flatMap(title => (title === null ? [] : [fold(title)])),
+  }
+  const isOneOfSeveral = things.filter(isArticle).length > 1
+  let best: { thing: StatedThing; score: number } | null = null
+  for (const thing of things) {
+    const score = scoreOf(thing, page, isOneOfSeveral)
+    if (score > 0 && (best === null || score > best.score)) best = { thing, score }
+  }
+  return best?.thing ?? null
+}
+
+/** Evidence that a thing is the page's own article; 0 or less for a thing that is not. */
+function scoreOf(thing: StatedThing, page: Page, isOneOfSeveral: boolean): number {
+  const own = thing.addresses.some(address => keysOf(address, page.address).some(key => page.keys.has(key)))
+  const elsewhere = thing.addresses.length > 0 && !own
+  const titled = isTitled(thing, page)
+  if (elsewhere && !titled && isOneOfSeveral) return 0
+  const evidence = [own ? 3 : 0, titled ? 3 : 0, isArticle(thing) ? 4 : 0, thing.published.length > 0 ? 1 : 0]
+  return evidence.reduce((sum, each) => sum + each, elsewhere ? -2 : 0)
+}
+
+/** Whether a title of the page contains the thing's headline, or the headline the title. */
+function isTitled(thing: StatedThing, { titles }: Page): boolean {
+  const headline = fold(thing.headline ?? '')
+  return headline.length > 3 && titles.some(title => title.includes(headline) || headline.includes(title))
+}
+
+/**
+ * Whether the data give a thing other addresses than these. The page's own address is the first.
+ */
+function isElsewhere(thing: StatedThing, addresses: (string | null)[]): boolean {
+  const [page = null] = addresses
+  const here = new Set(addresses.flatMap(address => keysOf(address, page)))
+  return (
+    thing.addresses.length > 0 && !thing.addresses.some(address => keysOf(address, page).some(key => here.has(key)))
+  )
+}
+
+function isArticle(thing: StatedThing): boolean {
+  return thing.types.some(type => /article|posting|report|review|recipe/.test(type))
+}
+
+/**
+ * An address's key, and its path alone: a page's data may name another host than the page's own.
+ */
+function keysOf(address: string | null, base: string | null): string[] {
+  const read = address === null ? null : readAddress(address, base ?? undefined)
+  if (read === null) return []
+  const key = addressKey(read.href)
+  const path = key.slice(key.indexOf('/'))
+  return path.length > 10 ? [key, path] : [key]
 }

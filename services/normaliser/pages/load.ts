@@ -3,7 +3,7 @@ import { gunzip } from 'node:zlib'
 import type { Country, Language } from '../../../shared/articles/article.ts'
 import type { FeedEntry, StoredPage } from '../../../shared/outlets/page.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import type { Template } from '../template/template.ts'
+import type { Template } from '../template.ts'
 
 /** A stored page and the number of its outlet. */
 export interface LoadedPage {

@@ -1,12 +1,11 @@
 import { plainText } from '../../../shared/articles/plain-text.ts'
 import type { FeedEntry } from '../../../shared/outlets/page.ts'
-import type { Candidate } from '../candidates/candidate.ts'
+import type { Candidate } from '../candidate.ts'
 import { anyOf } from '../languages/index.ts'
 import { blocksOf } from '../markup/blocks.ts'
 import { boundMarkup } from '../markup/bounds.ts'
 import { parseTree } from '../markup/tree.ts'
-import { isHeading, linkShare } from './choose.ts'
-import { isChaffLine } from './lines.ts'
+import { isChaffLine, isHeading, linkShare } from './choose.ts'
 import { prune } from './prune.ts'
 
 /**

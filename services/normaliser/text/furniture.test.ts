@@ -1,6 +1,6 @@
 import t from 'tap'
 import type { Element } from '../markup/tree.ts'
-import { isConsent, isFurniture, isHidden } from './furniture.ts'
+import { isConsent, isFurniture, isHidden } from './prune.ts'
 
 const named = (className: string, attributes: Record<string, string> = {}, name = 'div'): Element => ({
   name,

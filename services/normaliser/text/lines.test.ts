@@ -1,5 +1,5 @@
 import t from 'tap'
-import { isChaffLine } from './lines.ts'
+import { isChaffLine } from './choose.ts'
 
 const CHAFF = [
   'Lees ook: Waterraad wil hogere dijken',

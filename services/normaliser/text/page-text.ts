@@ -1,10 +1,8 @@
-import { type Block, blocksOf } from '../markup/blocks.ts'
+import { anyOf } from '../languages/index.ts'
+import { type Block, blocksOf, collapse } from '../markup/blocks.ts'
 import { boundMarkup } from '../markup/bounds.ts'
-import { boundMarks } from '../markup/marks.ts'
-import { type Element, parseTree, textOf, walk } from '../markup/tree.ts'
-import { chooseBlocks } from './choose.ts'
-import { findHeadline, headlineTest, wordsOf } from './headline.ts'
-import { findLead } from './lead.ts'
+import { boundMarks, type Element, label, parseTree, textOf, upwards, walk } from '../markup/tree.ts'
+import { chooseBlocks, isChaffLine, isHeading, linkShare } from './choose.ts'
 import { prune } from './prune.ts'
 import { articleRegion } from './region.ts'
 
@@ -87,3 +85,82 @@ function withoutRepeats(texts: string[]): string[] {
     return true
   })
 }
+
+/**
+ * Finds the blocks between the headline and the text that are the article's own opening: the
+ * standfirst, chapô, Vorspann, intro. Pages set it apart, so text extractors lose it. A block is
+ * the opening when it equals the page's description or when its name says so. A block of sentences
+ * close below the headline is one too.
+ *
+ * @param headline position of the headline, -1 without one
+ * @param first position of the first block of the text
+ * @param descriptions of the page, from its head
+ * @returns positions of blocks between the two
+ */
+function findLead(blocks: Block[], headline: number, first: number, descriptions: string[]): number[] {
+  const said = descriptions.map(wordsOf).filter(text => text.length > 30)
+  const lead: number[] = []
+  for (let at = Math.max(headline + 1, 1); at < first; at += 1) {
+    const block = blocks[at]
+    if (block === undefined || block.element.name === 'h1' || linkShare(block) > 0.4) continue
+    const { text } = block
+    if (text.length < 30 || text.length > LONGEST || isChaffLine(text, linkShare(block))) continue
+    if (isSaid(wordsOf(text), said) || (headline >= 0 && (isNamed(block) || isPlaced(block, at - headline))))
+      lead.push(at)
+  }
+  return lead
+}
+
+const LONGEST = 1_200
+const NAMES = new RegExp(
+  `lead(?!ing|er)|lede|intro(?!duc)|teaser|stand-?first|summary|excerpt|sub-?title|sub-?head|sub-?line|(?<![a-z])(deck?|dek|desc|description|strap|strapline|tagline|blurb)(?![a-z])|ingress|synopsis|abstract|${anyOf(rules => rules.markup.leads)}`,
+)
+
+const isNamed = (block: Block) =>
+  block.text.length >= 40 && [block.element, block.element.parent].some(at => at !== null && NAMES.test(label(at)))
+const isPlaced = (block: Block, distance: number) =>
+  distance <= 12 && block.text.length >= 70 && linkShare(block) < 0.2 && /[.!?…"”»]$/.test(block.text)
+
+function isSaid(words: string, descriptions: string[]): boolean {
+  if (words.length <= 30) return false
+  return descriptions.some(text => text.startsWith(words.slice(0, 100)) || words.startsWith(text.slice(0, 100)))
+}
+
+/**
+ * The words of a text in lower case, with single spaces between them. Two texts that say the same
+ * have the same words.
+ */
+function wordsOf(text: string): string {
+  return collapse(text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, ' '))
+}
+
+/**
+ * Makes the test whether a block repeats one of the page's titles. Titles often contain the
+ * outlet's name as well.
+ */
+function headlineTest(titles: string[]): (block: Block) => boolean {
+  const known = titles.map(title => new Set(wordsOf(title).split(' ')))
+  return block => {
+    const words = wordsOf(block.text).split(' ')
+    return (
+      words.length >= 3 && known.some(title => words.filter(word => title.has(word)).length >= SHARED * words.length)
+    )
+  }
+}
+/**
+ * Share of a line's words that a title must have. Titles of page, card and headline differ by a
+ * word or two.
+ */
+const SHARED = 0.7
+
+/** The position of the headline above the block at `first`; -1 without one. */
+function findHeadline(blocks: Block[], first: number, isHeadline: (block: Block) => boolean): number {
+  const last = (test: (block: Block) => boolean) =>
+    blocks.findLastIndex((block, at) => at < first && !isInHead(block) && test(block))
+  const heading = last(block => block.element.name === 'h1' || (isHeading(block) && isHeadline(block)))
+  if (heading >= 0) return heading
+  const line = last(block => block.text.length > 20 && isHeadline(block))
+  return line >= 0 ? line : last(block => block.element.name === 'h2' && block.text.length > 20)
+}
+
+const isInHead = (block: Block) => [...upwards(block.element)].some(({ name }) => name === 'head')

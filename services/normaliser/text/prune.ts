@@ -1,6 +1,6 @@
+import { allWords } from '../languages/index.ts'
 import { type Block, blocksOf } from '../markup/blocks.ts'
-import { type Element, upwards } from '../markup/tree.ts'
-import { isConsent, isFurniture, isHidden } from './furniture.ts'
+import { type Element, label, upwards } from '../markup/tree.ts'
 
 /**
  * Removes elements from a tree that are certainly no part of the article. The text counts more than
@@ -63,4 +63,87 @@ const isProse = (block: Block) => block.text.length >= 40 && block.linked < 0.4 
 function remove(root: Element, test: (element: Element) => boolean): void {
   root.children = root.children.filter(child => typeof child === 'string' || !test(child))
   for (const child of root.children) if (typeof child !== 'string') remove(child, test)
+}
+
+/**
+ * Names of elements around and inside an article that are no part of it (furniture), in English.
+ * The rules of each language hold the names in that language. Each name is a piece of a regular
+ * expression, matched against class, id and role in lower case. A name in brackets matches a whole
+ * word; `-` and `_` separate words.
+ */
+const NAMES: Record<string, string> = {
+  navigation: `(nav) (navigation) (navbar) (menu) breadcrumb (sidebar) (footer) (masthead)
+    (toolbar) pagination (pager) skip-link tab-?list (toc) table-?of-?contents
+    jump-?links`,
+  // Not "commentary", nor "commented".
+  comments: `comments?(?!ar|at|ed) disqus (respond) (reactions)`,
+  sharing: `(share) (social) shar(e|ing)-?\\w* social-?(media|links?|icons?|bar|buttons?|share|follow|list|tools)
+    follow-us addthis whatsapp`,
+  offers: `newsletter news-letter (sign-?up) inlinesignup subscri(be|ption)
+    paywall pay-wall regwall register (login) (log-in) (piano)
+    premium-?(box|layer|offer|promo) intro-body__premium donat support-us (cta) call-to-action push-notification`,
+  adverts: `(ads?) advert ad-?(slot|unit|container|wrapper|placeholder|banner|block)
+    sponsor affiliate taboola outbrain plista (promo) promo-?(box|bar|block|tion) product-callout`,
+  others: `related recommend recirc (trending) popular most-?(read|viewed|shared|commented)
+    read-?(more|next|also) more-?(from|on|stories|news|about) see-?also
+    you-?may-?(also|like) (up-?next) next-?article teaser-?(list|group|box|block|grid)`,
+  about: `byline by-line dateline (authors?)
+    author-?(bio|box|info|card|description|profile|excerpt|content|text|gear) post-?author about-?the-?author (bio)
+    bio-?(text|box|title) (post|entry|article|content__|story)-?meta publish(ed|ing)?-?(date|info|time)
+    publication-?date date-?(published|modified|time|publication) (dates?) timestamp time-stamp
+    read(ing)?-?time (entry|post|article)-?date updated-?(at|on) post-?views
+    entry-?views (tags?) tag-?(list|cloud|container) post-?tags topics?-?list keywords attribution`,
+  pictures: `caption (credits?)
+    image-?(info|source|copyright|description|credit) photo-?(credit|info|source|caption) credit-?photo copyright
+    slide-?(show|count|r) gallery carousel lightbox (player) factbox
+    video-?(title|info|data|js|overlay|player) podcast-?(player|box|promo) audio-?(player|article)`,
+  asking: `(rating) (vote) (poll) quiz survey feedback report-?error`,
+  unseen: `print-?only no-?print screen-?reader sr-only visually-?hidden visuallyhidden (popup) (modal) (tooltip)
+    (overlay)`,
+}
+
+/** Names of consent dialogs. These are removed even when they fill most of the page. */
+const CONSENT =
+  /cookie-?(consent|banner|bar|notice|wall|law|policy|info|dialog|modal|popup)|cookielaw|onetrust|\bot-sdk|didomi|usercentrics|cookiebot|cybotcookie|\bgdpr|consent-?(banner|dialog|layer|manager|modal|popup)|sp_message|qc-cmp|fc-consent|truste|iubenda|borlabs|klaro/
+
+const FURNITURE = new RegExp(
+  [...Object.values(NAMES).flatMap(names => names.split(/\s+/)), ...allWords(rules => rules.markup.furniture)]
+    .map(name => name.replace(/^\((.*)\)$/, '(?<![a-z0-9])(?:$1)(?![a-z0-9])'))
+    .join('|'),
+)
+const ELEMENTS = new Set([
+  'nav',
+  'aside',
+  'footer',
+  'form',
+  'figcaption',
+  'dialog',
+  'menu',
+  'address',
+  'fieldset',
+  'time',
+])
+const ROLES = /^(navigation|banner|contentinfo|complementary|search|dialog|alertdialog|menu|tablist|toolbar)$/
+
+export function isConsent(element: Element): boolean {
+  return CONSENT.test(label(element))
+}
+
+/** Navigation, sharing, offers, captions, bylines and the like. */
+export function isFurniture(element: Element): boolean {
+  return ELEMENTS.has(element.name) || ROLES.test(element.attributes.role ?? '') || FURNITURE.test(roleNames(element))
+}
+
+/** The names of an element without those of its layout: `has-sidebar`, `sidebar-grid`. */
+const roleNames = (element: Element) => label(element).replace(LAYOUT, ' ')
+const LAYOUT = /(?<!\S)((has|with|no|without|is|not|above|below|hide|show)-\S+|\S*(layout|grid|columns?)\S*)/g
+
+/** Whether the element is shown only by a script. */
+export function isHidden(element: Element): boolean {
+  const { attributes } = element
+  return 'hidden' in attributes || attributes['aria-hidden'] === 'true' || isHiddenByStyle(element)
+}
+
+export function isHiddenByStyle({ attributes }: Element): boolean {
+  return /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attributes.style ?? '')
 }

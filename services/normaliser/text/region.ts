@@ -1,7 +1,7 @@
 import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
 import { type Element, textOf, walk } from '../markup/tree.ts'
-import { isHiddenByStyle } from './furniture.ts'
+import { isHiddenByStyle } from './prune.ts'
 
 /**
  * The positions (`Element.index`) of the elements that Mozilla's Readability takes for the article;
@@ -38,12 +38,12 @@ const PLACE = 'place-'
 /** Attributes that Readability reads. */
 const LOOKED_AT = ['class', 'id', 'role', 'rel', 'itemprop', 'property']
 /**
- * These make Readability drop an element. They are left out of pages of usual size: `prune` has removed
- * hidden elements, but for those that hold the article until a script opens them.
+ * These make Readability drop an element. They are left out of pages of usual size: `prune` has
+ * removed hidden elements, but for those that hold the article until a script opens them.
  */
 const HIDING = ['hidden', 'aria-hidden', 'aria-modal']
 /** Characters of text from which on a page keeps them, so that its hidden parts cost no time. */
-const LARGE = 200_000
+const LARGE = 50_000
 const HEAD = new Set(['head', 'title', 'meta', 'link', 'base'])
 
 interface DomElement {

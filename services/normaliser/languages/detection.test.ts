@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import fc from 'fast-check'
 import t from 'tap'
 import { LANGUAGES, type Language } from '../../../shared/articles/article.ts'
-import { detectLanguage } from './language.ts'
+import { detectLanguage } from './detection.ts'
 
 const titles: Record<Language, string[]> = {
   nl: [
@@ -114,7 +114,7 @@ t.test('any text gets an answer', async t => {
 })
 
 t.test('a worker thread has models of its own', async t => {
-  const module = JSON.stringify(new URL('./language.ts', import.meta.url).href)
+  const module = JSON.stringify(new URL('./detection.ts', import.meta.url).href)
   const worker = new Worker(
     `const { parentPort } = require('node:worker_threads')
      import(${module}).then(async m => parentPort.postMessage(await m.detectLanguage(${JSON.stringify({ title: '', body: bodies.lb, outletLanguages: [] })})))`,

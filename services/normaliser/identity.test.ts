@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { addressKey } from '../../../shared/articles/address.ts'
-import { identify } from './identity.ts'
-import type { Languages } from './twins.ts'
+import { addressKey } from '../../shared/articles/address.ts'
+import { identify, type Languages } from './identity.ts'
 
 const outlet = { domain: 'dagkoerier.example' }
 const article = 'https://www.dagkoerier.example/nieuws/2026/11/brug-over-de-maas-dicht~a123456'

@@ -1,9 +1,9 @@
 import t from 'tap'
-import type { FeedEntry } from '../../../shared/outlets/page.ts'
-import { authorChoice } from '../authors/authors.ts'
-import { dateChoice } from '../dates/published.ts'
-import { readMetadata } from '../metadata/metadata.ts'
-import { titleChoice } from '../metadata/title.ts'
+import type { FeedEntry } from '../../shared/outlets/page.ts'
+import { authorChoice } from './authors/authors.ts'
+import { dateChoice } from './dates/published.ts'
+import { readMetadata } from './metadata/metadata.ts'
+import { titleChoice } from './metadata/title.ts'
 
 const OUTLET = { name: 'De Dagkoerier', domain: 'dagkoerier.example', timeZone: 'Europe/Amsterdam' }
 const NOW = new Date('2026-11-22T12:00:00Z')

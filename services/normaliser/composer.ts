@@ -1,19 +1,19 @@
-import type { StoredPage } from '../../../shared/outlets/page.ts'
-import { createFairQueue } from '../../../shared/threads/fair-queue.ts'
-import { openThreads, ThreadError, type ThreadFailure } from '../../../shared/threads/threads.ts'
-import type { Composition } from '../compose/article.ts'
-import { composeSeconds } from '../metrics.ts'
-import type { Template } from '../template/template.ts'
-import type { ComposeTask } from './worker.ts'
+import type { StoredPage } from '../../shared/outlets/page.ts'
+import { createFairQueue } from '../../shared/threads/fair-queue.ts'
+import { openThreads, ThreadError, type ThreadFailure } from '../../shared/threads/threads.ts'
+import type { Composition } from './compose/article.ts'
+import type { ComposeTask } from './composer-worker.ts'
+import { composeSeconds } from './metrics.ts'
+import type { Template } from './template.ts'
 
 /** How the work on a page failed. No article could be made of it this time. */
 export type Failure = ThreadFailure
 export const ComposeError = ThreadError
 
 /** @throws ComposeError when the page fails */
-export type Compose = (page: StoredPage, options?: ComposeOptions) => Promise<Composition>
+type Compose = (page: StoredPage, options?: ComposeOptions) => Promise<Composition>
 
-export interface ComposeOptions {
+interface ComposeOptions {
   repeated?: boolean
   /** The lines that pages of the outlet have in common. */
   template?: Template | null
@@ -50,7 +50,7 @@ const MEMORY = 768
 export function openComposer(options: { threads: number; timeout: number; memory?: number; worker?: URL }): Composer {
   const { threads, timeout, memory = MEMORY } = options
   const pool = openThreads<ComposeTask, Composition>({
-    worker: options.worker ?? new URL('./worker.ts', import.meta.url),
+    worker: options.worker ?? new URL('./composer-worker.ts', import.meta.url),
     ...{ threads, timeout, memory },
   })
   const queue = createFairQueue(threads)

@@ -1,10 +1,10 @@
-import { prepareText } from '../../../search/indexing/article.ts'
-import type { StoredPage } from '../../../shared/outlets/page.ts'
-import { begin } from '../../../shared/threads/clock.ts'
-import type { Timed } from '../../../shared/threads/threads.ts'
-import { type Composition, composeArticle } from '../compose/article.ts'
-import { loadModels } from '../language/language.ts'
-import type { Template } from '../template/template.ts'
+import { prepareText } from '../../search/indexing/article.ts'
+import type { StoredPage } from '../../shared/outlets/page.ts'
+import { begin } from '../../shared/threads/clock.ts'
+import type { Timed } from '../../shared/threads/threads.ts'
+import { type Composition, composeArticle } from './compose/article.ts'
+import { loadModels } from './languages/detection.ts'
+import type { Template } from './template.ts'
 
 /** The input of a thread. */
 export interface ComposeTask {

@@ -1,13 +1,13 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import t from 'tap'
-import type { StoredPage } from '../../../shared/outlets/page.ts'
+import type { StoredPage } from '../../shared/outlets/page.ts'
 import { ComposeError, openComposer } from './composer.ts'
 
 t.setTimeout(120_000)
 // They mostly wait.
 t.jobs = 3
 
-const worker = new URL('../../../test/normaliser/misbehaving-composer.ts', import.meta.url)
+const worker = new URL('../../test/normaliser/misbehaving-composer.ts', import.meta.url)
 const page = (url: string): StoredPage => ({
   pageId: 1n,
   url,
@@ -69,7 +69,7 @@ t.test('the time that a page waits for a thread does not count', async t => {
 })
 
 t.test('the time that a fresh thread takes to start does not count', async t => {
-  const slow = new URL('../../../test/normaliser/slow-composer.ts', import.meta.url)
+  const slow = new URL('../../test/normaliser/slow-composer.ts', import.meta.url)
   const composer = openComposer({ threads: 1, timeout: 1_000, worker: slow })
   t.teardown(() => composer.close())
   const began = performance.now()

@@ -1,0 +1,214 @@
+import { getDomain } from 'tldts'
+import { addressKey, cleanAddress, readAddress } from '../../shared/articles/address.ts'
+import { LANGUAGES } from '../../shared/articles/article.ts'
+import type { Outlet } from '../../shared/outlets/catalogue.ts'
+import { allWords } from './languages/index.ts'
+
+/**
+ * The addresses under which a page was seen, as written. Relative ones are resolved against
+ * `finalUrl`.
+ */
+interface Sighting {
+  /** As the feed named it. */
+  url: string
+  /** After redirects. */
+  finalUrl: string
+  /** The page's own statement: `<link rel="canonical">`. */
+  canonical?: string | null
+  /** `<link rel="amphtml">` */
+  amp?: string | null
+  /**
+   * Not used as an identity: outlets change their GUID schemes, and some give one GUID to many
+   * articles.
+   */
+  guid?: string | null
+  /** Without it, links to other languages are told by their addresses alone. */
+  languages?: Languages
+  outlet: Pick<Outlet, 'domain'>
+}
+
+export interface Identity {
+  /**
+   * The public address: the canonical one if it can be believed, else the last one of the
+   * redirects.
+   */
+  url: string
+  /** All keys of the article's addresses, its own first (`shared/articles/address.ts`). */
+  addresses: string[]
+}
+
+/**
+ * Finds the addresses that identify an article (decision 37). Two sightings of one outlet that
+ * share any address are one article. Titles and GUIDs do not count. An address that is wrongly
+ * refused costs a duplicate. One that is wrongly believed merges an outlet's articles into one. So
+ * addresses of front pages, sections, interstitials and other languages are not believed.
+ *
+ * @throws TypeError when `url` itself is no http(s) address
+ */
+export function identify(sighting: Sighting): Identity {
+  const named = readAddress(sighting.url)
+  if (named === null) throw new TypeError(`the page's own address is not http(s): ${sighting.url.slice(0, 100)}`)
+  const arrived = believableEnd(named, readAddress(sighting.finalUrl))
+  const believable = (written: string | null | undefined) => {
+    const link = believableLink(arrived, written)
+    const languages = sighting.languages ?? { own: '', twins: [] }
+    return link === null || isInAnotherLanguage(link, [arrived, named], languages) ? null : link
+  }
+  const canonical = believable(sighting.canonical)
+  const amp = believable(sighting.amp)
+  const own = canonical ?? arrived
+  const keys = [own, arrived, named, amp].filter(url => url !== null).map(url => addressKey(url.href))
+  return { url: cleanAddress(own), addresses: [...new Set(keys)] }
+}
+
+/**
+ * The last address of the redirects, unless many articles end there: a front page, a section, a
+ * consent wall.
+ */
+function believableEnd(named: URL, end: URL | null): URL {
+  if (end === null || end.href === named.href) return named
+  const astray = isNoArticle(end) || (sameSite(named, end) ? isSectionOf(end, named) : leadsToNoArticle(named, end))
+  return astray && !isNoArticle(named) ? named : end
+}
+
+/** The address that the page states, if it is an article's on the same site. */
+function believableLink(page: URL, written: string | null | undefined): URL | null {
+  if (!written) return null
+  const link = readAddress(written, page.href)
+  if (link === null || !sameSite(page, link)) return null
+  return isNoArticle(link) || isSectionOf(link, page) ? null : link
+}
+
+/**
+ * Whether two addresses have the same registrable domain, by the public suffix list with its
+ * private part: two blogs at one provider are two sites. Hosts without such a domain (IP addresses,
+ * `localhost`) must be equal, with their port.
+ */
+function sameSite(a: URL, b: URL): boolean {
+  const options = { allowPrivateDomains: true }
+  const domain = getDomain(a.hostname, options)
+  return domain === null ? a.host === b.host : domain === getDomain(b.hostname, options)
+}
+
+/** Addresses that many articles share, so that they identify none of them. */
+
+const INTERSTITIAL_PATHS = new Set([
+  ...'consent cookiewall cookie-wall cookies privacy privacy-gate privacygate privacy-wall gdpr'.split(' '),
+  ...'sso oauth 404 geoblock captcha challenge paywall'.split(' '),
+  ...allWords(rules => rules.interstitials.paths),
+])
+const INTERSTITIAL_HOSTS = /^(?:consent|myprivacy|privacy|cookies?|login|sso|auth|account|accounts|id|validate|geo)\./
+
+/** Traces of templates that were not filled in, or that found no value: `{{slug}}`, `null`. */
+const UNFILLED = /^(?:null|undefined|NaN|\[object(?: |%20)[Oo]bject\])$|\{\{|%7[Bb]%7[Bb]|\$\{|\$%7[Bb]|<%|%3[Cc]%/
+
+/** Whether the address is a site's root, or a page for consent, login or errors. */
+export function isNoArticle(url: URL): boolean {
+  const parts = segments(url)
+  if (parts.length === 0) return !rootNamesAnArticle(url)
+  if (parts.some(part => UNFILLED.test(part))) return true
+  if (INTERSTITIAL_HOSTS.test(url.hostname) && getDomain(url.hostname) !== url.hostname) return true
+  const first = (parts[0] ?? '').toLowerCase().replace(/\.(?:html?|php|aspx?)$/, '')
+  return INTERSTITIAL_PATHS.has(first) && (parts.length === 1 || !namesAnArticle(parts.at(-1) ?? ''))
+}
+
+/**
+ * Whether an address is a section or front page, compared with an article's. It has fewer steps,
+ * and its last step is a plain word (`/nieuws`, `/sport/voetbal/`). The last step of an article has
+ * a number or several words.
+ */
+export function isSectionOf(url: URL, article: URL): boolean {
+  const parts = segments(url)
+  const last = parts.at(-1) ?? ''
+  if (parts.length === 0 || (url.search !== '' && url.search === article.search)) return false
+  return parts.length < segments(article).length && !namesAnArticle(last)
+}
+
+/**
+ * Whether a redirect leads from an article's address to one that is not, on another site: a consent
+ * page, a parked domain. Services that shorten addresses or count readers redirect the other way
+ * round.
+ */
+function leadsToNoArticle(article: URL, end: URL): boolean {
+  const [from = '', to = ''] = [segments(article).at(-1), segments(end).at(-1)]
+  return namesAnArticle(from) && !namesAnArticle(to) && /^[a-z]+$/i.test(to)
+}
+
+function namesAnArticle(segment: string): boolean {
+  return /\d{3,}/.test(segment) || segment.split(/[-_+]|%20/).length >= 3 || /\.(?:html?|php|aspx?)$/i.test(segment)
+}
+
+/**
+ * Whether a root with parameters is an article: `/?p=123` and `/?123` on sites without readable
+ * addresses.
+ */
+function rootNamesAnArticle(url: URL): boolean {
+  return /[?&](?:(?:p|id|art|article|artikel|nid|aid|newsid|story|storyid)=\w*)?\d+(?:[&=]|$)/i.test(url.search)
+}
+
+function segments(url: URL): string[] {
+  return url.pathname.split('/').filter(part => part !== '' && !/^index\.\w+$/i.test(part))
+}
+
+/** One `<link rel="alternate" hreflang="fr">`: the same article in that language. */
+interface Twin {
+  /** A language tag, or `x-default`. */
+  language: string
+  /** As written. */
+  href: string
+}
+
+/** What a page says of its languages. */
+export interface Languages {
+  /** The language of the page's text. */
+  own: string
+  twins: Twin[]
+}
+
+/**
+ * Whether an address is the page's article in another language. Some templates name one language as
+ * the canonical form of all. These are several articles, because each language is searched for
+ * itself. Forms of one language for several countries (`nl-NL`, `nl-BE`) are one article.
+ *
+ * @param page the addresses of the page itself
+ */
+function isInAnotherLanguage(link: URL, page: URL[], { own, twins }: Languages): boolean {
+  const stated = statedLanguages(twins, page[0] ?? link)
+  const ofLink = stated.get(addressKey(link.href))
+  if (ofLink !== undefined) {
+    const ofPage = page.map(url => stated.get(addressKey(url.href))).find(found => found !== undefined)
+    const mine = ofPage ?? new Set([primaryOf(own)])
+    return ![...ofLink].some(language => mine.has(language))
+  }
+  const marked = markedLanguage(link)
+  return marked !== null && page.some(url => (markedLanguage(url) ?? marked) !== marked)
+}
+
+/** The languages of each address, by its key. `x-default` is no language. */
+function statedLanguages(twins: Twin[], base: URL): Map<string, Set<string>> {
+  const stated = new Map<string, Set<string>>()
+  for (const { language, href } of twins) {
+    const url = readAddress(href, base.href)
+    if (url === null || primaryOf(language) === 'x') continue
+    const key = addressKey(url.href)
+    stated.set(key, (stated.get(key) ?? new Set()).add(primaryOf(language)))
+  }
+  return stated
+}
+
+/** `nl` of `nl-BE` (RFC 5646 §2.2.1). */
+const primaryOf = (tag: string) => tag.trim().toLowerCase().split(/[-_]/)[0] ?? ''
+
+const CODES = LANGUAGES.join('|')
+const MARKS = {
+  host: new RegExp(`^(?:www\\.)?(${CODES})\\.`),
+  path: new RegExp(`^/(${CODES})(?:[-_][a-z]{2})?/`, 'i'),
+  query: new RegExp(`[?&](?:lang|language|hl|locale|taal|langue|sprache)=(${CODES})\\b`, 'i'),
+}
+
+/** The language that an address names: `fr.krant.example`, `/fr/…`, `?lang=fr`. */
+function markedLanguage(url: URL): string | null {
+  const mark =
+    MARKS.path.exec(url.pathname)?.[1] ?? MARKS.query.exec(url.search)?.[1] ?? MARKS.host.exec(url.hostname)?.[1]
+  return mark?.toLowerCase() ?? null
+}
