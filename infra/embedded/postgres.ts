@@ -198,6 +198,9 @@ async function clearStale(folder: string): Promise<void> {
 /** Makes the database and its owner unless they are there. True when the server answers. */
 async function makeDatabase(cluster: Cluster, port: number): Promise<boolean> {
   await asSuperuser(cluster, port, 'postgres', async client => {
+    // A standby has what its primary had, and takes no writes.
+    const { rows: servers } = await client.query<{ standby: boolean }>('select pg_is_in_recovery() as standby')
+    if (servers[0]?.standby === true) return
     const { rows: accounts } = await client.query('select from pg_roles where rolname = $1', [ACCOUNT])
     if (accounts.length === 0) await client.query(`create role ${ACCOUNT}`)
     // The password has no quotes. pg_monitor: `npm run status` shows standbys and how far they are.
