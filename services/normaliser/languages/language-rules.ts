@@ -200,7 +200,7 @@ export interface InterstitialRules {
 export interface MarkupRules {
   /**
    * Navigation, comments, offers and the like; one in brackets is a whole word
-   * (`text/furniture.ts`).
+   * (`text/prune.ts`).
    */
   furniture: WordList
   /** An article's opening. */
