@@ -170,7 +170,7 @@ t.test('feedparser (Python) reads the address, and asks conditionally', { skip }
   t.match(found, {
     bozo: '',
     version: 'rss20',
-    title: 'Perscope: country=BE',
+    title: 'Belgie',
     link: `${base}/?country=BE`,
     status: [200, 304],
   })
