@@ -1,4 +1,4 @@
-import { foldName, STOP_WORDS, stem } from '../../../search/analysis/index.ts'
+import { STOP_WORDS, stem } from '../../../search/analysis/index.ts'
 import type { ArticleRow, SearchIndex } from '../../../search/index.ts'
 import { articleObject } from '../../../services/api/articles/shown-article.ts'
 import type { Language } from '../../../shared/articles/article.ts'
@@ -29,9 +29,6 @@ export interface PeerDocument {
    */
   titleKeys: string[]
   keys: string[]
-  /** Folded names: of the outlet and its domain, and of the authors. */
-  outletNames: string[]
-  authorNames: string[]
   /** The article as the contract shows it, as JSON. */
   row: string
 }
@@ -104,16 +101,10 @@ const PART = 1_000
 /**
  * All articles in the order of publication, in batches.
  *
- * @param from place of the first
  * @param index reads what the contract shows of them
  */
-export async function* readDocuments(
-  pool: Pool,
-  index: SearchIndex,
-  orders: Orders,
-  from: number,
-): AsyncGenerator<PeerDocument[]> {
-  for (let place = from; place <= orders.rows; place += PART) {
+export async function* readDocuments(pool: Pool, index: SearchIndex, orders: Orders): AsyncGenerator<PeerDocument[]> {
+  for (let place = 1; place <= orders.rows; place += PART) {
     const seqs = Array.from(orders.seqOfPlace.subarray(place, Math.min(place + PART, orders.rows + 1)))
     const { rows } = await pool.query<Row>(DOCUMENTS, [seqs])
     const shown = await index.articles(seqs.map(BigInt))
@@ -152,8 +143,6 @@ function documentOf(row: Row, shown: ArticleRow, orders: Orders): PeerDocument {
     ...{ publishedAt: row.published_at, ingestedAt: row.ingested_at },
     ...{ publisherNo: row.publisher_no, authorNos: row.author_nos, country: row.country, language: row.language },
     ...{ title, body, titleKeys: [...titleKeys], keys: [...new Set([...titleKeys, ...keysOf(body, row.language)])] },
-    outletNames: [shown.outlet.name, shown.outlet.domain].flatMap(name => (name === null ? [] : [foldName(name)])),
-    authorNames: shown.authors.map(({ name }) => foldName(name)),
     row: JSON.stringify(articleObject(shown)),
   }
 }

@@ -84,15 +84,14 @@ export interface EngineAnswer {
   rows: (string | object)[]
   count: number | null
   ms: number
-  cpuMs: number
 }
 
 export function pageOf(answer: EngineAnswer, { cap, by }: ExpressedQuestion, orders: Orders): PeerAnswer {
-  const { places, rows, count, ms, cpuMs } = answer
+  const { places, rows, count, ms } = answer
   return {
     seqs: places.map(place => seqAt(by, place, orders)),
     rows: rows.map(row => (typeof row === 'string' ? row : JSON.stringify(row))),
     total: cap === null ? null : Math.min(count ?? 0, cap),
-    ...{ ms, cpuMs },
+    ms,
   }
 }

@@ -14,7 +14,6 @@ export interface Running {
 
 /** A program that reads lines and answers with lines of JSON. */
 export interface LineProgram {
-  pid: number | undefined
   /** Waits while the program has unread input. */
   write(line: string): Promise<void>
   /** The next line of the program's output. */
@@ -23,20 +22,14 @@ export interface LineProgram {
   ended: Promise<unknown>
 }
 
-/** ms that an interrupted program has to put away what it was given. */
-const PUT_AWAY_MS = 30_000
-
 /**
  * @param name in the sentence that says that it ended
- * @param options.keeps it keeps what it was given when its input ends; one that does not is killed
- * at an interruption
  */
 export function startLines(
   name: string,
   command: string,
   args: string[],
   { family, signal }: Pick<Running, 'family' | 'signal'>,
-  options: { keeps: boolean },
 ): LineProgram {
   const child: ChildProcessByStdio<Writable, Readable, null> = spawn(command, args, {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -45,15 +38,11 @@ export function startLines(
   const { pid } = child
   if (pid !== undefined) family.adopt(pid, 'SIGTERM')
   const kill = () => void child.kill('SIGKILL')
-  const interrupt = () => {
-    if (options.keeps) setTimeout(kill, PUT_AWAY_MS).unref()
-    else kill()
-  }
-  signal.addEventListener('abort', interrupt, { once: true })
+  signal.addEventListener('abort', kill, { once: true })
   const ended = new Promise<void>(resolve => {
     child.once('close', () => {
       if (pid !== undefined) family.release(pid)
-      signal.removeEventListener('abort', interrupt)
+      signal.removeEventListener('abort', kill)
       resolve()
     })
     child.once('error', () => resolve())
@@ -61,7 +50,6 @@ export function startLines(
   child.stdin.on('error', () => {}) // the missing answer reports it
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
   return {
-    pid,
     async write(line) {
       if (child.stdin.write(`${line}\n`)) return
       await Promise.race([once(child.stdin, 'drain'), ended])

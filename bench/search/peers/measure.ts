@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
 import {
-  type ArticleQuery,
   type ArticleRow,
   INDEX_STATE,
   type IndexState,
@@ -13,16 +12,13 @@ import type { Pool } from '../../../shared/postgres/pool.ts'
 import type { QueryClass } from '../classes.ts'
 import { measureQuery, type QueryTimes, quantile, RUNS } from '../measure.ts'
 import type { Orders } from './documents.ts'
-import { LIMIT_MS, OverLimit, type Peer, type PeerAnswer, type PeerKey } from './peer.ts'
+import { LIMIT_MS, OverLimit, type Peer, type PeerAnswer } from './peer.ts'
 import { type PeerQuestion, questionOf } from './questions.ts'
-import { backendsOf, processorMs } from './usage.ts'
 
 /** The results of one engine for a class. */
 export interface EngineTimes {
   /** ms of each query: the median of its runs, or the limit. */
   times: number[]
-  /** ms of processor time of each query that was answered. */
-  cpuTimes: number[]
   overLimit: number
   /** Answers that were compared with Perscope's, and those that differ. */
   compared: number
@@ -30,10 +26,8 @@ export interface EngineTimes {
 }
 
 export interface ComparedClass {
-  name: string
   /** By the engine's key; `perscope` is ours. */
   engines: Map<string, EngineTimes>
-  total: number
 }
 
 /** A slow query is repeated less often. */
@@ -47,8 +41,6 @@ const GIVE_UP = 2
  */
 const HOPELESS_MS = 10_000
 
-/** Engines that look for parts of names themselves. Others get the numbers of the names. */
-const FIND_NAMES: ReadonlySet<string> = new Set(['api'] satisfies PeerKey[])
 const MOST_NAMES = 1_000
 
 const namesIn = ({ publisherNos, authorNos }: PeerQuestion): number =>
@@ -71,10 +63,10 @@ export async function warmUp(
   { queries }: QueryClass,
 ): Promise<void> {
   const query = queries[0]!
-  const { rows } = await index.search(query)
-  const question = await questionOf(pool, orders, query, null, rows)
+  await index.search(query)
+  const question = await questionOf(pool, orders, query, null)
   for (const peer of peers) {
-    if (FIND_NAMES.has(peer.key) || namesIn(question) <= MOST_NAMES) await answerOf(peer, question)
+    if (namesIn(question) <= MOST_NAMES) await answerOf(peer, question)
   }
 }
 
@@ -91,26 +83,23 @@ export async function compareClass(
   const engines = new Map(
     ['perscope', ...peers.map(peer => peer.key)].map((key): [string, EngineTimes] => [
       key,
-      { times: [], cpuTimes: [], overLimit: 0, compared: 0, mismatches: [] },
+      { times: [], overLimit: 0, compared: 0, mismatches: [] },
     ]),
   )
-  let total = 0
   const state = await readState(pool)
   for (const query of queries) {
     const own = await measureQuery(index, query, deep, state)
     engines.get('perscope')!.times.push(own.ms)
-    engines.get('perscope')!.cpuTimes.push(await processorTime({ pool, index }, query, own, state))
-    total = own.page.total
     const after = own.after && { seq: Number(own.after.seq), position: own.after.position }
-    const question = await questionOf(pool, orders, query, after, own.page.rows)
+    const question = await questionOf(pool, orders, query, after)
     const kind = name.split(' · ').slice(0, 2).join(' · ')
     for (const peer of peers) {
       // It would get a list of names that none of its users would write.
-      if (!FIND_NAMES.has(peer.key) && namesIn(question) > MOST_NAMES) continue
+      if (namesIn(question) > MOST_NAMES) continue
       await measurePeer(peer, question, kind, own, orders, engines.get(peer.key)!)
     }
   }
-  return { name, engines, total }
+  return { engines }
 }
 
 /**
@@ -120,21 +109,6 @@ export async function compareClass(
 async function readState(pool: Pool): Promise<IndexState> {
   const { rows } = await pool.query<IndexStateRow>(`select ${INDEX_STATE.columns} from ${INDEX_STATE.tables}`)
   return indexStateOf(rows[0]!)
-}
-
-/** ms of processor time of a search in this process and in Postgres. */
-async function processorTime(
-  { pool, index }: Compared,
-  query: ArticleQuery,
-  { after }: QueryTimes,
-  state: IndexState,
-): Promise<number> {
-  const backends = await backendsOf(pool, 'bench')
-  const postgres = processorMs(backends)
-  const before = process.cpuUsage()
-  for (let run = 0; run < RUNS; run++) await index.search(query, after?.position, { state })
-  const { user, system } = process.cpuUsage(before)
-  return ((user + system) / 1_000 + processorMs(backends) - postgres) / RUNS
 }
 
 async function measurePeer(
@@ -159,14 +133,11 @@ async function measurePeer(
   const difference = differenceOf(question, own, first, orders)
   if (difference !== null) times.mismatches.push(`${JSON.stringify(question.match)}: ${difference}`)
   const runs: number[] = []
-  const cpuRuns: number[] = []
   for (let run = 0, spent = 0; run < RUNS && spent <= SLOW_MS; run++) {
     const answer = await answerOf(peer, question)
     runs.push(answer?.ms ?? LIMIT_MS)
     spent += runs.at(-1)!
-    if (answer !== null) cpuRuns.push(answer.cpuMs)
   }
-  if (cpuRuns.length > 0) times.cpuTimes.push(cpuRuns.reduce((sum, ms) => sum + ms, 0) / cpuRuns.length)
   const ms = quantile(runs, 0.5)
   if (ms >= LIMIT_MS) tooLong()
   else times.times.push(ms)

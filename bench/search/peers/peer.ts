@@ -1,8 +1,8 @@
 import type { PeerDocument } from './documents.ts'
 import type { PeerQuestion } from './questions.ts'
 
-/** The engines that `--peers` can name. `api` is Perscope itself, asked over HTTP. */
-export const PEERS = ['api', 'postgres', 'lucene'] as const
+/** The engines that `--peers` can name. */
+export const PEERS = ['postgres', 'lucene'] as const
 export type PeerKey = (typeof PEERS)[number]
 
 /** Another search engine over the same articles, cut into the same words. */
@@ -16,19 +16,12 @@ export interface Peer {
   /** True when it holds the articles from an earlier run. */
   built: boolean
   /**
-   * How many articles it holds, the first in the order of publication, when an earlier run was
-   * interrupted. It is not given those again.
-   */
-  present: number
-  /**
    * Takes articles in the order of publication, those without a date first. Only when not built.
    */
   add(documents: PeerDocument[]): Promise<void>
   /** Finishes building: indexes, statistics. */
   finish(): Promise<void>
   ask(question: PeerQuestion): Promise<PeerAnswer>
-  /** What it takes of the machine now, in MB. null: it cannot be told apart. */
-  size(): Promise<{ memory: number | null; disk: number | null }>
   close(): Promise<void>
 }
 
@@ -41,8 +34,6 @@ export interface PeerAnswer {
   total: number | null
   /** ms, as close to the engine as can be measured. For a server: the whole request. */
   ms: number
-  /** ms of processor time that the engine spent, without its client. */
-  cpuMs: number
 }
 
 /** The engine, or its driver, gave up a query at the time limit. */

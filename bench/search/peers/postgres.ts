@@ -3,7 +3,6 @@ import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
 import type { PeerDocument } from './documents.ts'
 import { LIMIT_MS, OverLimit, type Peer } from './peer.ts'
 import type { PeerQuestion } from './questions.ts'
-import { backendsOf, processorMs } from './usage.ts'
 
 /**
  * Full text as the manual of Postgres shows it: one table, a `tsvector` of the title and one of
@@ -31,12 +30,13 @@ export async function openPostgres(server: string, name: string): Promise<Peer> 
   const builder = createPool(url.href, 'bench peer', () => {}, { max: 1, statementTimeout: 0 })
   await builder.query(TABLE)
   const built = (await builder.query("select to_regclass('finished') as name")).rows[0].name !== null
-  const present = built ? 0 : (await builder.query('select count(*)::int as n from articles')).rows[0].n
+  // What an interrupted run left.
+  if (!built) await builder.query('truncate articles')
   return {
     key: 'postgres',
     title,
     settings: 'one table, two tsvectors, GIN on each, btrees; the planner decides; the server and settings of Perscope',
-    ...{ built, present },
+    built,
     add: documents => insert(builder, documents),
     async finish() {
       for (const index of INDEXES) await builder.query(index)
@@ -44,11 +44,6 @@ export async function openPostgres(server: string, name: string): Promise<Peer> 
       await builder.query('create table finished ()')
     },
     ask: question => ask(pool, question),
-    async size() {
-      const { rows } = await pool.query('select (pg_database_size(current_database()) / 1e6)::float8 as mb')
-      // Its memory is the server's, which it shares with Perscope.
-      return { memory: null, disk: rows[0].mb }
-    },
     async close() {
       await pool.end()
       await builder.end()
@@ -129,8 +124,6 @@ function termsOf(texts: string[][], keys: string[]): string {
 async function ask(pool: Pool, question: PeerQuestion) {
   const { where, values } = conditionsOf(question)
   const { sort, order, cap, limit } = question
-  const pids = await backendsOf(pool, 'bench peer')
-  const processor = processorMs(pids)
   const start = performance.now()
   try {
     const page = await pool.query<{ seq: number; row: string }>(
@@ -148,8 +141,7 @@ async function ask(pool: Pool, question: PeerQuestion) {
       total = rows[0]!.count
     }
     const ms = performance.now() - start
-    const cpuMs = processorMs(pids) - processor
-    return { seqs: page.rows.map(one => one.seq), rows: page.rows.map(one => one.row), total, ms, cpuMs }
+    return { seqs: page.rows.map(one => one.seq), rows: page.rows.map(one => one.row), total, ms }
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === '57014') throw new OverLimit('cancelled')
     throw error

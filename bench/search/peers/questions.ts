@@ -1,12 +1,5 @@
 import { foldName, STOP_WORDS } from '../../../search/analysis/index.ts'
-import {
-  type ArticleQuery,
-  type ArticleRow,
-  type Axis,
-  type Match,
-  type Position,
-  TOTAL_CAP,
-} from '../../../search/index.ts'
+import { type ArticleQuery, type Axis, type Match, type Position, TOTAL_CAP } from '../../../search/index.ts'
 import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { FILTER_WORDS, firstAtLeast, type Orders, stemKey, stopKey } from './documents.ts'
@@ -16,9 +9,6 @@ import { FILTER_WORDS, firstAtLeast, type Orders, stemKey, stopKey } from './doc
  * resolved.
  */
 export interface PeerQuestion {
-  /** The query itself and the page that Perscope found, for its API. */
-  query: ArticleQuery
-  found: readonly ArticleRow[]
   scope: 'title' | 'title_body'
   match: PeerMatch
   /** null: no such filter. */
@@ -27,9 +17,6 @@ export interface PeerQuestion {
   hasAuthor: boolean | null
   publisherNos: number[] | null
   authorNos: number[] | null
-  /** The same as folded parts of names, for engines that look for them themselves. */
-  outletPart: string | null
-  authorPart: string | null
   sort: Axis
   order: 'asc' | 'desc'
   limit: number
@@ -45,8 +32,6 @@ export interface PeerQuestion {
   turnFrom: number | null
   /** The article that the page comes after. */
   after: { id: string; value: Date | null; place: number; turn: number } | null
-  /** Articles without a date have the places up to here. */
-  undated: number
 }
 
 export type PeerMatch =
@@ -59,21 +44,18 @@ export type PeerMatch =
 /**
  * @param after number of the last article of the page before, and its values in the cursor; null:
  * the first page
- * @param found Perscope's page
  */
 export async function questionOf(
   pool: Pool,
   orders: Orders,
   query: ArticleQuery,
   after: { seq: number; position: Position } | null,
-  found: readonly ArticleRow[],
 ): Promise<PeerQuestion> {
   const { publisherNos, authorNos } = await readNames(pool, query)
   const { publishedAfter, publishedBefore } = query.coverage
   const published =
     publishedAfter !== null && publishedBefore !== null ? { from: publishedAfter, to: publishedBefore.at } : null
   return {
-    ...{ query, found },
     scope: query.searchIn,
     match: matchOf(query.match, query.languages ?? LANGUAGES),
     countries: query.countries.length === COUNTRIES.length ? null : query.countries,
@@ -82,8 +64,6 @@ export async function questionOf(
     // No outlet and no author has the number 0.
     publisherNos: publisherNos?.length === 0 ? [0] : publisherNos,
     authorNos: authorNos?.length === 0 ? [0] : authorNos,
-    outletPart: query.outlet && foldName(query.outlet),
-    authorPart: query.author && foldName(query.author),
     sort: query.sort,
     order: query.order,
     limit: query.perPage,
@@ -101,7 +81,6 @@ export async function questionOf(
       place: orders.placeOfSeq[after.seq]!,
       turn: orders.turnOfSeq[after.seq]!,
     },
-    undated: orders.undated,
   }
 }
 

@@ -4,7 +4,6 @@ import java.io.FileDescriptor;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
-import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -55,8 +54,6 @@ public class Lucene {
   /** Words with positions, then terms without. */
   static final String[] TEXTS = {"title", "body", "title_keys", "keys", "filters"};
   static final int WITH_POSITIONS = 2;
-  /** An interruption loses no more documents than these. */
-  static final int COMMIT_EVERY = 50_000;
   /** More terms than these are looked up as a set. */
   static final int MANY_TERMS = 16;
 
@@ -81,11 +78,9 @@ public class Lucene {
     FieldType terms = textType(IndexOptions.DOCS);
     IndexWriter writer = new IndexWriter(directory, config);
     out.println("{\"documents\": " + writer.getDocStats().numDocs + "}");
-    int added = 0;
     String line = in.readLine();
     for (; line != null && !line.equals("end"); line = in.readLine()) {
       writer.addDocument(documentOf(line.split("\t", -1), words, terms));
-      if (++added % COMMIT_EVERY == 0) writer.commit();
     }
     writer.commit();
     int documents = writer.getDocStats().numDocs;
@@ -140,10 +135,8 @@ public class Lucene {
     DirectoryReader reader = DirectoryReader.open(directory);
     IndexSearcher searcher = new IndexSearcher(reader);
     out.println("{\"documents\": " + reader.numDocs() + ", \"segments\": " + reader.leaves().size() + "}");
-    var machine = (com.sun.management.OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     for (String line = in.readLine(); line != null; line = in.readLine()) {
       Iterator<String> parts = Arrays.asList(line.split("\t", -1)).iterator();
-      long cpu = machine.getProcessCpuTime();
       long start = System.nanoTime();
       int limit = Integer.parseInt(parts.next());
       int threshold = Integer.parseInt(parts.next());
@@ -155,19 +148,18 @@ public class Lucene {
       List<String> rows = new ArrayList<>(limit);
       for (ScoreDoc one : found.scoreDocs) rows.add(stored.document(one.doc).get("row"));
       double ms = (System.nanoTime() - start) / 1e6;
-      double cpuMs = (machine.getProcessCpuTime() - cpu) / 1e6;
-      answer(found, rows, ms, cpuMs);
+      answer(found, rows, ms);
     }
   }
 
-  static void answer(TopFieldDocs found, List<String> rows, double ms, double cpuMs) {
+  static void answer(TopFieldDocs found, List<String> rows, double ms) {
     StringBuilder places = new StringBuilder();
     for (ScoreDoc one : found.scoreDocs) {
       if (!places.isEmpty()) places.append(',');
       places.append(((FieldDoc) one).fields[0]);
     }
     out.println("{\"places\": [" + places + "], \"rows\": [" + String.join(",", rows) + "], \"count\": "
-        + found.totalHits.value() + ", \"ms\": " + ms + ", \"cpuMs\": " + cpuMs + "}");
+        + found.totalHits.value() + ", \"ms\": " + ms + "}");
   }
 
   static Sort sortBy(String order, boolean ascending) {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, rename } from 'node:fs/promises'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Artifact, fetchArtifact, findJdk } from '../../../../infra/embedded/java.ts'
@@ -7,7 +7,6 @@ import { filterWords, type Orders, type PeerDocument } from '../documents.ts'
 import { type ExpressedQuestion, type Expression, expressed, pageOf, riseOf } from '../expression.ts'
 import { type LineProgram, type Running, startLines } from '../line-program.ts'
 import type { Peer } from '../peer.ts'
-import { diskMb, memoryMb } from '../usage.ts'
 
 const VERSION = '10.6.0'
 const JAR: Artifact = {
@@ -32,15 +31,14 @@ export async function openLucene(folder: string, name: string, orders: Orders, r
   const jar = await fetchArtifact('Lucene', JAR, folder, running)
   if (jar === null) return null
   const start = (command: 'build' | 'serve', index: string) =>
-    startLines('Lucene', join(jdk, 'bin', 'java'), [...JVM, '--class-path', jar, PROGRAM, command, index], running, {
-      keeps: command === 'build',
-    })
+    startLines('Lucene', join(jdk, 'bin', 'java'), [...JVM, '--class-path', jar, PROGRAM, command, index], running)
   const index = join(folder, name)
   const unfinished = `${index}.new`
   const built = existsSync(index)
+  if (!built) await rm(unfinished, { recursive: true, force: true })
   const program = start(built ? 'serve' : 'build', built ? index : unfinished)
-  const { documents, segments } = await program.line<Greeting>()
-  return peerOf({ index, unfinished, orders, start, program, segments: segments ?? 0, built, present: documents })
+  const { segments } = await program.line<Greeting>()
+  return peerOf({ index, unfinished, orders, start, program, segments: segments ?? 0, built })
 }
 
 const JVM = [
@@ -55,7 +53,6 @@ const JVM = [
 
 /** The program sends this when it is ready. */
 interface Greeting {
-  documents: number
   segments?: number
 }
 
@@ -67,7 +64,6 @@ interface OpenIndex {
   program: LineProgram
   segments: number
   built: boolean
-  present: number
 }
 
 function peerOf(open: OpenIndex): Peer {
@@ -79,7 +75,6 @@ function peerOf(open: OpenIndex): Peer {
       return `in its own JVM, heap of ${HEAP}, mmap; timed there; ${open.segments} segments, not merged by force, sorted by publication; filters as terms; top field collector that counts to the cap; one thread`
     },
     built,
-    present: built ? orders.rows : open.present,
     async add(documents) {
       for (const document of documents) await open.program.write(lineOf(document, orders))
     },
@@ -96,9 +91,6 @@ function peerOf(open: OpenIndex): Peer {
       const asked = expressed(question, orders)
       await open.program.write(questionLine(asked))
       return pageOf(await open.program.line(), asked, orders)
-    },
-    async size() {
-      return { memory: memoryMb([open.program.pid ?? 0]), disk: await diskMb(index) }
     },
     async close() {
       open.program.end()
