@@ -34,11 +34,13 @@ function checkout(t: Test): string {
   writeFileSync(join(root, 'package.json'), '{"type":"module"}')
   writeFileSync(join(root, 'module.ts'), 'export const answer: number = 42')
   const program = `
-    import { keepCompiled, makeCompiledFolder } from "./shared/process/node.ts"
+    import { keepCompiledForThreads, makeCompiledFolder } from "./shared/process/node.ts"
     const account = Number(process.argv[2])
     if (account !== process.geteuid?.()) makeCompiledFolder(account)
     process.setuid?.(account)
-    const folder = keepCompiled()
+    const given = process.env.NODE_COMPILE_CACHE
+    keepCompiledForThreads()
+    const folder = given === undefined ? (process.env.NODE_COMPILE_CACHE ?? null) : null
     const { answer } = await import("./module.ts")
     console.log(JSON.stringify({ folder, answer }))`
   writeFileSync(join(root, 'program.ts'), program)

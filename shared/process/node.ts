@@ -21,7 +21,7 @@ const MOST_FILES = 16_384
  *
  * @returns the folder; null: Node has opened a cache already (NODE_COMPILE_CACHE), or there is none
  */
-export function keepCompiled(): string | null {
+function keepCompiled(): string | null {
   const account = process.geteuid?.()
   // V8 counts the calls of code from a cache less precisely.
   if (account === undefined || process.env.NODE_V8_COVERAGE || getCompileCacheDir() !== undefined) return null

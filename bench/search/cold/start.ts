@@ -1,6 +1,5 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
-import { keepCompiled } from '../../../shared/process/node.ts'
 import type { QueryClass } from '../classes.ts'
 import { type ApiProcess, pathOf } from '../http/api.ts'
 import { quantile } from '../measure.ts'
@@ -181,11 +180,3 @@ export async function askSteadily(
   await end
   return Promise.all(pending)
 }
-
-// Loads what an API process loads, and prints ms of processor time since its own start.
-keepCompiled()
-await import('../../../services/api/serve.ts')
-const { user, system } = process.cpuUsage()
-process.stdout.write(String((user + system) / 1_000))
-// Node writes the cache on the way out.
-process.exit()
