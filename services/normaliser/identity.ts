@@ -76,6 +76,8 @@ function believableLink(page: URL, written: string | null | undefined): URL | nu
   if (!written) return null
   const link = readAddress(written, page.href)
   if (link === null || !sameSite(page, link)) return null
+  // Another spelling of the page's own address merges nothing: the page of an AMP form.
+  if (addressKey(link.href) === addressKey(page.href) && !isNoArticle(link)) return link
   return isNoArticle(link) || isSectionOf(link, page) ? null : link
 }
 

@@ -6,7 +6,7 @@ import t from 'tap'
  * our own. Each line goes through `npm run extract`.
  */
 
-t.setTimeout(120_000)
+t.setTimeout(300_000)
 
 const url = 'https://dagkoerier.example/a/1'
 const now = '2026-11-25T12:00:00Z'
@@ -147,4 +147,40 @@ t.test('markup that JSON-LD escapes once more is no text', async t => {
   const head = `<script type="application/ld+json">${JSON.stringify({ '@context': 'https://schema.org', '@type': 'NewsArticle', url, headline: title, articleBody })}</script>`
   const [found] = await extract([{ html: page({ head, inside: '' }), entry }])
   t.match(found?.snippet, /^De sluis in Evergem/)
+})
+
+t.test('a long text about cookies in a box without a name does not hide a short article', async t => {
+  const cookies = 'Wij gebruiken cookies om advertenties te tonen die bij u passen en om het verkeer te meten. '.repeat(
+    15,
+  )
+  const box = `<div id="x1"><p>${cookies}</p></div>`
+  const short = 'De sluis is een maand dicht, zegt de beheerder.'
+  const [shown, wall] = await extract([
+    { html: page({ inside: `<p>${short}</p>` }).replace('</body>', `${box}</body>`), entry },
+    { html: page({ inside: '' }).replace('</body>', `${box}</body>`), entry },
+  ])
+  t.match(shown, { body: short, interstitial: null })
+  t.match(wall, { body: 'Schepen varen om.', interstitial: 'cookie wall' })
+})
+
+t.test('a sentence of the article that is a link stays, a teaser between its sentences goes', async t => {
+  const sentence = 'In maart keurde de raad van Evergem het plan goed, nadat drie aannemers een prijs hadden genoemd.'
+  const teaser = 'Schippers van het kanaal eisen geld terug van de beheerder na een jaar van wachten en omvaren'
+  const linked = (text: string) => `<p><a href="/a/2">${text}</a></p>`
+  const inside = (text: string) => PROSE.map((each, at) => `<p>${each}</p>${at === 0 ? linked(text) : ''}`).join('')
+  const [kept, left] = await extract([sentence, teaser].map(text => ({ html: page({ inside: inside(text) }), entry })))
+  t.match(kept?.body, sentence)
+  t.notMatch(left?.body, teaser)
+  t.match(left?.body, PROSE[2])
+})
+
+t.test('the canonical link of an AMP page is believed, however short its last step', async t => {
+  const at = (path: string) => `https://www.dagkoerier.example${path}`
+  const head = (path: string) => `<link rel="canonical" href="${at(path)}">`
+  const [amp, section] = await extract([
+    { url: at('/amp/nieuws/sluis-dicht'), html: page({ head: head('/nieuws/sluis-dicht') }), entry },
+    { url: at('/nieuws/gent/sluis-dicht'), html: page({ head: head('/nieuws/gent') }), entry },
+  ])
+  t.equal(amp?.url, at('/nieuws/sluis-dicht'))
+  t.equal(section?.url, at('/nieuws/gent/sluis-dicht'))
 })

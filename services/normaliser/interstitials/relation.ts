@@ -1,5 +1,3 @@
-import type { PageText } from '../text/page-text.ts'
-
 /** Words shorter than this say little of what a text is about. */
 const LONG_WORD = 4
 /** The first so many letters of a word stay the same in most of its forms. */
@@ -21,7 +19,7 @@ export function isRelated(title: string, text: string, share = 0): boolean {
 }
 
 /** Whether a title of the page has at least half of the words of the feed's title. */
-export const isTitledAs = ({ titles }: PageText, feedTitle: string | null): boolean =>
+export const isTitledAs = ({ titles }: { titles: string[] }, feedTitle: string | null): boolean =>
   feedTitle !== null && titles.some(title => isRelated(feedTitle, title, 0.5))
 
 /**

@@ -33,6 +33,7 @@ export function chooseBlocks(
       !isChaffLine(block.text, linkShare(block)),
   )
   takeInAlike(blocks, chosen)
+  takeInLinkedSentences(blocks, chosen)
   trimEnds(blocks, chosen, isHeadline)
   dropShortLines(blocks, chosen)
   dropEmptyHeadings(blocks, chosen)
@@ -58,6 +59,22 @@ function takeInAlike(blocks: Block[], chosen: boolean[]): void {
     if (isAlike(block, known) || isBetween(block, known)) chosen[at] = true
   }
 }
+
+/**
+ * Takes in sentences that are a link as a whole, between two chosen sentences. A link to another
+ * article ends as a headline does, without a full stop, or names itself ("Read also").
+ */
+function takeInLinkedSentences(blocks: Block[], chosen: boolean[]): void {
+  const before = [...chosen]
+  const isSentence = (at: number) => before[at] === true && isProse(blocks[at]!)
+  for (const [at, block] of blocks.entries()) {
+    const { text, element } = block
+    if (chosen[at] || element.name !== 'p' || text.length < LINKED_SENTENCE || !/\.["”»’)]?$/.test(text)) continue
+    if (isSentence(at - 1) && isSentence(at + 1) && !isChaffLine(text, linkShare(block))) chosen[at] = true
+  }
+}
+/** Characters: teasers are shorter. */
+const LINKED_SENTENCE = 80
 
 function describeChosen(blocks: Block[], chosen: boolean[]): Chosen {
   const likenesses = new Map<string, number>()

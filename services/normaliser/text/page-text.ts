@@ -1,3 +1,5 @@
+import { CONSENT } from '../interstitials/phrases.ts'
+import { shareOf } from '../interstitials/relation.ts'
 import { anyOf } from '../languages/index.ts'
 import { type Block, blocksOf, collapse } from '../markup/blocks.ts'
 import { boundMarkup } from '../markup/bounds.ts'
@@ -29,10 +31,31 @@ export function readPageText(html: string): PageText {
   const titles = heading === undefined ? head.titles : [...head.titles, heading.text]
   const page = { visible: all.map(block => block.text), titles }
   prune(root)
+  const blocks = blocksOf(root)
   const region = articleRegion(root)
-  if (region === null) return { ...page, paragraphs: [] }
-  return { ...page, paragraphs: paragraphsOf(blocksOf(root), region, head) }
+  const paragraphs = region === null ? [] : paragraphsOf(blocks, region, head)
+  return { ...page, paragraphs: withoutConsent(paragraphs, blocks) }
 }
+
+/**
+ * The sentences below the headline in the `article` element, where a longer text about cookies, in
+ * a box without a telling name, was taken for the article.
+ */
+function withoutConsent(paragraphs: string[], blocks: Block[]): string[] {
+  if (shareOf(paragraphs, CONSENT) < MOSTLY_CONSENT) return paragraphs
+  const headline = blocks.findIndex(({ element }) => element.name === 'h1')
+  const around = headline < 0 ? [] : [...upwards(blocks[headline]!.element)]
+  const article = around.find(({ name }) => name === 'article')
+  if (article === undefined) return paragraphs
+  const own = blocks
+    .slice(headline + 1)
+    .filter(block => [...upwards(block.element)].includes(article) && !isHeading(block) && linkShare(block) < 0.4)
+    .map(({ text }) => text)
+    .filter(text => text.length >= SHORTEST_SENTENCE && /[.!?…]["”»’)]?$/.test(text) && !isChaffLine(text, 0))
+  return own.length > 0 && shareOf(own, CONSENT) < MOSTLY_CONSENT ? own : paragraphs
+}
+const MOSTLY_CONSENT = 0.5
+const SHORTEST_SENTENCE = 20
 
 function paragraphsOf(blocks: Block[], region: ReadonlySet<number>, head: Head): string[] {
   const isHeadline = headlineTest(head.titles)

@@ -1,7 +1,7 @@
 import { Readability } from '@mozilla/readability'
 import { parseHTML } from 'linkedom'
 import { type Element, textOf, walk } from '../markup/tree.ts'
-import { isHiddenByStyle } from './prune.ts'
+import { isHidden, isHiddenByStyle } from './prune.ts'
 
 /**
  * The positions (`Element.index`) of the elements that Mozilla's Readability takes for the article;
@@ -36,13 +36,10 @@ const CHARACTER_THRESHOLD = 250
  */
 const PLACE = 'place-'
 /** Attributes that Readability reads. */
-const LOOKED_AT = ['class', 'id', 'role', 'rel', 'itemprop', 'property']
-/**
- * These make Readability drop an element. They are left out of pages of usual size: `prune` has
- * removed hidden elements, but for those that hold the article until a script opens them.
- */
-const HIDING = ['hidden', 'aria-hidden', 'aria-modal']
-/** Characters of text from which on a page keeps them, so that its hidden parts cost no time. */
+const LOOKED_AT = ['class', 'id', 'role', 'rel', 'itemprop', 'property', 'hidden', 'aria-hidden', 'aria-modal']
+/** Of `LOOKED_AT`, those that make Readability drop an element. */
+const HIDING = new Set(['hidden', 'aria-hidden', 'aria-modal'])
+/** Characters of text from which on all hidden parts stay hidden, so that they cost no time. */
 const LARGE = 50_000
 const HEAD = new Set(['head', 'title', 'meta', 'link', 'base'])
 
@@ -64,10 +61,24 @@ function writeDocument(root: Element): string {
     if (element.name === 'title') title ||= textOf(element)
     return undefined
   })
-  return `<!doctype html><html><head><title>${harmless(title)}</title></head><body>${write(root, textOf(root).length >= LARGE)}</body></html>`
+  return `<!doctype html><html><head><title>${harmless(title)}</title></head><body>${write(root, hiddenWrappers(root))}</body></html>`
 }
 
-function write(parent: Element, hides: boolean): string {
+/**
+ * The hidden elements with more than half of the page's text: nothing else on the page is the
+ * article, which a script opens. Readability is not told that they are hidden.
+ */
+function hiddenWrappers(root: Element): Set<Element> {
+  const wrappers = new Set<Element>()
+  const { length } = textOf(root)
+  if (length >= LARGE) return wrappers
+  walk(root, element => {
+    if (isHidden(element) && textOf(element).length > length / 2) wrappers.add(element)
+  })
+  return wrappers
+}
+
+function write(parent: Element, wrappers: ReadonlySet<Element>): string {
   // Readability puts loose text into new paragraphs. It may then drop the element around the text,
   // with its position.
   const wrapped = !KEEPS_ITS_NAME.has(parent.name)
@@ -75,13 +86,13 @@ function write(parent: Element, hides: boolean): string {
   for (const node of parent.children) {
     if (typeof node === 'string') {
       html += wrapped && /\S/.test(node) ? `<span ${PLACE}${parent.index}>${harmless(node)}</span>` : harmless(node)
-    } else if (node.name === 'html' || node.name === 'body') html += write(node, hides)
+    } else if (node.name === 'html' || node.name === 'body') html += write(node, wrappers)
     else if (node.name === 'br' || node.name === 'hr') html += `<${node.name}>`
     // Readability removes images without a source, and counts images to tell galleries from text.
     else if (node.name === 'img') html += '<img src="x.jpg">'
     else if (node.name === 'input') html += '<input>'
     else if (!HEAD.has(node.name) && NAME.test(node.name)) {
-      html += `<${node.name} ${PLACE}${node.index}${attributes(node, hides)}>${write(node, hides)}</${node.name}>`
+      html += `<${node.name} ${PLACE}${node.index}${attributes(node, !wrappers.has(node))}>${write(node, wrappers)}</${node.name}>`
     }
   }
   return html
@@ -96,7 +107,8 @@ function attributes(element: Element, hides: boolean): string {
   let written = element.name === 'a' && 'href' in element.attributes ? ' href="/"' : ''
   // Readability wants nothing else from a style, and whole styles would be slow to read.
   if (hides && isHiddenByStyle(element)) written += ' style="display:none"'
-  for (const name of hides ? [...LOOKED_AT, ...HIDING] : LOOKED_AT) {
+  for (const name of LOOKED_AT) {
+    if (!hides && HIDING.has(name)) continue
     const value = element.attributes[name]
     if (value !== undefined) written += ` ${name}="${harmless(value)}"`
   }
