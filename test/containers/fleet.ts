@@ -115,7 +115,7 @@ async function useFleet(container: Container, services: Record<string, ComposeSe
     say(check, code === 0 && isRight(one.out()), one.log())
     return one.out()
   }
-  const processes: Process[] = [container.start(['node', 'infra/outlets/sample/main.ts'], {})]
+  const processes: Process[] = [container.start(['node', 'infra/outlets/sample/server.ts'], {})]
   const [sample] = processes
   await until(() => /^}$/m.test(sample?.log() ?? ''), LIMIT_MS)
   await writeFile(join(exchange, 'outlets.json'), sample?.log() ?? '')

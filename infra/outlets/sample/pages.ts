@@ -5,7 +5,6 @@ import { type FeedMake, isLanguage, type SampleOutlet, type SampleText, summaryO
 
 interface Surroundings {
   origin: string
-  sections: Sections
   /** Other articles of the outlet, for the box in the middle of the text. */
   related: SampleText[]
 }
@@ -13,7 +12,7 @@ interface Surroundings {
 /** The page of an article, with everything that a real site puts around it. */
 export function articlePage(outlet: SampleOutlet, text: SampleText, around: Surroundings): string {
   const phrases = PHRASES[isLanguage(text.language) ? text.language : outlet.languages[0]]
-  return framePage(outlet, around.sections, {
+  return framePage(outlet, {
     title: `${text.title} | ${outlet.name}`,
     head: metadataOf(outlet, text, around.origin),
     main: mainOf(outlet, text, around, phrases),
@@ -28,7 +27,7 @@ function mainOf(outlet: SampleOutlet, text: SampleText, around: Surroundings, ph
 <p class="meta">${escapeMarkup(text.section)}</p>
 <h1>${escapeMarkup(text.title)}</h1>
 <p class="meta">${bySpan(text, phrases)}<time datetime="${withOffset(text.publishedAt, outlet.timeZone)}">${dateLine(outlet, text)}</time></p>
-${picture(text, phrases)}
+${picture(phrases)}
 <div class="article-body">
 ${bodyOf(outlet, text, around, phrases)}
 </div>
@@ -45,7 +44,7 @@ function microdataMain(outlet: SampleOutlet, text: SampleText, around: Surroundi
   return `<main><article itemscope itemtype="https://schema.org/NewsArticle">
 <h1 itemprop="headline">${escapeMarkup(text.title)}</h1>
 <p class="meta">${authors.join(', ')} <meta itemprop="datePublished" content="${withOffset(text.publishedAt, outlet.timeZone)}">${dateLine(outlet, text)}</p>
-${picture(text, phrases)}
+${picture(phrases)}
 <div itemprop="articleBody">
 ${bodyOf(outlet, text, around, phrases)}
 </div>
@@ -75,8 +74,8 @@ function dateLine(outlet: SampleOutlet, text: SampleText): string {
   return escapeMarkup(inWords(text.publishedAt, outlet.timeZone, language))
 }
 
-function picture(text: SampleText, phrases: Phrases): string {
-  return `<figure><img src="/pictures/${text.number}.svg" alt="" width="640" height="300"><figcaption>${escapeMarkup(phrases.photo)}</figcaption></figure>`
+function picture(phrases: Phrases): string {
+  return `<figure><img src="/favicon.ico" alt=""><figcaption>${escapeMarkup(phrases.photo)}</figcaption></figure>`
 }
 
 /** The paragraphs, with a box of related articles after the second one. */
@@ -110,13 +109,11 @@ function share(phrases: Phrases): string {
   return `<div class="share"><p>${escapeMarkup(phrases.share)}</p><ul><li><a href="#">E-mail</a></li><li><a href="#">Mastodon</a></li></ul></div>`
 }
 
-/** Readers' comments, with dates that are not the article's. */
+/** A reader's comment, with a date that is not the article's. */
 function comments(outlet: SampleOutlet, text: SampleText, phrases: Phrases): string {
-  const items = phrases.reactions.map(([name, hours, words]) => {
-    const written = new Date(text.publishedAt.getTime() + Number(hours) * 3_600_000)
-    return `<div class="comment"><small>${escapeMarkup(name)}, ${withOffset(written, outlet.timeZone).slice(0, 16).replace('T', ' ')}</small><p>${escapeMarkup(words)}</p></div>`
-  })
-  return `<section class="comments"><h2>${escapeMarkup(phrases.comments)} (${items.length})</h2>${items.join('')}</section>`
+  const written = withOffset(new Date(text.publishedAt.getTime() + 3 * 3_600_000), outlet.timeZone)
+  return `<section class="comments"><h2>${escapeMarkup(phrases.comments)} (1)</h2><div class="comment">
+<small>Nora, ${written.slice(0, 16).replace('T', ' ')}</small><p>${escapeMarkup(phrases.reaction)}</p></div></section>`
 }
 
 /** The AMP variant: the same text with nothing around it, and a canonical link to the article. */
@@ -141,15 +138,8 @@ interface Frame {
   language: string | null
 }
 
-/** The sections of the outlet, in the order of their newest article. */
-type Sections = readonly string[]
-
-function sectionId(section: string): string {
-  return section.toLowerCase().replace(/\s+/g, '-')
-}
-
 /** The whole page: head, masthead, navigation, main, newsletter, footer. */
-function framePage(outlet: SampleOutlet, sections: Sections, frame: Frame): string {
+function framePage(outlet: SampleOutlet, frame: Frame): string {
   const phrases = PHRASES[outlet.languages[0]]
   const old = outlet.metadata === 'none'
   return `<!DOCTYPE html>
@@ -161,7 +151,7 @@ ${frame.head}
 <link rel="stylesheet" href="/style.css">
 </head>
 <body>
-${old ? oldHeader(outlet, sections) : header(outlet, sections)}
+${old ? oldHeader(outlet, phrases) : header(outlet, phrases)}
 ${frame.main}
 ${old ? oldFooter(outlet, phrases) : footer(outlet, phrases)}
 </body>
@@ -176,21 +166,21 @@ function charsetMeta(outlet: SampleOutlet): string {
   return old ? `<meta http-equiv="Content-Type" content="text/html; charset=${meta}">\n` : `<meta charset="${meta}">\n`
 }
 
-function sectionLinks(sections: Sections): string[] {
-  return sections.map(section => `<a href="/#${sectionId(section)}">${escapeMarkup(section)}</a>`)
+function menuLinks(phrases: Phrases): string[] {
+  return phrases.footer.split(' · ').map(name => `<a href="/">${escapeMarkup(name)}</a>`)
 }
 
-function header(outlet: SampleOutlet, sections: Sections): string {
-  const items = sectionLinks(sections).map(link => `<li>${link}</li>`)
+function header(outlet: SampleOutlet, phrases: Phrases): string {
+  const items = menuLinks(phrases).map(link => `<li>${link}</li>`)
   return `<header class="masthead"><a href="/">${escapeMarkup(outlet.name)}</a><p>${escapeMarkup(outlet.motto)}</p></header>
 <nav><ul>${items.join('')}</ul></nav>`
 }
 
 /** A layout of tables, from the time before style sheets. */
-function oldHeader(outlet: SampleOutlet, sections: Sections): string {
+function oldHeader(outlet: SampleOutlet, phrases: Phrases): string {
   return `<table width="100%" bgcolor="${outlet.colour}"><tr><td class="masthead"><a href="/">${escapeMarkup(outlet.name)}</a>
 <p>${escapeMarkup(outlet.motto)}</p></td></tr></table>
-<p class="menu">${sectionLinks(sections).join(' | ')}</p>`
+<p class="menu">${menuLinks(phrases).join(' | ')}</p>`
 }
 
 function footer(outlet: SampleOutlet, phrases: Phrases): string {
@@ -213,22 +203,17 @@ const FEED_TYPES: Record<FeedMake['format'], string | null> = {
   'sitemap-index': null,
 }
 
-/** The front page: all articles that a reader may open, by section. */
+/** The front page: all articles that a reader may open. */
 export function homePage(outlet: SampleOutlet, texts: SampleText[]): string {
   const open = texts.filter(text => text.answer !== 'disallowed' && text.answer !== 'gone')
-  const sections = sectionsOf(open)
-  const blocks = sections.map(section => {
-    const items = open.filter(text => text.section === section).map(text => homeTeaser(outlet, text))
-    return `<section id="${sectionId(section)}"><h2>${escapeMarkup(section)}</h2>${items.join('\n')}</section>`
-  })
   const feeds = outlet.feeds.flatMap(feed => {
     const type = FEED_TYPES[feed.format]
     return type ? [`<link rel="alternate" type="${type}" href="${feed.path}">`] : []
   })
-  return framePage(outlet, sections, {
+  return framePage(outlet, {
     title: `${outlet.name}: ${outlet.motto}`,
     head: feeds.join('\n'),
-    main: `<main>${blocks.join('\n')}</main>`,
+    main: `<main>${open.map(text => homeTeaser(outlet, text)).join('\n')}</main>`,
     language: outlet.languages[0],
   })
 }
@@ -236,11 +221,6 @@ export function homePage(outlet: SampleOutlet, texts: SampleText[]): string {
 function homeTeaser(outlet: SampleOutlet, text: SampleText): string {
   return `<article><h3><a href="${escapeMarkup(outlet.address(text))}">${escapeMarkup(text.title)}</a></h3>
 <p>${escapeMarkup(summaryOf(text))}</p><p class="meta">${escapeMarkup(inWords(text.publishedAt, outlet.timeZone, outlet.languages[0]))}</p></article>`
-}
-
-/** Sections in the order of their newest article. */
-export function sectionsOf(texts: SampleText[]): string[] {
-  return [...new Set(texts.filter(text => text.answer !== 'disallowed').map(text => text.section))]
 }
 
 /** The metadata in the `<head>` of an article, in the manner of the outlet. */
@@ -357,58 +337,29 @@ export function consentPage(outlet: SampleOutlet): string {
 <head><meta charset="utf-8"><title>${escapeMarkup(phrases.consentTitle)} | ${escapeMarkup(outlet.name)}</title>
 <meta name="robots" content="noindex"><link rel="stylesheet" href="/style.css"></head>
 <body><main class="cookie-consent"><h1>${escapeMarkup(phrases.consentTitle)}</h1>
-${phrases.consent.map(paragraph => `<p>${escapeMarkup(paragraph)}</p>`).join('\n')}
+<p>${escapeMarkup(phrases.consent)}</p>
 <form method="post"><button name="choice" value="all">${escapeMarkup(phrases.accept)}</button></form></main></body>
 </html>
 `
 }
 
 /** A page that only says that it does not exist. */
-export function refusalPage(
-  outlet: SampleOutlet,
-  sections: Sections,
-  kind: 'notFound' | 'forbidden' | 'failed',
-): string {
+export function refusalPage(outlet: SampleOutlet, kind: 'notFound' | 'forbidden' | 'failed'): string {
   const message = PHRASES[outlet.languages[0]][kind]
-  return framePage(outlet, sections, {
-    title: `${outlet.name}`,
+  return framePage(outlet, {
+    title: outlet.name,
     head: '<meta name="robots" content="noindex">',
     main: `<main><h1>${escapeMarkup(message)}</h1></main>`,
     language: outlet.languages[0],
   })
 }
 
-/** One plain style for all sites but the two old ones, coloured by outlet. */
+/** One plain style for all sites, coloured by outlet. */
 export function styleSheet(colour: string): string {
-  return `
-:root { --colour: ${colour} }
-* { box-sizing: border-box }
-body { margin: 0; font: 1.05rem/1.6 Georgia, serif; color: #222; background: #fafaf8 }
-a { color: var(--colour) }
-.masthead { background: var(--colour); color: #fff; padding: 1rem 1.5rem }
-.masthead a { color: #fff; text-decoration: none; font-size: 1.9rem; font-weight: bold }
-.masthead p { margin: 0; opacity: .85 }
-nav ul { list-style: none; display: flex; flex-wrap: wrap; gap: 1.2rem; margin: 0; padding: .6rem 1.5rem; background: #fff;
-  border-bottom: 1px solid #ddd }
-main { max-width: 44rem; margin: 1.5rem auto; padding: 0 1.2rem }
-h1 { line-height: 1.2 }
-.meta, figcaption, .comment small { color: #666; font-size: .9rem }
-.intro { font-weight: bold }
-#content, .menu, .footer { max-width: 48rem; padding: 0 1.5rem }
-figure { margin: 1rem 0 }
-figure img { width: 100%; height: auto; border-radius: 4px }
-.related, .newsletter, .share, .comments { border-top: 3px solid var(--colour); margin: 1.6rem 0; padding-top: .4rem; font-size: .95rem }
-.share ul { list-style: none; display: flex; gap: 1rem; padding: 0 }
-.cookie-bar { position: sticky; bottom: 0; background: #333; color: #fff; padding: .6rem 1.5rem }
-footer { border-top: 1px solid #ddd; padding: 1rem 1.5rem 2rem; color: #666; font-size: .9rem }
+  return `body { max-width: 44rem; margin: 0 auto; padding: 0 1rem; font: 1.05rem/1.6 Georgia, serif }
+a { color: ${colour} }
+.masthead { background: ${colour}; padding: 1rem }
+.masthead * { color: #fff }
+nav ul, .share ul { list-style: none; display: flex; gap: 1rem; padding: 0 }
 `
-}
-
-/** A picture without a copyright: hills in the outlet's colour, shaped by the article's number. */
-export function pictureOf(number: string, colour: string): string {
-  const height = (index: number) => 90 + Number(number[index] ?? 0) * 12
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 640 300"><rect width="640" height="300" fill="#dfe7ea"/>
-<circle cx="${80 + Number(number.slice(-2)) * 5}" cy="70" r="34" fill="#f4d58d"/>
-<path d="M0 300V${height(0)}L160 ${height(1)}L320 ${height(2)}L480 ${height(3)}L640 ${height(4)}V300Z" fill="${colour}" opacity=".55"/>
-<path d="M0 300V${height(3) + 60}L200 ${height(4) + 70}L420 ${height(5) + 60}L640 ${height(1) + 70}V300Z" fill="${colour}"/></svg>`
 }

@@ -8,7 +8,8 @@ export interface Phrases {
   readAlso: string
   photo: string
   comments: string
-  reactions: [string, string, string][]
+  /** A reader's comment. */
+  reaction: string
   share: string
   newsletter: string
   subscribe: string
@@ -18,7 +19,7 @@ export interface Phrases {
   fictional: string
   paywall: string
   consentTitle: string
-  consent: string[]
+  consent: string
   notFound: string
   forbidden: string
   failed: string
@@ -31,10 +32,7 @@ export const PHRASES: Record<Language, Phrases> = {
     readAlso: 'Lees ook',
     photo: 'Archiefbeeld',
     comments: 'Reacties',
-    reactions: [
-      ['Piet uit Hoorn', '3', 'Dit zagen we toch al jaren aankomen? En wie betaalt het weer?'],
-      ['Moniek', '1', 'Mooi stuk, eindelijk eens iemand die ook met gewone mensen praat.'],
-    ],
+    reaction: 'Dit zagen we toch al jaren aankomen? En wie betaalt het weer?',
     share: 'Deel dit artikel',
     newsletter: 'Elke ochtend het belangrijkste nieuws in uw mailbox',
     subscribe: 'Inschrijven',
@@ -44,11 +42,8 @@ export const PHRASES: Record<Language, Phrases> = {
     fictional: 'Een verzonnen krant: alle namen en gebeurtenissen zijn bedacht.',
     paywall: 'Verder lezen? Neem een abonnement en lees meteen verder.',
     consentTitle: 'Uw keuze over cookies',
-    consent: [
+    consent:
       'Welkom. Voordat u verder leest, vragen wij uw toestemming om met onze 214 partners gegevens op uw toestel op te slaan en te lezen.',
-      'Met die gegevens tonen wij advertenties die bij u passen, meten wij hoeveel mensen een pagina bekijken en verbeteren wij onze diensten. U kunt uw keuze op ieder moment wijzigen via de link onderaan de site.',
-      'Klik op Akkoord om alles toe te staan, of op Instellingen om per doel te kiezen. Zonder keuze kunnen wij de pagina niet tonen.',
-    ],
     notFound: 'Deze pagina bestaat niet (meer).',
     forbidden: 'U hebt geen toegang tot deze pagina.',
     failed: 'Er ging iets mis. Probeer het later opnieuw.',
@@ -59,10 +54,7 @@ export const PHRASES: Record<Language, Phrases> = {
     readAlso: 'Lire aussi',
     photo: "Photo d'archives",
     comments: 'Commentaires',
-    reactions: [
-      ['Marcel D.', '5', 'On en parle depuis dix ans et rien ne bouge, comme toujours.'],
-      ['Une lectrice fidèle', '2', 'Merci pour cet article, cela change des polémiques habituelles.'],
-    ],
+    reaction: 'On en parle depuis dix ans et rien ne bouge, comme toujours.',
     share: 'Partager cet article',
     newsletter: "Chaque matin, l'essentiel de l'actualité dans votre boîte mail",
     subscribe: "Je m'inscris",
@@ -72,11 +64,8 @@ export const PHRASES: Record<Language, Phrases> = {
     fictional: 'Un journal imaginaire : les noms et les événements sont inventés.',
     paywall: 'La suite est réservée aux abonnés. Abonnez-vous pour lire la suite de cet article.',
     consentTitle: 'Vos choix en matière de cookies',
-    consent: [
+    consent:
       "Bienvenue. Avant de poursuivre votre lecture, nous demandons votre consentement afin de stocker des informations sur votre appareil et d'y accéder, avec nos 214 partenaires.",
-      "Ces données nous permettent d'afficher des publicités personnalisées, de mesurer l'audience de nos pages et de développer nos services. Vous pouvez modifier vos choix à tout moment en cliquant sur le lien au bas du site.",
-      'Cliquez sur Tout accepter pour continuer, ou sur Paramétrer pour choisir finalité par finalité. Sans choix de votre part, la page ne peut pas être affichée.',
-    ],
     notFound: "Cette page n'existe pas ou n'existe plus.",
     forbidden: "Vous n'avez pas accès à cette page.",
     failed: "Une erreur s'est produite. Merci de réessayer plus tard.",
@@ -87,10 +76,7 @@ export const PHRASES: Record<Language, Phrases> = {
     readAlso: 'Mehr zum Thema',
     photo: 'Archivbild',
     comments: 'Kommentare',
-    reactions: [
-      ['Hubert aus Kelmis', '4', 'Das hätte man alles schon vor Jahren wissen können.'],
-      ['Leseratte', '7', 'Endlich einmal ein Bericht ohne Geschrei, danke dafür!'],
-    ],
+    reaction: 'Das hätte man alles schon vor Jahren wissen können.',
     share: 'Artikel teilen',
     newsletter: 'Jeden Morgen das Wichtigste in Ihr Postfach',
     subscribe: 'Anmelden',
@@ -100,9 +86,8 @@ export const PHRASES: Record<Language, Phrases> = {
     fictional: 'Eine erfundene Zeitung: Alle Namen und Ereignisse sind ausgedacht.',
     paywall: 'Jetzt abonnieren und weiterlesen.',
     consentTitle: 'Ihre Auswahl zu Cookies',
-    consent: [
+    consent:
       'Willkommen. Bevor Sie weiterlesen, bitten wir um Ihre Einwilligung, gemeinsam mit 214 Partnern Informationen auf Ihrem Gerät zu speichern und abzurufen.',
-    ],
     notFound: 'Diese Seite gibt es nicht (mehr).',
     forbidden: 'Sie haben keinen Zugriff auf diese Seite.',
     failed: 'Da ist etwas schiefgegangen. Bitte versuchen Sie es später noch einmal.',
@@ -113,10 +98,7 @@ export const PHRASES: Record<Language, Phrases> = {
     readAlso: 'Liest och',
     photo: 'Archivbild',
     comments: 'Kommentaren',
-    reactions: [
-      ['De Jos vu Mamer', '6', 'Dat do hätt ech iech scho virun zéng Joer kënne soen.'],
-      ['Eng Lieserin', '2', 'Flotten Artikel, merci! Sou eppes wëlle mir méi liesen.'],
-    ],
+    reaction: 'Dat do hätt ech iech scho virun zéng Joer kënne soen.',
     share: 'Deelt dësen Artikel',
     newsletter: 'All Moien déi wichtegst Neiegkeeten an Ärer Mailbox',
     subscribe: 'Aschreiwen',
@@ -126,7 +108,7 @@ export const PHRASES: Record<Language, Phrases> = {
     fictional: 'Eng erfonnt Zeitung: All Nimm an Evenementer sinn ausgeduecht.',
     paywall: 'Fir weider ze liesen, braucht Dir en Abo.',
     consentTitle: 'Är Wiel iwwer Cookien',
-    consent: ['Wëllkomm. Éier Dir weider liest, froe mir Iech ëm Är Zoustëmmung.'],
+    consent: 'Wëllkomm. Éier Dir weider liest, froe mir Iech ëm Är Zoustëmmung.',
     notFound: 'Dës Säit gëtt et net (méi).',
     forbidden: 'Dir hutt keen Zougang zu dëser Säit.',
     failed: 'Do ass eppes schifgaangen. Probéiert et méi spéit nach eng Kéier.',
@@ -137,10 +119,7 @@ export const PHRASES: Record<Language, Phrases> = {
     readAlso: 'Read also',
     photo: 'File picture',
     comments: 'Comments',
-    reactions: [
-      ['Old Hand', '3', 'Anyone who has lived here for more than a year saw this coming.'],
-      ['Nora', '1', 'Thank you for explaining this calmly, for once.'],
-    ],
+    reaction: 'Anyone who has lived here for more than a year saw this coming.',
     share: 'Share this story',
     newsletter: 'The main stories in your inbox every morning',
     subscribe: 'Sign up',
@@ -150,7 +129,7 @@ export const PHRASES: Record<Language, Phrases> = {
     fictional: 'A made-up paper: all names and events are invented.',
     paywall: 'Subscribe to continue reading.',
     consentTitle: 'Your choice about cookies',
-    consent: ['Welcome. Before you read on we ask for your consent to store information on your device.'],
+    consent: 'Welcome. Before you read on we ask for your consent to store information on your device.',
     notFound: 'This page does not exist (any more).',
     forbidden: 'You have no access to this page.',
     failed: 'Something went wrong. Please try again later.',

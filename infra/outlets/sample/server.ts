@@ -27,8 +27,6 @@ interface SampleOptions {
    * are the same only with the same ports. A domain without a port gets a free one.
    */
   ports?: Ports
-  /** Where the search for free ports begins. Default: at random between 20,000 and 32,000. */
-  port?: number
   onVisit?: (visit: Visit) => void
 }
 
@@ -47,14 +45,15 @@ export async function startSampleSites(options: SampleOptions = {}): Promise<Sam
   }
   const ports: Ports = {}
   const remembered = options.ports ?? {}
-  const from = options.port ?? randomPlace()
+  // Two checkouts rarely begin at the same random port.
+  const from = randomInt(20_000, 32_000)
   try {
     for (const outlet of SAMPLE_OUTLETS) {
       const port = remembered[outlet.domain]
       const server = createServer()
       ports[outlet.domain] =
         port === undefined
-          ? await choosePort(server, { from, except: Object.values({ ...remembered, ...ports }) })
+          ? await choosePort(server, from, Object.values({ ...remembered, ...ports }))
           : await takeRememberedPort(server, port, outlet.domain)
       servers.push(server)
       server.on('request', listener(outlet, siteOf(outlet, originOf(ports[outlet.domain]!)), options.onVisit))
@@ -102,20 +101,12 @@ type Ports = Record<string, number>
 /** Linux gives ports from here on to outgoing connections. They could be taken at the next start. */
 const FIRST_EPHEMERAL_PORT = 32_768
 
-/** A random port to begin the search at, so that two checkouts rarely choose the same. */
-function randomPlace(): number {
-  return randomInt(20_000, 32_000)
-}
-
 /** Listens on the first free port that is at least `from`, below 32,768 and none of `except`; returns it. */
-async function choosePort(
-  server: Server,
-  { from, except }: { from: number; except: readonly number[] },
-): Promise<number> {
+async function choosePort(server: Server, from: number, except: readonly number[]): Promise<number> {
   for (let port = from; port < FIRST_EPHEMERAL_PORT; port += 1) {
     if (!except.includes(port) && (await listens(server, port))) return port
   }
-  throw new Error(`No port between ${from} and ${FIRST_EPHEMERAL_PORT - 1} is free: begin at a lower one.`)
+  throw new Error(`No port between ${from} and ${FIRST_EPHEMERAL_PORT - 1} is free.`)
 }
 
 /** Listens on the port that the outlet had before. Rejects with a sentence when it is taken. */
@@ -170,4 +161,11 @@ export async function writePorts(file: string, ports: Ports): Promise<void> {
   const fresh = `${file}.${process.pid}.new`
   await writeFile(fresh, `${JSON.stringify(ports, null, 2)}\n`)
   await rename(fresh, file)
+}
+
+// `node infra/outlets/sample/server.ts` serves the sample outlets by themselves until SIGTERM.
+if (import.meta.main) {
+  const sites = await startSampleSites()
+  process.once('SIGTERM', () => void sites.close())
+  process.stdout.write(`${JSON.stringify(sites.catalogue, null, 2)}\n`)
 }

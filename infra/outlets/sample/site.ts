@@ -22,7 +22,7 @@ import {
   shortAddress,
   sitemapIndex,
 } from './feeds.ts'
-import { ampPage, articlePage, consentPage, homePage, pictureOf, refusalPage, sectionsOf, styleSheet } from './pages.ts'
+import { ampPage, articlePage, consentPage, homePage, refusalPage, styleSheet } from './pages.ts'
 import { type SampleOutlet, type SampleText, textsOf } from './texts.ts'
 
 export type Site = (path: string, request: RequestHeaders) => SampleResponse
@@ -39,7 +39,7 @@ export function siteOf(outlet: SampleOutlet, origin: string): Site {
     ...feedRoutes(outlet, texts, origin),
     ...articleRoutes(outlet, texts, origin),
   ])
-  const missing = html(outlet, 404, refusalPage(outlet, sectionsOf(texts), 'notFound'))
+  const missing = html(outlet, 404, refusalPage(outlet, 'notFound'))
   return (path, request) => {
     const answer = routes.get(routeOf(path))?.() ?? missing
     return conditional(outlet.gzip ? compressed(answer, request) : answer, request)
@@ -74,10 +74,6 @@ function furnitureRoutes(outlet: SampleOutlet, texts: SampleText[], origin: stri
     ['/style.css', plain('text/css; charset=utf-8', styleSheet(outlet.colour))],
     ['/favicon.ico', () => ({ status: 204, headers: {}, body: Buffer.alloc(0) })],
     ['/consent', () => html(outlet, 200, consentPage(outlet))],
-    ...texts.map((text): [string, () => SampleResponse] => [
-      `/pictures/${text.number}.svg`,
-      plain('image/svg+xml', pictureOf(text.number, outlet.colour)),
-    ]),
   ])
 }
 
@@ -124,15 +120,14 @@ function feedDocuments(source: FeedSource): FeedDocument[] {
 }
 
 function articleRoutes(outlet: SampleOutlet, texts: SampleText[], origin: string): Routes {
-  const sections = sectionsOf(texts)
   const routes: Routes = new Map()
   for (const text of texts) {
     const address = outlet.address(text)
     const related = texts.filter(other => other !== text && other.answer === 'page').slice(0, 3)
-    const around = { origin, sections, related }
+    const around = { origin, related }
     routes.set(
       address,
-      articleAnswer(outlet, text, () => articlePage(outlet, text, around), sections),
+      articleAnswer(outlet, text, () => articlePage(outlet, text, around)),
     )
     routes.set(shortAddress(text), () => redirect(301, origin + address))
     if (outlet.amp) {
@@ -143,18 +138,13 @@ function articleRoutes(outlet: SampleOutlet, texts: SampleText[], origin: string
 }
 
 /** The answer of an article's own address. The behaviour is noted beside the text. */
-function articleAnswer(
-  outlet: SampleOutlet,
-  text: SampleText,
-  page: () => string,
-  sections: readonly string[],
-): () => SampleResponse {
+function articleAnswer(outlet: SampleOutlet, text: SampleText, page: () => string): () => SampleResponse {
   const served = () => {
     const answer = html(outlet, 200, page())
     return document(answer.headers['Content-Type'] ?? 'text/html', answer.body, text.publishedAt)
   }
   const refused = (status: number, kind: 'notFound' | 'forbidden' | 'failed') =>
-    html(outlet, status, refusalPage(outlet, sections, kind))
+    html(outlet, status, refusalPage(outlet, kind))
   switch (text.answer) {
     case 'page':
     case 'paywall':

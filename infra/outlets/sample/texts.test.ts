@@ -13,8 +13,8 @@ t.test('a dozen outlets, several in every country', async t => {
   for (const country of ['NL', 'BE', 'LU'] as const) t.ok(count(countries, country) >= 3, country)
 })
 
-t.test('at least 130 articles can be indexed, at least 15 in every language', async t => {
-  t.ok(indexable.length >= 130, String(indexable.length))
+t.test('at least 100 articles can be indexed, at least 15 in every language', async t => {
+  t.ok(indexable.length >= 100, String(indexable.length))
   const languages = indexable.map(({ language }) => language)
   for (const language of LANGUAGES) t.ok(count(languages, language) >= 15, `${language} ${count(languages, language)}`)
 })
@@ -40,24 +40,24 @@ t.test('within an outlet no title, slug, number or address occurs twice', async 
 
 t.test('every text has the length of a short report and a date that has passed', async t => {
   for (const outlet of SAMPLE_OUTLETS) {
-    for (const { title, paragraphs, publishedAt, answer } of textsOf(outlet)) {
+    for (const { title, paragraphs, publishedAt } of textsOf(outlet)) {
       const sentences = paragraphs.join(' ').split(/[.!?][’”“»"']*(?=\s|$)/).length - 1
-      t.ok(paragraphs.length >= (answer === 'page' ? 3 : 2) && paragraphs.length <= 6, `${title}: paragraphs`)
-      t.ok(sentences >= (answer === 'page' ? 4 : 3) && sentences <= 12, `${title}: ${sentences} sentences`)
+      t.ok(paragraphs.length === 2, `${title}: paragraphs`)
+      t.ok(sentences >= 3 && sentences <= 12, `${title}: ${sentences} sentences`)
       t.ok(publishedAt >= new Date('2026-09-20') && publishedAt < new Date('2026-11-21'), `${title}: ${publishedAt}`)
     }
   }
 })
 
 t.test('a wall clock is read in the time zone of the outlet, on both sides of the change of the clock', async t => {
-  const times = (at: string) => parseTexts(`# A\n\nslug: a\nat: ${at}\nsection: s\n\nText.`, 'Europe/Brussels', 'nl')
+  const times = (at: string) => parseTexts(`# A\n\nat: ${at}\nsection: s\n\nText.`, 'Europe/Brussels', 'nl')
   t.equal(times('2026-10-24 08:45')[0]?.publishedAt.toISOString(), '2026-10-24T06:45:00.000Z')
   t.equal(times('2026-10-26 08:45')[0]?.publishedAt.toISOString(), '2026-10-26T07:45:00.000Z')
 })
 
 t.test('an error in a file of texts names the headline', async t => {
   const parse = (head: string) => () => parseTexts(`# A headline\n\n${head}\n\nText.`, 'Europe/Brussels', 'nl')
-  t.throws(parse('slug: a\nat: 2026-10-24 08:45\nsection: s\ncolour: red'), { message: /"A headline".*"colour: red"/ })
-  t.throws(parse('slug: a\nsection: s'), { message: /"A headline" lacks the line "at: …"/ })
-  t.throws(parse('slug: a\nat: 2026-10-24 08:45\nsection: s\nlang: xx'), { message: /"xx" is none of nl, fr/ })
+  t.throws(parse('at: 2026-10-24 08:45\nsection: s\ncolour: red'), { message: /"A headline".*"colour: red"/ })
+  t.throws(parse('section: s'), { message: /"A headline" lacks the line "at: …"/ })
+  t.throws(parse('at: 2026-10-24 08:45\nsection: s\nlang: xx'), { message: /"xx" is none of nl, fr/ })
 })

@@ -35,6 +35,7 @@ export function isLanguage(language: TextLanguage): language is Language {
 
 export interface SampleText {
   title: string
+  /** Made from the title, for addresses that hold words. */
   slug: string
   /** Six digits computed from the slug, so that the address does not depend on the order. */
   number: string
@@ -48,7 +49,7 @@ export interface SampleText {
   paragraphs: string[]
 }
 
-const KEYS = new Set(['slug', 'at', 'by', 'section', 'event', 'lang', 'answer'])
+const KEYS = new Set(['at', 'by', 'section', 'event', 'lang', 'answer'])
 
 /**
  * Reads one file of texts, newest first.
@@ -76,7 +77,7 @@ function parseText(block: string, timeZone: string, outletLanguage: Language): S
     if (!value) throw new Error(`"${title}" lacks the line "${key}: …".`)
     return value
   }
-  const slug = required('slug')
+  const slug = slugOf(title)
   return {
     title,
     slug,
@@ -95,6 +96,17 @@ function oneOf<T extends string>(values: readonly T[], value: string, title: str
   const found = values.find(candidate => candidate === value)
   if (!found) throw new Error(`"${title}": "${value}" is none of ${values.join(', ')}.`)
   return found
+}
+
+/** `treinstaking-legt-grensverkeer-plat`: at most six words of the title. */
+function slugOf(title: string): string {
+  const words =
+    title
+      .toLowerCase()
+      .normalize('NFD')
+      .replace(/\p{M}/gu, '')
+      .match(/[a-z0-9]+/g) ?? []
+  return words.slice(0, 6).join('-')
 }
 
 function numberOf(slug: string): string {
