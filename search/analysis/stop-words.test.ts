@@ -1,21 +1,9 @@
-import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { LANGUAGES } from '../../shared/articles/article.ts'
 import { listedStopWords, STOP_WORDS } from './stop-words.ts'
 import { words } from './tokens.ts'
 
-/** Of each language: a block of its base, and one of what was added. */
-const PAGE = readFileSync(new URL('../../docs/stop-words.md', import.meta.url), 'utf8')
-const sectionOf = (language: string) => PAGE.split(/^## /m).find(part => part.includes(` (${language})\n`)) ?? ''
-
 for (const language of LANGUAGES) {
-  t.test(`decision 40: docs/stop-words.md shows the list of ${language}`, async t => {
-    const section = sectionOf(language)
-    const { base, added } = listedStopWords(language)
-    const blocks = [...section.matchAll(/^```\n(.*?)^```/gms)].map(([, block = '']) => block.trim().split(/\s+/))
-    t.same(blocks, [base, added])
-  })
-
   t.test(`decision 40: what was added to ${language} is new, and folds to one word`, async t => {
     const { base, added } = listedStopWords(language)
     const known = new Set(base.flatMap(word => words(word)))

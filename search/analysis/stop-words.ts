@@ -3,10 +3,10 @@ import { foldWord } from './folding.ts'
 import { CAPITAL, kindAt, PAIR, PLAIN, SEPARATOR, words } from './tokens.ts'
 
 /*
- * Words that carry no meaning of their own (decision 40). Each list stands in `docs/stop-words.md`,
- * with the reason for each word that was added; `/docs` prints them from here. Segments hold no
- * stem of a stop word, so a change asks for `npm run reindex`. After an addition the index works
- * without it: older segments only hold a few stems too many. After a removal it does not.
+ * Words that carry no meaning of their own (decision 40). The reference (`/docs`) prints each list
+ * from here. Segments hold no stem of a stop word, so a change asks for `npm run reindex`. After an
+ * addition the index works without it, but a word that shares a stem with an added one still finds
+ * that one in older articles. After a removal the index does not work without it.
  */
 
 /**
@@ -68,7 +68,13 @@ const BASE: Record<Language, string> = {
     `,
 }
 
-/** Function words beyond those, on which other well-kept lists agree. */
+/**
+ * Function words beyond those, on which other well-kept lists agree: pronouns, determiners,
+ * question words, prepositions, conjunctions, auxiliary verbs, and adverbs that Snowball lists in
+ * another of the languages. Numerals stay out, and words with a meaning of their own, also once
+ * folded: `weer`, `weg`, `net` and `eigen` (nl), `car` and `ça` (fr), `wäre` and `Jahr` (de), `us`
+ * and `may` (en), `un` and `sëlwer` (lb).
+ */
 const ADDED: Record<Language, string> = {
   nl: `
     wij we jij jou jullie jouw onze hen zichzelf mezelf jezelf onszelf welk welke elk elke ieder sommige beide
