@@ -68,6 +68,30 @@ t.test('links of documents', async t => {
   )
 })
 
+t.test('links to a heading', async t => {
+  // As GitHub makes them.
+  const anchorsOf = (text: string) =>
+    new Set(
+      [...text.replace(/^```.*?^```/gms, '').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+        heading
+          .toLowerCase()
+          .replace(/[^\p{L}\p{N}_ -]/gu, '')
+          .replaceAll(' ', '-'),
+      ),
+    )
+  t.strictSame(
+    guides.flatMap(file =>
+      [...read(file).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)#([^)\s]+)\)/g)].flatMap(
+        ([link, name, anchor = '']) => {
+          const target = name ? posix.join(posix.dirname(file), name) : file
+          return target.endsWith('.md') && !anchorsOf(read(target)).has(anchor) ? [`${file} links to ${link}`] : []
+        },
+      ),
+    ),
+    [],
+  )
+})
+
 t.test('npm scripts, in messages too', async t => {
   const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
   for (const file of [...guides, ...programs()])
