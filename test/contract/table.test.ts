@@ -39,6 +39,7 @@ t.test('issue 19.7: the page has every decision once, in order', async t => {
 
 t.test('issue 4.7: every test that docs/contract.md names for a decision names that decision', async t => {
   for (const [number, text] of decisions) {
+    if (/^Not built yet: /m.test(text)) continue
     const files = [...text.slice(text.lastIndexOf('Held by')).matchAll(/`([^`]+\.test\.ts)`/g)].map(
       match => match[1] ?? '',
     )
