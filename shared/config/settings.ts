@@ -18,8 +18,7 @@ export const SETTINGS = {
   DATABASE_READ_URL: {
     type: 'urls',
     default: '',
-    about:
-      'Standbys of that Postgres that the API reads the index from; one address or several, comma-separated. Empty: it reads from the primary alone.',
+    about: 'Standbys that the API reads the index from, comma-separated. Empty: the primary alone.',
   },
   REDIS_URL: {
     type: 'url',
@@ -30,7 +29,7 @@ export const SETTINGS = {
     type: 'list',
     default: '',
     about:
-      'Redis Sentinels, `host:port`, comma-separated; they name the Redis that holds the work queues, and REDIS_URL is not used. With `rediss://` before each, Sentinels and Redis are asked over TLS.',
+      'Sentinels that name the Redis of the work queues, `host:port`, comma-separated; REDIS_URL is not used then. `rediss://` before each: Sentinels and Redis over TLS.',
   },
   REDIS_SENTINEL_NAME: { type: 'text', default: 'perscope', about: 'Name by which the Sentinels know that Redis.' },
   REDIS_SENTINEL_PASSWORD: { type: 'secret', default: '', about: 'Password of the Sentinels.' },
@@ -39,59 +38,58 @@ export const SETTINGS = {
   QDRANT_API_KEY: {
     type: 'secret',
     default: '',
-    about: 'Key of the vector store. That of the embedded one is found in DATA_DIR.',
+    about: 'Key of the vector store; that of the embedded one is found in DATA_DIR.',
   },
   QDRANT_COLLECTION: {
     type: 'text',
     default: 'articles',
-    about: 'Alias of the serving collection and beginning of the names of all; another for each system on one Qdrant.',
+    about: 'Beginning of the names of its collections; another for each system on one Qdrant.',
   },
   QDRANT_SHARDS: {
     type: 'integer',
     default: '1',
     min: 1,
     max: 1_000,
-    about: 'Shards of a new collection. A collection keeps those that it was made with.',
+    about: 'Shards of a new collection.',
   },
   QDRANT_REPLICAS: {
     type: 'integer',
     default: '1',
     min: 1,
     max: 100,
-    about: 'Copies of each shard of a new collection, each on another node of the Qdrant cluster.',
+    about: 'Copies of each shard of a new collection, each on another node.',
   },
   QDRANT_WRITE_CONSISTENCY: {
     type: 'integer',
     default: '1',
     min: 1,
     max: 100,
-    about: 'Copies of a shard that must have stored a vector before the write counts, in a new collection.',
+    about: 'Copies of a new collection that must have stored a vector before the write counts.',
   },
   TLS_CA_FILE: {
     type: 'text',
     default: '',
     about:
-      'File with the certificates (PEM) of the authorities that connections to Postgres, Redis, Qdrant and OpenSearch trust, and no others. Empty: the public ones. The crawler does not use it.',
+      'Certificates (PEM) of the only authorities that connections to Postgres, Redis, Qdrant and OpenSearch trust. Empty: the public ones.',
   },
   OPENSEARCH_URL: {
     type: 'list',
     default: '',
-    about:
-      'Addresses of OpenSearch nodes, comma-separated, for the archive index of older articles. Empty: there is none, and segments in Postgres hold every article.',
+    about: 'OpenSearch nodes of the archive index, comma-separated. Empty: segments in Postgres hold every article.',
   },
   OPENSEARCH_USER: { type: 'text', default: '', about: 'User of OpenSearch. Empty: it asks for none.' },
   OPENSEARCH_PASSWORD: { type: 'secret', default: '', about: 'Password of that user.' },
   OPENSEARCH_INDEX: {
     type: 'text',
     default: 'perscope',
-    about: 'Beginning of the names of its indices, in lower case; another for each system on one OpenSearch.',
+    about: 'Beginning of the names of its indices; another for each system on one OpenSearch.',
   },
   OPENSEARCH_INDEX_ARTICLES: {
     type: 'integer',
     default: '5000000',
     min: 1_000,
     max: 100_000_000,
-    about: 'Articles in one index; the next articles get another one.',
+    about: 'Articles in one index.',
   },
   OPENSEARCH_SHARDS: { type: 'integer', default: '1', min: 1, max: 100, about: 'Shards of a new index.' },
   OPENSEARCH_REPLICAS: {
@@ -99,19 +97,19 @@ export const SETTINGS = {
     default: '1',
     min: 0,
     max: 10,
-    about: 'Copies of each shard of a new index, beside the first, on other nodes.',
+    about: 'Further copies of each shard of a new index.',
   },
   OPENSEARCH_RECENT: {
     type: 'integer',
     default: '1000000',
     max: 1_000_000_000,
-    about: 'The newest articles that stay out of the archive index.',
+    about: 'Newest articles that stay out of the archive index.',
   },
   DATA_DIR: { type: 'text', default: '.data', about: 'Where the embedded servers keep their data.' },
   OUTLETS: {
     type: 'text',
     default: '',
-    about: 'Catalogue that `npm start` crawls. Empty: the sample outlets, served on loopback.',
+    about: 'Catalogue that `npm start` crawls. Empty: the sample outlets.',
   },
 
   PORT: { type: 'port', default: '8080', about: 'Port of the API.' },
@@ -122,23 +120,23 @@ export const SETTINGS = {
     min: 0,
     max: 64,
     about:
-      'Processes of the API behind its port. 0, as under `npm start` and in the Procfile: one for each core of the machine, at most 8, and no more than it has GB of memory.',
+      'Processes of the API behind its port. 0, as under `npm start` and in the Procfile: one a core, at most 8, and at most one a GB of memory.',
   },
   METRICS_PORT: {
     type: 'port',
     default: '0',
-    about: 'Port for metrics and health of this process; 0 takes a free one.',
+    about: 'Port for metrics and health of this process; 0: a free one.',
   },
   METRICS_HOST: {
     type: 'text',
     default: '127.0.0.1',
-    about: 'Address that port listens on; it asks for no key, so let none but your own network reach it.',
+    about: 'Address of that port, which asks for no key: let none but your own network reach it.',
   },
   OPERATOR_KEY: {
     type: 'secret',
     default: '',
     min: 24,
-    about: 'Opens `/status` on the API; at least 24 letters, digits and `-._~+/`. Empty: there are no such pages.',
+    about: 'Opens `/status` on the API; at least 24 letters, digits and `-._~+/`. Empty: there is no such page.',
   },
   PUBLIC_URL: {
     type: 'url',
@@ -154,7 +152,7 @@ export const SETTINGS = {
   CORS_ORIGINS: {
     type: 'list',
     default: '',
-    about: 'Origins that browsers may call the API from, comma-separated. Empty: none.',
+    about: 'Origins that browsers may call the API from, comma-separated.',
   },
   API_KEY: {
     type: 'secret',
@@ -164,7 +162,7 @@ export const SETTINGS = {
   TRUST_PROXY: {
     type: 'text',
     default: '',
-    about: 'Proxies whose X-Forwarded-For is believed: a number of hops, or addresses and ranges. Empty: none.',
+    about: 'Proxies whose X-Forwarded-For is believed: a number of hops, or addresses and ranges.',
   },
   AUTH_LOCK_FAILURES: {
     type: 'integer',
@@ -181,24 +179,23 @@ export const SETTINGS = {
     type: 'bytes',
     default: '0',
     about:
-      'Memory for posting lists. The processes of an API share it, and the five below, equally. 0: 1/28 of the machine, at most 512MB.',
+      'Memory for posting lists. The processes of an API share it, and the five below. 0: 1/28 of the machine, at most 512MB.',
   },
   SEARCH_CACHE_COLUMNS: {
     type: 'bytes',
     default: '0',
     about:
-      'Memory for dates, outlets and authors of articles, and for what tells that a segment lacks a word; 45MB a million. 0: 1/28 of the machine, at most 512MB.',
+      'Memory for dates, outlets and authors of articles and for filters of words, 45MB a million. 0: 1/28 of the machine, at most 512MB.',
   },
   SEARCH_CACHE_VERIFIED: {
     type: 'bytes',
     default: '0',
-    about: 'Memory for phrases that were looked up in the words themselves. 0: 1/512 of the machine, at most 24MB.',
+    about: 'Memory for phrases that were looked up. 0: 1/512 of the machine, at most 24MB.',
   },
   SEARCH_CACHE_COUNTS: {
     type: 'bytes',
     default: '0',
-    about:
-      'Memory for how many articles of each segment a query matches, so that a query asked again is fast. 0: 1/512 of the machine, at most 24MB.',
+    about: 'Memory for the counts of a query in each segment. 0: 1/512 of the machine, at most 24MB.',
   },
   SEARCH_CACHE_ARTICLES: {
     type: 'bytes',
@@ -213,17 +210,17 @@ export const SETTINGS = {
   QUESTION_CACHE: {
     type: 'bytes',
     default: '16MB',
-    about: 'Memory for vectors of semantic questions, per API process, 2KB each. 0: every question is embedded.',
+    about: 'Memory for vectors of questions, per API process, 2KB each. 0: none.',
   },
   QUESTION_CACHE_DURATION: {
     type: 'duration',
     default: '1h',
-    about: 'How long the vector of a question is kept. 0: every question is embedded.',
+    about: 'How long the vector of a question is kept; 0: not at all.',
   },
   SEARCH_CACHE_COMPRESSED: {
     type: 'bytes',
     default: '16MB',
-    about: 'Memory for compressed answers, per API process. 0: every answer is compressed anew.',
+    about: 'Memory for compressed answers, per API process. 0: none.',
   },
 
   CRAWL_USER_AGENT: {
@@ -234,12 +231,12 @@ export const SETTINGS = {
   CRAWL_ALLOW_PRIVATE: {
     type: 'list',
     default: '',
-    about: 'Address ranges the crawler may enter although private, as `127.0.0.0/8`.',
+    about: 'Private address ranges that the crawler may enter, as `127.0.0.0/8`.',
   },
   CRAWL_PORTS: {
     type: 'list',
     default: '80,443,8080,8443',
-    about: 'Ports the crawler may ask public addresses on; the ranges of CRAWL_ALLOW_PRIVATE are open on every port.',
+    about: 'Ports of public addresses that the crawler may ask; ranges of CRAWL_ALLOW_PRIVATE are open on every port.',
   },
   CRAWL_HOST_DELAY: {
     type: 'duration',
@@ -276,22 +273,21 @@ export const SETTINGS = {
     default: '300',
     min: 1,
     max: 1_000_000,
-    about: 'Hosts not known before that one outlet may name in a day (UTC); pages on others wait for the next.',
+    about: 'New hosts that one outlet may name in a day (UTC); others wait for the next.',
   },
   CRAWL_OUTLET_PAGES: {
     type: 'integer',
     default: '10000',
     min: 1,
     max: 100_000_000,
-    about: 'Pages of one outlet that are asked for in a day (UTC); the others wait for the next.',
+    about: 'Pages of one outlet asked for in a day (UTC); others wait for the next.',
   },
   CRAWL_OUTLET_BYTES: {
     type: 'integer',
     default: '1073741824',
     min: 1_000_000,
     max: 999_999_999_999,
-    about:
-      'Bytes that one outlet may bring in a day (UTC), pages compressed; then its pages and feeds wait for the next.',
+    about: 'Bytes that one outlet may bring in a day (UTC), compressed; then it waits for the next.',
   },
   POLL_INTERVAL_MIN: { type: 'duration', default: '1m', about: 'Shortest pause between two polls of a feed.' },
   POLL_INTERVAL_MAX: { type: 'duration', default: '1h', about: 'Longest pause between two polls of a feed.' },
@@ -311,12 +307,12 @@ export const SETTINGS = {
     default: '1',
     min: 1,
     max: 64,
-    about: 'Batches one embedder process has in hand at a time; more for an endpoint that serves many.',
+    about: 'Batches that one embedder has in hand; more for an endpoint that serves many.',
   },
   EMBEDDINGS_URL: {
     type: 'url',
     default: '',
-    about: 'Embedding endpoint. Empty: semantic search answers 503 (or Inference Providers, with HF_TOKEN).',
+    about: 'Embedding endpoint. Empty: semantic search answers 503, or Inference Providers with HF_TOKEN.',
   },
   EMBEDDINGS_API: {
     type: 'text',
@@ -333,7 +329,7 @@ export const SETTINGS = {
     type: 'secret',
     default: '',
     about:
-      'Bearer token for EMBEDDINGS_URL and no other endpoint. Empty: EMBEDDINGS_TOKEN. That of the embedded model server is found in DATA_DIR.',
+      'Bearer token for EMBEDDINGS_URL alone; that of the embedded model is found in DATA_DIR. Empty: EMBEDDINGS_TOKEN.',
   },
   EMBEDDINGS_TOKEN: {
     type: 'secret',
@@ -346,8 +342,7 @@ export const SETTINGS = {
   EVENT_LOOP_TIMEOUT: {
     type: 'duration',
     default: '1m',
-    about:
-      'A process whose event loop stands still for so long ends itself, so that its supervisor starts a fresh one; 0: never.',
+    about: 'A process whose event loop stands still for so long ends itself; 0: never.',
   },
   LOG_LEVEL: { type: 'text', default: 'info', about: '`trace`, `debug`, `info`, `warn`, `error` or `silent`.' },
 } as const satisfies Record<string, Setting>
