@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import t from 'tap'
@@ -21,7 +21,10 @@ interface Rule {
   annotations?: { summary: string }
 }
 interface Panel {
+  id: number
   title: string
+  type: 'row' | 'stat' | 'timeseries'
+  gridPos: { x: number; y: number; w: number; h: number }
   targets?: { expr: string }[]
 }
 
@@ -124,14 +127,7 @@ t.test('Grafana finds the dashboard and its source of data', async t => {
   t.strictSame([...new Set(ports.map(String))], [compose.services.api.environment.METRICS_PORT])
 })
 
-t.test('the file for several machines asks each service at the port of its unit', async t => {
-  const jobs: { job_name: string; static_configs: { targets: string[] }[] }[] = parse(
-    read('prometheus.hosts.yml'),
-  ).scrape_configs
-  const asked = jobs.map(({ job_name, static_configs }) => {
-    const targets = static_configs.flatMap(each => each.targets)
-    return [job_name, [...new Set(targets.map(target => target.split(':')[1]))]]
-  })
+t.test('the files without containers ask each service at the port of its unit', async t => {
   const units = readdirSync(join(FOLDER, '../ha/systemd')).filter(name => /^perscope-.*\.service$/.test(name))
   const shown = units.map(name => {
     const unit = read(`../ha/systemd/${name}`)
@@ -139,8 +135,26 @@ t.test('the file for several machines asks each service at the port of its unit'
     const port = /^Environment=METRICS_PORT=(.+)$/m.exec(unit)?.[1]?.replace('%i', '1')
     return [name.replace(/@?\.service$/, ''), [port]]
   })
-  t.strictSame(Object.fromEntries(asked), Object.fromEntries(shown))
-  t.strictSame(parse(read('prometheus.hosts.yml')).rule_files, parse(read('prometheus.yml')).rule_files)
+  for (const file of ['prometheus.hosts.yml', 'prometheus.procfile.yml']) {
+    const { scrape_configs, rule_files } = parse(read(file))
+    const asked = scrape_configs.map((job: { job_name: string; static_configs: { targets: string[] }[] }) => {
+      const targets = job.static_configs.flatMap(each => each.targets)
+      return [job.job_name, [...new Set(targets.map(target => target.split(':')[1]))]]
+    })
+    t.strictSame(Object.fromEntries(asked), Object.fromEntries(shown), file)
+    t.strictSame(rule_files, parse(read('prometheus.yml')).rule_files)
+  }
+})
+
+t.test('panels of the dashboard have a number, a place and a question each, and none lies on another', async t => {
+  const { panels } = dashboard
+  t.equal(new Set(panels.map(({ id }) => id)).size, panels.length)
+  const cells = panels.flatMap(({ title, type, gridPos: { x, y, w, h }, targets }) => {
+    t.ok(x >= 0 && w > 0 && h > 0 && x + w <= 24, title)
+    t.equal(type === 'row', !targets?.length, title)
+    return Array.from({ length: w * h }, (_, at) => `${x + (at % w)},${y + Math.floor(at / w)}`)
+  })
+  t.equal(new Set(cells).size, cells.length)
 })
 
 const hasPromtool = await run('promtool', ['--version']).then(
@@ -159,9 +173,14 @@ t.test(
       t.match(said.stdout, /SUCCESS/, words.join(' '))
       t.notMatch(`${said.stdout}${said.stderr}`, /FAILED/, said.stderr)
     }
-    for (const file of ['prometheus.yml', 'prometheus.hosts.yml']) await promtool('check', 'config', file)
-    for (const file of readdirSync(join(FOLDER, 'rules')))
-      await promtool('check', 'rules', join('rules', basename(file)))
+    for (const file of readdirSync(FOLDER).filter(name => name.endsWith('.yml')))
+      await promtool('check', 'config', file)
     await promtool('test', 'rules', 'tests/perscope.test.yml')
+    // It reads the questions of a dashboard as those of rules.
+    const asked = dashboard.panels.flatMap(({ targets }) => targets?.map(({ expr }) => expr) ?? [])
+    const questions = asked.map((expr, at) => ({ record: `q:${at}`, expr: expr.replaceAll('$__rate_interval', '5m') }))
+    const file = join(t.testdir(), 'dashboard.yml')
+    writeFileSync(file, JSON.stringify({ groups: [{ name: 'dashboard', rules: questions }] }))
+    await promtool('check', 'rules', file)
   },
 )
