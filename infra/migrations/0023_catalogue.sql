@@ -40,11 +40,10 @@ create table feeds (
   gaps            int not null default 0,    -- counted anew after seven days without one
   gap_from        timestamptz(3),            -- the latest gap: from the last successful poll before …
   gap_to          timestamptz(3),            -- … to the poll that found it
-  -- A gap that older pages of the feed may still close. Of them the last is still to be read.
+  -- A gap that older pages of the feed may still close.
   open_gap_from   timestamptz(3),            -- null: no gap is open
   open_gap_to     timestamptz(3),
-  older_pages     text[] not null default '{}',
-  older_tries     int not null default 0,    -- of the last page, that failed
+  older_tries     int not null default 0,    -- polls in which one of them failed
   unique (outlet_no, url)
 );
 

@@ -31,7 +31,6 @@ alter table hosts rename column turn to permit;
 alter table feeds
   add column open_gap_from timestamptz(3),
   add column open_gap_to timestamptz(3),
-  add column older_pages text[] not null default '{}',
   add column older_tries int not null default 0;
 
 -- Tells backups of this installation from those of others.

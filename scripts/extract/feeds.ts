@@ -1,5 +1,5 @@
 import { openFeedParser } from '../../services/crawler/feeds/parsing/parser.ts'
-import { isAllowed, productToken, readRobots } from '../../services/crawler/fetch/robots-rules.ts'
+import { isAllowed, productToken, readRobots } from '../../services/crawler/fetch/robots.ts'
 import { readAddress } from '../../shared/articles/address.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { bytesOf, optional, type Reader, readerOf, text, texts } from './line.ts'

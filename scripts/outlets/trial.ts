@@ -3,7 +3,7 @@ import { type FeedParser, openFeedParser } from '../../services/crawler/feeds/pa
 import { addressRule, guardedConnector, introducesItself } from '../../services/crawler/fetch/connector.ts'
 import { type FetchedResponse, request } from '../../services/crawler/fetch/request.ts'
 import { asFailure, type FailureKind, RequestFailure } from '../../services/crawler/fetch/request-failure.ts'
-import { isAllowed, productToken, type RobotsRules, readRobots } from '../../services/crawler/fetch/robots-rules.ts'
+import { isAllowed, productToken, type RobotsRules, readRobots } from '../../services/crawler/fetch/robots.ts'
 import { readAddress } from '../../shared/articles/address.ts'
 import type { Config } from '../../shared/config/config.ts'
 

@@ -7,7 +7,6 @@ import type { Queues } from '../../shared/queues/queues.ts'
 import { type FeedParser, openFeedParser } from './feeds/parsing/parser.ts'
 import { createTrust, type Trust } from './fetch/certificates.ts'
 import { addressRule, guardedConnector, introducesItself } from './fetch/connector.ts'
-import type { RobotsKnown } from './fetch/robots-rules.ts'
 import type { Held } from './hosts/budgets.ts'
 import { createLeases, type Leases } from './hosts/leases.ts'
 import { createLongWaits, type LongWaits } from './hosts/permits.ts'
@@ -25,7 +24,7 @@ export function createCrawl({ trust = createTrust(), parser, ...parts }: CrawlPa
   const { config, pool, log } = parts
   const rule = addressRule(config.CRAWL_ALLOW_PRIVATE, config.CRAWL_PORTS, introducesItself(config))
   return {
-    ...{ ...parts, trust, recentRobots: new Map(), backlogged: false },
+    ...{ ...parts, trust, backlogged: false },
     ...{ held: { pages: new Set(), feeds: new Set() }, brimming: new Set(), domains: new Set() },
     leases: createLeases(pool, log, config.CRAWL_HOST_DELAY),
     longWaits: createLongWaits(config.CRAWL_CONCURRENCY),
@@ -52,8 +51,6 @@ export interface Crawl {
   /** The certificates that `connect` checks hosts against. */
   trust: Trust
   parser: FeedParser
-  /** By host; see `fetch/robots.ts`. */
-  recentRobots: Map<string, RobotsKnown>
   /** Aborted when nothing new is to begin. */
   stopping: AbortSignal
   /** Aborted when requests under way are to end. */

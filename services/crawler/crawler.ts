@@ -8,7 +8,7 @@ import { createCrawl } from './crawl.ts'
 import { observeOutlets } from './crawl-metrics.ts'
 import { HELD, introducesItself } from './fetch/connector.ts'
 import { startMaintenance } from './pages/maintenance.ts'
-import { startDispatcher } from './visits/dispatcher.ts'
+import { startDispatcher } from './visits.ts'
 
 /**
  * ms that a request may still take after the crawler was told to stop. Then it is aborted, and its

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { removeOldSources } from '../../services/crawler/pages/maintenance.ts'
-import { lookAround } from '../../services/crawler/visits/dispatcher.ts'
+import { lookAround } from '../../services/crawler/visits.ts'
 import type { Config } from '../../shared/config/config.ts'
 import { outletHealth } from '../../shared/outlets/health.ts'
 import { html, rss, startCrawl, type TestCrawl } from './crawl.ts'

@@ -35,7 +35,6 @@ async function crawlOf(origin: string): Promise<{ error: string | null; pages: s
   await run.outlets({})
   await run.pool.query('truncate pages, feeds, outlets cascade')
   await run.pool.query("update hosts set free_at = 'epoch', robots_until = 'epoch', robots_blocked = false")
-  run.crawl.recentRobots.clear()
   await run.outlets({ 'krant.example': [`${origin}/feed.xml`] })
   await run.workOff()
   const { rows } = await run.pool.query<{ error: string | null }>('select last_error as error from feeds')

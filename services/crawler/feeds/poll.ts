@@ -7,15 +7,7 @@ import { HELD_FOR } from '../pages/verdict.ts'
 import { type Document, type Poll, readDocument } from './document.ts'
 import { showsLatestAlone } from './parsing/feed.ts'
 import { type PartsRead, readParts } from './parts.ts'
-import {
-  type Gap,
-  type GoodPoll,
-  nextOlderPage,
-  planNextPoll,
-  saveOlderPage,
-  savePoll,
-  saveUnreadablePage,
-} from './save.ts'
+import { type Gap, type GoodPoll, saveOlderPage, savePoll, saveUnclosedGap } from './save.ts'
 import { beforeParsing, type DueFeed, hold, postpone, saveFailure } from './schedule.ts'
 
 /**
@@ -59,8 +51,7 @@ export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promi
         await savePartsFailure(crawl, feed, parts.error)
         return true
       }
-      await saveSuccess(crawl, feed, document, parts)
-      return readOlderPages(poll)
+      return readOlderPages(poll, await saveSuccess(crawl, feed, document, parts))
     }
   }
 }
@@ -78,7 +69,13 @@ async function savePartsFailure(crawl: Crawl, feed: DueFeed, error: string): Pro
   crawl.log.info({ feed: feed.url, detail: error }, 'no part of a sitemap index could be read')
 }
 
-async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, parts: PartsRead): Promise<void> {
+/** Returns the older page that is to be read; null: none. */
+async function saveSuccess(
+  crawl: Crawl,
+  feed: DueFeed,
+  document: ReadDocument,
+  parts: PartsRead,
+): Promise<string | null> {
   const unchanged = document.kind === 'unchanged'
   const result: GoodPoll = {
     named: unchanged ? [] : document.feed.named,
@@ -88,11 +85,13 @@ async function saveSuccess(crawl: Crawl, feed: DueFeed, document: ReadDocument, 
     fresh: parts.any ? 0 : document.fresh,
     before: parts.discovered,
   }
-  const { discovered, gap } = (await savePoll(crawl.pool, feed, result, crawl.config)) ?? { discovered: 0, gap: null }
+  const saved = await savePoll(crawl.pool, feed, result, crawl.config)
+  const { discovered, gap, older } = saved ?? { discovered: 0, gap: null, older: null }
   pagesDiscovered.inc(discovered - parts.discovered)
   feedPolls.inc({ outcome: discovered > 0 ? 'new' : unchanged ? 'unchanged' : 'nothing new' })
   crawl.log.debug({ feed: feed.url, discovered, unchanged }, 'polled')
   reportGap(crawl, feed, gap)
+  return older
 }
 
 /** Null: the old ones hold. The next poll must read an index again when parts of it are missing. */
@@ -101,47 +100,39 @@ function validatorsToKeep(document: ReadDocument, parts: PartsRead): Validators 
   return parts.whole ? document.validators : NO_VALIDATORS
 }
 
-/** Older pages that one poll reads. The others wait for the next polls. */
-const MOST_IN_A_POLL = 4
+/** Older pages of a feed that are read for one gap, at most. */
+const MOST_OLDER_PAGES = 20
 
 /**
- * Reads older pages of a feed in pages (RFC 5005 §3) while one of its gaps is open, each with a
- * request of its own. A page that fails is tried again by the next polls, and never fails the feed.
+ * Reads older pages of a feed in pages (RFC 5005 §3) until one closes its open gap, each once and
+ * with a request of its own. A page that fails is tried again by the next polls, and never fails
+ * the feed.
  *
  * @returns whether the visit may go on
  */
-async function readOlderPages(poll: Poll): Promise<boolean> {
+async function readOlderPages(poll: Poll, first: string | null): Promise<boolean> {
   const { crawl, visit, feed } = poll
-  for (let read = 0; read < MOST_IN_A_POLL; read += 1) {
-    const url = await nextOlderPage(crawl.pool, feed)
-    if (url === null) break
-    const document = await readDocument(poll, url, NO_VALIDATORS, OWN_PAUSE)
-    await saveOlderDocument(crawl, feed, url, document)
-    await planNextPoll(crawl.pool, feed, crawl.config.POLL_INTERVAL_MIN)
+  if (first === null) return true
+  const seen = new Set([feed.url])
+  for (let url: string | null = first; url !== null && !seen.has(url) && seen.size <= MOST_OLDER_PAGES; ) {
+    seen.add(url)
+    // The next poll is planned already.
+    const document = await readDocument({ ...poll, beforeParsing: async () => {} }, url, NO_VALIDATORS, OWN_PAUSE)
     if (document.kind === 'interrupted') return false
     if (document.kind === 'later') return document.host !== visit.host
-    if (document.kind !== 'feed') break
-  }
-  return true
-}
-
-async function saveOlderDocument(crawl: Crawl, feed: DueFeed, url: string, document: Document): Promise<void> {
-  switch (document.kind) {
-    case 'interrupted':
-    case 'later':
-      return
-    case 'unchanged':
-    case 'failure': {
+    if (document.kind !== 'feed') {
       const detail = document.kind === 'failure' ? document.detail : 'it answers 304'
       crawl.log.info({ feed: feed.url, page: url, detail }, 'could not read an older page of a feed')
-      return reportGap(crawl, feed, await saveUnreadablePage(crawl.pool, feed))
+      reportGap(crawl, feed, await saveUnclosedGap(crawl.pool, feed, true))
+      return true
     }
-    case 'feed': {
-      const saved = await saveOlderPage(crawl.pool, feed, document.feed, crawl.config)
-      pagesDiscovered.inc(saved?.discovered ?? 0)
-      return reportGap(crawl, feed, saved?.gap ?? null)
-    }
+    const saved = await saveOlderPage(crawl.pool, feed, document.feed.named, crawl.config)
+    pagesDiscovered.inc(saved?.discovered ?? 0)
+    if (saved === null || saved.closed) return true
+    url = document.feed.next
   }
+  reportGap(crawl, feed, await saveUnclosedGap(crawl.pool, feed, false))
+  return true
 }
 
 /** Tells operators of a gap that was saved. */

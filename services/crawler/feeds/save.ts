@@ -1,6 +1,6 @@
 import { type Budget, GAPS_SHOWN } from '../../../shared/outlets/health.ts'
 import { type Client, type Pool, transaction } from '../../../shared/postgres/pool.ts'
-import type { Validators } from '../fetch/request.ts'
+import { NO_VALIDATORS, type Validators } from '../fetch/request.ts'
 import { admitHosts, spend, TOMORROW } from '../hosts/budgets.ts'
 import { type Named, richness } from './parsing/parse.ts'
 import { type DueFeed, intervalRangeOf, nextArticleInterval, nextPoll, type PollIntervalSettings } from './schedule.ts'
@@ -23,12 +23,14 @@ export interface GoodPoll {
   before: number
 }
 
-/** The result of saving a document. */
-export interface SavedDocument {
+/** The result of saving a poll. */
+interface SavedPoll {
   /** The number of new addresses. */
   discovered: number
   /** A gap that nothing can close any more. */
   gap: Gap | null
+  /** The older page that is to be read because a gap is open; null: no gap is open. */
+  older: string | null
 }
 
 /** A time between two polls in which a feed may have named articles that we never saw. */
@@ -51,33 +53,34 @@ export async function savePoll(
   feed: DueFeed,
   { named, next, rolls, validators, fresh, before }: GoodPoll,
   config: SavingSettings,
-): Promise<SavedDocument | null> {
+): Promise<SavedPoll | null> {
   return transaction(pool, async client => {
     const habits = await lockFeed(client, feed)
     if (habits === null) return null
     const saved = await saveNamed(client, feed, named, config)
-    const found = habits.named && rolls && isAllNew(saved, named.length) ? habits.between : null
-    const gap = found && (await openGap(client, feed, habits.open ?? found, next))
+    const isGap = habits.named && rolls && isAllNew(saved, named.length)
+    const { gap, open, older } = await judgeGap(client, feed, isGap ? habits.between : null, habits.open, next)
     const discovered = before + saved.added
     const articleInterval = nextArticleInterval(habits, discovered, habits.first)
-    const wait = nextPoll(
-      { articleInterval, silence: discovered > 0 ? 0 : habits.silence, fresh },
-      intervalRangeOf(config),
-    )
+    const habitual = { articleInterval, silence: discovered > 0 ? 0 : habits.silence, fresh }
+    // While a gap is open, the feed is soon read again, in full: only so it names its next page.
+    const wait = older === null ? nextPoll(habitual, intervalRangeOf(config)) : config.POLL_INTERVAL_MIN
+    const kept = older === null ? validators : NO_VALIDATORS
     await client.query(
       `update feeds
           set etag = case when $2 then $3 else etag end, last_modified = case when $2 then $4 else last_modified end,
               next_poll_at = clock_timestamp() + $5::int * interval '1 ms', poll_interval = $5::int, rhythm = $6,
               last_polled_at = clock_timestamp(), last_success_at = clock_timestamp(),
               last_new_at = case when $7 then clock_timestamp() else last_new_at end,
-              failures = 0, last_error = null, parsing = false, named = named or $8
+              failures = 0, last_error = null, parsing = false, named = named or $8,
+              open_gap_from = $9, open_gap_to = $10
         where feed_no = $1`,
       [
-        ...[feed.feedNo, validators !== null, validators?.etag ?? null, validators?.lastModified ?? null],
-        ...[wait, articleInterval, discovered > 0, named.length > 0],
+        ...[feed.feedNo, kept !== null, kept?.etag ?? null, kept?.lastModified ?? null],
+        ...[wait, articleInterval, discovered > 0, named.length > 0, open?.from ?? null, open?.to ?? null],
       ],
     )
-    return { discovered, gap }
+    return { discovered, gap, older }
   })
 }
 
@@ -104,77 +107,47 @@ export async function savePart(
   })
 }
 
-/** Older pages of a feed that are read for one gap, at most. */
-const MOST_OLDER_PAGES = 20
-/** An older page that fails so often in a row is given up. */
+/** An older page that fails in so many polls in a row is given up. */
 const MOST_TRIES = 5
 
-/** The older page that is to be read next because a gap is open; null: no gap is open. */
-export async function nextOlderPage(pool: Pool, feed: DueFeed): Promise<string | null> {
-  const { rows } = await pool.query<{ url: string | null }>(
-    'select older_pages[array_upper(older_pages, 1)] as url from feeds where feed_no = $1 and open_gap_from is not null',
-    [feed.feedNo],
-  )
-  return rows[0]?.url ?? null
-}
-
 /**
- * Saves the addresses that an older page of a feed named, and whether it closes the open gap. It
- * tells nothing of the feed's rhythm.
+ * Saves the addresses that an older page of a feed named. It tells nothing of the feed's rhythm.
  *
  * @returns null when the feed has left the catalogue meanwhile, or has no open gap
  */
 export async function saveOlderPage(
   pool: Pool,
   feed: DueFeed,
-  { named, next }: { named: Named[]; next: string | null },
-  config: SavingSettings,
-): Promise<SavedDocument | null> {
+  named: Named[],
+  budget: Budget,
+): Promise<{ discovered: number; closed: boolean } | null> {
   return transaction(pool, async client => {
     const open = (await lockFeed(client, feed))?.open
     if (!open) return null
-    const saved = await saveNamed(client, feed, named, config)
-    if (closes(saved, open)) {
-      await closeGap(client, feed)
-      return { discovered: saved.added, gap: null }
-    }
-    return { discovered: saved.added, gap: await followGap(client, feed, open, next) }
+    const saved = await saveNamed(client, feed, named, budget)
+    const closed = closes(saved, open)
+    if (closed) await closeGap(client, feed)
+    return { discovered: saved.added, closed }
   })
 }
 
 /**
- * Notes that an older page could not be read. After some tries it is given up, and with it the hope
- * that it closes the gap.
+ * Notes that no older page closes the gap, or that one could not be read. An unreadable one is
+ * tried again by the next polls, and given up after some.
+ *
+ * @returns the gap that nothing can close any more
  */
-export async function saveUnreadablePage(pool: Pool, feed: DueFeed): Promise<Gap | null> {
+export async function saveUnclosedGap(pool: Pool, feed: DueFeed, isUnreadable: boolean): Promise<Gap | null> {
   return transaction(pool, async client => {
     const open = (await lockFeed(client, feed))?.open
     if (!open) return null
+    if (!isUnreadable) return noteGap(client, feed, open)
     const { rows } = await client.query<{ tries: number }>(
       'update feeds set older_tries = older_tries + 1 where feed_no = $1 returning older_tries as tries',
       [feed.feedNo],
     )
     return (rows[0]?.tries ?? 0) < MOST_TRIES ? null : noteGap(client, feed, open)
   })
-}
-
-/**
- * Plans the next poll after an older page was read: when `savePoll` has planned it, and soon while
- * a
- * gap is open.
- *
- * @param soon POLL_INTERVAL_MIN
- */
-export async function planNextPoll(pool: Pool, feed: DueFeed, soon: number): Promise<void> {
-  await pool.query(
-    `update feeds
-        set parsing = false,
-            next_poll_at = case when open_gap_from is null then planned
-                                else least(planned, clock_timestamp() + $2::int * interval '1 ms') end
-       from (select last_polled_at + poll_interval * interval '1 ms' as planned from feeds where feed_no = $1) p
-      where feed_no = $1`,
-    [feed.feedNo, soon],
-  )
 }
 
 /** A feed with one entry always shows another one, and proves nothing. */
@@ -190,36 +163,28 @@ const isAllNew = ({ added }: SavedAddresses, named: number) => added === named &
 const closes = ({ knownSince }: SavedAddresses, gap: Gap) => knownSince !== null && knownSince < gap.to
 
 /**
- * Opens a gap: older pages are read from the feed's next page on. Without one nothing can close the
- * gap, and it is noted. A gap that was open before keeps its times, and its pages are read again.
+ * What a poll means for the feed's gaps. Without a next page nothing can close the gap that it
+ * found. A gap that was open before keeps its times.
+ *
+ * @returns `gap`: nothing can close it any more; `open`: `older` and the pages behind it may
  */
-async function openGap(client: Client, feed: DueFeed, gap: Gap, next: string | null): Promise<Gap | null> {
-  if (next === null || next === feed.url) return noteGap(client, feed, gap)
-  await client.query(
-    `update feeds set open_gap_from = $2, open_gap_to = $3, older_pages = array[$4], older_tries = 0 where feed_no = $1`,
-    [feed.feedNo, gap.from, gap.to, next],
-  )
-  return null
-}
-
-/**
- * Goes on with the page behind an older one. Each page is read once, also where pages lead in a
- * circle.
- */
-async function followGap(client: Client, feed: DueFeed, gap: Gap, next: string | null): Promise<Gap | null> {
-  const { rowCount } = await client.query(
-    `update feeds set older_pages = older_pages || $2::text, older_tries = 0
-      where feed_no = $1 and $2 <> all(older_pages || url) and cardinality(older_pages) < $3`,
-    [feed.feedNo, next, MOST_OLDER_PAGES],
-  )
-  return rowCount === 1 ? null : noteGap(client, feed, gap)
+async function judgeGap(
+  client: Client,
+  feed: DueFeed,
+  found: Gap | null,
+  before: Gap | null,
+  next: string | null,
+): Promise<{ gap: Gap | null; open: Gap | null; older: string | null }> {
+  const open = before ?? found
+  const older = open !== null && next !== feed.url ? next : null
+  if (found === null || older !== null) return { gap: null, open, older }
+  return { gap: await noteGap(client, feed, before ?? found), open: null, older }
 }
 
 async function closeGap(client: Client, feed: DueFeed): Promise<void> {
-  await client.query(
-    `update feeds set open_gap_from = null, open_gap_to = null, older_pages = '{}', older_tries = 0 where feed_no = $1`,
-    [feed.feedNo],
-  )
+  await client.query('update feeds set open_gap_from = null, open_gap_to = null, older_tries = 0 where feed_no = $1', [
+    feed.feedNo,
+  ])
 }
 
 /** Notes a gap that nothing can close any more. */

@@ -15,16 +15,8 @@ type Form = 'gzip' | 'deflate' | 'raw deflate' | 'br' | 'zstd'
 
 /** Limits the window to 8 MB (RFC 9659 §3). The library's own limit is 128 MB. */
 const ZSTD = { params: { [zlib.constants.ZSTD_d_windowLogMax]: 23 } }
-const unzstd = promisify<Buffer, zlib.ZstdOptions, Buffer>(zlib.zstdDecompress)
 
-const WHOLE: Record<Form, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
-  gzip: promisify(zlib.gunzip),
-  deflate: promisify(zlib.inflate),
-  'raw deflate': promisify(zlib.inflateRaw),
-  br: promisify(zlib.brotliDecompress),
-  zstd: (bytes, options) => unzstd(bytes, { ...options, ...ZSTD }),
-}
-const PIECEWISE: Record<Form, () => Transform> = {
+const DECOMPRESSORS: Record<Form, () => Transform> = {
   gzip: () => zlib.createGunzip(),
   deflate: () => zlib.createInflate(),
   'raw deflate': () => zlib.createInflateRaw(),
@@ -46,37 +38,27 @@ export function codingsOf(contentEncoding: string): string[] {
   return codings.reverse()
 }
 
-/** Decompresses a whole body. A body that was never compressed is returned as it is. */
-export async function decompress(body: Buffer, codings: string[], maxBytes: number): Promise<Buffer> {
-  let bytes = body
-  for (const coding of codings) bytes = await undo(coding, bytes, maxBytes)
-  return bytes
-}
-
-/** Decompresses a body piece by piece, for a caller that reads only its beginning. */
+/** Decompresses a body piece by piece. A body that was never compressed stays as it is. */
 export function decompressing(body: AsyncIterable<Buffer>, codings: string[]): AsyncIterable<Buffer> {
   return codings.reduce(undoing, body)
 }
 
+const gunzip = promisify<Buffer, zlib.ZlibOptions, Buffer>(zlib.gunzip)
+
 /** Decompresses a file that is itself compressed (`sitemap.xml.gz`). Headers do not count. */
 export async function gunzipFile(bytes: Buffer, maxBytes: number): Promise<Buffer> {
-  return isGzip(bytes) ? undo('gzip', bytes, maxBytes) : bytes
+  if (!isGzip(bytes)) return bytes
+  try {
+    return await gunzip(bytes, { maxOutputLength: maxBytes })
+  } catch (error) {
+    if (error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
+      throw tooLarge(maxBytes)
+    throw new RequestFailure('cut', 'the gzip body is damaged or cut short', error)
+  }
 }
 
 export const tooLarge = (maxBytes: number) =>
   new RequestFailure('too-large', `more than ${maxBytes} bytes; see CRAWL_MAX_BYTES`)
-
-async function undo(coding: string, bytes: Buffer, maxBytes: number): Promise<Buffer> {
-  const form = formOf(coding, bytes)
-  if (form === null) return bytes
-  try {
-    return await WHOLE[form](bytes, { maxOutputLength: maxBytes })
-  } catch (error) {
-    if (error instanceof RangeError && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE')
-      throw tooLarge(maxBytes)
-    throw new RequestFailure('cut', `the ${coding} body is damaged or cut short`, error)
-  }
-}
 
 async function* undoing(body: AsyncIterable<Buffer>, coding: string): AsyncIterable<Buffer> {
   const pieces = body[Symbol.asyncIterator]()
@@ -93,7 +75,7 @@ async function* undoing(body: AsyncIterable<Buffer>, coding: string): AsyncItera
   const form = formOf(coding, start)
   if (form === null) return yield* whole()
   // The pipeline's errors also reach the reader of the stream, so the callback ignores them.
-  yield* pipeline(whole, PIECEWISE[form](), () => {})
+  yield* pipeline(whole, DECOMPRESSORS[form](), () => {})
 }
 
 /** The form of a body, told from its beginning. Null: it was never compressed. */

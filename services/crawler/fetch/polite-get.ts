@@ -1,12 +1,23 @@
 import { readAddress } from '../../../shared/articles/address.ts'
+import { readRetryAfter } from '../../../shared/resilience/retry-after.ts'
 import type { Crawl } from '../crawl.ts'
-import { admitsHost, OTHER_DAY } from '../hosts/budgets.ts'
+import { admitsHost, OTHER_DAY, spend } from '../hosts/budgets.ts'
 import type { Lease } from '../hosts/leases.ts'
 import { type Asked, askHost, OWN_PAUSE } from './permitted-request.ts'
 import { type CookieJar, createCookieJar } from './redirects.ts'
 import type { FetchedResponse } from './request.ts'
-import { robotsFor } from './robots.ts'
-import { isAllowed } from './robots-rules.ts'
+import {
+  isAllowed,
+  type KnownRobots,
+  productToken,
+  ROBOTS_LIMIT,
+  type RobotsBlocked,
+  type RobotsKnown,
+  readRobots,
+  recallRobots,
+  rememberRobots,
+  rememberUnreachable,
+} from './robots.ts'
 
 /** The outcome of fetching an address, redirects followed. */
 export type Fetched =
@@ -32,7 +43,7 @@ const OWN_PATIENCE = 5_000
  */
 const GUEST_PATIENCE = 15_000
 
-/** The state of fetching one address. */
+/** The state of fetching one document: its address, and those that it redirects to. */
 interface Way {
   crawl: Crawl
   visit: Lease
@@ -40,6 +51,8 @@ interface Way {
   headers: Record<string, string>
   ownPatience: number
   refreshOf: RefreshOf
+  /** Set for a robots.txt, which no robots.txt forbids: whether it is still to be read. */
+  robotsNeeded: (() => Promise<boolean>) | null
   /** Addresses that have redirected us, each with the cookies that it got. */
   passed: Set<string>
   askedHosts: Set<string>
@@ -73,18 +86,22 @@ export async function politeGet(
   headers: Record<string, string>,
   { ownPatience = OWN_PATIENCE, refreshOf = () => null }: GetOptions = {},
 ): Promise<Fetched> {
-  const way: Way = {
-    ...{ crawl, visit, outletNo, headers, ownPatience, refreshOf },
-    ...{ passed: new Set<string>(), askedHosts: new Set<string>(), cookies: createCookieJar() },
-  }
-  let url = readAddress(address)
+  const url = readAddress(address)
   if (url === null) return notFollowed(`no address that can be fetched: ${address.slice(0, 200)}`)
   url.hash = ''
+  const way = { crawl, visit, outletNo, headers, ownPatience, refreshOf, robotsNeeded: null }
+  return followAll({ ...way, ...freshTrack(), askedHosts: new Set() }, url)
+}
+
+const freshTrack = () => ({ passed: new Set<string>(), cookies: createCookieJar() })
+
+async function followAll(way: Way, start: URL): Promise<Fetched> {
+  let url = start
   for (;;) {
     const fetched = await ask(way, url)
     if (fetched.kind !== 'answer') return fetched
     const { status, headers: answered, cookies } = fetched.answer
-    const location = REDIRECTS.has(status) ? answered.location : (refreshOf(fetched.answer, url) ?? undefined)
+    const location = REDIRECTS.has(status) ? answered.location : (way.refreshOf(fetched.answer, url) ?? undefined)
     if (location === undefined) return fetched
     way.passed.add(stepOf(way, url))
     way.cookies.set(url, cookies)
@@ -97,28 +114,89 @@ export async function politeGet(
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
-/** One request, if the outlet's budget and the host's robots.txt allow it. */
+/** Robots, permit, request: one request, if the outlet's budget and the host's robots.txt allow it. */
 async function ask(way: Way, url: URL): Promise<Fetched> {
-  const { crawl, visit, outletNo, askedHosts } = way
+  const { crawl, visit, outletNo, askedHosts, robotsNeeded } = way
   const { host } = url
   if (host !== visit.host && !(await admitsHost(crawl.pool, outletNo, host, crawl.config))) {
     return { kind: 'busy', host, wait: OTHER_DAY }
   }
-  const patience = askedHosts.has(host) ? OWN_PAUSE : host === visit.host ? way.ownPatience : GUEST_PATIENCE
-  const robots = await robotsFor(crawl, visit, outletNo, url, patience)
-  if (robots.kind === 'blocked') return { ...robots, kind: 'robots unreachable', host }
-  if (robots.kind !== 'known') return robots
-  if (!isAllowed(robots.rules, url)) {
-    return { kind: 'disallowed', detail: `robots.txt of ${host} forbids ${url.pathname.slice(0, 200)}` }
+  if (robotsNeeded === null) {
+    const robots = await robotsOf(way, url)
+    if (robots.kind === 'blocked') return { ...robots, kind: 'robots unreachable', host }
+    if (robots.kind !== 'known') return robots
+    if (!isAllowed(robots.rules, url)) {
+      return { kind: 'disallowed', detail: `robots.txt of ${host} forbids ${url.pathname.slice(0, 200)}` }
+    }
   }
+  const patience = askedHosts.has(host) ? OWN_PAUSE : host === visit.host ? way.ownPatience : GUEST_PATIENCE
   const cookie = way.cookies.headerFor(url)
   const headers = cookie === '' ? way.headers : { ...way.headers, cookie }
-  const asked = await askHost(crawl, visit, url, headers, { outletNo, patience })
+  const asked = await askHost(crawl, visit, url, headers, {
+    ...{ outletNo, patience },
+    ...(robotsNeeded === null ? {} : { beginning: ROBOTS_LIMIT, needed: robotsNeeded }),
+  })
   if (asked.kind === 'busy') return { ...asked, host }
   if (asked.kind !== 'answer') return asked
   askedHosts.add(host)
   return { ...asked, url }
 }
+
+/**
+ * The robots.txt of an address's host. It is remembered for a day (RFC 9309 §2.3.1):
+ * - 2xx: the rules that it holds.
+ * - 3xx: redirects are followed, also to other hosts. Too many count as 4xx.
+ * - 4xx but 429: everything is allowed.
+ * - 5xx, 429, no answer: nothing may be fetched until it answers.
+ */
+async function robotsOf(
+  way: Way,
+  { origin, host }: URL,
+): Promise<RobotsKnown | RobotsBlocked | Exclude<Fetched, { kind: 'answer' }>> {
+  const { pool, config } = way.crawl
+  let known = await recallRobots(pool, host)
+  if (known.kind !== 'unknown') return known
+  const { failures } = known
+  // Another visit may read the file while this one waits for its permit.
+  const robotsNeeded = async () => {
+    known = await recallRobots(pool, host)
+    return known.kind === 'unknown'
+  }
+  const headers = { accept: 'text/plain,*/*;q=0.5' }
+  const own = { ...way, ...freshTrack(), askedHosts: new Set(way.askedHosts), headers, robotsNeeded }
+  const fetched = await followAll({ ...own, refreshOf: () => null }, new URL('/robots.txt', origin))
+  const unreachable = (detail: string, atLeast = 0) => {
+    const backOff = Math.min(config.CRAWL_RETRY_MIN * 2 ** Math.min(failures, 20), LONGEST_WAIT)
+    return rememberUnreachable(pool, host, Math.max(atLeast, backOff), `robots.txt${detail}`)
+  }
+  if (fetched.kind === 'busy') return isSettled(known) ? known : { ...fetched, host }
+  if (fetched.kind === 'interrupted') return fetched
+  if (fetched.kind === 'failure' && NEVER_ASKED.has(fetched.reason)) return fetched
+  if (fetched.kind === 'failure' && fetched.reason !== 'redirects') return unreachable(`: ${fetched.detail}`)
+  const { status, headers: answered, body } = fetched.kind === 'answer' ? fetched.answer : LOST
+  if (status >= 500 || status === 429) {
+    return unreachable(` answers ${status}`, readRetryAfter(answered['retry-after'], answered.date) ?? 0)
+  }
+  if (status < 200 || status > 299)
+    return rememberRobots(pool, host, { rules: [], crawlDelay: null }, config.CRAWL_HOST_DELAY)
+  await spend(pool, way.outletNo, { hosts: 0, bytes: body.length })
+  const rules = readRobots(wholeLines(body).toString('utf8'), productToken(config.CRAWL_USER_AGENT))
+  return rememberRobots(pool, host, rules, config.CRAWL_HOST_DELAY)
+}
+
+/** ms */
+const LONGEST_WAIT = 3_600_000
+const NEVER_ASKED = new Set<string>(['private-address', 'port', 'held'])
+/** A robots.txt whose redirects lead nowhere. */
+const LOST: Pick<FetchedResponse, 'status' | 'headers' | 'body'> = { status: 404, headers: {}, body: Buffer.alloc(0) }
+
+const isSettled = (robots: KnownRobots): robots is RobotsKnown | RobotsBlocked => robots.kind !== 'unknown'
+
+/**
+ * Leaves out a line that the limit cuts: half of `Disallow: /archive/2019` may be `Disallow: /a`.
+ */
+const wholeLines = (body: Buffer) =>
+  body.length < ROBOTS_LIMIT ? body : body.subarray(0, Math.max(body.lastIndexOf('\n'), body.lastIndexOf('\r')) + 1)
 
 /** A request of the way. The same address with another cookie is another one. */
 const stepOf = ({ cookies }: Way, url: URL) => `${url.href} ${cookies.headerFor(url)}`

@@ -1,5 +1,6 @@
 import { decodeHTMLAttribute } from 'entities'
 import { getDomain } from 'tldts'
+import { parseCookie } from 'undici'
 import { readAddress } from '../../../shared/articles/address.ts'
 import { decodeText } from '../../../shared/encoding/decode.ts'
 import type { FetchedResponse } from './request.ts'
@@ -13,9 +14,8 @@ export interface CookieJar {
   isEmpty(): boolean
 }
 
-/** Cookies of one chain, and characters of one cookie. */
+/** Cookies of one chain. */
 const MOST_COOKIES = 50
-const LONGEST_COOKIE = 4_096
 
 interface Cookie {
   name: string
@@ -49,30 +49,18 @@ export function createCookieJar(): CookieJar {
 }
 
 function readCookie(from: URL, written: string): { cookie: Cookie; isExpired: boolean } | null {
-  const [pair = '', ...rest] = written.slice(0, LONGEST_COOKIE).split(';')
-  const at = pair.indexOf('=')
-  const name = pair.slice(0, at).trim()
-  const value = pair.slice(at + 1).trim()
-  // Only what undici sends as a header: no control characters, nothing outside of Latin-1.
-  if (at < 1 || !/^[\u0020-\u007e\u00a0-\u00ff]*$/.test(name + value)) return null
-  const attributes = new Map(
-    rest.map(text => {
-      const [key = '', ...words] = text.split('=')
-      return [key.trim().toLowerCase(), words.join('=').trim()]
-    }),
-  )
-  const domain = (attributes.get('domain') ?? '').replace(/^\./, '').toLowerCase()
+  const read = parseCookie(written)
+  // Only what undici sends as a header: nothing outside of Latin-1.
+  if (!read?.name || !/^[\u0020-\u007e\u00a0-\u00ff]*$/.test(read.name + read.value)) return null
+  const { name, value, secure = false, path = '', maxAge, expires } = read
+  const domain = read.domain?.toLowerCase() ?? ''
   if (domain !== '' && !isOwnDomain(from.hostname, domain)) return null
-  const path = attributes.get('path') ?? ''
-  const age = attributes.get('max-age')
-  const expires = Date.parse(attributes.get('expires') ?? '')
   return {
     cookie: {
-      ...{ name, value, host: domain === '' ? from.hostname : domain, subdomains: domain !== '' },
+      ...{ name, value, secure, host: domain === '' ? from.hostname : domain, subdomains: domain !== '' },
       path: path.startsWith('/') ? path : from.pathname.slice(0, Math.max(1, from.pathname.lastIndexOf('/'))),
-      secure: attributes.has('secure'),
     },
-    isExpired: age === undefined ? expires < Date.now() : Number(age) <= 0,
+    isExpired: maxAge === undefined ? Number(expires) < Date.now() : maxAge <= 0,
   }
 }
 

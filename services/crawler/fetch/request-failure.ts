@@ -55,7 +55,7 @@ const KINDS: [RegExp, FailureKind][] = [
   [/TIMEOUT|ETIMEDOUT|TimeoutError/, 'time-out'],
   [/ENOTFOUND|EAI_/, 'name'],
   [/CERT|^UNABLE_TO_|^ERR_SSL_|^ERR_TLS_|^EPROTO$/, 'tls'],
-  [/CONTENT_LENGTH_MISMATCH|^Z_|ERR_BROTLI|ERR_ZSTD|^ZSTD_/, 'cut'],
+  [/CONTENT_LENGTH_MISMATCH|^Z_|^ERR__|^ZSTD_/, 'cut'],
   [/^HPE_|HTTPParser|HEADERS_OVERFLOW|UND_ERR_INVALID/, 'protocol'],
   [/ABORT/i, 'aborted'],
 ]

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { type buildConnector, Client } from 'undici'
-import { codingsOf, decompress, decompressing, tooLarge } from './compression.ts'
+import { codingsOf, decompressing, tooLarge } from './compression.ts'
 import { asFailure, RequestFailure } from './request-failure.ts'
 
 /** A complete answer. */
@@ -87,16 +87,10 @@ export async function request(
       framed: 'content-length' in response.headers || (!isHttp2 && 'transfer-encoding' in response.headers),
     }
     if (answer.status < 200 || answer.status > 299) return answer
-    const codings = codingsOf(answer.headers['content-encoding'] ?? '')
-    const pieces = inFewPieces(response.body, read)
-    if (limits.cut) {
-      const body = await readBody(decompressing(pieces, codings), limits.maxBytes, true)
-      if (codings.length === 0 && body.length < limits.maxBytes) refuseShort(answer.headers, body)
-      return { ...answer, body }
-    }
-    const sent = await readBody(pieces, limits.maxBytes, false)
-    refuseShort(answer.headers, sent)
-    return { ...answer, body: await decompress(sent, codings, limits.maxBytes) }
+    const pieces = inFewPieces(response.body, read, limits)
+    const body = await readBody(decompressing(pieces, codingsOf(answer.headers['content-encoding'] ?? '')), limits)
+    if (!limits.cut || body.length < limits.maxBytes) refuseShort(answer.headers, read.bytes)
+    return { ...answer, body }
   } catch (error) {
     if (limits.signal.aborted) throw new RequestFailure('aborted', 'the request was aborted', error)
     if (tooMuch.signal.aborted) throw tooLarge(limits.maxBytes)
@@ -113,10 +107,9 @@ export async function request(
 const FRAMING = 1_000_000
 
 /** undici compares the length over HTTP/1 alone. */
-function refuseShort(headers: Record<string, string>, sent: Buffer): void {
-  const wanted = Number(headers['content-length'] ?? sent.length)
-  if (sent.length < wanted)
-    throw new RequestFailure('cut', `the answer was cut short at ${sent.length} of ${wanted} bytes`)
+function refuseShort(headers: Record<string, string>, sent: number): void {
+  const wanted = Number(headers['content-length'] ?? sent)
+  if (sent < wanted) throw new RequestFailure('cut', `the answer was cut short at ${sent} of ${wanted} bytes`)
 }
 
 /** Pieces of a body that are taken however small they are, and bytes of a usual one beyond that. */
@@ -130,11 +123,16 @@ const USUAL_PIECE = 64
  *
  * @param read counts the bytes
  */
-async function* inFewPieces(body: AsyncIterable<Buffer>, read: { bytes: number }): AsyncIterable<Buffer> {
+async function* inFewPieces(
+  body: AsyncIterable<Buffer>,
+  read: { bytes: number },
+  { maxBytes, cut }: RequestLimits,
+): AsyncIterable<Buffer> {
   let pieces = 0
   for await (const piece of body) {
     pieces += 1
     read.bytes += piece.length
+    if (read.bytes > maxBytes && !cut) throw tooLarge(maxBytes)
     if (pieces > FREE_PIECES + read.bytes / USUAL_PIECE) {
       throw new RequestFailure(
         'protocol',
@@ -149,7 +147,7 @@ async function* inFewPieces(body: AsyncIterable<Buffer>, read: { bytes: number }
  * Reads a body into one block of memory. A body beyond `maxBytes` is cut there, and its rest not
  * waited for, or refused.
  */
-async function readBody(body: AsyncIterable<Buffer>, maxBytes: number, cut: boolean): Promise<Buffer> {
+async function readBody(body: AsyncIterable<Buffer>, { maxBytes, cut }: RequestLimits): Promise<Buffer> {
   let block = Buffer.allocUnsafe(Math.min(maxBytes, 65_536))
   let length = 0
   for await (const piece of body) {

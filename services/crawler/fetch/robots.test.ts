@@ -1,23 +1,155 @@
+import { createRequire } from 'node:module'
+import fc from 'fast-check'
 import t from 'tap'
-import { forgetOldest } from './robots.ts'
-import type { RobotsKnown } from './robots-rules.ts'
+import { isAllowed, productToken, readRobots } from './robots.ts'
 
-t.test('a thousand hosts with the longest robots.txt do not fill the memory; ordinary ones stay', async t => {
-  const known = (rules: number): RobotsKnown => ({
-    ...{ kind: 'known', until: 0 },
-    rules: Array.from({ length: rules }, () => ({ allow: true, pattern: '/' })),
+// Its types name an export that it does not have.
+const robotsParser: (url: string, text: string) => { isAllowed(url: string, agent: string): boolean | undefined } =
+  createRequire(import.meta.url)('robots-parser')
+
+const may = (robots: string, path: string, token = 'perscopebot') =>
+  isAllowed(readRobots(robots, token).rules, new URL(path, 'https://x.example'))
+
+t.test('RFC 9309 §2.2.1: the groups that name us are combined, else those for everybody', async t => {
+  const robots = `User-agent: *
+Disallow: /all
+User-Agent: other
+User-agent: PERSCOPEBOT/2.0
+Sitemap: https://x.example/s.xml
+Disallow: /ours
+Crawl-delay: 2.5
+User-agent: other
+Disallow: /others
+User-agent: perscopebot # again
+Disallow: /again`
+  t.same(
+    ['/all', '/ours', '/again', '/others'].map(path => may(robots, path)),
+    [true, false, false, true],
+  )
+  t.same(
+    ['/all', '/ours'].map(path => may(robots, path, 'someone')),
+    [false, true],
+  )
+  t.equal(readRobots(robots, 'perscopebot').crawlDelay, 2_500)
+  t.equal(readRobots(robots, 'someone').crawlDelay, null)
+  t.equal(productToken('PerscopeBot/1.0 (+https://perscope.example/bot)'), 'perscopebot')
+})
+
+t.test('RFC 9309 §2.2.4: only a rule ends the names of a group', async t => {
+  const between = (record: string) => `User-agent: *\n${record}\nUser-agent: GPTBot\nDisallow: /prive`
+  for (const record of [
+    ...['Crawl-delay: 10', 'Sitemap: https://x.example/s.xml', 'Host: x.example', 'Clean-param: a', '# note', ''],
+    ...['Request-rate: 1/10', 'Content-Signal: search=yes', 'nonsense', 'Crawl-delay:'],
+  ])
+    t.equal(may(between(record), '/prive'), false, record)
+  t.equal(may(between('Disallow:'), '/prive'), true, 'an empty rule is a rule')
+  t.equal(readRobots(between('Crawl-delay: 10'), 'perscopebot').crawlDelay, 10_000)
+  t.equal(readRobots(between('Crawl-delay: 10'), 'gptbot').crawlDelay, null, 'a delay holds for the names above it')
+})
+
+t.test('an agent that is named with anything behind it is meant, and so are several in a line', async t => {
+  const names = (written: string, token?: string) => !may(`User-agent: ${written}\nDisallow: /`, '/a', token)
+  for (const written of [
+    ...['PerscopeBot', 'perscopebot/2.0', 'PerscopeBot*', 'PerscopeBot;', 'PerscopeBot:', '"PerscopeBot"'],
+    ...['PerscopeBot, GPTBot', 'GPTBot, PerscopeBot', 'GPTBot;PerscopeBot', 'GPTBot PerscopeBot/1.0', 'Perscope*'],
+    ...['PerscopeBot (news)', 'Mozilla/5.0 (compatible; PerscopeBot/1.0)', 'PerscopeBot2', '*', '* # all', 'GPTBot, *'],
+  ])
+    t.equal(names(written), true, written)
+  for (const written of ['PerscopeBot-News', 'PerscopeBotNews', 'NoPerscopeBot', 'Perscope', 'Pe*', 'GPTBot', ''])
+    t.equal(names(written), false, written)
+  t.equal(names('news4u', 'news4u'), true, 'a name of ours with a digit')
+  t.equal(may('User-agent: *\nDisallow: /\nUser-agent: PerscopeBot; news\nDisallow: /b', '/a'), true, 'our own group')
+})
+
+t.test('misspelt fields that other parsers know are read, and a missing colon too', async t => {
+  for (const line of ['Disalow: /a', 'dissallow: /a', 'Disallow /a', 'DISALLOW : /a', '  disallow:/a'])
+    t.equal(may(`Useragent: *\n${line}`, '/a'), false, line)
+  t.equal(may('User-agent *\nDisallow: /a', '/a'), false)
+  t.equal(may('User-agent: *\nDisallow everything here', '/a'), true)
+})
+
+t.test('RFC 9309 §2.2.2: the longest match decides, allow among equals', async t => {
+  const robots =
+    'user-agent: *\ndisallow: /\nallow: /nieuws\nallow: /a*.html$\ndisallow: /nieuws/prive\nallow: /p\ndisallow: /p'
+  const cases: [string, boolean][] = [
+    ['/', false],
+    ['/nieuws', true],
+    ['/nieuws/x?y=1', true],
+    ['/nieuws/prive/1', false],
+    ['/a/b.html', true],
+    ['/a/b.html?x', false],
+    ['/page', true],
+    ['/robots.txt', true],
+  ]
+  for (const [path, allowed] of cases) t.equal(may(robots, path), allowed, path)
+})
+
+t.test('RFC 9309 §2.2.2: escapes match the characters they stand for', async t => {
+  t.equal(may('user-agent: *\ndisallow: /caf\u00e9', '/caf%c3%a9/1'), false)
+  t.equal(may('user-agent: *\ndisallow: /caf%c3%a9', '/caf\u00e9/1'), false)
+  t.equal(may('user-agent: *\ndisallow: /%7Ejan', '/~jan/'), false)
+  t.equal(may('user-agent: *\ndisallow: /a%2Fb', '/a/b'), true)
+})
+
+t.test('what is no rule is no rule', async t => {
+  t.equal(may('<!doctype html><title>Not found</title>', '/a'), true)
+  t.equal(may('\ufeffUser-agent:*\rDisallow:/a\r', '/a'), false)
+  t.equal(may('user-agent: *\ndisallow:', '/a'), true)
+  t.equal(may('disallow: /', '/a'), true)
+  t.equal(readRobots('user-agent: *\ncrawl-delay: soon', 'x').crawlDelay, null)
+  t.equal(readRobots('user-agent: *\ncrawl-delay: -5', 'x').crawlDelay, null)
+})
+
+/** Half a megabyte of this line in one group. */
+const full = (line: string) => `user-agent: *\n${line.repeat(Math.floor(510_000 / Buffer.byteLength(line)))}`
+const hostile: Record<string, string> = {
+  'many pieces': full(`disallow: /${'*a'.repeat(500)}b\n`),
+  'long pieces': full(`disallow: /*${'a'.repeat(1_000)}b\n`),
+  'short pieces': full('disallow: /*aaaaaaaaaaaab\n'),
+  'the shortest rules': full('allow:/*b\n'),
+  'one pattern of half a megabyte': `user-agent: *\ndisallow: /${'*'.repeat(500_000)}b`,
+  'characters that are escaped': full('allow: /\u{1f600}\u{1f600}\u{1f600}\n'),
+  'one group that names us again and again': `${'user-agent: *\n'.repeat(15_000)}${'allow:/\n'.repeat(37_000)}`,
+}
+for (const [name, robots] of Object.entries(hostile)) {
+  t.test(`half a megabyte of ${name}: read in a moment, and no page takes longer than one`, async t => {
+    // Of the processor, for the machine may be busy with something else.
+    const start = process.cpuUsage()
+    const { rules } = readRobots(robots, 'x')
+    t.ok(rules.length < 70_000)
+    const read = process.cpuUsage(start)
+    t.ok(read.user + read.system < 1_000_000, `${(read.user + read.system) / 1_000} ms to read`)
+    const url = new URL(`https://x.example/${'a'.repeat(2_000)}`)
+    const before = process.cpuUsage()
+    for (let page = 0; page < 5; page += 1) isAllowed(rules, url)
+    const { user, system } = process.cpuUsage(before)
+    t.ok((user + system) / 5 < 100_000, `${(user + system) / 5_000} ms a page`)
   })
-  const recent = new Map<string, RobotsKnown>()
-  const large = known(60_000)
-  for (let host = 0; host < 1_000; host += 1) {
-    recent.set(`large-${host}`, large)
-    forgetOldest(recent)
-  }
-  t.same([...recent.keys()], ['large-997', 'large-998', 'large-999'])
-  const small = known(50)
-  for (let host = 0; host < 400; host += 1) {
-    recent.set(`small-${host}`, small)
-    forgetOldest(recent)
-  }
-  t.equal(recent.size, 403)
+}
+
+t.test('where rules need more work than one page is worth, it is not fetched', async t => {
+  t.equal(may(hostile['short pieces'] ?? '', `/${'a'.repeat(2_000)}`), false)
+  t.equal(
+    may(hostile['short pieces'] ?? '', '/artikel/2026/11/21/brug-open'),
+    true,
+    'an ordinary address is no such page',
+  )
+})
+
+t.test('a pattern longer than any address matches by its wildcards only', async t => {
+  t.equal(may(`user-agent: *\ndisallow: /${'*'.repeat(3_000)}prive`, '/a/prive'), false)
+  t.equal(may(`user-agent: *\nallow: /a\ndisallow: /${'a'.repeat(3_000)}`, '/a'), true)
+})
+
+t.test('our verdicts are those of robots-parser', async () => {
+  const part = fc.stringMatching(/^[ab*$/?%]{0,6}$/)
+  const line = fc.tuple(fc.constantFrom('allow', 'disallow'), part).map(([field, path]) => `${field}: /${path}`)
+  fc.assert(
+    fc.property(fc.array(line, { maxLength: 6 }), fc.stringMatching(/^[ab$/?]{0,8}$/), (lines, path) => {
+      const robots = `user-agent: *\n${lines.join('\n')}`
+      const url = `https://x.example/${path}`
+      return may(robots, url) === (robotsParser('https://x.example/robots.txt', robots).isAllowed(url, 'x') ?? true)
+    }),
+    { numRuns: 3_000 },
+  )
 })

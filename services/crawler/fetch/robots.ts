@@ -1,209 +1,251 @@
-import { readAddress } from '../../../shared/articles/address.ts'
+import { ADDRESS_LIMIT } from '../../../shared/articles/address.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
-import { readRetryAfter } from '../../../shared/resilience/retry-after.ts'
-import type { Crawl } from '../crawl.ts'
-import { admitsHost, OTHER_DAY, spend } from '../hosts/budgets.ts'
-import type { Lease } from '../hosts/leases.ts'
-import { type Asked, askHost, OWN_PAUSE } from './permitted-request.ts'
-import type { FetchedResponse } from './request.ts'
-import {
-  productToken,
-  ROBOTS_LIMIT,
-  type RobotsKnown,
-  type RobotsRules,
-  readRobots,
-  readRules,
-  writeRules,
-} from './robots-rules.ts'
 
-/** The rules of a host's robots.txt, or why it cannot be requested now. */
-type RobotsOutcome =
-  | Exclude<KnownRobots, { kind: 'unknown' }>
-  | Exclude<Asked, { kind: 'answer' | 'busy' }>
-  /** The host, or a host that its robots.txt redirects to, is not free for `wait` ms. */
-  | { kind: 'busy'; host: string; wait: number }
+/** The rules of a robots.txt for one crawler (RFC 9309, and the older Crawl-delay). */
+export interface RobotsRules {
+  /**
+   * The rules of the groups that name us. When no group does: of the groups for everybody. In the
+   * order of `inOrder`.
+   */
+  rules: Rule[]
+  /** ms between two requests; null: the file does not say. */
+  crawlDelay: number | null
+}
 
-/** RFC 9309 §2.3.1.2: at least five. */
-const MAX_REDIRECTS = 5
-const LONGEST_WAIT = 3_600_000
+interface Rule {
+  allow: boolean
+  /** A path with `*` for anything and `$` for the end, in the spelling of `canonical`. */
+  pattern: string
+}
+
+/** In bytes. RFC 9309 §2.5 demands that we read at least this much. We read no more. */
+export const ROBOTS_LIMIT = 512_000
+const LONGEST_DELAY = 86_400_000
+
+/** The name by which a robots.txt calls us: `perscopebot` of `PerscopeBot/1.0 (+https://…)`. */
+export function productToken(userAgent: string): string {
+  return /^[^\s/]+/.exec(userAgent.trim())?.[0]?.toLowerCase() ?? '*'
+}
+
+/** One line of a robots.txt. */
+type Line =
+  /** `names`: in lower case, as written; a line may name several agents. */
+  | { kind: 'user-agent'; names: string[] }
+  | { kind: 'rule'; allow: boolean; path: string }
+  /** `delay` null: the line has no number. */
+  | { kind: 'crawl-delay'; delay: number | null }
+  | { kind: 'other' }
 
 /**
- * The robots.txt of an address's host. It is remembered for a day, and requested with a permit of
- * the host (RFC 9309 §2.3.1):
- * - 2xx: the rules that it holds.
- * - 3xx: redirects are followed, also to other hosts. Too many count as 4xx.
- * - 4xx but 429: everything is allowed.
- * - 5xx, 429, no answer: nothing may be fetched until it answers.
- *
- * @param outletNo the outlet whose budget pays
+ * Reads a robots.txt for one crawler. Several groups that name it are combined. Any text can be
+ * read; lines that are not understood say nothing. Only a rule ends the names of a group: other
+ * records between them do not (RFC 9309 §2.2.4).
  */
-export async function robotsFor(
-  crawl: Crawl,
-  visit: Lease,
-  outletNo: number,
-  page: URL,
-  patience: number,
-): Promise<RobotsOutcome> {
-  const recent = crawl.recentRobots
-  const cached = recent.get(page.host)
-  if (cached !== undefined && performance.now() < cached.until) return cached
-  const outcome = await recallOrAsk(crawl, visit, outletNo, page, patience)
-  recent.delete(page.host)
-  if (outcome.kind === 'known') {
-    recent.set(page.host, { ...outcome, until: Math.min(outcome.until, performance.now() + CACHED_FOR) })
-    forgetOldest(recent)
+export function readRobots(text: string, token: string): RobotsRules {
+  const own: RobotsRules = { rules: [], crawlDelay: null }
+  const all: RobotsRules = { rules: [], crawlDelay: null }
+  let isNamed = false
+  // The groups that hold the present line. A set: a group may name us a thousand times, and each of
+  // its rules counts once.
+  let current = new Set<RobotsRules>()
+  let hasRules = false
+  for (const line of linesOf(text).map(readLine)) {
+    if (line.kind === 'other') continue
+    if (line.kind === 'user-agent') {
+      if (hasRules) current = new Set()
+      hasRules = false
+      const namesUs = line.names.some(name => isMeant(name, token))
+      if (namesUs) current.add(own)
+      else if (line.names.some(name => name.startsWith('*'))) current.add(all)
+      isNamed ||= namesUs
+    } else addTo(current, line)
+    hasRules ||= line.kind === 'rule'
   }
-  return outcome
-}
-
-/**
- * Rules that were read lately are cached, so that a large file is not parsed for every page. The
- * cache may be lost at any time.
- */
-const CACHED_HOSTS = 500
-/**
- * Rules of all hosts together. The host that was read last may exceed it alone: the longest
- * robots.txt holds 60,000 rules, which take 10 MB.
- */
-const CACHED_RULES = 200_000
-const CACHED_FOR = 30_000
-
-/** Removes the hosts that were read first until the cache is within its bounds. */
-export function forgetOldest(recent: Map<string, RobotsKnown>): void {
-  let rules = 0
-  for (const known of recent.values()) rules += known.rules.length
-  for (const [host, known] of recent) {
-    if (recent.size <= CACHED_HOSTS && (rules <= CACHED_RULES || recent.size === 1)) return
-    recent.delete(host)
-    rules -= known.rules.length
-  }
-}
-
-async function recallOrAsk(
-  crawl: Crawl,
-  visit: Lease,
-  outletNo: number,
-  page: URL,
-  patience: number,
-): Promise<RobotsOutcome> {
-  const known = await readMemory(crawl.pool, page.host)
-  if (known.kind !== 'unknown') return known
-  const query: Query = {
-    ...{ crawl, visit, outletNo, patience, host: page.host, meanwhile: known },
-    ...{ failures: known.failures, askedHosts: new Set<string>() },
-  }
-  let url = new URL('/robots.txt', page)
-  for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
-    const step = await askOnce(query, url, redirects === 0)
-    if ('outcome' in step) return step.outcome
-    if (step.next === null) break
-    url = step.next
-  }
-  return rememberRobots(crawl.pool, page.host, { rules: [], crawlDelay: null }, crawl.config.CRAWL_HOST_DELAY)
-}
-
-/** The state of requesting one robots.txt. */
-interface Query {
-  crawl: Crawl
-  visit: Lease
-  outletNo: number
-  patience: number
-  /** The host whose rules are wanted. A redirect may lead to others. */
-  host: string
-  /** The robots.txt in the database when the first permit was taken. */
-  meanwhile: KnownRobots
-  /** How often the robots.txt could not be read before, in a row. */
-  failures: number
-  askedHosts: Set<string>
-}
-
-/** `next`: the address to ask; null: there is no robots.txt, and everything is allowed. */
-type Step = { outcome: RobotsOutcome } | { next: URL | null }
-
-async function askOnce(query: Query, url: URL, isFirst: boolean): Promise<Step> {
-  const { crawl, visit, outletNo, host, askedHosts } = query
-  if (url.host !== host && !(await admitsHost(crawl.pool, outletNo, url.host, crawl.config))) {
-    return { outcome: { kind: 'busy', host: url.host, wait: OTHER_DAY } }
-  }
-  // Another visit may have read the file while this one waited for its permit.
-  const needed = async () => {
-    query.meanwhile = await readMemory(crawl.pool, host)
-    return query.meanwhile.kind === 'unknown'
-  }
-  const asked = await askHost(
-    crawl,
-    visit,
-    url,
-    { accept: 'text/plain,*/*;q=0.5' },
-    {
-      outletNo,
-      patience: askedHosts.has(url.host) ? OWN_PAUSE : query.patience,
-      beginning: ROBOTS_LIMIT,
-      ...(isFirst ? { needed } : {}),
-    },
-  )
-  askedHosts.add(url.host)
-  switch (asked.kind) {
-    case 'busy':
-      return { outcome: isSettled(query.meanwhile) ? query.meanwhile : { ...asked, host } }
-    case 'interrupted':
-      return { outcome: asked }
-    case 'failure':
-      if (asked.reason === 'private-address' || asked.reason === 'port' || asked.reason === 'held')
-        return { outcome: asked }
-      return { outcome: await unreachable(query, 0, `robots.txt: ${asked.detail}`) }
-    case 'answer':
-      return judgeAnswer(query, url, asked.answer)
-  }
-}
-
-/** By the answer's status (RFC 9309 §2.3.1). */
-async function judgeAnswer(query: Query, url: URL, { status, headers, body }: FetchedResponse): Promise<Step> {
-  const { crawl, outletNo, host } = query
-  if (status >= 200 && status < 300) {
-    await spend(crawl.pool, outletNo, { hosts: 0, bytes: body.length })
-    const rules = readRobots(wholeLines(body).toString('utf8'), productToken(crawl.config.CRAWL_USER_AGENT))
-    return { outcome: await rememberRobots(crawl.pool, host, rules, crawl.config.CRAWL_HOST_DELAY) }
-  }
-  if (status >= 300 && status < 400) return { next: readAddress(headers.location ?? '', url.href) }
-  if (status >= 400 && status < 500 && status !== 429) return { next: null }
-  const asked = readRetryAfter(headers['retry-after'], headers.date) ?? 0
-  return { outcome: await unreachable(query, asked, `robots.txt answers ${status}`) }
-}
-
-/** @param atLeast ms that the server asked for */
-function unreachable({ crawl, host, failures }: Query, atLeast: number, detail: string): Promise<RobotsBlocked> {
-  const backOff = Math.min(crawl.config.CRAWL_RETRY_MIN * 2 ** Math.min(failures, 20), LONGEST_WAIT)
-  return rememberUnreachable(crawl.pool, host, Math.max(atLeast, backOff), detail)
+  const { rules, crawlDelay } = isNamed ? own : all
+  return { rules: inOrder(rules), crawlDelay }
 }
 
 /**
- * Leaves out a line that the limit cuts: half of `Disallow: /archive/2019` may be `Disallow: /a`.
+ * Whether a name means a crawler. Anything may stand behind the crawler's own name, as a version or
+ * a sign, but no more letters: those make another crawler's name. A name that ends with `*` means
+ * all
+ * crawlers that begin so.
  */
-function wholeLines(body: Buffer): Buffer {
-  return body.length < ROBOTS_LIMIT
-    ? body
-    : body.subarray(0, Math.max(body.lastIndexOf('\n'), body.lastIndexOf('\r')) + 1)
+function isMeant(name: string, token: string): boolean {
+  if (name.startsWith(token)) return !/^[a-z_-]/.test(name.slice(token.length))
+  const beginning = /^([a-z_-]{3,})\*/.exec(name)?.[1]
+  return beginning !== undefined && token.startsWith(beginning)
 }
 
-const isSettled = (robots: KnownRobots): robots is RobotsKnown | RobotsBlocked => robots.kind !== 'unknown'
+const linesOf = (text: string) =>
+  text
+    .slice(0, ROBOTS_LIMIT)
+    .replace(/^\ufeff/, '')
+    .split(/[\r\n]+/)
+
+/** Misspelt fields are those that Google's parser knows (google/robotstxt). */
+function readLine(line: string): Line {
+  const text = line.split('#', 1)[0] ?? ''
+  const colon = text.indexOf(':')
+  const [, field = '', written = ''] =
+    colon >= 0 ? ['', text.slice(0, colon).trim(), text.slice(colon + 1)] : (WITHOUT_COLON.exec(text) ?? [])
+  const value = written.trim()
+  switch (field.toLowerCase()) {
+    case 'user-agent':
+    case 'useragent':
+    case 'user agent':
+      return { kind: 'user-agent', names: namesOf(value) }
+    case 'allow':
+    case 'disallow':
+    case 'dissallow':
+    case 'dissalow':
+    case 'disalow':
+    case 'diasllow':
+    case 'disallaw':
+      return { kind: 'rule', allow: /^a/i.test(field), path: value }
+    case 'crawl-delay':
+    case 'crawldelay': {
+      const delay = value === '' ? Number.NaN : Number(value) * 1_000
+      return { kind: 'crawl-delay', delay: delay >= 0 ? Math.min(Math.ceil(delay), LONGEST_DELAY) : null }
+    }
+    default:
+      return { kind: 'other' }
+  }
+}
+
+/** A field and one word; RFC 9309 asks for the colon. */
+const WITHOUT_COLON = /^\s*(user-?agent|disallow|allow)[ \t]+(\S+)\s*$/i
+
+/** The agents of a line. RFC 9309 allows one, but files name several, with commas or spaces. */
+const namesOf = (value: string) =>
+  value
+    .toLowerCase()
+    .split(/[\s,;"'()]+/)
+    .filter(name => name !== '')
+
+function addTo(groups: Set<RobotsRules>, line: Extract<Line, { kind: 'rule' | 'crawl-delay' }>): void {
+  if (line.kind === 'crawl-delay') {
+    for (const group of groups) group.crawlDelay = line.delay ?? group.crawlDelay
+    return
+  }
+  if (line.path === '' || groups.size === 0) return
+  const rule = { allow: line.allow, pattern: canonical(line.path) }
+  if (canMatch(rule.pattern)) for (const { rules } of groups) rules.push(rule)
+}
+
+/**
+ * Sorts rules by precedence: the longest pattern first, allow before disallow among equals. The
+ * first rule that matches then decides (RFC 9309 §2.2.2).
+ */
+const inOrder = (rules: Rule[]) =>
+  rules.sort((a, b) => b.pattern.length - a.pattern.length || Number(b.allow) - Number(a.allow))
+
+/** Whether a pattern can match any address: not when its plain characters alone are longer. */
+const canMatch = (pattern: string) =>
+  pattern.length <= ADDRESS_LIMIT || pattern.replaceAll('*', '').length <= ADDRESS_LIMIT + 1
+
+/**
+ * Characters that are compared for one address at most, about 40 ms. Ten thousand rules with a
+ * wildcard need half of it, or less.
+ */
+const MOST_WORK = 3_000_000
+
+/**
+ * Whether an address may be fetched. The longest pattern that matches decides, and allow among
+ * equals. When none matches, and for robots.txt itself, the address is allowed. When the rules need
+ * more than `MOST_WORK`, it is not.
+ */
+export function isAllowed(rules: Rule[], url: URL): boolean {
+  const path = canonical(url.pathname + url.search)
+  if (path === '/robots.txt') return true
+  const work = { left: MOST_WORK }
+  for (const { allow, pattern } of rules) {
+    if (matches(pattern, path, work)) return allow
+    if (work.left < 0) return false
+  }
+  return true
+}
+
+/** Rules as the database holds them, one a line: `+/a` allows, `-/b` disallows. */
+function writeRules(rules: Rule[]): string {
+  return rules.map(({ allow, pattern }) => `${allow ? '+' : '-'}${pattern}`).join('\n')
+}
+
+function readRules(written: string): Rule[] {
+  return written === ''
+    ? []
+    : inOrder(written.split('\n').map(line => ({ allow: line.startsWith('+'), pattern: line.slice(1) })))
+}
+
+/**
+ * Compares a pattern with a path, character by character. On a mismatch it goes back only to the
+ * last `*`: everything before that `*` has matched as early as possible, which leaves the most for
+ * the rest. Returns false early when the work is used up.
+ */
+function matches(pattern: string, path: string, work: { left: number }): boolean {
+  const anchored = pattern.endsWith('$')
+  const end = anchored ? pattern.length - 1 : pattern.length
+  let at = 0
+  let wildcard = -1
+  let resume = 0
+  let place = 0
+  for (; place < path.length; work.left -= 1) {
+    if (work.left < 0) return false
+    if (at === end && !anchored) return true
+    if (at < end && pattern.charCodeAt(at) === WILDCARD) {
+      wildcard = at
+      resume = place
+      at += 1
+    } else if (at < end && pattern.charCodeAt(at) === path.charCodeAt(place)) {
+      at += 1
+      place += 1
+    } else if (wildcard >= 0) {
+      resume += 1
+      place = resume
+      at = wildcard + 1
+    } else return false
+  }
+  while (at < end && pattern.charCodeAt(at) === WILDCARD) at += 1
+  return at === end
+}
+
+const WILDCARD = 0x2a
+
+/**
+ * Brings a path into one spelling (RFC 9309 §2.2.2): octets outside of ASCII escaped, escapes in
+ * capitals, unreserved characters plain.
+ */
+function canonical(path: string): string {
+  return path
+    .toWellFormed()
+    .replace(/[^\u0021-\u007e]+/gu, characters => encodeURIComponent(characters))
+    .replace(/%[0-9a-f]{2}/gi, escaped => {
+      const character = String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
+      return /[A-Za-z0-9._~-]/.test(character) ? character : escaped.toUpperCase()
+    })
+}
+
+export interface RobotsKnown {
+  kind: 'known'
+  rules: Rule[]
+}
 
 /**
  * The robots.txt is unreachable. Nothing may be fetched for `wait` ms, then it is requested again.
  */
-interface RobotsBlocked {
+export interface RobotsBlocked {
   kind: 'blocked'
   wait: number
   detail: string
 }
 
 /** The state of a host's robots.txt in the database. */
-type KnownRobots = RobotsKnown | RobotsBlocked | { kind: 'unknown'; failures: number }
+export type KnownRobots = RobotsKnown | RobotsBlocked | { kind: 'unknown'; failures: number }
 
 /** ms. RFC 9309 §2.4 allows a day at most. */
 const KEEP = 86_400_000
 
-async function readMemory(pool: Pool, host: string): Promise<KnownRobots> {
+export async function recallRobots(pool: Pool, host: string): Promise<KnownRobots> {
   const { rows } = await pool.query<Row>(
     `select robots, robots_blocked as blocked, robots_failures as failures, last_error as error,
             extract(epoch from robots_until - clock_timestamp())::float8 * 1000 as left
@@ -214,7 +256,7 @@ async function readMemory(pool: Pool, host: string): Promise<KnownRobots> {
   if (row === undefined) return { kind: 'unknown', failures: 0 }
   if (row.left <= 0) return { kind: 'unknown', failures: row.failures }
   if (row.blocked) return { kind: 'blocked', wait: row.left, detail: row.error ?? 'robots.txt does not answer' }
-  return { kind: 'known', rules: readRules(row.robots ?? ''), until: performance.now() + row.left }
+  return { kind: 'known', rules: readRules(row.robots ?? '') }
 }
 
 interface Row {
@@ -228,7 +270,7 @@ interface Row {
 /**
  * Saves the rules of a robots.txt. Its Crawl-delay holds from now on. `delay`: CRAWL_HOST_DELAY.
  */
-async function rememberRobots(
+export async function rememberRobots(
   pool: Pool,
   host: string,
   { rules, crawlDelay }: RobotsRules,
@@ -242,14 +284,19 @@ async function rememberRobots(
       where host = $1`,
     [host, writeRules(rules), crawlDelay, KEEP, Math.max(delay, crawlDelay ?? 0)],
   )
-  return { kind: 'known', rules, until: performance.now() + KEEP }
+  return { kind: 'known', rules }
 }
 
 /**
  * Notes that a robots.txt could not be read. Nothing is fetched from the host until it can be read
  * (RFC 9309 §2.3.1.4).
  */
-async function rememberUnreachable(pool: Pool, host: string, wait: number, detail: string): Promise<RobotsBlocked> {
+export async function rememberUnreachable(
+  pool: Pool,
+  host: string,
+  wait: number,
+  detail: string,
+): Promise<RobotsBlocked> {
   await pool.query(
     `update hosts
         set robots_until = clock_timestamp() + $2 * interval '1 ms', robots_blocked = true,

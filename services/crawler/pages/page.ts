@@ -1,9 +1,10 @@
+import { isIP } from 'node:net'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { printableLine } from '../../../shared/log/printable.ts'
 import { noteBlock } from '../../../shared/outlets/health.ts'
 import { CALLED_AT_ONCE } from '../../../shared/outlets/page.ts'
-import { type Pool, transaction } from '../../../shared/postgres/pool.ts'
+import { type Pool, type Queryable, transaction } from '../../../shared/postgres/pool.ts'
 import type { Crawl } from '../crawl.ts'
 import { blocksMet, pagesFetched } from '../crawl-metrics.ts'
 import { gunzipFile } from '../fetch/compression.ts'
@@ -12,7 +13,6 @@ import { refreshOf } from '../fetch/redirects.ts'
 import { asFailure } from '../fetch/request-failure.ts'
 import { noteTry, type Try } from '../hosts/budgets.ts'
 import type { Lease } from '../hosts/leases.ts'
-import { readOwnership } from './ownership.ts'
 import { judge, NO_WORDS, type Verdict } from './verdict.ts'
 
 const PAGE_HEADERS = {
@@ -304,4 +304,40 @@ export function retryAfter(attempts: number, since: number, retryMin: number): n
   if (since + wait <= GIVE_UP) return wait
   // The last try comes at the end of the day, unless this was it.
   return since < GIVE_UP - Math.min(retryMin, GIVE_UP / 2) ? GIVE_UP - since : null
+}
+
+/** Whose host an address is on. `domain`: of the outlet that it belongs to. */
+type Ownership = { of: 'outlet' } | { of: 'nobody' } | { of: 'another outlet'; domain: string }
+
+/**
+ * Whose host an address is on, seen from an outlet. A host belongs to the outlet with the longest
+ * domain, or other host of the catalogue, that covers it. Where two outlets name the same one, it
+ * is
+ * either's. Indexes: outlets_domain_key, outlets_hosts.
+ */
+export async function readOwnership(db: Queryable, outletNo: number, url: URL): Promise<Ownership> {
+  const { rows } = await db.query<{ ours: boolean; domain: string; length: number }>(
+    `select outlet_no = $2 as ours, domain, length(name) as length
+       from (select outlet_no, active, domain, domain as name from outlets where domain = any($1)
+             union all
+             select outlet_no, active, domain, host from outlets, unnest(hosts) as host
+              where hosts && $1 and host = any($1)) named (outlet_no, active, domain, name)
+      where active or outlet_no = $2
+      order by length(name) desc, outlet_no = $2 desc limit 1`,
+    [namesOf(url), outletNo],
+  )
+  const [nearest] = rows
+  if (nearest === undefined) return { of: 'nobody' }
+  return nearest.ours ? { of: 'outlet' } : { of: 'another outlet', domain: nearest.domain }
+}
+
+/**
+ * The names in a catalogue that cover a host: itself, with and without its port, and its domains.
+ */
+function namesOf({ host, hostname }: URL): string[] {
+  const names = [host, hostname]
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) return names
+  for (let dot = hostname.indexOf('.'); dot >= 0; dot = hostname.indexOf('.', dot + 1))
+    names.push(hostname.slice(dot + 1))
+  return names
 }

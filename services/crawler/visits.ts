@@ -1,10 +1,134 @@
-import { isTransient, type Pool } from '../../../shared/postgres/pool.ts'
-import type { Crawl } from '../crawl.ts'
-import { pollFeed } from '../feeds/poll.ts'
-import { type DueFeed, saveFailure } from '../feeds/schedule.ts'
-import type { Held } from '../hosts/budgets.ts'
-import { endVisit, type Visit } from '../hosts/leases.ts'
-import { fetchPage, savePage, type WaitingPage } from '../pages/page.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { withLogContext } from '../../shared/log/context.ts'
+import { createOutageLog } from '../../shared/log/outage.ts'
+import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
+import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
+import type { Crawl } from './crawl.ts'
+import { pollFeed } from './feeds/poll.ts'
+import { type DueFeed, saveFailure } from './feeds/schedule.ts'
+import { type Held, readBrimming, readHeld, releasePutOff } from './hosts/budgets.ts'
+import { claimHosts, isBacklogged } from './hosts/due.ts'
+import { endVisit, type Visit } from './hosts/leases.ts'
+import { fetchPage, savePage, type WaitingPage } from './pages/page.ts'
+
+/** ms between two claims. */
+const TICK = 700
+/** ms between the end of a visit and the claim of another one while all places are taken. */
+const SOON = 50
+/**
+ * When so many stored pages wait for the normaliser, no more pages are fetched. A page is about 30
+ * kB compressed. One outlet may have far fewer (`STORED_SHARE`), so that no outlet stops the others
+ * alone.
+ */
+const BACKLOG = 20_000
+/** ms between two reads of what changes slowly: the catalogue, waiting pages, pages put off. */
+const SLOWLY = 30_000
+
+/**
+ * Claims hosts with due work and visits them, at most CRAWL_CONCURRENCY at a time, until it is
+ * closed. Postgres says what is due; the lease of a host keeps other crawlers away.
+ */
+export function startDispatcher(crawl: Crawl): Repeated {
+  const places = openPlaces(crawl)
+  let lastSlow = Number.NEGATIVE_INFINITY
+  const claim = async () => {
+    if (performance.now() - lastSlow >= SLOWLY) {
+      await lookAround(crawl)
+      lastSlow = performance.now()
+    }
+    await noteBacklog(crawl)
+    for (const visit of await claimVisits(crawl, places.free())) places.take(visit)
+  }
+  const tick = async (closing: AbortSignal) => {
+    await claim()
+    // All places are taken, so more work may be due. The next claim does not wait for the next
+    // tick.
+    while (places.free() === 0 && (await places.untilFree(closing))) await claim()
+  }
+  const outage = createOutageLog(crawl.log, {
+    begins: 'could not read due work from the database',
+    ends: 'due work is read again',
+  })
+  const repeated = repeatEvery(TICK, tick, { outage })
+  return {
+    async close() {
+      await repeated.close()
+      await places.empty()
+    },
+  }
+}
+
+/** The visits of this process; each takes one of CRAWL_CONCURRENCY places. */
+function openPlaces(crawl: Crawl) {
+  const running = new Set<Promise<void>>()
+  const outage = createOutageLog(crawl.log, {
+    begins: 'visits fail: the database is away',
+    ends: 'visits succeed again',
+  })
+  const make = async (visit: Visit) => {
+    try {
+      // The lines of a visit carry its name, as those of a job do.
+      await withLogContext({ job: `visit-${visit.host}-${visit.number}` }, () => visitHost(crawl, visit))
+      outage.over()
+    } catch (error) {
+      // The work is still due, and is claimed again when Postgres answers.
+      if (isTransient(error)) outage.met(error)
+      else crawl.log.error({ host: visit.host, err: error instanceof Error ? error.message : error }, 'a visit failed')
+    }
+  }
+  return {
+    free: () => crawl.config.CRAWL_CONCURRENCY - running.size,
+    take(visit: Visit) {
+      const made: Promise<void> = make(visit).finally(() => running.delete(made))
+      running.add(made)
+    },
+    /**
+     * Waits until a visit ends, and a little longer for others to end. False: `closing` came first.
+     */
+    async untilFree(closing: AbortSignal): Promise<boolean> {
+      await Promise.race([aborted(closing), ...running])
+      await sleep(SOON)
+      return !closing.aborted
+    },
+    empty: () => Promise.all(running),
+  }
+}
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>(resolve => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+
+async function noteBacklog(crawl: Crawl): Promise<void> {
+  const backlogged = await isBacklogged(crawl.pool, BACKLOG)
+  if (backlogged !== crawl.backlogged) {
+    crawl.log.info(backlogged ? 'too many pages wait for the normaliser: none are fetched' : 'pages are fetched again')
+  }
+  crawl.backlogged = backlogged
+}
+
+/** Reads which outlets have to wait, and claims hosts for the others, at most `most`. */
+export async function claimVisits(crawl: Crawl, most: number): Promise<Visit[]> {
+  const { pool, config, brimming, domains, leases } = crawl
+  crawl.held = await readHeld(pool, config, brimming)
+  if (most <= 0) return []
+  const pages = !crawl.backlogged
+  return claimHosts(pool, leases, { pages, held: crawl.held, domains, delay: config.CRAWL_HOST_DELAY, most })
+}
+
+/**
+ * Reads the catalogue's domains and the outlets with too many waiting pages, and releases pages
+ * that were put off.
+ */
+export async function lookAround(crawl: Crawl): Promise<void> {
+  const { pool, config, log } = crawl
+  const { rows } = await pool.query<{ domain: string }>('select domain from outlets where active')
+  crawl.domains = new Set(rows.map(({ domain }) => domain))
+  crawl.brimming = await readBrimming(pool, config)
+  const released = await releasePutOff(pool, config)
+  if (released > 0) log.info({ released }, 'released pages that had waited for a new host')
+}
 
 /**
  * ms after which a visit ends in favour of other hosts. If work is left, the host is claimed again.

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 import { getDomain } from 'tldts'
 import { type Client, type Pool, transaction } from '../../../shared/postgres/pool.ts'
-import type { Held } from '../hosts/budgets.ts'
-import { LEASE_DURATION, type Leases, newLeaseId, type Visit } from '../hosts/leases.ts'
+import type { Held } from './budgets.ts'
+import { LEASE_DURATION, type Leases, newLeaseId, type Visit } from './leases.ts'
 
 /**
  * ms before a host is free at which it may be visited: the visit waits for the rest of the pause.
@@ -20,7 +20,7 @@ const HOSTS_OF_AN_OUTLET = 32
  */
 const CLAIMING = 6_118_203_774n
 
-export interface ClaimOptions {
+interface ClaimOptions {
   /** Whether pages are fetched at all. */
   pages: boolean
   held: Held
