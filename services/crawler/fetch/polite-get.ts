@@ -114,7 +114,7 @@ async function followAll(way: Way, start: URL): Promise<Fetched> {
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
 
-/** Robots, permit, request: one request, if the outlet's budget and the host's robots.txt allow it. */
+/** Robots, permit, request: asks once, if the outlet's budget and the robots.txt allow it. */
 async function ask(way: Way, url: URL): Promise<Fetched> {
   const { crawl, visit, outletNo, askedHosts, robotsNeeded } = way
   const { host } = url
