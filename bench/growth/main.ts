@@ -94,7 +94,7 @@ const prefixed = (name: string, figures: Figures): Figures =>
 
 const QUERIES = 5
 /** The lists of all queries fit, of the larger archive too. */
-const POSTINGS = '2000MB'
+const CACHES = '4400MB'
 
 /** The servers and the folder of an API process. */
 interface ServedBy {
@@ -116,7 +116,7 @@ async function measureProcess(
     const begun = performance.now()
     const api = await startApiProcess(servers, dataDir, url, {
       name: 'growth',
-      env: { SEARCH_CACHE_POSTINGS: POSTINGS },
+      env: { SEARCH_CACHE: CACHES },
     })
     try {
       const readyMs = performance.now() - begun

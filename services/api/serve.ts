@@ -197,20 +197,18 @@ export function openApiIndex({ pool, standbys }: Servers, config: Config, proces
 }
 
 /**
- * Sizes of the caches: those that were set, or that fit the machine's memory.
+ * Sizes of the caches: parts of SEARCH_CACHE, or what fits the machine's memory.
  *
  * @param processes that share the port. Each has an equal part, so that the sum stays the same
  */
 function cacheSizesOf(config: Config, processes: number): CacheSizes {
-  const fitting = defaultCacheSizes()
-  const size = (set: number, otherwise: number) => Math.floor((set > 0 ? set : otherwise) / processes)
+  const { postings, columns, verified, counts, articles, names } = defaultCacheSizes()
+  const fitting = postings + columns + verified + counts + articles + names
+  const scale = (config.SEARCH_CACHE > 0 ? config.SEARCH_CACHE / fitting : 1) / processes
+  const size = (bytes: number) => Math.floor(bytes * scale)
   return {
-    postings: size(config.SEARCH_CACHE_POSTINGS, fitting.postings),
-    columns: size(config.SEARCH_CACHE_COLUMNS, fitting.columns),
-    verified: size(config.SEARCH_CACHE_VERIFIED, fitting.verified),
-    counts: size(config.SEARCH_CACHE_COUNTS, fitting.counts),
-    articles: size(config.SEARCH_CACHE_ARTICLES, fitting.articles),
-    names: size(config.SEARCH_CACHE_NAMES, fitting.names),
+    ...{ postings: size(postings), columns: size(columns), verified: size(verified) },
+    ...{ counts: size(counts), articles: size(articles), names: size(names) },
   }
 }
 

@@ -175,37 +175,11 @@ export const SETTINGS = {
   AUTH_LOCK_DURATION: { type: 'duration', default: '15m', about: 'How long the lock holds.' },
   SEARCH_TIMEOUT: { type: 'duration', default: '15s', about: 'Longest a database statement of a search may run.' },
 
-  SEARCH_CACHE_POSTINGS: {
+  SEARCH_CACHE: {
     type: 'bytes',
     default: '0',
     about:
-      'Memory for posting lists. The processes of an API share it, and the five below. 0: 1/28 of the machine, at most 512MB.',
-  },
-  SEARCH_CACHE_COLUMNS: {
-    type: 'bytes',
-    default: '0',
-    about:
-      'Memory for dates, outlets and authors of articles and for filters of words, 45MB a million. 0: 1/28 of the machine, at most 512MB.',
-  },
-  SEARCH_CACHE_VERIFIED: {
-    type: 'bytes',
-    default: '0',
-    about: 'Memory for phrases that were looked up. 0: 1/512 of the machine, at most 24MB.',
-  },
-  SEARCH_CACHE_COUNTS: {
-    type: 'bytes',
-    default: '0',
-    about: 'Memory for the counts of a query in each segment. 0: 1/512 of the machine, at most 24MB.',
-  },
-  SEARCH_CACHE_ARTICLES: {
-    type: 'bytes',
-    default: '0',
-    about: 'Memory for articles as they are shown. 0: 1/128 of the machine, at most 64MB.',
-  },
-  SEARCH_CACHE_NAMES: {
-    type: 'bytes',
-    default: '0',
-    about: 'Memory for names as they are shown and for parts of names. 0: 1/256 of the machine, at most 64MB.',
+      'Memory for the index: posting lists, columns, counts, articles as they are shown. The processes of an API share it equally. 0: a tenth of the machine, at most 1.1GB.',
   },
   QUESTION_CACHE: {
     type: 'bytes',
@@ -368,7 +342,12 @@ export const OWN_PREFIXES = [
 /**
  * Settings of former versions that have no use any more. A process that is given one warns of it.
  */
-export const GONE_SETTINGS: readonly string[] = ['CRAWL_RECHECK', 'CRAWL_ARCHIVE_DOCUMENTS', 'WEBSUB_PUBLIC_URL']
+export const GONE_SETTINGS: readonly string[] = [
+  'CRAWL_RECHECK',
+  'CRAWL_ARCHIVE_DOCUMENTS',
+  'WEBSUB_PUBLIC_URL',
+  ...['POSTINGS', 'COLUMNS', 'VERIFIED', 'COUNTS', 'ARTICLES', 'NAMES'].map(part => `SEARCH_CACHE_${part}`),
+]
 
 /** One line of the settings table. */
 export interface Setting {

@@ -40,7 +40,7 @@ t.test('three APIs on two standbys: one lags, is paused, dies, and no client not
     DATABASE_URL: database.url,
     DATABASE_READ_URL: cluster.standbys.map(standby => standby.in(database.url)).join(),
     // Everything is read anew.
-    SEARCH_CACHE_ARTICLES: '1MB',
+    SEARCH_CACHE: '8MB',
   })
   t.teardown(() => apis.stop())
 

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { openDataDirectory } from '../../../infra/embedded/data-directory.ts'
-import { findJdk } from '../../../infra/embedded/java.ts'
 import { startServers } from '../../../infra/embedded/servers.ts'
+import { findJdk } from '../../../test/java.ts'
 import { buildArchive } from '../build.ts'
 import { queryClasses } from '../classes.ts'
 import { comparePeers } from './main.ts'
