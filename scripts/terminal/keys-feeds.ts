@@ -1,7 +1,7 @@
 import { ApiError } from '../../services/api/contract/errors.ts'
+import { feedAddresses, tokenInAddress, writeOpml } from '../../services/api/feeds/feed-address.ts'
+import { type NewFeed, readNewFeed } from '../../services/api/feeds/manage.ts'
 import { publicUrlOf } from '../../services/api/http/address.ts'
-import { feedAddresses, tokenInAddress, writeOpml } from '../../services/api/search-feeds/address.ts'
-import { type NewFeed, readNewFeed } from '../../services/api/search-feeds/search.ts'
 import { printableLine, printableXml } from '../../shared/log/printable.ts'
 import { type ApiKey, listKeys } from '../../shared/plans/keys.ts'
 import {

@@ -1,4 +1,4 @@
-import { waitFor } from '../../shared/log/waits.ts'
+import { waitFor } from '../../shared/log/context.ts'
 import type { KeptArticle } from '../cache/stored-articles.ts'
 import type { ArticleQuery, Position, SearchPage } from '../query/article-query.ts'
 import type { TimeBounds } from '../query/time-bounds.ts'

@@ -1,4 +1,4 @@
-import { waitFor } from '../../shared/log/waits.ts'
+import { waitFor } from '../../shared/log/context.ts'
 import type { Client, Queryable } from '../../shared/postgres/pool.ts'
 import type { BuiltSegment, SegmentSource } from '../segment/builder.ts'
 import type { Columns } from '../segment/columns.ts'

@@ -16,29 +16,27 @@ import { accessOf, chargeMonth, checkKey, checkQuota, limitRate, withPermitOf } 
 import { type Admissions, createAdmissions } from './access/admissions.ts'
 import type { AddressLock } from './access/lock.ts'
 import { createCountPermits, createQuestionPermits, createSearchPermits } from './access/permits.ts'
-import { answerArticles } from './articles/articles.ts'
+import { type Asked, answerArticles, createStandingAnswers } from './articles/articles.ts'
 import type { Searches } from './articles/find.ts'
 import type { ShownArticle } from './articles/shown-article.ts'
-import { type Asked, createStandingAnswers } from './articles/standing-answers.ts'
 import type { CursorSecret } from './contract/cursor.ts'
 import { ApiError } from './contract/errors.ts'
 import { rawQueryOf } from './contract/query-string.ts'
-import { answerCounts } from './explore/counts.ts'
+import { answerCounts, createMeaning } from './explore/counts.ts'
 import { answerMatches } from './explore/matches.ts'
-import { createMeaning } from './explore/meaning.ts'
 import { answerSuggestions } from './explore/suggestions.ts'
-import { answerFeed } from './feed/feed.ts'
+import { answerSearchFeed } from './feeds/atom-json.ts'
+import { FEED_PATH } from './feeds/feed-address.ts'
+import { feedPages } from './feeds/manage.ts'
+import { answerFeed } from './feeds/rss.ts'
+import { askedFeed, checkToken, countFeedRequest, countInMinuteOfKey } from './feeds/token.ts'
 import { trustProxy } from './http/address.ts'
 import { type Answer, createSender, refuseMethod, refusePath, sendError } from './http/answer.ts'
 import { healthPages, type Readiness } from './http/health.ts'
-import { nameRequest, observe } from './http/observe.ts'
+import { observe } from './http/observe.ts'
 import { crossOrigin, securityHeaders } from './http/security.ts'
 import { REFERENCE_PATHS, referencePages } from './pages/reference.ts'
 import { webPages } from './pages/web.ts'
-import { FEED_PATH } from './search-feeds/address.ts'
-import { answerSearchFeed } from './search-feeds/formats.ts'
-import { feedPages } from './search-feeds/manage.ts'
-import { askedFeed, checkToken, countFeedRequest, countInMinuteOfKey } from './search-feeds/token.ts'
 import type { SemanticSearch } from './semantic/query.ts'
 
 export interface Parts {
@@ -64,7 +62,7 @@ export interface Parts {
 export function createApp(parts: Parts): Express {
   const { config, log, pool, lock } = parts
   const app = newApp(config)
-  app.use(nameRequest, observe(log), securityHeaders(parts.publicUrl))
+  app.use(observe(log), securityHeaders(parts.publicUrl))
   if (config.CORS_ORIGINS.length > 0) app.use(crossOrigin(config.CORS_ORIGINS))
   app.use(exceptAnswers(compress))
 

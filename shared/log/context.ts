@@ -8,13 +8,36 @@ export interface LogContext {
   request?: string
 }
 
-const storage = new AsyncLocalStorage<LogContext>()
+/**
+ * The waits of the work in hand: ms by name. Waits at the same time are added up, so the sum may be
+ * longer than the work.
+ */
+export type Waits = Map<string, number>
+
+const storage = new AsyncLocalStorage<{ ids: LogContext; waits: Waits }>()
 
 /**
- * Runs `work` with these ids on every line of every logger, also in functions that it awaits.
+ * Runs `work` with these ids on every line of every logger, and notes in `waits` what it waits for;
+ * also in functions that it awaits.
  */
-export function withLogContext<T>(context: LogContext, work: () => T): T {
-  return storage.run(context, work)
+export function withLogContext<T>(ids: LogContext, work: () => T, waits: Waits = new Map()): T {
+  return storage.run({ ids, waits }, work)
 }
 
-export const logContext = (): LogContext => storage.getStore() ?? {}
+export const logContext = (): LogContext => storage.getStore()?.ids ?? {}
+
+/** Adds a wait to those of the work in hand, if they are noted. */
+export function noteWait(name: string, ms: number): void {
+  const waits = storage.getStore()?.waits
+  waits?.set(name, (waits.get(name) ?? 0) + ms)
+}
+
+/** Waits for `work` and notes how long that took, whether it succeeds or fails. */
+export async function waitFor<T>(name: string, work: Promise<T>): Promise<T> {
+  const start = performance.now()
+  try {
+    return await work
+  } finally {
+    noteWait(name, performance.now() - start)
+  }
+}

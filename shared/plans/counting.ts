@@ -12,10 +12,10 @@ export interface CountedMinute {
 
 /**
  * Counts requests in the minute of a key `k` (`id`, `rate`), as a common table expression
- * `counted`. A key's minute begins with its first request. The row's lock makes the count exact
- * across processes, so headers count down without gaps or repeats. A refusal counts nothing. When
- * the database's clock was set back by more than a minute, the minute is over too. The table is
- * unlogged, so that no commit waits for the disk.
+ * `counted`: `allowed`, `used_in_minute`, `left_of_minute`. A key's minute begins with its first
+ * request. The row's lock makes the count exact across processes, so headers count down without
+ * gaps or repeats. A refusal counts nothing. When the database's clock was set back by more than a
+ * minute, the minute is over too. The table is unlogged, so that no commit waits for the disk.
  *
  * @param requests the parameter with their number, as `$2::int`
  */
@@ -35,31 +35,15 @@ export const countMinute = (requests: string) => `
     returning allowed, used as used_in_minute,
       60000 - extract(epoch from clock_timestamp() - started_at)::float8 * 1000 as left_of_minute)`
 
-/** Columns of `counted`. */
-export const MINUTE_COLUMNS = 'allowed, used_in_minute, left_of_minute'
-
-/** A row with these columns. */
-export interface MinuteRow {
-  allowed: boolean
-  used_in_minute: number
-  left_of_minute: number
-}
-
-export const minuteOf = (row: MinuteRow): CountedMinute => ({
-  allowed: row.allowed,
-  used: row.used_in_minute,
-  left: row.left_of_minute,
-})
-
 // $1 id of a key. Index: the primary keys.
 const COUNT = `
 with k as (select id, rate from api_keys where id = $1), ${countMinute('1')}
-select ${MINUTE_COLUMNS} from counted`
+select allowed, used_in_minute as used, left_of_minute as left from counted`
 
 /** Counts one request of a key that is known already. Null when the key is gone. */
 export async function countInMinute(db: Queryable, keyId: string): Promise<CountedMinute | null> {
-  const { rows } = await db.query<MinuteRow>({ name: 'count-minute', text: COUNT, values: [keyId] })
-  return rows[0] ? minuteOf(rows[0]) : null
+  const { rows } = await db.query<CountedMinute>({ name: 'count-minute', text: COUNT, values: [keyId] })
+  return rows[0] ?? null
 }
 
 /** A key's month, on the database's clock (UTC). */

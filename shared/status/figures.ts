@@ -277,17 +277,17 @@ export interface OutletOrigins {
  * The figures of `/status/figures`, as JSON carries them: times are ISO 8601. A part that could not
  * be read is null, and `unread` names it.
  */
-export interface Figures {
+export interface Figures<Time = string> {
   /** When they were read. */
   at: string
   service: string
-  flow: Flow<string> | null
+  flow: Flow<Time> | null
   running: Running | null
   machines: Machines | null
   /** By name of the queue. */
   queues: Record<string, QueueCounts> | null
   /** Those in trouble first. */
-  outlets: OutletHealth<string>[] | null
+  outlets: OutletHealth<Time>[] | null
   quarantine: { counts: QuarantineCount[]; newest: Quarantined[] } | null
   /** The last 24 hours, the present one last. */
   lag: LagHour[] | null

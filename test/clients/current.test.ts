@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import type * as client from '../../clients/typescript/src/index.ts'
 import { openApiDocument } from '../../services/api/contract/openapi.ts'
 import type { ArticleObject, ErrorObject, PageEnvelope } from '../../services/api/contract/resources.ts'
-import type { COUNTS_SCHEMA } from '../../services/api/explore/definitions.ts'
+import type { COUNTS_SCHEMA } from '../../services/api/explore/counts.ts'
 import { COUNTRIES, LANGUAGES } from '../../shared/articles/article.ts'
 import { examplesOf } from './examples.ts'
 

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import { type RateLimitInfo, rateLimit, type Store } from 'express-rate-limit'
 import type { IndexState } from '../../../search/index.ts'
-import { noteWait } from '../../../shared/log/waits.ts'
+import { noteWait } from '../../../shared/log/context.ts'
 import type { CountedMinute, QuotaMonth } from '../../../shared/plans/counting.ts'
 import type { FoundKey } from '../../../shared/plans/keys.ts'
 import { ApiError } from '../contract/errors.ts'
@@ -177,12 +177,11 @@ const MINUTE = 60_000
  * the counters on every answer from here on.
  */
 export function limitRate(): RequestHandler[] {
-  const counted = createCountedStore()
   const limit = rateLimit({
-    store: counted.store,
+    store: COUNTED,
     windowMs: MINUTE,
     limit: (_request, response) => accessOf(response).key.plan.rate,
-    keyGenerator: (_request, response) => counted.note(minuteOf(response)),
+    keyGenerator: (_request, response) => JSON.stringify(minuteOf(response)),
     // Their names are not the contract's.
     standardHeaders: false,
     legacyHeaders: false,
@@ -204,35 +203,21 @@ export function limitRate(): RequestHandler[] {
 
 /**
  * The store of express-rate-limit. Key, minute and month are one statement, so a request is counted
- * before express-rate-limit asks: the store hands out what the statement said.
+ * before express-rate-limit asks: it asks for the count itself, as JSON, and gets it back.
  */
-function createCountedStore(): { store: Store; note(minute: CountedMinute): string } {
-  const noted = new Map<string, CountedMinute>()
-  let last = 0
-  return {
-    /** @returns the name under which express-rate-limit asks for it */
-    note(minute) {
-      const name = String(++last)
-      noted.set(name, minute)
-      return name
-    },
-    store: {
-      localKeys: false,
-      increment(name) {
-        const minute = noted.get(name)
-        noted.delete(name)
-        if (!minute) throw new Error('The request was not counted.')
-        return {
-          // The plan of the moment of counting decides.
-          totalHits: minute.allowed ? minute.used : Number.MAX_SAFE_INTEGER,
-          resetTime: new Date(Date.now() + Math.min(MINUTE, Math.max(0, minute.left))),
-        }
-      },
-      // Requests are never given back: every answer but a refusal costs one (decision 5).
-      decrement() {},
-      resetKey() {},
-    },
-  }
+const COUNTED: Store = {
+  localKeys: false,
+  increment(counted) {
+    const { allowed, used, left }: CountedMinute = JSON.parse(counted)
+    return {
+      // The plan of the moment of counting decides.
+      totalHits: allowed ? used : Number.MAX_SAFE_INTEGER,
+      resetTime: new Date(Date.now() + Math.min(MINUTE, Math.max(0, left))),
+    }
+  },
+  // Requests are never given back: every answer but a refusal costs one (decision 5).
+  decrement() {},
+  resetKey() {},
 }
 
 function minuteOf(response: Response): CountedMinute {

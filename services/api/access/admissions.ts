@@ -4,10 +4,7 @@ import {
   type CountedMinute,
   chargeQuota,
   countMinute,
-  MINUTE_COLUMNS,
-  type MinuteRow,
   MONTH_OF_KEY,
-  minuteOf,
   type QuotaMonth,
 } from '../../../shared/plans/counting.ts'
 import {
@@ -85,10 +82,15 @@ interface Admission {
 const ADMIT = `
   with k as materialized (
     select ${PLAN_COLUMNS}, key_hash from api_keys where key_hash = $1 and revoked_at is null), ${countMinute('$2::int')}
-  select k.*, ${MINUTE_COLUMNS}, m.*, ${INDEX_STATE.columns}
+  select k.*, allowed, used_in_minute, left_of_minute, m.*, ${INDEX_STATE.columns}
   from k cross join counted left join lateral (${MONTH_OF_KEY}) m on k.quota is not null, ${INDEX_STATE.tables}`
 
-type AdmitRow = PlanRow & { key_hash: Buffer } & MinuteRow & QuotaMonth & IndexStateRow
+interface AdmitRow extends PlanRow, QuotaMonth, IndexStateRow {
+  key_hash: Buffer
+  allowed: boolean
+  used_in_minute: number
+  left_of_minute: number
+}
 
 /**
  * Finds the key with this hash and counts requests in its minute. Null when the key is unknown or
@@ -98,9 +100,9 @@ async function admitTogether(db: Queryable, keyHash: Buffer, requests: number): 
   const { rows } = await db.query<AdmitRow>({ name: 'admit', text: ADMIT, values: [keyHash, requests] })
   const row = rows[0]
   // The database has found the row by its hash; no difference of time tells how near another was.
-  return row && timingSafeEqual(row.key_hash, keyHash)
-    ? { found: foundKey(row), minute: minuteOf(row), state: indexStateOf(row) }
-    : null
+  if (!row || !timingSafeEqual(row.key_hash, keyHash)) return null
+  const minute = { allowed: row.allowed, used: row.used_in_minute, left: row.left_of_minute }
+  return { found: foundKey(row), minute, state: indexStateOf(row) }
 }
 
 interface ChargedKey {

@@ -76,7 +76,7 @@ export const ERROR_CODES = Object.keys(ERRORS).filter((code): code is ErrorCode 
  * given, and the sentence sent. The contract, its OpenAPI document and its page do not have them;
  * `/explore/openapi.json` prints them.
  */
-export const BESIDE_ERRORS = {
+const BESIDE_ERRORS = {
   feed_ended: {
     status: 410,
     when: 'The feed was revoked, or its key was.',
@@ -106,7 +106,8 @@ export const BESIDE_ERRORS = {
 
 export type BesideErrorCode = keyof typeof BESIDE_ERRORS
 
-const ALL = { ...ERRORS, ...BESIDE_ERRORS }
+/** The errors of the contract, and those beside it. */
+export const ALL_ERRORS = { ...ERRORS, ...BESIDE_ERRORS }
 
 /** An answer that is an error of the contract; whatever else is thrown becomes `internal_error`. */
 export class ApiError extends Error {
@@ -124,13 +125,13 @@ export class ApiError extends Error {
       cause?: unknown
     } = {},
   ) {
-    super(details.message ?? ALL[code].message, { cause: details.cause })
+    super(details.message ?? ALL_ERRORS[code].message, { cause: details.cause })
     this.code = code
     this.errors = details.errors
     this.headers = details.headers ?? {}
   }
 
   get status(): number {
-    return ALL[this.code].status
+    return ALL_ERRORS[this.code].status
   }
 }

@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from './errors.ts'
+import { ALL_ERRORS, type BesideErrorCode, ERROR_CODES, type ErrorCode } from './errors.ts'
 import { guide, PAGE_EXAMPLE } from './guide.ts'
 import { PARAMETER_NAMES, PARAMETERS, type Parameter, type ParameterName, parameterSchema } from './parameters.ts'
 import {
@@ -12,7 +12,7 @@ import {
   PLAN_HEADERS,
 } from './resources.ts'
 
-type Json = Record<string, unknown>
+export type Json = Record<string, unknown>
 
 /**
  * The OpenAPI 3.1 document, printed from the definitions that requests are validated with. It names
@@ -33,21 +33,21 @@ export function openApiDocument(serviceName: string): Json {
     tags: [{ name: 'Articles', description: 'One search, as JSON or as a feed.' }],
     paths: {
       '/v1/articles': {
-        get: operation('listArticles', {
+        get: searchOperation('listArticles', {
           summary: 'Search articles',
           description:
             'A page of the articles that match, newest first unless you say otherwise; without filters, the newest that your plan covers.',
-          parameters: PARAMETER_NAMES,
+          parameters: parameterRefs(PARAMETER_NAMES),
           description200: 'A page of articles.',
           content: { 'application/json': { schema: ref('schemas', 'Page'), example: PAGE_EXAMPLE } },
         }),
       },
       '/v1/articles.rss': {
-        get: operation('articlesFeed', {
+        get: searchOperation('articlesFeed', {
           summary: 'The same search as an RSS 2.0 feed',
           description:
             'One page of up to 100 items, for feed readers that can send a header. Errors are JSON, as everywhere.',
-          parameters: PARAMETER_NAMES.filter(name => name !== 'cursor'),
+          parameters: parameterRefs(PARAMETER_NAMES.filter(name => name !== 'cursor')),
           description200: 'RSS 2.0.',
           // Generators that know no RSS leave the answer out of their clients; text they all know.
           content: { 'application/rss+xml': { schema: FEED_SCHEMA }, 'text/*': { schema: FEED_SCHEMA } },
@@ -76,6 +76,8 @@ export function openApiDocument(serviceName: string): Json {
   }
 }
 
+const parameterRefs = (names: ParameterName[]): Json[] => names.map(name => ref('parameters', name))
+
 const ARTICLES = { ...PAGE_SCHEMA.properties.articles, items: { $ref: '#/components/schemas/Article' } }
 
 /** All headers, for the components of a document. */
@@ -90,28 +92,46 @@ export const SECURITY_SCHEMES = {
 
 const FEED_SCHEMA = { type: 'string', description: 'An RSS 2.0 document, sent as `application/rss+xml`.' }
 
-const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
+export const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` })
+
+/** A code of either table. */
+export type AnyErrorCode = ErrorCode | BesideErrorCode
+
+/** What a document says about an operation. */
+interface OperationAbout extends Json {
+  summary: string
+  description: string
+  parameters?: Json[]
+  /** Good answers, by their status. */
+  answers: Json
+  errors: readonly AnyErrorCode[]
+}
+
+export function operation(operationId: string, about: OperationAbout): Json {
+  const { answers, errors, ...more } = about
+  const statuses = [...new Set(errors.map(code => ALL_ERRORS[code].status))]
+  const failures = statuses.map(status => [status, failure(status, errors)])
+  return { operationId, ...more, responses: { ...answers, ...Object.fromEntries(failures) } }
+}
 
 /** An operation that answers as those of the contract do: headers, errors, conditional requests. */
-export function operation(
+export function searchOperation(
   operationId: string,
   about: {
     summary: string
     description: string
-    /** Names of parameters in the document's components. */
-    parameters: string[]
+    parameters: Json[]
     description200: string
     content: Json
     tag?: string
   },
 ): Json {
-  return {
-    operationId,
-    tags: [about.tag ?? 'Articles'],
-    summary: about.summary,
-    description: about.description,
+  const { summary, description, parameters, description200, content, tag = 'Articles' } = about
+  const sent = headers(['X-Request-Id', ...PLAN_HEADERS, 'ETag', 'Cache-Control', 'Vary'])
+  return operation(operationId, {
+    ...{ tags: [tag], summary, description },
     parameters: [
-      ...about.parameters.map(name => ref('parameters', name)),
+      ...parameters,
       {
         name: 'If-None-Match',
         in: 'header',
@@ -119,56 +139,33 @@ export function operation(
         schema: { type: 'string' },
       },
     ],
-    responses: {
-      200: {
-        description: about.description200,
-        headers: headers(['X-Request-Id', ...PLAN_HEADERS, 'ETag', 'Cache-Control', 'Vary']),
-        content: about.content,
-      },
-      304: {
-        description: 'Nothing but the cursor has changed since the `ETag` that you sent.',
-        headers: headers(['X-Request-Id', ...PLAN_HEADERS, 'ETag', 'Cache-Control', 'Vary']),
-      },
-      ...Object.fromEntries(
-        [...new Set(codes().map(code => ERRORS[code].status))].map(status => [status, failure(status)]),
-      ),
+    answers: {
+      200: { description: description200, headers: sent, content },
+      304: { description: 'Nothing but the cursor has changed since the `ETag` that you sent.', headers: sent },
     },
-  }
+    // At these paths nothing is not found, and another method is another operation.
+    errors: ERROR_CODES.filter(code => code !== 'not_found' && code !== 'method_not_allowed'),
+  })
 }
 
-// At these two paths nothing is not found, and another method is another operation.
-const codes = (): ErrorCode[] =>
-  (Object.keys(ERRORS) as ErrorCode[]).filter(code => code !== 'not_found' && code !== 'method_not_allowed')
-
-function failure(status: number): Json {
-  const here = codes().filter(code => ERRORS[code].status === status)
-  const known = status !== 401
+/** The errors of one status. */
+function failure(status: number, codes: readonly AnyErrorCode[]): Json {
+  const here = codes.filter(code => ALL_ERRORS[code].status === status)
+  const example = (code: AnyErrorCode) => ({
+    ...{ status: 'error', code, message: ALL_ERRORS[code].message },
+    ...(code === 'invalid_request' ? { errors: { per_page: ['Write a whole number from 1 to 100.'] } } : {}),
+  })
   return {
-    description: here.map(code => `\`${code}\`: ${ERRORS[code].when}`).join('\n\n'),
+    description: here.map(code => `\`${code}\`: ${ALL_ERRORS[code].when}`).join('\n\n'),
     headers: headers([
       'X-Request-Id',
-      ...(known ? PLAN_HEADERS : []),
-      ...(status === 401 ? (['WWW-Authenticate'] as const) : []),
+      ...(status === 401 ? (['WWW-Authenticate'] as const) : PLAN_HEADERS),
       ...(status === 429 || status === 503 ? (['Retry-After'] as const) : []),
     ]),
     content: {
       'application/json': {
         schema: ref('schemas', 'Error'),
-        examples: Object.fromEntries(
-          here.map(code => [
-            code,
-            {
-              value: {
-                status: 'error',
-                code,
-                message: ERRORS[code].message,
-                ...(code === 'invalid_request'
-                  ? { errors: { per_page: ['Write a whole number from 1 to 100.'] } }
-                  : {}),
-              },
-            },
-          ]),
-        ),
+        examples: Object.fromEntries(here.map(code => [code, { value: example(code) }])),
       },
     },
   }

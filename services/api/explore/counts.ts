@@ -1,14 +1,122 @@
-import { type Breakdown, type Counts, MOST_BUCKETS, TooManyBuckets, timeZoneNamed } from '../../../search/index.ts'
+import { LRUCache } from 'lru-cache'
+import {
+  type Breakdown,
+  type Counts,
+  MOST_BUCKETS,
+  NO_FILTERS,
+  type SearchIndex,
+  TIME_UNITS,
+  TooManyBuckets,
+  timeZoneNamed,
+} from '../../../search/index.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
 import { checkPlan, historyStart } from '../articles/articles.ts'
 import { countArticles, type PlannedRequest, type Searches } from '../articles/find.ts'
+import type { ShownArticle } from '../articles/shown-article.ts'
 import { ApiError } from '../contract/errors.ts'
 import { ceilMs, nextMidnight } from '../contract/instants.ts'
+import { PARAMETERS, type Parameter } from '../contract/parameters.ts'
 import { createProblems, createValuesReader, type Problems, readQueryString } from '../contract/query-string.ts'
 import { type ArticlesRequest, requestOf } from '../contract/request.ts'
+import { OUTLET_SCHEMA } from '../contract/resources.ts'
 import { type Answer, wholeContent } from '../http/answer.ts'
-import { COUNTS_PARAMETERS, COUNTS_REFUSALS, TIMES } from './definitions.ts'
-import type { Meaning } from './meaning.ts'
+
+const { order: _order, per_page: _perPage, cursor: _cursor, sort, ...FILTERS } = PARAMETERS
+
+/**
+ * The parameters of `/explore/counts`: those of `/v1/articles` without pages, and two of its own.
+ */
+export const COUNTS_PARAMETERS = {
+  by: {
+    kind: 'choice',
+    values: [...TIME_UNITS, 'outlet', 'language', 'country'],
+    about: 'Required. What to count by. `outlet` tells the 20 outlets with the most articles.',
+  },
+  time_zone: {
+    kind: 'text',
+    maxLength: 64,
+    pattern: '^[A-Za-z0-9/_+-]*$',
+    about:
+      'IANA name of the time zone in which hours, days, weeks and months begin, as `Europe/Brussels`. UTC without it. Only with `by=hour`, `day`, `week` or `month`.',
+  },
+  ...FILTERS,
+  sort: {
+    ...sort,
+    about:
+      'As in `/v1/articles`. `ingested_at` leaves out articles without an ingestion time, and buckets of time are then those of ingestion.',
+  },
+} as const satisfies Record<string, Parameter>
+
+const NO_PAGES = 'Counts have no pages; leave it out.'
+
+/** Parameters of `/v1/articles` that counts do not take. */
+const COUNTS_REFUSALS: ReadonlyMap<string, string> = new Map([
+  ['per_page', NO_PAGES],
+  ['cursor', NO_PAGES],
+  ['order', NO_PAGES],
+])
+
+/** The answer, as JSON Schema (2020-12). */
+export const COUNTS_SCHEMA = {
+  type: 'object',
+  required: ['status', 'by', 'total', 'data', 'other', 'undated'],
+  properties: {
+    status: { type: 'string', const: 'ok' },
+    by: { type: 'string', enum: COUNTS_PARAMETERS.by.values },
+    time_zone: { type: 'string', description: 'IANA name of the time zone of the buckets; only with counts by time.' },
+    total: {
+      type: 'integer',
+      minimum: 0,
+      description: 'Articles of the search: all counts of `data`, `other` and `undated` together.',
+    },
+    data: {
+      type: 'array',
+      description:
+        'By time: every bucket of the time that is searched, also empty ones, oldest first. Otherwise: only what has articles, most articles first.',
+      items: {
+        type: 'object',
+        required: ['key', 'count'],
+        properties: {
+          key: {
+            type: 'string',
+            description:
+              'ISO 8601 in the time zone: `2026-11-20T08:00:00+01:00`, `2026-11-20`, `2026-W47` or `2026-11`; the language; the country; the name of the outlet, or else its domain.',
+          },
+          count: { type: 'integer', minimum: 0 },
+          outlet: OUTLET_SCHEMA,
+          from: {
+            type: 'string',
+            format: 'date-time',
+            description:
+              'First time of the bucket that the search lets in. Send it as `published_after` to see the articles.',
+          },
+          to: {
+            type: 'string',
+            format: 'date-time',
+            description: 'Last time of the bucket that the search lets in. Send it as `published_before`.',
+          },
+        },
+      },
+    },
+    other: { type: 'integer', minimum: 0, description: 'Articles of outlets beyond the first 20; otherwise 0.' },
+    undated: { type: 'integer', minimum: 0, description: 'By time: articles whose time is not known; otherwise 0.' },
+    meaning: {
+      type: 'object',
+      required: ['found', 'of', 'waiting_from'],
+      properties: {
+        found: { type: 'integer', minimum: 0, description: "Articles of your plan's coverage that have a vector." },
+        of: { type: 'integer', minimum: 0, description: 'All articles of the coverage.' },
+        waiting_from: {
+          type: ['string', 'null'],
+          format: 'date-time',
+          description: 'The earliest time of an article that waits for its vector; null: none waits.',
+        },
+      },
+      description: 'Only with `search=semantic`: how much can be found by meaning so far.',
+    },
+  },
+} as const
 
 /**
  * `GET /explore/counts`: how many articles of a search there are by time, outlet, language or
@@ -59,7 +167,7 @@ function readCountsRequest(rawQuery: string): CountsRequest {
 
 type By = (typeof COUNTS_PARAMETERS.by.values)[number]
 
-const isTime = (by: By): by is (typeof TIMES)[number] => TIMES.some(time => time === by)
+const isTime = (by: By): by is (typeof TIME_UNITS)[number] => TIME_UNITS.some(time => time === by)
 
 function readBreakdown(by: By | undefined, timeZone: string | undefined, problems: Problems): Breakdown | null {
   if (by === undefined) {
@@ -113,4 +221,68 @@ function boundsOf({ request, historyStart }: PlannedRequest): { first: number; l
   const last =
     publishedBefore === null ? Infinity : publishedBefore.day ? nextMidnight(publishedBefore) - 1 : publishedBefore.ms
   return { first: publishedAfter ? ceilMs(publishedAfter) : historyStart.getTime(), last }
+}
+
+/** How much of a plan's coverage can be found by meaning so far. */
+interface Meaning {
+  /** Articles that have a vector, of all articles. */
+  found: number
+  of: number
+  /** The earliest time of an article that waits for its vector, ISO 8601; null: none waits. */
+  waiting_from: string | null
+}
+
+/** ms that a figure is good for, and plans whose figures are kept. */
+const FRESH = 15_000
+const PLANS = 500
+
+/** Tells how much of a plan's coverage has vectors, read at most once in its time for all. */
+export function createMeaning(pool: Pool, index: Pick<SearchIndex<ShownArticle>, 'count'>) {
+  const known = new LRUCache<string, Promise<Meaning>>({ max: PLANS, ttl: FRESH })
+  return (plan: Plan): Promise<Meaning> => {
+    const start = historyStart(plan.history, new Date())
+    const name = `${plan.countries} ${start.getTime()}`
+    const kept = known.get(name)
+    if (kept !== undefined) return kept
+    const reading = readMeaning(pool, index, plan, start)
+    known.set(name, reading)
+    reading.catch(() => known.delete(name))
+    return reading
+  }
+}
+
+// Of a long line of articles without vectors the first ones are looked at: the others are taken to
+// be alike. $1 SAMPLE, $2 countries, $3 history start. Index: embeddings_due.
+const SAMPLE = 50_000
+const WAITING = `
+  with waiting as (
+    select seq from embeddings where embedded_at is null and failed_at is null
+  ), sample as materialized (select seq from waiting limit $1)
+  select (select count(*) from waiting)::float8 as all, (select count(*) from sample)::float8 as sampled,
+         count(*)::float8 as covered, min(coalesce(a.published_at, a.ingested_at)) as since
+    from sample join articles a using (seq)
+   where a.country = any ($2) and coalesce(a.published_at, a.ingested_at) >= $3`
+
+interface WaitingRow {
+  all: number
+  sampled: number
+  covered: number
+  since: Date | null
+}
+
+async function readMeaning(
+  pool: Pool,
+  index: Pick<SearchIndex<ShownArticle>, 'count'>,
+  plan: Plan,
+  start: Date,
+): Promise<Meaning> {
+  const coverage = { historyStart: start, publishedAfter: null, publishedBefore: null }
+  const everything = { ...NO_FILTERS, match: { kind: 'all' as const }, searchIn: 'title' as const }
+  const [of, { rows }] = await Promise.all([
+    index.count({ ...everything, countries: plan.countries, coverage, sort: 'published_at' }),
+    pool.query<WaitingRow>({ name: 'meaning-waiting', text: WAITING, values: [SAMPLE, plan.countries, start] }),
+  ])
+  const { all, sampled, covered, since } = rows[0]!
+  const waiting = sampled === 0 ? 0 : Math.round((covered * all) / sampled)
+  return { found: Math.max(0, of - waiting), of, waiting_from: since?.toISOString() ?? null }
 }

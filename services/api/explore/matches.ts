@@ -10,6 +10,38 @@ import type { CursorSecret } from '../contract/cursor.ts'
 import type { ArticleObject } from '../contract/resources.ts'
 import { type Content, wholeContent } from '../http/answer.ts'
 
+/** The answer, as JSON Schema (2020-12). */
+export const MATCHES_SCHEMA = {
+  type: 'object',
+  required: ['status', 'data'],
+  properties: {
+    status: { type: 'string', const: 'ok' },
+    data: {
+      type: 'array',
+      maxItems: 100,
+      description: 'The articles of the page, in their order.',
+      items: {
+        type: 'object',
+        required: ['id', 'words', 'places'],
+        properties: {
+          id: { type: 'string' },
+          words: {
+            type: 'array',
+            items: { type: 'string' },
+            description:
+              'With `search=keyword`: words of title and snippet that were found, in small letters without accents.',
+          },
+          places: {
+            type: 'integer',
+            minimum: 0,
+            description: 'How often the text holds what was found, in its first 200,000 characters.',
+          },
+        },
+      },
+    },
+  },
+} as const
+
 /** Most characters of an article's text in which places are counted. */
 const COUNTED = 200_000
 

@@ -3,7 +3,7 @@ import type { SearchIndex, Suggestion } from '../../../search/index.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { historyStart } from '../articles/articles.ts'
 import { ApiError } from '../contract/errors.ts'
-import { LIMITS } from '../contract/parameters.ts'
+import { LIMITS, type Parameter } from '../contract/parameters.ts'
 import {
   createProblems,
   createValuesReader,
@@ -11,8 +11,48 @@ import {
   readQueryString,
   type ValuesOf,
 } from '../contract/query-string.ts'
+import { OUTLET_SCHEMA } from '../contract/resources.ts'
 import { type Content, wholeContent } from '../http/answer.ts'
-import { MOST_SUGGESTIONS, SUGGESTIONS_PARAMETERS } from './definitions.ts'
+
+/** The parameters of `/explore/suggestions`. */
+export const SUGGESTIONS_PARAMETERS = {
+  field: {
+    kind: 'choice',
+    values: ['outlet', 'author'],
+    about: 'Required. The filter of `/v1/articles` that the name is for.',
+  },
+  q: {
+    kind: 'text',
+    maxLength: LIMITS.outlet,
+    pattern: '^[^\\u0000]*$',
+    about: "Required. Part of a name; case and accents don't matter, as in the filter.",
+  },
+} as const satisfies Record<string, Parameter>
+
+/** Most names of an answer. */
+const MOST_SUGGESTIONS = 10
+
+/** The answer, as JSON Schema (2020-12). */
+export const SUGGESTIONS_SCHEMA = {
+  type: 'object',
+  required: ['status', 'field', 'data'],
+  properties: {
+    status: { type: 'string', const: 'ok' },
+    field: { type: 'string', enum: SUGGESTIONS_PARAMETERS.field.values },
+    data: {
+      type: 'array',
+      maxItems: MOST_SUGGESTIONS,
+      items: {
+        type: 'object',
+        required: ['value'],
+        properties: {
+          value: { type: 'string', description: 'Send it as `outlet` or `author`.' },
+          outlet: OUTLET_SCHEMA,
+        },
+      },
+    },
+  },
+} as const
 
 /**
  * `GET /explore/suggestions`: names that contain what was typed, as the filters `outlet` and

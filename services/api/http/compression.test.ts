@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib'
 import t from 'tap'
-import { createCompressor, encodingFor } from './compression.ts'
+import { createCompressor, encodingFor } from './answer.ts'
 
 t.test('issue 22: what is compressed can be read again, pages of any size', async t => {
   const compressor = createCompressor(1_000_000)

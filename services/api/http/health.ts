@@ -25,7 +25,7 @@ const FRESH = 1_000
  */
 export function healthPages({ required, semantic, warmUp }: Readiness): Router {
   const router = Router({ strict: true, caseSensitive: true })
-  const look = remembered(async () => {
+  const look = remembered(FRESH, async () => {
     const [needed, others] = await Promise.all([required(), semantic()])
     const ready = Object.keys(needed).length === 0
     const missing = [...Object.keys(needed), ...Object.keys(others)]
@@ -49,15 +49,22 @@ const noStore: RequestHandler = (_request, response, next) => {
   next()
 }
 
-function remembered<T>(work: () => Promise<T>): () => Promise<T> {
-  let last: Promise<T> | undefined
-  let until = 0
+/**
+ * One reading for all who ask within `fresh` ms. What takes longer is not asked again while it is
+ * under way.
+ */
+export function remembered<T>(fresh: number, read: () => Promise<T>): () => Promise<T> {
+  let last: { until: number; reading: Promise<T>; open: boolean } | undefined
   return () => {
-    if (!last || performance.now() > until) {
-      last = work()
-      until = performance.now() + FRESH
+    if (last === undefined || (!last.open && performance.now() > last.until)) {
+      const begun = { until: performance.now() + fresh, reading: read(), open: true }
+      const end = () => {
+        begun.open = false
+      }
+      begun.reading.then(end, end)
+      last = begun
     }
-    return last
+    return last.reading
   }
 }
 

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Request, RequestHandler, Response } from 'express'
-import { withLogContext } from '../../../shared/log/context.ts'
+import { type Waits, withLogContext } from '../../../shared/log/context.ts'
 import { type Logger, patientLogger } from '../../../shared/log/logger.ts'
 import { counter, histogram } from '../../../shared/log/registry.ts'
-import { trackWaits, type Waits } from '../../../shared/log/waits.ts'
 
 const seconds = histogram(
   'api_request_seconds',
@@ -25,9 +24,9 @@ const OPERATIONS: Record<string, string> = {
 const SLOW = 250
 
 /**
- * Measures every request and writes one line about it: never its key or token, nor its search. A
- * line about an error is written at once, others may wait for each other. The line of a slow
- * request is a warning.
+ * Names every request, measures it and writes one line about it: never its key or token, nor its
+ * search. A line about an error is written at once, others may wait for each other. The line of a
+ * slow request is a warning.
  */
 export function observe(log: Logger): RequestHandler {
   const patient = patientLogger(log)
@@ -46,7 +45,10 @@ export function observe(log: Logger): RequestHandler {
       if (ms < SLOW) about.info(line, 'request')
       else about.warn({ ...line, waited: { ...wholeMs(waits), held: Math.round(holds.since(start)) } }, 'request')
     })
-    trackWaits(waits, next)
+    const id = requestId(request.get('x-request-id'))
+    response.locals.requestId = id
+    response.set('X-Request-Id', id)
+    withLogContext({ request: id }, next, waits)
   }
 }
 
@@ -97,13 +99,6 @@ const WELL_FORMED = /^[\w.:+/=~@-]{1,128}$/
  */
 export function requestId(header: string | undefined): string {
   return header !== undefined && WELL_FORMED.test(header) ? header : randomUUID()
-}
-
-export const nameRequest: RequestHandler = (request, response, next) => {
-  const id = requestId(request.get('x-request-id'))
-  response.locals.requestId = id
-  response.set('X-Request-Id', id)
-  withLogContext({ request: id }, next)
 }
 
 /**

@@ -1,14 +1,12 @@
 import cors from 'cors'
 import type { Request, RequestHandler } from 'express'
-import helmet from 'helmet'
 import { HEADERS } from '../contract/resources.ts'
 
 /**
- * The headers of every answer for browsers, as helmet sets them: made once, because helmet runs a
- * function for each header of each answer. HTML pages have a policy of their own
- * (`pages/files.ts`).
+ * The headers of every answer for browsers, as the package helmet sets them. HTML pages have a
+ * policy of their own (`pageSecurity`).
  */
-export const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = [
+const SECURITY_HEADERS: readonly (readonly [name: string, value: string])[] = [
   ['Content-Security-Policy', "default-src 'none';frame-ancestors 'none'"],
   ['Cross-Origin-Opener-Policy', 'same-origin'],
   ['Cross-Origin-Resource-Policy', 'same-origin'],
@@ -23,7 +21,7 @@ export const SECURITY_HEADERS: readonly (readonly [name: string, value: string])
 ]
 
 /** Only where clients come by https; the port that we listen on speaks http. */
-export const TRANSPORT_SECURITY = ['Strict-Transport-Security', 'max-age=31536000'] as const
+const TRANSPORT_SECURITY = ['Strict-Transport-Security', 'max-age=31536000'] as const
 
 /** @param publicUrl address of the API as its clients write it */
 export function securityHeaders(publicUrl: string): RequestHandler {
@@ -38,26 +36,17 @@ export function securityHeaders(publicUrl: string): RequestHandler {
  * Headers of our HTML pages: a browser loads everything from this server, frames the page nowhere
  * and sends no form from it.
  *
- * @param own what its component cannot do without: styles in its markup
+ * @param options.inlineStyles the page has styles in its markup
  */
-export function pageSecurity(own: { inlineStyles?: boolean } = {}): RequestHandler {
-  return helmet({
-    contentSecurityPolicy: {
-      useDefaults: false,
-      directives: {
-        defaultSrc: ["'none'"],
-        scriptSrc: ["'self'"],
-        styleSrc: own.inlineStyles ? ["'self'", "'unsafe-inline'"] : ["'self'"],
-        imgSrc: ["'self'", 'data:'],
-        fontSrc: ["'self'"],
-        connectSrc: ["'self'"],
-        baseUri: ["'none'"],
-        formAction: ["'none'"],
-        frameAncestors: ["'none'"],
-      },
-    },
-    strictTransportSecurity: false, // said, or not, by the app
-  })
+export function pageSecurity({ inlineStyles = false } = {}): RequestHandler {
+  const styles = inlineStyles ? "'self' 'unsafe-inline'" : "'self'"
+  const policy =
+    `default-src 'none';script-src 'self';style-src ${styles};img-src 'self' data:;font-src 'self';` +
+    "connect-src 'self';base-uri 'none';form-action 'none';frame-ancestors 'none'"
+  return (_request, response, next) => {
+    response.setHeader('Content-Security-Policy', policy)
+    next()
+  }
 }
 
 /**

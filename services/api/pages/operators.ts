@@ -2,15 +2,19 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { type Request, type RequestHandler, Router } from 'express'
 import type { Config } from '../../../shared/config/config.ts'
 import type { Logger } from '../../../shared/log/logger.ts'
-import { createPool } from '../../../shared/postgres/pool.ts'
-import { openQueues } from '../../../shared/queues/queues.ts'
+import { outletHealth } from '../../../shared/outlets/health.ts'
+import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
+import { openQueues, type Queues } from '../../../shared/queues/queues.ts'
 import { withTimeLimit } from '../../../shared/resilience/time-limit.ts'
+import type { Figures, OutletHealth } from '../../../shared/status/figures.ts'
+import { countQuarantine, listQuarantine, readFlow, readLag, readRunning } from '../../../shared/status/flow.ts'
+import { type MachineSettings, readMachines } from '../../../shared/status/machines.ts'
+import { withDelayed } from '../../../shared/status/status.ts'
 import { readCredentials } from '../access/access.ts'
 import { type AddressLock, lockAddress } from '../access/lock.ts'
 import { ApiError } from '../contract/errors.ts'
-import type { Readiness } from '../http/health.ts'
+import { type Readiness, remembered } from '../http/health.ts'
 import { pageSecurity } from '../http/security.ts'
-import { openFigures } from './figures.ts'
 import { sendFile } from './files.ts'
 import { webBundle } from './web.ts'
 
@@ -135,3 +139,81 @@ function readKey(request: Request): Sent {
 
 /** Of equal length whatever is sent, so that they can be compared in constant time. */
 const digest = (text: string) => createHash('sha256').update(text).digest()
+
+/**
+ * ms that figures are good for, so that many viewers cost one look; what changes slowly is read
+ * less often.
+ */
+const FRESH = { flow: 2_500, machines: 5_000, outlets: 10_000, quarantine: 10_000, lag: 60_000 }
+const NEWEST = 50
+
+/**
+ * The figures as they are shown, each part read at most once in its time whoever asks, and by
+ * itself.
+ */
+export function openFigures(parts: {
+  pool: Pool
+  queues: Pick<Queues, 'counts'>
+  readiness: Readiness
+  config: MachineSettings
+  service: string
+}): () => Promise<Figures<Date>> {
+  const { pool, queues, readiness, config, service } = parts
+  const read = {
+    flow: remembered(FRESH.flow, () => readFlow(pool)),
+    running: remembered(FRESH.flow, () => readRunning(pool)),
+    machines: remembered(FRESH.machines, () => readMachines(pool, config)),
+    queues: remembered(FRESH.flow, () => queues.counts()),
+    outlets: remembered(FRESH.outlets, async () => (await outletHealth(pool)).sort(worstFirst)),
+    quarantine: remembered(FRESH.quarantine, async () => ({
+      counts: await countQuarantine(pool),
+      newest: await listQuarantine(pool, NEWEST),
+    })),
+    lag: remembered(FRESH.lag, () => readLag(pool)),
+    missing: remembered(FRESH.flow, async () => [
+      ...Object.keys(await readiness.required()),
+      ...Object.keys(await readiness.semantic()),
+    ]),
+  }
+  return async () => {
+    const unread: string[] = []
+    const part = async <T>(name: keyof typeof read, reading: Promise<T>): Promise<T | null> => {
+      const known = reading.catch(() => null)
+      const found = await withTimeLimit(known, PATIENCE, () => null)
+      if (found === null) unread.push(name)
+      return found
+    }
+    const [flow, running, machines, counts, outlets, quarantine, lag, missing] = await Promise.all([
+      part('flow', read.flow()),
+      part('running', read.running()),
+      part('machines', read.machines()),
+      part('queues', read.queues()),
+      part('outlets', read.outlets()),
+      part('quarantine', read.quarantine()),
+      part('lag', read.lag()),
+      part('missing', read.missing()),
+    ])
+    return {
+      at: new Date().toISOString(),
+      ...{ service, flow, running, machines, outlets, quarantine, lag },
+      queues: counts && withDelayed(counts, flow?.embeddings.promised ?? 0),
+      missing: missing ?? [],
+      unread: unread.sort(),
+    }
+  }
+}
+
+const RANK = { failing: 0, blocked: 1, silent: 2, healthy: 3 }
+
+/**
+ * Those in trouble first, the longest in it first of all; among the healthy, the longest silent.
+ */
+function worstFirst(a: OutletHealth, b: OutletHealth): number {
+  const since = ({ lastNew, lastSuccess }: OutletHealth) => (lastNew ?? lastSuccess)?.getTime() ?? 0
+  return (
+    RANK[a.health] - RANK[b.health] || b.failures - a.failures || since(a) - since(b) || (a.domain < b.domain ? -1 : 1)
+  )
+}
+
+/** ms that a part of the figures may take; the page shows the others without it. */
+const PATIENCE = 4_000

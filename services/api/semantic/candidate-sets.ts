@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
-import { waitFor } from '../../../shared/log/waits.ts'
+import { waitFor } from '../../../shared/log/context.ts'
 import type { Pool, Queryable } from '../../../shared/postgres/pool.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 import { type Candidate, VectorFailure } from '../../../shared/vectors/nearest.ts'
 import type { Coverage } from '../../../shared/vectors/store.ts'
 import type { SemanticQuestion, Turns } from './query.ts'
-import { timed } from './semantic-metrics.ts'
-import { BUDGET, type VectorSearch } from './vector-search.ts'
+import { BUDGET, timed, type VectorSearch } from './vector-search.ts'
 
 /** The set of a question, which may not be in Postgres yet. */
 interface QuestionSet {

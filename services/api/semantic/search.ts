@@ -15,8 +15,7 @@ import {
   SetExpired,
   type Turns,
 } from './query.ts'
-import { timed } from './semantic-metrics.ts'
-import { openVectorSearch } from './vector-search.ts'
+import { openVectorSearch, timed } from './vector-search.ts'
 
 /**
  * Search by meaning: the nearest 500 articles of the plan's coverage, frozen for some minutes in

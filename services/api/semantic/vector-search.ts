@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import type { Config } from '../../../shared/config/config.ts'
 import {
   type EmbeddingOptions,
@@ -5,14 +7,15 @@ import {
   openEmbeddings,
   sourceOf,
 } from '../../../shared/embeddings/embeddings.ts'
+import { questionText } from '../../../shared/embeddings/recipe.ts'
 import { EmbeddingFailure } from '../../../shared/embeddings/source.ts'
+import { noteWait } from '../../../shared/log/context.ts'
+import { histogram } from '../../../shared/log/registry.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 import { unlessAborted } from '../../../shared/resilience/time-limit.ts'
 import { type Candidate, VectorFailure } from '../../../shared/vectors/nearest.ts'
 import { type Collection, readCollections } from '../../../shared/vectors/registry.ts'
 import { type Coverage, openVectorStore } from '../../../shared/vectors/store.ts'
-import { createQuestionVectors } from './question-vectors.ts'
-import { observeQuestionVectors, timed } from './semantic-metrics.ts'
 
 /** The set of a question holds so many articles at most (contract, "Limits"). */
 const CANDIDATES = 500
@@ -20,6 +23,7 @@ const CANDIDATES = 500
 export const BUDGET = 1_500
 const VECTOR_TIMEOUT = 1_200
 const READY_TIMEOUT = 900
+
 /** The model and the vector store, as the API asks them. */
 export interface VectorSearch {
   /** null: nothing has ever been embedded. */
@@ -37,11 +41,7 @@ export interface VectorSearch {
 export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
   const vectors = openVectorStore(config, VECTOR_TIMEOUT)
   const options = { passageTimeout: BUDGET }
-  const questionVectors = createQuestionVectors({
-    size: config.QUESTION_CACHE,
-    duration: config.QUESTION_CACHE_DURATION,
-  })
-  observeQuestionVectors(questionVectors.stats)
+  const vectorOf = createQuestionVectors(config.QUESTION_CACHE, config.QUESTION_CACHE_DURATION)
   // Checks the settings at the start; also the model to ask before anything is embedded.
   const configured = openEmbeddings(sourceOf(config), options)
   const findServing = openServing(config, pool, options)
@@ -52,7 +52,7 @@ export function openVectorSearch(config: Config, pool: Pool): VectorSearch {
     coverage: Coverage,
     signal: AbortSignal,
   ) {
-    const vector = await questionVectors.read(collection.name, text, () =>
+    const vector = await vectorOf(collection.name, text, () =>
       timed('model', () => twice(signal, () => embeddings.embedQuery(text, signal))),
     )
     return timed('vectors', () =>
@@ -173,5 +173,56 @@ function openServing(config: Config, pool: Pool, options: EmbeddingOptions): Fin
       })
     }
     return present.collection
+  }
+}
+
+/** Bytes of an entry beside the numbers: its digest, the array, the entries of the cache. */
+const ENTRY_BYTES = 500
+
+/**
+ * Keeps the vectors of the questions that were asked lately. The function that it returns gives the
+ * vector of a question for one collection; `embed` makes it when none is kept. A collection's name
+ * stands for model, endpoint and recipe, so vectors of two models never meet.
+ *
+ * @param size bytes; 0: nothing is kept
+ * @param duration ms that a vector is kept; 0: nothing is kept
+ */
+export function createQuestionVectors(size: number, duration: number) {
+  const maxSize = duration === 0 ? 1 : Math.max(1, size)
+  const kept = new LRUCache<string, Float32Array>({ maxSize, ttl: Math.max(1, duration) })
+  return async (collection: string, text: string, embed: () => Promise<number[]>): Promise<number[]> => {
+    const key = keyOf(collection, text)
+    const known = kept.get(key)
+    if (known) return [...known]
+    // Qdrant computes with 32 bits. A kept vector and a fresh one are the same to the bit.
+    const vector = Float32Array.from(await embed())
+    kept.set(key, vector, { size: vector.byteLength + ENTRY_BYTES })
+    return [...vector]
+  }
+}
+
+/** A digest: no memory holds for an hour what somebody asked. */
+function keyOf(collection: string, text: string): string {
+  return createHash('sha256')
+    .update(JSON.stringify([collection, questionText(text)]))
+    .digest('base64url')
+}
+
+const steps = histogram(
+  'semantic_seconds',
+  'Time of the steps of a semantic search: set (looked up, kept), model, vectors, page (filters, order, articles).',
+  [0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.04, 0.055, 0.075, 0.1, 0.2, 0.5, 1, 2],
+  ['step'],
+)
+
+/** Measures a step, whether it succeeds or fails. */
+export async function timed<T>(step: 'set' | 'model' | 'vectors' | 'page', work: () => Promise<T>): Promise<T> {
+  const start = performance.now()
+  try {
+    return await work()
+  } finally {
+    const ms = performance.now() - start
+    steps.observe({ step }, ms / 1_000)
+    noteWait(step, ms)
   }
 }

@@ -6,8 +6,7 @@ import type { ArticleRow } from '../../../search/index.ts'
 import { LISTED_ROW, type ListedRow } from '../../../test/contract/rows.ts'
 import { type Listed, SHOWN_ARTICLES } from '../articles/shown-article.ts'
 import { readRequest } from '../contract/request.ts'
-import { feedBody, writeHead } from './feed.ts'
-import { makeItem } from './item.ts'
+import { feedBody, makeItem, writeHead } from './rss.ts'
 import { optional, text, writeElement, type XmlElement } from './xml.ts'
 
 const IDENTITY = {

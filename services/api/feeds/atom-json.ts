@@ -3,10 +3,10 @@ import type { Plan } from '../../../shared/plans/keys.ts'
 import type { Searches } from '../articles/find.ts'
 import { digestOf, type Listed } from '../articles/shown-article.ts'
 import type { ArticleObject } from '../contract/resources.ts'
-import { aboutSearch, type FeedIdentity, findForFeed, pageOf, rssOf } from '../feed/feed.ts'
-import { carried } from '../feed/xml.ts'
 import type { Answer, Content } from '../http/answer.ts'
-import { FEED_FORMATS, type FeedFormat } from './address.ts'
+import { FEED_FORMATS, type FeedFormat } from './feed-address.ts'
+import { aboutSearch, type FeedIdentity, findForFeed, pageOf, rssOf } from './rss.ts'
+import { carried } from './xml.ts'
 
 /** A feed of a search as its address names it. */
 export interface AskedFeed {

@@ -3,7 +3,7 @@ import { parseAtomFeed, parseJsonFeed } from 'feedsmith'
 import t from 'tap'
 import type { ArticleRow } from '../../../search/index.ts'
 import { SHOWN_ARTICLES } from '../articles/shown-article.ts'
-import { otherFormat } from './formats.ts'
+import { otherFormat } from './atom-json.ts'
 
 const IDENTITY = {
   serviceName: 'Nieuws & <Co>',

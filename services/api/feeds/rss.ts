@@ -1,12 +1,13 @@
+import type { SearchIndex } from '../../../search/index.ts'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { checkPlan, historyStart } from '../articles/articles.ts'
 import { findArticles, type Searches } from '../articles/find.ts'
-import { digestOf, type Listed } from '../articles/shown-article.ts'
+import { digestOf, type Listed, type Piece, pieceOf, type ShownArticle } from '../articles/shown-article.ts'
 import { LIMITS, PARAMETER_NAMES } from '../contract/parameters.ts'
 import { type ArticlesRequest, readRequest, spellingsOf } from '../contract/request.ts'
+import type { ArticleObject } from '../contract/resources.ts'
 import type { Answer, Content } from '../http/answer.ts'
-import { addItem, itemPiece, makeItems } from './item.ts'
-import { optional, text, writeXml, type XmlElement } from './xml.ts'
+import { optional, text, writeElement, writeXml, type XmlElement } from './xml.ts'
 
 /**
  * `GET /v1/articles.rss`: the first page of the same query as RSS 2.0.
@@ -25,7 +26,7 @@ export async function answerFeed(
 }
 
 /** What a feed is written from. */
-export interface FoundForFeed {
+interface FoundForFeed {
   request: ArticlesRequest
   rows: readonly Listed[]
   /** What the search took. */
@@ -113,7 +114,7 @@ export interface FeedIdentity {
  * A feed with a secret address. Its links lead to the page where people see the search. No link
  * repeats that address: items are shared, caches are copied.
  */
-export interface OwnFeed {
+interface OwnFeed {
   title: string
 }
 
@@ -198,4 +199,63 @@ function languageOf({ languages, countries }: ArticlesRequest): string | null {
   if (languages?.length === 1) return languages[0]!
   const only = countries?.length === 1 ? countries[0] : undefined
   return only ? COUNTRY_LANGUAGE[only] : null
+}
+
+/** Items stand in the channel, which stands in the document. */
+const INDENT = '    '
+const AFTER_ITEM = Buffer.from(`${INDENT}</item>\n`)
+
+/**
+ * Makes the items of articles that no feed has shown yet, and counts their bytes in the cache of
+ * the index.
+ */
+function makeItems(index: Pick<SearchIndex<ShownArticle>, 'recount'>, articles: readonly Listed[]): void {
+  const without = articles.filter(({ pieces }) => pieces.item === null)
+  for (const { pieces } of without) pieces.item = makeItem(pieces.json)
+  if (without.length > 0) index.recount(without)
+}
+
+/** The item of an article, whose fields are read from its JSON: rows are not kept. */
+export function makeItem(json: Piece): Piece {
+  const article: ArticleObject = JSON.parse(json.bytes.toString())
+  return pieceOf(writeElement(itemOf(article), INDENT))
+}
+
+/** The item that `makeItems` has made. */
+function itemPiece({ pieces }: Listed): Piece {
+  if (pieces.item === null) throw new Error('The item has not been made.')
+  return pieces.item
+}
+
+/** Adds the bytes of an article's item, with its relevance where it has one. */
+function addItem(parts: Buffer[], article: Listed): void {
+  const { bytes } = itemPiece(article)
+  if (article.relevance === undefined) {
+    parts.push(bytes)
+    return
+  }
+  const relevance = writeElement(text('pc:relevance', String(article.relevance)), `${INDENT}  `)
+  parts.push(bytes.subarray(0, -AFTER_ITEM.length), Buffer.from(relevance), AFTER_ITEM)
+}
+
+function itemOf(article: ArticleObject): XmlElement {
+  const { name, domain } = article.outlet
+  const outlet: XmlElement = {
+    name: 'pc:outlet',
+    ...(domain === null ? {} : { attributes: { domain } }),
+    content: name ?? '',
+  }
+  return {
+    name: 'item',
+    content: [
+      text('title', article.title),
+      text('link', article.url),
+      { name: 'guid', attributes: { isPermaLink: 'false' }, content: article.id },
+      // RFC 822 with the four digits of RSS 2.0.
+      ...optional('pubDate', article.published_at && new Date(article.published_at).toUTCString()),
+      ...optional('author', article.authors.map(author => author.name).join(', ') || null),
+      ...(name === null && domain === null ? [] : [outlet]),
+      text('pc:country', article.country),
+    ],
+  }
 }

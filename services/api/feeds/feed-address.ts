@@ -1,6 +1,6 @@
 import type { FeedWithToken } from '../../../shared/plans/search-feeds.ts'
-import { pageOf } from '../feed/feed.ts'
-import { writeXml, type XmlElement } from '../feed/xml.ts'
+import { pageOf } from './rss.ts'
+import { writeXml, type XmlElement } from './xml.ts'
 
 /** The formats of a feed's addresses, by the end of the address. */
 export const FEED_FORMATS = {

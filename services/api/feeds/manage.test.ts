@@ -3,8 +3,7 @@ import t from 'tap'
 import type { Plan } from '../../../shared/plans/keys.ts'
 import { ApiError } from '../contract/errors.ts'
 import { readRequest } from '../contract/request.ts'
-import { FEED_LIMITS } from './body.ts'
-import { readNewFeed } from './search.ts'
+import { FEED_LIMITS, readNewFeed } from './manage.ts'
 
 const PLAN: Plan = {
   countries: ['NL', 'BE', 'LU'],

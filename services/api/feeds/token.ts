@@ -6,9 +6,9 @@ import { accessOf, admit, refuseLocked } from '../access/access.ts'
 import { type AddressLock, lockAddress } from '../access/lock.ts'
 import type { Permits } from '../access/permits.ts'
 import { ApiError } from '../contract/errors.ts'
-import { partsOf } from './address.ts'
-import type { AskedFeed } from './formats.ts'
-import { refuseParameters } from './search.ts'
+import type { AskedFeed } from './atom-json.ts'
+import { partsOf } from './feed-address.ts'
+import { refuseParameters } from './manage.ts'
 
 /**
  * Lets in who asks for the address of a feed, with the key to which the feed is bound. A wrong

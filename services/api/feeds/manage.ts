@@ -1,0 +1,282 @@
+import { type Request, type RequestHandler, type Response, Router } from 'express'
+import type { Plan } from '../../../shared/plans/keys.ts'
+import {
+  createFeed,
+  listFeeds,
+  listFeedsWithTokens,
+  revokeFeed,
+  type SearchFeed,
+  TooManyFeeds,
+} from '../../../shared/plans/search-feeds.ts'
+import type { Pool } from '../../../shared/postgres/pool.ts'
+import { accessOf } from '../access/access.ts'
+import type { Permits } from '../access/permits.ts'
+import { checkPlan, historyStart } from '../articles/articles.ts'
+import { ApiError } from '../contract/errors.ts'
+import { createProblems, rawQueryOf, readQueryString } from '../contract/query-string.ts'
+import { readRequest } from '../contract/request.ts'
+import { feedAddresses, OPML_TYPE, type Publisher, writeOpml } from './feed-address.ts'
+import { searchOf, titleOf } from './rss.ts'
+
+/** What the handlers work with. */
+interface FeedParts extends Publisher {
+  pool: Pool
+  /** So that one key's requests never hold many connections. */
+  counts: Permits
+}
+
+/**
+ * The feeds of a key, for its owner: list, make, revoke, OPML. Behind the key and its minute; they
+ * cost nothing of the month.
+ */
+export function feedPages(parts: FeedParts): Router {
+  const router = Router({ strict: true, caseSensitive: true })
+  const by =
+    (answer: Handler): RequestHandler =>
+    (request, response) =>
+      parts.counts.take(`feeds ${accessOf(response).key.id}`, () => answer(parts, request, response))
+
+  router.use(['/explore/feeds', '/explore/feeds.opml'], (_request, response, next) => {
+    // Addresses of feeds are secrets: nothing keeps these answers.
+    response.set('Cache-Control', 'no-store').vary('Authorization')
+    next()
+  })
+  router
+    .route('/explore/feeds')
+    .get(takesNone, by(answerList))
+    .post(takesNone, readBody, by(answerNew))
+    .all(refuse('GET, HEAD, POST', 'Only GET, HEAD and POST are served here.'))
+  router
+    .route('/explore/feeds.opml')
+    .get(takesNone, by(answerOpml))
+    .all(refuse('GET, HEAD', 'Only GET and HEAD are served here.'))
+  router
+    .route(/^\/explore\/feeds\/[^/]+$/)
+    .delete(takesNone, by(answerEnd))
+    .all(refuse('DELETE', 'Only DELETE is served here.'))
+  return router
+}
+
+/** A list that ignored a filter in silence would be a wrong answer. */
+const takesNone: RequestHandler = (request, _response, next) => {
+  refuseParameters(request, 'This operation takes no parameters.')
+  next()
+}
+
+type Handler = (parts: FeedParts, request: Request, response: Response) => Promise<void>
+
+const answerList: Handler = async ({ pool }, _request, response) => {
+  const feeds = await listFeeds(pool, accessOf(response).key.id)
+  response.json({ status: 'ok', feeds: feeds.map(feedObject) })
+}
+
+const answerNew: Handler = async ({ pool, publicUrl, serviceName }, request, response) => {
+  const { search, title } = readMembers(request, ['search', 'title'])
+  if (search === undefined) {
+    const errors = { search: ['Write the search as a query string, or "" for all.'] }
+    throw new ApiError('invalid_request', { errors })
+  }
+  const { key } = accessOf(response)
+  const made = await createFeed(pool, key.id, readNewFeed(search, title ?? null, key.plan, serviceName)).catch(
+    error => {
+      throw error instanceof TooManyFeeds ? new ApiError('too_many_feeds', { message: error.message }) : error
+    },
+  )
+  // The key was revoked in this very moment.
+  if (!made) throw new ApiError('invalid_token')
+  const urls = feedAddresses(publicUrl, made.token)
+  response.status(201).json({ status: 'ok', ...feedObject(made.feed), url: urls.rss, urls })
+}
+
+const answerEnd: Handler = async ({ pool }, request, response) => {
+  const id = request.path.slice('/explore/feeds/'.length)
+  if (!(await revokeFeed(pool, id, accessOf(response).key.id))) {
+    throw new ApiError('not_found', { message: 'This key has no such feed; see GET /explore/feeds.' })
+  }
+  response.status(204).end()
+}
+
+const answerOpml: Handler = async (parts, _request, response) => {
+  const feeds = await listFeedsWithTokens(parts.pool, accessOf(response).key.id)
+  response.set({ 'Content-Type': OPML_TYPE, 'Content-Disposition': 'attachment; filename="feeds.opml"' })
+  response.send(writeOpml(parts, feeds))
+}
+
+/** A feed as its owner sees it: without its address. */
+function feedObject(feed: SearchFeed) {
+  return {
+    id: feed.id,
+    title: feed.title,
+    search: feed.search,
+    created_at: feed.createdAt.toISOString(),
+    last_used_at: feed.lastUsedAt?.toISOString() ?? null,
+    requests: feed.requests,
+  }
+}
+
+/** Any method that a path does not have. */
+function refuse(methods: string, message: string): RequestHandler {
+  return (_request, _response, next) => {
+    next(new ApiError('method_not_allowed', { message, headers: { Allow: methods } }))
+  }
+}
+
+/** ms; shorter than the server's own limit for a request, which sends no word. */
+const BODY_TIMEOUT = 10_000
+
+const NOT_AN_OBJECT = 'Send a JSON object in UTF-8, as {"search": "q=brug&country=NL"}.'
+
+/**
+ * Middleware that reads the body of a POST, up to its limit, uncompressed. It stands behind the key
+ * and the minute: nobody else's body is read. `express.raw` would read a body beyond the limit to
+ * its end before it says so, and wait for that end.
+ */
+const readBody: RequestHandler = async (request, response, next) => {
+  if (Number(request.headers['content-length'] ?? 0) > FEED_LIMITS.body) throw tooLarge()
+  const isPlain = [undefined, '', 'identity'].includes(request.headers['content-encoding']?.toLowerCase())
+  if (!request.is('application/json') || !isPlain) throw new ApiError('unsupported_body')
+  if (request.headers.expect?.toLowerCase() === '100-continue') response.writeContinue()
+  request.body = await receive(request)
+  next()
+}
+
+function receive(request: Request): Promise<Buffer> {
+  const parts: Buffer[] = []
+  let length = 0
+  const received = Promise.withResolvers<Buffer>()
+  // What still comes is dropped, and the connection ends with the answer.
+  const refuse = (error: ApiError) => {
+    request.off('data', take).resume()
+    received.reject(error)
+  }
+  const take = (part: Buffer) => {
+    length += part.length
+    if (length > FEED_LIMITS.body) refuse(tooLarge())
+    else parts.push(part)
+  }
+  const late = setTimeout(
+    () => refuse(new ApiError('body_too_slow', { headers: { Connection: 'close' } })),
+    BODY_TIMEOUT,
+  )
+  request.on('data', take)
+  request.once('end', () => received.resolve(Buffer.concat(parts)))
+  // Cut short: nobody is left to be answered.
+  request.once('close', () => received.reject(unreadable()))
+  return received.promise.finally(() => clearTimeout(late))
+}
+
+/**
+ * The members of the body, each a text. Unlike `JSON.parse`, it takes no name twice: which of two
+ * values was meant nobody knows.
+ * @throws ApiError `invalid_request`
+ */
+function readMembers<Name extends string>(request: Request, names: readonly Name[]): Partial<Record<Name, string>> {
+  const text = decode(request.body)
+  const value = parse(text)
+  const problems = createProblems()
+  const members: Partial<Record<Name, string>> = {}
+  for (const [name, member] of Object.entries(value)) {
+    const known = names.find(candidate => candidate === name)
+    if (!known) problems.add(name, `There is no such member; the body may have ${names.join(' and ')}.`)
+    else if (typeof member !== 'string') problems.add(name, 'Write it as a text.')
+    else members[known] = member
+  }
+  if (!problems.any && namesIn(text) > Object.keys(members).length) {
+    problems.add('body', 'Give each member only once.')
+  }
+  if (problems.any) throw new ApiError('invalid_request', { errors: problems.toObject() })
+  return members
+}
+
+function decode(body: unknown): string {
+  if (!Buffer.isBuffer(body)) throw unreadable()
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(body)
+  } catch {
+    throw unreadable()
+  }
+}
+
+function parse(text: string): object {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  } catch {
+    // Said below.
+  }
+  throw unreadable()
+}
+
+/** How many names stand in an object whose values are all texts. */
+const namesIn = (text: string): number =>
+  [...text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)].filter(([, colon]) => colon).length
+
+const unreadable = () => new ApiError('invalid_request', { errors: { body: [NOT_AN_OBJECT] } })
+
+const tooLarge = () =>
+  new ApiError('body_too_large', {
+    message: `The body may have ${FEED_LIMITS.body} bytes.`,
+    // What is still to come is not read.
+    headers: { Connection: 'close' },
+  })
+
+/** Limits of what describes a feed. */
+export const FEED_LIMITS = {
+  /** Code points. */
+  title: 191,
+  /**
+   * Characters of a query string: the longest values of all parameters, percent-encoded, take
+   * 7,500.
+   */
+  search: 8_192,
+  /** Bytes of a request's body: both of the above in JSON. */
+  body: 16_384,
+} as const
+
+/** What describes a new feed. */
+export interface NewFeed {
+  /** A query string in its one spelling. */
+  search: string
+  title: string
+}
+
+/**
+ * Reads the search and the title of a new feed, by the rules of `/v1/articles.rss`: what is refused
+ * there is refused here, and what the plan does not cover.
+ *
+ * @param search a query string without `?`; letters beyond ASCII may be written as they are
+ * @param title null: the title of the feed itself
+ * @throws ApiError
+ */
+export function readNewFeed(search: string, title: string | null, plan: Plan, serviceName: string): NewFeed {
+  const named = title === null ? null : title.normalize('NFC').trim()
+  const errors = { ...problemsOfSearch(search), ...(named === null ? {} : problemsOfTitle(named)) }
+  if (Object.keys(errors).length > 0) throw new ApiError('invalid_request', { errors })
+  // The reader of query strings takes bytes, one a character, as Node hands them over.
+  const request = readRequest(Buffer.from(search).toString('latin1'), 'feed')
+  checkPlan(request, plan, historyStart(plan.history, new Date()))
+  const stored = searchOf(request)
+  // A time may lie in the years of the contract where it was written, and beyond them in UTC.
+  readRequest(stored, 'feed')
+  const own = [...titleOf(serviceName, request)].slice(0, FEED_LIMITS.title).join('')
+  return { search: stored, title: named || own }
+}
+
+function problemsOfSearch(search: string): Record<string, string[]> {
+  if (search.length > FEED_LIMITS.search) return { search: [`Write at most ${FEED_LIMITS.search} characters.`] }
+  if (!search.isWellFormed()) return { search: ['It holds half a character.'] }
+  return {}
+}
+
+function problemsOfTitle(title: string): Record<string, string[]> {
+  if ([...title].length > FEED_LIMITS.title) return { title: [`Write at most ${FEED_LIMITS.title} characters.`] }
+  if (/\p{Cc}/u.test(title) || !title.isWellFormed()) return { title: ['Write it without control characters.'] }
+  return {}
+}
+
+/** @throws ApiError `invalid_request` with the sentence for each parameter of the address */
+export function refuseParameters(request: Request, sentence: string): void {
+  const problems = createProblems()
+  for (const { name } of readQueryString(rawQueryOf(request.originalUrl))) problems.add(name, sentence)
+  if (problems.any) throw new ApiError('invalid_request', { errors: problems.toObject() })
+}
