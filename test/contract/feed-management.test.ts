@@ -288,7 +288,7 @@ t.test('answers fit the OpenAPI document, and every error that was met is in it'
     [await read(pathOf(made.json.url)), paths['/feeds/{token}.rss'].get],
     [await read('/feeds/x.rss'), paths['/feeds/{token}.rss'].get],
   ] as const) {
-    fits('FeedError', answer.json)
+    fits('Error', answer.json)
     t.match(operation.responses[answer.status]?.description, answer.json.code)
   }
 })

@@ -161,7 +161,7 @@ print(json.dumps({
   'items': [[e.id, e.link, e.get('author')] for e in found.entries],
 }))
 `
-t.test('feedparser (Python) reads the address, and asks conditionally', { skip }, async t => {
+t.test('decision 31: feedparser (Python) reads the address, and asks conditionally', { skip }, async t => {
   if (typeof tools === 'string') return
   t.teardown(tools.remove)
   const { belgium } = await subscribe('feedparser')

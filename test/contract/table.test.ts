@@ -1,7 +1,5 @@
-import { execFileSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { fileURLToPath } from 'node:url'
 import t from 'tap'
 
 const page = await readFile(new URL('../../docs/contract.md', import.meta.url), 'utf8')
@@ -56,12 +54,6 @@ t.test('issue 19.7: every decision that the code names is on the page', async t 
     for (const number of numbers) if (!decisions.has(number)) t.fail(`${file} names decision ${number}`)
 })
 
-t.test('issue 4.7: every test file that the page names is there', async t => {
-  for (const file of new Set([...page.matchAll(/`([^`]+\.test\.ts)`/g)].map(match => match[1] ?? ''))) {
-    t.ok((await read(file)).length > 0, file)
-  }
-})
-
 /** Programs and SQL of this checkout. */
 function sourceFiles(): string[] {
   const folders = ['search', 'services', 'shared', 'scripts', 'infra/migrations', 'bench', 'test']
@@ -71,28 +63,3 @@ function sourceFiles(): string[] {
       .map(name => `${folder}/${name}`),
   )
 }
-
-const checkout = fileURLToPath(new URL('../..', import.meta.url))
-
-/** Files of this checkout that git tracks, staged ones too; null when it is no git repository. */
-function tracked(): Set<string> | null {
-  try {
-    const git = (...args: string[]) =>
-      execFileSync('git', args, { cwd: checkout, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-    if (git('rev-parse', '--show-prefix').trim() !== '') return null
-    return new Set(git('ls-files').split('\n'))
-  } catch {
-    return null
-  }
-}
-
-const known = tracked()
-t.test(
-  'issue 4.7: a fresh clone has every file that the page names',
-  { skip: known ? false : 'no git here' },
-  async t => {
-    for (const file of new Set([...page.matchAll(/`([\w/.-]+\/[\w.-]+\.ts)`/g)].map(match => match[1] ?? ''))) {
-      t.ok(known?.has(file), file)
-    }
-  },
-)

@@ -1,6 +1,5 @@
 import t from 'tap'
 import { ApiError } from './errors.ts'
-import { PARAMETER_NAMES, PARAMETERS } from './parameters.ts'
 import { type ArticlesRequest, readRequest } from './request.ts'
 
 const read = (query: string) => readRequest(query, 'articles')
@@ -162,25 +161,4 @@ t.test('decision 30: the feed knows every parameter but the cursor', async t => 
   t.strictSame(Object.keys(refusal('cursor=abc', 'feed') ?? {}), ['cursor'])
   t.equal(refusal('cursor=', 'feed'), null)
   t.equal(refusal('per_page=100&q=a', 'feed'), null)
-})
-
-t.test('the contract: every parameter of the table is read', async t => {
-  t.strictSame(PARAMETER_NAMES, [
-    'q',
-    'search',
-    'search_in',
-    'country',
-    'language',
-    'has_author',
-    'outlet',
-    'author',
-    'published_after',
-    'published_before',
-    'ingested_after',
-    'sort',
-    'order',
-    'per_page',
-    'cursor',
-  ])
-  for (const name of PARAMETER_NAMES) t.ok(PARAMETERS[name].about.length > 10)
 })

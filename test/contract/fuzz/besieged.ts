@@ -13,11 +13,13 @@ export interface Besieged {
   lastWords(): string | null
 }
 
-export async function startBesieged(t: Test): Promise<Besieged> {
+export async function startBesieged(t: Test, articles = 20): Promise<Besieged> {
   const api = await startTestApi()
   t.teardown(() => api.stop())
   const { secret } = await api.issue({ rate: 1_000_000 })
-  await api.index(Array.from({ length: 20 }, (_, i) => ({ title: `De brug nummer ${i}`, body: 'Het water.' })))
+  await api.index(
+    Array.from({ length: articles }, (_, i) => ({ title: `De brug nummer ${i}`, body: 'Het water onder le pont.' })),
+  )
   const fleet = createFleet({
     DATABASE_URL: api.config.DATABASE_URL,
     LOG_LEVEL: 'fatal',
