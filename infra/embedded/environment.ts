@@ -4,6 +4,7 @@ import { access, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises
 import { basename, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { describe } from '../../shared/log/printable.ts'
 import { errorCode, Problem, readIfThere } from './files.ts'
 import { lockFile } from './lock.ts'
 import type { Family } from './supervision/family.ts'
@@ -131,7 +132,7 @@ async function build(
 
 function cannotMake({ folder, name, instead }: PythonEnvironment, error: unknown): never {
   if (error instanceof Problem) throw error
-  const why = error instanceof Error ? error.message : String(error)
+  const why = describe(error)
   throw new Problem(`The Python environment of ${name} cannot be made in ${folder} (${why}): ${instead}.`)
 }
 

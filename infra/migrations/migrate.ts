@@ -2,6 +2,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { runMigrations } from 'bullmq'
 import pg from 'pg'
 import { PgBoss } from 'pg-boss'
+import { describe } from '../../shared/log/printable.ts'
 import { QUEUE_SCHEMA } from '../../shared/queues/backend.ts'
 import { MAINTENANCE } from '../../shared/queues/delayed-jobs.ts'
 
@@ -118,7 +119,7 @@ async function applyFile(client: pg.Client, file: string, record: () => Promise<
     await client.query('commit')
   } catch (error) {
     await client.query('rollback')
-    throw new Error(`Migration ${file} failed: ${error instanceof Error ? error.message : String(error)}`, {
+    throw new Error(`Migration ${file} failed: ${describe(error)}`, {
       cause: error,
     })
   }

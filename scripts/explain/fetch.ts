@@ -1,5 +1,6 @@
 import { gunzipFile } from '../../services/crawler/fetch/compression.ts'
 import type { Config } from '../../shared/config/config.ts'
+import { describe } from '../../shared/log/printable.ts'
 import type { StoredPage } from '../../shared/outlets/page.ts'
 import { openTrial } from '../outlets/trial.ts'
 
@@ -19,7 +20,7 @@ export async function fetchPage(config: Config, page: StoredPage, signal: AbortS
       contentType: answer.headers['content-type'] ?? null,
     }
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
+    const reason = describe(error)
     throw new Error(`${page.url} cannot be fetched: ${reason}`, { cause: error })
   } finally {
     await trial.close()

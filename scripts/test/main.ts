@@ -1,5 +1,6 @@
 import { glob } from 'node:fs/promises'
 import { counted } from '../../shared/log/counted.ts'
+import { describe } from '../../shared/log/printable.ts'
 import { onStopSignal, whenParentIsGone } from '../../shared/process/signals.ts'
 import { startTestServers } from '../../test/servers.ts'
 import { type Counts, check, runFiles } from './files.ts'
@@ -58,7 +59,7 @@ try {
   }
 } catch (error) {
   counts.failed++
-  print(error instanceof Error ? error.message : String(error))
+  print(describe(error))
 }
 print(`${counts.passed} passed, ${counts.failed} failed`)
 process.exit(counts.failed === 0 ? 0 : 1)

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { certificateRefusal, type Trust, trustOf } from '../../shared/config/tls.ts'
+import { describe } from '../../shared/log/printable.ts'
 
 /** How the archive in OpenSearch is reached. */
 export interface ArchiveSettings {
@@ -188,7 +189,7 @@ function failureOf(error: unknown, { method, path }: ArchiveRequest): ArchiveFai
   if (error instanceof ArchiveFailure) return error
   const refusal = certificateRefusal(error)
   if (refusal !== null) return new ArchiveFailure(`OpenSearch was not asked. ${refusal}`, null, error)
-  const why = error instanceof Error ? error.message : String(error)
+  const why = describe(error)
   return new ArchiveFailure(
     `OpenSearch does not answer ${method} ${path.slice(0, EXCERPT)} (${why}); see whether its nodes at OPENSEARCH_URL run.`,
     null,

@@ -2,6 +2,7 @@ import { readlinkSync } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 import { basename } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { describe } from '../../shared/log/printable.ts'
 import type { Pool } from '../../shared/postgres/pool.ts'
 import type { SegmentSource } from '../segment/builder.ts'
 import { openSegmentWriter } from '../store/open.ts'
@@ -248,7 +249,7 @@ function createSegmentThread({ gently, keepAlive }: { gently: boolean; keepAlive
     crash = null
     return started
       .on('error', error => {
-        crash = error instanceof Error ? error.message : String(error)
+        crash = describe(error)
       })
       .on('exit', () => {
         if (worker === started) worker = null
@@ -267,7 +268,7 @@ function createSegmentThread({ gently, keepAlive }: { gently: boolean; keepAlive
         worker ??= start()
         result = await resultOf(worker, task, () => crash)
       } catch (error) {
-        result = { made: [], number: null, failure: error instanceof Error ? error.message : String(error) }
+        result = { made: [], number: null, failure: describe(error) }
       }
       if (keepAlive === 0) void end()
       else {

@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { describe } from '../../shared/log/printable.ts'
 import { createPool, type Pool } from '../../shared/postgres/pool.ts'
 import { createSegmentBuilder } from '../segment/builder.ts'
 import { openSegmentWriter } from '../store/open.ts'
@@ -24,7 +25,7 @@ async function run(task: Task): Promise<TaskResult> {
     const number = 'articles' in task ? await buildImported(pool, task.articles) : await makeDue(pool, task, made)
     return { made, number, failure: null }
   } catch (error) {
-    return { made, number: null, failure: error instanceof Error ? error.message : String(error) }
+    return { made, number: null, failure: describe(error) }
   } finally {
     await pool.end()
   }

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
+import { describe } from '../../shared/log/printable.ts'
 import type { ArticleSource, StoredArticle, UnflushedArticle } from '../store/article-source.ts'
 import { SegmentsChanged } from '../store/segment-store.ts'
 import { createMemorySegment, type MemorySegment } from './memory-segment.ts'
@@ -160,7 +161,7 @@ async function listAll(state: State): Promise<void> {
       start = performance.now()
     }
   } catch (error) {
-    state.failure = error instanceof Error ? error : new Error(String(error))
+    state.failure = error instanceof Error ? error : new Error(describe(error))
   } finally {
     state.listing = false
   }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { withLogContext } from '../../shared/log/context.ts'
 import { createOutageLog } from '../../shared/log/outage.ts'
+import { describe } from '../../shared/log/printable.ts'
 import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
 import { type Repeated, repeatEvery } from '../../shared/process/repeat.ts'
 import type { Crawl } from './crawl.ts'
@@ -172,7 +173,7 @@ async function doWork(crawl: Crawl, visit: Visit, work: Work): Promise<boolean> 
     return await (work.kind === 'feed' ? pollFeed(crawl, visit, work.feed) : fetchPage(crawl, visit, work.page))
   } catch (error) {
     if (isTransient(error)) throw error
-    const detail = error instanceof Error ? error.message : String(error)
+    const detail = describe(error)
     const names =
       work.kind === 'feed' ? { feed: work.feed.url } : { page: String(work.page.pageNo), url: work.page.url }
     crawl.log.error({ ...names, err: detail }, 'a feed or page made the crawler fail')

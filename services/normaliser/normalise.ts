@@ -1,6 +1,7 @@
 import type { Indexed, NewArticle } from '../../search/indexing/article.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import type { OutageLog } from '../../shared/log/outage.ts'
+import { describe } from '../../shared/log/printable.ts'
 import { isTransient, type Pool } from '../../shared/postgres/pool.ts'
 import type { Semaphore } from '../../shared/resilience/semaphore.ts'
 import type { Composition } from './compose/article.ts'
@@ -141,4 +142,4 @@ async function bringToEnd(
   }
 }
 
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
+const messageOf = (error: unknown) => describe(error)

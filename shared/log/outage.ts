@@ -1,5 +1,6 @@
 import { certificateRefusal } from '../config/tls.ts'
 import type { Logger } from './logger.ts'
+import { describe } from './printable.ts'
 
 /**
  * Logs an outage in few lines, however often a call fails: one line when it begins, one a minute
@@ -59,7 +60,7 @@ export function createOutageLog(log: Logger, { begins, ends, ask }: OutageOption
       if (isNew) failures = 0
       since ??= now
       failures += 1
-      const err = wordsOf(error)
+      const err = certificateRefusal(error) ?? describe(error)
       if (isNew || now - told >= REMIND) {
         told = now
         log.warn({ err, ...(isNew ? {} : { seconds: Math.round((now - since) / 1_000), failures }) }, begins)
@@ -68,13 +69,4 @@ export function createOutageLog(log: Logger, { begins, ends, ask }: OutageOption
     },
     over,
   }
-}
-
-/** pg-boss emits some of its errors as plain objects. */
-function wordsOf(error: unknown): string {
-  const refusal = certificateRefusal(error)
-  if (refusal !== null) return refusal
-  if (error instanceof Error) return error.message || error.name
-  if (typeof error === 'object' && error !== null && 'message' in error) return String(error.message)
-  return typeof error === 'object' ? JSON.stringify(error) : String(error)
 }

@@ -20,3 +20,32 @@ export const printableXml = (xml: string): string =>
   xml.replace(CONTROL, character =>
     character === '\n' || character === '\t' ? character : `&#x${character.charCodeAt(0).toString(16)};`,
   )
+
+/**
+ * Whatever was thrown or came as a reason, in words: never "[object Object]". pg-boss and pools
+ * emit plain objects, `fetch` hides the reason in a cause, and several failures come as one error.
+ */
+export function describe(error: unknown): string {
+  try {
+    return wordsOf(error) || NO_WORDS
+  } catch {
+    // A getter threw, or the object refers to itself.
+    return NO_WORDS
+  }
+}
+
+const NO_WORDS = 'an error without a message'
+
+function wordsOf(error: unknown): string {
+  if (typeof error === 'string') return error.trim()
+  if (typeof error === 'number' || typeof error === 'bigint' || typeof error === 'boolean') return `${error}`
+  if (typeof error !== 'object' || error === null) return ''
+  if (error instanceof AggregateError && error.errors.length > 0) return describe(error.errors[0])
+  const message = 'message' in error && typeof error.message === 'string' ? error.message.trim() : ''
+  const cause = 'cause' in error ? error.cause : undefined
+  if ((message === '' || message === 'fetch failed') && cause !== undefined) return describe(cause)
+  if (message !== '') return message
+  if (error instanceof Error) return error.name
+  const json = JSON.stringify(error)
+  return json === '{}' || json === undefined ? '' : json
+}

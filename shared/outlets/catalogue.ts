@@ -2,6 +2,7 @@ import { Ajv, type ErrorObject } from 'ajv'
 import { addressKey, readAddress } from '../articles/address.ts'
 import { COUNTRIES, type Country, LANGUAGES, type Language } from '../articles/article.ts'
 import { isRecord } from '../json/is-record.ts'
+import { describe } from '../log/printable.ts'
 
 /** One outlet of the catalogue, as in `infra/outlets/*.json`. The domain identifies it. */
 export interface Outlet {
@@ -99,7 +100,7 @@ export function readCatalogue(text: string): Catalogue {
   try {
     file = JSON.parse(text.replace(/^\ufeff/, ''))
   } catch (error) {
-    throw new CatalogueError([`The file is not JSON: ${error instanceof Error ? error.message : String(error)}`])
+    throw new CatalogueError([`The file is not JSON: ${describe(error)}`])
   }
   if (!validate(file)) throw new CatalogueError((validate.errors ?? []).map(error => sentence(error, file)))
   const notes: string[] = []

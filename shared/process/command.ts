@@ -4,7 +4,7 @@ import { type ParseArgsConfig, parseArgs } from 'node:util'
 import { settingsBeside, withEmbeddedKeys } from '../config/beside.ts'
 import { type Config, ConfigError, readConfig, settingsWithoutUse } from '../config/config.ts'
 import { certificateRefusal } from '../config/tls.ts'
-import { printable } from '../log/printable.ts'
+import { describe, printable } from '../log/printable.ts'
 import { onStopSignal } from './signals.ts'
 
 /** An option of a script, as `--help` lists it. */
@@ -108,14 +108,14 @@ export function sentenceOf(error: unknown): string {
   const refusal = certificateRefusal(error)
   if (refusal !== null) return refusal
   if (error instanceof Error) {
-    const message = error.message.split('\n')[0] ?? ''
+    const message = describe(error).split('\n')[0]!
     if ('code' in error && error.code === 'ECONNREFUSED')
       return `Nothing answers there (${message}); start it, or mend the address.`
     if ('code' in error && 'path' in error && error.code === 'ENOENT') return noSuchFile(String(error.path))
     if ('code' in error && error.code === 'EISDIR') return `A directory was named where a file is wanted (${message}).`
-    return message || error.name
+    return message
   }
-  return String(error)
+  return describe(error).split('\n')[0]!
 }
 
 function noSuchFile(path: string): string {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { RUNNING, withEmbeddedKeys } from '../config/beside.ts'
 import { type Config, ConfigError, readConfig, settingsWithoutUse } from '../config/config.ts'
 import { createLogger, type Logger } from '../log/logger.ts'
-import { printable } from '../log/printable.ts'
+import { describe, printable } from '../log/printable.ts'
 import { observeProcess, registry } from '../log/registry.ts'
 import { sentenceOf } from './command.ts'
 import { watchEventLoop } from './event-loop.ts'
@@ -151,7 +151,7 @@ async function stop(service: Service, signal: string, log: Logger): Promise<void
 function endOnUnhandledError(log: Logger): void {
   const die = (error: unknown) => {
     log.fatal(
-      { err: error instanceof Error ? { message: error.message, stack: error.stack } : String(error) },
+      { err: error instanceof Error ? { message: error.message, stack: error.stack } : describe(error) },
       'ending',
     )
     process.exit(1)

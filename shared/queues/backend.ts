@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPostgresBackend, type Job, Queue, Worker, withBackend } from 'bullmq'
 import type { Config } from '../config/config.ts'
+import { describe } from '../log/printable.ts'
 import { startupOptions } from '../postgres/pool.ts'
 import { sentenceOf } from '../process/command.ts'
 import { withTimeLimit } from '../resilience/time-limit.ts'
@@ -208,7 +209,7 @@ function runWhenReady(
         return
       } catch (error) {
         if (closing.signal.aborted) return
-        onError(error instanceof Error ? error : new Error(String(error)))
+        onError(error instanceof Error ? error : new Error(describe(error)))
         await made.close(true).catch(onError)
         await sleep(REACH_AGAIN, undefined, { signal: closing.signal }).catch(() => {})
       }

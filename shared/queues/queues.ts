@@ -1,6 +1,7 @@
 import { withLogContext } from '../log/context.ts'
 import type { Logger } from '../log/logger.ts'
 import { createOutageLog } from '../log/outage.ts'
+import { describe } from '../log/printable.ts'
 import type { QueueCounts } from '../status/figures.ts'
 import {
   type Backend,
@@ -85,7 +86,7 @@ export function openQueues(config: QueueSettings, log: Logger): Queues {
             try {
               await processor(job.data as QueueMessages[typeof name], stopping.signal)
             } catch (error) {
-              log.error({ queue: name, err: error instanceof Error ? error.message : String(error) }, 'job failed')
+              log.error({ queue: name, err: describe(error) }, 'job failed')
               throw error
             }
           })

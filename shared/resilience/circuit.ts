@@ -1,3 +1,4 @@
+import { describe } from '../log/printable.ts'
 /**
  * A circuit breaker: it refuses calls for a while to a service that failed several times in a row.
  * `cockatiel` makes callers wait for a trial that hangs, 1.1 s where ours fails at once, and does
@@ -90,7 +91,7 @@ function close(state: CircuitState): void {
 
 function countFailure(state: CircuitState, error: unknown, isTrial: boolean): void {
   state.failuresInARow += 1
-  state.reason = error instanceof Error ? error.message : String(error)
+  state.reason = describe(error)
   if (state.failuresInARow < state.failures) return
   state.openUntil = Date.now() + state.nextPause
   if (isTrial) state.nextPause = Math.min(state.nextPause * 2, state.maxPause)

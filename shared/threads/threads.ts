@@ -1,4 +1,5 @@
 import { Piscina } from 'piscina'
+import { describe } from '../log/printable.ts'
 import { type Begun, createBegun, startClock } from './clock.ts'
 
 /** The failure of a task: it took too long, used up its memory, or threw an error. */
@@ -79,7 +80,7 @@ export function openThreads<Task, Result>(options: {
 
 function failureOf(error: unknown, late: boolean, limits: { timeout: number; memory: number }): ThreadError {
   if (late) return new ThreadError('timeout', `It kept a thread for more than ${limits.timeout} ms.`, error)
-  const message = error instanceof Error ? error.message : String(error)
+  const message = describe(error)
   if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY') {
     return new ThreadError('memory', `It needs more than ${limits.memory} MB.`, error)
   }

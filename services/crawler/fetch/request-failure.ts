@@ -1,3 +1,4 @@
+import { describe } from '../../../shared/log/printable.ts'
 /** The reason why a request brought no complete answer. */
 export type FailureKind =
   | 'time-out'
@@ -35,7 +36,7 @@ export function asFailure(error: unknown): RequestFailure {
   const cause = error instanceof Error && error.cause instanceof RequestFailure ? error.cause : null
   if (cause !== null) return cause
   const code = codeOf(error)
-  const text = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
+  const text = describe(error).split('\n')[0]!
   const kind = KINDS.find(([pattern]) => pattern.test(code))?.[1] ?? 'connection'
   const sentence = CERTIFICATES[code] ?? SENTENCES[kind]
   return new RequestFailure(kind, `${sentence} (${code || text || 'no reason given'})`, error)
