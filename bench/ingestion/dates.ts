@@ -1,5 +1,6 @@
 import { publishedAt } from '../../services/normaliser/dates/published.ts'
 import { findDates } from '../../services/normaliser/dates/written.ts'
+import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import { type KeptSet, type TruePage, truePages } from './truth.ts'
 
@@ -23,7 +24,13 @@ export async function measureDates(data: string): Promise<Record<string, number>
     const counted: Counted = { pages: 0, right: 0, rightUtc: 0, none: 0, elsewhere: 0, unwritten: 0 }
     for await (const page of truePages(data, set)) {
       if (page.date === null) continue
-      const found = publishedAt(readMetadata(page.html, page.url), null, { timeZone: TIME_ZONE }, '', new Date())
+      const found = publishedAt(
+        readMetadata(parsePage(page.html), page.url),
+        null,
+        { timeZone: TIME_ZONE },
+        '',
+        new Date(),
+      )
       counted.pages += 1
       if (found === null) counted.none += 1
       if (set === 'fundus') counted.right += found !== null && sameMinute(found, page) ? 1 : 0

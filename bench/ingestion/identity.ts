@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { identify } from '../../services/normaliser/identity.ts'
+import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
 import { type TruePage, truePages } from './truth.ts'
@@ -72,7 +73,7 @@ async function measurePages(data: string): Promise<Record<string, number>> {
 
 /** The keys of a page, its own first, and the canonical link that it names. */
 function identityOf({ html, url }: TruePage): { addresses: string[]; canonical: URL | null } {
-  const { canonical, amp, twins, languages: stated } = readMetadata(html, url)
+  const { canonical, amp, twins, languages: stated } = readMetadata(parsePage(html), url)
   const languages = { own: stated[0] ?? '', twins }
   const outlet = { domain: new URL(url).hostname }
   const { addresses } = identify({ url, finalUrl: url, canonical, amp, languages, outlet })

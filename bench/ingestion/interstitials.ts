@@ -1,6 +1,7 @@
 import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '../../services/normaliser/interstitials/examples.ts'
 import { recogniseInterstitial } from '../../services/normaliser/interstitials/interstitials.ts'
 import { openingOf } from '../../services/normaliser/interstitials/paywall.ts'
+import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import { readPageText } from '../../services/normaliser/text/page-text.ts'
 import { truePages } from './truth.ts'
@@ -12,9 +13,9 @@ import { truePages } from './truth.ts'
  */
 export async function measureInterstitials(data: string): Promise<Record<string, number>> {
   const recognised = INTERSTITIAL_EXAMPLES.filter(({ kind, html, finalUrl }) => {
-    const page = readPageText(html)
+    const page = readPageText(parsePage(html))
     const url = { url: ANNOUNCED_AT, finalUrl: finalUrl ?? ANNOUNCED_AT }
-    const { signs } = readMetadata(html, url.finalUrl)
+    const { signs } = readMetadata(parsePage(html), url.finalUrl)
     const wall = recogniseInterstitial({
       ...url,
       html,
@@ -28,8 +29,8 @@ export async function measureInterstitials(data: string): Promise<Record<string,
   let [articles, mistaken] = [0, 0]
   for (const set of ['fundus', 'trafilatura', 'htmldate'] as const) {
     for await (const { html, url, title, file } of truePages(data, set)) {
-      const page = readPageText(html)
-      const { signs } = readMetadata(html, url)
+      const page = readPageText(parsePage(html))
+      const { signs } = readMetadata(parsePage(html), url)
       for (const feedTitle of new Set([title, 'Liveblog', null])) {
         const wall = recogniseInterstitial({
           url,

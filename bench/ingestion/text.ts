@@ -1,6 +1,7 @@
 import { access, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readPageText } from '../../services/normaliser/text/page-text.ts'
 import { SNIPPET_LENGTH } from '../../shared/articles/article.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
@@ -21,7 +22,7 @@ export async function measureText(data: string): Promise<Record<string, number>>
   const counted = { pages: 0 }
   const textOf = (html: string) => {
     counted.pages += 1
-    return readPageText(html).paragraphs.join('\n\n')
+    return readPageText(parsePage(html)).paragraphs.join('\n\n')
   }
   const figures = {
     ...(await aeb(data, textOf)),

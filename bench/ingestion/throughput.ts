@@ -12,6 +12,7 @@ import { publishedAt } from '../../services/normaliser/dates/published.ts'
 import { recogniseInterstitial } from '../../services/normaliser/interstitials/interstitials.ts'
 import { openingOf } from '../../services/normaliser/interstitials/paywall.ts'
 import { detectLanguage } from '../../services/normaliser/languages/detection.ts'
+import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import { chooseTitle } from '../../services/normaliser/metadata/title.ts'
 import { startNormaliser } from '../../services/normaliser/start.ts'
@@ -48,7 +49,7 @@ export async function measureThroughput(options: BenchOptions): Promise<Record<s
     const url = await freshDatabase(server)
     const count = options.rows ?? PAGES
     await store(url, copies(pages, count), 'stored')
-    const prose = pages.slice(0, 60).flatMap(page => readPageText(page.html).paragraphs)
+    const prose = pages.slice(0, 60).flatMap(page => readPageText(parsePage(page.html)).paragraphs)
     const heavy = copies(pages, count + BESIDE).slice(count)
     heavy.splice(BESIDE / 4, 0, ...heavyPages(prose).map(page => ({ ...page, domain: HEAVY })))
     await store(url, heavy, 'waiting')
@@ -214,8 +215,8 @@ async function measureStages(pages: TruePage[]): Promise<Record<string, number>>
   const one = async (page: TruePage, bytes: Uint8Array) => {
     const { url, title } = page
     const html = (await timed('encoding', () => decodeText(bytes, { contentType: null, kind: 'html' }))).text
-    const text = await timed('text', () => readPageText(html))
-    const meta = await timed('metadata', () => readMetadata(html, url))
+    const text = await timed('text', () => readPageText(parsePage(html)))
+    const meta = await timed('metadata', () => readMetadata(parsePage(html), url))
     await timed('walls', () => {
       const { signs } = meta
       recogniseInterstitial({

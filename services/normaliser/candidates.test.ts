@@ -2,6 +2,7 @@ import t from 'tap'
 import type { FeedEntry } from '../../shared/outlets/page.ts'
 import { authorChoice } from './authors/authors.ts'
 import { dateChoice } from './dates/published.ts'
+import { parsePage } from './markup/tree.ts'
 import { readMetadata } from './metadata/metadata.ts'
 import { titleChoice } from './metadata/title.ts'
 
@@ -17,7 +18,7 @@ const ENTRY: FeedEntry = {
   published: '2026-11-03T14:05:00+01:00',
   language: null,
 }
-const metaOf = (html: string) => readMetadata(html, 'https://dagkoerier.example/a')
+const metaOf = (html: string) => readMetadata(parsePage(html), 'https://dagkoerier.example/a')
 const jsonLd = (more: object) =>
   `<script type="application/ld+json">${JSON.stringify({ '@type': 'NewsArticle', ...more })}</script>`
 

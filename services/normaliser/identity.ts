@@ -3,6 +3,7 @@ import { addressKey, cleanAddress, readAddress } from '../../shared/articles/add
 import { LANGUAGES } from '../../shared/articles/article.ts'
 import type { Outlet } from '../../shared/outlets/catalogue.ts'
 import { allWords } from './languages/index.ts'
+import type { Twin } from './metadata/metadata.ts'
 
 /**
  * The addresses under which a page was seen, as written. Relative ones are resolved against
@@ -150,14 +151,6 @@ function rootNamesAnArticle(url: URL): boolean {
 
 function segments(url: URL): string[] {
   return url.pathname.split('/').filter(part => part !== '' && !/^index\.\w+$/i.test(part))
-}
-
-/** One `<link rel="alternate" hreflang="fr">`: the same article in that language. */
-interface Twin {
-  /** A language tag, or `x-default`. */
-  language: string
-  /** As written. */
-  href: string
 }
 
 /** What a page says of its languages. */

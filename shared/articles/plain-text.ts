@@ -1,4 +1,4 @@
-import { readTags } from '../markup/tags.ts'
+import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2'
 
 /**
  * The plain text of a source that may be HTML: without tags, scripts and styles, entities decoded
@@ -24,23 +24,31 @@ const MARKUP = new RegExp(
 const BLOCK = new RegExp(`^(?:${BLOCKS})$`)
 const UNREAD = new Set(['script', 'style', 'template'])
 
+/**
+ * Reads tags without building a tree, which would take time quadratic in its depth on hostile
+ * input.
+ */
 function ofMarkup(html: string): string {
   const pieces: string[] = []
   let unread: string | null = null
-  readTags(html, {
-    open(name) {
-      if (unread !== null) return
-      if (UNREAD.has(name)) unread = name
-      else if (name === 'br') pieces.push('\n')
-      else if (BLOCK.test(name)) pieces.push('\n\n')
+  const nameAt = (start: number, end: number) => html.slice(start, end).toLowerCase()
+  const read = (text: string) => {
+    if (unread === null) pieces.push(text)
+  }
+  tokenize(html, {
+    onopentagname(start, end) {
+      const name = nameAt(start, end)
+      if (UNREAD.has(name)) unread ??= name
+      else if (name === 'br') read('\n')
+      else if (BLOCK.test(name)) read('\n\n')
     },
-    close(name) {
-      if (unread === name) unread = null
-      else if (unread === null && BLOCK.test(name)) pieces.push('\n\n')
+    onclosetag(start, end) {
+      const name = nameAt(start, end)
+      if (BLOCK.test(name)) read('\n\n')
+      else if (unread === name) unread = null
     },
-    text(text) {
-      if (unread === null) pieces.push(text.replace(/\s+/g, ' '))
-    },
+    ontext: (start, end) => read(html.slice(start, end).replace(/\s+/g, ' ')),
+    ontextentity: code => read(String.fromCodePoint(code).replace(/\s+/g, ' ')),
   })
   return tidy(pieces.join(''))
 }
@@ -49,13 +57,29 @@ function ofMarkup(html: string): string {
 function ofPlain(text: string): string {
   if (!text.includes('&')) return tidy(text)
   const pieces: string[] = []
-  readTags(text.replaceAll('<', '&lt;'), {
-    open() {},
-    close() {},
-    text: piece => void pieces.push(piece),
+  const harmless = text.replaceAll('<', '&lt;')
+  tokenize(harmless, {
+    ontext: (start, end) => pieces.push(harmless.slice(start, end)),
+    ontextentity: code => pieces.push(String.fromCodePoint(code)),
   })
   return tidy(pieces.join(''))
 }
+
+const nothing = () => {}
+const UNHEARD: TokenizerCallbacks = {
+  ...{ onattribdata: nothing, onattribentity: nothing, onattribend: nothing, onattribname: nothing },
+  ...{ oncdata: nothing, onclosetag: nothing, oncomment: nothing, ondeclaration: nothing, onend: nothing },
+  ...{ onopentagend: nothing, onopentagname: nothing, onprocessinginstruction: nothing, onselfclosingtag: nothing },
+  ...{ ontext: nothing, ontextentity: nothing },
+}
+
+function tokenize(source: string, heard: Partial<TokenizerCallbacks>): void {
+  const tokenizer = new Tokenizer({}, { ...UNHEARD, ...heard })
+  tokenizer.write(source.slice(0, LONGEST))
+  tokenizer.end()
+}
+/** UTF-16 units of a source that are read. */
+const LONGEST = 10_000_000
 
 /**
  * Single spaces, no space at the ends of lines, at most one blank line. Most spaces are single

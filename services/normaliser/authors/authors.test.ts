@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import type { FeedEntry } from '../../../shared/outlets/page.ts'
+import { parsePage } from '../markup/tree.ts'
 import { readMetadata } from '../metadata/metadata.ts'
 import { authorsOf } from './authors.ts'
 import { foldOutlet, peopleIn } from './person-names.ts'
@@ -126,7 +127,7 @@ function authors({ jsonLd, head = '', body = '', feed }: Said): string[] {
           published: null,
           language: null,
         }
-  return authorsOf(readMetadata(html, 'https://www.dagkoerier.example/a'), entry, outlet)
+  return authorsOf(readMetadata(parsePage(html), 'https://www.dagkoerier.example/a'), entry, outlet)
 }
 
 t.test('decision 35: the first source that names a person counts', async t => {
@@ -250,7 +251,9 @@ t.test('a name without a label counts beside the date under the headline', async
   const page = (...lines: string[]) =>
     authorsOf(
       readMetadata(
-        `<title>Brug dicht</title><h1>Brug dicht</h1>${lines.map(line => `<div>${line}</div>`).join('')}<p>De brug over de Maas is dicht.</p>`,
+        parsePage(
+          `<title>Brug dicht</title><h1>Brug dicht</h1>${lines.map(line => `<div>${line}</div>`).join('')}<p>De brug over de Maas is dicht.</p>`,
+        ),
         'https://dagkoerier.example/a',
       ),
       null,

@@ -3,8 +3,10 @@ import type { Source } from '../../../shared/outlets/origins.ts'
 import type { FeedEntry } from '../../../shared/outlets/page.ts'
 import { bestOf, type Candidate, type Choice, choiceOf } from '../candidate.ts'
 import { anyOf } from '../languages/index.ts'
-import type { PageMark, PageMetadata } from '../metadata/metadata.ts'
-import { fold } from '../metadata/plain.ts'
+import { fold } from '../markup/plain.ts'
+import { isWithin } from '../markup/tree.ts'
+import type { Mark } from '../metadata/marks.ts'
+import type { PageMetadata } from '../metadata/metadata.ts'
 import { besideDates } from './beside-dates.ts'
 import { foldOutlet, peopleIn } from './person-names.ts'
 import { isNear, spokenBylines } from './spoken.ts'
@@ -127,13 +129,12 @@ function fuller(names: string[], statements: string[][]): string[] {
  * Bylines by markup, down to two lines below the first. An element around other bylines counts only
  * when it names more people.
  */
-function bylines(marks: PageMark[], own: ReadonlySet<string>): string[] {
+function bylines(marks: Mark[], own: ReadonlySet<string>): string[] {
   const named = marks.filter(mark => peopleIn(textOf(mark), own).length > 0)
   const first = named[0]
   if (first === undefined) return []
   const together = named.filter(mark => mark.line - first.line <= 2)
-  const inside = (outer: PageMark) =>
-    together.filter(mark => mark !== outer && mark.path.includes(outer.path.at(-1) ?? -1))
+  const inside = (outer: Mark) => together.filter(mark => mark !== outer && isWithin(mark.element, outer.element))
   return together
     .filter(mark => {
       const inner = inside(mark).flatMap(each => peopleIn(textOf(each), own))
@@ -143,11 +144,11 @@ function bylines(marks: PageMark[], own: ReadonlySet<string>): string[] {
     .map(textOf)
 }
 
-function textOf(mark: PageMark): string {
+function textOf(mark: Mark): string {
   return mark.value ?? mark.text
 }
 
-function isByline(mark: PageMark): boolean {
+function isByline(mark: Mark): boolean {
   return mark.kind === 'author' && !mark.aside && !NO_BYLINE.test(mark.hints)
 }
 
@@ -180,7 +181,7 @@ function isShown(meta: PageMetadata, name: string): boolean {
 }
 
 /** An account's name (`annaweber`) as the byline spells it (`Anna Weber`). */
-function asShown(name: string, marks: PageMark[]): string {
+function asShown(name: string, marks: Mark[]): string {
   if (name !== name.toLowerCase() || name.includes(' ')) return name
   const spelt = marks
     .map(mark => textOf(mark).replace(SIGNED, ''))

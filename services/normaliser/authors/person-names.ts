@@ -1,5 +1,5 @@
 import { allWords, anyOf } from '../languages/index.ts'
-import { fold, oneLine } from '../metadata/plain.ts'
+import { fold, oneLine } from '../markup/plain.ts'
 
 /** Characters of a statement that are read. */
 const BYLINE_LIMIT = 500

@@ -4,6 +4,7 @@ import type { StoredPage } from '../../../shared/outlets/page.ts'
 import type { Candidate } from '../candidate.ts'
 import { type InterstitialKind, recogniseInterstitial } from '../interstitials/interstitials.ts'
 import { openingOf } from '../interstitials/paywall.ts'
+import { parsePage } from '../markup/tree.ts'
 import { type PageMetadata, readMetadata } from '../metadata/metadata.ts'
 import { partedBy, type Template } from '../template.ts'
 import { readPageText } from '../text/page-text.ts'
@@ -37,7 +38,7 @@ export function lookAt(
 ): Look {
   const nothing = (interstitial: InterstitialKind | null): Look => ({
     interstitial,
-    meta: readMetadata('', page.url),
+    meta: readMetadata(parsePage(''), page.url),
     texts: [],
     paragraphs: [],
     furniture: [],
@@ -49,8 +50,9 @@ export function lookAt(
     const isText = /^text\/plain\b/i.test(page.contentType ?? '')
     return { ...nothing(null), texts: isText ? shown(plainText(html)) : [] }
   }
-  const read = readPageText(html)
-  const meta = readMetadata(html, page.finalUrl)
+  const tree = parsePage(html)
+  const read = readPageText(tree)
+  const meta = readMetadata(tree, page.finalUrl)
   const interstitial = recogniseInterstitial({
     url: page.url,
     finalUrl: page.finalUrl,

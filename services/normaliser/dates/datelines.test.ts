@@ -1,4 +1,5 @@
 import t from 'tap'
+import { parsePage } from '../markup/tree.ts'
 import { readMetadata } from '../metadata/metadata.ts'
 import { publishedAt } from './published.ts'
 
@@ -9,7 +10,7 @@ const PROSE = `<p>${'De brug blijft tot het voorjaar dicht, zegt de gemeente. '.
 /** The day that a page without structured data shows for its article. */
 function dayOf(body: string, lang = 'nl'): string | null {
   const html = `<html lang="${lang}"><head><title>${HEADLINE}</title></head><body>${body}</body></html>`
-  const meta = readMetadata(html, 'https://www.dagkoerier.example/artikel/brug-dicht')
+  const meta = readMetadata(parsePage(html), 'https://www.dagkoerier.example/artikel/brug-dicht')
   const found = publishedAt(meta, null, { timeZone: 'Europe/Amsterdam' }, '', NOW)
   return found === null ? null : new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Amsterdam' }).format(found)
 }

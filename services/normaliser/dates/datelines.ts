@@ -1,6 +1,7 @@
 import { anyOf } from '../languages/index.ts'
-import type { PageMark, PageMetadata } from '../metadata/metadata.ts'
-import { fold } from '../metadata/plain.ts'
+import { fold } from '../markup/plain.ts'
+import type { Mark } from '../metadata/marks.ts'
+import type { PageMetadata } from '../metadata/metadata.ts'
 import { type DateOptions, type FoundDate, findDates, labelOf } from './written.ts'
 
 /** Lines behind the headline, and before it, in which a dateline may stand. */
@@ -36,7 +37,7 @@ const OTHERS = new RegExp(
 /**
  * Dates in the lines around the headline that could be the publication's, the likeliest line first.
  */
-export function nearDatelines(meta: PageMetadata, changes: PageMark[], options: DateOptions): FoundDate[] {
+export function nearDatelines(meta: PageMetadata, changes: Mark[], options: DateOptions): FoundDate[] {
   return nearLines(meta, changes).flatMap(line => datelinesIn(line, options))
 }
 
@@ -61,7 +62,7 @@ export function publications(text: string, options: DateOptions): FoundDate[] {
  * when they look like no part of the article. The lines before it do not: the masthead there shows
  * today's date.
  */
-function nearLines(meta: PageMetadata, changes: PageMark[]): string[] {
+function nearLines(meta: PageMetadata, changes: Mark[]): string[] {
   const { headline } = meta
   if (headline === null) return []
   const from = Math.max(0, headline - BEFORE)
@@ -86,7 +87,7 @@ function nearLines(meta: PageMetadata, changes: PageMark[]): string[] {
  * class="updated" style="display:none">2026-11-04T…</span>`. When the line has no other date, the
  * change stays, because some themes write the day of publication as hAtom's "updated".
  */
-export function withoutChanges(text: string, changes: PageMark[]): string {
+export function withoutChanges(text: string, changes: Mark[]): string {
   let rest = text
   for (const mark of changes) if (mark.text !== '') rest = rest.replace(mark.text, ' ')
   return rest !== text && findDates(rest).length > 0 ? rest : text
@@ -139,7 +140,7 @@ const AROUND = new RegExp(
  * The meaning of a marked date, by the words before it: those in its line, or the line before when
  * that is a label.
  */
-export function labelBefore(meta: PageMetadata, mark: PageMark): ReturnType<typeof labelOf> {
+export function labelBefore(meta: PageMetadata, mark: Mark): ReturnType<typeof labelOf> {
   const line = meta.lines[mark.line]?.text ?? ''
   const at = mark.text === '' ? -1 : line.indexOf(mark.text)
   return labelOf(at > 0 ? line.slice(0, at) : labelLine(meta, mark.line))

@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { FeedEntry } from '../../../shared/outlets/page.ts'
+import { parsePage } from '../markup/tree.ts'
 import { readMetadata } from '../metadata/metadata.ts'
 import { publishedAt } from './published.ts'
 
@@ -23,7 +24,10 @@ function published(said: Said): string | null {
     <body><h1>Brug over de Maas dicht</h1>${said.body ?? ''}</body></html>`
   const entry: FeedEntry | null = said.feed === undefined ? null : { ...NO_ENTRY, published: said.feed }
   const outlet = { timeZone: said.timeZone ?? 'Europe/Amsterdam' }
-  return publishedAt(readMetadata(html, said.url ?? URL_), entry, outlet, said.text ?? '', NOW)?.toISOString() ?? null
+  return (
+    publishedAt(readMetadata(parsePage(html), said.url ?? URL_), entry, outlet, said.text ?? '', NOW)?.toISOString() ??
+    null
+  )
 }
 
 const NO_ENTRY: FeedEntry = {
@@ -136,7 +140,11 @@ t.test('decision 36: never now: the masthead’s date of today is no article’s
   ]
   for (const head of heads) {
     const html = `<html><head><title>Brug over de Maas dicht</title></head><body>${head}<main><h1>Brug over de Maas dicht</h1><p>Tekst</p></main></body></html>`
-    t.equal(publishedAt(readMetadata(html, URL_), null, { timeZone: 'Europe/Amsterdam' }, '', NOW), null, head)
+    t.equal(
+      publishedAt(readMetadata(parsePage(html), URL_), null, { timeZone: 'Europe/Amsterdam' }, '', NOW),
+      null,
+      head,
+    )
   }
 })
 
@@ -157,7 +165,7 @@ t.test('a page that names its title in the address only has its dateline behind 
     <p>${'De brug over de Maas is dicht. '.repeat(20)}</p></main></body></html>`
   const url = 'https://dagkoerier.example/brug-over-de-maas-weken-dicht-12345.html'
   const read = (heading: string) => {
-    const meta = readMetadata(page(heading), url)
+    const meta = readMetadata(parsePage(page(heading)), url)
     return [meta.titles.headline, publishedAt(meta, null, { timeZone: 'Europe/Amsterdam' }, '', NOW)?.toISOString()]
   }
   t.same(read('Brug over de Maas – weken dicht!'), ['Brug over de Maas – weken dicht!', '2026-11-03T00:00:00.000Z'])

@@ -3,7 +3,9 @@ import type { Source } from '../../../shared/outlets/origins.ts'
 import type { FeedEntry } from '../../../shared/outlets/page.ts'
 import { type Candidate, type Choice, choiceOf } from '../candidate.ts'
 import { anyOf } from '../languages/index.ts'
-import type { PageMark, PageMetadata } from '../metadata/metadata.ts'
+import { isWithin } from '../markup/tree.ts'
+import type { Mark } from '../metadata/marks.ts'
+import type { PageMetadata } from '../metadata/metadata.ts'
 import {
   bareDatelines,
   datelinesOfRepeats,
@@ -221,8 +223,8 @@ function* pageDates(
   const dated = meta.marks.filter(mark => mark.kind === 'date')
   const changes = dated.filter(mark => isChange(meta, mark))
   const marks = dated.filter(mark => !changes.includes(mark))
-  const inMark = (mark: PageMark) => {
-    const inside = changes.filter(change => change.path.includes(mark.path.at(-1) ?? -1))
+  const inMark = (mark: Mark) => {
+    const inside = changes.filter(change => isWithin(change.element, mark.element))
     return [...read(mark.value), ...publications(withoutChanges(mark.text, inside), options)]
   }
   const near = marks
@@ -275,15 +277,15 @@ const NOTE_LENGTH = 120
  * Whether a mark holds the day of a change, or today's: by its class names, or by the words before
  * it.
  */
-function isChange(meta: PageMetadata, mark: PageMark): boolean {
+function isChange(meta: PageMetadata, mark: Mark): boolean {
   if (/publi|posted/.test(mark.hint)) return false
   return NOT_PUBLISHED.test(mark.hints) || labelBefore(meta, mark) === 'modified'
 }
 
-function isStated(meta: PageMetadata, mark: PageMark): boolean {
+function isStated(meta: PageMetadata, mark: Mark): boolean {
   return /publi|posted|created/.test(mark.hint) || labelBefore(meta, mark) === 'published'
 }
 
-function rank({ by }: PageMark): number {
+function rank({ by }: Mark): number {
   return by === 'microdata' ? 0 : by === 'time' ? 1 : 2
 }

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { StoredPage } from '../../../shared/outlets/page.ts'
 import { composeArticle } from '../compose/article.ts'
+import { parsePage } from '../markup/tree.ts'
 import { readMetadata } from '../metadata/metadata.ts'
 import { readPageText } from '../text/page-text.ts'
 import { type InterstitialKind, recogniseInterstitial } from './interstitials.ts'
@@ -70,8 +71,8 @@ function interstitialOf(
   more: { feedTitle?: string | null; finalUrl?: string; url?: string } = {},
 ): InterstitialKind | null {
   const { feedTitle = 'Liveblog', url = URL_, finalUrl = url } = more
-  const { signs } = readMetadata(html, finalUrl)
-  const page = readPageText(html)
+  const { signs } = readMetadata(parsePage(html), finalUrl)
+  const page = readPageText(parsePage(html))
   return recogniseInterstitial({ url, finalUrl, html, page, signs, feedTitle, outletDomain: new URL(url).hostname })
 }
 

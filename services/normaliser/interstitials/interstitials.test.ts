@@ -1,4 +1,5 @@
 import t from 'tap'
+import { parsePage } from '../markup/tree.ts'
 import { readMetadata } from '../metadata/metadata.ts'
 import { readPageText } from '../text/page-text.ts'
 import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from './examples.ts'
@@ -10,14 +11,14 @@ const look = (
   html: string,
   options: { finalUrl?: string; feedTitle?: string | null } = {},
 ): InterstitialKind | null => {
-  const page = readPageText(html)
+  const page = readPageText(parsePage(html))
   const finalUrl = options.finalUrl ?? ANNOUNCED_AT
   const interstitial = recogniseInterstitial({
     url: ANNOUNCED_AT,
     finalUrl,
     html,
     page,
-    signs: readMetadata(html, finalUrl).signs,
+    signs: readMetadata(parsePage(html), finalUrl).signs,
     feedTitle: options.feedTitle === undefined ? ANNOUNCED : options.feedTitle,
     outletDomain: 'dagkoerier.example',
   })
@@ -28,13 +29,18 @@ const look = (
 for (const { name, kind, html, finalUrl, says } of INTERSTITIAL_EXAMPLES) {
   t.test(`${name} is recognised`, async t => {
     t.equal(look(html, finalUrl === undefined ? {} : { finalUrl }), kind)
-    if (kind === 'paywall') t.notOk(openingOf(readPageText(html), false).paragraphs.join('\n').includes(says))
+    if (kind === 'paywall')
+      t.notOk(
+        openingOf(readPageText(parsePage(html)), false)
+          .paragraphs.join('\n')
+          .includes(says),
+      )
   })
 }
 
 t.test('a paywall stub is one by its words too, when its data say nothing', async t => {
   for (const { name, html, says } of INTERSTITIAL_EXAMPLES.filter(({ kind }) => kind === 'paywall')) {
-    const opening = openingOf(readPageText(html.replace(/<script.*<\/script>/, '')), null)
+    const opening = openingOf(readPageText(parsePage(html.replace(/<script.*<\/script>/, ''))), null)
     t.equal(opening.walled, true, name)
     t.notOk(opening.paragraphs.join('\n').includes(says), name)
   }
@@ -103,11 +109,13 @@ t.test('a redirect to another address of the article is no wall', async t => {
 t.test('the visible opening of a paywalled article is kept, the offer is not', async t => {
   const opening = 'De brug over de Schelde in Temse blijft zeker tot vrijdag dicht voor vrachtwagens. '.repeat(8).trim()
   const page = readPageText(
-    article(
-      ANNOUNCED,
-      opening,
-      'Lees verder met een abonnement',
-      'Word abonnee en lees onbeperkt voor € 2,50 per week.',
+    parsePage(
+      article(
+        ANNOUNCED,
+        opening,
+        'Lees verder met een abonnement',
+        'Word abonnee en lees onbeperkt voor € 2,50 per week.',
+      ),
     ),
   )
   t.same(openingOf(page, false), { paragraphs: [opening], walled: true })
@@ -117,7 +125,7 @@ t.test('a whole text under a paywall flag is whole', async t => {
   const paragraphs = Array.from({ length: 12 }, (_, at) =>
     `Alinea ${at} van een heel artikel. ${'Er staat genoeg in om te lezen. '.repeat(8)}`.trim(),
   )
-  const opening = openingOf(readPageText(article(ANNOUNCED, ...paragraphs)), false)
+  const opening = openingOf(readPageText(parsePage(article(ANNOUNCED, ...paragraphs))), false)
   t.equal(opening.walled, false)
   t.equal(opening.paragraphs.length, 12)
 })

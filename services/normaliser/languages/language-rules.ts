@@ -211,7 +211,7 @@ export interface MarkupRules {
   dates: Alternatives
   /** The date of a change, or today's. */
   notPublished: Alternatives
-  /** Navigation, comments, teasers, as `metadata/outline.ts` knows them. */
+  /** Navigation, comments, teasers, as `metadata/marks.ts` knows them. */
   asides: Alternatives
 }
 

@@ -1,4 +1,6 @@
-import { boundMarks, type Element } from './tree.ts'
+import { DomUtils } from 'htmlparser2'
+import { collapse } from './plain.ts'
+import { type Element, isElement, positionOf } from './tree.ts'
 
 /**
  * A stretch of text that a reader sees as one: a paragraph, a heading, a list item, a line between
@@ -11,7 +13,7 @@ export interface Block {
   linked: number
   /** The innermost block-level element around it. */
   element: Element
-  /** Positions (`Element.index`) of the elements that hold its text directly. */
+  /** Positions (`positionOf`) of the elements that hold its text directly. */
   holders: number[]
 }
 
@@ -24,9 +26,20 @@ const INLINE = new Set(
     ' ',
   ),
 )
+/** Bylines put these inline elements side by side without a space between them. */
+export const APART = new Set(['a', 'span', 'time'])
+
+interface BlockOptions {
+  /** Elements that are left out with all below them. */
+  without?: ReadonlySet<Element>
+  /** Ends a block at each break, and puts spaces around links, spans and times. */
+  apart?: boolean
+  /** Receives, for each element, the index of the block that it is in or before. */
+  places?: Map<Element, number>
+}
 
 /** The blocks found so far, and the one that has not ended yet. */
-interface BlockState {
+interface BlockState extends BlockOptions {
   blocks: Block[]
   pieces: string[]
   linked: number
@@ -34,8 +47,8 @@ interface BlockState {
 }
 
 /** The blocks of a page in reading order. */
-export function blocksOf(root: Element): Block[] {
-  const state: BlockState = { blocks: [], pieces: [], linked: 0, holders: [] }
+export function blocksOf(root: Element, options: BlockOptions = {}): Block[] {
+  const state: BlockState = { ...options, blocks: [], pieces: [], linked: 0, holders: [] }
   readElement(state, root, root, false)
   endBlock(state, root)
   return state.blocks
@@ -43,31 +56,49 @@ export function blocksOf(root: Element): Block[] {
 
 /** @param block the innermost block-level element around `element`, or `element` itself */
 function readElement(state: BlockState, element: Element, block: Element, inLink: boolean): void {
+  state.places?.set(element, state.blocks.length)
   let breaks = 0
   for (const child of element.children) {
-    if (typeof child === 'string') {
-      if (/\S/.test(child)) breaks = 0
-      readText(state, child, element, inLink)
-    } else if (child.name === 'br') {
-      breaks += 1
-      // Two line breaks are how paragraphs were made before there were style sheets.
-      if (breaks === 2) endBlock(state, block)
-      else state.pieces.push('\n')
-    } else if (INLINE.has(child.name)) {
-      if (child.name !== 'img' && child.children.length > 0) breaks = 0
-      readElement(state, child, block, inLink || child.name === 'a')
-    } else {
-      breaks = 0
-      endBlock(state, block)
-      readElement(state, child, child, inLink)
-      endBlock(state, child)
+    if (DomUtils.isText(child)) {
+      if (/\S/.test(child.data)) breaks = 0
+      readText(state, child.data, element, inLink)
+    } else if (isElement(child) && !state.without?.has(child)) {
+      breaks = breaksWith(child, breaks)
+      if (child.name === 'br') readBreak(state, block, breaks)
+      else readChild(state, child, block, inLink)
     }
+  }
+}
+
+/** How many breaks stand in a row, up to this element. */
+function breaksWith({ name, children }: Element, before: number): number {
+  if (name === 'br') return before + 1
+  return name === 'img' || (INLINE.has(name) && children.length === 0) ? before : 0
+}
+
+/** @param breaks how many stand here without a text between them */
+function readBreak(state: BlockState, block: Element, breaks: number): void {
+  // Two line breaks are how paragraphs were made before there were style sheets.
+  if (breaks === 2 || state.apart) endBlock(state, block)
+  else state.pieces.push('\n')
+}
+
+function readChild(state: BlockState, child: Element, block: Element, inLink: boolean): void {
+  if (!INLINE.has(child.name)) {
+    endBlock(state, block)
+    readElement(state, child, child, inLink)
+    endBlock(state, child)
+  } else {
+    const space = state.apart && APART.has(child.name) ? ' ' : ''
+    state.pieces.push(space)
+    readElement(state, child, block, inLink || child.name === 'a')
+    state.pieces.push(space)
   }
 }
 
 function readText(state: BlockState, text: string, holder: Element, inLink: boolean): void {
   if (/\S/.test(text)) {
-    state.holders.push(holder.index)
+    state.holders.push(positionOf(holder))
     if (inLink) state.linked += collapse(text).length
   }
   state.pieces.push(text)
@@ -81,15 +112,4 @@ function endBlock(state: BlockState, element: Element): void {
   state.pieces = []
   state.linked = 0
   state.holders = []
-}
-
-/**
- * Replaces every run of whitespace by one space and trims the ends. Removes zero-width spaces, and
- * bounds combining marks (`boundMarks`).
- */
-export function collapse(text: string): string {
-  return boundMarks(text)
-    .replace(/[\u200b\u2060\ufeff]/g, '')
-    .replace(/\s+/g, ' ')
-    .trim()
 }

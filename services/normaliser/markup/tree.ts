@@ -1,32 +1,36 @@
-import { Parser } from 'htmlparser2'
+import { type CheerioAPI, load } from 'cheerio/slim'
+import { DomHandler, Parser, type parseDocument } from 'htmlparser2'
+import { boundMarkup } from './bounds.ts'
+
+type Node = ReturnType<typeof parseDocument>['children'][number]
+/** An element of the tree that cheerio searches (`domhandler`). */
+export type Element = Extract<Node, { attribs: object }>
+
+/** A page that was read once, for all stages. Nobody changes it. */
+export interface Page {
+  /** As served. */
+  html: string
+  /** Selects elements of the tree. */
+  $: CheerioAPI
+  /** The element around the whole tree. */
+  root: Element
+}
 
 /**
- * An element as the text stages need it. Scripts, styles, controls and their contents are left out.
+ * Elements whose content is not text of the page, or appears only when scripts run. They are left
+ * out, except for scripts that hold JSON-LD.
  */
-export interface Element {
-  name: string
-  attributes: Record<string, string>
-  children: Node[]
-  parent: Element | null
-  /** Position in reading order; 0 is the root. */
-  index: number
-}
-type Node = Element | string
-
-/** Elements whose content is not text of the page, or appears only when scripts run. */
 const UNREAD = new Set(
   'script style template noscript svg math iframe object embed canvas video audio map select textarea button datalist'.split(
     ' ',
   ),
 )
+const JSON_LD = /^\s*application\/(?:ld\+json|json\+ld)/i
 
-/** Attributes that a stage reads, and the characters that are kept of each. */
-const NAMING = ['data-testid', 'data-test', 'data-qa', 'data-component', 'data-name', 'data-gu-name']
-const KEPT = new Set([
-  ...'class id role rel itemprop property name content href hidden style aria-hidden aria-modal'.split(' '),
-  ...NAMING,
-])
-const LONGEST_ATTRIBUTE = 2_000
+/** Characters that are kept of an attribute. Addresses that are longer are refused. */
+const LONGEST_ATTRIBUTE = 4_096
+/** Characters of JSON-LD that are kept of a page. */
+const MAX_JSON_LD = 4_000_000
 
 /**
  * Most text that is read, in UTF-16 units: as much as a novel. Twice as much would hold up the
@@ -41,97 +45,97 @@ export const MAX_TEXT = 500_000
 const MAX_TEXT_IN_DEPTH = 20_000_000
 
 /**
- * Builds the elements and texts of a page below a root of its own. Expects bounded markup
- * (`bounds.ts`).
+ * Reads a page into a tree of bounded size, number of tags and depth (`bounds.ts`), with a bounded
+ * length of text. Never throws.
  */
-export function parseTree(html: string): Element {
-  const root: Element = { name: '#root', attributes: {}, children: [], parent: null, index: 0 }
-  let current = root
-  let index = 0
+export function parsePage(html: string): Page {
+  const handler = new DomHandler(undefined, { withStartIndices: true })
   let unread = 0
   let depth = 0
-  let room = MAX_TEXT
-  let deepRoom = MAX_TEXT_IN_DEPTH
+  let inJsonLd = false
+  const room = { text: MAX_TEXT, deep: MAX_TEXT_IN_DEPTH, jsonLd: MAX_JSON_LD }
   const parser = new Parser({
+    onparserinit: own => handler.onparserinit(own),
     onopentag(name, attributes) {
-      if (unread > 0 || UNREAD.has(name)) {
+      const isJsonLd = name === 'script' && JSON_LD.test(attributes.type ?? '')
+      if (unread > 0 || (UNREAD.has(name) && !isJsonLd)) {
         unread += 1
         return
       }
-      index += 1
-      const element: Element = { name, attributes: kept(attributes), children: [], parent: current, index }
-      current.children.push(element)
-      current = element
+      inJsonLd = isJsonLd
       depth += 1
+      handler.onopentag(name, shortened(attributes))
     },
     ontext(whole) {
-      if (unread > 0 || room === 0 || deepRoom === 0) return
-      const text = whole.slice(0, Math.min(room, Math.ceil(deepRoom / (depth + 1))))
-      room -= text.length
-      deepRoom = Math.max(0, deepRoom - text.length * (depth + 1))
-      const last = current.children.length - 1
-      const before = current.children[last]
-      if (typeof before === 'string') current.children[last] = before + text
-      else current.children.push(text)
+      if (unread > 0) return
+      const text = whole.slice(0, inJsonLd ? room.jsonLd : Math.min(room.text, Math.ceil(room.deep / (depth + 1))))
+      if (inJsonLd) room.jsonLd -= text.length
+      else {
+        room.text -= text.length
+        room.deep = Math.max(0, room.deep - text.length * (depth + 1))
+      }
+      if (text !== '') handler.ontext(text)
     },
     onclosetag() {
-      if (unread > 0) unread -= 1
-      else {
-        current = current.parent ?? root
-        depth -= 1
+      if (unread > 0) {
+        unread -= 1
+        return
       }
+      inJsonLd = false
+      depth -= 1
+      handler.onclosetag()
     },
   })
-  parser.end(html)
-  return root
+  handler.onopentag('#page', {})
+  const root = handler.root.children.find(isElement)!
+  root.startIndex = -1
+  parser.end(boundMarkup(html))
+  return { html, $: load(handler.root), root }
 }
 
-function kept(attributes: Record<string, string>): Record<string, string> {
-  const short: Record<string, string> = {}
-  for (const name in attributes) if (KEPT.has(name)) short[name] = (attributes[name] ?? '').slice(0, LONGEST_ATTRIBUTE)
-  return short
+function shortened(attributes: Record<string, string>): Record<string, string> {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value.length > LONGEST_ATTRIBUTE) attributes[name] = value.slice(0, LONGEST_ATTRIBUTE)
+  }
+  return attributes
 }
+
+/** Whether a node is an element with text. The scripts that hold JSON-LD are not. */
+export function isElement(node: Node): node is Element {
+  return node.type === 'tag'
+}
+
+/** The position of an element in reading order; -1 is the root. */
+export const positionOf = (element: Element) => element.startIndex ?? -1
 
 /**
  * Calls `visit` for every element below `root` in reading order. When `visit` returns false, the
  * elements below are left out.
  */
 export function walk(root: Element, visit: (element: Element) => unknown): void {
-  for (const child of root.children) {
-    if (typeof child !== 'string' && visit(child) !== false) walk(child, visit)
-  }
-}
-
-/** The text of a node and of all nodes below it, with its whitespace. */
-export function textOf(node: Node): string {
-  return typeof node === 'string' ? node : node.children.map(textOf).join('')
+  for (const child of root.children) if (isElement(child) && visit(child) !== false) walk(child, visit)
 }
 
 /** The element, then its ancestors. */
 export function* upwards(element: Element): Generator<Element> {
-  for (let at: Element | null = element; at !== null; at = at.parent) yield at
+  for (let at: Element['parent'] = element; at !== null && at.type === 'tag'; at = at.parent) yield at
 }
 
+/** Whether an element is a container, or stands in it. */
+export const isWithin = (element: Element, container: Element) => [...upwards(element)].includes(container)
+
+/** Attributes in which sites name an element for their tests and components. */
+const NAMING = ['data-testid', 'data-test', 'data-qa', 'data-component', 'data-name', 'data-gu-name']
+
 /** The names that an outlet gives an element: class, id, role and the like, in lower case. */
-export function label({ attributes }: Element): string {
-  const { class: className = '', id = '', role = '', itemprop = '' } = attributes
+export function label({ attribs }: Element): string {
+  const { class: className = '', id = '', role = '', itemprop = '' } = attribs
   // WordPress writes an article's tags and categories into its classes. They name the subject, not
   // the layout.
   const classes = className.includes('hentry') ? className.replace(SUBJECT_CLASS, '') : className
   let names = `${classes} ${id} ${role} ${itemprop}`
-  for (const attribute of NAMING) if (attribute in attributes) names += ` ${attributes[attribute]}`
+  for (const attribute of NAMING) if (attribute in attribs) names += ` ${attribs[attribute]}`
   return names.toLowerCase()
 }
 
 const SUBJECT_CLASS = /(?<!\S)(tag|category|author|topic)-\S+/g
-
-/**
- * Keeps at most 30 combining marks in a row, as in Unicode's Stream-Safe Text Format (UAX #15, 13).
- * Normalising sorts the marks of a letter, in time quadratic in their number: 100,000 of them took
- * five seconds.
- */
-export function boundMarks(text: string): string {
-  return text.replace(MANY_MARKS, '$1')
-}
-
-const MANY_MARKS = /(\p{M}{30})\p{M}+/gu

@@ -1,9 +1,9 @@
 import { addressKey, readAddress } from '../../../shared/articles/address.ts'
 import { anyOf } from '../languages/index.ts'
+import { fold, lineOf, oneLine } from '../markup/plain.ts'
+import type { Element, Page } from '../markup/tree.ts'
 import { type StatedAuthor, thingsIn } from './jsonld.ts'
-import { type Outline, outlineOf } from './outline.ts'
-import type { Line, Mark } from './outline-body.ts'
-import { collapse, fold, oneLine } from './plain.ts'
+import { type Line, type MarkedText, readMarks } from './marks.ts'
 import {
   type ArticleSigns,
   AUTHOR_NAMES,
@@ -17,18 +17,8 @@ import {
   VAGUE_DATE_NAMES,
 } from './signs.ts'
 
-/** `aside`: in navigation, comments, or teasers to other articles. */
-export type PageMark = Omit<Mark, 'aside' | 'within'> & {
-  aside: boolean
-  /** The indexes of the marks of its kind around it and its own, from the outside in. */
-  path: number[]
-  /** The `hint` of all marks in `path`. */
-  hints: string
-}
-type PageLine = Omit<Line, 'aside'> & { aside: boolean }
-
 /** The statements of a page about itself, before any is believed. Texts as written. */
-export interface PageMetadata {
+export interface PageMetadata extends MarkedText {
   url: string
   /**
    * `<link rel="canonical">`, else `og:url`. As written, or absolute when the page names a base.
@@ -37,7 +27,7 @@ export interface PageMetadata {
   /** `<link rel="amphtml">`, likewise. */
   amp: string | null
   /** The page in several languages, itself included (`hreflang`). Addresses likewise. */
-  twins: Outline['twins']
+  twins: Twin[]
   /** Language tags, the most specific statement first. */
   languages: string[]
   /** Names that the site gives itself. They are neither title nor author. */
@@ -46,11 +36,6 @@ export interface PageMetadata {
   /** In order of trust. `vague` are meta tags that do not say which date they hold. */
   dates: { structured: string[]; meta: string[]; microdata: string[]; vague: string[]; scripted: string[] }
   authors: { structured: StatedAuthor[]; meta: string[] }
-  /** Elements whose markup says author or date. */
-  marks: PageMark[]
-  lines: PageLine[]
-  /** The index in `lines` of the headline. */
-  headline: number | null
   /** The text of JSON-LD's `articleBody`, as written. */
   body: string | null
   /** Whether JSON-LD says that all may read it (`isAccessibleForFree`). */
@@ -58,30 +43,43 @@ export interface PageMetadata {
   signs: ArticleSigns
 }
 
-/**
- * Reads a page's metadata in one pass. Never throws; bounded in time and memory on hostile pages.
- */
-export function readMetadata(html: string, url: string): PageMetadata {
-  const outline = outlineOf(html)
-  const { metas } = outline
-  const links = basedLinks(outline, url)
-  const canonical = oneCanonical(links, url) ?? named(metas, ['og:url'])[0] ?? null
+/** One `<link rel="alternate" hreflang="fr">`: the same article in that language. */
+export interface Twin {
+  /** A language tag, or `x-default`. */
+  language: string
+  /** As written, or absolute when the page names a base. */
+  href: string
+}
+
+/** Reads what a page says about itself. Never throws. */
+export function readMetadata(page: Page, url: string): PageMetadata {
+  const { $ } = page
+  const metas = metasIn($)
+  const title = $('title').length === 0 ? null : lineOf($('title').first().text())
+  const canonical =
+    oneCanonical(hrefsOf($, 'link[rel~="canonical" i]', url), url) ?? named(metas, ['og:url'])[0] ?? null
   const social = named(metas, TITLE_NAMES)[0] ?? null
-  const things = thingsIn(outline.jsonLd)
-  const article = mainThing(things, [url, canonical], [social, outline.title])
-  const page = things.find(thing => thing.types.some(type => /webpage|itempage/.test(type))) ?? null
+  const things = thingsIn(
+    $(JSON_LD)
+      .toArray()
+      .map(script => $(script).text()),
+  )
+  const article = mainThing(things, [url, canonical], [social, title])
+  const about = things.find(thing => thing.types.some(type => /webpage|itempage/.test(type))) ?? null
   const structured = article?.headline ? oneLine(article.headline) : null
-  const headline =
-    headlineLine(outline, [structured, social, outline.title]) ?? headlineLine(outline, [titleInAddress(url)])
-  const anchor = headline ?? longestLine(outline.lines)
-  const microdata = (kind: Mark['kind']) => outline.marks.filter(mark => mark.kind === kind && mark.by === 'microdata')
+  const text = readMarks(
+    page,
+    lines => headlineLine(lines, [structured, social, title]) ?? headlineLine(lines, [titleInAddress(url)]),
+  )
+  const dateMarks = text.marks.filter(mark => mark.kind === 'date' && mark.by === 'microdata')
   return {
+    ...text,
     url,
     canonical,
-    amp: links.find(link => link.rel === 'amphtml')?.href ?? null,
-    twins: basedTwins(outline, url),
+    amp: hrefsOf($, 'link[rel~="amphtml" i]', url)[0] ?? null,
+    twins: twinsIn($, url),
     languages: [
-      ...(outline.language ?? '').split(','),
+      ...($('html').attr('lang') ?? $('html').attr('xml:lang') ?? '').split(','),
       ...named(metas, LANGUAGE_NAMES),
       article?.language ?? '',
     ].filter(tag => tag.trim() !== ''),
@@ -91,54 +89,73 @@ export function readMetadata(html: string, url: string): PageMetadata {
     titles: {
       structured,
       // The entities of an attribute are decoded already. A second time would be wrong.
-      social: social === null ? null : collapse(social),
-      headline: headline === null ? null : (outline.lines[headline]?.text ?? null),
-      document: outline.title,
+      social: social === null ? null : lineOf(social),
+      headline: text.headline === null ? null : (text.lines[text.headline]?.text ?? null),
+      document: title,
     },
     dates: {
-      structured: [...(article?.published ?? []), ...(page === article ? [] : (page?.published ?? []))],
+      structured: [...(article?.published ?? []), ...(about === article ? [] : (about?.published ?? []))],
       meta: named(metas, PUBLISHED_NAMES),
-      microdata: [...named(metas, ['datepublished']), ...microdata('date').flatMap(mark => mark.value ?? mark.text)],
+      microdata: [...named(metas, ['datepublished']), ...dateMarks.map(mark => mark.value ?? mark.text)],
       vague: named(metas, VAGUE_DATE_NAMES),
-      scripted: scriptedDates(html),
+      scripted: scriptedDates(page.html),
     },
     authors: {
-      structured: article?.authors.length ? article.authors : (page?.authors ?? []),
+      structured: article?.authors.length ? article.authors : (about?.authors ?? []),
       meta: [...named(metas, AUTHOR_NAMES), ...sharedByline(metas)],
     },
-    marks: pageMarks(outline, anchor),
-    lines: outline.lines.map(line => ({ ...line, aside: isAside(outline, anchor, line.aside) })),
-    headline,
     body: article?.body ?? null,
     free: article?.free ?? null,
     signs: articleSigns(metas, article, url, canonical),
   }
 }
 
-function pageMarks(outline: Outline, anchor: number | null): PageMark[] {
-  const marks: PageMark[] = []
-  for (const [index, { within, aside, ...mark }] of outline.marks.entries()) {
-    const around = within === null ? undefined : marks[within]
-    const path = [...(around?.path ?? []), index].slice(-20)
-    const hints = `${around?.hints ?? ''} ${mark.hint}`.slice(-1000)
-    marks.push({ ...mark, aside: isAside(outline, anchor, aside), path, hints })
+const JSON_LD = 'script[type*="ld+json" i], script[type*="json+ld" i]'
+const TWINS = 100
+const META_VALUES = 50
+
+/** Content of meta tags by name, property, itemprop or http-equiv, in lower case; in document order. */
+function metasIn($: Page['$']): Map<string, string[]> {
+  const metas = new Map<string, string[]>()
+  for (const { attribs } of $('meta:is([content], [value])').toArray()) {
+    const content = (attribs.content ?? attribs.value ?? '').trim()
+    for (const attribute of ['property', 'name', 'itemprop', 'http-equiv']) {
+      const name = attribs[attribute]?.trim().toLowerCase()
+      if (!name || content === '') continue
+      const values = metas.get(name) ?? []
+      if (values.length < META_VALUES) metas.set(name, [...values, content])
+    }
   }
-  return marks
+  return metas
 }
 
-/** Resolves links against the base that the page names (HTML Standard, 4.2.3). */
-const basedLinks = ({ links, base }: Outline, url: string) => based(links, base, url)
-const basedTwins = ({ twins, base }: Outline, url: string) => based(twins, base, url)
+/** The page in several languages, itself included. */
+function twinsIn($: Page['$'], url: string): Twin[] {
+  return $('link[rel~="alternate" i][hreflang][href]')
+    .toArray()
+    .slice(0, TWINS)
+    .map(({ attribs: { hreflang = '', href = '' } }) => ({
+      language: hreflang.trim(),
+      href: based($, href.trim(), url),
+    }))
+}
 
-function based<Link extends { href: string }>(links: Link[], base: string | null, url: string): Link[] {
-  const around = base === null ? null : readAddress(base, url)
-  if (around === null) return links
-  return links.map(link => ({ ...link, href: readAddress(link.href, around.href)?.href ?? link.href }))
+/** The addresses of some links, as `based` resolves them. */
+function hrefsOf($: Page['$'], selector: string, url: string): string[] {
+  return $<Element, string>(selector)
+    .toArray()
+    .flatMap(({ attribs: { href } }) => (href?.trim() ? [based($, href.trim(), url)] : []))
+}
+
+/** Resolves a link against the base that the page names (HTML Standard, 4.2.3); else as written. */
+function based($: Page['$'], href: string, url: string): string {
+  const base = $('base[href]').attr('href')
+  const around = base === undefined ? null : readAddress(base, url)
+  return around === null ? href : (readAddress(href, around.href)?.href ?? href)
 }
 
 /** The canonical link; null when several links differ. Search engines ignore those too. */
-function oneCanonical(links: { rel: string; href: string }[], url: string): string | null {
-  const hrefs = links.filter(link => link.rel.split(/\s+/).includes('canonical')).map(link => link.href)
+function oneCanonical(hrefs: string[], url: string): string | null {
   const keys = new Set(
     hrefs
       .map(href => readAddress(href, url)?.href)
@@ -169,28 +186,19 @@ function scriptedDates(html: string): string[] {
   return [...found.take(3)].map(match => match[1] ?? '')
 }
 
-/** The longest line. On a page without a headline, the article is around it. */
-function longestLine(lines: Line[]): number | null {
-  let longest: number | null = null
-  for (const [index, line] of lines.entries()) {
-    if (longest === null || line.text.length > (lines[longest]?.text.length ?? 0)) longest = index
-  }
-  return longest
-}
-
 /**
  * The index of the line that is the article's headline on the page, or null. Sites put their own
  * name, or another article's title, into an `h1`. Therefore the line that covers most of the page's
  * title wins over the first `h1`.
  */
-function headlineLine(outline: Outline, titles: (string | null)[]): number | null {
+function headlineLine(lines: readonly Line[], titles: (string | null)[]): number | null {
   const known = titles.flatMap(title => (title === null ? [] : [fold(title)])).filter(title => title.length > 3)
   let best: { index: number; score: number } | null = null
-  for (const [index, line] of outline.lines.entries()) {
+  for (const [index, line] of lines.entries()) {
     const text = fold(line.text)
     if (text.length < 4) continue
     const covered = Math.max(0, ...known.map(title => coverage(title, text)))
-    const place = (line.heading === 1 ? 4 : line.heading > 1 ? 2 : 0) + (line.aside === null ? 2 : 0)
+    const place = (line.heading === 1 ? 4 : line.heading > 1 ? 2 : 0) + (line.aside ? 0 : 2)
     const score = covered * 8 + place
     const least = line.heading === 1 ? 4 : line.heading > 1 ? 6 : 8
     if (score >= least && (best === null || score > best.score)) best = { index, score }
@@ -212,17 +220,6 @@ function titleInAddress(url: string): string | null {
       .findLast(part => part !== '') ?? ''
   const words = fold(last.replace(/\.\w{2,5}$/, '').replace(/[-_]\d+$|^\d+[-_]/g, ''))
   return words.split(' ').length < TITLE_WORDS ? null : words
-}
-
-/**
- * Whether an element of `outline.asides` is beside the article. An element around the article's
- * headline is not.
- */
-function isAside(outline: Pick<Outline, 'asides' | 'lines'>, line: number | null, aside: number | null): boolean {
-  if (aside === null) return false
-  let around = line === null ? null : (outline.lines[line]?.aside ?? null)
-  while (around !== null && around !== aside) around = outline.asides[around] ?? null
-  return around !== aside
 }
 
 /**

@@ -1,6 +1,6 @@
 import { addressKey, readAddress } from '../../../shared/articles/address.ts'
+import { fold } from '../markup/plain.ts'
 import type { StatedThing } from './jsonld.ts'
-import { fold } from './plain.ts'
 
 /**
  * The statements by which a page calls itself an article. Interstitials make few of them, and never

@@ -1,4 +1,4 @@
-import { fold } from './plain.ts'
+import { fold } from '../markup/plain.ts'
 
 /** Everything on a page that tells a headline from what templates put around it. */
 export interface TitleContext {

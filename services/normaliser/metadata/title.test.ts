@@ -1,5 +1,6 @@
 import t from 'tap'
 import type { FeedEntry } from '../../../shared/outlets/page.ts'
+import { parsePage } from '../markup/tree.ts'
 import { readMetadata } from './metadata.ts'
 import { chooseTitle } from './title.ts'
 
@@ -16,7 +17,7 @@ const entry = (title: string): FeedEntry => ({
 })
 const titled = (head: string, body = '', fed: string | null = null, of = outlet) =>
   chooseTitle(
-    readMetadata(`<html><head>${head}</head><body>${body}</body></html>`, 'https://dagkoerier.example/a'),
+    readMetadata(parsePage(`<html><head>${head}</head><body>${body}</body></html>`), 'https://dagkoerier.example/a'),
     fed === null ? null : entry(fed),
     of,
   )
@@ -104,7 +105,7 @@ t.test('the name in the address of the outlet, behind a headline', async t => {
 t.test('a section of the address is no part of the headline', async t => {
   const of = (document: string) =>
     chooseTitle(
-      readMetadata(`<title>${document}</title>`, 'https://dagkoerier.example/sport/voetbal/2026/a'),
+      readMetadata(parsePage(`<title>${document}</title>`), 'https://dagkoerier.example/sport/voetbal/2026/a'),
       null,
       outlet,
     )

@@ -3,8 +3,8 @@ import type { Outlet } from '../../../shared/outlets/catalogue.ts'
 import type { Source } from '../../../shared/outlets/origins.ts'
 import type { FeedEntry } from '../../../shared/outlets/page.ts'
 import { bestOf, type Candidate, type Choice, choiceOf } from '../candidate.ts'
+import { fold, oneLine } from '../markup/plain.ts'
 import type { PageMetadata } from './metadata.ts'
-import { fold, oneLine } from './plain.ts'
 import { isOwn, withoutTemplate } from './title-parts.ts'
 
 /** In characters. A longer text is a paragraph in the place of a title. */

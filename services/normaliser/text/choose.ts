@@ -1,7 +1,7 @@
 import { anyOf } from '../languages/index.ts'
 import type { TextRules } from '../languages/language-rules.ts'
 import type { Block } from '../markup/blocks.ts'
-import { type Element, upwards } from '../markup/tree.ts'
+import { type Element, isElement, isWithin, positionOf, upwards } from '../markup/tree.ts'
 
 export const linkShare = (block: Block) => block.linked / block.text.length
 export const isHeading = (block: Block) => [...upwards(block.element)].some(({ name }) => /^h[1-6]$/.test(name))
@@ -99,18 +99,17 @@ const isBetween = (block: Block, { likenesses, container }: Chosen) =>
 
 /** Tag and class of a block's element and of the one around it. */
 function likeness({ element }: Block): string {
-  const name = (at: Element | null) => `${at?.name}.${at?.attributes.class ?? ''}`
+  const name = (at: Element['parent']) => (at !== null && isElement(at) ? `${at.name}.${at.attribs.class ?? ''}` : '')
   return `${name(element)}<${name(element.parent)}`
 }
-const hasClass = ({ element }: Block) => Boolean(element.attributes.class ?? element.parent?.attributes.class)
+const hasClass = ({ element }: Block) => [...upwards(element)].slice(0, 2).some(({ attribs }) => attribs.class)
 
 function innermost(weights: Map<Element, number>, least: number): Element | null {
   let found: Element | null = null
   for (const [element, weight] of weights)
-    if (weight >= least && (found === null || element.index > found.index)) found = element
+    if (weight >= least && (found === null || positionOf(element) > positionOf(found))) found = element
   return found
 }
-const isWithin = (element: Element, container: Element) => [...upwards(element)].includes(container)
 
 /** Drops the lines before the first and behind the last sentence: dates, names, buttons. */
 function trimEnds(blocks: Block[], chosen: boolean[], isHeadline: (block: Block) => boolean): void {

@@ -3,10 +3,9 @@ import type { FeedEntry } from '../../../shared/outlets/page.ts'
 import type { Candidate } from '../candidate.ts'
 import { anyOf } from '../languages/index.ts'
 import { blocksOf } from '../markup/blocks.ts'
-import { boundMarkup } from '../markup/bounds.ts'
-import { parseTree } from '../markup/tree.ts'
+import { parsePage } from '../markup/tree.ts'
 import { isChaffLine, isHeading, linkShare } from './choose.ts'
-import { prune } from './prune.ts'
+import { prunedIn } from './prune.ts'
 
 /**
  * The text of a feed's summary or content, which may be HTML: paragraphs with blank lines between
@@ -31,9 +30,8 @@ export function* feedTexts(entry: FeedEntry | null): Generator<Candidate<string>
 }
 
 function paragraphsOf(html: string): string[] {
-  const root = parseTree(boundMarkup(html))
-  prune(root)
-  const blocks = blocksOf(root)
+  const { root } = parsePage(html)
+  const blocks = blocksOf(root, { without: prunedIn(root) })
   // A heading without text below it belonged to a list of links.
   const kept = blocks.filter(block => !isChaffLine(block.text, linkShare(block)))
   while (kept.length > 1 && isHeading(kept[kept.length - 1]!)) kept.pop()

@@ -1,14 +1,14 @@
 import t from 'tap'
-import type { Element } from '../markup/tree.ts'
+import { parsePage } from '../markup/tree.ts'
 import { isConsent, isFurniture, isHidden } from './prune.ts'
 
-const named = (className: string, attributes: Record<string, string> = {}, name = 'div'): Element => ({
-  name,
-  attributes: { class: className, ...attributes },
-  children: [],
-  parent: null,
-  index: 1,
-})
+const named = (className: string, attributes: Record<string, string> = {}, name = 'div') => {
+  const { $, root } = parsePage(`<${name}>`)
+  return $(root)
+    .children()
+    .attr({ class: className, ...attributes })
+    .get(0)!
+}
 
 t.test('furniture is known by its name, in the languages that class names are written in', async t => {
   for (const name of [

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { parsePage } from '../markup/tree.ts'
 import { readPageText } from './page-text.ts'
 
 const LEAD = 'Twaalf dorpen langs de Maas krijgen hogere dijken, heeft de waterraad dinsdag na jaren overleg besloten.'
@@ -12,7 +13,7 @@ const TITLE = 'Twaalf dorpen langs de Maas krijgen hogere dijken'
 const page = (body: string, head = '') =>
   `<!doctype html><html><head><title>${TITLE} | De Maaskoerier</title>${head}</head><body>${body}</body></html>`
 const paragraphs = BODY.map(text => `<p>${text}</p>`).join('\n')
-const read = (html: string) => readPageText(html).paragraphs
+const read = (html: string) => readPageText(parsePage(html)).paragraphs
 
 t.test('paragraphs, headings, lists and quotations are the text; everything around them is not', async t => {
   const html = page(`
@@ -116,6 +117,6 @@ t.test('a page without text has none, and no page makes it throw', async t => {
     '<table><div>',
     '</p></body></html><p>',
   ]) {
-    t.same(readPageText(html).paragraphs.length <= 1, true, html)
+    t.same(readPageText(parsePage(html)).paragraphs.length <= 1, true, html)
   }
 })

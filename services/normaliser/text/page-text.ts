@@ -1,11 +1,11 @@
 import { CONSENT } from '../interstitials/phrases.ts'
 import { shareOf } from '../interstitials/relation.ts'
 import { anyOf } from '../languages/index.ts'
-import { type Block, blocksOf, collapse } from '../markup/blocks.ts'
-import { boundMarkup } from '../markup/bounds.ts'
-import { boundMarks, type Element, label, parseTree, textOf, upwards, walk } from '../markup/tree.ts'
+import { type Block, blocksOf } from '../markup/blocks.ts'
+import { boundMarks, collapse } from '../markup/plain.ts'
+import { type Element, isElement, label, type Page, upwards } from '../markup/tree.ts'
 import { chooseBlocks, isChaffLine, isHeading, linkShare } from './choose.ts'
-import { prune } from './prune.ts'
+import { prunedIn } from './prune.ts'
 import { articleRegion } from './region.ts'
 
 /** The text of a page. */
@@ -20,21 +20,18 @@ export interface PageText {
 
 /**
  * Reads the text of the article on a page: its opening, paragraphs, headings, lists, quotations.
- * Captions, bylines, offers and related links are left out, and so is markup beyond the limits of
- * `boundMarkup`. Never throws.
+ * Captions, bylines, offers and related links are left out. Never throws.
  */
-export function readPageText(html: string): PageText {
-  const root = parseTree(boundMarkup(html))
-  const head = readHead(root)
+export function readPageText({ $, root }: Page): PageText {
+  const head = readHead($)
   const all = blocksOf(root)
   const heading = all.find(block => block.element.name === 'h1')
   const titles = heading === undefined ? head.titles : [...head.titles, heading.text]
-  const page = { visible: all.map(block => block.text), titles }
-  prune(root)
-  const blocks = blocksOf(root)
-  const region = articleRegion(root)
+  const pruned = prunedIn(root)
+  const blocks = blocksOf(root, { without: pruned })
+  const region = articleRegion(root, pruned)
   const paragraphs = region === null ? [] : paragraphsOf(blocks, region, head)
-  return { ...page, paragraphs: withoutConsent(paragraphs, blocks) }
+  return { visible: all.map(block => block.text), titles, paragraphs: withoutConsent(paragraphs, blocks) }
 }
 
 /**
@@ -78,21 +75,17 @@ interface Head {
   descriptions: string[]
 }
 
-function readHead(root: Element): Head {
-  const head: Head = { titles: [], descriptions: [] }
-  const note = (sayings: string[], text: string) => {
-    if (sayings.length < SAYINGS) sayings.push(boundMarks(text.slice(0, SAYING_LENGTH)))
-  }
-  walk(root, element => {
-    if (element.name === 'title') note(head.titles, textOf(element))
-    if (element.name !== 'meta') return
-    const name = (element.attributes.property ?? element.attributes.name ?? '')
-      .toLowerCase()
-      .replace(/^(og|twitter):/, '')
-    if (name === 'title') note(head.titles, element.attributes.content ?? '')
-    if (name === 'description') note(head.descriptions, element.attributes.content ?? '')
-  })
-  return head
+function readHead($: Page['$']): Head {
+  const named = (name: string) =>
+    ['name', 'property']
+      .flatMap(by => ['', 'og:', 'twitter:'].map(prefix => `meta[${by}="${prefix}${name}" i]`))
+      .join(', ')
+  const sayings = (selector: string) =>
+    $<Element, string>(selector)
+      .toArray()
+      .slice(0, SAYINGS)
+      .map(element => boundMarks((element.attribs.content ?? $(element).text()).slice(0, SAYING_LENGTH)))
+  return { titles: sayings(`title, ${named('title')}`), descriptions: sayings(named('description')) }
 }
 
 /**
@@ -140,7 +133,8 @@ const NAMES = new RegExp(
 )
 
 const isNamed = (block: Block) =>
-  block.text.length >= 40 && [block.element, block.element.parent].some(at => at !== null && NAMES.test(label(at)))
+  block.text.length >= 40 &&
+  [block.element, block.element.parent].some(at => at !== null && isElement(at) && NAMES.test(label(at)))
 const isPlaced = (block: Block, distance: number) =>
   distance <= 12 && block.text.length >= 70 && linkShare(block) < 0.2 && /[.!?…"”»]$/.test(block.text)
 

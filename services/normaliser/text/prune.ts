@@ -1,28 +1,30 @@
 import { allWords } from '../languages/index.ts'
 import { type Block, blocksOf } from '../markup/blocks.ts'
-import { type Element, label, upwards } from '../markup/tree.ts'
+import { type Element, isElement, label, upwards } from '../markup/tree.ts'
 
 /**
- * Removes elements from a tree that are certainly no part of the article. The text counts more than
- * a name: elements with much of the page's prose stay under any name, and so do elements with the
- * same name. `sidebar-grid`, for example, may be the layout of the article itself.
+ * The outermost elements of a tree that are certainly no part of the article. The text counts more
+ * than a name: elements with much of the page's prose stay under any name, and so do elements with
+ * the same name. `sidebar-grid`, for example, may be the layout of the article itself.
  */
-export function prune(root: Element): void {
-  remove(root, element => element.name !== 'html' && element.name !== 'body' && isConsent(element))
-  const alike = aroundLikeShown(root)
-  removeLight(root, element => isHidden(element) && !alike.has(element))
-  removeLight(root, isFurniture)
+export function prunedIn(root: Element): ReadonlySet<Element> {
+  const pruned = new Set<Element>()
+  prune(root, pruned, element => element.name !== 'html' && element.name !== 'body' && isConsent(element))
+  const alike = aroundLikeShown(root, pruned)
+  pruneLight(root, pruned, element => isHidden(element) && !alike.has(element))
+  pruneLight(root, pruned, isFurniture)
+  return pruned
 }
 
 /**
  * The elements around paragraphs that look like shown paragraphs. When they are hidden, they wait
  * behind "read more".
  */
-function aroundLikeShown(root: Element): Set<Element> {
-  const prose = blocksOf(root).filter(isProse)
+function aroundLikeShown(root: Element, without: ReadonlySet<Element>): Set<Element> {
+  const prose = blocksOf(root, { without }).filter(isProse)
   const names = new Set<string>()
   for (const { element } of prose) {
-    if (element.attributes.class !== undefined && ![...upwards(element)].some(isHidden)) names.add(nameOf(element))
+    if (element.attribs.class !== undefined && ![...upwards(element)].some(isHidden)) names.add(nameOf(element))
   }
   const around = new Set<Element>()
   for (const { element } of prose) {
@@ -38,16 +40,16 @@ function aroundLikeShown(root: Element): Set<Element> {
 /** An element with this share of the page's prose is no furniture. */
 const HEAVY = 0.4
 
-function removeLight(root: Element, test: (element: Element) => boolean): void {
-  const { total, byName } = weigh(root)
-  remove(root, element => test(element) && (byName.get(nameOf(element)) ?? 0) < HEAVY * total)
+function pruneLight(root: Element, pruned: Set<Element>, test: (element: Element) => boolean): void {
+  const { total, byName } = weigh(root, pruned)
+  prune(root, pruned, element => test(element) && (byName.get(nameOf(element)) ?? 0) < HEAVY * total)
 }
 
 /** Characters of prose in all elements of one tag and class. */
-function weigh(root: Element): { total: number; byName: Map<string, number> } {
+function weigh(root: Element, without: ReadonlySet<Element>): { total: number; byName: Map<string, number> } {
   const byName = new Map<string, number>()
   let total = 0
-  for (const block of blocksOf(root)) {
+  for (const block of blocksOf(root, { without })) {
     if (!isProse(block)) continue
     total += block.text.length
     const names = new Set([...upwards(block.element)].map(nameOf))
@@ -56,13 +58,16 @@ function weigh(root: Element): { total: number; byName: Map<string, number> } {
   return { total, byName }
 }
 
-const nameOf = ({ name, attributes }: Element) =>
-  `${name} ${attributes.class ?? ''} ${attributes.class ? '' : (attributes.id ?? '')}`
+const nameOf = ({ name, attribs }: Element) =>
+  `${name} ${attribs.class ?? ''} ${attribs.class ? '' : (attribs.id ?? '')}`
 const isProse = (block: Block) => block.text.length >= 40 && block.linked < 0.4 * block.text.length
 
-function remove(root: Element, test: (element: Element) => boolean): void {
-  root.children = root.children.filter(child => typeof child === 'string' || !test(child))
-  for (const child of root.children) if (typeof child !== 'string') remove(child, test)
+function prune(root: Element, pruned: Set<Element>, test: (element: Element) => boolean): void {
+  for (const child of root.children) {
+    if (!isElement(child) || pruned.has(child)) continue
+    if (test(child)) pruned.add(child)
+    else prune(child, pruned, test)
+  }
 }
 
 /**
@@ -131,7 +136,7 @@ export function isConsent(element: Element): boolean {
 
 /** Navigation, sharing, offers, captions, bylines and the like. */
 export function isFurniture(element: Element): boolean {
-  return ELEMENTS.has(element.name) || ROLES.test(element.attributes.role ?? '') || FURNITURE.test(roleNames(element))
+  return ELEMENTS.has(element.name) || ROLES.test(element.attribs.role ?? '') || FURNITURE.test(roleNames(element))
 }
 
 /** The names of an element without those of its layout: `has-sidebar`, `sidebar-grid`. */
@@ -140,10 +145,10 @@ const LAYOUT = /(?<!\S)((has|with|no|without|is|not|above|below|hide|show)-\S+|\
 
 /** Whether the element is shown only by a script. */
 export function isHidden(element: Element): boolean {
-  const { attributes } = element
-  return 'hidden' in attributes || attributes['aria-hidden'] === 'true' || isHiddenByStyle(element)
+  const { attribs } = element
+  return 'hidden' in attribs || attribs['aria-hidden'] === 'true' || isHiddenByStyle(element)
 }
 
-export function isHiddenByStyle({ attributes }: Element): boolean {
-  return /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attributes.style ?? '')
+export function isHiddenByStyle({ attribs }: Element): boolean {
+  return /display\s*:\s*none|visibility\s*:\s*hidden/i.test(attribs.style ?? '')
 }

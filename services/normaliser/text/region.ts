@@ -1,16 +1,17 @@
 import { Readability } from '@mozilla/readability'
+import { DomUtils } from 'htmlparser2'
 import { parseHTML } from 'linkedom'
-import { type Element, textOf, walk } from '../markup/tree.ts'
+import { type Element, isElement, positionOf, walk } from '../markup/tree.ts'
 import { isHidden, isHiddenByStyle } from './prune.ts'
 
 /**
- * The positions (`Element.index`) of the elements that Mozilla's Readability takes for the article;
- * null when it finds none. Readability gets a document that is written from the tree, and is
+ * The positions (`positionOf`) of the elements that Mozilla's Readability takes for the article;
+ * null when it finds none. `pruned` elements are left out. Readability gets a document that is written from the tree, and is
  * therefore well-formed and bounded. Every element carries its position in an attribute that
  * Readability keeps.
  */
-export function articleRegion(root: Element): Set<number> | null {
-  const { document } = parseHTML(writeDocument(root))
+export function articleRegion(root: Element, pruned: ReadonlySet<Element>): Set<number> | null {
+  const { document } = parseHTML(writeDocument(root, pruned))
   try {
     const reader = new Readability<Set<number>>(document, {
       charThreshold: CHARACTER_THRESHOLD,
@@ -55,47 +56,60 @@ function placesIn(content: DomElement): Set<number> {
   return places
 }
 
-function writeDocument(root: Element): string {
+function writeDocument(root: Element, pruned: ReadonlySet<Element>): string {
   let title = ''
   walk(root, element => {
-    if (element.name === 'title') title ||= textOf(element)
+    if (element.name === 'title') title ||= DomUtils.innerText(element)
     return undefined
   })
-  return `<!doctype html><html><head><title>${harmless(title)}</title></head><body>${write(root, hiddenWrappers(root))}</body></html>`
+  return `<!doctype html><html><head><title>${harmless(title)}</title></head><body>${write(root, { pruned, wrappers: hiddenWrappers(root, pruned) })}</body></html>`
 }
 
 /**
  * The hidden elements with more than half of the page's text: nothing else on the page is the
  * article, which a script opens. Readability is not told that they are hidden.
  */
-function hiddenWrappers(root: Element): Set<Element> {
-  const wrappers = new Set<Element>()
-  const { length } = textOf(root)
-  if (length >= LARGE) return wrappers
-  walk(root, element => {
-    if (isHidden(element) && textOf(element).length > length / 2) wrappers.add(element)
-  })
-  return wrappers
+function hiddenWrappers(root: Element, pruned: ReadonlySet<Element>): Set<Element> {
+  const lengths = new Map<Element, number>()
+  const measure = (node: Element['children'][number]): number => {
+    if (DomUtils.isText(node)) return node.data.length
+    if (!isElement(node) || pruned.has(node)) return 0
+    const length = node.children.reduce((sum, child) => sum + measure(child), 0)
+    if (isHidden(node)) lengths.set(node, length)
+    return length
+  }
+  const whole = measure(root)
+  return new Set([...lengths.keys()].filter(hidden => whole < LARGE && (lengths.get(hidden) ?? 0) > whole / 2))
 }
 
-function write(parent: Element, wrappers: ReadonlySet<Element>): string {
+interface Writing {
+  pruned: ReadonlySet<Element>
+  wrappers: ReadonlySet<Element>
+}
+
+function write(parent: Element, writing: Writing): string {
   // Readability puts loose text into new paragraphs. It may then drop the element around the text,
   // with its position.
   const wrapped = !KEEPS_ITS_NAME.has(parent.name)
   let html = ''
   for (const node of parent.children) {
-    if (typeof node === 'string') {
-      html += wrapped && /\S/.test(node) ? `<span ${PLACE}${parent.index}>${harmless(node)}</span>` : harmless(node)
-    } else if (node.name === 'html' || node.name === 'body') html += write(node, wrappers)
-    else if (node.name === 'br' || node.name === 'hr') html += `<${node.name}>`
-    // Readability removes images without a source, and counts images to tell galleries from text.
-    else if (node.name === 'img') html += '<img src="x.jpg">'
-    else if (node.name === 'input') html += '<input>'
-    else if (!HEAD.has(node.name) && NAME.test(node.name)) {
-      html += `<${node.name} ${PLACE}${node.index}${attributes(node, !wrappers.has(node))}>${write(node, wrappers)}</${node.name}>`
-    }
+    if (DomUtils.isText(node)) {
+      const text = harmless(node.data)
+      html += wrapped && /\S/.test(text) ? `<span ${PLACE}${positionOf(parent)}>${text}</span>` : text
+    } else if (isElement(node) && !writing.pruned.has(node)) html += writeElement(node, writing)
   }
   return html
+}
+
+function writeElement(element: Element, writing: Writing): string {
+  const { name } = element
+  if (name === 'html' || name === 'body') return write(element, writing)
+  // Readability removes images without a source, and counts images to tell galleries from text.
+  if (name === 'img') return '<img src="x.jpg">'
+  if (name === 'br' || name === 'hr' || name === 'input') return `<${name}>`
+  if (HEAD.has(name) || !NAME.test(name)) return ''
+  const written = attributes(element, !writing.wrappers.has(element))
+  return `<${name} ${PLACE}${positionOf(element)}${written}>${write(element, writing)}</${name}>`
 }
 const KEEPS_ITS_NAME = new Set(
   'p h1 h2 h3 h4 h5 h6 li pre blockquote dt dd a b i em strong span u q s sub sup small code font cite abbr mark time label'.split(
@@ -104,12 +118,12 @@ const KEEPS_ITS_NAME = new Set(
 )
 
 function attributes(element: Element, hides: boolean): string {
-  let written = element.name === 'a' && 'href' in element.attributes ? ' href="/"' : ''
+  let written = element.name === 'a' && 'href' in element.attribs ? ' href="/"' : ''
   // Readability wants nothing else from a style, and whole styles would be slow to read.
   if (hides && isHiddenByStyle(element)) written += ' style="display:none"'
   for (const name of LOOKED_AT) {
     if (!hides && HIDING.has(name)) continue
-    const value = element.attributes[name]
+    const value = element.attribs[name]
     if (value !== undefined) written += ` ${name}="${harmless(value)}"`
   }
   return written

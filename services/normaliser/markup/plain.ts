@@ -1,0 +1,45 @@
+import { plainText } from '../../../shared/articles/plain-text.ts'
+
+/** Makes one line of a text that may be HTML: without tags, entities decoded once. */
+export function oneLine(source: string): string {
+  return lineOf(plainText(source) ?? '')
+}
+
+/** A name or a title as one line, without soft hyphens. */
+export const lineOf = (text: string) => collapse(text.replaceAll('\u00AD', ''))
+
+/**
+ * Replaces every run of whitespace by one space and trims the ends. Removes zero-width marks, and
+ * bounds combining marks.
+ */
+export function collapse(text: string): string {
+  return boundMarks(text)
+    .replace(/[\u200B\u2060\uFEFF]/g, '')
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
+/**
+ * Folds a text, to compare names and titles: lower case, no accents, only words with single spaces
+ * between them.
+ */
+export function fold(text: string): string {
+  return text
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/ß/g, 'ss')
+    .replace(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+}
+
+/**
+ * Keeps at most 30 combining marks in a row, as in Unicode's Stream-Safe Text Format (UAX #15, 13).
+ * Normalising sorts the marks of a letter, in time quadratic in their number: 100,000 of them took
+ * five seconds.
+ */
+export function boundMarks(text: string): string {
+  return text.replace(MANY_MARKS, '$1')
+}
+
+const MANY_MARKS = /(\p{M}{30})\p{M}+/gu

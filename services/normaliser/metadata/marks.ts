@@ -1,0 +1,218 @@
+import { DomUtils } from 'htmlparser2'
+import { anyOf } from '../languages/index.ts'
+import { APART, blocksOf } from '../markup/blocks.ts'
+import { lineOf } from '../markup/plain.ts'
+import { type Element, isElement, type Page, positionOf, upwards } from '../markup/tree.ts'
+
+/**
+ * A run of text as a reader sees it: one block, whitespace lineOfd, cut after LINE_LIMIT
+ * characters.
+ */
+export interface Line {
+  text: string
+  /** 1 to 6 inside a heading, else 0. */
+  heading: number
+  /** Whether it stands in navigation, comments, or teasers to other articles. */
+  aside: boolean
+}
+
+/** An element whose markup says that it holds a name or a time. */
+export interface Mark {
+  kind: 'author' | 'date'
+  /** The kind of markup: microdata and `rel` are meant for machines, a class name is a guess. */
+  by: 'microdata' | 'rel' | 'time' | 'class'
+  /** The machine-readable form: `datetime` or `content`; null without one. */
+  value: string | null
+  text: string
+  /** Class and id of the element, in lower case. */
+  hint: string
+  /** The hints of the marks of its kind around it, and its own. */
+  hints: string
+  aside: boolean
+  /** The index of the line that contains it. */
+  line: number
+  element: Element
+}
+
+/** The text of a page, line by line, with the elements that matter for names and dates. */
+export interface MarkedText {
+  lines: Line[]
+  /** The index in `lines` of the headline; null without one. */
+  headline: number | null
+  /** In document order. */
+  marks: Mark[]
+}
+
+const LINE_LIMIT = 300
+const LINES = 5_000
+const MARKS = 500
+const HINT_LIMIT = 300
+const MARK_TEXT_LIMIT = 300
+
+/** @param findHeadline finds the index of the headline among lines of which `aside` is not known yet */
+export function readMarks({ $, root }: Page, findHeadline: (lines: readonly Line[]) => number | null): MarkedText {
+  const places = new Map<Element, number>()
+  const blocks = blocksOf(root, { without: new Set($('title').toArray()), apart: true, places }).slice(0, LINES)
+  const asideAround = innermostOf(asidesIn($))
+  const lines = blocks.map(({ text, element }) => ({
+    text: lineOf(text).slice(0, LINE_LIMIT),
+    heading: headingOf(element),
+    aside: asideAround(element) !== null,
+  }))
+  const headline = findHeadline(lines)
+  const anchor = blocks[headline ?? longestOf(lines)]
+  // An element around the headline is not beside the article.
+  const aroundAnchor = new Set(anchor === undefined ? [] : upwards(anchor.element))
+  const isAside = (element: Element) => {
+    const aside = asideAround(element)
+    return aside !== null && !aroundAnchor.has(aside)
+  }
+  const marks = new Map<Element, Mark>()
+  for (const { element, ...markup } of markedIn($)) {
+    const hint = hintOf(element)
+    const around = [...upwards(element)]
+      .flatMap(outer => marks.get(outer) ?? [])
+      .find(outer => outer.kind === markup.kind)
+    marks.set(element, {
+      ...{ ...markup, element, hint, text: spacedText(element), aside: isAside(element) },
+      hints: `${around?.hints ?? ''} ${hint}`.slice(-1_000),
+      line: places.get(element) ?? 0,
+    })
+  }
+  return {
+    lines: lines.map((line, at) => ({ ...line, aside: line.aside && isAside(blocks[at]!.element) })),
+    headline,
+    marks: [...marks.values()],
+  }
+}
+
+/** The longest line. On a page without a headline, the article is around it. */
+function longestOf(lines: readonly Line[]): number {
+  return lines.reduce((longest, { text }, at) => (text.length > (lines[longest]?.text.length ?? 0) ? at : longest), 0)
+}
+
+function headingOf(element: Element): number {
+  for (const { name } of upwards(element)) if (/^h[1-6]$/.test(name)) return Number(name[1])
+  return 0
+}
+
+/** Makes the function that finds the innermost of some elements around an element, or itself. */
+function innermostOf(elements: ReadonlySet<Element>): (element: Element) => Element | null {
+  const known = new Map<Element, Element | null>()
+  const find = (element: Element): Element | null => {
+    const before = known.get(element)
+    if (before !== undefined) return before
+    const { parent } = element
+    const found = elements.has(element) ? element : parent !== null && isElement(parent) ? find(parent) : null
+    known.set(element, found)
+    return found
+  }
+  return find
+}
+
+const hintOf = ({ attribs }: Element) => `${attribs.class ?? ''} ${attribs.id ?? ''}`.toLowerCase().slice(0, HINT_LIMIT)
+
+/** The beginning of an element's text, with the spaces that its line has. */
+function spacedText(element: Element): string {
+  const pieces: string[] = []
+  let length = 0
+  const read = (at: Element): void => {
+    for (const child of at.children) {
+      if (length >= MARK_TEXT_LIMIT) return
+      if (isElement(child)) {
+        const space = child.name === 'br' ? ' | ' : APART.has(child.name) ? ' ' : ''
+        pieces.push(space)
+        read(child)
+        pieces.push(space)
+      } else if (DomUtils.isText(child)) {
+        pieces.push(child.data.slice(0, MARK_TEXT_LIMIT))
+        length += child.data.length
+      }
+    }
+  }
+  read(element)
+  return lineOf(pieces.join(''))
+}
+
+/** Elements too large to be a name, a date or an aside. */
+const WHOLE = ':not(html, body, main, article, h1)'
+const NAMED = `:is([class], [id])${WHOLE}`
+
+const ASIDE_HINT = new RegExp(
+  String.raw`(?:^|[\s_-])(?:nav|navi|navbar|navigation|menu|sidebar|comments?|commentlist|reactions|related|similar|recommend\w*|recirc\w*|teasers?|teaserlist|popular|most-?read|trending|newsletter|breadcrumbs?|carousel|slider|ticker|outbrain|taboola|promo|readmore|read-more|more-news|latest|modal|cookie\w*|consent|topbar|masthead|site-header|site-footer|${anyOf(rules => rules.markup.asides)})(?:$|[\s_-])|(?:^|\s)widget(?:$|[\s_])`,
+)
+
+/** Elements that look like navigation, comments, teasers to other articles. */
+function asidesIn($: Page['$']): Set<Element> {
+  return new Set<Element>([
+    ...$('nav, menu, form, dialog, blockquote').toArray(),
+    // Inside an article they may hold its byline.
+    ...$('aside, header, footer').not('article *, main *').toArray(),
+    ...$<Element, string>(NAMED)
+      .toArray()
+      .filter(element => ASIDE_HINT.test(hintOf(element)) && !isByline(hintOf(element))),
+  ])
+}
+
+const AUTHOR_HINT = new RegExp(
+  String.raw`(?:^|[\s_-]|post|article|entry)(?:authors?|${anyOf(rules => rules.markup.authors)}|byline|by-line|writer|contributors?|signature|journalist|creators?|author-?name|fn)(?:$|[\s_-]|name|link)`,
+)
+const DATE_HINT = new RegExp(
+  String.raw`(?:^|[\s_-]|post|article|entry|publi\w*)(?:date|${anyOf(rules => rules.markup.dates)}|time|datetime|timestamp|published|publish|pubdate|updated|posted|publication|created|meta|datestamp|dateline)(?:$|[\s_-]|s?time|line)`,
+)
+
+/**
+ * Whether a single class name contains the name of a byline. It may contain other words too: in
+ * `teaser-meta`, the teaser can be the article's own standfirst.
+ */
+function isByline(hint: string): boolean {
+  return !/\s/.test(hint.trim()) && (AUTHOR_HINT.test(hint) || DATE_HINT.test(hint))
+}
+
+/** One kind of markup. */
+interface Markup extends Pick<Mark, 'kind' | 'by'> {
+  selector: string
+  /** Of its class and id. */
+  hint?: RegExp
+}
+
+const AUTHOR_PROPERTY = ':is([itemprop~="author" i], [itemprop~="creator" i])'
+
+/** Markup of names and times, the most certain first. An element counts by the first that it has. */
+const MARKUP: Markup[] = [
+  { kind: 'author', by: 'microdata', selector: `${AUTHOR_PROPERTY}, ${AUTHOR_PROPERTY} [itemprop~="name" i]` },
+  { kind: 'date', by: 'microdata', selector: '[itemprop~="datePublished" i]' },
+  { kind: 'date', by: 'time', selector: 'time' },
+  // hCard: `<span class="author vcard">`.
+  { kind: 'author', by: 'rel', selector: '[rel~="author" i], .author.vcard' },
+  // hAtom's way before HTML had `time`: `<abbr class="published" title="2009-02-18T12:00">`.
+  { kind: 'date', by: 'class', selector: 'abbr[title]' },
+  { kind: 'author', by: 'class', selector: NAMED, hint: AUTHOR_HINT },
+  { kind: 'date', by: 'class', selector: `:is([data-datetime], [data-timestamp])${WHOLE}` },
+  { kind: 'date', by: 'class', selector: NAMED, hint: DATE_HINT },
+]
+
+/** The elements that hold a name or a time, in document order. */
+function markedIn($: Page['$']): Pick<Mark, 'kind' | 'by' | 'value' | 'element'>[] {
+  const found = new Map<Element, Pick<Mark, 'kind' | 'by' | 'value' | 'element'>>()
+  for (const { kind, by, selector, hint } of MARKUP) {
+    for (const element of $<Element, string>(selector).toArray()) {
+      if (found.has(element) || (by !== 'microdata' && element.name === 'meta')) continue
+      if (hint === undefined || hint.test(hintOf(element)))
+        found.set(element, { kind, by, value: machineValue(element), element })
+    }
+  }
+  return [...found.values()].sort((a, b) => positionOf(a.element) - positionOf(b.element)).slice(0, MARKS)
+}
+
+function machineValue({ name, attribs }: Element): string | null {
+  const { datetime, content, title } = attribs
+  return (
+    datetime ??
+    content ??
+    attribs['data-datetime'] ??
+    attribs['data-timestamp'] ??
+    (name === 'abbr' ? title : null) ??
+    null
+  )
+}
