@@ -49,7 +49,10 @@ const MARKS = 500
 const HINT_LIMIT = 300
 const MARK_TEXT_LIMIT = 300
 
-/** @param findHeadline finds the index of the headline among lines of which `aside` is not known yet */
+/**
+ * @param findHeadline finds the index of the headline; its lines are `aside` in any aside, even one
+ * around the headline
+ */
 export function readMarks({ $, root }: Page, findHeadline: (lines: readonly Line[]) => number | null): MarkedText {
   const places = new Map<Element, number>()
   const blocks = blocksOf(root, { without: new Set($('title').toArray()), apart: true, places }).slice(0, LINES)
@@ -178,7 +181,7 @@ interface Markup extends Pick<Mark, 'kind' | 'by'> {
 
 const AUTHOR_PROPERTY = ':is([itemprop~="author" i], [itemprop~="creator" i])'
 
-/** Markup of names and times, the most certain first. An element counts by the first that it has. */
+/** Markup of names and times, the most certain first. An element counts by its first one. */
 const MARKUP: Markup[] = [
   { kind: 'author', by: 'microdata', selector: `${AUTHOR_PROPERTY}, ${AUTHOR_PROPERTY} [itemprop~="name" i]` },
   { kind: 'date', by: 'microdata', selector: '[itemprop~="datePublished" i]' },

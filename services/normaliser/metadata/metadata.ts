@@ -114,7 +114,7 @@ const JSON_LD = 'script[type*="ld+json" i], script[type*="json+ld" i]'
 const TWINS = 100
 const META_VALUES = 50
 
-/** Content of meta tags by name, property, itemprop or http-equiv, in lower case; in document order. */
+/** Content of meta tags by name, property, itemprop or http-equiv, in lower case. */
 function metasIn($: Page['$']): Map<string, string[]> {
   const metas = new Map<string, string[]>()
   for (const { attribs } of $('meta:is([content], [value])').toArray()) {

@@ -6,9 +6,9 @@ import { isHidden, isHiddenByStyle } from './prune.ts'
 
 /**
  * The positions (`positionOf`) of the elements that Mozilla's Readability takes for the article;
- * null when it finds none. `pruned` elements are left out. Readability gets a document that is written from the tree, and is
- * therefore well-formed and bounded. Every element carries its position in an attribute that
- * Readability keeps.
+ * null when it finds none. Readability gets a document that is written from the tree without the
+ * `pruned` elements, and is therefore well-formed and bounded. Every element carries its position
+ * in an attribute that Readability keeps.
  */
 export function articleRegion(root: Element, pruned: ReadonlySet<Element>): Set<number> | null {
   const { document } = parseHTML(writeDocument(root, pruned))
