@@ -1,5 +1,5 @@
-import { access } from 'node:fs/promises'
 import { runCommand, UsageError } from '../shared/process/command.ts'
+import type { Figures } from './figures.ts'
 import { PEERS, type PeerKey } from './search/peers/peer.ts'
 
 const NAMES = ['search', 'semantic', 'ingestion', 'mixed', 'growth', 'week'] as const
@@ -26,23 +26,12 @@ await runCommand(
         about: 'articles to generate (search, semantic, mixed, growth; week: each day)',
       },
       words: { type: 'string', value: 'N', about: 'growth: words of a body, on average (default 40)' },
-      peers: {
-        type: 'boolean',
-        about: 'search: other engines beside, on the same articles and queries; those named, else all',
-      },
+      peers: { type: 'boolean', about: 'search: other engines on the same articles; those named, else all' },
       import: { type: 'boolean', about: 'search: npm run import of 100,000 articles, alone and beside searches' },
-      seconds: {
-        type: 'string',
-        value: 'N',
-        about: 'how long: mixed (default 3600), week (default 7200)',
-      },
+      seconds: { type: 'string', value: 'N', about: 'how long: mixed (default 3600), week (default 7200)' },
       rate: { type: 'string', value: 'N', about: 'mixed: requests a second, instead of 60 % of the limit' },
       http: { type: 'boolean', about: 'search: an API process over HTTP' },
-      cold: {
-        type: 'boolean',
-        about:
-          'search: a process that has just started, the hardest queries asked for the first time, a rolling restart',
-      },
+      cold: { type: 'boolean', about: 'search: a fresh process, the hardest queries, a rolling restart' },
       requests: { type: 'string', value: 'N', about: 'how many over which --http watches its memory (default 100000)' },
     },
   },
@@ -50,21 +39,13 @@ await runCommand(
     const peers = options.peers === true ? peersOf(rest.shift()) : null
     if (!NAMES.some(known => known === name) || rest.length > 0)
       throw new UsageError(`Name one of ${NAMES.join(', ')}.`)
-    const main = new URL(`./${name}/main.ts`, import.meta.url)
-    await access(main)
-    const bench: { run(options: BenchOptions): Promise<Record<string, number>> } = await import(main.href)
+    const bench: { run(options: BenchOptions): Promise<Figures> } = await import(`./${name}/main.ts`)
+    const number = (option: 'rows' | 'words' | 'seconds' | 'rate' | 'requests') => numberOf(option, options[option])
     const figures = await bench.run({
       data: typeof options.data === 'string' ? options.data : new URL('../../shared/data', import.meta.url).pathname,
-      rows: numberOf('rows', options.rows),
-      words: numberOf('words', options.words),
-      peers,
-      importing: options.import === true,
-      seconds: numberOf('seconds', options.seconds),
-      rate: numberOf('rate', options.rate),
-      http: options.http === true,
-      requests: numberOf('requests', options.requests),
-      cold: options.cold === true,
-      signal,
+      ...{ rows: number('rows'), words: number('words'), seconds: number('seconds') },
+      ...{ rate: number('rate'), requests: number('requests'), peers, signal },
+      ...{ importing: options.import === true, http: options.http === true, cold: options.cold === true },
     })
     if (options.json === true) print(JSON.stringify({ bench: name, figures }))
     else for (const [figure, value] of Object.entries(figures)) print(`${figure.padEnd(40)} ${value}`)
@@ -73,8 +54,7 @@ await runCommand(
 
 /** Without a list: all. */
 function peersOf(list: string | undefined): readonly PeerKey[] {
-  if (list === undefined) return PEERS
-  const names = list.split(',')
+  const names = list?.split(',') ?? PEERS
   const unknown = names.find(name => !PEERS.some(peer => peer === name))
   if (unknown !== undefined) throw new UsageError(`There is no peer "${unknown}"; name some of ${PEERS.join(',')}.`)
   return PEERS.filter(peer => names.includes(peer))
@@ -88,23 +68,21 @@ function numberOf(name: string, text: unknown): number | null {
 
 /**
  * The options of every bench. A bench prints its tables to standard error and returns its figures.
+ * A number that is not given is null.
  */
 export interface BenchOptions {
   /** Folder of the corpora. Without it a bench says so and measures the rest. */
   data: string
-  /** `--rows`, or null. */
   rows: number | null
-  /** `--words`, or null. */
   words: number | null
-  /** Parts of `search`. */
-  /** The engines beside Perscope; null: none. */
+  seconds: number | null
+  /** Without it the bench finds one. */
+  rate: number | null
+  requests: number | null
+  /** Parts of `search`: the engines beside Perscope, or null; and others. */
   peers: readonly PeerKey[] | null
   importing: boolean
-  seconds: number | null
-  /** `--rate`, or null: the bench finds one. */
-  rate: number | null
   http: boolean
-  requests: number | null
   cold: boolean
   signal: AbortSignal
 }

@@ -1,6 +1,7 @@
 import { authorsOf } from '../../services/normaliser/authors/authors.ts'
 import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
+import { type Figures, percent } from '../figures.ts'
 import { type TruePage, truePages } from './truth.ts'
 
 /** Bylines in the sets that decision 35 does not count as people. */
@@ -12,8 +13,8 @@ const NO_PERSON =
  * `as_stated`: against all names of the set. `people`: without desks, agencies and the outlet's own
  * name, as decision 35 asks. A page without a by-line is right when no author is found.
  */
-export async function measureAuthors(data: string): Promise<Record<string, number>> {
-  const figures: Record<string, number> = {}
+export async function measureAuthors(data: string): Promise<Figures> {
+  const figures: Figures = {}
   for (const set of ['fundus', 'trafilatura'] as const) {
     const counted = { pages: 0, asStated: 0, people: 0, signed: 0, signedRight: 0 }
     for await (const page of truePages(data, set)) {
@@ -71,8 +72,4 @@ function fold(text: string): string {
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, ' ')
     .trim()
-}
-
-function percent(part: number, whole: number): number {
-  return Math.round((part / whole) * 10_000) / 100
 }

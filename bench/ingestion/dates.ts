@@ -2,6 +2,7 @@ import { publishedAt } from '../../services/normaliser/dates/published.ts'
 import { findDates } from '../../services/normaliser/dates/written.ts'
 import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
+import { type Figures, percent } from '../figures.ts'
 import { type KeptSet, type TruePage, truePages } from './truth.ts'
 
 /** Most of these pages come from Germany, Switzerland, Austria and France, whose clocks agree. */
@@ -18,8 +19,8 @@ const TIME_ZONE = 'Europe/Berlin'
  * are in four continents; `right_anywhere` counts such dates as right, so it is an upper bound.
  * `unwritten`: neither the page nor its address holds the true day in any form.
  */
-export async function measureDates(data: string): Promise<Record<string, number>> {
-  const figures: Record<string, number> = {}
+export async function measureDates(data: string): Promise<Figures> {
+  const figures: Figures = {}
   for (const set of ['fundus', 'trafilatura', 'htmldate'] as const) {
     const counted: Counted = { pages: 0, right: 0, rightUtc: 0, none: 0, elsewhere: 0, unwritten: 0 }
     for await (const page of truePages(data, set)) {
@@ -58,7 +59,7 @@ function countDay(counted: Counted, page: TruePage, day: string, found: Date | n
   else if (!isWritten(page, day)) counted.unwritten += 1
 }
 
-function figuresOf(set: KeptSet, counted: Counted): Record<string, number> {
+function figuresOf(set: KeptSet, counted: Counted): Figures {
   const { pages, right, rightUtc, none, elsewhere, unwritten } = counted
   const ofAll = {
     [`dates_${set}_pages`]: pages,
@@ -113,8 +114,4 @@ const PIECE = 1_000
 
 function localDay(found: Date, timeZone: string): string {
   return new Intl.DateTimeFormat('sv-SE', { timeZone }).format(found)
-}
-
-function percent(part: number, whole: number): number {
-  return Math.round((part / whole) * 10_000) / 100
 }

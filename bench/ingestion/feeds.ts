@@ -5,6 +5,7 @@ import { parseFeed as rowanManning } from '@rowanmanning/feed-parser'
 import { parseFeed as feedsmith } from 'feedsmith'
 import { parseFeed } from '../../services/crawler/feeds/parsing/parse.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
+import { type Figures, prefixed, rounded, say } from '../figures.ts'
 import { goFeedEntries, sameEntry } from './gofeed.ts'
 
 /**
@@ -21,7 +22,7 @@ const NO_FEED = /LICENSE|README|\.html$|\.opml$|_expected\.json$|\.serde\.json$|
  * share of gofeed's files,
  *   of all and of those with entries, whose entries are equal in all five fields
  */
-export async function measureFeeds(data: string): Promise<Record<string, number>> {
+export async function measureFeeds(data: string): Promise<Figures> {
   return { ...(await measureReading(data)), ...(await measureEquality(data)) }
 }
 
@@ -37,7 +38,7 @@ async function measureReading(data: string) {
       if ((await parseFeed(text, null)) !== null) figures.read += 1
     } catch (error) {
       figures.errors += 1
-      process.stderr.write(`error: ${file}: ${String(error)}\n`)
+      say(`error: ${file}: ${String(error)}`)
     }
     figures.slowest_ms = Math.max(figures.slowest_ms, Math.round(performance.now() - start))
   }
@@ -56,9 +57,9 @@ async function measureEquality(data: string) {
     if (wanted.length > 0) figures.with_entries += 1
     if (equal) figures.equal += 1
     if (equal && wanted.length > 0) figures.with_entries_equal += 1
-    if (!equal) process.stderr.write(`differs from gofeed: ${file}\n`)
+    if (!equal) say(`differs from gofeed: ${file}`)
   }
-  const share = (part: number, whole: number) => (whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000)
+  const share = (part: number, whole: number) => (whole === 0 ? 0 : rounded(part / whole, 4))
   return prefixed('gofeed', {
     ...figures,
     equal_share: share(figures.equal, figures.files),
@@ -77,7 +78,7 @@ async function pairs(set: string): Promise<[string, string][]> {
 
 async function feedFiles(data: string): Promise<string[]> {
   const sets = (await readdir(data).catch(() => [])).filter(name => name.startsWith('feeds-')).sort()
-  if (sets.length === 0) process.stderr.write(`skipped: no set feeds-* in ${data}\n`)
+  if (sets.length === 0) say(`skipped: no set feeds-* in ${data}`)
   const files = new Set((await Promise.all(sets.map(set => filesBelow(join(data, set))))).flat())
   return [...files].filter(
     file => !NO_FEED.test(file) && !(file.endsWith('.json') && files.has(file.replace(/json$/, 'xml'))),
@@ -103,8 +104,4 @@ function reads(parse: () => unknown): boolean {
   } catch {
     return false
   }
-}
-
-function prefixed(prefix: string, figures: Record<string, number>): Record<string, number> {
-  return Object.fromEntries(Object.entries(figures).map(([name, value]) => [`${prefix}_${name}`, value]))
 }

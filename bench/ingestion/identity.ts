@@ -1,9 +1,10 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { identify } from '../../services/normaliser/identity.ts'
 import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import { addressKey, readAddress } from '../../shared/articles/address.ts'
+import { type Figures, percent, say } from '../figures.ts'
+import { readJsonLines } from '../json-lines.ts'
 import { type TruePage, truePages } from './truth.ts'
 
 /** Variants in which the same address appears. */
@@ -25,20 +26,17 @@ const VARIANTS: ((url: string) => string)[] = [
  * the share with a key of their own. Of pages of html-fundus and html-trafilatura: the share whose
  * canonical link is accepted, and the share that shares a key with another page.
  */
-export async function measureIdentity(data: string): Promise<Record<string, number>> {
+export async function measureIdentity(data: string): Promise<Figures> {
   return { ...(await measureAddresses(join(data, 'urls-real-benelux', 'urls.jsonl'))), ...(await measurePages(data)) }
 }
 
-async function measureAddresses(file: string): Promise<Record<string, number>> {
-  const lines = await readFile(file, 'utf8').catch(() => null)
-  if (lines === null) {
-    process.stderr.write(`skipped: no ${file}\n`)
+async function measureAddresses(file: string): Promise<Figures> {
+  const rows = await readJsonLines<{ url: string }>(file).catch(() => null)
+  if (rows === null) {
+    say(`skipped: no ${file}`)
     return {}
   }
-  const urls = lines
-    .split('\n')
-    .filter(line => line !== '')
-    .map(line => String(JSON.parse(line).url))
+  const urls = rows.map(row => row.url)
   const distinct = [...new Set(urls)].filter(url => readAddress(url) !== null)
   const one = distinct.filter(url => VARIANTS.every(variant => addressKey(variant(url)) === addressKey(url)))
   const keys = distinct.map(addressKey)
@@ -49,7 +47,7 @@ async function measureAddresses(file: string): Promise<Record<string, number>> {
   }
 }
 
-async function measurePages(data: string): Promise<Record<string, number>> {
+async function measurePages(data: string): Promise<Figures> {
   const owners = new Map<string, string>()
   const counted = { pages: 0, linked: 0, believed: 0, shared: 0 }
   for (const set of ['fundus', 'trafilatura'] as const) {
@@ -83,8 +81,4 @@ function identityOf({ html, url }: TruePage): { addresses: string[]; canonical: 
 function withParameters(url: string, parameters: string): string {
   const [address = '', fragment] = url.split('#')
   return `${address}${address.includes('?') ? '&' : '?'}${parameters}${fragment === undefined ? '' : `#${fragment}`}`
-}
-
-function percent(part: number, whole: number): number {
-  return Math.round((part / whole) * 10_000) / 100
 }

@@ -4,6 +4,7 @@ import { openingOf } from '../../services/normaliser/interstitials/paywall.ts'
 import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import { readPageText } from '../../services/normaliser/text/page-text.ts'
+import { type Figures, rounded, say } from '../figures.ts'
 import { truePages } from './truth.ts'
 
 /**
@@ -11,19 +12,13 @@ import { truePages } from './truth.ts'
  * recognised. `walls_false`: real articles of the sets that count as one, with their title, with
  * another title and with none from the feed, of `walls_articles`.
  */
-export async function measureInterstitials(data: string): Promise<Record<string, number>> {
+export async function measureInterstitials(data: string): Promise<Figures> {
   const recognised = INTERSTITIAL_EXAMPLES.filter(({ kind, html, finalUrl }) => {
     const page = readPageText(parsePage(html))
     const url = { url: ANNOUNCED_AT, finalUrl: finalUrl ?? ANNOUNCED_AT }
     const { signs } = readMetadata(parsePage(html), url.finalUrl)
-    const wall = recogniseInterstitial({
-      ...url,
-      html,
-      page,
-      signs,
-      feedTitle: ANNOUNCED,
-      outletDomain: 'dagkoerier.example',
-    })
+    const announced = { feedTitle: ANNOUNCED, outletDomain: 'dagkoerier.example' }
+    const wall = recogniseInterstitial({ ...url, html, page, signs, ...announced })
     return (wall ?? (openingOf(page, false).walled ? 'paywall' : null)) === kind
   })
   let [articles, mistaken] = [0, 0]
@@ -32,24 +27,17 @@ export async function measureInterstitials(data: string): Promise<Record<string,
       const page = readPageText(parsePage(html))
       const { signs } = readMetadata(parsePage(html), url)
       for (const feedTitle of new Set([title, 'Liveblog', null])) {
-        const wall = recogniseInterstitial({
-          url,
-          finalUrl: url,
-          html,
-          page,
-          signs,
-          feedTitle,
-          outletDomain: new URL(url).hostname,
-        })
+        const given = { url, finalUrl: url, feedTitle, outletDomain: new URL(url).hostname }
+        const wall = recogniseInterstitial({ ...given, html, page, signs })
         articles += 1
         if (wall === null || page.paragraphs.length === 0) continue
         mistaken += 1
-        process.stderr.write(`taken for a ${wall}: ${set} ${file}\n`)
+        say(`taken for a ${wall}: ${set} ${file}`)
       }
     }
   }
   return {
-    walls_recognised: Math.round((recognised.length / INTERSTITIAL_EXAMPLES.length) * 10_000) / 10_000,
+    walls_recognised: rounded(recognised.length / INTERSTITIAL_EXAMPLES.length, 4),
     ...(articles === 0 ? {} : { walls_articles: articles, walls_false: mistaken }),
   }
 }

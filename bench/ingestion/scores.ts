@@ -1,3 +1,5 @@
+import { mean } from '../figures.ts'
+
 /** The overlap of two texts, by the measures of the sets and by the usual one. */
 
 export interface Shares {
@@ -32,10 +34,6 @@ export function meanF1(pages: Shares[]): number {
 export function wordF1(truth: string, found: string): number {
   const { both, onlyFound, onlyTrue } = sharesOf(truth.toLowerCase(), found.toLowerCase(), 1)
   return both === 0 ? 0 : (2 * both) / (2 * both + onlyFound + onlyTrue)
-}
-
-export function mean(values: number[]): number {
-  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
 /** Whitespace that differs makes no difference. */

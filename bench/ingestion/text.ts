@@ -5,7 +5,8 @@ import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readPageText } from '../../services/normaliser/text/page-text.ts'
 import { SNIPPET_LENGTH } from '../../shared/articles/article.ts'
 import { decodeText } from '../../shared/encoding/decode.ts'
-import { mean, meanF1, sharesOf, spaced, wordF1 } from './scores.ts'
+import { type Figures, mean, rounded, say } from '../figures.ts'
+import { meanF1, sharesOf, spaced, wordF1 } from './scores.ts'
 import { type TruePage, truePages } from './truth.ts'
 
 /**
@@ -17,7 +18,7 @@ import { type TruePage, truePages } from './truth.ts'
  * do not;
  * - `text_cpu_ms`: processor time of one page, all threads of the runtime included.
  */
-export async function measureText(data: string): Promise<Record<string, number>> {
+export async function measureText(data: string): Promise<Figures> {
   const before = process.cpuUsage()
   const counted = { pages: 0 }
   const textOf = (html: string) => {
@@ -31,7 +32,7 @@ export async function measureText(data: string): Promise<Record<string, number>>
   }
   const used = process.cpuUsage(before)
   if (counted.pages === 0) return figures
-  return { ...figures, text_cpu_ms: round((used.user + used.system) / 1_000 / counted.pages, 1) }
+  return { ...figures, text_cpu_ms: rounded((used.user + used.system) / 1_000 / counted.pages, 1) }
 }
 
 /**
@@ -44,7 +45,7 @@ async function* aebPages(data: string): AsyncGenerator<TruePage> {
     () => null,
   )
   if (truths === null) {
-    process.stderr.write(`skipped: no set html-aeb in ${data}\n`)
+    say(`skipped: no set html-aeb in ${data}`)
     return
   }
   for (const [file, truth] of Object.entries<{ articleBody: string; url: string }>(truths)) {
@@ -55,15 +56,15 @@ async function* aebPages(data: string): AsyncGenerator<TruePage> {
   }
 }
 
-async function aeb(data: string, textOf: (html: string) => string): Promise<Record<string, number>> {
+async function aeb(data: string, textOf: (html: string) => string): Promise<Figures> {
   const shares = []
   for await (const { html, text } of aebPages(data)) {
     if (text !== null && 'whole' in text) shares.push(sharesOf(text.whole, textOf(html), 4))
   }
-  return shares.length === 0 ? {} : { text_f1_aeb: round(meanF1(shares)) }
+  return shares.length === 0 ? {} : { text_f1_aeb: rounded(meanF1(shares), 4) }
 }
 
-async function fundus(data: string, textOf: (html: string) => string): Promise<Record<string, number>> {
+async function fundus(data: string, textOf: (html: string) => string): Promise<Figures> {
   const scores: number[] = []
   let snippets = 0
   for await (const { html, text } of truePages(data, 'fundus')) {
@@ -74,12 +75,12 @@ async function fundus(data: string, textOf: (html: string) => string): Promise<R
   }
   return scores.length === 0
     ? {}
-    : { text_f1_fundus: round(mean(scores)), snippet_fundus: round(snippets / scores.length) }
+    : { text_f1_fundus: rounded(mean(scores), 4), snippet_fundus: rounded(snippets / scores.length, 4) }
 }
 /** The first 200 characters. */
 const start = (text: string) => [...spaced(text)].slice(0, SNIPPET_LENGTH).join('').trimEnd()
 
-async function trafilatura(data: string, textOf: (html: string) => string): Promise<Record<string, number>> {
+async function trafilatura(data: string, textOf: (html: string) => string): Promise<Figures> {
   let [right, missed, wrong] = [0, 0, 0]
   for await (const { html, text } of truePages(data, 'trafilatura')) {
     if (text === null || !('with' in text)) continue
@@ -88,7 +89,7 @@ async function trafilatura(data: string, textOf: (html: string) => string): Prom
     missed += counted.missed
     wrong += counted.wrong
   }
-  return right === 0 ? {} : { text_f1_trafilatura: round((2 * right) / (2 * right + missed + wrong)) }
+  return right === 0 ? {} : { text_f1_trafilatura: rounded((2 * right) / (2 * right + missed + wrong), 4) }
 }
 
 /**
@@ -100,8 +101,4 @@ function piecesIn(text: { with: string[]; without: string[] }, found: string) {
   const right = text.with.filter(piece => all.includes(spaced(piece))).length
   const wrong = text.without.filter(piece => all.includes(spaced(piece))).length
   return { right, missed: text.with.length - right, wrong }
-}
-
-function round(value: number, digits = 4): number {
-  return Math.round(value * 10 ** digits) / 10 ** digits
 }

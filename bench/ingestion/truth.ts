@@ -1,6 +1,8 @@
-import { access, readFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
+import { say } from '../figures.ts'
+import { readJsonLines } from '../json-lines.ts'
 
 /** Sets with all values, as `truePages` reads them. */
 export type KeptSet = 'fundus' | 'trafilatura' | 'htmldate'
@@ -10,7 +12,7 @@ export type KeptSet = 'fundus' | 'trafilatura' | 'htmldate'
  * null.
  */
 export interface TruePage {
-  set: KeptSet | 'aeb' | 'extraction' | 'newspaper' | 'mediacloud' | 'metascraper'
+  set: KeptSet | 'aeb'
   file: string
   url: string
   html: string
@@ -29,17 +31,10 @@ export interface TruePage {
 export async function* truePages(data: string, set: KeptSet): AsyncGenerator<TruePage> {
   const folder = join(data, `html-${set}`)
   const index = join(folder, set === 'fundus' ? 'index.jsonl' : 'truth.jsonl')
-  if (
-    !(await access(index).then(
-      () => true,
-      () => false,
-    ))
-  ) {
-    process.stderr.write(`skipped: no set html-${set} in ${data}\n`)
-    return
-  }
-  for (const line of (await readFile(index, 'utf8')).split('\n')) {
-    if (line !== '') yield set === 'fundus' ? await fundusPage(folder, line) : await listedPage(folder, set, line)
+  const entries = await readJsonLines<FundusEntry & ListedEntry>(index).catch(() => null)
+  if (entries === null) return say(`skipped: no set html-${set} in ${data}`)
+  for (const entry of entries) {
+    yield set === 'fundus' ? await fundusPage(folder, entry) : await listedPage(folder, set, entry)
   }
 }
 
@@ -63,8 +58,7 @@ interface FundusEntry {
  * Truth comes per version of the publisher's parser. The one for a page is the last that is dated
  * before its crawl.
  */
-async function fundusPage(folder: string, line: string): Promise<TruePage> {
-  const entry: FundusEntry = JSON.parse(line)
+async function fundusPage(folder: string, entry: FundusEntry): Promise<TruePage> {
   const versions: Record<string, FundusTruth> = JSON.parse(
     gunzipSync(await readFile(join(folder, entry.country, `${entry.publisher}.truth.json.gz`))).toString(),
   )
@@ -102,8 +96,7 @@ interface ListedEntry {
   without?: string[]
 }
 
-async function listedPage(folder: string, set: KeptSet, line: string): Promise<TruePage> {
-  const entry: ListedEntry = JSON.parse(line.replace(/: NaN\b/g, ': null'))
+async function listedPage(folder: string, set: KeptSet, entry: ListedEntry): Promise<TruePage> {
   const bytes = await readFile(join(folder, 'html', `${entry.file}.gz`)).then(gunzipSync, () =>
     readFile(join(folder, 'html', entry.file)),
   )

@@ -1,26 +1,29 @@
-import { mkdir, writeFile } from 'node:fs/promises'
-import { loadavg } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
-import pg from 'pg'
-import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
-import { type EmbeddedServers, startServers } from '../../infra/embedded/servers.ts'
-import { COUNTRIES } from '../../shared/articles/article.ts'
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
 import { readConfig } from '../../shared/config/config.ts'
-import { createKey } from '../../shared/plans/keys.ts'
+import { openEmbeddings, sourceOf } from '../../shared/embeddings/embeddings.ts'
+import { RECIPE } from '../../shared/embeddings/recipe.ts'
+import { registerServing } from '../../shared/vectors/registry.ts'
+import { openVectorStore } from '../../shared/vectors/store.ts'
+import { type ApiProcess, benchKey, pathOf, startApi } from '../api.ts'
+import { type Figures, quantile, quantiles, rounded, say, sum } from '../figures.ts'
+import { atSteadyRate, createClient, inTurn } from '../load.ts'
 import type { BenchOptions } from '../main.ts'
-import { buildArchive, copyArchive } from '../search/build.ts'
+import { buildArchive } from '../search/build.ts'
 import { queryClasses } from '../search/classes.ts'
-import { type LoggedRequest, pathOf, startApiProcess } from '../search/http/api.ts'
-import { quantile } from '../search/measure.ts'
-import { type Asker, startAsker, startWriter, type Writer } from './children.ts'
-import { type Asking, KINDS, type Minute } from './messages.ts'
-import { picture } from './picture.ts'
-import { fillVectors } from './vectors.ts'
+import type { Archive } from '../search/generator.ts'
+import { type Bench, createDatabase, withDatabase, withServers } from '../servers.ts'
+import { fillVectors } from '../vectors.ts'
+import { createRequests, KINDS, type Kind } from './requests.ts'
+import type { Written } from './writer.ts'
 
 const ROWS = 1_000_000
 const SECONDS = 3_600
 /** Articles that have vectors, of the newest. */
 const VECTORS = 50_000
+/** Titles that the model embeds; the other vectors are mixtures of theirs. */
+const EMBEDDED = 256
+const COLLECTION = 'mixed'
 const CONNECTIONS = 64
 /** Seconds for which the limit is looked for; before, as many to warm up. */
 const LIMIT_SECONDS = 60
@@ -28,222 +31,186 @@ const LIMIT_SECONDS = 60
 const LOAD = 0.6
 /** Articles a second that come in. */
 const WRITTEN = 30
-
+const PATIENCE = 120_000
+const MINUTE = 60_000
 /** Requests that are told with what they waited for. */
 const SLOWEST = 20
 
-const say = (line: string) => void process.stderr.write(`${line}\n`)
-
 /**
  * An hour as an API process has it: searches, polls, feeds, questions by meaning, at three fifths
- * of what it can do, while articles come in. Tells p99 of each kind by minute, memory and commits,
- * and draws them.
+ * of what it can do, while articles come in. Tells p99 of each kind by minute, memory and commits.
  *
  * @returns among others `flat_ratio`: the worst minute's p99 by the median minute's, of the worst
  * kind
  */
-export async function run(options: BenchOptions): Promise<Record<string, number>> {
-  const dataDir = await openDataDirectory(
-    resolve(join(readConfig().DATA_DIR, 'bench-search')),
-    'npm run bench -- mixed',
-  )
-  const servers = await startServers(dataDir, { report: say, signal: options.signal })
-  try {
-    const { DATABASE_URL: server = '', QDRANT_URL = '', EMBEDDINGS_URL = '' } = servers.addresses
-    if (QDRANT_URL === '' || EMBEDDINGS_URL === '') throw new Error('This machine cannot run the embedded servers.')
+export function run(options: BenchOptions): Promise<Figures> {
+  return withServers('mixed', 'bench-search', options.signal, async bench => {
     const rows = options.rows ?? ROWS
-    const { url, archive } = await buildArchive(server, rows, options.signal)
+    const { url, archive } = await buildArchive(bench.server, rows, options.signal)
     say('Copying the archive …')
-    const copy = await copyArchive(server, url, 'mixed')
+    const copy = await createDatabase(bench.server, `${new URL(url).pathname.slice(1)}_mixed`, url)
     try {
-      const titles = archive.articles(rows - 256, rows).map(article => article.title)
-      const config = readConfig({ ...servers.settings, DATABASE_URL: copy.url })
-      await fillVectors(config, titles, Math.min(VECTORS, rows), say)
-      return await measure({ options, rows, servers, dataDir, url: copy.url, archive })
+      await embedNewest(bench, copy.url, archive, rows)
+      const { addresses, settings } = bench.servers
+      const env = { ...addresses, ...settings, DATABASE_URL: copy.url, LOG_LEVEL: 'warn' }
+      const api = await startApi(bench, copy.url, { env })
+      return await measure({ api, url: copy.url, archive, rows, options }).finally(() => api.stop())
     } finally {
       await copy.drop()
-    }
-  } finally {
-    await servers.stop()
-    dataDir.release()
-  }
-}
-
-interface Place {
-  options: BenchOptions
-  rows: number
-  servers: EmbeddedServers
-  dataDir: Awaited<ReturnType<typeof openDataDirectory>>
-  /** Of the copy. */
-  url: string
-  archive: Awaited<ReturnType<typeof buildArchive>>['archive']
-}
-
-async function measure({ options, rows, servers, dataDir, url, archive }: Place): Promise<Record<string, number>> {
-  const { addresses, settings } = servers
-  const env = Object.fromEntries(
-    Object.entries({ ...addresses, ...settings, DATABASE_URL: url }).filter(([, value]) => value !== undefined),
-  )
-  const api = await startApiProcess(servers, dataDir, url, { env: { ...env, LOG_LEVEL: 'warn' } })
-  const asker = await startAsker(options.signal)
-  const writer = await startWriter(url, rows, options.signal)
-  try {
-    const asking = { ...(await questions(url, archive)), base: api.base, connections: CONNECTIONS }
-    const { limit, from } = await findLimit(asker, writer, asking, rows, options.rate)
-    const perSecond = options.rate ?? Math.floor(LOAD * limit)
-    const seconds = options.seconds ?? SECONDS
-    const job = { perSecond: WRITTEN, seconds, from }
-    await writer.make(job)
-    const newest = await withDatabase(url, newestOf)
-    say(`${perSecond} requests/s and ${WRITTEN} articles/s for ${seconds} s …`)
-
-    const memory: number[] = []
-    const begun = await api.usage()
-    await api.requests()
-    const watch = setInterval(() => {
-      api.usage().then(({ memory: now }) => memory.push(now), say)
-    }, 60_000)
-    const written = writer.write(job)
-    const minutes = await asker.ask({ ...asking, newest, perSecond, seconds, seed: 3 }, tellMinute)
-    clearInterval(watch)
-    const { transactions, batches } = await written
-    const ended = await api.usage()
-    await draw(minutes, memory)
-    const slow = (await api.requests()).filter(one => one.waited !== undefined)
-    tellSlow(slow)
-    say(`load ${loadavg()[0]!.toFixed(1)}`)
-    return {
-      rows,
-      // With `--rate` it was not looked for.
-      ...(options.rate === null ? { limit_per_s: Math.round(limit) } : {}),
-      asked_per_s: perSecond,
-      minutes: minutes.length,
-      failures: sum(minutes.map(minute => minute.failures)),
-      slow_requests: slow.length,
-      ...figuresOf(minutes),
-      cpu_ms: rounded(((ended.cpu - begun.cpu) * 1_000) / sum(minutes.map(minute => minute.requests))),
-      rss_first_mb: rounded(memory[0] ?? begun.memory),
-      rss_last_mb: rounded(ended.memory),
-      commit_p95_ms: rounded(quantile(transactions, 0.95)),
-      commit_worst_ms: rounded(quantile(transactions, 1)),
-      batch_worst_ms: rounded(quantile(batches, 1)),
-    }
-  } finally {
-    asker.end()
-    writer.end()
-    await api.stop()
-  }
-}
-
-/**
- * The requests/s of clients that ask one request after the other, while articles come in and every
- * second question is new: both take a large part of what the machine can do.
- *
- * @param from number of the first article to write
- * @param rate requests/s; null: as many as the clients can ask
- * @returns also the number of the next one
- */
-async function findLimit(asker: Asker, writer: Writer, asking: Omit<Asking, Load>, from: number, rate: number | null) {
-  say(rate === null ? 'Looking for the limit …' : 'Warming up …')
-  const rounds = rate === null ? [1, 2] : [1]
-  const job = { perSecond: WRITTEN, seconds: rounds.length * LIMIT_SECONDS, from }
-  await writer.make(job)
-  const written = writer.write(job)
-  let minutes: Minute[] = []
-  for (const seed of rounds) minutes = await asker.ask({ ...asking, perSecond: rate, seconds: LIMIT_SECONDS, seed })
-  const { articles } = await written
-  return { limit: sum(minutes.map(minute => minute.requests)) / LIMIT_SECONDS, from: from + articles }
-}
-
-type Load = 'perSecond' | 'seconds' | 'seed'
-
-/** The requests: first pages of all classes, words of the archive, and polls from its end on. */
-function questions(url: string, archive: Place['archive']): Promise<Omit<Asking, 'base' | 'connections' | Load>> {
-  return withDatabase(url, async database => {
-    const { secret } = await createKey(database, 'bench', {
-      countries: [...COUNTRIES],
-      history: { kind: 'fixed', at: new Date('2000-01-01T00:00:00Z') },
-      rate: 1_000_000_000,
-      quota: null,
-    })
-    const searches = queryClasses(archive, 5).flatMap(one => one.queries.map(pathOf))
-    return {
-      key: secret,
-      searches,
-      feeds: searches.map(path => path.replace('/v1/articles?', '/v1/articles.rss?')),
-      words: archive.vocabularies.nl.words.slice(200, 5_000),
-      newest: await newestOf(database),
     }
   })
 }
 
-async function withDatabase<T>(url: string, work: (database: pg.Client) => Promise<T>): Promise<T> {
-  const database = new pg.Client(url)
-  await database.connect()
-  try {
-    return await work(database)
-  } finally {
-    await database.end()
+/** Gives the newest articles vectors, of a few of which the model has read the titles. */
+async function embedNewest({ servers }: Bench, url: string, archive: Archive, rows: number): Promise<void> {
+  const config = readConfig({ ...servers.settings, DATABASE_URL: url })
+  const source = sourceOf(config)
+  const embeddings = openEmbeddings(source, { passageTimeout: PATIENCE })
+  const titles = archive.articles(Math.max(0, rows - EMBEDDED), rows).map(article => article.title)
+  const real: number[][] = []
+  for (let at = 0; at < titles.length; at += 16)
+    real.push(...(await embeddings.embedPassages(titles.slice(at, at + 16), AbortSignal.timeout(PATIENCE))))
+  const vectors = openVectorStore(config, PATIENCE)
+  const dimensions = real[0]!.length
+  await vectors.drop(COLLECTION).catch(() => {})
+  await vectors.ensure(COLLECTION, dimensions)
+  await withDatabase(url, async database => {
+    await registerServing(database, { name: COLLECTION, model: source.model.name, recipe: RECIPE, dimensions })
+    await fillVectors(config, database, COLLECTION, real, Math.min(VECTORS, rows))
+  })
+}
+
+interface Mixed {
+  api: ApiProcess
+  url: string
+  archive: Archive
+  rows: number
+  options: BenchOptions
+}
+
+async function measure({ api, url, archive, rows, options }: Mixed): Promise<Figures> {
+  const { secret } = await withDatabase(url, database => benchKey(database, null))
+  const searches = queryClasses(archive, 5).flatMap(one => one.queries.map(pathOf))
+  const words = archive.vocabularies.nl.words.slice(200, 5_000)
+  const ask = async (perSecond: number | null, seconds: number, seed: number) => {
+    const newest = await withDatabase(url, async database => {
+      const { rows } = await database.query('select max(ingested_at) as newest from articles')
+      return rows[0].newest.toISOString()
+    })
+    return askFor(api.base, secret, { searches, words, newest, seed }, perSecond, seconds, options.signal)
+  }
+
+  // While articles come in and every second question is new: both take a large part of what the
+  // machine can do. With `--rate` nobody looks for the limit.
+  say(options.rate === null ? 'Looking for the limit …' : 'Warming up …')
+  const rounds = options.rate === null ? [1, 2] : [1]
+  const warming = await startWriter(url, rows, rows, rounds.length * LIMIT_SECONDS, options.signal)
+  let minutes: Minute[] = []
+  for (const seed of rounds) minutes = await ask(options.rate, LIMIT_SECONDS, seed)
+  const limit = requestsIn(minutes) / LIMIT_SECONDS
+  const { articles } = await warming.result
+
+  const seconds = options.seconds ?? SECONDS
+  const perSecond = options.rate ?? Math.floor(LOAD * limit)
+  const writer = await startWriter(url, rows, rows + articles, seconds, options.signal)
+  say(`${perSecond} requests/s and ${WRITTEN} articles/s for ${seconds} s …`)
+  const begun = await api.usage()
+  await api.requests()
+  const memory: number[] = []
+  const watch = setInterval(() => api.usage().then(now => memory.push(now.memory), say), MINUTE)
+  minutes = await ask(perSecond, seconds, 3).finally(() => clearInterval(watch))
+  const { transactions, batches } = await writer.result
+  const ended = await api.usage()
+  const slow = (await api.requests()).filter(one => one.waited !== undefined)
+  for (const { ms, path, search, waited } of slow.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST))
+    say(`${ms.toFixed(0)} ms: ${path}, ${search}; waited for ${JSON.stringify(waited)}`)
+  return {
+    rows,
+    ...(options.rate === null && { limit_per_s: Math.round(limit) }),
+    asked_per_s: perSecond,
+    minutes: minutes.length,
+    failures: sum(minutes.map(minute => minute.failures)),
+    slow_requests: slow.length,
+    ...figuresOf(minutes),
+    cpu_ms: rounded(((ended.cpu - begun.cpu) * 1_000) / requestsIn(minutes)),
+    rss_first_mb: rounded(memory[0] ?? begun.memory),
+    rss_last_mb: rounded(ended.memory),
+    ...quantiles('commit_', transactions, [0.95]),
+    commit_worst_ms: rounded(quantile(transactions, 1)),
+    batch_worst_ms: rounded(quantile(batches, 1)),
   }
 }
 
-/** ISO 8601; ingestion time of the newest article. */
-async function newestOf(database: pg.Client): Promise<string> {
-  const { rows } = await database.query<{ newest: Date }>('select max(ingested_at) as newest from articles')
-  return rows[0]!.newest.toISOString()
+/** Starts to write articles for so many seconds, in a process of its own. */
+async function startWriter(url: string, rows: number, from: number, seconds: number, signal: AbortSignal) {
+  const numbers = [rows, from, WRITTEN, seconds].map(String)
+  const child = fork(new URL('./writer.ts', import.meta.url), [url, ...numbers])
+  const ended = new AbortController()
+  child.once('exit', () => ended.abort(new Error('The writer ended before it was done.')))
+  signal.addEventListener('abort', () => child.kill(), { once: true })
+  await once(child, 'message', { signal: ended.signal })
+  child.send('go')
+  const result = once(child, 'message', { signal: ended.signal }).then(([written]): Written => written)
+  return { result: result.finally(() => child.kill()) }
 }
 
-function tellMinute({ minute, requests, failures, times, slowest }: Minute): void {
-  const kinds = KINDS.map(kind => `${kind} ${quantile(times[kind], 0.99).toFixed(1)}`).join(', ')
-  const [worst] = slowest
-  const late = worst ? `; longest ${worst.ms.toFixed(0)} ms: ${worst.kind} at ${worst.at}` : ''
-  say(`minute ${minute}: ${requests} requests, ${failures} failed; p99 ${kinds} ms${late}`)
+/** The answers to the requests that were due in a minute: their ms since then, by kind. */
+interface Minute {
+  failures: number
+  times: Record<Kind, number[]>
 }
 
-/** The slowest requests by the API's own log, with what they waited for. */
-function tellSlow(slow: LoggedRequest[]): void {
-  say(`${slow.length} requests were slow by the log of the API.`)
-  for (const { ms, path, search, accessMs, waited = {} } of slow.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST)) {
-    const waits = Object.entries({ access: accessMs, ...waited }).filter(([, long]) => long >= 1)
-    const said = waits.map(([name, long]) => `${name} ${long.toFixed(0)}`).join(', ')
-    say(`${ms.toFixed(0)} ms: ${path}, ${search}; waited for ${said}`)
+const requestsIn = (minutes: Minute[]) =>
+  sum(minutes.map(({ failures, times }) => failures + sum(KINDS.map(kind => times[kind].length))))
+
+/** @param perSecond requests/s, whether or not earlier ones are answered; null: in turn */
+async function askFor(
+  base: string,
+  key: string,
+  asked: Parameters<typeof createRequests>[0],
+  perSecond: number | null,
+  seconds: number,
+  signal: AbortSignal,
+): Promise<Minute[]> {
+  const client = createClient(base, key, CONNECTIONS)
+  const next = createRequests(asked)
+  const minutes: Minute[] = []
+  const begun = performance.now()
+  const one = async (due: number) => {
+    const { kind, path, headers, read } = next()
+    const answer = await client.ask(path, headers)
+    const number = Math.floor((due - begun) / MINUTE)
+    for (let at = minutes.length; at <= number; at++) minutes.push({ failures: 0, times: emptyTimes() })
+    const minute = minutes[number]!
+    if (answer.status !== 200 && answer.status !== 304) minute.failures++
+    else {
+      minute.times[kind].push(performance.now() - due)
+      read(answer)
+    }
   }
+  const until = AbortSignal.any([signal, AbortSignal.timeout(seconds * 1_000)])
+  if (perSecond === null) await inTurn(CONNECTIONS, until, () => one(performance.now()))
+  else await atSteadyRate(perSecond, until, one)
+  await client.close()
+  signal.throwIfAborted()
+  return minutes
 }
+
+const emptyTimes = (): Minute['times'] => ({ search: [], poll: [], feed: [], semantic: [] })
 
 /** Of each kind: p50 and p99 of all, and how much worse than the median minute the worst was. */
-function figuresOf(minutes: Minute[]): Record<string, number> {
-  const figures: Record<string, number> = {}
-  const whole = minutes.slice(0, -1).length > 0 ? minutes.slice(0, -1) : minutes
-  let flat = 0
-  for (const kind of KINDS) {
+function figuresOf(minutes: Minute[]): Figures {
+  const figures: Figures = {}
+  const whole = minutes.length > 1 ? minutes.slice(0, -1) : minutes
+  const ratios = KINDS.map(kind => {
     const all = minutes.flatMap(minute => minute.times[kind])
     const byMinute = whole.map(minute => quantile(minute.times[kind], 0.99))
+    say(`p99 of ${kind} by minute: ${byMinute.map(ms => ms.toFixed(1)).join(' ')} ms`)
     const ratio = quantile(byMinute, 1) / quantile(byMinute, 0.5)
-    flat = Math.max(flat, ratio)
-    figures[`${kind}_p50_ms`] = rounded(quantile(all, 0.5))
-    figures[`${kind}_p99_ms`] = rounded(quantile(all, 0.99))
+    Object.assign(figures, quantiles(`${kind}_`, all, [0.5, 0.99]))
     figures[`${kind}_worst_ms`] = rounded(quantile(all, 1))
     figures[`${kind}_worst_minute_ratio`] = rounded(ratio)
-  }
-  return { ...figures, flat_ratio: rounded(flat) }
+    return ratio
+  })
+  return { ...figures, flat_ratio: rounded(Math.max(...ratios)) }
 }
-
-async function draw(minutes: Minute[], memory: number[]): Promise<void> {
-  const place = resolve(join(readConfig().DATA_DIR, 'bench-mixed'))
-  await mkdir(place, { recursive: true })
-  const lines = KINDS.map(kind => ({
-    name: kind,
-    values: minutes.map(({ times }) => (times[kind].length === 0 ? null : quantile(times[kind], 0.99))),
-  }))
-  const file = join(place, 'p99-by-minute.svg')
-  await writeFile(file, picture('p99 of each kind of request, by minute', 'ms', lines))
-  await writeFile(
-    join(place, 'memory-by-minute.svg'),
-    picture('Resident memory of the API process', 'MB', [{ name: 'memory', values: memory }]),
-  )
-  say(`The pictures are in ${dirname(file)}.`)
-}
-
-const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)
-
-const rounded = (value: number) => Math.round(value * 100) / 100

@@ -195,7 +195,7 @@ function person(random: Random, { given, family, chances }: People): string {
 
 const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1)
 
-function cumulative(weights: number[]): Float64Array {
+export function cumulative(weights: number[]): Float64Array {
   const sums = new Float64Array(weights.length)
   let sum = 0
   weights.forEach((weight, index) => {
@@ -205,7 +205,7 @@ function cumulative(weights: number[]): Float64Array {
   return sums.map(value => value / sum)
 }
 
-function drawn(sums: Float64Array, chance: number): number {
+export function drawn(sums: Float64Array, chance: number): number {
   let low = 0
   let high = sums.length - 1
   while (low < high) {
@@ -243,8 +243,7 @@ export function createRandom(seed: number): Random {
 }
 
 /** In random order, the same in every run. */
-export function shuffled<T>(list: readonly T[]): T[] {
-  const random = createRandom(1)
+export function shuffled<T>(list: readonly T[], random = createRandom(1)): T[] {
   return list
     .map(one => ({ one, at: random.next() }))
     .sort((a, b) => a.at - b.at)

@@ -1,19 +1,25 @@
-import type { ArticleQuery, IndexState, Position, SearchIndex, SearchPage } from '../../search/index.ts'
-import type { QueryClass } from './classes.ts'
+import {
+  type ArticleQuery,
+  type CacheSizes,
+  type IndexState,
+  openIndex,
+  type Position,
+  SEARCH_SETTINGS,
+  type SearchIndex,
+  type SearchPage,
+} from '../../search/index.ts'
+import { createPool } from '../../shared/postgres/pool.ts'
+import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
+import { queryClasses } from './classes.ts'
+import type { Archive } from './generator.ts'
 
-export interface ClassTimes {
-  name: string
-  /** ms of a page with its total, one for each query: the median of its runs. */
-  times: number[]
-  /** The same of each query's very first run, when its words may not be in memory. */
-  coldTimes: number[]
-  /** Articles found, of the last query. */
-  total: number
-}
+/** Queries of a class. */
+export const QUERIES = 5
 
 /** One query, measured, and the page that was. */
 export interface QueryTimes {
   ms: number
+  /** Of the very first run, when the words of the query may not be in memory. */
   coldMs: number
   page: SearchPage
   /** What stands before the page; null: it is the first. */
@@ -24,20 +30,8 @@ export const RUNS = 3
 /** A deep page is this far into its set. */
 const DEPTH = 8
 
-/** Times every query of a class. */
-export async function measureClass(index: SearchIndex, { name, queries, deep }: QueryClass): Promise<ClassTimes> {
-  const measured: QueryTimes[] = []
-  for (const query of queries) measured.push(await measureQuery(index, query, deep))
-  return {
-    name,
-    times: measured.map(one => one.ms),
-    coldTimes: measured.map(one => one.coldMs),
-    total: measured.at(-1)?.page.total ?? 0,
-  }
-}
-
 /**
- * Times a query: once as it comes, then warm.
+ * Times a query, a page with its total: once as it comes, then warm, the median of its runs.
  *
  * @param state of the index, read beforehand; absent: each search reads it
  */
@@ -64,8 +58,46 @@ export async function measureQuery(
   return { ms: quantile(runs, 0.5), coldMs, page, after }
 }
 
-/** Of the sorted values, the one so far up. */
-export function quantile(values: number[], part: number): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? 0
+/**
+ * Searches of all classes, in process.
+ *
+ * @returns ms: `p50` of queries whose words are in memory, `cold` of their first runs, `again` of
+ * queries that were asked before
+ */
+export async function measureClasses(url: string, archive: Archive, signal: AbortSignal): Promise<Figures> {
+  const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
+  try {
+    const measured = async (caches: Partial<CacheSizes>) => {
+      const index = openIndex(pool, { caches })
+      const results: { name: string; measured: QueryTimes[]; p50: number; times: number[] }[] = []
+      for (const { name, queries, deep } of queryClasses(archive, QUERIES)) {
+        signal.throwIfAborted()
+        const measured: QueryTimes[] = []
+        for (const query of queries) measured.push(await measureQuery(index, query, deep))
+        const times = measured.map(one => one.ms)
+        results.push({ name, measured, times, p50: quantile(times, 0.5) })
+      }
+      return results
+    }
+    // Forgets how many matches there were, so that only the words are in memory.
+    const results = await measured({ counts: 1 })
+    // One line a class, slowest first: warm median, slowest query, articles found.
+    for (const { name, measured, times, p50 } of results.toSorted((a, b) => b.p50 - a.p50)) {
+      const columns = [p50, Math.max(...times)].map(ms => ms.toFixed(1).padStart(8)).join('')
+      say(`${columns}  ${String(measured.at(-1)!.page.total).padStart(6)}  ${name}`)
+    }
+    const again = (await measured({})).flatMap(one => one.times)
+    const all = results.flatMap(one => one.times)
+    const cold = results.flatMap(one => one.measured.map(query => query.coldMs))
+    return {
+      classes: results.length,
+      ...quantiles('', all),
+      worst_class_ms: rounded(Math.max(...results.map(one => one.p50))),
+      worst_query_ms: rounded(Math.max(...all)),
+      ...quantiles('cold_', cold),
+      ...quantiles('again_', again),
+    }
+  } finally {
+    await pool.end()
+  }
 }

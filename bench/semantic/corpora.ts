@@ -1,8 +1,9 @@
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { gunzip } from 'node:zlib'
 import { type Country, LANGUAGES, type Language } from '../../shared/articles/article.ts'
+import type { Fleet } from '../../test/fleet.ts'
+import { say } from '../figures.ts'
+import { readJsonLines } from '../json-lines.ts'
+import { withDatabase } from '../servers.ts'
 
 /** An article of a corpus; articles with the same `item` say the same in several languages. */
 export interface CorpusArticle {
@@ -29,6 +30,43 @@ export interface Corpus {
 /** Outlet and country that a corpus has in a language, so that searches can tell them apart. */
 export const domainOf = (corpus: string, language: Language) => `${corpus}-${language}.example`
 export const COUNTRY_OF: Record<Language, Country> = { nl: 'NL', en: 'NL', fr: 'BE', de: 'BE', lb: 'LU' }
+
+/** The ids of the articles of one page, in order. */
+export type AskPage = (parameters: Record<string, string>) => Promise<string[]>
+
+/** The running system that is measured. */
+export interface Place {
+  fleet: Fleet
+  ask: AskPage
+  /** Address of the database. */
+  database: string
+  folder: string
+}
+
+/** Articles that wait for their vectors. */
+export const notEmbedded = (database: string): Promise<number> =>
+  withDatabase(database, async client => {
+    const { rows } = await client.query('select count(*)::int as n from embeddings where embedded_at is null')
+    return rows[0].n
+  })
+
+/** A line for `import`. Articles have one time, so that only their match decides the order. */
+export function articleLine(
+  id: string,
+  domain: string,
+  fields: { title: string; body: string | null; language: Language; country: string },
+): string {
+  const url = `https://${domain}/${encodeURIComponent(id)}`
+  const outlet = { name: domain, domain }
+  return JSON.stringify({ id, url, published_at: '2026-01-01T00:00:00Z', authors: [], outlet, ...fields })
+}
+
+/** Ids name the item and the language of an article, only for the measurement. */
+export const idOf = (corpus: string, item: string, language: Language) =>
+  `${corpus}.${Buffer.from(item).toString('hex').slice(-60)}.${language}`
+
+/** The longest query that clients can send: 191 code points. */
+export const asQuery = (text: string) => [...text.normalize('NFC').trim()].slice(0, 191).join('').trim()
 
 /** Queries taken from the larger corpora: enough to resolve one percent. */
 const SAMPLE = { sib: 100, xquad: 200, piaf: 300, parliament: 200 }
@@ -125,7 +163,7 @@ async function readParliament(data: string): Promise<Corpus> {
 }
 
 /** The corpora beside NTREX. A missing one is left out with a sentence. */
-export async function readOthers(data: string, say: (line: string) => void): Promise<Corpus[]> {
+export async function readOthers(data: string): Promise<Corpus[]> {
   const corpora: Corpus[] = []
   for (const read of [readSib, readXquad, readPiaf, readParliament]) {
     try {
@@ -149,12 +187,4 @@ function every<T>(all: T[], count: number): T[] {
   return Array.from({ length: Math.min(count, all.length) }, (_, index) => all[Math.floor(index * step)]!)
 }
 
-async function readLines(data: string, file: string): Promise<Row[]> {
-  const bytes = await promisify(gunzip)(await readFile(join(data, file)))
-  return bytes
-    .toString()
-    .trim()
-    .split('\n')
-    .map(line => JSON.parse(line))
-    .filter(isRow)
-}
+const readLines = (data: string, file: string): Promise<Row[]> => readJsonLines(join(data, file))

@@ -1,112 +1,155 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
-import pg from 'pg'
-import { openDataDirectory } from '../../infra/embedded/data-directory.ts'
-import { startServers } from '../../infra/embedded/servers.ts'
+import { rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { migrate } from '../../infra/migrations/migrate.ts'
-import { readConfig } from '../../shared/config/config.ts'
-import { createFleet, type Fleet, freePort, until } from '../../test/fleet.ts'
+import { createFleet, freePort, until } from '../../test/fleet.ts'
+import { type Figures, mean, rounded, say } from '../figures.ts'
+import { createClient } from '../load.ts'
 import type { BenchOptions } from '../main.ts'
-import { type Client, createClient, idOf } from './client.ts'
-import { COUNTRY_OF, type Corpus, domainOf, readNtrex, readOthers } from './corpora.ts'
-import { measurePairs, measureVersions } from './quality.ts'
+import { benchFolder, withServers } from '../servers.ts'
+import {
+  type AskPage,
+  articleLine,
+  asQuery,
+  COUNTRY_OF,
+  type Corpus,
+  domainOf,
+  idOf,
+  notEmbedded,
+  type Place,
+  readNtrex,
+  readOthers,
+} from './corpora.ts'
 import { measureScale } from './scale.ts'
 
-const say = (line: string) => void process.stderr.write(`${line}\n`)
 const EMBED_TIMEOUT = 3_600_000
-
-type Figures = Record<string, number>
+const CLIENTS = 2
 
 /**
  * How well and how fast search by meaning finds, through the running API, on servers of its own:
  * parallel corpora and questions; with `--rows N`, instead of the corpora beside NTREX, recall and
  * speed among so many articles.
  */
-export async function run(options: BenchOptions): Promise<Figures> {
-  const folder = resolve(join(readConfig().DATA_DIR, 'bench-semantic'))
+export async function run({ data, rows, signal }: BenchOptions): Promise<Figures> {
+  const folder = benchFolder('bench-semantic')
   await rm(folder, { recursive: true, force: true })
-  const dataDir = await openDataDirectory(folder, 'npm run bench -- semantic')
-  const servers = await startServers(dataDir, { report: say, signal: options.signal })
-  const { DATABASE_URL = '', QDRANT_URL = '', EMBEDDINGS_URL = '' } = servers.addresses
-  const { QDRANT_API_KEY = '', EMBEDDINGS_API_KEY = '' } = servers.settings
-  const own = { DATABASE_URL, QDRANT_URL, QDRANT_API_KEY, EMBEDDINGS_URL, EMBEDDINGS_API_KEY }
-  const fleet = createFleet({ ...own, EMBED_DELAY: '0', LOG_LEVEL: 'warn' })
-  try {
-    if (QDRANT_URL === '' || EMBEDDINGS_URL === '') throw new Error('This machine cannot run the embedded servers.')
-    await migrate(DATABASE_URL)
-    const metricsPort = String(await freePort())
-    await fleet.start('api', { METRICS_PORT: metricsPort })
-    await fleet.start('embedder')
-    const plan = ['--countries', 'NL,BE,LU', '--history-start', '2000-01-01', '--rate', '1000000']
-    const { key }: { key: string } = JSON.parse(await fleet.script('keys', 'create', '--name', 'bench', ...plan))
-    const client = createClient(fleet.base(), key)
-    const place = { fleet, database: DATABASE_URL, folder }
-    const figures = await measureVersionsOfNews(options.data, place, client)
-    if (Object.keys(figures).length === 0) return figures
-    if (options.rows === null) return { ...figures, ...(await measureOthers(options.data, place, client)) }
-    const metrics = `http://127.0.0.1:${metricsPort}`
-    const watched = { metrics, folder: dataDir.path, modelPort: new URL(EMBEDDINGS_URL).port }
-    return { ...figures, ...(await measureScale(options.rows, own, fleet, client, watched)) }
-  } finally {
-    await fleet.stop()
-    await servers.stop()
-    dataDir.release()
-    await rm(folder, { recursive: true, force: true })
-  }
-}
-
-interface Place {
-  fleet: Fleet
-  database: string
-  folder: string
-}
-
-async function measureVersionsOfNews(data: string, place: Place, client: Client): Promise<Figures> {
-  const figures: Figures = {}
-  const ntrex = await readNtrex(data).catch(() => null)
-  if (!ntrex) {
-    say(`The corpora are not in ${data}; name their folder with --data.`)
-    return figures
-  }
-  const seconds = await embedCorpora([ntrex], place)
-  figures.articles_per_second = rounded(ntrex.articles.length / seconds, 1)
-  say(`\n${ntrex.articles.length} articles of ntrex embedded in ${seconds.toFixed(0)} s`)
-
-  say('\nShare of a document’s five versions among the best ten, asked by its headline in')
-  for (const mode of ['semantic', 'keyword'] as const) {
-    const versions = await measureVersions(client, ntrex, mode)
-    for (const [language, share] of versions) {
-      figures[`${mode === 'keyword' ? 'keyword_' : ''}versions_at_10_${language}`] = rounded(share, 3)
+  const measured = withServers('semantic', 'bench-semantic', signal, async ({ servers, server }) => {
+    const { settings } = servers
+    const fleet = createFleet({ ...settings, EMBED_DELAY: '0', LOG_LEVEL: 'warn' })
+    try {
+      await migrate(server)
+      const metricsPort = await freePort()
+      await fleet.start('api', { METRICS_PORT: String(metricsPort) })
+      await fleet.start('embedder')
+      const plan = ['--countries', 'NL,BE,LU', '--history-start', '2000-01-01', '--rate', '1000000']
+      const { key }: { key: string } = JSON.parse(await fleet.script('keys', 'create', '--name', 'bench', ...plan))
+      const place: Place = { fleet, ask: askPages(fleet.base(), key), database: server, folder }
+      const ntrex = await readNtrex(data).catch(() => null)
+      if (ntrex === null) {
+        say(`The corpora are not in ${data}; name their folder with --data.`)
+        return {}
+      }
+      const figures = await measureNews(ntrex, place)
+      if (rows !== null) Object.assign(figures, await measureScale(rows, settings, place, metricsPort))
+      else {
+        const corpora = await readOthers(data)
+        if (corpora.length > 0) await embedCorpora(corpora, place)
+        for (const corpus of corpora) Object.assign(figures, await measureCorpus(place.ask, corpus))
+      }
+      return figures
+    } finally {
+      await fleet.stop()
     }
-    say(`${mode.padEnd(10)}${[...versions].map(([language, share]) => `${language} ${share.toFixed(3)}  `).join('')}`)
+  })
+  return measured.finally(() => rm(folder, { recursive: true, force: true }))
+}
+
+function askPages(base: string, key: string): AskPage {
+  const client = createClient(base, key)
+  return async parameters => {
+    const { status, text } = await client.ask(`/v1/articles?${new URLSearchParams(parameters)}`)
+    if (status !== 200) throw new Error(`The API answers ${status}: ${text}`)
+    const page: { articles: { id: string }[] } = JSON.parse(text)
+    return page.articles.map(({ id }) => id)
   }
-  return { ...figures, ...(await measureCorpus(client, ntrex)) }
 }
 
-/** The other corpora, in one index with the first. */
-async function measureOthers(data: string, place: Place, client: Client): Promise<Figures> {
-  const figures: Figures = {}
-  const corpora = await readOthers(data, say)
-  if (corpora.length > 0) await embedCorpora(corpora, place)
-  for (const corpus of corpora) Object.assign(figures, await measureCorpus(client, corpus))
-  return figures
+type Mode = 'semantic' | 'keyword'
+
+/**
+ * Keyword search ranks by words only among articles equal in the sort field: all of the bench's
+ * are.
+ */
+const search = (mode: Mode, text: string) => ({ search: mode, search_in: 'title_body', q: asQuery(text) })
+
+/** NTREX: also the share of a document's versions among the best ten, by the asked language. */
+async function measureNews(ntrex: Corpus, place: Place): Promise<Figures> {
+  const seconds = await embedCorpora([ntrex], place)
+  const figures: Figures = { articles_per_second: rounded(ntrex.articles.length / seconds, 1) }
+  for (const mode of ['semantic', 'keyword'] as const) {
+    const shares = await byKey(
+      ntrex.questions,
+      ({ language }) => language,
+      async ({ item, text }) => {
+        const hits = await place.ask({ ...search(mode, text), per_page: '10' })
+        const versions = new Set(ntrex.languages.map(version => idOf(ntrex.name, item, version)))
+        return hits.filter(id => versions.has(id)).length / versions.size
+      },
+    )
+    for (const [language, all] of shares)
+      figures[`${mode === 'keyword' ? 'keyword_' : ''}versions_at_10_${language}`] = rounded(mean(all), 3)
+  }
+  return { ...figures, ...(await measureCorpus(place.ask, ntrex)) }
 }
 
-async function measureCorpus(client: Client, corpus: Corpus): Promise<Figures> {
+/** Values of tasks by a key, by some clients side by side. */
+async function byKey<T>(tasks: T[], keyOf: (task: T) => string, work: (task: T) => Promise<number>) {
+  const values = new Map<string, number[]>()
+  const rest = tasks.values()
+  const client = async () => {
+    for (const task of rest) {
+      const value = await work(task)
+      values.set(keyOf(task), [...(values.get(keyOf(task)) ?? []), value])
+    }
+  }
+  await Promise.all(Array.from({ length: CLIENTS }, client))
+  return values
+}
+
+/** How well questions of one language find articles in another: MRR among the first 100. */
+async function measureCorpus(ask: AskPage, corpus: Corpus): Promise<Figures> {
+  const { name, articles, languages, questions } = corpus
+  // An article whose own headline is the query is found in every way, and does not count.
+  const headlines = new Set(articles.map(({ title }) => title))
+  const tasks = questions
+    .flatMap(question => languages.map(found => ({ ...question, found })))
+    .filter(({ language, found, text }) => language !== found || !headlines.has(text))
+  const ranks = (mode: Mode) =>
+    byKey(
+      tasks,
+      ({ language, found }) => `${language}_${found}`,
+      async ({ item, found, text }) => {
+        const hits = await ask({ ...search(mode, text), outlet: domainOf(name, found), per_page: '100' })
+        return hits.indexOf(idOf(name, item, found)) + 1
+      },
+    )
+  const [bySemantics, byWords] = [await ranks('semantic'), await ranks('keyword')]
+  say(`\n${name}: ${articles.length} articles, ${questions.length} questions`)
+  say('asked_found  recall@1 recall@10       MRR  keyword recall@10')
   const figures: Figures = {}
-  const pairs = await measurePairs(client, corpus, 'semantic')
-  const words = await measurePairs(client, corpus, 'keyword')
-  say(`\n${corpus.name}: ${corpus.articles.length} articles, ${corpus.questions.length} questions`)
-  say('asked  found   recall@1  recall@10   MRR     keyword recall@10')
-  for (const { asked, found, recall1, recall10, mrr } of pairs) {
-    const byWords = words.find(pair => pair.asked === asked && pair.found === found)?.recall10 ?? 0
-    const columns = [recall1, recall10, mrr, byWords].map(number => number.toFixed(3).padStart(9))
-    say(`${asked.padEnd(7)}${found.padEnd(5)}${columns.join(' ')}`)
-    const pair = `${corpus.name}_${asked}_${found}`
-    figures[`recall_at_1_${pair}`] = rounded(recall1, 3)
-    figures[`recall_at_10_${pair}`] = rounded(recall10, 3)
-    figures[`mrr_${pair}`] = rounded(mrr, 3)
-    figures[`keyword_recall_at_10_${pair}`] = rounded(byWords, 3)
+  for (const [pair, all] of bySemantics) {
+    const share = (of: number[], limit: number) => mean(of.map(rank => (rank > 0 && rank <= limit ? 1 : 0)))
+    const found = {
+      recall_at_1: share(all, 1),
+      recall_at_10: share(all, 10),
+      mrr: mean(all.map(rank => (rank > 0 ? 1 / rank : 0))),
+      keyword_recall_at_10: share(byWords.get(pair) ?? [], 10),
+    }
+    say(
+      `${pair.padEnd(11)}${Object.values(found)
+        .map(value => value.toFixed(3).padStart(10))
+        .join('')}`,
+    )
+    for (const [figure, value] of Object.entries(found)) figures[`${figure}_${name}_${pair}`] = rounded(value, 3)
   }
   return figures
 }
@@ -118,43 +161,15 @@ async function measureCorpus(client: Client, corpus: Corpus): Promise<Figures> {
 async function embedCorpora(corpora: Corpus[], { fleet, database, folder }: Place): Promise<number> {
   const lines = corpora.flatMap(({ name, articles }) =>
     articles.map(({ item, language, title, body }) => {
-      const id = idOf(name, item, language)
-      const domain = domainOf(name, language)
-      const outlet = { name: domain, domain }
-      const url = `https://${domain}/${encodeURIComponent(id)}`
-      // All articles have the same time, so that only their match decides the order.
-      const published_at = '2026-01-01T00:00:00Z'
-      const article = {
-        id,
-        title,
-        url,
-        body,
-        published_at,
-        authors: [],
-        outlet,
-        language,
-        country: COUNTRY_OF[language],
-      }
-      return JSON.stringify(article)
+      const [id, domain] = [idOf(name, item, language), domainOf(name, language)]
+      return articleLine(id, domain, { title, body, language, country: COUNTRY_OF[language] })
     }),
   )
-  await mkdir(folder, { recursive: true })
   const file = join(folder, 'corpora.ndjson')
-  await writeFile(file, `${lines.join('\n')}\n`)
+  await writeFile(file, lines.join('\n'))
   const start = performance.now()
   await fleet.script('import', file)
-  const client = new pg.Client(database)
-  await client.connect()
-  const through = async () => {
-    const { rows } = await client.query<{ n: number }>(
-      'select count(*)::int as n from embeddings where embedded_at is null',
-    )
-    return rows[0]?.n === 0
-  }
-  await until(through, EMBED_TIMEOUT, () => fleet.members.map(member => member.log()).join('\n')).finally(() =>
-    client.end(),
-  )
+  const logs = () => fleet.members.map(member => member.log()).join('\n')
+  await until(async () => (await notEmbedded(database)) === 0, EMBED_TIMEOUT, logs)
   return (performance.now() - start) / 1_000
 }
-
-const rounded = (number: number, digits: number) => Number(number.toFixed(digits))

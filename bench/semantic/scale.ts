@@ -1,129 +1,235 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { QdrantClient } from '@qdrant/js-client-rest'
-import pg from 'pg'
+import type pg from 'pg'
 import { COUNTRIES, type Country } from '../../shared/articles/article.ts'
 import { openVectorStore } from '../../shared/vectors/store.ts'
-import type { Fleet } from '../../test/fleet.ts'
+import { type Figures, mean, quantiles, rounded, say, sayFigures } from '../figures.ts'
+import { inTurn } from '../load.ts'
+import { processes } from '../processes.ts'
 import { createRandom, type Random } from '../search/generator.ts'
-import type { Client } from './client.ts'
-import { FIRST_DAY, FIVE_YEARS, fill, mixture, readVectors } from './generated.ts'
-import type { Figures, Watched } from './shares.ts'
-import { measureSpeed } from './speed.ts'
-import { newArticles } from './words.ts'
-
-const say = (line: string) => void process.stderr.write(`${line}\n`)
+import { withDatabase } from '../servers.ts'
+import { fillVectors, mixture } from '../vectors.ts'
+import { articleLine, asQuery, notEmbedded, type Place } from './corpora.ts'
 
 const CANDIDATES = 500
 const QUERIES = 60
 /** Articles that are embedded while searches are measured. */
 const FILLING = 3_000
+/** Searches in a measurement of speed. */
+const SEARCHES = 200
+const CLIENTS = 2
+/** The steps of a search, as `perscope_semantic_seconds` names them. */
+const STEPS = ['model', 'vectors', 'set', 'page']
+
+interface Settings {
+  QDRANT_URL?: string
+  QDRANT_API_KEY?: string
+  EMBEDDINGS_URL?: string
+}
 
 /**
  * Recall and speed among so many articles. The generated vectors are mixtures of real ones with
  * noise, so that they cluster as news does. The other fields of an article are only those that a
  * search by meaning reads.
+ *
+ * @param metricsPort of the API
  */
-export async function measureScale(
-  rows: number,
-  env: { DATABASE_URL: string; QDRANT_URL: string; QDRANT_API_KEY: string },
-  fleet: Fleet,
-  client: Client,
-  watched: Watched,
-): Promise<Figures> {
-  const database = new pg.Client(env.DATABASE_URL)
-  await database.connect()
-  const { QDRANT_URL: url, QDRANT_API_KEY: apiKey } = env
-  const qdrant = new QdrantClient({ url, apiKey, checkCompatibility: false, timeout: 300_000 })
-  try {
-    const { rows: served } = await database.query<{ name: string }>(
-      `select name from vector_collections where state = 'serving'`,
-    )
-    const name = served[0]?.name
-    if (name === undefined) throw new Error('Nothing is embedded; the corpora are needed (--data).')
+export function measureScale(rows: number, settings: Settings, place: Place, metricsPort: number): Promise<Figures> {
+  const { QDRANT_URL = '', QDRANT_API_KEY = '', EMBEDDINGS_URL = '' } = settings
+  const env = { QDRANT_URL, QDRANT_API_KEY }
+  const qdrant = new QdrantClient({
+    url: QDRANT_URL,
+    apiKey: QDRANT_API_KEY,
+    checkCompatibility: false,
+    timeout: 300_000,
+  })
+  const watched = { metricsPort, folder: place.folder, modelPort: new URL(EMBEDDINGS_URL).port }
+  return withDatabase(place.database, async database => {
+    const served = await database.query(`select name from vector_collections where state = 'serving'`)
+    const { name } = served.rows[0]
     const real = await readVectors(qdrant, name)
-    const random = createRandom(7)
-
     const start = performance.now()
-    await fill(env, database, name, rows, real, random)
-    const filled = (performance.now() - start) / 1_000
-    say(`\n${rows} vectors stored in ${filled.toFixed(0)} s`)
-    await indexed(qdrant, name)
-    const ready = (performance.now() - start) / 1_000
-    say(`indexed after ${ready.toFixed(0)} s`)
-
-    const figures: Figures = { vectors: rows, fill_s: Math.round(filled), index_s: Math.round(ready) }
+    const seconds = () => (performance.now() - start) / 1_000
+    await generateArticles(database, rows)
+    await fillVectors(env, database, name, real, rows)
+    const figures: Figures = { vectors: rows, fill_s: Math.round(seconds()) }
+    // Qdrant may still index and merge segments.
+    while ((await qdrant.getCollection(name)).status !== 'green') await pause(1_000)
+    figures.index_s = Math.round(seconds())
+    const random = createRandom(7)
     Object.assign(figures, await measureRecall(env, qdrant, name, real, random))
-    Object.assign(figures, await measureSpeed(client, watched, 11, ''))
+    Object.assign(figures, await measureSpeed(place, watched, 11))
 
-    const file = join(watched.folder, 'filling.ndjson')
+    const file = join(place.folder, 'filling.ndjson')
     await writeFile(file, newArticles(FILLING, random))
-    await fleet.script('import', file)
-    const left = async () =>
-      (await database.query<{ n: number }>('select count(*)::int as n from embeddings where embedded_at is null'))
-        .rows[0]?.n
-    const before = (await left()) ?? 0
+    await place.fleet.script('import', file)
+    const before = await notEmbedded(place.database)
     const began = performance.now()
-    Object.assign(figures, await measureSpeed(client, watched, 12, '_filling'))
-    const after = (await left()) ?? 0
-    if (after === 0) say('The embedder was through before the searches were: the figures while filling are too good.')
-    figures.articles_per_second_beside_searches = rounded((before - after) / ((performance.now() - began) / 1_000), 1)
+    for (const [figure, value] of Object.entries(await measureSpeed(place, watched, 12)))
+      figures[`${figure}_filling`] = value
+    const left = await notEmbedded(place.database)
+    if (left === 0) say('The embedder was through before the searches were: the figures while filling are too good.')
+    figures.articles_per_second_beside_searches = rounded(((before - left) * 1_000) / (performance.now() - began), 1)
     return figures
-  } finally {
-    await database.end()
-  }
+  })
 }
 
-/** Waits until Qdrant has no more segments to index or to merge. */
-async function indexed(qdrant: QdrantClient, name: string): Promise<void> {
-  for (;;) {
-    const { status } = await qdrant.getCollection(name)
-    if (status === 'green') return
-    await new Promise(resolve => setTimeout(resolve, 1_000))
+/** The vectors of all articles embedded so far. */
+async function readVectors(qdrant: QdrantClient, name: string): Promise<number[][]> {
+  const vectors: number[][] = []
+  for (let offset: unknown = 0; typeof offset === 'number'; ) {
+    const page = await qdrant.scroll(name, { offset, limit: 1_000, with_vector: true, with_payload: false })
+    for (const { vector } of page.points) if (isNumbers(vector)) vectors.push(vector)
+    offset = page.next_page_offset
   }
+  return vectors
+}
+
+const isNumbers = (value: unknown): value is number[] => Array.isArray(value) && typeof value[0] === 'number'
+
+const FIRST_DAY = Date.UTC(2021, 0, 1)
+const FIVE_YEARS = 5 * 365 * 86_400_000
+
+/**
+ * Articles of five years with the countries' shares, and only the fields that a search by meaning
+ * reads. Their vectors are still to come.
+ */
+async function generateArticles(database: pg.Client, rows: number): Promise<void> {
+  // $1 how many, $2 the first day
+  await database.query(
+    `with clock as (update ingest_clock set last_seq = last_seq + $1 returning last_seq - $1 as before),
+     given as materialized (
+       select before + n as seq, (array['NL', 'NL', 'NL', 'BE', 'BE', 'LU'])[1 + floor(random() * 6)::int] as country,
+         $2::timestamptz + random() * interval '1825 days' as at
+       from clock, generate_series(1, $1::int) n),
+     texts as (
+       insert into article_texts (seq, title, url)
+       select seq, 'Generated article ' || seq, 'https://generated.example/' || seq from given),
+     promises as (insert into embeddings (seq, due_at, embedded_at) select seq, at, now() from given)
+     insert into articles (seq, id, published_at, ingested_at, publisher_no, author_nos, country, language)
+     select seq, 'generated-' || seq, at, at, (select min(publisher_no) from publishers), '{}', country, 'nl' from given`,
+    [rows, new Date(FIRST_DAY)],
+  )
+  await database.query('vacuum analyze articles, article_texts, embeddings')
 }
 
 /** The share of the exact 500 nearest that a search finds, with and without a plan's bounds. */
 async function measureRecall(
-  env: { QDRANT_URL: string; QDRANT_API_KEY: string },
+  env: Parameters<typeof openVectorStore>[0],
   qdrant: QdrantClient,
   name: string,
   real: number[][],
   random: Random,
 ): Promise<Figures> {
   const vectors = openVectorStore(env, 300_000)
-  const shares = { whole: [] as number[], part: [] as number[] }
+  const shares = { all_countries: [] as number[], one_country: [] as number[] }
   for (let asked = 0; asked < QUERIES; asked++) {
     const since = asked % 3 === 0 ? FIRST_DAY + (FIVE_YEARS * 4) / 5 : 0
-    const kind = asked % 2 === 0 ? 'whole' : 'part'
-    const countries: Country[] = kind === 'whole' ? [...COUNTRIES] : ['BE']
+    const kind = asked % 2 === 0 ? 'all_countries' : 'one_country'
+    const countries: Country[] = kind === 'all_countries' ? [...COUNTRIES] : ['BE']
     const query = mixture(real, random)
     const found = await vectors.search(name, query, { countries, since }, CANDIDATES)
+    const bounds = [
+      { key: 'country', match: { any: countries } },
+      { key: 'covered_at', range: { gte: since } },
+    ]
     const exact = await qdrant.query(name, {
-      query,
-      limit: CANDIDATES,
-      filter: {
-        must: [
-          { key: 'country', match: { any: countries } },
-          { key: 'covered_at', range: { gte: since } },
-        ],
-      },
-      with_payload: false,
-      params: { exact: true },
+      ...{ query, limit: CANDIDATES, filter: { must: bounds }, with_payload: false, params: { exact: true } },
     })
     const truth = new Set(exact.points.map(({ id }) => String(id)))
     shares[kind].push(found.filter(({ seq }) => truth.has(String(seq))).length / truth.size)
   }
-  const all = [...shares.whole, ...shares.part]
-  const figures = {
-    recall_at_500: mean(all),
-    recall_at_500_worst: rounded(Math.min(...all), 3),
-    recall_at_500_all_countries: mean(shares.whole),
-    recall_at_500_one_country: mean(shares.part),
+  const all = Object.values(shares).flat()
+  const means = Object.entries(shares).map(([kind, some]) => [`recall_at_500_${kind}`, rounded(mean(some), 4)])
+  const figures = { recall_at_500: rounded(mean(all), 4), recall_at_500_worst: rounded(Math.min(...all), 3) }
+  return { ...figures, ...Object.fromEntries(means) }
+}
+
+/** Where the API's counters are, and the servers of the bench. */
+interface Watched {
+  metricsPort: number
+  /** Their `DATA_DIR`. */
+  folder: string
+  modelPort: string
+}
+
+/**
+ * Whole requests by two clients, each with a new question, and the shares of model, vector store,
+ * sets and pages in them; with the processor time of each server.
+ */
+async function measureSpeed({ ask }: Place, watched: Watched, seed: number): Promise<Figures> {
+  const random = createRandom(seed)
+  const times: number[] = []
+  const ended = new AbortController()
+  const before = await read(watched)
+  await inTurn(CLIENTS, ended.signal, async () => {
+    const start = performance.now()
+    await ask({ search: 'semantic', q: asQuery(words(random, 6)) })
+    if (times.push(performance.now() - start) === SEARCHES) ended.abort()
+  })
+  const after = await read(watched)
+  const figures = quantiles('', times)
+  for (const step of STEPS) {
+    for (const part of [0.5, 0.95])
+      figures[`${step}_p${part * 100}_ms`] = rounded(quantileOf(before.steps, after.steps, step, part), 1)
   }
-  say(`recall against exact search: ${JSON.stringify(figures)}`)
+  for (const [name, ms] of Object.entries(after.processor))
+    figures[`${name}_cpu_ms`] = rounded((ms - (before.processor[name] ?? 0)) / times.length, 1)
+  sayFigures(`${CLIENTS} clients`, figures)
   return figures
 }
 
-const mean = (numbers: number[]) => rounded(numbers.reduce((sum, number) => sum + number, 0) / numbers.length, 4)
-const rounded = (number: number, digits: number) => Number(number.toFixed(digits))
+/** By step and upper bound in ms: how many took at most so long; and processor time so far, ms. */
+async function read({ metricsPort, folder, modelPort }: Watched) {
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+  const steps = new Map<string, number>()
+  for (const [, labels = '', count] of text.matchAll(/^perscope_semantic_seconds_bucket\{(.*)\} (\d+)$/gm)) {
+    const [, bound = ''] = /le="([^"]+)"/.exec(labels) ?? []
+    const [, step] = /step="(\w+)"/.exec(labels) ?? []
+    steps.set(`${step} ${Number(bound.replace('+Inf', 'Infinity')) * 1_000}`, Number(count))
+  }
+  const running = processes()
+  const spent = (isOwn: (one: (typeof running)[number]) => boolean) =>
+    running.filter(isOwn).reduce((sum, one) => sum + one.ms, 0)
+  const postgres = running.find(({ command }) => command.includes(`-D ${folder}/postgres`))?.pid
+  const processor: Figures = {
+    api: Number(/^process_cpu_seconds_total(?:\{.*\})? (\S+)$/m.exec(text)?.[1]) * 1_000,
+    qdrant: spent(({ command }) => command.includes(`${folder}/qdrant.yaml`)),
+    model: spent(({ command }) => command.includes('/serve.py') && command.includes(`--port ${modelPort}`)),
+    postgres: spent(({ pid, parent }) => pid === postgres || parent === postgres),
+  }
+  return { steps, processor }
+}
+
+/** Interpolated within the bucket, as Prometheus does. */
+function quantileOf(before: Map<string, number>, after: Map<string, number>, step: string, share: number): number {
+  const counts = [...after].flatMap(([key, count]) => {
+    const [name, bound] = key.split(' ')
+    return name === step ? [{ bound: Number(bound), count: count - (before.get(key) ?? 0) }] : []
+  })
+  const wanted = share * Math.max(0, ...counts.map(one => one.count))
+  let [from, below] = [0, 0]
+  for (const { bound, count } of counts.toSorted((a, b) => a.bound - b.bound)) {
+    if (count >= wanted && count > below)
+      return bound === Infinity ? from : from + ((bound - from) * (wanted - below)) / (count - below)
+    ;[from, below] = [bound, count]
+  }
+  return 0
+}
+
+const WORDS =
+  'regering gemeente trein storm koning voetbal energie prijzen bossen school élections budget police grève musée Wetter Polizei Wirtschaft Grenze Schoul election housing climate border hospital Lëtzebuerg Chamber Kierch Police Gemeng'.split(
+    ' ',
+  )
+
+/** Random words, some with a number, so that hardly two questions are equal. */
+const words = (random: Random, count: number) =>
+  Array.from({ length: count }, () => `${random.one(WORDS)}${random.chance(0.2) ? random.below(100) : ''}`).join(' ')
+
+const newArticles = (count: number, random: Random) =>
+  Array.from({ length: count }, (_, number) => {
+    const text = { title: words(random, 8), body: words(random, 100) }
+    return articleLine(`new-${number}`, 'generated.example', { ...text, language: 'nl', country: 'NL' })
+  }).join('\n')

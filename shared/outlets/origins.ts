@@ -102,7 +102,7 @@ export async function countOrigins(client: Client, articles: { outletNo: number;
   )
 }
 
-/** Days of counts that are kept: `shares.ts` compares a week. */
+/** Days of counts that are kept: `origin-shares.ts` compares a week. */
 const KEPT = 30
 
 export async function removeOldCounts(db: Queryable): Promise<void> {

@@ -1,5 +1,4 @@
-import type { PeerDocument } from './documents.ts'
-import type { PeerQuestion } from './questions.ts'
+import type { PeerDocument, PeerQuestion } from './documents.ts'
 
 /** The engines that `--peers` can name. */
 export const PEERS = ['postgres', 'lucene'] as const
@@ -9,10 +8,8 @@ export type PeerKey = (typeof PEERS)[number]
 export interface Peer {
   /** Its name in the names of figures. */
   key: PeerKey
-  /** Name and version. */
+  /** Name, version and settings, for people. */
   title: string
-  /** Its settings, for the table. */
-  settings: string
   /** True when it holds the articles from an earlier run. */
   built: boolean
   /**
@@ -21,19 +18,29 @@ export interface Peer {
   add(documents: PeerDocument[]): Promise<void>
   /** Finishes building: indexes, statistics. */
   finish(): Promise<void>
+  /** @throws OverLimit */
   ask(question: PeerQuestion): Promise<PeerAnswer>
+  /** Its processes. */
+  pids(): Promise<number[]>
+  /** MB of its index on disk. */
+  disk(): Promise<number>
   close(): Promise<void>
 }
 
 export interface PeerAnswer {
-  /** Numbers of the page's articles, in order. */
-  seqs: number[]
-  /** The articles of the page as the contract shows them, as JSON. */
-  rows: string[]
+  /** The articles of the page as the contract shows them. */
+  rows: ShownArticle[]
   /** Counted to the cap; null: not asked for. */
   total: number | null
   /** ms, as close to the engine as can be measured. For a server: the whole request. */
   ms: number
+}
+
+/** The fields that comparisons read, of an article as the contract shows it. */
+export interface ShownArticle {
+  id: string
+  published_at: string | null
+  ingested_at: string
 }
 
 /** The engine, or its driver, gave up a query at the time limit. */

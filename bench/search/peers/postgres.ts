@@ -1,8 +1,7 @@
-import pg from 'pg'
 import { createPool, type Pool } from '../../../shared/postgres/pool.ts'
-import type { PeerDocument } from './documents.ts'
-import { LIMIT_MS, OverLimit, type Peer } from './peer.ts'
-import type { PeerQuestion } from './questions.ts'
+import { ensureDatabase } from '../../servers.ts'
+import type { PeerDocument, PeerQuestion } from './documents.ts'
+import { LIMIT_MS, OverLimit, type Peer, type PeerAnswer, type ShownArticle } from './peer.ts'
 
 /**
  * Full text as the manual of Postgres shows it: one table, a `tsvector` of the title and one of
@@ -13,37 +12,29 @@ import type { PeerQuestion } from './questions.ts'
  * @param name of the database that it gets
  */
 export async function openPostgres(server: string, name: string): Promise<Peer> {
-  const url = new URL(server)
-  url.pathname = `/${name}`
-  const admin = new pg.Client(server)
-  await admin.connect()
-  let title = ''
-  try {
-    const { rows } = await admin.query<{ server_version: string }>('show server_version')
-    title = `Postgres ${rows[0]!.server_version.split(' ')[0]}`
-    const exists = (await admin.query('select from pg_database where datname = $1', [name])).rowCount !== 0
-    if (!exists) await admin.query(`create database ${name}`)
-  } finally {
-    await admin.end()
-  }
-  const pool = createPool(url.href, 'bench peer', () => {}, { max: 1, statementTimeout: LIMIT_MS })
-  const builder = createPool(url.href, 'bench peer', () => {}, { max: 1, statementTimeout: 0 })
+  const url = await ensureDatabase(server, name)
+  const pool = createPool(url, 'bench peer', () => {}, { max: 1, statementTimeout: LIMIT_MS })
+  const builder = createPool(url, 'bench peer', () => {}, { max: 1, statementTimeout: 0 })
   await builder.query(TABLE)
-  const built = (await builder.query("select to_regclass('finished') as name")).rows[0].name !== null
+  const { rows } = await builder.query("select to_regclass('finished') is not null as built, version() as version")
   // What an interrupted run left.
-  if (!built) await builder.query('truncate articles')
+  if (!rows[0].built) await builder.query('truncate articles')
   return {
     key: 'postgres',
-    title,
-    settings: 'one table, two tsvectors, GIN on each, btrees; the planner decides; the server and settings of Perscope',
-    built,
+    title: `${rows[0].version.split(' on ')[0]}: one table, two tsvectors, GIN on each, btrees; Perscope's server and settings`,
+    built: rows[0].built,
     add: documents => insert(builder, documents),
     async finish() {
-      for (const index of INDEXES) await builder.query(index)
+      for (const index of INDEXES) await builder.query(`create index if not exists ${index}`)
       await builder.query('vacuum analyze articles')
       await builder.query('create table finished ()')
     },
     ask: question => ask(pool, question),
+    pids: async () => (await pool.query('select pg_backend_pid() as pid')).rows.map(row => row.pid),
+    async disk() {
+      const { rows } = await builder.query('select pg_database_size(current_database())::float8 as bytes')
+      return rows[0].bytes / 1e6
+    },
     async close() {
       await pool.end()
       await builder.end()
@@ -53,8 +44,7 @@ export async function openPostgres(server: string, name: string): Promise<Peer> 
 
 const TABLE = `
   create table if not exists articles (
-    seq          int primary key,
-    id           text collate "C" not null,
+    id           text collate "C" primary key,
     published_at timestamptz(3),
     ingested_at  timestamptz(3) not null,
     publisher_no int not null,
@@ -68,46 +58,34 @@ const TABLE = `
   )`
 
 const INDEXES = [
-  'create index if not exists articles_title_terms on articles using gin (title_terms)',
-  'create index if not exists articles_terms on articles using gin (terms)',
-  'create index if not exists articles_author_nos on articles using gin (author_nos)',
-  'create index if not exists articles_published_desc on articles (published_at desc nulls last, id desc)',
-  'create index if not exists articles_published_asc on articles (published_at asc nulls last, id asc)',
-  'create index if not exists articles_ingested on articles (ingested_at, id)',
-  'create index if not exists articles_publisher on articles (publisher_no)',
-  'create index if not exists articles_place on articles (country, language)',
+  'articles_title_terms on articles using gin (title_terms)',
+  'articles_terms on articles using gin (terms)',
+  'articles_author_nos on articles using gin (author_nos)',
+  'articles_published_desc on articles (published_at desc nulls last, id desc)',
+  'articles_published_asc on articles (published_at asc nulls last, id asc)',
+  'articles_ingested on articles (ingested_at, id)',
+  'articles_publisher on articles (publisher_no)',
+  'articles_place on articles (country, language)',
 ]
 
 async function insert(pool: Pool, documents: PeerDocument[]): Promise<void> {
-  await pool.query(
-    `insert into articles
-     select seq, id, published_at, ingested_at, publisher_no, author_nos::int[], author_nos <> '{}', country, language,
-       title_terms::tsvector, terms::tsvector, row
-     from unnest($1::int[], $2::text[], $3::timestamptz[], $4::timestamptz[], $5::int[], $6::text[], $7::text[], $8::text[],
-                 $9::text[], $10::text[], $11::text[])
-       as d (seq, id, published_at, ingested_at, publisher_no, author_nos, country, language, title_terms, terms, row)`,
-    [
-      documents.map(one => one.seq),
-      documents.map(one => one.id),
-      documents.map(one => one.publishedAt),
-      documents.map(one => one.ingestedAt),
-      documents.map(one => one.publisherNo),
-      documents.map(one => `{${one.authorNos.join(',')}}`),
-      documents.map(one => one.country),
-      documents.map(one => one.language),
-      documents.map(one => termsOf([one.title], one.titleKeys)),
-      documents.map(one => termsOf([one.title, one.body], one.keys)),
-      documents.map(one => one.row),
-    ],
-  )
+  const rows = documents.map(({ title, body, titleKeys, keys, ...document }) => ({
+    ...document,
+    title_terms: termsOf([title], titleKeys),
+    terms: termsOf([title, body], keys),
+    has_author: document.author_nos.length > 0,
+  }))
+  await pool.query('insert into articles select * from json_populate_recordset(null::articles, $1)', [
+    JSON.stringify(rows),
+  ])
 }
 
 /**
- * Words have positions, with a gap between texts. Keys begin with a capital letter, unlike words,
- * and have none.
+ * The text form of a `tsvector`. Words have positions, with a gap between texts. Keys begin with a
+ * capital letter, unlike words, and have none.
  */
 function termsOf(texts: string[][], keys: string[]): string {
-  const lexemes: Lexemes = new Map(keys.map(key => [`K${key}`, []]))
+  const lexemes = new Map<string, number[]>()
   let position = 1
   for (const words of texts) {
     for (const word of words) {
@@ -118,30 +96,22 @@ function termsOf(texts: string[][], keys: string[]): string {
     }
     position++
   }
-  return writeTsvector(lexemes)
+  const words = [...lexemes].map(([word, positions]) => `${quote(word)}:${positions.join(',')}`)
+  return [...words, ...keys.map(key => quote(`K${key}`))].join(' ')
 }
 
-async function ask(pool: Pool, question: PeerQuestion) {
-  const { where, values } = conditionsOf(question)
+async function ask(pool: Pool, question: PeerQuestion): Promise<PeerAnswer> {
   const { sort, order, cap, limit } = question
+  const [first, rest] = [conditionsOf(question), conditionsOf(question)]
+  const page = `select row from articles where ${[...first.where, ...afterOf(question, first.values)].join(' and ')}
+    order by ${sort} ${order} nulls last, id ${order} limit ${limit}`
+  const count = `select count(*)::int as count from (select from articles where ${rest.where.join(' and ')} limit ${cap}) as found`
   const start = performance.now()
   try {
-    const page = await pool.query<{ seq: number; row: string }>(
-      `select seq, row from articles where ${[...where, ...afterOf(question, values)].join(' and ') || 'true'}
-       order by ${sort} ${order} nulls last, id ${order} limit ${limit}`,
-      values,
-    )
-    let total: number | null = null
-    if (cap !== null) {
-      const { rows } = await pool.query<{ count: number }>(
-        `select count(*)::int as count
-         from (select from articles where ${where.join(' and ') || 'true'} limit ${cap}) as found`,
-        conditionsOf(question).values,
-      )
-      total = rows[0]!.count
-    }
+    const { rows } = await pool.query<{ row: string }>(page, first.values)
+    const total = cap === null ? null : (await pool.query<{ count: number }>(count, rest.values)).rows[0]!.count
     const ms = performance.now() - start
-    return { seqs: page.rows.map(one => one.seq), rows: page.rows.map(one => one.row), total, ms }
+    return { rows: rows.map(({ row }): ShownArticle => JSON.parse(row)), total, ms }
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === '57014') throw new OverLimit('cancelled')
     throw error
@@ -150,24 +120,20 @@ async function ask(pool: Pool, question: PeerQuestion) {
 
 function conditionsOf(question: PeerQuestion): { where: string[]; values: unknown[] } {
   const values: unknown[] = []
-  const where: string[] = []
-  const value = (one: unknown) => `$${values.push(one)}`
-  const { match, scope, countries, languages, hasAuthor, publisherNos, authorNos } = question
-  const { published, ingestedFrom } = question
-  const query = tsqueryOf(match)
-  if (query !== null) where.push(`${scope === 'title' ? 'title_terms' : 'terms'} @@ ${value(query)}::tsquery`)
-  if (countries !== null) where.push(`country = any (${value(countries)}::text[])`)
-  if (languages !== null) where.push(`language = any (${value(languages)}::text[])`)
-  if (hasAuthor !== null) where.push(`has_author = ${value(hasAuthor)}`)
-  if (publisherNos !== null) where.push(`publisher_no = any (${value(publisherNos)}::int[])`)
-  if (authorNos !== null) where.push(`author_nos && ${value(authorNos)}::int[]`)
-  if (published !== null) {
-    where.push(
-      `published_at >= ${value(published.from)}::timestamptz`,
-      `published_at < ${value(published.to)}::timestamptz`,
-    )
+  const where = ['true']
+  const add = (condition: (value: string) => string, given: unknown) => {
+    if (given !== null) where.push(condition(`$${values.push(given)}`))
   }
-  if (ingestedFrom !== null) where.push(`ingested_at >= ${value(ingestedFrom)}::timestamptz`)
+  const { scope, published } = question
+  add(value => `${scope === 'title' ? 'title_terms' : 'terms'} @@ ${value}::tsquery`, tsqueryOf(question.match))
+  add(value => `country = any (${value}::text[])`, question.countries)
+  add(value => `language = any (${value}::text[])`, question.languages)
+  add(value => `has_author = ${value}`, question.hasAuthor)
+  add(value => `publisher_no = any (${value}::int[])`, question.publisherNos)
+  add(value => `author_nos && ${value}::int[]`, question.authorNos)
+  add(value => `published_at >= ${value}::timestamptz`, published?.from ?? null)
+  add(value => `published_at < ${value}::timestamptz`, published?.to ?? null)
+  add(value => `ingested_at >= ${value}::timestamptz`, question.ingested?.from ?? null)
   return { where, values }
 }
 
@@ -187,19 +153,5 @@ function afterOf({ after, sort, order }: PeerQuestion, values: unknown[]): strin
   return [`((${sort}, id) ${beyond} (${value}, ${id})${sort === 'published_at' ? ' or published_at is null' : ''})`]
 }
 
-/** Lexemes with their positions in ascending order; empty: without. */
-type Lexemes = Map<string, number[]>
-
-/** The text form of a `tsvector`. Positions must be within its limits, 16,383 and 255 a lexeme. */
-function writeTsvector(lexemes: Lexemes): string {
-  const parts: string[] = []
-  for (const [lexeme, positions] of lexemes) {
-    parts.push(positions.length === 0 ? quote(lexeme) : `${quote(lexeme)}:${positions.join(',')}`)
-  }
-  return parts.join(' ')
-}
-
 /** A lexeme as `tsvector` and `tsquery` read it. */
-function quote(lexeme: string): string {
-  return `'${lexeme.replace(/['\\]/g, '$&$&')}'`
-}
+const quote = (lexeme: string) => `'${lexeme.replace(/['\\]/g, '$&$&')}'`

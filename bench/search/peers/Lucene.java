@@ -148,40 +148,23 @@ public class Lucene {
       List<String> rows = new ArrayList<>(limit);
       for (ScoreDoc one : found.scoreDocs) rows.add(stored.document(one.doc).get("row"));
       double ms = (System.nanoTime() - start) / 1e6;
-      answer(found, rows, ms);
+      out.println("{\"rows\": [" + String.join(",", rows) + "], \"count\": " + found.totalHits.value() + ", \"ms\": " + ms + "}");
     }
-  }
-
-  static void answer(TopFieldDocs found, List<String> rows, double ms) {
-    StringBuilder places = new StringBuilder();
-    for (ScoreDoc one : found.scoreDocs) {
-      if (!places.isEmpty()) places.append(',');
-      places.append(((FieldDoc) one).fields[0]);
-    }
-    out.println("{\"places\": [" + places + "], \"rows\": [" + String.join(",", rows) + "], \"count\": "
-        + found.totalHits.value() + ", \"ms\": " + ms + "}");
   }
 
   static Sort sortBy(String order, boolean ascending) {
     return new Sort(LongField.newSortField(order, !ascending, SortedNumericSelector.Type.MIN));
   }
 
-  /** Reads an expression: its kind, its field, how many parts it has, its parts. */
+  /** Reads a condition: its kind, its field, how many parts it has, its parts. */
   static Query queryOf(Iterator<String> parts) {
-    switch (parts.next()) {
-      case "all":
-        return MatchAllDocsQuery.INSTANCE;
-      case "term":
-        return new TermQuery(new Term(parts.next(), parts.next()));
-      case "terms":
-        return anyOf(parts.next(), listOf(parts));
-      case "phrase":
-        return new PhraseQuery(parts.next(), listOf(parts).toArray(String[]::new));
-      case "range":
-        return LongField.newRangeQuery(parts.next(), Long.parseLong(parts.next()), Long.parseLong(parts.next()) - 1);
-      default:
-        return booleanOf(parts);
-    }
+    return switch (parts.next()) {
+      case "terms" -> anyOf(parts.next(), listOf(parts));
+      case "phrase" -> phraseOf(parts.next(), listOf(parts));
+      case "range" ->
+        LongField.newRangeQuery(parts.next(), Long.parseLong(parts.next()), Long.parseLong(parts.next()) - 1);
+      default -> booleanOf(parts);
+    };
   }
 
   static List<String> listOf(Iterator<String> parts) {
@@ -191,22 +174,33 @@ public class Lucene {
     return list;
   }
 
+  static Query phraseOf(String field, List<String> words) {
+    if (words.size() == 1) return new TermQuery(new Term(field, words.get(0)));
+    return new PhraseQuery(field, words.toArray(String[]::new));
+  }
+
   static Query anyOf(String field, List<String> terms) {
+    if (terms.size() == 1) return new TermQuery(new Term(field, terms.get(0)));
     if (terms.size() > MANY_TERMS) return new TermInSetQuery(field, terms.stream().map(BytesRef::new).toList());
     BooleanQuery.Builder builder = new BooleanQuery.Builder();
     for (String term : terms) builder.add(new TermQuery(new Term(field, term)), Occur.SHOULD);
     return builder.build();
   }
 
+  /** Clauses with their occurrence. Without one, everything matches. */
   static Query booleanOf(Iterator<String> parts) {
+    int clauses = Integer.parseInt(parts.next());
+    if (clauses == 0) return MatchAllDocsQuery.INSTANCE;
     BooleanQuery.Builder builder = new BooleanQuery.Builder();
-    for (int left = Integer.parseInt(parts.next()); left > 0; left--) {
+    for (int left = clauses; left > 0; left--) {
       Occur occur = switch (parts.next()) {
         case "and" -> Occur.FILTER;
         case "or" -> Occur.SHOULD;
         default -> Occur.MUST_NOT;
       };
-      builder.add(queryOf(parts), occur);
+      Query clause = queryOf(parts);
+      if (clauses == 1) return clause;
+      builder.add(clause, occur);
     }
     return builder.build();
   }

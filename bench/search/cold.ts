@@ -1,0 +1,263 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setTimeout as pause } from 'node:timers/promises'
+import { openIndex, SEARCH_SETTINGS, type SearchIndex } from '../../search/index.ts'
+import { createPool, type Pool } from '../../shared/postgres/pool.ts'
+import { type ApiProcess, benchKey, deleteKeys, pathOf, startApi } from '../api.ts'
+import { type Figures, quantile, quantiles, rounded, say } from '../figures.ts'
+import { type Asked, atSteadyRate, createClient, timesOf } from '../load.ts'
+import { withDatabase } from '../servers.ts'
+import type { SearchBench } from './build.ts'
+import { hardClasses, type QueryClass } from './classes.ts'
+import { shuffled } from './generator.ts'
+
+/** Queries of each hard class. */
+const QUERIES = 3
+
+/**
+ * Requests that nobody has sent before: a process that has just started, queries as hard as the
+ * contract allows whose words are asked for the first time, and two processes that are replaced
+ * under load.
+ */
+export async function measureCold(bench: SearchBench): Promise<Figures> {
+  const light = bench.classes.filter(one => /^(listing|medium|rare) · .* · (first page|ascending)$/.test(one.name))
+  return {
+    ...(await measureStart(bench)),
+    ...(await measureHard(bench, hardClasses(bench.archive, QUERIES), light)),
+    ...(await withKey(bench.url, key => measureRolling(bench, key))),
+  }
+}
+
+async function withKey<T>(url: string, work: (key: string) => Promise<T>): Promise<T> {
+  return withDatabase(url, async database => {
+    const key = await benchKey(database, null)
+    return work(key.secret).finally(() => deleteKeys(database, [key.id]))
+  })
+}
+
+const pathsOf = (classes: QueryClass[]) => shuffled(classes.flatMap(one => one.queries.map(pathOf)))
+
+const CONNECTIONS = 8
+/**
+ * From this second on a process must be as fast as a warm one; with more than a million articles.
+ */
+const SETTLED = 5
+const SETTLED_LARGE = 10
+const LARGE = 1_000_000
+/** Seconds that are watched from then on. */
+const SECONDS = 7
+const FIRST = 20
+
+/**
+ * Asks a process from the moment on when it says that it is ready, and again when it is warm.
+ *
+ * @param env settings of the process
+ * @returns also its memory, ready and at the end, MB
+ */
+export function measureStart(bench: SearchBench, env: Record<string, string> = {}): Promise<Figures> {
+  return withKey(bench.url, async key => {
+    const api = await startApi(bench, bench.url, { name: 'start', env })
+    try {
+      const ready = await api.usage()
+      const figures = await measureStarted(bench, api, key)
+      const { memory } = await api.usage()
+      return { ...figures, ready_rss_mb: rounded(ready.memory), warm_rss_mb: rounded(memory) }
+    } finally {
+      await api.stop()
+    }
+  })
+}
+
+async function measureStarted({ rows, classes }: SearchBench, api: ApiProcess, key: string): Promise<Figures> {
+  const settledAfter = rows > LARGE ? SETTLED_LARGE : SETTLED
+  const watched = settledAfter + SECONDS
+  const paths = pathsOf(classes)
+  const start = performance.now()
+  const first = await api.load(key, paths.slice(0, FIRST), 1, { requests: FIRST })
+  const early = await api.load(key, paths, CONNECTIONS, { seconds: watched })
+  const firstMs = timesOf(first.asked)
+  const figures: Figures = {
+    cold_ready_ms: rounded(api.readyMs),
+    cold_first_ms: rounded(firstMs[0] ?? 0),
+    cold_first_worst_ms: rounded(Math.max(...firstMs)),
+  }
+  for (let second = 0; second < watched; second++) {
+    const own = early.asked.filter(one => Math.floor((one.at - start) / 1_000) === second)
+    figures[`cold_second_${second + 1}_p95_ms`] = p95(own)
+  }
+  // Every query once, so that all words are in memory.
+  await api.load(key, paths, CONNECTIONS, { requests: paths.length })
+  const warm = await api.load(key, paths, CONNECTIONS, { seconds: watched })
+  const settled = early.asked.filter(one => one.at - start >= settledAfter * 1_000)
+  return {
+    ...figures,
+    settled_p95_ms: p95(settled),
+    warm_p95_ms: p95(warm.asked),
+    settled_after_s: settledAfter,
+    settled_worst_ratio: worstRatio(classes, settled, warm.asked),
+    start_failures: first.failures + early.failures + warm.failures,
+  }
+}
+
+const p95 = (asked: Asked[]) => rounded(quantile(timesOf(asked), 0.95))
+
+/** p95 by that of a warm process, of the kind of match where they are furthest apart. */
+function worstRatio(classes: QueryClass[], settled: Asked[], warm: Asked[]): number {
+  const kinds = new Map(classes.flatMap(one => one.queries.map(query => [pathOf(query), one.name.split(' · ')[0]!])))
+  const byKind = (asked: Asked[]) => Map.groupBy(asked, one => kinds.get(one.path)!)
+  const later = byKind(warm)
+  const ratios = [...byKind(settled)].map(([kind, own]) => ({ kind, ratio: p95(own) / p95(later.get(kind) ?? []) }))
+  const [worst] = ratios.toSorted((a, b) => b.ratio - a.ratio)
+  say(`Settled, the kind furthest from warm is ${worst?.kind}.`)
+  return rounded(worst?.ratio ?? 1)
+}
+
+/**
+ * Times hard queries whose words are asked for the first time. An index without room for posting
+ * lists asks them: to it, each time is the first. Another one keeps its lists.
+ */
+async function measureHard({ url, signal }: SearchBench, hard: QueryClass[], light: QueryClass[]): Promise<Figures> {
+  const pool = createPool(url, 'bench', () => {}, { settings: SEARCH_SETTINGS })
+  let statements = 0
+  const counting: Pool = Object.create(pool, {
+    query: {
+      value: (...asked: Parameters<Pool['query']>) => {
+        statements++
+        return pool.query(...asked)
+      },
+    },
+  })
+  const forgetful = openIndex(counting, { caches: { postings: 1, verified: 1, counts: 1 } })
+  const keeping = openIndex(pool)
+  const beside = light.flatMap(one => one.queries)
+  try {
+    for (const index of [forgetful, keeping]) await index.warm()
+    for (const query of beside) await keeping.search(query)
+    const alone = await lightTimes(keeping, beside, pause(3_000))
+    const all = { first: [] as number[], again: [] as number[], stall: [] as number[], statements: [] as number[] }
+    const during: number[] = []
+    for (const { name, queries } of hard) {
+      for (const query of queries) {
+        signal.throwIfAborted()
+        const before = statements
+        const first = await stalled(() => forgetful.search(query))
+        all.statements.push(statements - before)
+        await keeping.search(query)
+        const again = await stalled(() => keeping.search(query))
+        during.push(...(await lightTimes(keeping, beside, forgetful.search(query))))
+        all.first.push(first.ms)
+        all.again.push(again.ms)
+        all.stall.push(first.stallMs)
+      }
+      const worst = [all.first, all.again, all.stall].map(times => Math.max(...times.slice(-queries.length)).toFixed(1))
+      say(`${name}: first ${worst[0]}, again ${worst[1]}, stall ${worst[2]} ms`)
+    }
+    return {
+      ...quantiles('hard_first_', all.first),
+      hard_first_worst_ms: rounded(Math.max(...all.first)),
+      hard_again_worst_ms: rounded(Math.max(...all.again)),
+      hard_stall_worst_ms: rounded(Math.max(...all.stall)),
+      hard_statements_worst: Math.max(...all.statements),
+      ...quantiles('light_', alone),
+      ...quantiles('light_beside_hard_', during),
+    }
+  } finally {
+    await forgetful.close()
+    await keeping.close()
+    await pool.end()
+  }
+}
+
+/** Runs work, and tells the longest time for which nothing else could run. */
+async function stalled(work: () => Promise<unknown>): Promise<{ ms: number; stallMs: number }> {
+  const delay = monitorEventLoopDelay({ resolution: 1 })
+  delay.enable()
+  // The first look of the histogram takes place before the work begins.
+  await pause(5)
+  delay.reset()
+  const start = performance.now()
+  await work()
+  const ms = performance.now() - start
+  await pause(3)
+  delay.disable()
+  return { ms, stallMs: delay.max / 1e6 }
+}
+
+/** ms of light queries, one after the other, until something ends. */
+async function lightTimes(index: SearchIndex, queries: QueryClass['queries'], until: Promise<unknown>) {
+  const times: number[] = []
+  let ended = false
+  const end = until.finally(() => {
+    ended = true
+  })
+  for (let at = 0; !ended; at = (at + 1) % queries.length) {
+    const start = performance.now()
+    await index.search(queries[at]!)
+    times.push(performance.now() - start)
+  }
+  await end
+  return times
+}
+
+/** Requests a second: what two processes on two cores answer while a third one starts. */
+const PER_SECOND = 100
+const PROCESSES = 2
+/** ms before the restart and after it. */
+const QUIET = 5_000
+/** ms that the replacement of all processes may take, and between two looks at them. */
+const LIMIT = 240_000
+const LOOK = 500
+
+/** Replaces the processes of an API one after the other (SIGUSR2) under load. */
+async function measureRolling(bench: SearchBench, key: string): Promise<Figures> {
+  const paths = pathsOf(bench.classes)
+  const api = await startApi(bench, bench.url, { processes: PROCESSES })
+  const client = createClient(api.base, key)
+  try {
+    // Both are warm before the load begins.
+    await api.load(key, paths, 1, { requests: 2_000 })
+    const asked: Asked[] = []
+    const ended = new AbortController()
+    const until = AbortSignal.any([bench.signal, ended.signal])
+    const loaded = atSteadyRate(PER_SECOND, until, async at => {
+      const path = paths[asked.length % paths.length]!
+      const { status } = await client.ask(path)
+      asked.push({ path, at, ms: performance.now() - at, status })
+    })
+    let [from, to] = [0, 0]
+    try {
+      await pause(QUIET)
+      from = performance.now()
+      await replaceAll(api)
+      to = performance.now()
+      await pause(QUIET)
+    } finally {
+      ended.abort()
+      await loaded
+    }
+    const during = timesOf(asked.filter(one => one.at >= from && one.at <= to))
+    const quiet = timesOf(asked.filter(one => one.at < from))
+    return {
+      rolling_seconds: rounded((to - from) / 1_000),
+      rolling_requests: during.length,
+      ...quantiles('rolling_quiet_', quiet, [0.99]),
+      ...quantiles('rolling_', during, [0.5, 0.99]),
+      rolling_worst_ms: rounded(Math.max(...during)),
+      rolling_failures: asked.filter(one => one.status !== 200).length,
+    }
+  } finally {
+    await client.close()
+    await api.stop()
+  }
+}
+
+/** Resolves when none of the processes is there that were. The primary stays. */
+async function replaceAll(api: ApiProcess): Promise<void> {
+  const before = await api.starts()
+  process.kill(api.pid(), 'SIGUSR2')
+  for (const until = performance.now() + LIMIT; performance.now() < until; ) {
+    await pause(LOOK)
+    const now = await api.starts()
+    if (now.length === before.length && now.filter(one => before.includes(one)).length === 1) return
+  }
+  throw new Error('The processes were not replaced in time; see logs/api.log.')
+}

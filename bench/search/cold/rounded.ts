@@ -1,1 +1,0 @@
-export const rounded = (value: number) => Math.round(value * 100) / 100

@@ -1,0 +1,89 @@
+import { join, resolve } from 'node:path'
+import pg from 'pg'
+import { type DataDirectory, openDataDirectory } from '../infra/embedded/data-directory.ts'
+import { type EmbeddedServers, startServers } from '../infra/embedded/servers.ts'
+import type { ServerName } from '../infra/embedded/starting.ts'
+import { readConfig } from '../shared/config/config.ts'
+import { say } from './figures.ts'
+
+/** The servers of a bench, and the folder in which they keep their data. */
+export interface Bench {
+  servers: EmbeddedServers
+  dataDir: DataDirectory
+  /** Address of a database on the server. */
+  server: string
+  signal: AbortSignal
+}
+
+/**
+ * Runs a bench on servers of its own, which end with it.
+ *
+ * @param folder of their data, below DATA_DIR; benches of one folder share archives
+ * @param only the servers to start; absent: all, and the bench ends where one cannot run
+ */
+export async function withServers<T>(
+  name: string,
+  folder: string,
+  signal: AbortSignal,
+  work: (bench: Bench) => Promise<T>,
+  only?: ServerName[],
+): Promise<T> {
+  const dataDir = await openDataDirectory(benchFolder(folder), `npm run bench -- ${name}`)
+  const servers = await startServers(dataDir, { ...(only && { servers: only }), report: say, signal })
+  try {
+    const { DATABASE_URL: server = '', QDRANT_URL, EMBEDDINGS_URL } = servers.addresses
+    if (only === undefined && !(QDRANT_URL && EMBEDDINGS_URL))
+      throw new Error('This machine cannot run the embedded servers.')
+    return await work({ servers, dataDir, server, signal })
+  } finally {
+    await servers.stop()
+    dataDir.release()
+  }
+}
+
+export const benchFolder = (name: string) => resolve(join(readConfig().DATA_DIR, name))
+
+/** Works with a connection to a database. */
+export async function withDatabase<T>(url: string, work: (database: pg.Client) => Promise<T>): Promise<T> {
+  const database = new pg.Client(url)
+  await database.connect()
+  try {
+    return await work(database)
+  } finally {
+    await database.end()
+  }
+}
+
+/** The address of another database of the server. */
+function inDatabase(server: string, name: string): string {
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  return url.href
+}
+
+/** Makes a database unless it is there. @returns its address */
+export async function ensureDatabase(server: string, name: string): Promise<string> {
+  await withDatabase(server, async database => {
+    const { rowCount } = await database.query('select from pg_database where datname = $1', [name])
+    if (rowCount === 0) await database.query(`create database ${name}`)
+  })
+  return inDatabase(server, name)
+}
+
+/**
+ * Makes a database beside the server's own. One that an earlier run left is replaced.
+ *
+ * @param template address of a database that is copied; absent: the new one is empty
+ */
+export async function createDatabase(
+  server: string,
+  name: string,
+  template?: string,
+): Promise<{ url: string; drop(): Promise<void> }> {
+  const drop = () =>
+    withDatabase(server, async database => void (await database.query(`drop database if exists ${name} with (force)`)))
+  await drop()
+  const copied = template && ` template ${new URL(template).pathname.slice(1)} strategy file_copy`
+  await withDatabase(server, database => database.query(`create database ${name}${copied ?? ''}`))
+  return { url: inDatabase(server, name), drop }
+}
