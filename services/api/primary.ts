@@ -124,12 +124,14 @@ function launch({ count, config, all, serving }: Processes, number: string): Api
     QDRANT_API_KEY: config.QDRANT_API_KEY,
     EMBEDDINGS_API_KEY: config.EMBEDDINGS_API_KEY,
   })
+  const untaken = lastConnectionOf(worker)
   const listens = Promise.withResolvers<boolean>()
   const warm = Promise.withResolvers<boolean>()
   const ended = new Promise<Ending>(resolve => {
     const end = (code: number | null, how: string) => {
       listens.resolve(false)
       warm.resolve(false)
+      untaken()?.close()
       all.delete(one)
       serving.delete(one)
       resolve({ code, how, age: performance.now() - began })
@@ -144,6 +146,23 @@ function launch({ count, config, all, serving }: Processes, number: string): Api
   const one: ApiProcess = { number, worker, listens: listens.promise, warm: warm.promise, ended, isReplaced: false }
   all.add(one)
   return one
+}
+
+/**
+ * `node:cluster` gives a process one connection at a time, and forgets the one that a process had
+ * not taken when it died: that client would wait for ever. Node offers no event for it, so we read
+ * its own message.
+ *
+ * @returns the function that gives the connection which was handed to the process last
+ */
+function lastConnectionOf({ process: child }: Worker): () => { close(): void } | undefined {
+  let last: { close(): void } | undefined
+  const send = child.send
+  child.send = (message: { act?: unknown }, handle?: unknown, ...rest: unknown[]) => {
+    if (message.act === 'newconn') last = handle as typeof last
+    return Reflect.apply(send, child, [message, handle, ...rest])
+  }
+  return () => last
 }
 
 /** Keeps a process running: what ends is started again, later and later while it keeps ending. */

@@ -22,7 +22,13 @@ export interface Cores {
   stop(): Promise<void>
 }
 
+/** ms after which a request counts as one that nobody answers. */
+const PATIENCE = 30_000
+export const NO_ANSWER = 'no answer'
+
 export interface Client {
+  /** The status alone; the log is not read for the process. */
+  status(): Promise<number>
   /** @returns the status and the number of the process that answered */
   ask(path?: string): Promise<{ status: number; process: string }>
   /** Ends its connection. */
@@ -73,18 +79,21 @@ export async function startCores(env: Record<string, string> = {}, rate = 100_00
 
 function clientOf(port: number, secret: string, log: () => string): Client {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const get = (path: string, id: string) =>
+    new Promise<number>((resolve, reject) => {
+      const headers = { authorization: `Bearer ${secret}`, 'x-request-id': id }
+      const asked = request({ port, host: '127.0.0.1', path, agent, headers }, response => {
+        response.resume().once('end', () => resolve(response.statusCode ?? 0))
+        response.once('error', reject)
+      })
+      asked.setTimeout(PATIENCE, () => asked.destroy(new Error(NO_ANSWER)))
+      asked.once('error', reject).end()
+    })
   return {
+    status: () => get('/v1/articles', randomUUID()),
     async ask(path = '/v1/articles') {
       const id = randomUUID()
-      const status = await new Promise<number>((resolve, reject) => {
-        const headers = { authorization: `Bearer ${secret}`, 'x-request-id': id }
-        request({ port, host: '127.0.0.1', path, agent, headers }, response => {
-          response.resume().once('end', () => resolve(response.statusCode ?? 0))
-          response.once('error', reject)
-        })
-          .once('error', reject)
-          .end()
-      })
+      const status = await get(path, id)
       const line = () =>
         log()
           .split('\n')
