@@ -16,7 +16,8 @@ export async function spin(pid: number, log: () => string): Promise<void> {
     60_000,
     () => `process ${pid} opens no inspector`,
   )
-  const socket = new WebSocket(addresses().at(-1) ?? '')
+  // The process opens its own first; a primary of `node:cluster` then has its processes open theirs.
+  const socket = new WebSocket(addresses()[before] ?? '')
   await once(socket, 'open')
   const expression = 'setTimeout(function spin() { for (;;) {} }, 0)'
   socket.send(JSON.stringify({ id: 1, method: 'Runtime.evaluate', params: { expression } }))

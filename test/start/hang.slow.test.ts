@@ -38,6 +38,7 @@ t.test('services that hang are replaced within a minute, one that is slow is not
   const before = new Map(SERVICES.map(name => [name, pidOf(name)]))
   const pid = (name: (typeof SERVICES)[number]) => before.get(name) ?? 0
   await spin(pid('crawler'), () => logOf('crawler'))
+  await spin(pid('api'), () => logOf('api'))
   process.kill(pid('normaliser'), 'SIGSTOP')
   process.kill(pid('embedder'), 'SIGSTOP')
   const began = Date.now()
@@ -45,7 +46,7 @@ t.test('services that hang are replaced within a minute, one that is slow is not
   await pause(15_000)
   process.kill(pid('embedder'), 'SIGCONT')
 
-  const hung = ['crawler', 'normaliser'] as const
+  const hung = ['crawler', 'api', 'normaliser'] as const
   await until(() => hung.every(name => ![0, pid(name)].includes(pidOf(name))), began + 60_000 - Date.now(), words)
   t.comment(`replaced within ${((Date.now() - began) / 1_000).toFixed(1)} s`)
   for (const name of hung) t.match(running.said(), `The ${name} has not answered for 30 s and is ended.`)
