@@ -16,7 +16,7 @@ export async function spin(pid: number, log: () => string): Promise<void> {
     60_000,
     () => `process ${pid} opens no inspector`,
   )
-  // The process opens its own first; a primary of `node:cluster` then has its processes open theirs.
+  // The process opens its own first; then a primary of `node:cluster` has the others open theirs.
   const socket = new WebSocket(addresses()[before] ?? '')
   await once(socket, 'open')
   const expression = 'setTimeout(function spin() { for (;;) {} }, 0)'
