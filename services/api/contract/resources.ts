@@ -1,5 +1,5 @@
 import type { FromSchema } from 'json-schema-to-ts'
-import { COUNTRIES, LANGUAGES } from '../../../shared/articles/article.ts'
+import { COUNTRIES, LANGUAGES, SNIPPET_LENGTH } from '../../../shared/articles/article.ts'
 import { ERROR_CODES } from './errors.ts'
 
 /**
@@ -48,7 +48,7 @@ export const ARTICLE_SCHEMA = {
     url: { type: 'string', format: 'uri', description: 'Address of the article at the outlet.' },
     snippet: {
       type: ['string', 'null'],
-      description: 'First 200 characters of the text, without markup; null when no text was captured.',
+      description: `First ${SNIPPET_LENGTH} characters of the text, without markup; null when no text was captured.`,
     },
     published_at: { type: ['string', 'null'], format: 'date-time', description: 'Time of publication, UTC.' },
     ingested_at: {

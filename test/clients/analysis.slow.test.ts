@@ -1,0 +1,59 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { startTestApi } from '../contract/api.ts'
+import { installPython } from '../contract/python.ts'
+
+/* The steps of docs/analysis.md, from an archive to a picture, as they are printed. */
+
+t.setTimeout(600_000)
+const run = promisify(execFile)
+const CHECKOUT = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The code blocks of the page in one language, without their indentation. */
+const blocksOf = (fence: string): string[] =>
+  [
+    ...readFileSync(join(CHECKOUT, 'docs/analysis.md'), 'utf8').matchAll(
+      new RegExp(`^   \`\`\`${fence}\n([\\s\\S]*?)^   \`\`\`$`, 'gm'),
+    ),
+  ].map(([, code = '']) => code.replaceAll(/^ {3}/gm, ''))
+
+// What the first step installs: where that cannot be had, nothing can be tried.
+const tools = await installPython('pandas', 'matplotlib')
+const skip = typeof tools === 'string' ? tools : false
+if (typeof tools !== 'string') await tools.remove()
+
+t.test('issue 37.10: an archive is imported, searched, made a table and drawn', { skip }, async t => {
+  const api = await startTestApi()
+  t.teardown(() => api.stop())
+  const { secret } = await api.issue()
+  // A checkout with a DATA_DIR of its own.
+  const folder = t.testdir()
+  for (const name of readdirSync(CHECKOUT))
+    if (name !== '.data' && name !== '.git') symlinkSync(join(CHECKOUT, name), join(folder, name))
+  mkdirSync(join(folder, '.data'))
+  writeFileSync(join(folder, '.data/api.key'), secret)
+
+  const [install = '', ask = ''] = blocksOf('sh')
+  const [program = ''] = blocksOf('python')
+  const sh = (script: string) =>
+    run('sh', ['-ec', script.replace('http://127.0.0.1:8080', api.base)], {
+      cwd: folder,
+      env: { ...process.env, DATABASE_URL: api.config.DATABASE_URL },
+    })
+  await sh(install)
+  writeFileSync(join(folder, '.data/analysis/trains.py'), program)
+  const { stdout } = await sh(ask)
+  t.match(stdout, /Avondpost +Ochtendpost +Weekpost/)
+  const numbers = stdout
+    .split('\n')
+    .flatMap(line => /^\d+ +(\d+) +(\d+) +(\d+)$/.exec(line)?.slice(1).map(Number) ?? [])
+  t.equal(
+    numbers.reduce((sum, one) => sum + one, 0),
+    60,
+  )
+  t.equal(readFileSync(join(folder, '.data/analysis/trains.png')).subarray(1, 4).toString(), 'PNG')
+})
