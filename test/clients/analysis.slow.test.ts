@@ -21,8 +21,8 @@ const blocksOf = (fence: string): string[] =>
     ),
   ].map(([, code = '']) => code.replaceAll(/^ {3}/gm, ''))
 
-// What the first step installs: where that cannot be had, nothing can be tried.
-const tools = await installPython('pandas', 'matplotlib')
+// A small part of what the first step installs: where that cannot be had, nothing can be tried.
+const tools = await installPython('cycler')
 const skip = typeof tools === 'string' ? tools : false
 if (typeof tools !== 'string') await tools.remove()
 
