@@ -25,7 +25,6 @@ export function observeOutlets(pool: Pool, budget: Budget): void {
     'Time since a feed of an outlet last rolled on between two polls, if in the last seven days.',
     ({ gaps }) => since(gaps?.to),
   )
-  outlet('put_off_pages', 'Pages that wait for another day’s budget of new hosts.', ({ putOff }) => putOff)
   outlet(
     'late_pages',
     'Pages that did not answer in time; an answer halves the number. From three on the outlet rests.',
@@ -59,12 +58,6 @@ function observeKinds(outlets: () => Promise<OutletHealth[]>, budget: Budget): v
       for (const [name, share] of Object.entries(budgetsUsed(one, budget))) {
         set({ outlet: one.domain, budget: name }, share)
       }
-    }
-  })
-  const share = 'Share of an outlet’s articles of eight days whose field came from a source.'
-  gauge('outlet_origin_share', share, ['outlet', 'field', 'source'], outlets, (set, all) => {
-    for (const { domain, origins } of all) {
-      for (const one of origins.shares) set({ outlet: domain, field: one.field, source: one.source }, one.share)
     }
   })
   const fall =

@@ -226,12 +226,12 @@ async function nextFeed(pool: Pool, host: string, { held }: WorkOptions): Promis
 }
 
 /**
- * Draws one of the outlets that have a due page at a host, by lot. Where the host wants long
- * pauses, a visit fetches only one page. The first outlet of the catalogue would otherwise get them
- * all. Index: pages_waiting_turns.
+ * The oldest due page of the outlet whose turn it is: the one behind the outlet that was served
+ * last. A visit begins by lot: where the host wants long pauses, it fetches only one page, and the
+ * first outlet of the catalogue would otherwise get them all. Index: pages_waiting_turns.
  */
-async function drawOutlet(pool: Pool, host: string, held: Held): Promise<number | null> {
-  const { rows } = await pool.query<{ outletNo: number }>(
+async function nextPage(pool: Pool, host: string, { held, served }: WorkOptions): Promise<Work | null> {
+  const { rows } = await pool.query<WaitingPage>(
     `with recursive outlet as (
        (select outlet_no from pages where host = $1 and state = 'waiting' and reason is distinct from 'put off'
          order by outlet_no limit 1)
@@ -242,34 +242,18 @@ async function drawOutlet(pool: Pool, host: string, held: Held): Promise<number 
             where host = $1 and state = 'waiting' and reason is distinct from 'put off' and outlet_no > o.outlet_no
             order by outlet_no limit 1) next
      )
-     select outlet_no as "outletNo" from outlet o
-      where outlet_no <> all($2)
-        and exists (select from pages p
-                     where p.host = $1 and p.state = 'waiting' and p.reason is distinct from 'put off'
-                       and p.outlet_no = o.outlet_no and p.next_try_at <= clock_timestamp())
-      order by random() limit 1`,
-    [host, [...held.pages]],
+     select page.*
+       from outlet o, lateral (
+         select page_no as "pageNo", outlet_no as "outletNo", url, attempts,
+                coalesce(extract(epoch from clock_timestamp() - first_tried_at) * 1000, 0)::float8 as tried
+           from pages
+          where host = $1 and state = 'waiting' and reason is distinct from 'put off' and outlet_no = o.outlet_no
+            and next_try_at <= clock_timestamp()
+          order by next_try_at limit 1) page
+      where o.outlet_no <> all($3)
+      order by case when $2::int is null then random() end, o.outlet_no <= $2, o.outlet_no limit 1`,
+    [host, served, [...held.pages]],
   )
-  return rows[0]?.outletNo ?? null
-}
-
-async function nextPage(pool: Pool, host: string, { held, served }: WorkOptions): Promise<Work | null> {
-  const drawn = served === null ? await drawOutlet(pool, host, held) : null
-  if (served === null && drawn === null) return null
-  // Begins at the outlet that was drawn, or behind the one that was served last, and goes round.
-  // Index: pages_waiting_turns.
-  const next = (which: string) => `
-    (select page_no as "pageNo", outlet_no as "outletNo", url, attempts,
-            coalesce(extract(epoch from clock_timestamp() - first_tried_at) * 1000, 0)::float8 as tried
-       from pages
-      where host = $1 and state = 'waiting' and reason is distinct from 'put off' and outlet_no ${which} $2
-        and outlet_no <> all($3) and next_try_at <= clock_timestamp()
-      order by outlet_no, next_try_at limit 1)`
-  const { rows } = await pool.query<WaitingPage>(`${next('>')} union all ${next('<=')} limit 1`, [
-    host,
-    drawn === null ? served : drawn - 1,
-    [...held.pages],
-  ])
   const [page] = rows
   return page === undefined ? null : { kind: 'page', page }
 }

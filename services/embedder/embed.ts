@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { EmbeddingFailure } from '../../shared/embeddings/source.ts'
 import type { Logger } from '../../shared/log/logger.ts'
 import type { OutageLog } from '../../shared/log/outage.ts'
+import { counter, histogram, LAG_BUCKETS } from '../../shared/log/registry.ts'
 import type { Pool, Queryable } from '../../shared/postgres/pool.ts'
 import { unlessAborted } from '../../shared/resilience/time-limit.ts'
 import { VectorFailure } from '../../shared/vectors/nearest.ts'
@@ -9,7 +10,6 @@ import type { VectorStore } from '../../shared/vectors/store.ts'
 import { type EmbeddableArticle, forgetGone, namesOf, readEmbeddable } from './articles.ts'
 import type { EmbeddingCollections } from './collections.ts'
 import { giveBack, takeInHand } from './due-dispatcher.ts'
-import { articlesRefused, observeArticle, outages } from './metrics.ts'
 import { storeEverywhere } from './store.ts'
 
 /**
@@ -195,3 +195,30 @@ const REFUSE = `
     failed_at = case when attempts + 1 >= $4::int then clock_timestamp() end
   where seq = $1 and embedded_at is null
   returning attempts, failed_at is not null as failed`
+
+const articlesEmbedded = counter('articles_embedded_total', 'Articles whose vector is stored, and noted in Postgres.')
+/** `outcome`: again, quarantined */
+const articlesRefused = counter('articles_refused_total', 'Articles that the model or the vector store refused.', [
+  'outcome',
+])
+const outages = counter(
+  'embed_outages_total',
+  'Batches given back because the model or the vector store did not answer.',
+)
+const overdue = histogram(
+  'embed_overdue_seconds',
+  'Time from the moment at which the embedding of an article was due until it was done.',
+  [1, 2, 5, 10, 30, 60, 300, 900, 3_600, 14_400, 86_400],
+)
+const vectorLag = histogram(
+  'vector_lag_seconds',
+  'Time from the indexing of an article to its vector, EMBED_DELAY included.',
+  LAG_BUCKETS,
+)
+
+/** Counts an article whose vector is stored. Times in ms since 1970. */
+function observeArticle({ dueAt, ingestedAt }: { dueAt: number; ingestedAt: number | null }): void {
+  articlesEmbedded.inc()
+  overdue.observe(Math.max(0, (Date.now() - dueAt) / 1_000))
+  if (ingestedAt !== null) vectorLag.observe(Math.max(0, (Date.now() - ingestedAt) / 1_000))
+}

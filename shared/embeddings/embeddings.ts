@@ -3,10 +3,9 @@ import type { Config } from '../config/config.ts'
 import { sentenceOf } from '../process/command.ts'
 import { CircuitOpen, createCircuit } from '../resilience/circuit.ts'
 import { createSemaphore } from '../resilience/semaphore.ts'
-import { without } from './bias/removal.ts'
-import { askHuggingFace } from './huggingface.ts'
+import { without } from './bias.ts'
+import { askHuggingFace, askOpenAi } from './endpoints.ts'
 import { type Model, modelNamed } from './models.ts'
-import { askOpenAi } from './openai.ts'
 import { modelText, questionText } from './recipe.ts'
 import { APIS, type Ask, EmbeddingFailure, type Source } from './source.ts'
 
@@ -57,9 +56,10 @@ export function openEmbeddings(source: Source, options: EmbeddingOptions): Embed
   const semaphore = createSemaphore(QUERIES_AT_ONCE)
   /** Failures of requests that had no time to succeed. They say nothing about the endpoint. */
   const hasty = new WeakSet<Error>()
-  const circuit = createCircuit('The embedding endpoint', {
-    counts: error => error instanceof EmbeddingFailure && error.kind === 'unavailable' && !hasty.has(error),
-  })
+  const circuit = createCircuit(
+    'The embedding endpoint',
+    error => error instanceof EmbeddingFailure && error.kind === 'unavailable' && !hasty.has(error),
+  )
   let notBefore = 0
 
   /** One request through the circuit breaker. Every error becomes an `EmbeddingFailure`. */

@@ -1,4 +1,4 @@
-import { biasOf } from './bias/measured.ts'
+import { biasOf } from './bias.ts'
 
 /** The conventions of a model. */
 export interface Model {
@@ -14,7 +14,7 @@ export interface Model {
    * languages).
    */
   maxCharacters: number
-  /** Basis of the bias that is removed from every vector (`bias/removal.ts`); empty: none. */
+  /** Basis of the bias that is removed from every vector (`bias.ts`); empty: none. */
   bias: Float64Array[]
 }
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { basisOf, without } from './bias/removal.ts'
+import { basisOf, without } from './bias.ts'
 import { modelNamed } from './models.ts'
 import { articleVector, passagesOf } from './recipe.ts'
 

@@ -24,18 +24,14 @@ export class CircuitOpen extends Error {
   override name = 'CircuitOpen'
 }
 
-export interface CircuitOptions {
-  /** Failures in a row that open it. */
-  failures?: number
-  /** ms of the first pause, doubled with every trial that fails. */
-  pause?: number
-  /** ms of the longest pause: recovery is noticed within it. */
-  maxPause?: number
-  /** Which failures count: not those of a bad request or of a caller who left. */
-  counts?: (error: unknown) => boolean
-}
+/** Failures in a row that open it. */
+const FAILURES = 3
+/** ms of the first pause, doubled with every trial that fails. */
+const PAUSE = 500
+/** Recovery is noticed within this time. */
+const LONGEST_PAUSE = 3_000
 
-interface CircuitState extends Required<CircuitOptions> {
+interface CircuitState {
   failuresInARow: number
   nextPause: number
   openUntil: number
@@ -44,26 +40,25 @@ interface CircuitState extends Required<CircuitOptions> {
   reason: string
 }
 
-/** @param name of the service, for the sentence of `CircuitOpen` */
-export function createCircuit(name: string, options: CircuitOptions = {}): Circuit {
-  const limits = { failures: 3, pause: 500, maxPause: 3_000, counts: () => true, ...options }
-  const state: CircuitState = {
-    ...{ ...limits, failuresInARow: 0, nextPause: limits.pause },
-    ...{ openUntil: 0, trying: false, reason: '' },
-  }
+/**
+ * @param name of the service, for the sentence of `CircuitOpen`
+ * @param counts which failures count: not those of a bad request or of a caller who left
+ */
+export function createCircuit(name: string, counts: (error: unknown) => boolean): Circuit {
+  const state: CircuitState = { failuresInARow: 0, nextPause: PAUSE, openUntil: 0, trying: false, reason: '' }
   return {
     obstacle: () => obstacleOf(state),
     async run(work) {
       const blocked = obstacleOf(state)
       if (blocked) throw new CircuitOpen(`${name} failed a moment ago (${blocked.reason}); it is tried again soon.`)
-      const isTrial = state.failuresInARow >= state.failures
+      const isTrial = state.failuresInARow >= FAILURES
       if (isTrial) state.trying = true
       try {
         const result = await work()
         close(state)
         return result
       } catch (error) {
-        if (state.counts(error)) countFailure(state, error, isTrial)
+        if (counts(error)) countFailure(state, error, isTrial)
         // The service answered the trial, if only to refuse this request.
         else if (isTrial) close(state)
         throw error
@@ -77,8 +72,8 @@ export function createCircuit(name: string, options: CircuitOptions = {}): Circu
 /** How long a caller waits before it asks again while another caller's trial runs, in ms. */
 const TRIAL_WAIT = 100
 
-function obstacleOf({ failuresInARow, failures, openUntil, trying, reason }: CircuitState): Obstacle | null {
-  if (failuresInARow < failures) return null
+function obstacleOf({ failuresInARow, openUntil, trying, reason }: CircuitState): Obstacle | null {
+  if (failuresInARow < FAILURES) return null
   const wait = openUntil - Date.now()
   if (wait > 0) return { reason, wait }
   return trying ? { reason, wait: TRIAL_WAIT } : null
@@ -86,13 +81,13 @@ function obstacleOf({ failuresInARow, failures, openUntil, trying, reason }: Cir
 
 function close(state: CircuitState): void {
   state.failuresInARow = 0
-  state.nextPause = state.pause
+  state.nextPause = PAUSE
 }
 
 function countFailure(state: CircuitState, error: unknown, isTrial: boolean): void {
   state.failuresInARow += 1
   state.reason = describe(error)
-  if (state.failuresInARow < state.failures) return
+  if (state.failuresInARow < FAILURES) return
   state.openUntil = Date.now() + state.nextPause
-  if (isTrial) state.nextPause = Math.min(state.nextPause * 2, state.maxPause)
+  if (isTrial) state.nextPause = Math.min(state.nextPause * 2, LONGEST_PAUSE)
 }

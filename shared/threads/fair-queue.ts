@@ -1,4 +1,4 @@
-import { type Waiter, waitInLine } from '../resilience/waiting-line.ts'
+import { type Waiter, waitInLine } from '../resilience/semaphore.ts'
 
 /**
  * Limits how many turns run at a time. Keys whose turns took little time come before keys whose

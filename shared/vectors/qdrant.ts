@@ -37,9 +37,7 @@ export function openQdrant(
     }
   }
   const server = openServer(config, timeout)
-  const circuit = createCircuit('Qdrant', {
-    counts: error => error instanceof VectorFailure && error.kind === 'unavailable',
-  })
+  const circuit = createCircuit('Qdrant', error => error instanceof VectorFailure && error.kind === 'unavailable')
   return {
     obstacle: circuit.obstacle,
     async ask(work) {

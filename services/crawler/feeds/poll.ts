@@ -8,7 +8,7 @@ import { type Document, type Poll, readDocument } from './document.ts'
 import { showsLatestAlone } from './parsing/feed.ts'
 import { type PartsRead, readParts } from './parts.ts'
 import { type Gap, type GoodPoll, saveOlderPage, savePoll, saveUnclosedGap } from './save.ts'
-import { beforeParsing, type DueFeed, hold, postpone, saveFailure } from './schedule.ts'
+import { beforeParsing, type DueFeed, postpone, saveFailure } from './schedule.ts'
 
 /**
  * Polls one feed or sitemap.
@@ -36,7 +36,7 @@ export async function pollFeed(crawl: Crawl, visit: Lease, feed: DueFeed): Promi
       return document.host !== visit.host
     case 'failure':
       if (document.reason === 'held') {
-        await hold(crawl.pool, feed, document.detail, HELD_FOR)
+        await postpone(crawl.pool, feed, HELD_FOR, document.detail)
         return false
       }
       await saveFailure(crawl.pool, feed, document.detail, document.wait, crawl.config)

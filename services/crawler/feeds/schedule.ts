@@ -1,4 +1,5 @@
 import type { Config } from '../../../shared/config/config.ts'
+import { printableLine } from '../../../shared/log/printable.ts'
 import type { Pool } from '../../../shared/postgres/pool.ts'
 
 /** A feed that is due. */
@@ -67,30 +68,20 @@ export async function saveFailure(
   )
 }
 
+/** Errors may quote a server's headers, and operators read them on terminals. */
+const printable = (error: string) => printableLine(error.slice(0, 500))
+
 /**
- * Removes control characters and lone surrogates. Errors may quote a server's headers, operators
- * read them on terminals, and Postgres refuses lone surrogates.
+ * Postpones a poll by `wait` ms, as if it had not been tried.
+ *
+ * @param why what the operator has to do first; by default nothing
  */
-const printable = (error: string) =>
-  error
-    .slice(0, 500)
-    .replace(/\p{Cc}+/gu, ' ')
-    .toWellFormed()
-
-/** Postpones a poll that the operator has to make possible. It is no failure of the feed. */
-export async function hold(pool: Pool, feed: DueFeed, why: string, wait: number): Promise<void> {
+export async function postpone(pool: Pool, feed: DueFeed, wait: number, why?: string): Promise<void> {
   await pool.query(
-    `update feeds set next_poll_at = clock_timestamp() + $2 * interval '1 ms', last_error = $3, parsing = false
+    `update feeds
+        set next_poll_at = clock_timestamp() + $2 * interval '1 ms', last_error = coalesce($3, last_error), parsing = false
       where feed_no = $1`,
-    [feed.feedNo, wait, printable(why)],
-  )
-}
-
-/** Postpones a poll by `wait` ms, as if it had not been tried. */
-export async function postpone(pool: Pool, feed: DueFeed, wait: number): Promise<void> {
-  await pool.query(
-    `update feeds set next_poll_at = clock_timestamp() + $2 * interval '1 ms', parsing = false where feed_no = $1`,
-    [feed.feedNo, wait],
+    [feed.feedNo, wait, why === undefined ? null : printable(why)],
   )
 }
 

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
 import { type LookupAddress, type LookupOptions, lookup } from 'node:dns'
 import { isIP } from 'node:net'
-import { type SecureContext, TLSSocket } from 'node:tls'
+import { TLSSocket } from 'node:tls'
 import ipaddr from 'ipaddr.js'
 import { buildConnector } from 'undici'
 import { type Config, ConfigError } from '../../../shared/config/config.ts'
@@ -46,20 +46,22 @@ export function guardedConnector(
   }
 }
 
-/** Connects with the certificates that the host needs beside its own. */
+/** Connects with the certificates that are trusted at this moment. */
 function trusting(trust: Trust, options: buildConnector.BuildOptions): buildConnector.connector {
-  const connectors = new WeakMap<SecureContext, buildConnector.connector>()
-  const usual = buildConnector({ ...options, secureOptions: SECURE_OPTIONS })
-  const connectorOf = (host: string): buildConnector.connector => {
-    const secureContext = trust.contextFor(host)
-    if (secureContext === undefined) return usual
-    const connector = connectors.get(secureContext) ?? buildConnector({ ...options, secureContext })
-    connectors.set(secureContext, connector)
-    return connector
-  }
+  let secureContext = trust.context()
+  const build = () =>
+    buildConnector({
+      ...options,
+      ...(secureContext === undefined ? { secureOptions: SECURE_OPTIONS } : { secureContext }),
+    })
+  let connect = build()
   return (asked, callback) => {
+    if (trust.context() !== secureContext) {
+      secureContext = trust.context()
+      connect = build()
+    }
     let explained = (error: Error) => error
-    const socket: unknown = connectorOf(asked.host ?? asked.hostname)(asked, (...[error, connected]) => {
+    const socket: unknown = connect(asked, (...[error, connected]) => {
       if (error === null) callback(null, connected)
       else callback(explained(error), null)
     })

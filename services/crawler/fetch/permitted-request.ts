@@ -134,7 +134,7 @@ export async function askHost(
   const fetch = (address: URL) => fetchCertificate(crawl, visit, address, options.outletNo)
   const missing = await missingCertificates(asked.incomplete, crawl.trust, fetch)
   if (missing === null) return asked
-  crawl.trust.remember(url.host, missing)
+  crawl.trust.remember(missing)
   crawl.log.info({ host: url.host, certificates: missing.length }, 'fetched certificates that a host does not send')
   return requestWithPermit(crawl, visit, url, headers, { ...options, patience: OWN_PAUSE })
 }

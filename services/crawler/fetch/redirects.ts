@@ -92,7 +92,7 @@ export function refreshOf({ status, headers, body }: FetchedResponse, url: URL):
   if (refresh === undefined && !/http-equiv\s{0,9}=\s{0,9}["']?\s{0,9}refresh/i.test(body.toString('latin1')))
     return null
   const html = decodeText(body, { contentType: headers['content-type'] ?? null, kind: 'html' }).text
-  const seen = withoutParts(html)
+  const seen = html.replace(UNSEEN, ' ')
   if ((seen.replace(/<[^<>]*>/g, ' ').match(/\p{L}{2,}/gu)?.length ?? 0) >= PROSE) return null
   const target = targetOf(refresh ?? '') ?? metaTarget(seen)
   if (target === null) return null
@@ -124,28 +124,5 @@ function targetOf(refresh: string): string | null {
   return (quoted?.[2] ?? written).trim() || null
 }
 
-/**
- * Removes what no reader sees: comments, scripts, styles, titles, and what needs a scriptless
- * browser.
- */
-function withoutParts(html: string): string {
-  let text = html
-  for (const [open, close] of [
-    ['<!--', '-->'],
-    ['<script', '</script'],
-    ['<noscript', '</noscript'],
-    ['<style', '</style'],
-    ['<title', '</title'],
-  ] as const) {
-    const lower = text.toLowerCase()
-    const kept: string[] = []
-    let at = 0
-    for (let from = lower.indexOf(open); from >= 0; from = lower.indexOf(open, at)) {
-      kept.push(text.slice(at, from))
-      const end = lower.indexOf(close, from + open.length)
-      at = end < 0 ? text.length : end + close.length
-    }
-    text = [...kept, text.slice(at)].join(' ')
-  }
-  return text
-}
+/** What no reader sees: comments, scripts, styles, titles, and what needs a scriptless browser. */
+const UNSEEN = /<!--.*?(?:-->|$)|<(script|noscript|style|title)\b.*?(?:<\/\1|$)/gis

@@ -41,7 +41,7 @@ export async function fetchPage(crawl: Crawl, visit: Lease, page: WaitingPage): 
   const took = performance.now() - begun
   const verdict = await ofOwnHost(pool, page.outletNo, judge(fetched, page.attempts))
   const saved = await savePage(pool, page, verdict, config.CRAWL_RETRY_MIN)
-  await spendTry(crawl, page.outletNo, { fetched, bytes: saved.bytes, took })
+  await spendTry(crawl, page.outletNo, { fetched, kept: saved.bytes, took })
   await report(crawl, page, verdict, saved)
   const ownHost = 'host' in fetched && fetched.host === visit.host
   const isHeld = fetched.kind === 'failure' && fetched.reason === 'held'
@@ -82,52 +82,34 @@ async function ofOwnHost(pool: Pool, outletNo: number, verdict: Verdict): Promis
 }
 
 /**
- * Notes a try in the outlet's budget of today.
+ * Notes a try in the outlet's budget of today. None is noted when no request was made and the page
+ * still waits.
  *
- * @param of.bytes that are stored
+ * @param of.kept bytes of the page that are stored
  * @param of.took ms
  */
 async function spendTry(
-  crawl: Crawl,
+  { pool, config, held }: Crawl,
   outletNo: number,
-  of: { fetched: Exclude<Fetched, { kind: 'interrupted' }>; bytes: number; took: number },
+  { fetched, kept, took }: { fetched: Exclude<Fetched, { kind: 'interrupted' }>; kept: number; took: number },
 ): Promise<void> {
-  const tried = tryOf(of.fetched, of.bytes, of.took, crawl.config)
-  if (tried !== null && (await noteTry(crawl.pool, outletNo, tried, crawl.config))) crawl.held.pages.add(outletNo)
-}
-
-/**
- * The try as the outlet's budget counts it. Null: no request was made, and the page still waits.
- *
- * @param kept bytes of the page that are stored
- * @param took ms
- */
-function tryOf(
-  fetched: Exclude<Fetched, { kind: 'interrupted' }>,
-  kept: number,
-  took: number,
-  { CRAWL_TIMEOUT, CRAWL_MAX_BYTES }: Crawl['config'],
-): Try | null {
-  switch (fetched.kind) {
-    case 'answer':
-      return { bytes: kept || fetched.answer.body.length, answer: took < CRAWL_TIMEOUT / 2 ? 'in time' : 'slow' }
-    case 'failure':
-      if (fetched.reason === 'held') return null
-      return {
-        bytes: fetched.reason === 'too-large' ? CRAWL_MAX_BYTES : 0,
-        answer: fetched.reason === 'time-out' ? 'late' : 'neither',
-      }
-    case 'robots unreachable':
-      // It took no time when we knew already that the robots.txt does not answer.
-      return took >= CRAWL_TIMEOUT / 2 ? { bytes: 0, answer: 'late' } : null
-    case 'cookies':
-      return { bytes: 0, answer: took < CRAWL_TIMEOUT / 2 ? 'in time' : 'slow' }
-    case 'disallowed':
-      // It costs no request, but crawl memory keeps the page for ever.
-      return { bytes: 0, answer: 'neither' }
-    case 'busy':
-      return null
-  }
+  const isSlow = took >= config.CRAWL_TIMEOUT / 2
+  const reason = fetched.kind === 'failure' ? fetched.reason : null
+  // A robots.txt took no time when we knew already that it does not answer.
+  const isUnasked = fetched.kind === 'busy' || reason === 'held' || (fetched.kind === 'robots unreachable' && !isSlow)
+  if (isUnasked) return
+  const bytes = fetched.kind === 'answer' ? kept || fetched.answer.body.length : 0
+  // An address that robots.txt forbids costs no request, but crawl memory keeps it for ever.
+  const answer: Try['answer'] =
+    fetched.kind === 'robots unreachable' || reason === 'time-out'
+      ? 'late'
+      : fetched.kind === 'disallowed' || reason !== null
+        ? 'neither'
+        : isSlow
+          ? 'slow'
+          : 'in time'
+  const tried = { bytes: reason === 'too-large' ? config.CRAWL_MAX_BYTES : bytes, answer }
+  if (await noteTry(pool, outletNo, tried, config)) held.pages.add(outletNo)
 }
 
 /** Decompresses a body whose headers do not say that it is compressed. */

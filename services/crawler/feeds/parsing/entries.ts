@@ -1,5 +1,5 @@
 import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
-import { EMPTY_ENTRY, type Feed, type FeedFormat, nextOfHead, type RawEntry } from './feed.ts'
+import { EMPTY_ENTRY, EMPTY_FEED, type Feed, type FeedFormat, nextOfHead, type RawEntry } from './feed.ts'
 import { childrenOf, type FeedElement, type Markup, markupOf, textOf } from './markup.ts'
 
 /** No feed of news names more entries at a time. By custom the first ones are the newest. */
@@ -24,11 +24,8 @@ export function readEntries(markup: Markup, top: FeedElement, format: FeedFormat
   const title = firstConstruct(markup, head, 'title', 'atom:title')
   const entries = items.slice(0, MAX_ENTRIES).map(item => readEntry(markup, item, title))
   return {
-    format,
-    title,
-    language,
-    entries,
-    parts: [],
+    ...EMPTY_FEED,
+    ...{ format, language, entries },
     next: nextOfHead(head, head.base),
     whole: markup.whole && items.length <= MAX_ENTRIES,
   }

@@ -38,7 +38,6 @@ export interface SitemapPart {
 
 export interface Feed {
   format: FeedFormat
-  title: string | null
   language: string | null
   entries: RawEntry[]
   parts: SitemapPart[]
@@ -48,20 +47,15 @@ export interface Feed {
   whole: boolean
 }
 
+/** A document that names nothing. */
+export const EMPTY_FEED = {
+  ...{ language: null, entries: [], parts: [], next: null, whole: true },
+} satisfies Omit<Feed, 'format'>
+
 /** An entry without any field. */
 export const EMPTY_ENTRY: RawEntry = {
-  link: null,
-  originalLink: null,
-  about: null,
-  id: null,
-  idIsLink: false,
-  title: null,
-  summary: null,
-  content: null,
-  authors: [],
-  published: null,
-  language: null,
-  modified: null,
+  ...{ link: null, originalLink: null, about: null, id: null, idIsLink: false, title: null, summary: null },
+  ...{ content: null, authors: [], published: null, language: null, modified: null },
 }
 
 /** Links of a feed's head that are read. */

@@ -5,7 +5,15 @@ import type { FeedEntry } from '../../../../shared/outlets/page.ts'
 import { begin } from '../../../../shared/threads/clock.ts'
 import type { Timed } from '../../../../shared/threads/threads.ts'
 import { MAX_AUTHORS, MAX_ENTRIES, readEntries, withoutCdata } from './entries.ts'
-import { EMPTY_ENTRY, type Feed, type FeedFormat, nextPage, type RawEntry, type SitemapPart } from './feed.ts'
+import {
+  EMPTY_ENTRY,
+  EMPTY_FEED,
+  type Feed,
+  type FeedFormat,
+  nextPage,
+  type RawEntry,
+  type SitemapPart,
+} from './feed.ts'
 import { decodeEntities, type FeedElement, readMarkup } from './markup.ts'
 import { readSitemap, readSitemapIndex, readTextSitemap, recentEntries, recentParts } from './sitemaps.ts'
 
@@ -230,14 +238,13 @@ function readJsonFeed(text: string, base: string | null): Feed | null {
   if (typeof feed.version !== 'string' && typeof feed.title !== 'string') return null
   const authors = authorsOf(feed)
   return {
+    ...EMPTY_FEED,
     format: 'json',
-    title: textOf(feed.title),
     language: textOf(feed.language),
     entries: feed.items
       .slice(0, MAX_ENTRIES)
       .filter(isRecord)
       .map(item => readItem(item, authors)),
-    parts: [],
     next: typeof feed.next_url === 'string' ? nextPage(feed.next_url, base) : null,
     whole: feed.items.length <= MAX_ENTRIES,
   }

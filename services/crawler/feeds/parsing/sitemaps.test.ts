@@ -33,7 +33,6 @@ t.test('of a long sitemap, the newest addresses', async t => {
   }))
   const feed: Feed = {
     format: 'sitemap',
-    title: null,
     language: null,
     entries,
     parts: [],

@@ -2,7 +2,7 @@ import { getDomain } from 'tldts'
 import { ADDRESS_LIMIT } from '../../../../shared/articles/address.ts'
 import { LANGUAGES } from '../../../../shared/articles/article.ts'
 import { firstText } from './entries.ts'
-import { EMPTY_ENTRY, type Feed, type RawEntry, type SitemapPart } from './feed.ts'
+import { EMPTY_ENTRY, EMPTY_FEED, type Feed, type RawEntry, type SitemapPart } from './feed.ts'
 import { childrenOf, type FeedElement, type Markup } from './markup.ts'
 
 /** Parts of an index that one poll reads. */
@@ -82,15 +82,7 @@ export function readSitemap(markup: Markup, urlset: FeedElement): Feed {
   const twins = twinsOf(urls, listed)
   const entries = [...listed, ...twins].slice(0, MAX_LISTED)
   const news = urls.some(url => childrenOf(url, 'news:news', 'news').length > 0)
-  return {
-    format: news ? 'news sitemap' : 'sitemap',
-    title: null,
-    language: null,
-    entries,
-    parts: [],
-    next: null,
-    whole: markup.whole,
-  }
+  return { ...EMPTY_FEED, format: news ? 'news sitemap' : 'sitemap', entries, whole: markup.whole }
 }
 
 /**
@@ -144,7 +136,7 @@ export function readTextSitemap(text: string): Feed | null {
   const addresses = written.filter(line => /^https?:\/\/[^\s<>"]+$/i.test(line) && line.length <= ADDRESS_LIMIT)
   if (addresses.length < written.length / 2) return null
   const entries = [...new Set(addresses)].map(link => ({ ...EMPTY_ENTRY, link }))
-  return { format: 'sitemap', title: null, language: null, entries, parts: [], next: null, whole: true }
+  return { ...EMPTY_FEED, format: 'sitemap', entries }
 }
 
 /** Reads a sitemap index. */
@@ -154,15 +146,7 @@ export function readSitemapIndex(markup: Markup, index: FeedElement): Feed {
     const url = firstText(markup, sitemap, 'loc')
     if (url !== null && url.length <= ADDRESS_LIMIT) parts.push({ url, modified: dateOf(markup, sitemap) })
   }
-  return {
-    format: 'sitemap index',
-    title: null,
-    language: null,
-    entries: [],
-    parts,
-    next: null,
-    whole: markup.whole,
-  }
+  return { ...EMPTY_FEED, format: 'sitemap index', parts, whole: markup.whole }
 }
 
 /** A longer text is no date. */

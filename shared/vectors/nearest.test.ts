@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
-import { createSecondTry } from './second-try.ts'
+import { createSecondTry } from '../vectors/nearest.ts'
 
 const MINUTE = 60_000
 const hangs = (signal: AbortSignal) => pause(MINUTE, 'late', { signal })

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from 'node:fs'
+
 /**
  * The bias of a model: mean vectors that tell nothing about a text. All vectors share one part,
  * another part distinguishes search terms from passages, and vectors of one language share a third.
@@ -35,4 +37,18 @@ function subtractAlong(vector: Float64Array, axis: Float64Array): void {
   let along = 0
   for (let at = 0; at < vector.length; at++) along += vector[at]! * axis[at]!
   for (let at = 0; at < vector.length; at++) vector[at]! -= along * axis[at]!
+}
+
+/** The file of a model's measured bias: `npm run measure-bias` writes it. */
+export function biasFile(model: string): URL {
+  const slug = (model.split('/').at(-1) ?? '').toLowerCase().replace(/[^a-z0-9]+/g, '-')
+  return new URL(`./bias/${slug}.json`, import.meta.url)
+}
+
+/** An orthonormal basis of a model's bias; empty for a model without a measurement. */
+export function biasOf(model: string): Float64Array[] {
+  const file = biasFile(model)
+  if (!existsSync(file)) return []
+  const measured: { means: number[][] } = JSON.parse(readFileSync(file, 'utf8'))
+  return basisOf(measured.means)
 }
