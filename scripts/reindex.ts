@@ -6,6 +6,7 @@ import { createPace } from './reindex/pace.ts'
 import { reindexPages } from './reindex/pages.ts'
 import { beginRun, endRun, findRun } from './reindex/run.ts'
 import { type Chosen, countChosen, lookUpOutlet, selectionOf } from './reindex/selection.ts'
+import { reindexSnippets } from './reindex/snippets.ts'
 import { reindexVectors } from './reindex/vectors.ts'
 import { type Progress, reindexWords } from './reindex/words.ts'
 import { articlesBar } from './terminal/terminal.ts'
@@ -15,18 +16,20 @@ await runCommand(
     name: 'reindex',
     about: [
       'Rebuilds the index from the stored texts, for all articles or some. It rebuilds their words: after an upgrade with another',
-      'tokenizer, stop words or stems, or when the index seems damaged. With --vectors the embedders make their vectors again.',
+      'tokenizer, stop words or stems, or when the index seems damaged. With --vectors the embedders make their vectors again,',
+      'with --snippets the snippets are made anew, after an upgrade with another length.',
       'Ids and times stay. Searches go on and see each part in its old or its new form. After an interruption the same command',
       'goes on where it was.',
     ].join('\n'),
     usage: [
       '[--outlet DOMAIN] [--language nl] [--from T] [--to T] [--rate N] [--restart] [--dry-run] [--json]',
-      '--vectors [the same]',
+      '--vectors | --snippets [the same]',
       '--pages [--outlet DOMAIN] [--rate N] [--dry-run] [--json]',
       '--archive [--release | --empty | --restart | --dry-run] [--rate N] [--json]',
     ],
     options: {
       vectors: { type: 'boolean', about: 'the vectors, not the words' },
+      snippets: { type: 'boolean', about: 'the snippets, not the words' },
       pages: {
         type: 'boolean',
         about: 'reads stored pages again: teaches outlets, finds refused articles, counts differences',
@@ -87,7 +90,9 @@ await runCommand(
         done =
           selection.what === 'vectors'
             ? await reindexVectors(pool, chosen, run, pace, tell, bar.say, signal)
-            : await reindexWords(pool, chosen, run, pace, tell, signal)
+            : selection.what === 'snippets'
+              ? await reindexSnippets(pool, chosen, run, pace, tell, signal)
+              : await reindexWords(pool, chosen, run, pace, tell, signal)
       } finally {
         bar.stop()
       }

@@ -1,4 +1,4 @@
-import { authorsOf } from '../../services/normaliser/authors/authors.ts'
+import { authorChoice } from '../../services/normaliser/authors/authors.ts'
 import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import { type Figures, percent } from '../figures.ts'
@@ -39,9 +39,9 @@ interface Counted {
 
 function count(counted: Counted, page: TruePage, authors: string[]): void {
   const host = new URL(page.url).hostname.replace(/^www\./, '')
-  const found = setOf(authorsOf(readMetadata(parsePage(page.html), page.url), null, { name: host, domain: host })).join(
-    '|',
-  )
+  const found = setOf(
+    authorChoice(readMetadata(parsePage(page.html), page.url), null, { name: host, domain: host })?.value ?? [],
+  ).join('|')
   const people = peopleOf(page, authors).join('|')
   counted.pages += 1
   if (found === setOf(authors).join('|')) counted.asStated += 1

@@ -1,4 +1,4 @@
-import { publishedAt } from '../../services/normaliser/dates/published.ts'
+import { dateChoice } from '../../services/normaliser/dates/published.ts'
 import { findDates } from '../../services/normaliser/dates/written.ts'
 import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
@@ -25,13 +25,9 @@ export async function measureDates(data: string): Promise<Figures> {
     const counted: Counted = { pages: 0, right: 0, rightUtc: 0, none: 0, elsewhere: 0, unwritten: 0 }
     for await (const page of truePages(data, set)) {
       if (page.date === null) continue
-      const found = publishedAt(
-        readMetadata(parsePage(page.html), page.url),
-        null,
-        { timeZone: TIME_ZONE },
-        '',
-        new Date(),
-      )
+      const found =
+        dateChoice(readMetadata(parsePage(page.html), page.url), null, { timeZone: TIME_ZONE }, '', new Date())
+          ?.value ?? null
       counted.pages += 1
       if (found === null) counted.none += 1
       if (set === 'fundus') counted.right += found !== null && sameMinute(found, page) ? 1 : 0

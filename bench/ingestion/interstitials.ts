@@ -1,9 +1,9 @@
-import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '../../services/normaliser/interstitials/examples.ts'
 import { recogniseInterstitial } from '../../services/normaliser/interstitials/interstitials.ts'
 import { openingOf } from '../../services/normaliser/interstitials/paywall.ts'
 import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
 import { readPageText } from '../../services/normaliser/text/page-text.ts'
+import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '../../test/normaliser/interstitials.ts'
 import { type Figures, rounded, say } from '../figures.ts'
 import { truePages } from './truth.ts'
 

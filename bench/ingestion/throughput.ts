@@ -3,14 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { migrate } from '../../infra/migrations/migrate.ts'
 import { indexText } from '../../search/analysis/index.ts'
-import { authorsOf } from '../../services/normaliser/authors/authors.ts'
-import { publishedAt } from '../../services/normaliser/dates/published.ts'
+import { authorChoice } from '../../services/normaliser/authors/authors.ts'
+import { dateChoice } from '../../services/normaliser/dates/published.ts'
 import { recogniseInterstitial } from '../../services/normaliser/interstitials/interstitials.ts'
 import { openingOf } from '../../services/normaliser/interstitials/paywall.ts'
 import { detectLanguage } from '../../services/normaliser/languages/detection.ts'
 import { parsePage } from '../../services/normaliser/markup/tree.ts'
 import { readMetadata } from '../../services/normaliser/metadata/metadata.ts'
-import { chooseTitle } from '../../services/normaliser/metadata/title.ts'
+import { titleChoice } from '../../services/normaliser/metadata/title.ts'
 import { startNormaliser } from '../../services/normaliser/start.ts'
 import { readPageText } from '../../services/normaliser/text/page-text.ts'
 import { readConfig } from '../../shared/config/config.ts'
@@ -201,9 +201,9 @@ async function measureStages(pages: TruePage[]): Promise<Figures> {
       return openingOf(text, null)
     })
     const body = text.paragraphs.join('\n\n')
-    const headline = await timed('metadata', () => chooseTitle(meta, null, OUTLET))
-    await timed('dates', () => publishedAt(meta, null, OUTLET, body, new Date()))
-    await timed('authors', () => authorsOf(meta, null, OUTLET))
+    const headline = await timed('metadata', () => titleChoice(meta, null, OUTLET)?.value ?? null)
+    await timed('dates', () => dateChoice(meta, null, OUTLET, body, new Date())?.value ?? null)
+    await timed('authors', () => authorChoice(meta, null, OUTLET)?.value ?? [])
     await timed('language', () => detectLanguage({ title: headline ?? '', body, outletLanguages: [] }))
     await timed('words', () => indexText(headline ?? '', body))
   }

@@ -5,7 +5,7 @@ import { readInstant } from '../archive/instant.ts'
 
 /** The articles to reindex, and their part to rebuild. A field that is null selects all. */
 export interface Selection {
-  what: 'words' | 'vectors'
+  what: 'words' | 'vectors' | 'snippets'
   outlet: string | null
   language: Language | null
   /** Published then or later. */
@@ -24,7 +24,7 @@ export function selectionOf(options: Record<string, string | boolean | string[] 
   const to = instantOf('--to', text('to'))
   if (from !== null && to !== null && from >= to) throw new UsageError('--from must lie before --to.')
   return {
-    what: options.vectors === true ? 'vectors' : 'words',
+    what: options.vectors === true ? 'vectors' : options.snippets === true ? 'snippets' : 'words',
     outlet: text('outlet')?.toLowerCase() ?? null,
     language: languageOf(text('language')),
     from,

@@ -6,9 +6,6 @@ export type Country = (typeof COUNTRIES)[number]
 export const LANGUAGES = ['nl', 'fr', 'de', 'lb', 'en'] as const
 export type Language = (typeof LANGUAGES)[number]
 
-/** Code points of the body that make the snippet (contract, "Article object"). */
-export const SNIPPET_LENGTH = 200
-
 /** The outlet in an article object, as it was when the article was indexed (decision 24). */
 export interface ArticleOutlet {
   name: string | null

@@ -1,4 +1,8 @@
-import { SNIPPET_LENGTH } from './article.ts'
+/**
+ * Code points of the body that make the snippet (contract, "Article object"). After a change,
+ * `npm run reindex -- --snippets` makes the stored snippets anew.
+ */
+export const SNIPPET_LENGTH = 200
 
 const graphemes = new Intl.Segmenter('und', { granularity: 'grapheme' })
 

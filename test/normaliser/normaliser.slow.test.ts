@@ -1,10 +1,10 @@
 import t from 'tap'
-import { ANNOUNCED, INTERSTITIAL_EXAMPLES } from '../../services/normaliser/interstitials/examples.ts'
 import { finishFailed } from '../../services/normaliser/pages/finish.ts'
 import { callDuePages } from '../../services/normaliser/start.ts'
 import { createPool } from '../../shared/postgres/pool.ts'
 import { createTestDatabase, PATIENT } from '../database.ts'
 import { createFleet } from '../fleet.ts'
+import { ANNOUNCED, INTERSTITIAL_EXAMPLES } from './interstitials.ts'
 import { articlePage, settle, storePages } from './stored.ts'
 
 t.setTimeout(600_000)

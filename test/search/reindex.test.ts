@@ -45,6 +45,11 @@ t.test('reindex makes every word of the index anew, and changes no article', { t
   await makeSegments(index.pool, { flushed: 16n, merged: 64n })
   const rows = 'select * from articles join article_texts using (seq) order by seq'
   const before = await index.database.query(rows)
+  await index.database.query('update article_texts set snippet = left(snippet, 20) where seq % 2 = 0')
+  t.notSame(await index.database.query(rows), before)
+  const snippets = await reindex(index, '--snippets').ended
+  t.match(snippets.errors(), new RegExp(`Rebuilt the snippets of ${articles.length} articles\\.`))
+  t.same(await index.database.query(rows), before, 'snippets of another length are made anew, nothing else changes')
   await spoil(index)
   // A process that has read the spoilt words of the fresh articles must notice that they are new.
   const all: ArticleQuery = { ...EVERYTHING, match: { kind: 'boolean', required: [['x']], excluded: [] } }

@@ -1,4 +1,5 @@
-import { type Country, SNIPPET_LENGTH } from '../../../shared/articles/article.ts'
+import type { Country } from '../../../shared/articles/article.ts'
+import { SNIPPET_LENGTH } from '../../../shared/articles/snippet.ts'
 import { type FeedMake, type SampleOutlet, type SampleText, summaryOf, type TextLanguage, textsOf } from './texts.ts'
 
 /** The twelve fictional outlets and the properties of their sites, which all differ, as on the web. */

@@ -3,7 +3,7 @@ import t from 'tap'
 import type { FeedEntry } from '../../../shared/outlets/page.ts'
 import { parsePage } from '../markup/tree.ts'
 import { readMetadata } from '../metadata/metadata.ts'
-import { authorsOf } from './authors.ts'
+import { authorChoice } from './authors.ts'
 import { foldOutlet, peopleIn } from './person-names.ts'
 
 const outlet = { name: 'De Dagkoerier', domain: 'dagkoerier.example' }
@@ -127,7 +127,7 @@ function authors({ jsonLd, head = '', body = '', feed }: Said): string[] {
           published: null,
           language: null,
         }
-  return authorsOf(readMetadata(parsePage(html), 'https://www.dagkoerier.example/a'), entry, outlet)
+  return authorChoice(readMetadata(parsePage(html), 'https://www.dagkoerier.example/a'), entry, outlet)?.value ?? []
 }
 
 t.test('decision 35: the first source that names a person counts', async t => {
@@ -249,7 +249,7 @@ t.test('hostile bylines take no time', async t => {
 
 t.test('a name without a label counts beside the date under the headline', async t => {
   const page = (...lines: string[]) =>
-    authorsOf(
+    authorChoice(
       readMetadata(
         parsePage(
           `<title>Brug dicht</title><h1>Brug dicht</h1>${lines.map(line => `<div>${line}</div>`).join('')}<p>De brug over de Maas is dicht.</p>`,
@@ -258,7 +258,7 @@ t.test('a name without a label counts beside the date under the headline', async
       ),
       null,
       outlet,
-    )
+    )?.value ?? []
   t.same(page('Anna Weber', '3 november 2026'), ['Anna Weber'])
   t.same(page('Jan van den Berg', '3-11-2026 14:05'), ['Jan van den Berg'])
   t.same(page('Anna Weber – 3. November 2026'), ['Anna Weber'])

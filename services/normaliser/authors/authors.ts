@@ -8,8 +8,8 @@ import { isWithin } from '../markup/tree.ts'
 import type { Mark } from '../metadata/marks.ts'
 import type { PageMetadata } from '../metadata/metadata.ts'
 import { besideDates } from './beside-dates.ts'
+import { isNear, spokenBylines } from './lines.ts'
 import { foldOutlet, peopleIn } from './person-names.ts'
-import { isNear, spokenBylines } from './spoken.ts'
 
 /** A statement with more people is a list of staff, not a byline. */
 const MOST = 20
@@ -19,17 +19,8 @@ const STATEMENTS = 50
 /**
  * The people who wrote the article, as the outlet names them and in its order (decision 35). The
  * first source that names a person counts: structured data, meta tags, the feed, the byline on the
- * page. Doubtful names are left out, so the result may be empty.
+ * page. Doubtful names are left out. Null without any.
  */
-export function authorsOf(
-  meta: PageMetadata,
-  entry: FeedEntry | null,
-  outlet: Pick<Outlet, 'name' | 'domain'>,
-): string[] {
-  return authorChoice(meta, entry, outlet)?.value ?? []
-}
-
-/** The same people with their origin; null without any. */
 export function authorChoice(
   meta: PageMetadata,
   entry: FeedEntry | null,

@@ -2,7 +2,7 @@ import iconv from 'iconv-lite'
 import t from 'tap'
 import { snippetOf } from '../../../shared/articles/snippet.ts'
 import type { FeedEntry, StoredPage } from '../../../shared/outlets/page.ts'
-import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '../interstitials/examples.ts'
+import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '../../../test/normaliser/interstitials.ts'
 import { type Composition, composeArticle } from './article.ts'
 
 t.setTimeout(120_000)

@@ -7,8 +7,7 @@ import { dateCandidates, type Moment, readingOf } from '../dates/published.ts'
 import { titleCandidates } from '../metadata/title.ts'
 import type { Template } from '../template.ts'
 import { feedTexts } from '../text/feed-text.ts'
-import { composeArticle } from './article.ts'
-import { type Look, lookAt } from './look.ts'
+import { composeArticle, type PageReading, readStored } from './article.ts'
 
 /** A candidate as people read it. */
 export interface ShownCandidate {
@@ -58,7 +57,7 @@ export async function explainPage(page: StoredPage, now: Date, template: Templat
     }
   }
   const { entry, outlet } = page
-  const look = lookAt(page, entry?.title ? plainText(entry.title) : null, false, template)
+  const reading = readStored(page, entry?.title ? plainText(entry.title) : null, false, template)
   const { article } = composition
   const explain = (field: Field, value: string | null, candidates: ShownCandidate[]): FieldExplanation => {
     const origin = composition.origins[field]
@@ -68,23 +67,27 @@ export async function explainPage(page: StoredPage, now: Date, template: Templat
   return {
     outcome: 'article',
     interstitial,
-    furniture: look.furniture.slice(0, SHOWN).map(shortened),
+    furniture: reading.furniture.slice(0, SHOWN).map(shortened),
     fields: {
       title: explain(
         'title',
         article.title,
-        shown(titleCandidates(look.meta, entry, outlet), title => title),
+        shown(titleCandidates(reading.meta, entry, outlet), title => title),
       ),
-      date: explain('date', article.publishedAt?.toISOString() ?? null, shown(datesOf(look, page, now), momentInWords)),
+      date: explain(
+        'date',
+        article.publishedAt?.toISOString() ?? null,
+        shown(datesOf(reading, page, now), momentInWords),
+      ),
       authors: explain(
         'authors',
         article.authors.join(', ') || null,
-        shown(authorsOf(look, page), names => names.join(', ')),
+        shown(authorsOf(reading, page), names => names.join(', ')),
       ),
       text: explain(
         'text',
         article.body,
-        shown([...look.texts, ...feedTexts(entry)], text => text),
+        shown([...reading.texts, ...feedTexts(entry)], text => text),
       ),
       language: explain(
         'language',
@@ -95,12 +98,12 @@ export async function explainPage(page: StoredPage, now: Date, template: Templat
   }
 }
 
-function datesOf(look: Look, { entry, outlet }: StoredPage, now: Date): Iterable<Candidate<Moment>> {
-  const text = bestOf(look.texts)?.value ?? ''
-  return dateCandidates(look.meta, entry, text, readingOf(look.meta, outlet, now))
+function datesOf(reading: PageReading, { entry, outlet }: StoredPage, now: Date): Iterable<Candidate<Moment>> {
+  const text = bestOf(reading.texts)?.value ?? ''
+  return dateCandidates(reading.meta, entry, text, readingOf(reading.meta, outlet, now))
 }
 
-function* authorsOf({ meta }: Look, { entry, outlet }: StoredPage): Generator<Candidate<string[]>> {
+function* authorsOf({ meta }: PageReading, { entry, outlet }: StoredPage): Generator<Candidate<string[]>> {
   const { stated, shown } = authorCandidates(meta, entry, outlet)
   yield* stated
   yield* shown()

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { parsePage } from '../markup/tree.ts'
 import { readMetadata } from '../metadata/metadata.ts'
-import { publishedAt } from './published.ts'
+import { dateChoice } from './published.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const HEADLINE = 'Brug over de Maas dicht voor al het verkeer'
@@ -11,7 +11,7 @@ const PROSE = `<p>${'De brug blijft tot het voorjaar dicht, zegt de gemeente. '.
 function dayOf(body: string, lang = 'nl'): string | null {
   const html = `<html lang="${lang}"><head><title>${HEADLINE}</title></head><body>${body}</body></html>`
   const meta = readMetadata(parsePage(html), 'https://www.dagkoerier.example/artikel/brug-dicht')
-  const found = publishedAt(meta, null, { timeZone: 'Europe/Amsterdam' }, '', NOW)
+  const found = dateChoice(meta, null, { timeZone: 'Europe/Amsterdam' }, '', NOW)?.value ?? null
   return found === null ? null : new Intl.DateTimeFormat('sv-SE', { timeZone: 'Europe/Amsterdam' }).format(found)
 }
 const behind = (markup: string) => dayOf(`<h1>${HEADLINE}</h1>${markup}${PROSE}`)

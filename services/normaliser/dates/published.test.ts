@@ -2,7 +2,7 @@ import t from 'tap'
 import type { FeedEntry } from '../../../shared/outlets/page.ts'
 import { parsePage } from '../markup/tree.ts'
 import { readMetadata } from '../metadata/metadata.ts'
-import { publishedAt } from './published.ts'
+import { dateChoice } from './published.ts'
 
 const NOW = new Date('2026-11-21T12:00:00Z')
 const URL_ = 'https://www.dagkoerier.example/artikel/brug-dicht'
@@ -25,8 +25,9 @@ function published(said: Said): string | null {
   const entry: FeedEntry | null = said.feed === undefined ? null : { ...NO_ENTRY, published: said.feed }
   const outlet = { timeZone: said.timeZone ?? 'Europe/Amsterdam' }
   return (
-    publishedAt(readMetadata(parsePage(html), said.url ?? URL_), entry, outlet, said.text ?? '', NOW)?.toISOString() ??
-    null
+    (
+      dateChoice(readMetadata(parsePage(html), said.url ?? URL_), entry, outlet, said.text ?? '', NOW)?.value ?? null
+    )?.toISOString() ?? null
   )
 }
 
@@ -141,7 +142,7 @@ t.test('decision 36: never now: the masthead’s date of today is no article’s
   for (const head of heads) {
     const html = `<html><head><title>Brug over de Maas dicht</title></head><body>${head}<main><h1>Brug over de Maas dicht</h1><p>Tekst</p></main></body></html>`
     t.equal(
-      publishedAt(readMetadata(parsePage(html), URL_), null, { timeZone: 'Europe/Amsterdam' }, '', NOW),
+      dateChoice(readMetadata(parsePage(html), URL_), null, { timeZone: 'Europe/Amsterdam' }, '', NOW)?.value ?? null,
       null,
       head,
     )
@@ -166,7 +167,10 @@ t.test('a page that names its title in the address only has its dateline behind 
   const url = 'https://dagkoerier.example/brug-over-de-maas-weken-dicht-12345.html'
   const read = (heading: string) => {
     const meta = readMetadata(parsePage(page(heading)), url)
-    return [meta.titles.headline, publishedAt(meta, null, { timeZone: 'Europe/Amsterdam' }, '', NOW)?.toISOString()]
+    return [
+      meta.titles.headline,
+      (dateChoice(meta, null, { timeZone: 'Europe/Amsterdam' }, '', NOW)?.value ?? null)?.toISOString(),
+    ]
   }
   t.same(read('Brug over de Maas – weken dicht!'), ['Brug over de Maas – weken dicht!', '2026-11-03T00:00:00.000Z'])
   t.same(read('Waar de stad om draait'), [null, undefined])

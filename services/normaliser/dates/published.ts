@@ -47,18 +47,8 @@ const EARLIEST = Date.UTC(1990, 0, 1)
  * it is 00:00 UTC of that day, so that a client who asks for the day finds it.
  *
  * `pageText` is the article's own text. Its beginning is read last.
+ * The origin is that of the source that names the day.
  */
-export function publishedAt(
-  meta: PageMetadata,
-  entry: FeedEntry | null,
-  outlet: Pick<Outlet, 'timeZone'>,
-  pageText: string,
-  now: Date,
-): Date | null {
-  return dateChoice(meta, entry, outlet, pageText, now)?.value ?? null
-}
-
-/** The same time with its origin: the source that names the day. */
 export function dateChoice(
   meta: PageMetadata,
   entry: FeedEntry | null,

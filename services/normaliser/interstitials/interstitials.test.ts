@@ -1,13 +1,13 @@
 import t from 'tap'
+import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from '../../../test/normaliser/interstitials.ts'
 import { parsePage } from '../markup/tree.ts'
 import { readMetadata } from '../metadata/metadata.ts'
 import { readPageText } from '../text/page-text.ts'
-import { ANNOUNCED, ANNOUNCED_AT, INTERSTITIAL_EXAMPLES } from './examples.ts'
 import { type InterstitialKind, recogniseInterstitial } from './interstitials.ts'
 import { openingOf } from './paywall.ts'
 import { textFingerprint } from './served.ts'
 
-const look = (
+const interstitialOf = (
   html: string,
   options: { finalUrl?: string; feedTitle?: string | null } = {},
 ): InterstitialKind | null => {
@@ -28,13 +28,10 @@ const look = (
 
 for (const { name, kind, html, finalUrl, says } of INTERSTITIAL_EXAMPLES) {
   t.test(`${name} is recognised`, async t => {
-    t.equal(look(html, finalUrl === undefined ? {} : { finalUrl }), kind)
-    if (kind === 'paywall')
-      t.notOk(
-        openingOf(readPageText(parsePage(html)), false)
-          .paragraphs.join('\n')
-          .includes(says),
-      )
+    t.equal(interstitialOf(html, finalUrl === undefined ? {} : { finalUrl }), kind)
+    const { paragraphs } = openingOf(readPageText(parsePage(html)), false)
+    if (kind === 'paywall') t.notOk(paragraphs.join('\n').includes(says))
+    if (kind === 'error page' && finalUrl === undefined) t.equal(interstitialOf(html, { feedTitle: 'Liveblog' }), kind)
   })
 }
 
@@ -56,18 +53,21 @@ t.test('news about cookies, robots and subscriptions is no wall', async t => {
       `De privacywaakhond legt bedrijf ${at} een boete op omdat het cookies plaatste zonder toestemming van bezoekers.`,
   )
   t.equal(
-    look(article('Boete voor cookies zonder toestemming', ...cookies), {
+    interstitialOf(article('Boete voor cookies zonder toestemming', ...cookies), {
       feedTitle: 'Boete voor cookies zonder toestemming',
     }),
     null,
   )
   const paper =
     'De krant verhoogt de prijs van een abonnement tot 45 euro per maand. De uitgever telt nu een miljoen abonnees.'
-  t.equal(look(article('Krant wordt duurder', paper, paper.repeat(3)), { feedTitle: 'Krant wordt duurder' }), null)
+  t.equal(
+    interstitialOf(article('Krant wordt duurder', paper, paper.repeat(3)), { feedTitle: 'Krant wordt duurder' }),
+    null,
+  )
   const fault =
     'Een storing in het betaalverkeer trof dinsdag duizenden winkels. De oorzaak was een fout in de software van de bank.'
   t.equal(
-    look(article('Fout in software legt betaalverkeer plat', fault, fault.repeat(3)), {
+    interstitialOf(article('Fout in software legt betaalverkeer plat', fault, fault.repeat(3)), {
       feedTitle: 'Fout in software legt betaalverkeer plat',
     }),
     null,
@@ -83,14 +83,14 @@ t.test('a short report of an agreement is no dialog about consent', async t => {
     ['Loi sur le consentement', 'Les députés ont voté la loi sur le consentement, après deux ans de débats.'],
     ['Der Landtag stimmt zu', 'Die Abgeordneten gaben ihre Zustimmung zum Gesetz über den Datenschutz.'],
   ] as const) {
-    t.equal(look(article(title, text), { feedTitle: title }), null, title)
+    t.equal(interstitialOf(article(title, text), { feedTitle: title }), null, title)
   }
 })
 
 t.test('a bot defence that also works on ordinary pages makes no wall of them', async t => {
   const html = article(ANNOUNCED, 'De brug over de Schelde blijft tot vrijdag dicht voor vrachtwagens. '.repeat(6))
   t.equal(
-    look(
+    interstitialOf(
       html.replace(
         '</body>',
         '<script src="/cdn-cgi/challenge-platform/scripts/jsd/main.js"></script><script>perimeterx</script></body>',
@@ -102,8 +102,8 @@ t.test('a bot defence that also works on ordinary pages makes no wall of them', 
 
 t.test('a redirect to another address of the article is no wall', async t => {
   const html = article(ANNOUNCED, 'De brug over de Schelde blijft tot vrijdag dicht voor vrachtwagens. '.repeat(6))
-  t.equal(look(html, { finalUrl: 'https://www.dagkoerier.example/nieuws/brug-schelde-dicht' }), null)
-  t.equal(look(html, { finalUrl: 'https://dagkoerier.uitgever.example/privacy/boete-voor-cookies' }), null)
+  t.equal(interstitialOf(html, { finalUrl: 'https://www.dagkoerier.example/nieuws/brug-schelde-dicht' }), null)
+  t.equal(interstitialOf(html, { finalUrl: 'https://dagkoerier.uitgever.example/privacy/boete-voor-cookies' }), null)
 })
 
 t.test('the visible opening of a paywalled article is kept, the offer is not', async t => {

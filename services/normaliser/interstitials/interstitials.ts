@@ -11,8 +11,11 @@ import {
   ERROR,
   ERROR_TITLE,
   FAILURE_TITLE,
+  isRelated,
+  isTitledAs,
+  shareOf,
+  totalLength,
 } from './phrases.ts'
-import { isRelated, isTitledAs, shareOf, totalLength } from './relation.ts'
 
 /**
  * Kinds of interstitials. These values are stored in `outlet_blocks.kind` and `pages.reason`.

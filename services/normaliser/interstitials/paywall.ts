@@ -1,6 +1,5 @@
 import type { PageText } from '../text/page-text.ts'
-import { SUBSCRIPTION, TERMS, WALLED } from './phrases.ts'
-import { totalLength } from './relation.ts'
+import { SUBSCRIPTION, TERMS, totalLength, WALLED } from './phrases.ts'
 
 /** The part of an article that everybody may read. */
 export interface Opening {

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { FeedEntry } from '../../../shared/outlets/page.ts'
 import { parsePage } from '../markup/tree.ts'
 import { readMetadata } from './metadata.ts'
-import { chooseTitle } from './title.ts'
+import { titleChoice } from './title.ts'
 
 const outlet = { name: 'De Dagkoerier', domain: 'dagkoerier.example' }
 const entry = (title: string): FeedEntry => ({
@@ -16,11 +16,11 @@ const entry = (title: string): FeedEntry => ({
   language: null,
 })
 const titled = (head: string, body = '', fed: string | null = null, of = outlet) =>
-  chooseTitle(
+  titleChoice(
     readMetadata(parsePage(`<html><head>${head}</head><body>${body}</body></html>`), 'https://dagkoerier.example/a'),
     fed === null ? null : entry(fed),
     of,
-  )
+  )?.value ?? null
 
 t.test('the outlet’s name is no part of the headline', async t => {
   const cases: [string, string][] = [
@@ -104,11 +104,11 @@ t.test('the name in the address of the outlet, behind a headline', async t => {
 
 t.test('a section of the address is no part of the headline', async t => {
   const of = (document: string) =>
-    chooseTitle(
+    titleChoice(
       readMetadata(parsePage(`<title>${document}</title>`), 'https://dagkoerier.example/sport/voetbal/2026/a'),
       null,
       outlet,
-    )
+    )?.value ?? null
   t.equal(of('Oranje wint | Sport'), 'Oranje wint')
   t.equal(of('Oranje wint weer – Voetbal | De Dagkoerier'), 'Oranje wint weer')
   t.equal(of('Handbal – Voetbal'), 'Handbal – Voetbal')

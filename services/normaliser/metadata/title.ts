@@ -17,15 +17,6 @@ const TITLE_LIMIT = 500
  * 318 pages. A headline that no other source repeats is tried last, and one that JSON-LD replaces
  * for search engines first. Where two sources say the same, the better form of the two wins.
  */
-export function chooseTitle(
-  meta: PageMetadata,
-  entry: FeedEntry | null,
-  outlet: Pick<Outlet, 'name' | 'domain'>,
-): string | null {
-  return bestOf(titleCandidates(meta, entry, outlet))?.value ?? null
-}
-
-/** The same title with its origin. */
 export function titleChoice(
   meta: PageMetadata,
   entry: FeedEntry | null,

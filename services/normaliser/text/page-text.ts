@@ -1,5 +1,4 @@
-import { CONSENT } from '../interstitials/phrases.ts'
-import { shareOf } from '../interstitials/relation.ts'
+import { CONSENT, shareOf } from '../interstitials/phrases.ts'
 import { anyOf } from '../languages/index.ts'
 import { type Block, blocksOf } from '../markup/blocks.ts'
 import { boundMarks, collapse } from '../markup/plain.ts'
